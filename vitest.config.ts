@@ -31,13 +31,15 @@ export default defineConfig({
     // Test files share a process, and so load each module once. The suite takes a third less CPU time.
     isolate: false,
     // Loading Drizzle takes 0.4 s less (ADR 0014).
-    execArgv: ['--import=./lib/db/fast-imports.ts'],
+    execArgv: ['--import=./store/db/fast-imports.ts'],
     projects: [
       {
         extends: true,
         test: {
           name: 'main',
-          include: ['{lib,operations,services,cli,launcher,harness,sdk,examples,test}/**/*.test.ts'],
+          include: [
+            '{platform,event,store,operations,services,cli,launcher,harness,lab,sdk,examples,test}/**/*.test.ts',
+          ],
           // The SDK's folder of client versions has packages with tests of their own.
           exclude: ['**/node_modules/**', ...external],
         },

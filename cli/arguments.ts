@@ -1,10 +1,10 @@
 import { InvalidArgumentError } from 'commander';
-import { isEmail, normalizeEmail } from '../lib/accounts/email.ts';
-import { type Role, roles } from '../lib/accounts/role.ts';
-import type { BillingState } from '../lib/accounts/spaces.ts';
-import { retentionDaysMax } from '../lib/db/limits.ts';
-import { timeMsMax } from '../lib/limits.ts';
-import { isPrice } from '../lib/prices/decimal.ts';
+import { retentionDaysMax } from '../platform/config/limits.ts';
+import { timeMsMax } from '../platform/limits.ts';
+import { isEmail, normalizeEmail } from '../store/accounts/email.ts';
+import { type Role, roles } from '../store/accounts/role.ts';
+import type { BillingState } from '../store/accounts/spaces.ts';
+import { isPrice } from '../store/prices/decimal.ts';
 import { CommandError } from './host.ts';
 
 /** Argument parsers. Commander reports an InvalidArgumentError as bad usage, exit code 2. */

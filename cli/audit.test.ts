@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { eq } from 'drizzle-orm';
 import { expect, test } from 'vitest';
-import { noSpace } from '../lib/db/limits.ts';
-import { auditLog, quarantine } from '../lib/db/schema.ts';
+import { noSpace } from '../store/db/limits.ts';
+import { auditLog, quarantine } from '../store/db/schema.ts';
 import { Operator, unknownId } from '../test/support/cli/operator.ts';
 import { buildProgram } from './program.ts';
 
@@ -37,7 +37,7 @@ const changes: Record<
   'user operator': { args: ['--email', email], log: 'no space' },
   'user role': { args: ['--email', email, '--space', 'SPACE', '--role', 'viewer'], log: 'space' },
   'price set': { args: ['--model', 'm', '--input', '1', '--output', '2'], log: 'no space' },
-  'price import': { args: ['lib/prices/shipped/list-prices.json'], log: 'no space' },
+  'price import': { args: ['store/prices/shipped/list-prices.json'], log: 'no space' },
   'price remove': {
     prepare: [['price', 'set', '--model', 'm', '--input', '1', '--output', '2']],
     args: ['--model', 'm'],

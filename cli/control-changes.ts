@@ -1,11 +1,11 @@
 import postgres from 'postgres';
-import type { Config } from '../lib/config.ts';
-import { hasPendingChanges, relayControlChanges } from '../lib/control/relay.ts';
-import { ensureControlStream } from '../lib/control/stream.ts';
-import type { Sql } from '../lib/db/connect.ts';
-import { openDatabase } from '../lib/db/database.ts';
-import { connectQueue } from '../lib/queue/connect.ts';
-import { withTimeout } from '../lib/timeout.ts';
+import type { Config } from '../platform/config.ts';
+import { connectQueue } from '../platform/queue/connect.ts';
+import { withTimeout } from '../platform/timeout.ts';
+import { hasPendingChanges, relayControlChanges } from '../store/control/relay.ts';
+import { ensureControlStream } from '../store/control/stream.ts';
+import type { Sql } from '../store/db/connect.ts';
+import { openDatabase } from '../store/db/database.ts';
 import { type Host, printMessage } from './host.ts';
 import { relayTimeoutMs } from './limits.ts';
 

@@ -1,9 +1,9 @@
-import { spaceExists } from '../lib/accounts/spaces.ts';
-import { type Config, parseConfig, requireConfig } from '../lib/config.ts';
-import { openPostgres, type Sql, storeTimeoutMs } from '../lib/db/connect.ts';
-import { type Database, openDatabase } from '../lib/db/database.ts';
-import { withLocalConnection } from '../lib/local-system.ts';
-import { segmentReadsMax } from '../lib/segment/read.ts';
+import { withLocalConnection } from '../launcher/local-system.ts';
+import { type Config, parseConfig, requireConfig } from '../platform/config.ts';
+import { spaceExists } from '../store/accounts/spaces.ts';
+import { openPostgres, type Sql, storeTimeoutMs } from '../store/db/connect.ts';
+import { type Database, openDatabase } from '../store/db/database.ts';
+import { segmentReadsMax } from '../store/segments/read.ts';
 import { relayChanges } from './control-changes.ts';
 import { CommandError, type Host } from './host.ts';
 

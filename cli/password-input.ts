@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
-import { passwordCharsMax, passwordCharsMin } from '../lib/accounts/limits.ts';
+import { passwordCharsMax, passwordCharsMin } from '../store/accounts/limits.ts';
 import { CommandError, type Host } from './host.ts';
 
 /**

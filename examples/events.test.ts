@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { compileBatchRules } from '../lib/event/validate.ts';
+import { compileBatchRules } from '../event/validate.ts';
 
 const text = readFileSync(new URL('events.ndjson', import.meta.url), 'utf8');
 const events: { id: string; type: string; traceId: string; status: { state: string } }[] = text

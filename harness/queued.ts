@@ -1,4 +1,4 @@
-import { allStreams } from '../lib/queue/settings.ts';
+import { allStreams } from '../platform/queue/settings.ts';
 
 const requestTimeoutMs = 2_000;
 

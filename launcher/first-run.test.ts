@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openPostgres } from '../lib/db/connect.ts';
+import { openPostgres } from '../store/db/connect.ts';
 import { createDatabase } from '../test/support/test-servers.ts';
 import { ensureFirstAccess } from './first-run.ts';
 

@@ -1,15 +1,15 @@
 import { and, eq, isNull } from 'drizzle-orm';
-import { hashApiKey } from '../lib/accounts/api-key.ts';
-import { issueApiKey } from '../lib/accounts/api-keys.ts';
-import { generatePassword } from '../lib/accounts/password.ts';
-import { createSignInLink } from '../lib/accounts/sign-in-links.ts';
-import { createSpace } from '../lib/accounts/spaces.ts';
-import { createOwner, findUserId } from '../lib/accounts/users.ts';
-import { openPostgres } from '../lib/db/connect.ts';
-import { type Database, openDatabase } from '../lib/db/database.ts';
-import { apiKeys, memberships, spaces, users } from '../lib/db/schema.ts';
-import type { Connection } from '../lib/local-system.ts';
+import { hashApiKey } from '../store/accounts/api-key.ts';
+import { issueApiKey } from '../store/accounts/api-keys.ts';
+import { generatePassword } from '../store/accounts/password.ts';
+import { createSignInLink } from '../store/accounts/sign-in-links.ts';
+import { createSpace } from '../store/accounts/spaces.ts';
+import { createOwner, findUserId } from '../store/accounts/users.ts';
+import { openPostgres } from '../store/db/connect.ts';
+import { type Database, openDatabase } from '../store/db/database.ts';
+import { apiKeys, memberships, spaces, users } from '../store/db/schema.ts';
 import { readJson, writePrivateJson } from './data-directory/json-file.ts';
+import type { Connection } from './local-system.ts';
 
 /** The credentials with which the first event of a new system can be sent and viewed. */
 export type FirstAccess = Pick<Connection, 'spaceId' | 'apiKey' | 'email' | 'password'>;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect, inject, test } from 'vitest';
-import { parseConfig } from '../lib/config.ts';
+import { parseConfig } from '../platform/config.ts';
 import { createDatabase, startNats } from '../test/support/test-servers.ts';
 import { preflight } from './preflight.ts';
 

@@ -1,5 +1,5 @@
-import { ConfigError } from '../lib/config/config-error.ts';
-import type { Config } from '../lib/config.ts';
+import { ConfigError } from '../platform/config/config-error.ts';
+import type { Config } from '../platform/config.ts';
 import { findPortFault } from './provision/ports.ts';
 
 /** Longest query of Postgres's settings. */
@@ -66,7 +66,7 @@ async function checkDatabase({ DATABASE_URL: url, DATABASE_ALLOW_UNSYNCED }: Pre
   if (url === undefined) return;
   try {
     if (!DATABASE_ALLOW_UNSYNCED) await checkDurability(url);
-    const { migrateDatabase } = await import('../lib/migrate/migrate.ts');
+    const { migrateDatabase } = await import('../store/migrate/migrate.ts');
     await migrateDatabase(url);
   } catch (error) {
     throw explainDatabaseError(url, error);
@@ -74,9 +74,9 @@ async function checkDatabase({ DATABASE_URL: url, DATABASE_ALLOW_UNSYNCED }: Pre
 }
 
 async function checkDurability(url: string): Promise<void> {
-  const { openPostgres } = await import('../lib/db/connect.ts');
-  const { openDatabase } = await import('../lib/db/database.ts');
-  const { requireDurable } = await import('../lib/db/durability.ts');
+  const { openPostgres } = await import('../store/db/connect.ts');
+  const { openDatabase } = await import('../store/db/database.ts');
+  const { requireDurable } = await import('../store/db/durability.ts');
   await using sql = openPostgres(url, {
     applicationName: 'weir-start',
     connectionsMax: 1,
@@ -112,8 +112,8 @@ function explainDatabaseError(url: string, error: unknown): unknown {
 
 async function checkNats(config: PreflightConfig): Promise<void> {
   if (config.NATS_URL === undefined) return;
-  const { connectQueue } = await import('../lib/queue/connect.ts');
-  const { requireSyncAlways } = await import('../lib/queue/sync-always.ts');
+  const { connectQueue } = await import('../platform/queue/connect.ts');
+  const { requireSyncAlways } = await import('../platform/queue/sync-always.ts');
   await using connection = await connectQueue(config.NATS_URL, 'weir-start');
   if (!config.NATS_ALLOW_UNSYNCED) await requireSyncAlways(connection, config);
 }

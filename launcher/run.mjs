@@ -17,7 +17,7 @@ const nodeMajorMin = 26;
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** Loaded before every script: it makes loading Drizzle 0.4 s faster, and corrects the Postgres driver. */
-const preload = new URL('../lib/db/fast-imports.ts', import.meta.url).href;
+const preload = new URL('../store/db/fast-imports.ts', import.meta.url).href;
 const [name, ...args] = process.argv.slice(2);
 
 try {

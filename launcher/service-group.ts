@@ -1,4 +1,4 @@
-import type { ServiceName } from '../lib/config/variables.ts';
+import type { ServiceName } from '../platform/config/variables.ts';
 import { limitToSystem, type ProcessCounts } from './supervise/process-counts.ts';
 import { processes, withVariable } from './supervise/services.ts';
 import { portOf, superviseServices } from './supervise/supervised-services.ts';

@@ -1,8 +1,8 @@
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { ConfigError } from '../lib/config/config-error.ts';
-import { type ServiceName, serviceNames } from '../lib/config/variables.ts';
-import { parseConfig } from '../lib/config.ts';
+import { ConfigError } from '../platform/config/config-error.ts';
+import { type ServiceName, serviceNames } from '../platform/config/variables.ts';
+import { parseConfig } from '../platform/config.ts';
 import { runServiceGroup } from './service-group.ts';
 import { countProcesses, type ProcessCounts } from './supervise/process-counts.ts';
 import { isServiceName, mallocVariables, nodeOptionsOf } from './supervise/service-process.ts';

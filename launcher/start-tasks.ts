@@ -1,11 +1,11 @@
 import process from 'node:process';
-import { parseConfig } from '../lib/config.ts';
-import type { Connection } from '../lib/local-system.ts';
+import { parseConfig } from '../platform/config.ts';
 import type { FirstAccessOptions } from './first-run.ts';
+import type { Connection } from './local-system.ts';
 import { preflight } from './preflight.ts';
 
 /** Loaded when the configuration has been checked, while the servers start: loading Drizzle would delay these checks. */
-const loadMigration = () => import('../lib/migrate/migrate.ts');
+const loadMigration = () => import('../store/migrate/migrate.ts');
 const loadFirstRun = () => import('./first-run.ts');
 
 /** The steps of a start that need Zod, Drizzle or a client of the servers, in a process of their own (supervise/task-process.ts). */

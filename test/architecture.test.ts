@@ -4,12 +4,12 @@ import { fileURLToPath } from 'node:url';
 import { getTableColumns, getTableName, is } from 'drizzle-orm';
 import { PgTable } from 'drizzle-orm/pg-core';
 import { expect, test } from 'vitest';
-import * as schema from '../lib/db/schema.ts';
+import * as schema from '../store/db/schema.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const isTest = (file: string) => file.endsWith('.test.ts');
 const sources = globSync(
-  '{gen,lib,operations,services,cli,launcher,harness,sdk,examples,test}/**/*.{ts,tsx,mjs}',
+  '{gen,platform,event,store,operations,services,cli,launcher,harness,lab,sdk,examples,test}/**/*.{ts,tsx,mjs}',
   {
     cwd: root,
     exclude: (name) => /node_modules|examples\/clients|sdk\/typescript\/dist/.test(name),
@@ -18,27 +18,33 @@ const sources = globSync(
 
 const services = ['services/ingest', 'services/writer', 'services/dashboard-api'];
 
+const product = ['store', 'event', 'platform', 'gen'];
+
 /** Who may import whom (ARCHITECTURE.md): the files of a folder may import each other, and the folders listed here. */
 const mayImport: Record<string, readonly string[]> = {
   gen: [],
-  lib: ['gen'],
+  // What every service stands on.
+  platform: ['gen'],
+  // What an event is.
+  event: ['platform', 'gen'],
+  // What is stored.
+  store: ['event', 'platform', 'gen'],
   // Operator commands, run from the command line, the dashboard, or by a writer.
-  operations: ['lib', 'gen'],
-  'services/ingest': ['lib', 'gen'],
-  'services/writer': ['lib', 'gen', 'operations'],
-  'services/dashboard-api': ['lib', 'gen', 'operations'],
+  operations: [...product],
+  'services/ingest': [...product],
+  'services/writer': [...product, 'operations'],
+  'services/dashboard-api': [...product, 'operations'],
   // Runs in browsers. It shows the source of example programs.
   'services/dashboard-web': ['type:services/dashboard-api', 'examples/clients', 'examples/first-event'],
   'examples/clients': [],
   'examples/first-event': ['sdk/typescript'],
   // It calls the dashboard API with the type of its router. It backs up and restores the embedded Postgres.
-  cli: ['lib', 'gen', 'operations', 'launcher', 'type:services/dashboard-api'],
+  cli: [...product, 'operations', 'launcher', 'type:services/dashboard-api'],
   // A restore applies to a database what changed since.
-  launcher: ['lib', 'gen', 'operations'],
+  launcher: [...product, 'operations'],
   // It checks the OpenAPI documents.
   'harness/check': [
-    'lib',
-    'gen',
+    ...product,
     'harness',
     'launcher',
     'services/ingest',
@@ -46,17 +52,26 @@ const mayImport: Record<string, readonly string[]> = {
     'operations',
   ],
   // The fuzzer calls ingest's parser in its own process.
-  'harness/fuzz': ['lib', 'gen', 'harness', 'services/ingest'],
-  // The benchmark is a client of the dashboard API: it imports only the type of its router.
-  harness: ['lib', 'gen', 'operations', 'launcher', 'sdk/typescript', 'type:services/dashboard-api'],
+  'harness/fuzz': [...product, 'harness', 'services/ingest'],
+  // It is a client of the services: it imports only the type of the dashboard API's router.
+  harness: [...product, 'operations', 'launcher', 'cli', 'sdk/typescript', 'type:services/dashboard-api'],
+  // A separate package: benchmarks. Nothing imports it.
+  lab: [
+    ...product,
+    'operations',
+    'launcher',
+    'cli',
+    'harness',
+    'sdk/typescript',
+    'type:services/dashboard-api',
+  ],
   // A separate package: it imports nothing else of the repository.
   'sdk/typescript': [],
   // The front end imports only the type of the router.
   examples: ['sdk/typescript', 'type:services/dashboard-api'],
   // Its model provider also serves the recipes of docs/opentelemetry.md.
   test: [
-    'lib',
-    'gen',
+    ...product,
     'operations',
     'launcher',
     'harness',
@@ -104,6 +119,13 @@ test('imports go one way', () => {
     return target !== owner && !allowed.includes(target) && !(isType && allowed.includes(`type:${target}`));
   });
   expect(wrong).toEqual([]);
+});
+
+test('ARCHITECTURE.md lists who may import whom', () => {
+  const quoted = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(', ') || 'nothing';
+  const rows = Object.entries(mayImport).map(([folder, others]) => `| \`${folder}\` | ${quoted(others)} |\n`);
+  const table = `| Folder | may import |\n|---|---|\n${rows.join('')}\n`;
+  expect(readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')).toContain(table);
 });
 
 test('there are no circular imports between files', () => {
@@ -168,7 +190,7 @@ function findCircle(arrows: readonly (readonly [string, string])[]): string[] | 
 }
 
 /** Stores on a Citus cluster, where one statement would reach every node (ADR 35). */
-const transactionOnCitus = 'lib/write/cluster-store.ts';
+const transactionOnCitus = 'store/write/cluster-store.ts';
 
 test('no service, and no file that one imports, holds a client transaction open, except on Citus', () => {
   const running = Map.groupBy(
@@ -190,7 +212,9 @@ test('no service, and no file that one imports, holds a client transaction open,
 
 test('only entry files use the process object', () => {
   const touching = sources
-    .filter((file) => /^(lib|operations|services)\//.test(file) && !file.endsWith('/main.ts'))
+    .filter(
+      (file) => /^(platform|event|store|operations|services)\//.test(file) && !file.endsWith('/main.ts'),
+    )
     .filter((file) =>
       /\bprocess\.(env|exit|on|argv|stdout|stderr)\b/.test(readFileSync(join(root, file), 'utf8')),
     );
@@ -210,7 +234,7 @@ test('SQL names tables and columns through the Drizzle schema', () => {
   const named = sources
     .filter(
       (file) =>
-        /^(lib|operations|services|cli|launcher)\//.test(file) &&
+        /^(platform|event|store|operations|services|cli|launcher)\//.test(file) &&
         !ownSql.some((path) => file.startsWith(path)),
     )
     .flatMap((file) => {
@@ -222,7 +246,7 @@ test('SQL names tables and columns through the Drizzle schema', () => {
 });
 
 /** The schema itself, and the code that reads and writes Drizzle's migration table. */
-const ownSql = ['lib/db/schema/', 'lib/migrate/'];
+const ownSql = ['store/db/schema/', 'store/migrate/'];
 
 const comments = /\/\*.*?\*\/|^\s*\/\/[^\n]*$/gms;
 

@@ -4,12 +4,12 @@ import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { buildProgram } from '../cli/program.ts';
+import { type ErrorId, errorTable, IngestError } from '../event/errors.ts';
+import { eventSchemas, type JsonSchema } from '../event/schema.ts';
 import { webBudgets } from '../harness/check/web-size.ts';
-import { configSchema, parseConfig } from '../lib/config.ts';
-import { type ErrorId, errorTable, IngestError } from '../lib/errors.ts';
-import { eventSchemas, type JsonSchema } from '../lib/event/schema.ts';
-import { bodyBytesMax, eventsPerBatchMax, jsonDepthMax, otlpBodyBytesMax } from '../lib/limits.ts';
-import { firstStream, secondStream } from '../lib/queue/settings.ts';
+import { configSchema, parseConfig } from '../platform/config.ts';
+import { bodyBytesMax, eventsPerBatchMax, jsonDepthMax, otlpBodyBytesMax } from '../platform/limits.ts';
+import { firstStream, secondStream } from '../platform/queue/settings.ts';
 import { installationConnectionsMax } from '../services/dashboard-api/installation/limits.ts';
 import { accountConnectionsMax, dashboardConnectionsMax } from '../services/dashboard-api/limits.ts';
 import { spansMax } from '../services/ingest/otlp/limits.ts';
@@ -39,7 +39,7 @@ const codeSpans = (text: string) => [...text.matchAll(/`([^`]+)`/g)].map(([, spa
 /** Source files, without tests, that create an error with this id. */
 function findThrowers(id: ErrorId): string[] {
   const creates = new RegExp(`(?:new IngestError|extends IngestError[^]*?super)\\(\\s*'${id}'`);
-  return globSync('{lib,services/ingest}/**/*.ts', { cwd: root })
+  return globSync('{platform,event,store,services/ingest}/**/*.ts', { cwd: root })
     .filter((path) => !path.endsWith('.test.ts') && !path.includes('/respond/'))
     .filter((path) => creates.test(read(path)))
     .sort();
@@ -52,7 +52,7 @@ test('ARCHITECTURE lists the status of every error and the files that throw it',
     const id = errorIds.find((one) => name === `\`${one}\``) ?? 'not_found';
     const files = codeSpans(where)
       .filter((span) => span.endsWith('.ts'))
-      .map((path) => (path.startsWith('lib/') ? path : `services/ingest/${path}`));
+      .map((path) => (/^(platform|event|store)\//.test(path) ? path : `services/ingest/${path}`));
     // For batch_too_large the table also names the callers.
     const throwers = findThrowers(id);
     expect({ id, status, files: files.filter((file) => throwers.includes(file)).sort() }).toEqual({
@@ -133,7 +133,7 @@ test('docs/cluster.md permits exactly the subjects that the services use', () =>
     codeSpans(permitted).some(
       (one) => one === subject || (one.endsWith('>') && subject.startsWith(one.slice(0, -1))),
     );
-  const subjects = globSync('{lib,operations,services}/**/*.ts', { cwd: root })
+  const subjects = globSync('{platform,store,operations,services}/**/*.ts', { cwd: root })
     .map(read)
     .flatMap((text) =>
       [...text.matchAll(/^const subject = '(weir\.\w+)'/gm)].map(([, subject = '']) => subject),
@@ -145,7 +145,7 @@ test('docs/cluster.md permits exactly the subjects that the services use', () =>
 });
 
 test('docs/operating.md lists exactly the metrics that the services have', () => {
-  const names = globSync('{lib,services}/**/*metrics.ts', { cwd: root })
+  const names = globSync('{platform,store,services}/**/*metrics.ts', { cwd: root })
     .map(read)
     .flatMap((text) => [...text.matchAll(/'((?:weir|process)_\w+)'/g)].map(([, name = '']) => name));
   expect(names.length).toBeGreaterThan(20);

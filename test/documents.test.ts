@@ -9,15 +9,17 @@ const glob = (pattern: string) =>
   globSync(pattern, { cwd: root, exclude: (name) => /node_modules|sdk\/typescript\/dist/.test(name) });
 // The changelog also names files of the past.
 const documents = glob('{*.md,docs/**/*.md,examples/**/*.md}').filter((path) => path !== 'CHANGELOG.md');
-const sources = glob('{lib,operations,services,cli,launcher,harness,sdk,examples,test}/**/*.{ts,tsx,mjs}');
+const sources = glob(
+  '{platform,event,store,operations,services,cli,launcher,harness,lab,sdk,examples,test}/**/*.{ts,tsx,mjs}',
+);
 
 const rooms = readdirSync(join(root, 'services/ingest'), { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => name);
 
-/** A path in the text: `lib/limits.ts`, `docs/adr`, `services/ingest/read/`. */
+/** A path in the text: `platform/limits.ts`, `docs/adr`, `services/ingest/read/`. */
 const topPath =
-  /`((?:\.ci|cli|deploy|docs|examples|gen|harness|launcher|lib|operations|proto|sdk|services|test)\/[\w./-]+)`/g;
+  /`((?:\.ci|cli|deploy|docs|event|examples|gen|harness|lab|launcher|operations|platform|proto|sdk|services|store|test)\/[\w./-]+)`/g;
 /** A file of ingest, named from there: `body/decode.ts`. */
 const ingestPath = new RegExp(`\`((?:${rooms.join('|')})/[\\w./-]+)\``, 'g');
 /** The target of a link inside of the repository. */
@@ -40,7 +42,7 @@ test('every path and every link in a document exists', () => {
 test('every source file that a document names exists', () => {
   // Files of other projects.
   const foreign = ['opentelemetry.proto'];
-  const known = [...sources, ...glob('{lib,proto}/**/*.{sql,proto}'), ...foreign].map((path) => `/${path}`);
+  const known = [...sources, ...glob('{store,proto}/**/*.{sql,proto}'), ...foreign].map((path) => `/${path}`);
   const named = documents.flatMap((document) =>
     [...read(document).matchAll(sourceFile)].map(([, path = '']) => ({ document, path })),
   );

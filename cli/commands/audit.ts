@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { type AuditRow, listAudit } from '../../lib/accounts/audit/audit-list.ts';
-import { noSpace } from '../../lib/db/limits.ts';
+import { type AuditRow, listAudit } from '../../store/accounts/audit/audit-list.ts';
+import { noSpace } from '../../store/db/limits.ts';
 import { parseId } from '../arguments.ts';
 import { requireSpace, withDatabase } from '../database.ts';
 import { type Host, printJson } from '../host.ts';

@@ -1,9 +1,9 @@
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { requireConfig } from '../../lib/config.ts';
-import { pruneControlStream, readControlState } from '../../lib/control/stream.ts';
-import { backups } from '../../lib/db/schema.ts';
-import { connectQueue } from '../../lib/queue/connect.ts';
+import { requireConfig } from '../../platform/config.ts';
+import { connectQueue } from '../../platform/queue/connect.ts';
+import { pruneControlStream, readControlState } from '../../store/control/stream.ts';
+import { backups } from '../../store/db/schema.ts';
 import { wholeNumber } from '../arguments.ts';
 import { readConfig, withDatabase } from '../database.ts';
 import { CommandError, type Host, printJson, printMessage } from '../host.ts';

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { dayMs } from '../../lib/time.ts';
+import { dayMs } from '../../platform/time.ts';
 import { parseTime, wholeNumber } from '../arguments.ts';
 import type { Host } from '../host.ts';
 import { addReadOptions, openReadApi, type ReadApi, type ReadOptions } from '../reads/read-api.ts';

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import { requireConfig } from '../../lib/config.ts';
-import { openPostgres } from '../../lib/db/connect.ts';
-import { openDatabase } from '../../lib/db/database.ts';
-import { connectQueue } from '../../lib/queue/connect.ts';
 import { eraseEvents } from '../../operations/erasure/erase.ts';
 import { previewErasure } from '../../operations/erasure/preview.ts';
 import type { Subject } from '../../operations/erasure/subject.ts';
+import { requireConfig } from '../../platform/config.ts';
+import { connectQueue } from '../../platform/queue/connect.ts';
+import { openPostgres } from '../../store/db/connect.ts';
+import { openDatabase } from '../../store/db/database.ts';
 import { parseId, parseTime } from '../arguments.ts';
 import { relayChanges } from '../control-changes.ts';
 import { readConfig, requireDatabaseUrl, requireSpace } from '../database.ts';

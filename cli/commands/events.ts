@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import type { Database } from '../../lib/db/database.ts';
-import { events } from '../../lib/db/schema.ts';
-import type { EventCursor } from '../../lib/read/event-cursor.ts';
-import { isEventStored } from '../../lib/read/event-existence.ts';
-import { readEventPage } from '../../lib/read/event-page.ts';
-import { type EventLocator, EventTextsTooLargeError, readEventTexts } from '../../lib/segment/read.ts';
+import type { Database } from '../../store/db/database.ts';
+import { events } from '../../store/db/schema.ts';
+import type { EventCursor } from '../../store/read/event-cursor.ts';
+import { isEventStored } from '../../store/read/event-existence.ts';
+import { readEventPage } from '../../store/read/event-page.ts';
+import { type EventLocator, EventTextsTooLargeError, readEventTexts } from '../../store/segments/read.ts';
 import { parseId, wholeNumber } from '../arguments.ts';
 import { requireSpace, withDatabase } from '../database.ts';
 import { CommandError, type Host, printLine } from '../host.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { someEvents, toolEvent } from '../../harness/fixtures/events.ts';
-import { replayQuarantined } from '../../lib/write/replay.ts';
+import { replayQuarantined } from '../../store/write/replay.ts';
 import { runWeir } from '../../test/support/cli/command-line.ts';
 import { postEvents } from '../../test/support/http.ts';
 import { usePipeline } from '../../test/support/use-pipeline.ts';

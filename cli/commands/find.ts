@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { requireConfig } from '../../lib/config.ts';
-import { connectQueue } from '../../lib/queue/connect.ts';
-import { readOldestQueued } from '../../lib/queue-state/watermark.ts';
-import { type BatchRange, parseBatchId } from '../../lib/segment/batch-id.ts';
+import { type BatchRange, parseBatchId } from '../../event/segment/batch-id.ts';
+import { requireConfig } from '../../platform/config.ts';
+import { connectQueue } from '../../platform/queue/connect.ts';
+import { readOldestQueued } from '../../store/queue-state/watermark.ts';
 import { readConfig, withDatabase } from '../database.ts';
 import { locateBatch } from '../find/batch-location.ts';
 import { type Host, printJson, printMessage } from '../host.ts';

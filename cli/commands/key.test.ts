@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isApiKey, isReadKey } from '../../lib/accounts/api-key.ts';
+import { isApiKey, isReadKey } from '../../store/accounts/api-key.ts';
 import { Operator } from '../../test/support/cli/operator.ts';
 
 const operator = new Operator();

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
-import { type ApiKeyInfo, issueApiKey, listApiKeys, revokeApiKey } from '../../lib/accounts/api-keys.ts';
-import { type ReadScope, readScopes } from '../../lib/accounts/key-scope.ts';
+import { type ApiKeyInfo, issueApiKey, listApiKeys, revokeApiKey } from '../../store/accounts/api-keys.ts';
+import { type ReadScope, readScopes } from '../../store/accounts/key-scope.ts';
 import { parseId, parseName, parseTime } from '../arguments.ts';
 import { readPepper, requireSpace, withDatabase } from '../database.ts';
 import { CommandError, type Host, printJson } from '../host.ts';

@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { readMigrationFiles } from 'drizzle-orm/migrator';
 import { expect, test } from 'vitest';
-import { openPostgres } from '../../lib/db/connect.ts';
-import { requireSchema } from '../../lib/migrate/schema-range.ts';
+import { openPostgres } from '../../store/db/connect.ts';
+import { requireSchema } from '../../store/migrate/schema-range.ts';
 import { runWeir, runWeirProcess } from '../../test/support/cli/command-line.ts';
 import { createDatabase } from '../../test/support/test-servers.ts';
 import { until } from '../../test/support/wait.ts';
@@ -24,7 +24,7 @@ test('an empty database is migrated, even by several processes at once', async (
   expect(await sql`SELECT id FROM events`).toEqual([]);
 });
 
-const migrationsFolder = fileURLToPath(new URL('../../lib/db/migrations', import.meta.url));
+const migrationsFolder = fileURLToPath(new URL('../../store/db/migrations', import.meta.url));
 const options = { applicationName: 'test', connectionsMax: 2, statementTimeoutMs: 0 };
 
 /** A database of Weir 0.1.0, with one space. */

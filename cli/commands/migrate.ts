@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { distributeDatabase, migrateDatabase, planMigration } from '../../lib/migrate/migrate.ts';
+import { distributeDatabase, migrateDatabase, planMigration } from '../../store/migrate/migrate.ts';
 import { wholeNumber } from '../arguments.ts';
 import { requireDatabaseUrl } from '../database.ts';
 import { type Host, printJson } from '../host.ts';

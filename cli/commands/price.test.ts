@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eq } from 'drizzle-orm';
 import { expect, inject, test } from 'vitest';
-import { listPrices } from '../../lib/db/schema.ts';
+import { listPrices } from '../../store/db/schema.ts';
 import { Operator } from '../../test/support/cli/operator.ts';
 
 const operator = new Operator();

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { auditNow, operator } from '../../lib/accounts/audit/audit.ts';
-import type { Database } from '../../lib/db/database.ts';
-import { noSpace } from '../../lib/db/limits.ts';
-import { type ImportedPrices, importListPrices } from '../../lib/prices/list-prices.ts';
-import { type PriceList, parsePriceList } from '../../lib/prices/price-list.ts';
-import { listPrices, type ModelPrice, removePrice, setPrice } from '../../lib/prices/prices.ts';
+import { auditNow, operator } from '../../store/accounts/audit/audit.ts';
+import type { Database } from '../../store/db/database.ts';
+import { noSpace } from '../../store/db/limits.ts';
+import { type ImportedPrices, importListPrices } from '../../store/prices/list-prices.ts';
+import { type PriceList, parsePriceList } from '../../store/prices/price-list.ts';
+import { listPrices, type ModelPrice, removePrice, setPrice } from '../../store/prices/prices.ts';
 import { parseDay, parseId, parseName, parsePrice } from '../arguments.ts';
 import { requireSpace, withDatabase } from '../database.ts';
 import { CommandError, findFile, type Host, printJson } from '../host.ts';

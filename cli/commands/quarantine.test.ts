@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { quarantine } from '../../lib/db/schema.ts';
+import { quarantine } from '../../store/db/schema.ts';
 import { Operator, unknownId } from '../../test/support/cli/operator.ts';
 
 const operator = new Operator();

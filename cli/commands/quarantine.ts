@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { listQuarantine } from '../../lib/write/quarantine.ts';
-import { replayQuarantined } from '../../lib/write/replay.ts';
+import { listQuarantine } from '../../store/write/quarantine.ts';
+import { replayQuarantined } from '../../store/write/replay.ts';
 import { parseId } from '../arguments.ts';
 import { requireSpace, withDatabase } from '../database.ts';
 import { CommandError, type Host, printJson } from '../host.ts';

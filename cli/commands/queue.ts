@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import { requireConfig } from '../../lib/config.ts';
-import { openPostgres, storeTimeoutMs } from '../../lib/db/connect.ts';
-import { openDatabase } from '../../lib/db/database.ts';
-import { connectQueue } from '../../lib/queue/connect.ts';
-import { readStoredPositions, type StoredPosition } from '../../lib/queue-state/stored-positions.ts';
-import type { StreamState } from '../../lib/queue-state/stream-state.ts';
-import { readStreams } from '../../lib/queue-state/watermark.ts';
+import { requireConfig } from '../../platform/config.ts';
+import { connectQueue } from '../../platform/queue/connect.ts';
+import { openPostgres, storeTimeoutMs } from '../../store/db/connect.ts';
+import { openDatabase } from '../../store/db/database.ts';
+import { readStoredPositions, type StoredPosition } from '../../store/queue-state/stored-positions.ts';
+import type { StreamState } from '../../store/queue-state/stream-state.ts';
+import { readStreams } from '../../store/queue-state/watermark.ts';
 import { readConfig, requireDatabaseUrl } from '../database.ts';
 import { type Host, printJson } from '../host.ts';
 

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import { requireConfig } from '../../lib/config.ts';
-import { openPostgres } from '../../lib/db/connect.ts';
-import { openDatabase } from '../../lib/db/database.ts';
-import { requireSchema } from '../../lib/migrate/schema-range.ts';
-import { connectQueue } from '../../lib/queue/connect.ts';
-import { callRoll } from '../../lib/queue/roll-call.ts';
 import { catchUp } from '../../operations/restore/catch-up.ts';
+import { requireConfig } from '../../platform/config.ts';
+import { connectQueue } from '../../platform/queue/connect.ts';
+import { callRoll } from '../../platform/queue/roll-call.ts';
+import { openPostgres } from '../../store/db/connect.ts';
+import { openDatabase } from '../../store/db/database.ts';
+import { requireSchema } from '../../store/migrate/schema-range.ts';
 import { parseTime } from '../arguments.ts';
 import { readConfig, requireDatabaseUrl } from '../database.ts';
 import { CommandError, type Host, printJson, printMessage } from '../host.ts';

@@ -1,10 +1,10 @@
 import { eq } from 'drizzle-orm';
 import { expect, test } from 'vitest';
+import { projectionVersion } from '../../event/projection.ts';
 import { someEvents } from '../../harness/fixtures/events.ts';
 import { partOf } from '../../harness/fixtures/part.ts';
-import { events, segments } from '../../lib/db/schema.ts';
-import { projectionVersion } from '../../lib/event/projection.ts';
-import { insertParts } from '../../lib/write/store.ts';
+import { events, segments } from '../../store/db/schema.ts';
+import { insertParts } from '../../store/write/store.ts';
 import { Operator, unknownId } from '../../test/support/cli/operator.ts';
 
 const operator = new Operator();

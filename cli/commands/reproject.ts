@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { openPostgres } from '../../lib/db/connect.ts';
-import { openDatabase } from '../../lib/db/database.ts';
 import { reproject } from '../../operations/reproject/reproject.ts';
+import { openPostgres } from '../../store/db/connect.ts';
+import { openDatabase } from '../../store/db/database.ts';
 import { parseId } from '../arguments.ts';
 import { requireDatabaseUrl, requireSpace } from '../database.ts';
 import { type Host, printJson, printMessage } from '../host.ts';

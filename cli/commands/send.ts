@@ -1,7 +1,7 @@
 import process from 'node:process';
 import type { Command } from 'commander';
-import { eventsPerBatchMax } from '../../lib/limits.ts';
-import { readConnection } from '../../lib/local-system.ts';
+import { readConnection } from '../../launcher/local-system.ts';
+import { eventsPerBatchMax } from '../../platform/limits.ts';
 import { parseApiKey, parseHttpUrl, wholeNumber } from '../arguments.ts';
 import { readConfig } from '../database.ts';
 import { CommandError, findFile, type Host, printJson, printMessage } from '../host.ts';

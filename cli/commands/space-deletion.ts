@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
-import { operator } from '../../lib/accounts/audit/audit.ts';
-import { listSpaces, type Space } from '../../lib/accounts/spaces.ts';
-import type { Database } from '../../lib/db/database.ts';
 import {
   deleteSpace,
   listDeletions,
   restoreSpace,
 } from '../../operations/erasure-requests/space-deletion.ts';
+import { operator } from '../../store/accounts/audit/audit.ts';
+import { listSpaces, type Space } from '../../store/accounts/spaces.ts';
+import type { Database } from '../../store/db/database.ts';
 import { withDatabase } from '../database.ts';
 import { CommandError, type Host, printJson, printMessage } from '../host.ts';
 

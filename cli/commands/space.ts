@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { setRole } from '../../lib/accounts/memberships.ts';
+import { readConnection } from '../../launcher/local-system.ts';
+import { setRole } from '../../store/accounts/memberships.ts';
 import {
   type BillingState,
   changeSpace,
@@ -7,10 +8,9 @@ import {
   listSpaces,
   type Space,
   type SpaceChange,
-} from '../../lib/accounts/spaces.ts';
-import { findUserId } from '../../lib/accounts/users.ts';
-import type { Database } from '../../lib/db/database.ts';
-import { readConnection } from '../../lib/local-system.ts';
+} from '../../store/accounts/spaces.ts';
+import { findUserId } from '../../store/accounts/users.ts';
+import type { Database } from '../../store/db/database.ts';
 import {
   parseBillingState,
   parseEmail,

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { readUsage } from '../../lib/accounts/usage.ts';
+import { readUsage } from '../../store/accounts/usage.ts';
 import { parseId } from '../arguments.ts';
 import { noSuchSpace, withDatabase } from '../database.ts';
 import { type Host, printJson } from '../host.ts';

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { auditLog } from '../../lib/db/schema.ts';
+import { auditLog } from '../../store/db/schema.ts';
 import { runWeir, runWeirProcess } from '../../test/support/cli/command-line.ts';
 import { unknownId } from '../../test/support/cli/operator.ts';
 import {

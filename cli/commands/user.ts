@@ -1,8 +1,9 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { type Membership, removeRole, setRole } from '../../lib/accounts/memberships.ts';
-import { generatePassword } from '../../lib/accounts/password.ts';
-import type { Role } from '../../lib/accounts/role.ts';
-import { createSignInLink } from '../../lib/accounts/sign-in-links.ts';
+import { readConnection } from '../../launcher/local-system.ts';
+import { type Membership, removeRole, setRole } from '../../store/accounts/memberships.ts';
+import { generatePassword } from '../../store/accounts/password.ts';
+import type { Role } from '../../store/accounts/role.ts';
+import { createSignInLink } from '../../store/accounts/sign-in-links.ts';
 import {
   createUser,
   findUserId,
@@ -13,9 +14,8 @@ import {
   setDisabled,
   setOperator,
   setPassword,
-} from '../../lib/accounts/users.ts';
-import type { Database } from '../../lib/db/database.ts';
-import { readConnection } from '../../lib/local-system.ts';
+} from '../../store/accounts/users.ts';
+import type { Database } from '../../store/db/database.ts';
 import { parseEmail, parseHttpUrl, parseId, parseRole, parseRoleOrNone } from '../arguments.ts';
 import { readConfig, requireSpace, withDatabase } from '../database.ts';
 import { CommandError, type Host, printJson } from '../host.ts';

@@ -1,10 +1,10 @@
 import { and, between, eq, ne } from 'drizzle-orm';
-import type { Database } from '../../lib/db/database.ts';
-import { noSpace } from '../../lib/db/limits.ts';
-import { events, quarantine, segments } from '../../lib/db/schema.ts';
-import { decodePart } from '../../lib/queue/group.ts';
-import type { BatchRange } from '../../lib/segment/batch-id.ts';
-import { isSliceOf } from '../../lib/write/slice.ts';
+import type { BatchRange } from '../../event/segment/batch-id.ts';
+import { decodePart } from '../../platform/queue/group.ts';
+import type { Database } from '../../store/db/database.ts';
+import { noSpace } from '../../store/db/limits.ts';
+import { events, quarantine, segments } from '../../store/db/schema.ts';
+import { isSliceOf } from '../../store/write/slice.ts';
 import { quarantineReceiptLagMs } from '../limits.ts';
 
 /** The locations of the events of one range of a batch. */

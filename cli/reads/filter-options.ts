@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { EventFilter } from '../../lib/read/event-filter.ts';
+import type { EventFilter } from '../../store/read/event-filter.ts';
 import { collectAttributes, parseDuration, parseTime, parseTrace } from '../arguments.ts';
 
 /** The options of a command that filters events. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EventFilter } from '../../lib/read/event-filter.ts';
+import type { EventFilter } from '../../store/read/event-filter.ts';
 import { CommandError, type Host, printMessage } from '../host.ts';
 import type { ListedEvent } from './event-columns.ts';
 import type { ReadApi } from './read-api.ts';

@@ -1,6 +1,6 @@
 import type { inferRouterInputs } from '@trpc/server';
-import type { EventFilter } from '../../lib/read/event-filter.ts';
 import type { AppRouter } from '../../services/dashboard-api/router.ts';
+import type { EventFilter } from '../../store/read/event-filter.ts';
 import type { ListedEvent } from './event-columns.ts';
 import type { ReadApi } from './read-api.ts';
 

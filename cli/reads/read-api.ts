@@ -1,6 +1,6 @@
 import type { inferRouterInputs, inferRouterOutputs } from '@trpc/server';
 import type { Command } from 'commander';
-import { readConnection } from '../../lib/local-system.ts';
+import { readConnection } from '../../launcher/local-system.ts';
 import type { AppRouter } from '../../services/dashboard-api/router.ts';
 import { parseApiKey, parseHttpUrl } from '../arguments.ts';
 import { CommandError, type Host } from '../host.ts';

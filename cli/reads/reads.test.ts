@@ -7,8 +7,8 @@ import { parquetMetadata } from 'hyparquet';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { llmEvent } from '../../harness/fixtures/events.ts';
 import { partOf } from '../../harness/fixtures/part.ts';
-import { issueApiKey, revokeApiKey } from '../../lib/accounts/api-keys.ts';
-import { insertParts } from '../../lib/write/store.ts';
+import { issueApiKey, revokeApiKey } from '../../store/accounts/api-keys.ts';
+import { insertParts } from '../../store/write/store.ts';
 import { runWeir } from '../../test/support/cli/command-line.ts';
 import {
   addEvents,

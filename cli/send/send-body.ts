@@ -1,7 +1,7 @@
-import type { Body } from '../../lib/client/body.ts';
-import { splitBody } from '../../lib/client/body.ts';
-import type { Post } from '../../lib/client/ingest-client.ts';
-import { isTransient, type SendError, sendWithRetry } from '../../lib/client/send-with-retry.ts';
+import type { Body } from '../client/body.ts';
+import { splitBody } from '../client/body.ts';
+import type { Post } from '../client/ingest-client.ts';
+import { isTransient, type SendError, sendWithRetry } from '../client/send-with-retry.ts';
 import type { Progress } from './progress.ts';
 import type { Tally } from './send-summary.ts';
 

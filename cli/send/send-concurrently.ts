@@ -1,5 +1,5 @@
-import { createLatencies } from '../../lib/client/latencies.ts';
-import type { SendError } from '../../lib/client/send-with-retry.ts';
+import { createLatencies } from '../client/latencies.ts';
+import type { SendError } from '../client/send-with-retry.ts';
 import type { SentPart } from './checkpoint.ts';
 import type { Progress } from './progress.ts';
 import { NotAcceptedError, type SendBodyOptions } from './send-body.ts';

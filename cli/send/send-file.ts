@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { batchBodies, createBodyMemory, type FileEvent } from '../../lib/client/body.ts';
-import { openEventFile } from '../../lib/client/event-file.ts';
-import { deriveId, withFreshId } from '../../lib/client/fresh-id.ts';
-import { openIngestClient } from '../../lib/client/ingest-client.ts';
-import { findLatestTime, withShiftedTimes } from '../../lib/client/shifted-times.ts';
-import { isSpanFile } from '../../lib/client/span-file.ts';
-import { bodyBytesMax } from '../../lib/limits.ts';
+import { bodyBytesMax } from '../../platform/limits.ts';
+import { batchBodies, createBodyMemory, type FileEvent } from '../client/body.ts';
+import { openEventFile } from '../client/event-file.ts';
+import { deriveId, withFreshId } from '../client/fresh-id.ts';
+import { openIngestClient } from '../client/ingest-client.ts';
+import { findLatestTime, withShiftedTimes } from '../client/shifted-times.ts';
+import { isSpanFile } from '../client/span-file.ts';
 import { CommandError } from '../host.ts';
 import { sendTimeoutMs } from '../limits.ts';
 import { type Changes, type CheckpointOptions, openCheckpoint } from './checkpoint.ts';

@@ -1,11 +1,6 @@
-import { type IngestResponse, openIngestClient } from '../../lib/client/ingest-client.ts';
-import {
-  isTransient,
-  type SendError,
-  sendWithRetry,
-  unexpectedAnswer,
-} from '../../lib/client/send-with-retry.ts';
-import { openSpanFile, type SpanRequestBody } from '../../lib/client/span-file.ts';
+import { type IngestResponse, openIngestClient } from '../client/ingest-client.ts';
+import { isTransient, type SendError, sendWithRetry, unexpectedAnswer } from '../client/send-with-retry.ts';
+import { openSpanFile, type SpanRequestBody } from '../client/span-file.ts';
 import { sendTimeoutMs } from '../limits.ts';
 import { NotAcceptedError, retriesOf, type SendBodyOptions } from './send-body.ts';
 import { type SendingFile, sendConcurrently } from './send-concurrently.ts';

@@ -1,5 +1,5 @@
-import type { Latencies } from '../../lib/client/latencies.ts';
-import type { SendError } from '../../lib/client/send-with-retry.ts';
+import type { Latencies } from '../client/latencies.ts';
+import type { SendError } from '../client/send-with-retry.ts';
 import { sendErrorsMax } from '../limits.ts';
 
 /** An error, and the number of events with it. `status` is null without a response. */

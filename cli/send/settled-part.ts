@@ -1,5 +1,5 @@
-import type { BadLine } from '../../lib/client/event-file.ts';
-import { errorTable } from '../../lib/errors.ts';
+import { errorTable } from '../../event/errors.ts';
+import type { BadLine } from '../client/event-file.ts';
 import type { SentPart } from './checkpoint.ts';
 import { createTally, type Tally } from './send-summary.ts';
 

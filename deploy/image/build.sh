@@ -25,7 +25,7 @@ printf 'weir:x:65532:65532:weir:/var/lib/weir:/sbin/nologin\n' >"$root/etc/passw
 printf 'weir:x:65532:\n' >"$root/etc/group"
 
 # The code of this commit, and the packages that it runs with. Postgres is a service of its own.
-git archive HEAD package.json package-lock.json .npmrc LICENSE cli gen launcher lib operations proto services sdk |
+git archive HEAD package.json package-lock.json .npmrc LICENSE cli event gen launcher operations platform proto services store sdk |
   tar -x -C "$root/weir"
 (
   cd "$root/weir"

@@ -54,17 +54,17 @@ async function checkGenerated(scratch: string): Promise<void> {
 
 /** drizzle-kit generates another migration when the schema has changed since the last one. */
 async function checkMigrations(scratch: string): Promise<void> {
-  const migrations = join(root, 'lib', 'db', 'migrations');
+  const migrations = join(root, 'store', 'db', 'migrations');
   const copy = join(scratch, 'migrations');
   cpSync(migrations, copy, { recursive: true });
-  const schema = join('lib', 'db', 'schema.ts');
+  const schema = join('store', 'db', 'schema.ts');
   await runTool(root, 'drizzle-kit', [
     'generate',
     '--dialect=postgresql',
     `--schema=${schema}`,
     `--out=${copy}`,
   ]);
-  refuseDifferences(findDifferences(migrations, copy), 'lib/db/migrations');
+  refuseDifferences(findDifferences(migrations, copy), 'store/db/migrations');
 }
 
 async function checkWebSize(scratch: string): Promise<void> {

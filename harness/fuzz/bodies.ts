@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { eventsPerBatchMax, jsonDepthMax } from '../../lib/limits.ts';
+import { eventsPerBatchMax, jsonDepthMax } from '../../platform/limits.ts';
 import { llmEvent, toolEvent } from '../fixtures/events.ts';
 import { keyText, objectText, spaced, valueText } from '../fixtures/json-text.ts';
 

@@ -1,5 +1,5 @@
-import { type ErrorId, errorTable, IngestError } from '../../lib/errors.ts';
-import { compileBatchRules } from '../../lib/event/validate.ts';
+import { type ErrorId, errorTable, IngestError } from '../../event/errors.ts';
+import { compileBatchRules } from '../../event/validate.ts';
 import { unlimited } from '../../services/ingest/read/batch-reader.ts';
 import { createJsonBatchReader } from '../../services/ingest/read/json-batch-reader.ts';
 import type { Body } from './bodies.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openPostgres } from '../../lib/db/connect.ts';
+import { openPostgres } from '../../store/db/connect.ts';
 import { createDatabase } from '../../test/support/test-servers.ts';
 import { until } from '../../test/support/wait.ts';
 import { loseCommitReply } from './lost-commit-reply.ts';

@@ -1,6 +1,6 @@
 import postgres from 'postgres';
 import { ensureRoles, urlOfRole } from '../../launcher/provision/postgres/roles.ts';
-import { distributeDatabase, migrateDatabase } from '../../lib/migrate/migrate.ts';
+import { distributeDatabase, migrateDatabase } from '../../store/migrate/migrate.ts';
 
 /** URL of a database on an existing Citus coordinator that knows its workers. All nodes accept the same user. */
 export const citusUrl = process.env.WEIR_TEST_CITUS_URL;

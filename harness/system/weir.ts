@@ -7,9 +7,9 @@ import { execPath, kill, env as processEnv } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { readJson } from '../../launcher/data-directory/json-file.ts';
 import type { SupervisorRecord } from '../../launcher/instance/supervisor-state.ts';
+import { type Connection, readConnection, readSecrets } from '../../launcher/local-system.ts';
 import { readProcess } from '../../launcher/process/process-identity.ts';
-import { openPostgres, type Sql } from '../../lib/db/connect.ts';
-import { type Connection, readConnection, readSecrets } from '../../lib/local-system.ts';
+import { openPostgres, type Sql } from '../../store/db/connect.ts';
 import { until } from '../wait.ts';
 
 /** A data directory for one Weir. Disposing it kills its running processes and removes it. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Sql } from '../../lib/db/connect.ts';
+import type { Sql } from '../../store/db/connect.ts';
 import { archiveTimeout, archiveTimeoutMs } from './limits.ts';
 import { findMissing } from './wal-segments.ts';
 

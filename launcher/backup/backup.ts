@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { openPostgres, type Sql } from '../../lib/db/connect.ts';
-import { openDatabase } from '../../lib/db/database.ts';
+import { openPostgres, type Sql } from '../../store/db/connect.ts';
+import { openDatabase } from '../../store/db/database.ts';
 import { writePrivateJson } from '../data-directory/json-file.ts';
 import { locatePostgres } from '../provision/postgres/postgres-binaries.ts';
 import { choosePostgresUser } from '../provision/postgres/postgres-user.ts';

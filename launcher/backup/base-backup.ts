@@ -1,7 +1,7 @@
 import { renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Sql } from '../../lib/db/connect.ts';
-import { version } from '../../lib/version.ts';
+import { version } from '../../platform/version.ts';
+import type { Sql } from '../../store/db/connect.ts';
 import { writePrivateJson } from '../data-directory/json-file.ts';
 import { untilArchived } from './archive.ts';
 import { type Backup, type BackupDirectory, draftSuffix } from './backup-directory.ts';

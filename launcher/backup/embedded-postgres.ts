@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { type Connection, readConnection, readSecrets, type Secrets } from '../../lib/local-system.ts';
+import { type Connection, readConnection, readSecrets, type Secrets } from '../local-system.ts';
 
 /** The embedded Postgres of a running Weir. */
 export interface EmbeddedPostgres {

@@ -1,6 +1,6 @@
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { dayMs } from '../../lib/time.ts';
+import { dayMs } from '../../platform/time.ts';
 import { type Backup, type BackupDirectory, draftSuffix, listBackups } from './backup-directory.ts';
 import { findUnneeded } from './wal-segments.ts';
 

@@ -1,6 +1,6 @@
 import { and, eq, notInArray, sql } from 'drizzle-orm';
-import type { Database } from '../../lib/db/database.ts';
-import { backups } from '../../lib/db/schema.ts';
+import type { Database } from '../../store/db/database.ts';
+import { backups } from '../../store/db/schema.ts';
 import { type BackupDirectory, listBackups } from './backup-directory.ts';
 
 /** Makes the table agree with a directory, for alerts and `weir doctor`. After a restore it has what was true at the time of the backup. */

@@ -1,6 +1,6 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { openPostgres, type Sql } from '../../lib/db/connect.ts';
+import { openPostgres, type Sql } from '../../store/db/connect.ts';
 import { startOnFreePorts } from '../provision/ports.ts';
 import { startPostgres } from '../provision/postgres/postgres.ts';
 import { locatePostgres } from '../provision/postgres/postgres-binaries.ts';

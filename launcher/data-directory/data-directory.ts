@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, statfsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { ConfigError } from '../../lib/config/config-error.ts';
-import type { Secrets } from '../../lib/local-system.ts';
+import { ConfigError } from '../../platform/config/config-error.ts';
+import type { Secrets } from '../local-system.ts';
 import { createPrivateJson, readJson, writePrivateJson } from './json-file.ts';
 
 /** Increased when files in the data directory change in a way that an older Weir cannot read. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { linkSync, readFileSync, renameSync, rmSync } from 'node:fs';
-import { ConfigError } from '../../lib/config/config-error.ts';
+import { ConfigError } from '../../platform/config/config-error.ts';
 import { createPrivateJson } from '../data-directory/json-file.ts';
 import { isAlive, type ProcessIdentity } from '../process/process-identity.ts';
 import { exitsWithin, stopOrphans } from './orphans.ts';

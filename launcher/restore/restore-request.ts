@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { readSecrets, type Secrets } from '../../lib/local-system.ts';
 import { type Backup, backupDirectory, listBackups } from '../backup/backup-directory.ts';
 import { readJson, writePrivateJson } from '../data-directory/json-file.ts';
 import type { SupervisorRecord } from '../instance/supervisor-state.ts';
+import { readSecrets, type Secrets } from '../local-system.ts';
 import { isAlive } from '../process/process-identity.ts';
 import { findOpenRestore, type RestoreJournal } from './restore-journal.ts';
 

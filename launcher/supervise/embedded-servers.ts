@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { ConfigError } from '../../lib/config/config-error.ts';
+import { ConfigError } from '../../platform/config/config-error.ts';
 import { startNatsServer } from '../provision/nats/nats-server.ts';
 import { findNatsServer } from '../provision/nats/nats-sources.ts';
 import { startPostgres } from '../provision/postgres/postgres.ts';

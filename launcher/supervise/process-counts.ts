@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
-import { type ServiceName, serviceNames } from '../../lib/config/variables.ts';
-import type { Config } from '../../lib/config.ts';
+import { type ServiceName, serviceNames } from '../../platform/config/variables.ts';
+import type { Config } from '../../platform/config.ts';
 import { type Machine, readMachine } from '../machine.ts';
 
 /** The rest of the cores is for Postgres, nats-server and the dashboard API (docs/scaling.md). */

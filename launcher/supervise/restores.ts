@@ -96,10 +96,10 @@ async function restore(
         { catchUp },
         { recordBackups },
       ] = await Promise.all([
-        import('../../lib/db/connect.ts'),
-        import('../../lib/db/database.ts'),
-        import('../../lib/migrate/migrate.ts'),
-        import('../../lib/queue/connect.ts'),
+        import('../../store/db/connect.ts'),
+        import('../../store/db/database.ts'),
+        import('../../store/migrate/migrate.ts'),
+        import('../../platform/queue/connect.ts'),
         import('../../operations/restore/catch-up.ts'),
         import('../backup/recorded-backups.ts'),
       ]);

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { execPath } from 'node:process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { type ServiceName, serviceNames } from '../../lib/config/variables.ts';
-import { drainTimeoutMs } from '../../lib/service-limits.ts';
+import { type ServiceName, serviceNames } from '../../platform/config/variables.ts';
+import { drainTimeoutMs } from '../../platform/service-limits.ts';
 import {
   describeExit,
   exitOf,
@@ -20,7 +20,7 @@ export function isServiceName(name: string): name is ServiceName {
 
 const ownRoot = fileURLToPath(new URL('../..', import.meta.url));
 
-/** A service exits by itself when its drain takes too long (lib/service.ts); SIGKILL is for one that hangs. */
+/** A service exits by itself when its drain takes too long (platform/service.ts); SIGKILL is for one that hangs. */
 const stopSignals = (env: { DRAIN_DELAY_MS?: string | undefined }): StopSignals => [
   { signal: 'SIGTERM', waitMs: Number(env.DRAIN_DELAY_MS ?? 0) + drainTimeoutMs + 2_000 },
 ];
@@ -36,8 +36,14 @@ const readyTimeoutMs = 60_000;
  */
 const nodeOptions = (root: string) => ['--v8-pool-size=0', preloadOption(root)];
 
-export const preloadOption = (root = ownRoot): string =>
-  `--import=${pathToFileURL(join(root, 'lib/db/fast-imports.ts')).href}`;
+/** The first is of this version, the other of 0.1.0. */
+const preloads = ['store/db/fast-imports.ts', 'lib/db/fast-imports.ts'];
+
+export const preloadOption = (root = ownRoot): string => {
+  const preload = preloads.map((path) => join(root, path)).find((path) => existsSync(path));
+  if (preload === undefined) throw new Error(`${root} has none of ${preloads.join(', ')}`);
+  return `--import=${pathToFileURL(preload).href}`;
+};
 
 /**
  * The dashboard API and the writer allocate in bursts, already while they load their code, which let V8's young generation grow to
@@ -73,7 +79,7 @@ export const mallocVariables = {
 export interface ReadyMessage {
   /** The address it listens on, if it listens. */
   url?: string;
-  /** The address of its service port (lib/metrics/service-port.ts). */
+  /** The address of its service port (platform/metrics/service-port.ts). */
   metricsUrl?: string;
 }
 

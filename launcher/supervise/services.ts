@@ -1,5 +1,5 @@
-import { type ServiceName, serviceNames } from '../../lib/config/variables.ts';
-import type { Connection } from '../../lib/local-system.ts';
+import { type ServiceName, serviceNames } from '../../platform/config/variables.ts';
+import type { Connection } from '../local-system.ts';
 import type { Servers } from './embedded-servers.ts';
 import { labelOf, numbersOf, type ProcessCounts } from './process-counts.ts';
 import type { StartContext } from './start-context.ts';

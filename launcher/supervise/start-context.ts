@@ -1,4 +1,4 @@
-import type { Config } from '../../lib/config.ts';
+import type { Config } from '../../platform/config.ts';
 import type { DataDirectory } from '../data-directory/data-directory.ts';
 import type { SupervisorState } from '../instance/supervisor-state.ts';
 import type { Progress } from '../terminal/progress.ts';

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
-import type { Connection } from '../../lib/local-system.ts';
 import { writePrivateJson } from '../data-directory/json-file.ts';
+import type { Connection } from '../local-system.ts';
 import { rotateLogFiles } from '../process/log-rotation.ts';
 import { buildWeb } from '../provision/web/web-build.ts';
 import { compileServices } from './compile-cache.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import type { Connection } from '../../lib/local-system.ts';
+import type { Connection } from '../local-system.ts';
 
 export interface BannerOptions {
   signInLink: string | undefined;

@@ -1,13 +1,13 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { getTableName, type SQL, sql } from 'drizzle-orm';
 import { getTableConfig, type PgTable } from 'drizzle-orm/pg-core';
-import { numbersSkipped } from '../../lib/control/limits.ts';
-import { isOfKey, keyOf, type LoggedTable, loggedTables } from '../../lib/control/logged-tables.ts';
-import { type ControlStart, readControlStream } from '../../lib/control/stream.ts';
-import { triggerName } from '../../lib/control/triggers.ts';
-import type { Database, Transaction } from '../../lib/db/database.ts';
-import { controlChanges, users } from '../../lib/db/schema.ts';
-import { listOf, nameOf, namesOf } from '../../lib/db/statement.ts';
+import { numbersSkipped } from '../../store/control/limits.ts';
+import { isOfKey, keyOf, type LoggedTable, loggedTables } from '../../store/control/logged-tables.ts';
+import { type ControlStart, readControlStream } from '../../store/control/stream.ts';
+import { triggerName } from '../../store/control/triggers.ts';
+import type { Database, Transaction } from '../../store/db/database.ts';
+import { controlChanges, users } from '../../store/db/schema.ts';
+import { listOf, nameOf, namesOf } from '../../store/db/statement.ts';
 
 /** What was applied to administrative tables. */
 export interface AppliedRows {

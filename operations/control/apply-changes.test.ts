@@ -3,12 +3,12 @@ import { getTableConfig, type PgColumn, type PgTable } from 'drizzle-orm/pg-core
 import postgres from 'postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRandom } from '../../harness/random.ts';
-import { keyOf, type LoggedTable, loggedTables } from '../../lib/control/logged-tables.ts';
-import { hasPendingChanges, relayControlChanges } from '../../lib/control/relay.ts';
-import { ensureControlStream, readControlState } from '../../lib/control/stream.ts';
-import { openPostgres, type Sql } from '../../lib/db/connect.ts';
-import { openDatabase } from '../../lib/db/database.ts';
-import { connectQueue } from '../../lib/queue/connect.ts';
+import { connectQueue } from '../../platform/queue/connect.ts';
+import { keyOf, type LoggedTable, loggedTables } from '../../store/control/logged-tables.ts';
+import { hasPendingChanges, relayControlChanges } from '../../store/control/relay.ts';
+import { ensureControlStream, readControlState } from '../../store/control/stream.ts';
+import { openPostgres, type Sql } from '../../store/db/connect.ts';
+import { openDatabase } from '../../store/db/database.ts';
 import { createDatabase, startNats } from '../../test/support/test-servers.ts';
 import { applyControlChanges } from './apply-changes.ts';
 

@@ -1,8 +1,8 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { getTableName } from 'drizzle-orm';
-import { type ControlStart, readControlState } from '../../lib/control/stream.ts';
-import type { Database } from '../../lib/db/database.ts';
-import { erasureRequests } from '../../lib/db/schema.ts';
+import { type ControlStart, readControlState } from '../../store/control/stream.ts';
+import type { Database } from '../../store/db/database.ts';
+import { erasureRequests } from '../../store/db/schema.ts';
 import { vacuumFull } from '../erasure/rewritten-files.ts';
 import { requestLostDeletions } from '../erasure-requests/space-deletion.ts';
 import { type AppliedRows, applyRows } from './applied-rows.ts';

@@ -3,24 +3,24 @@ import { eq, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { llmEvent } from '../../harness/fixtures/events.ts';
 import { partOf } from '../../harness/fixtures/part.ts';
-import { issueApiKey, revokeApiKey } from '../../lib/accounts/api-keys.ts';
-import { operator } from '../../lib/accounts/audit/audit.ts';
-import { createSpace } from '../../lib/accounts/spaces.ts';
-import { encodeChanges } from '../../lib/control/change.ts';
-import { hasPendingChanges, relayControlChanges } from '../../lib/control/relay.ts';
+import { connectQueue } from '../../platform/queue/connect.ts';
+import { issueApiKey, revokeApiKey } from '../../store/accounts/api-keys.ts';
+import { operator } from '../../store/accounts/audit/audit.ts';
+import { createSpace } from '../../store/accounts/spaces.ts';
+import { encodeChanges } from '../../store/control/change.ts';
+import { hasPendingChanges, relayControlChanges } from '../../store/control/relay.ts';
 import {
   controlStream,
   ensureControlStream,
   pruneControlStream,
   readControlState,
   readControlStream,
-} from '../../lib/control/stream.ts';
-import { openPostgres } from '../../lib/db/connect.ts';
-import { type Database, openDatabase } from '../../lib/db/database.ts';
-import * as schema from '../../lib/db/schema.ts';
-import { connectQueue } from '../../lib/queue/connect.ts';
-import { foldStatistics } from '../../lib/write/statistics/deltas.ts';
-import { insertParts } from '../../lib/write/store.ts';
+} from '../../store/control/stream.ts';
+import { openPostgres } from '../../store/db/connect.ts';
+import { type Database, openDatabase } from '../../store/db/database.ts';
+import * as schema from '../../store/db/schema.ts';
+import { foldStatistics } from '../../store/write/statistics/deltas.ts';
+import { insertParts } from '../../store/write/store.ts';
 import { openDashboard } from '../../test/support/dashboard.ts';
 import { createDatabase, startNats } from '../../test/support/test-servers.ts';
 import { until } from '../../test/support/wait.ts';

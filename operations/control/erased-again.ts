@@ -1,7 +1,7 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { and, eq, getTableColumns, inArray, type SQL, sql } from 'drizzle-orm';
-import { type ControlStart, readControlStream } from '../../lib/control/stream.ts';
-import type { Database } from '../../lib/db/database.ts';
+import { type ControlStart, readControlStream } from '../../store/control/stream.ts';
+import type { Database } from '../../store/db/database.ts';
 import {
   eventIds,
   events,
@@ -10,15 +10,15 @@ import {
   traces,
   usageDays,
   usageMonths,
-} from '../../lib/db/schema.ts';
-import { listOf, nameOf, namesOf, numberOf } from '../../lib/db/statement.ts';
+} from '../../store/db/schema.ts';
+import { listOf, nameOf, namesOf, numberOf } from '../../store/db/statement.ts';
 import {
   addTo,
   agentStatistics,
   type CountedRows,
   isByName,
   nameStatistics,
-} from '../../lib/write/statistics/statistics.ts';
+} from '../../store/write/statistics/statistics.ts';
 import { statisticsTable } from '../erasure/cluster/cluster-files.ts';
 import { quarantineTables, wipeQuarantine } from '../erasure/erased-quarantine.ts';
 import { countedColumns, countedRow, type ErasedRecord, erasedRecord } from '../erasure/erased-record.ts';

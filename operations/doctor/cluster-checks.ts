@@ -1,7 +1,12 @@
 import { getTableName, sql } from 'drizzle-orm';
-import { type ClusterNode, listNodes, nameOfNode, runOnNode } from '../../lib/db/cluster-nodes.ts';
-import type { Database } from '../../lib/db/database.ts';
-import { distributedTables, findUndistributed, hasCitus, isDistributed } from '../../lib/db/distribution.ts';
+import { type ClusterNode, listNodes, nameOfNode, runOnNode } from '../../store/db/cluster-nodes.ts';
+import type { Database } from '../../store/db/database.ts';
+import {
+  distributedTables,
+  findUndistributed,
+  hasCitus,
+  isDistributed,
+} from '../../store/db/distribution.ts';
 import { type Finding, failed, finding, ok, warning } from './finding.ts';
 import { preparedSecondsMax } from './limits.ts';
 

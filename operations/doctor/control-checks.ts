@@ -1,8 +1,8 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { sql } from 'drizzle-orm';
-import { readControlState } from '../../lib/control/stream.ts';
-import type { Database } from '../../lib/db/database.ts';
-import { controlChanges } from '../../lib/db/schema.ts';
+import { readControlState } from '../../store/control/stream.ts';
+import type { Database } from '../../store/db/database.ts';
+import { controlChanges } from '../../store/db/schema.ts';
 import { type Finding, failed, ok } from './finding.ts';
 import { pendingChangeSecondsMax } from './limits.ts';
 

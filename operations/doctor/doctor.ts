@@ -1,8 +1,8 @@
 import { statfs } from 'node:fs/promises';
-import type { Config } from '../../lib/config.ts';
-import { openPostgres } from '../../lib/db/connect.ts';
-import { openDatabase } from '../../lib/db/database.ts';
-import { connectQueue } from '../../lib/queue/connect.ts';
+import type { Config } from '../../platform/config.ts';
+import { connectQueue } from '../../platform/queue/connect.ts';
+import { openPostgres } from '../../store/db/connect.ts';
+import { openDatabase } from '../../store/db/database.ts';
 import { checkControlStream } from './control-checks.ts';
 import { type Finding, failed, finding, ok, skipped, warning } from './finding.ts';
 import { diskFreeRatioMin } from './limits.ts';

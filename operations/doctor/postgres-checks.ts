@@ -1,13 +1,13 @@
 import { count, isNull, max, type SQL, sql } from 'drizzle-orm';
-import { readArchiveState, readLastBackup } from '../../lib/backup/backup-state.ts';
-import { expectSameTime, readServerClock } from '../../lib/db/clock.ts';
-import type { Database } from '../../lib/db/database.ts';
-import { requireDurable } from '../../lib/db/durability.ts';
-import { findPartitionFaults, listPartitions, partitionedTables } from '../../lib/db/partitions.ts';
-import { newestMigration } from '../../lib/db/schema/version.ts';
-import { erasures, quarantine } from '../../lib/db/schema.ts';
-import { requireSchema } from '../../lib/migrate/schema-range.ts';
-import { dayMs } from '../../lib/time.ts';
+import { dayMs } from '../../platform/time.ts';
+import { expectSameTime, readServerClock } from '../../store/db/clock.ts';
+import type { Database } from '../../store/db/database.ts';
+import { requireDurable } from '../../store/db/durability.ts';
+import { findPartitionFaults, listPartitions, partitionedTables } from '../../store/db/partitions.ts';
+import { newestMigration } from '../../store/db/schema/version.ts';
+import { erasures, quarantine } from '../../store/db/schema.ts';
+import { requireSchema } from '../../store/migrate/schema-range.ts';
+import { readArchiveState, readLastBackup } from '../storage/backup-state.ts';
 import { checkCluster } from './cluster-checks.ts';
 import { checkPendingChanges } from './control-checks.ts';
 import { type Finding, failed, finding, ok, skipped, warning } from './finding.ts';
@@ -34,7 +34,7 @@ export async function checkPostgres(database: Database): Promise<Finding[]> {
     finding('postgres.partitions', 'Read the log of the writer: it makes the partitions.', () =>
       checkPartitions(database),
     ),
-    finding('postgres.roles', 'Run lib/db/roles/roles.sql (docs/cluster.md).', () => checkRoles(database)),
+    finding('postgres.roles', 'Run store/db/roles/roles.sql (docs/cluster.md).', () => checkRoles(database)),
     finding('postgres.connections', 'Raise max_connections.', () => checkConnections(database)),
     finding('postgres.transactions', 'Find the session in pg_stat_activity.', () =>
       checkTransactions(database),
@@ -143,7 +143,7 @@ async function checkRoles(database: Database): Promise<Finding> {
   return warning(
     check,
     `${rows.map(({ name }) => name).join(', ')} ${rows.length === 1 ? 'is' : 'are'} connected as a superuser`,
-    'Give each service its own role: lib/db/roles/roles.sql (docs/cluster.md).',
+    'Give each service its own role: store/db/roles/roles.sql (docs/cluster.md).',
   );
 }
 

@@ -1,16 +1,20 @@
 import { type JetStreamManager, jetstreamManager, type StreamInfo } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import type { Config } from '../../lib/config.ts';
+import type { Config } from '../../platform/config.ts';
 import {
   consumerName,
   consumerSettingsOf,
   type QueueStream,
   streamSettings,
-} from '../../lib/queue/settings.ts';
-import { differencesOf, findStreams } from '../../lib/queue/stream.ts';
-import { requireSyncAlways } from '../../lib/queue/sync-always.ts';
-import { readOldestPending, readStreamState, type StreamState } from '../../lib/queue-state/stream-state.ts';
-import { readWindowLimits } from '../../lib/queue-state/window-limits.ts';
+} from '../../platform/queue/settings.ts';
+import { differencesOf, findStreams } from '../../platform/queue/stream.ts';
+import { requireSyncAlways } from '../../platform/queue/sync-always.ts';
+import {
+  readOldestPending,
+  readStreamState,
+  type StreamState,
+} from '../../store/queue-state/stream-state.ts';
+import { readWindowLimits } from '../../store/queue-state/window-limits.ts';
 import { type Finding, failed, finding, ok, warning } from './finding.ts';
 import { queuedSecondsMax, queueRatioMax } from './limits.ts';
 

@@ -1,8 +1,8 @@
 import type { NatsConnection } from '@nats-io/transport-node';
-import { clockDifferenceMsMax } from '../../lib/db/limits.ts';
-import { schemaVersion } from '../../lib/db/schema/version.ts';
-import { callRoll, fingerprintOf, type ServiceReport } from '../../lib/queue/roll-call.ts';
-import { version } from '../../lib/version.ts';
+import { callRoll, fingerprintOf, type ServiceReport } from '../../platform/queue/roll-call.ts';
+import { version } from '../../platform/version.ts';
+import { clockDifferenceMsMax } from '../../store/db/limits.ts';
+import { schemaVersion } from '../../store/db/schema/version.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 
 /** Checks the services that are running: which there are, and whether their versions, peppers and clocks agree. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { openPostgres } from '../../lib/db/connect.ts';
-import { openDatabase } from '../../lib/db/database.ts';
+import { openPostgres } from '../../store/db/connect.ts';
+import { openDatabase } from '../../store/db/database.ts';
 import { createDatabase } from '../../test/support/test-servers.ts';
 import { checkStatistics } from './statistics-checks.ts';
 

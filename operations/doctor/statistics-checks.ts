@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
-import type { Database } from '../../lib/db/database.ts';
-import { statisticDeltas } from '../../lib/db/schema.ts';
+import type { Database } from '../../store/db/database.ts';
+import { statisticDeltas } from '../../store/db/schema.ts';
 import { type Finding, ok, warning } from './finding.ts';
 import { waitingDeltasMax } from './limits.ts';
 

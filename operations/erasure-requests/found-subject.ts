@@ -1,9 +1,9 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { and, arrayOverlaps, eq, inArray, isNotNull } from 'drizzle-orm';
-import type { Database } from '../../lib/db/database.ts';
-import { type erasureRequests, events, quarantine, segments, traceNodes } from '../../lib/db/schema.ts';
-import { anyTerm, inSpace } from '../../lib/event/terms.ts';
-import { splitElements, unquoteElement } from '../../lib/event/text.ts';
+import { anyTerm, inSpace } from '../../event/terms.ts';
+import { splitElements, unquoteElement } from '../../event/text.ts';
+import type { Database } from '../../store/db/database.ts';
+import { type erasureRequests, events, quarantine, segments, traceNodes } from '../../store/db/schema.ts';
 import { untilStored } from '../erasure/queue-drain.ts';
 import { readStart } from '../erasure/start.ts';
 import { type EventsSubject, subjectColumn, termOf } from '../erasure/subject.ts';

@@ -1,4 +1,4 @@
-import { dayMs } from '../../lib/time.ts';
+import { dayMs } from '../../platform/time.ts';
 
 /** How long the deletion of a space can be taken back. */
 export const spaceGraceMs = dayMs;

@@ -1,9 +1,9 @@
 import process from 'node:process';
-import { parseConfig, requireConfig } from '../../lib/config.ts';
-import { openPostgres } from '../../lib/db/connect.ts';
-import { openDatabase } from '../../lib/db/database.ts';
-import { openLog } from '../../lib/log.ts';
-import { connectQueue } from '../../lib/queue/connect.ts';
+import { parseConfig, requireConfig } from '../../platform/config.ts';
+import { openLog } from '../../platform/log.ts';
+import { connectQueue } from '../../platform/queue/connect.ts';
+import { openPostgres } from '../../store/db/connect.ts';
+import { openDatabase } from '../../store/db/database.ts';
 import { progressTimeoutMs } from './limits.ts';
 import { rewriteRequests, runRequest } from './request-run.ts';
 import { findRequestWork } from './requests.ts';

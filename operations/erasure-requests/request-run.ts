@@ -1,8 +1,8 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { and, eq, getTableName, lte, type SQL, sql } from 'drizzle-orm';
-import type { Database } from '../../lib/db/database.ts';
-import { auditLog, erasureRequests, erasures } from '../../lib/db/schema.ts';
-import { StatementsRunningError } from '../../lib/retention/older-snapshots.ts';
+import type { Database } from '../../store/db/database.ts';
+import { auditLog, erasureRequests, erasures } from '../../store/db/schema.ts';
+import { StatementsRunningError } from '../../store/retention/older-snapshots.ts';
 import { TransactionInDoubtError } from '../erasure/cluster/in-doubt.ts';
 import { ErasureRunningError, eraseEvents } from '../erasure/erase.ts';
 import { previewErasure } from '../erasure/preview.ts';

@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, getTableName, lte, sql } from 'drizzle-orm';
-import { type Actor, runAudited, userIdOf } from '../../lib/accounts/audit/audit.ts';
-import type { Database } from '../../lib/db/database.ts';
-import { erasureRequests, erasures, users } from '../../lib/db/schema.ts';
+import { type Actor, runAudited, userIdOf } from '../../store/accounts/audit/audit.ts';
+import type { Database } from '../../store/db/database.ts';
+import { erasureRequests, erasures, users } from '../../store/db/schema.ts';
 import { type EventsSubject, type Subject, termOf } from '../erasure/subject.ts';
 import { erasuresListed, openRequestsMax } from './limits.ts';
 

@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, isNull, type SQL, sql } from 'drizzle-orm';
-import { type Actor, operator, runAudited } from '../../lib/accounts/audit/audit.ts';
-import type { Space } from '../../lib/accounts/spaces.ts';
-import type { Database, Transaction } from '../../lib/db/database.ts';
+import { type Actor, operator, runAudited } from '../../store/accounts/audit/audit.ts';
+import type { Space } from '../../store/accounts/spaces.ts';
+import type { Database, Transaction } from '../../store/db/database.ts';
 import {
   alertRules,
   apiKeys,
@@ -10,8 +10,8 @@ import {
   erasures,
   sessions,
   spaces,
-} from '../../lib/db/schema.ts';
-import { nameOf, namesOf } from '../../lib/db/statement.ts';
+} from '../../store/db/schema.ts';
+import { nameOf, namesOf } from '../../store/db/statement.ts';
 import { spaceGraceMs } from './limits.ts';
 
 /** The deletion of a space (docs/deletion.md): a request that becomes due after a day. A writer runs it like an erasure. */

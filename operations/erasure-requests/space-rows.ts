@@ -1,10 +1,10 @@
 import { and, eq, getTableName, is, ne, or, type SQL, sql } from 'drizzle-orm';
 import { getTableConfig, type PgColumn, PgTable } from 'drizzle-orm/pg-core';
-import { inBoundedTransaction } from '../../lib/db/bounded-transaction.ts';
-import type { Database } from '../../lib/db/database.ts';
-import * as schema from '../../lib/db/schema.ts';
-import { listOf } from '../../lib/db/statement.ts';
-import { untilStatementsEnded } from '../../lib/retention/older-snapshots.ts';
+import { inBoundedTransaction } from '../../store/db/bounded-transaction.ts';
+import type { Database } from '../../store/db/database.ts';
+import * as schema from '../../store/db/schema.ts';
+import { listOf } from '../../store/db/statement.ts';
+import { untilStatementsEnded } from '../../store/retention/older-snapshots.ts';
 import { statisticsTable } from '../erasure/cluster/cluster-files.ts';
 import { countErased, type Erasure } from '../erasure/erasure-row.ts';
 import { rowsPerBatch } from './limits.ts';

@@ -1,9 +1,9 @@
 import { asc, type SQL, sql } from 'drizzle-orm';
-import type { Database } from '../../lib/db/database.ts';
-import { segments } from '../../lib/db/schema.ts';
-import { nameOf } from '../../lib/db/statement.ts';
-import { anyTerm, inSpace } from '../../lib/event/terms.ts';
-import { divideSegments } from '../../lib/segment/batches.ts';
+import { divideSegments } from '../../event/segment/batches.ts';
+import { anyTerm, inSpace } from '../../event/terms.ts';
+import type { Database } from '../../store/db/database.ts';
+import { segments } from '../../store/db/schema.ts';
+import { nameOf } from '../../store/db/statement.ts';
 import { batchBytesMax, batchSegmentsMax, segmentsListed } from './limits.ts';
 import { type ErasureStart, wasAcceptedBefore } from './start.ts';
 import { type Subject, termOf } from './subject.ts';

@@ -1,13 +1,15 @@
 import { zstdDecompressSync } from 'node:zlib';
 import { count, eq } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { anyTerm, inSpace } from '../../event/terms.ts';
 import { agedPart } from '../../harness/fixtures/aged-part.ts';
 import { llmEvent, someEvents } from '../../harness/fixtures/events.ts';
 import { bodyPart, partOf } from '../../harness/fixtures/part.ts';
-import { createSpace } from '../../lib/accounts/spaces.ts';
-import { openPostgres, type Sql } from '../../lib/db/connect.ts';
-import { type Database, openDatabase } from '../../lib/db/database.ts';
-import { ensurePartitions } from '../../lib/db/partitions.ts';
+import { connectQueue } from '../../platform/queue/connect.ts';
+import { createSpace } from '../../store/accounts/spaces.ts';
+import { openPostgres, type Sql } from '../../store/db/connect.ts';
+import { type Database, openDatabase } from '../../store/db/database.ts';
+import { ensurePartitions } from '../../store/db/partitions.ts';
 import {
   auditLog,
   erasures,
@@ -16,15 +18,13 @@ import {
   events,
   segments,
   usageMonths,
-} from '../../lib/db/schema.ts';
-import { anyTerm, inSpace } from '../../lib/event/terms.ts';
-import { connectQueue } from '../../lib/queue/connect.ts';
-import { readEventPage } from '../../lib/read/event-page.ts';
-import { expireData } from '../../lib/retention/expire.ts';
-import { RetentionClock } from '../../lib/retention/retention-clock.ts';
-import { readEventTexts } from '../../lib/segment/read.ts';
-import { foldStatistics } from '../../lib/write/statistics/deltas.ts';
-import { insertParts } from '../../lib/write/store.ts';
+} from '../../store/db/schema.ts';
+import { readEventPage } from '../../store/read/event-page.ts';
+import { expireData } from '../../store/retention/expire.ts';
+import { RetentionClock } from '../../store/retention/retention-clock.ts';
+import { readEventTexts } from '../../store/segments/read.ts';
+import { foldStatistics } from '../../store/write/statistics/deltas.ts';
+import { insertParts } from '../../store/write/store.ts';
 import { createDatabase, startNats } from '../../test/support/test-servers.ts';
 import { type EraseOptions, ErasureRunningError, eraseEvents } from './erase.ts';
 import { previewErasure } from './preview.ts';

@@ -1,9 +1,9 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { eq, sql } from 'drizzle-orm';
-import type { Database } from '../../lib/db/database.ts';
-import { noSpace } from '../../lib/db/limits.ts';
-import { quarantine } from '../../lib/db/schema.ts';
-import { untilStatementsEnded } from '../../lib/retention/older-snapshots.ts';
+import type { Database } from '../../store/db/database.ts';
+import { noSpace } from '../../store/db/limits.ts';
+import { quarantine } from '../../store/db/schema.ts';
+import { untilStatementsEnded } from '../../store/retention/older-snapshots.ts';
 import { listBatches } from './candidates.ts';
 import { untilNoneInDoubt } from './cluster/in-doubt.ts';
 import { eraseNodes } from './erased-nodes.ts';

@@ -1,8 +1,8 @@
 import { and, asc, eq, getTableColumns, inArray, isNotNull, lt, or, type SQL, sql } from 'drizzle-orm';
-import { inBoundedTransaction } from '../../lib/db/bounded-transaction.ts';
-import type { Database, Transaction } from '../../lib/db/database.ts';
-import { traceNodes } from '../../lib/db/schema.ts';
-import { asStored } from '../../lib/event/text.ts';
+import { asStored } from '../../event/text.ts';
+import { inBoundedTransaction } from '../../store/db/bounded-transaction.ts';
+import type { Database, Transaction } from '../../store/db/database.ts';
+import { traceNodes } from '../../store/db/schema.ts';
 import { statisticsTable } from './cluster/cluster-files.ts';
 import { recordErased } from './erased-record.ts';
 import { countErased, type Erasure } from './erasure-row.ts';

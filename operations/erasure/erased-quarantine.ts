@@ -1,8 +1,8 @@
 import { and, asc, eq, gt, sql } from 'drizzle-orm';
-import { inBoundedTransaction } from '../../lib/db/bounded-transaction.ts';
-import type { Database, Transaction } from '../../lib/db/database.ts';
-import { eventIds, quarantine } from '../../lib/db/schema.ts';
-import { encodePart, type Part } from '../../lib/queue/group.ts';
+import { encodePart, type Part } from '../../platform/queue/group.ts';
+import { inBoundedTransaction } from '../../store/db/bounded-transaction.ts';
+import type { Database, Transaction } from '../../store/db/database.ts';
+import { eventIds, quarantine } from '../../store/db/schema.ts';
 import { statisticsTable } from './cluster/cluster-files.ts';
 import { recordErased } from './erased-record.ts';
 import { countErased, type Erasure } from './erasure-row.ts';

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
-import { erasedIdsPerChange } from '../../lib/control/limits.ts';
-import type { Transaction } from '../../lib/db/database.ts';
-import { controlChanges, events, segments } from '../../lib/db/schema.ts';
+import { erasedIdsPerChange } from '../../store/control/limits.ts';
+import type { Transaction } from '../../store/db/database.ts';
+import { controlChanges, events, segments } from '../../store/db/schema.ts';
 import type { Erasure } from './erasure-row.ts';
 
 /**

@@ -1,11 +1,11 @@
 import { and, asc, eq, inArray, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
-import { inBoundedTransaction } from '../../lib/db/bounded-transaction.ts';
-import type { Database, Transaction } from '../../lib/db/database.ts';
-import { events, segments } from '../../lib/db/schema.ts';
-import { termsOfColumns } from '../../lib/event/column-terms.ts';
-import { inSpace, type TermColumn } from '../../lib/event/terms.ts';
-import { rebuildSegment } from '../../lib/segment/rebuilt-segment.ts';
+import { termsOfColumns } from '../../event/column-terms.ts';
+import { rebuildSegment } from '../../event/segment/rebuilt-segment.ts';
+import { inSpace, type TermColumn } from '../../event/terms.ts';
+import { inBoundedTransaction } from '../../store/db/bounded-transaction.ts';
+import type { Database, Transaction } from '../../store/db/database.ts';
+import { events, segments } from '../../store/db/schema.ts';
 import type { Batch } from './candidates.ts';
 import { statisticsTable } from './cluster/cluster-files.ts';
 import { findMerged } from './erased-nodes.ts';

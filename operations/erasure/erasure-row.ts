@@ -1,7 +1,7 @@
 import { and, eq, getTableName, isNull, type SQL, sql } from 'drizzle-orm';
-import { operator } from '../../lib/accounts/audit/audit.ts';
-import type { Database, Transaction } from '../../lib/db/database.ts';
-import { auditLog, erasureRequests, erasures } from '../../lib/db/schema.ts';
+import { operator } from '../../store/accounts/audit/audit.ts';
+import type { Database, Transaction } from '../../store/db/database.ts';
+import { auditLog, erasureRequests, erasures } from '../../store/db/schema.ts';
 import type { ErasureStart } from './start.ts';
 import { type Subject, termOf } from './subject.ts';
 

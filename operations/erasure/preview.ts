@@ -1,6 +1,6 @@
 import { and, count, countDistinct, eq, inArray, max, min } from 'drizzle-orm';
-import type { Database } from '../../lib/db/database.ts';
-import { events, quarantine } from '../../lib/db/schema.ts';
+import type { Database } from '../../store/db/database.ts';
+import { events, quarantine } from '../../store/db/schema.ts';
 import { listBatches } from './candidates.ts';
 import { matchRows, type Subject } from './subject.ts';
 import { readPart, wipePart } from './wiped-part.ts';

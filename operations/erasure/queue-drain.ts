@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { countQueued, type Watermark } from '../../lib/queue-state/watermark.ts';
+import { countQueued, type Watermark } from '../../store/queue-state/watermark.ts';
 import { queuePollMs, queueStuckMs } from './limits.ts';
 
 /** Messages published before the start are still queued: no writer is running, or Postgres rejects both the events and quarantine entries. */

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'drizzle-orm';
 import { PgDialect } from 'drizzle-orm/pg-core';
-import { isArchiving } from '../../lib/backup/backup-state.ts';
-import { listNodes, nameOfNode, runOnNode } from '../../lib/db/cluster-nodes.ts';
-import type { Transaction } from '../../lib/db/database.ts';
-import { isDistributed } from '../../lib/db/distribution.ts';
-import { dayMs } from '../../lib/time.ts';
+import { dayMs } from '../../platform/time.ts';
+import { listNodes, nameOfNode, runOnNode } from '../../store/db/cluster-nodes.ts';
+import type { Transaction } from '../../store/db/database.ts';
+import { isDistributed } from '../../store/db/distribution.ts';
+import { isArchiving } from '../storage/backup-state.ts';
 import type { RewrittenFiles } from './cluster/cluster-files.ts';
 import type { Erasure, ErasureCounts } from './erasure-row.ts';
 import type { Subject } from './subject.ts';

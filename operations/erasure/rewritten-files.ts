@@ -1,23 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getTableName, is, sql } from 'drizzle-orm';
 import { PgTable } from 'drizzle-orm/pg-core';
-import type { Database } from '../../lib/db/database.ts';
-import { distributedTables, isDistributed } from '../../lib/db/distribution.ts';
-import { defaultEvents, defaultSegments, serverTimeMs } from '../../lib/db/partitions.ts';
-import * as schema from '../../lib/db/schema.ts';
-import { isLockConflict } from '../../lib/retention/delete-expired.ts';
-import { expireLock } from '../../lib/retention/expire.ts';
-import { rewrittenEventsMax } from '../../lib/retention/limits.ts';
+import type { Database } from '../../store/db/database.ts';
+import { distributedTables, isDistributed } from '../../store/db/distribution.ts';
+import { defaultEvents, defaultSegments, serverTimeMs } from '../../store/db/partitions.ts';
+import * as schema from '../../store/db/schema.ts';
+import { isLockConflict } from '../../store/retention/delete-expired.ts';
+import { expireLock } from '../../store/retention/expire.ts';
+import { rewrittenEventsMax } from '../../store/retention/limits.ts';
 import {
   copyWhenUnseen,
   findHolder,
   noWait,
   readNextTransaction,
   type WritersWait,
-} from '../../lib/retention/older-snapshots.ts';
-import { readFill } from '../../lib/retention/partition-fill.ts';
-import { copyPartitions } from '../../lib/retention/partition-rewrite.ts';
-import { listWeekPartitions, type WeekPartitions } from '../../lib/retention/week-partitions.ts';
+} from '../../store/retention/older-snapshots.ts';
+import { readFill } from '../../store/retention/partition-fill.ts';
+import { copyPartitions } from '../../store/retention/partition-rewrite.ts';
+import { listWeekPartitions, type WeekPartitions } from '../../store/retention/week-partitions.ts';
 import {
   dropMovedShards,
   type RewrittenFiles,

@@ -1,8 +1,8 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { and, eq, lte, or, type SQL, sql } from 'drizzle-orm';
-import type { Database } from '../../lib/db/database.ts';
-import { commitCounters, segments, spaceCommits } from '../../lib/db/schema.ts';
-import { readWatermarks, type Watermark } from '../../lib/queue-state/watermark.ts';
+import type { Database } from '../../store/db/database.ts';
+import { commitCounters, segments, spaceCommits } from '../../store/db/schema.ts';
+import { readWatermarks, type Watermark } from '../../store/queue-state/watermark.ts';
 
 /**
  * The start of an erasure, as positions in the database and in the queue: the last commit of the space and the sequence of each

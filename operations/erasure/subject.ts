@@ -1,6 +1,6 @@
 import { and, type SQL } from 'drizzle-orm';
-import { asStored } from '../../lib/event/text.ts';
-import { type EventFilter, matchTime, matchValues, termsOf } from '../../lib/read/event-filter.ts';
+import { asStored } from '../../event/text.ts';
+import { type EventFilter, matchTime, matchValues, termsOf } from '../../store/read/event-filter.ts';
 
 /**
  * Which events are erased: those of a user, those of a thread, all that started before a given time, or all of a deleted space,

@@ -1,7 +1,7 @@
 import type { NatsConnection } from '@nats-io/transport-node';
-import type { Database } from '../../lib/db/database.ts';
-import { readStoredPositions } from '../../lib/queue-state/stored-positions.ts';
-import { readStreams, type Watermark } from '../../lib/queue-state/watermark.ts';
+import type { Database } from '../../store/db/database.ts';
+import { readStoredPositions } from '../../store/queue-state/stored-positions.ts';
+import { readStreams, type Watermark } from '../../store/queue-state/watermark.ts';
 import type { Forgotten } from './receipt.ts';
 
 /** A window is purged in steps of a hundredth, and the writer looks every second: this is later than both. */

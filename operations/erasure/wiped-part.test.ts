@@ -2,8 +2,8 @@ import { zstdDecompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { llmEvent } from '../../harness/fixtures/events.ts';
 import { partOf } from '../../harness/fixtures/part.ts';
-import { encodePart, type Part } from '../../lib/queue/group.ts';
-import { requireWellFormed } from '../../lib/write/well-formed.ts';
+import { encodePart, type Part } from '../../platform/queue/group.ts';
+import { requireWellFormed } from '../../store/write/well-formed.ts';
 import type { Subject } from './subject.ts';
 import { readPart, wipePart } from './wiped-part.ts';
 

@@ -1,11 +1,11 @@
 import { zstdCompressSync } from 'node:zlib';
 import { create } from '@bufbuild/protobuf';
+import { decompressSegment } from '../../event/segment/parsed-event.ts';
+import { splitElements, unquoteElement } from '../../event/text.ts';
 import { PartSchema } from '../../gen/weir/queue/v1/queue_pb.ts';
-import { splitElements, unquoteElement } from '../../lib/event/text.ts';
-import { decodePart, type Part } from '../../lib/queue/group.ts';
-import { decompressSegment } from '../../lib/segment/parsed-event.ts';
-import { pickEvents } from '../../lib/write/slice.ts';
-import { requireWellFormed } from '../../lib/write/well-formed.ts';
+import { decodePart, type Part } from '../../platform/queue/group.ts';
+import { pickEvents } from '../../store/write/slice.ts';
+import { requireWellFormed } from '../../store/write/well-formed.ts';
 import { isOfElement, type Subject, subjectColumn } from './subject.ts';
 
 export interface WipedPart {

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { and, asc, eq, gt } from 'drizzle-orm';
-import { auditNow, operator } from '../../lib/accounts/audit/audit.ts';
-import { listSpaces } from '../../lib/accounts/spaces.ts';
-import type { Database } from '../../lib/db/database.ts';
-import { segments } from '../../lib/db/schema.ts';
-import { divideSegments } from '../../lib/segment/batches.ts';
+import { divideSegments } from '../../event/segment/batches.ts';
+import { auditNow, operator } from '../../store/accounts/audit/audit.ts';
+import { listSpaces } from '../../store/accounts/spaces.ts';
+import type { Database } from '../../store/db/database.ts';
+import { segments } from '../../store/db/schema.ts';
 import { batchBytesMax, batchSegmentsMax, segmentsListed } from './limits.ts';
 import { isOutdated, type ReprojectedBatch, reprojectBatch } from './reprojected-batch.ts';
 

@@ -1,13 +1,13 @@
 import { and, asc, eq, inArray, lt, max, min, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
-import { inBoundedTransaction } from '../../lib/db/bounded-transaction.ts';
-import { clientOf, type Database, type Transaction } from '../../lib/db/database.ts';
-import { events, segments } from '../../lib/db/schema.ts';
-import type { CompiledStatement } from '../../lib/db/statement.ts';
-import { termsOfColumns } from '../../lib/event/column-terms.ts';
-import { columnNames } from '../../lib/event/columns.ts';
-import { type ColumnTexts, projectionVersion } from '../../lib/event/projection.ts';
-import { inSpace, unionTerms } from '../../lib/event/terms.ts';
+import { termsOfColumns } from '../../event/column-terms.ts';
+import { columnNames } from '../../event/columns.ts';
+import { type ColumnTexts, projectionVersion } from '../../event/projection.ts';
+import { inSpace, unionTerms } from '../../event/terms.ts';
+import { inBoundedTransaction } from '../../store/db/bounded-transaction.ts';
+import { clientOf, type Database, type Transaction } from '../../store/db/database.ts';
+import { events, segments } from '../../store/db/schema.ts';
+import type { CompiledStatement } from '../../store/db/statement.ts';
 import { type Reprojection, reprojectSegment } from './segment-events.ts';
 import { parameterNames, updateColumns } from './statements.ts';
 

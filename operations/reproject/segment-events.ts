@@ -1,7 +1,7 @@
-import type { IngestEvent } from '../../lib/event/event.ts';
-import { type ColumnTexts, projectEvents, projectTerms } from '../../lib/event/projection.ts';
-import { listEvents } from '../../lib/segment/cut.ts';
-import { decompressSegment, parseEvent } from '../../lib/segment/parsed-event.ts';
+import type { IngestEvent } from '../../event/event.ts';
+import { type ColumnTexts, projectEvents, projectTerms } from '../../event/projection.ts';
+import { listEvents } from '../../event/segment/cut.ts';
+import { decompressSegment, parseEvent } from '../../event/segment/parsed-event.ts';
 
 /** The columns and terms of a segment's events by the current version of the projection. */
 export interface Reprojection {

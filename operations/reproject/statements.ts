@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { events } from '../../lib/db/schema.ts';
+import { columnTypes, storedColumnNames } from '../../event/columns.ts';
+import { events } from '../../store/db/schema.ts';
 import {
   arrayParameter,
   type CompiledStatement,
@@ -7,8 +8,7 @@ import {
   listOf,
   nameOf,
   namesOf,
-} from '../../lib/db/statement.ts';
-import { columnTypes, storedColumnNames } from '../../lib/event/columns.ts';
+} from '../../store/db/statement.ts';
 
 /** Parameters of the statements besides the columns, which are named like the columns. */
 export const parameterNames = { spaceId: 'space', segmentId: 'segment', indexes: 'indexes' } as const;

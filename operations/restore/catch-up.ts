@@ -1,13 +1,13 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import type { ControlStart } from '../../lib/control/stream.ts';
-import type { Database } from '../../lib/db/database.ts';
-import { retryUntilAvailable } from '../../lib/queue/availability.ts';
-import { type StreamReplay, startReplay } from '../../lib/queue-state/replay.ts';
-import type { LostEvents } from '../../lib/queue-state/stored-counts.ts';
-import { readStoredPositions } from '../../lib/queue-state/stored-positions.ts';
-import { readStreamStates } from '../../lib/queue-state/stream-state.ts';
-import { minuteMs } from '../../lib/time.ts';
+import { retryUntilAvailable } from '../../platform/queue/availability.ts';
+import { minuteMs } from '../../platform/time.ts';
+import type { ControlStart } from '../../store/control/stream.ts';
+import type { Database } from '../../store/db/database.ts';
+import { type StreamReplay, startReplay } from '../../store/queue-state/replay.ts';
+import type { LostEvents } from '../../store/queue-state/stored-counts.ts';
+import { readStoredPositions } from '../../store/queue-state/stored-positions.ts';
+import { readStreamStates } from '../../store/queue-state/stream-state.ts';
 import { type AppliedChanges, applyControlChanges } from '../control/apply-changes.ts';
 
 /** What a restored database got, and what it lacks. */

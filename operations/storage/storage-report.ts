@@ -1,7 +1,7 @@
 import { getTableName, sql } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
-import type { Database } from '../../lib/db/database.ts';
-import { defaultEvents, defaultSegments } from '../../lib/db/partitions.ts';
+import type { Database } from '../../store/db/database.ts';
+import { defaultEvents, defaultSegments } from '../../store/db/partitions.ts';
 import {
   agentStats,
   agentStatsRollups,
@@ -14,9 +14,9 @@ import {
   statisticDeltas,
   storeDelays,
   usageMonths,
-} from '../../lib/db/schema.ts';
-import { effectiveRetentionDays, expiryOf } from '../../lib/retention/policy.ts';
-import { listWeekPartitions, type WeekPartitions } from '../../lib/retention/week-partitions.ts';
+} from '../../store/db/schema.ts';
+import { effectiveRetentionDays, expiryOf } from '../../store/retention/policy.ts';
+import { listWeekPartitions, type WeekPartitions } from '../../store/retention/week-partitions.ts';
 import { type Measure, openMeasure, readEstimate } from './storage-sizes.ts';
 
 /** Storage use, for an operator. Bytes include indexes and TOAST. */

@@ -1,10 +1,10 @@
 import { getTableName, is, sql } from 'drizzle-orm';
 import { PgTable } from 'drizzle-orm/pg-core';
-import type { Database } from '../../lib/db/database.ts';
-import { hasCitus } from '../../lib/db/distribution.ts';
-import { defaultEvents, defaultSegments } from '../../lib/db/partitions.ts';
-import * as schema from '../../lib/db/schema.ts';
-import { listWeekPartitions } from '../../lib/retention/week-partitions.ts';
+import type { Database } from '../../store/db/database.ts';
+import { hasCitus } from '../../store/db/distribution.ts';
+import { defaultEvents, defaultSegments } from '../../store/db/partitions.ts';
+import * as schema from '../../store/db/schema.ts';
+import { listWeekPartitions } from '../../store/retention/week-partitions.ts';
 
 /** The sizes of all tables, in bytes with indexes and TOAST. */
 export interface StorageSizes {

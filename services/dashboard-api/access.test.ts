@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { issueApiKey } from '../../lib/accounts/api-keys.ts';
-import { setRole } from '../../lib/accounts/memberships.ts';
-import { hasRole, type Role, roles } from '../../lib/accounts/role.ts';
-import { changeSpace } from '../../lib/accounts/spaces.ts';
+import { issueApiKey } from '../../store/accounts/api-keys.ts';
+import { setRole } from '../../store/accounts/memberships.ts';
+import { hasRole, type Role, roles } from '../../store/accounts/role.ts';
+import { changeSpace } from '../../store/accounts/spaces.ts';
 import {
   addEvents,
   openDashboard,

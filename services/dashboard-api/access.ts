@@ -1,14 +1,14 @@
 import { TRPCError } from '@trpc/server';
-import type { Actor } from '../../lib/accounts/audit/audit.ts';
-import type { Grant } from '../../lib/accounts/audit/grant.ts';
-import { hasRole, type Role } from '../../lib/accounts/role.ts';
+import type { Actor } from '../../store/accounts/audit/audit.ts';
+import type { Grant } from '../../store/accounts/audit/grant.ts';
+import { hasRole, type Role } from '../../store/accounts/role.ts';
 import type { ReadKeys, ReadKeyUser } from './accounts/read-keys.ts';
 import type { Sessions, SessionUser, SpaceUser } from './accounts/session.ts';
 
 /**
  * The tenancy boundary: session → member of the space → role, or read key → its space → its scope. Procedures, live streams and
  * downloads check the caller only with these functions, and open a SpaceStore or a SpaceAdmin only for the space that they return. The statement of a change checks
- * again (lib/accounts/audit/grant.ts), for the actor created here.
+ * again (store/accounts/audit/grant.ts), for the actor created here.
  *
  * A space of which the user is not a member is answered like one that does not exist, so that ids of spaces are not revealed.
  */

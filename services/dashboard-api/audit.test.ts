@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { auditLog } from '../../lib/db/schema.ts';
+import { auditLog } from '../../store/db/schema.ts';
 import { openDashboard, type TestDashboard, type TestSpace } from '../../test/support/dashboard.ts';
 import { changesOf } from '../../test/support/protocols/dashboard-changes.ts';
 import { callProcedure, procedures } from '../../test/support/protocols/procedures.ts';

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { setRole } from '../../lib/accounts/memberships.ts';
-import { roles } from '../../lib/accounts/role.ts';
-import { parseConfig, requireConfig } from '../../lib/config.ts';
-import { passkeys, usedChallenges } from '../../lib/db/schema.ts';
+import { parseConfig, requireConfig } from '../../platform/config.ts';
+import { setRole } from '../../store/accounts/memberships.ts';
+import { roles } from '../../store/accounts/role.ts';
+import { passkeys, usedChallenges } from '../../store/db/schema.ts';
 import {
   dashboardPepper,
   dashboardPublicUrl,

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { TRPCError } from '@trpc/server';
-import type { Logger } from '../../lib/log.ts';
+import type { Logger } from '../../platform/log.ts';
 
 /** Limit of the path in the log, in characters. Clients choose the path. */
 const pathCharsMax = 200;

@@ -1,9 +1,9 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { createHTTPHandler } from '@trpc/server/adapters/standalone';
-import { findHttpFault } from '../../lib/http/http-fault.ts';
-import type { FindUnready } from '../../lib/http/readiness.ts';
-import type { AnswerAfterBody } from '../../lib/http/unread-body.ts';
-import type { Logger } from '../../lib/log.ts';
+import { findHttpFault } from '../../platform/http/http-fault.ts';
+import type { FindUnready } from '../../platform/http/readiness.ts';
+import type { AnswerAfterBody } from '../../platform/http/unread-body.ts';
+import type { Logger } from '../../platform/log.ts';
 import { auditPath, sendAuditLog } from './downloads/audit.ts';
 import { DownloadSlots } from './downloads/download-slots.ts';
 import { exportPath, sendExport } from './downloads/export.ts';

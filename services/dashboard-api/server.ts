@@ -1,10 +1,10 @@
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
-import type { Config } from '../../lib/config.ts';
-import { createHttp1Drain, http1Options } from '../../lib/http/http1.ts';
-import { createHttp2 } from '../../lib/http/http2.ts';
-import type { Listener } from '../../lib/http/listener.ts';
-import { type HttpServers, serveHttp } from '../../lib/http/serve.ts';
-import type { Logger } from '../../lib/log.ts';
+import type { Config } from '../../platform/config.ts';
+import { createHttp1Drain, http1Options } from '../../platform/http/http1.ts';
+import { createHttp2 } from '../../platform/http/http2.ts';
+import type { Listener } from '../../platform/http/listener.ts';
+import { type HttpServers, serveHttp } from '../../platform/http/serve.ts';
+import type { Logger } from '../../platform/log.ts';
 import { dashboardSocketsMax } from './limits.ts';
 
 export interface ServerOptions {

@@ -18,7 +18,7 @@ test('over HTTP/2 the sender with the most unread bytes loses its responses, and
     8 * responseBytes,
   );
   const server = createHttp2((given, answer) => {
-    // As lib/http/http2.ts hands them over.
+    // As platform/http/http2.ts hands them over.
     const [request, response] = [given as unknown as IncomingMessage, answer as unknown as ServerResponse];
     const userId = String(request.headers['x-user']);
     noteSender(response, { address: '127.0.0.1', userId });

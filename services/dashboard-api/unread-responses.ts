@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { constants, Http2ServerResponse } from 'node:http2';
-import type { Logger } from '../../lib/log.ts';
+import type { Logger } from '../../platform/log.ts';
 import { unreadBytesMax, unreadCheckMs, unreadStallMsMax } from './limits.ts';
 import { senderOf } from './request-log.ts';
 

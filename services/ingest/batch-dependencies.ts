@@ -1,9 +1,9 @@
-import type { ConfigWith } from '../../lib/config.ts';
-import type { CheckedClock } from '../../lib/db/clock.ts';
-import type { Database } from '../../lib/db/database.ts';
-import type { Logger } from '../../lib/log.ts';
-import { payloadBytesMax } from '../../lib/queue/connect.ts';
-import type { OwnSpans } from '../../lib/tracing/own-spans.ts';
+import type { ConfigWith } from '../../platform/config.ts';
+import type { Logger } from '../../platform/log.ts';
+import { payloadBytesMax } from '../../platform/queue/connect.ts';
+import type { OwnSpans } from '../../platform/tracing/own-spans.ts';
+import type { CheckedClock } from '../../store/db/clock.ts';
+import type { Database } from '../../store/db/database.ts';
 import { followAccessChanges } from './admit/access-changes.ts';
 import { ApiKeyCache } from './admit/api-key-cache.ts';
 import { KeyUses } from './admit/key-uses.ts';

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
-import { secondsToMonthEnd } from '../../lib/accounts/month.ts';
-import type { CheckedClock } from '../../lib/db/clock.ts';
-import { IngestError } from '../../lib/errors.ts';
-import { formatBatchId } from '../../lib/segment/batch-id.ts';
-import type { OwnSpan } from '../../lib/tracing/own-spans.ts';
+import { IngestError } from '../../event/errors.ts';
+import { formatBatchId } from '../../event/segment/batch-id.ts';
+import type { OwnSpan } from '../../platform/tracing/own-spans.ts';
+import { secondsToMonthEnd } from '../../store/accounts/month.ts';
+import type { CheckedClock } from '../../store/db/clock.ts';
 import type { ApiKeyCache, Principal } from './admit/api-key-cache.ts';
 import { type Authenticate, authenticate as authenticateByContract } from './admit/authenticate.ts';
 import type { KeyUses } from './admit/key-uses.ts';

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { bodyBytesMax } from '../../lib/limits.ts';
+import { bodyBytesMax } from '../../platform/limits.ts';
 import type { DecodeBody } from './body/decode.ts';
 import { type BatchDecoder, type BatchDependencies, ingestBatch } from './ingest-batch.ts';
 import { sendJson } from './respond/respond.ts';

@@ -1,14 +1,15 @@
 import type { RequestListener } from 'node:http';
-import { requiredOf } from '../../lib/config/variables.ts';
-import { requireConfig } from '../../lib/config.ts';
-import { openCheckedClock } from '../../lib/db/clock.ts';
-import { openPostgres } from '../../lib/db/connect.ts';
-import { openDatabase } from '../../lib/db/database.ts';
-import { createAnswerAfterBody } from '../../lib/http/unread-body.ts';
-import { requireSchemaOnStart } from '../../lib/migrate/schema-range.ts';
-import { answerRollCall } from '../../lib/queue/roll-call.ts';
-import { runService } from '../../lib/service.ts';
-import { openOwnSpans } from '../../lib/tracing/own-spans.ts';
+import { requiredOf } from '../../platform/config/variables.ts';
+import { requireConfig } from '../../platform/config.ts';
+import { createAnswerAfterBody } from '../../platform/http/unread-body.ts';
+import { answerRollCall } from '../../platform/queue/roll-call.ts';
+import { runService } from '../../platform/service.ts';
+import { openOwnSpans } from '../../platform/tracing/own-spans.ts';
+import { openCheckedClock } from '../../store/db/clock.ts';
+import { openPostgres } from '../../store/db/connect.ts';
+import { openDatabase } from '../../store/db/database.ts';
+import { schemaVersion } from '../../store/db/schema/version.ts';
+import { requireSchemaOnStart } from '../../store/migrate/schema-range.ts';
 import { openBatchDependencies } from './batch-dependencies.ts';
 import { detachBuffer } from './body/detach-buffer.ts';
 import { openQueue } from './commit/queue.ts';
@@ -31,66 +32,79 @@ import { createHealth } from './rpc/health.ts';
 import { createRespondRpcError } from './rpc/respond-error.ts';
 
 /** HTTP in, JetStream out. */
-await runService(process, 'ingest', async ({ config: parsed, log, resources, stopping, report }) => {
-  const config = requireConfig(parsed, requiredOf.ingest);
-  const sql = resources.use(
-    openPostgres(config.DATABASE_URL, {
-      applicationName: 'weir-ingest',
-      connectionsMax: 4,
-      statementTimeoutMs: keyLookupTimeoutMs,
-    }),
-  );
-  await requireSchemaOnStart(sql, log);
-  const database = openDatabase(sql);
-  const clock = resources.use(await openCheckedClock(database, log));
-  const queue = await openQueue(config, { log, resources });
-  const queueStreams = queue.streams.map(({ name }) => name);
-  answerRollCall(queue.nats, () => ({ ...report(), queueStreams }));
-  const ownSpans = await openOwnSpans('ingest', config);
-  if (ownSpans !== undefined) resources.use(ownSpans);
-  const processes = config.INGEST_PROCESSES ?? 1;
-  const limits = limitsOfProcess(processes, config.INGEST_BYTES_IN_FLIGHT_MAX);
-  const batches = openBatchDependencies({ config, database, clock, queue, ownSpans, limits, log, resources });
-  const failures = resources.use(new FailureLog(log));
-  const answerAfterBody = createAnswerAfterBody(detachBuffer);
-  const respondError = createRespondError({ answerAfterBody, failures, log });
-  const respondRpcError = createRespondRpcError({ answerAfterBody, failures, convert: toConnectError });
-  const exporting = {
-    ...batches,
-    answerAfterBody,
-    respondExportError: createRespondExportError({ answerAfterBody, failures }),
-    respondExportRpcError: createRespondRpcError({
+await runService(
+  process,
+  { name: 'ingest', schema: schemaVersion },
+  async ({ config: parsed, log, resources, stopping, report }) => {
+    const config = requireConfig(parsed, requiredOf.ingest);
+    const sql = resources.use(
+      openPostgres(config.DATABASE_URL, {
+        applicationName: 'weir-ingest',
+        connectionsMax: 4,
+        statementTimeoutMs: keyLookupTimeoutMs,
+      }),
+    );
+    await requireSchemaOnStart(sql, log);
+    const database = openDatabase(sql);
+    const clock = resources.use(await openCheckedClock(database, log));
+    const queue = await openQueue(config, { log, resources });
+    const queueStreams = queue.streams.map(({ name }) => name);
+    answerRollCall(queue.nats, () => ({ ...report(), queueStreams }));
+    const ownSpans = await openOwnSpans('ingest', config);
+    if (ownSpans !== undefined) resources.use(ownSpans);
+    const processes = config.INGEST_PROCESSES ?? 1;
+    const limits = limitsOfProcess(processes, config.INGEST_BYTES_IN_FLIGHT_MAX);
+    const batches = openBatchDependencies({
+      config,
+      database,
+      clock,
+      queue,
+      ownSpans,
+      limits,
+      log,
+      resources,
+    });
+    const failures = resources.use(new FailureLog(log));
+    const answerAfterBody = createAnswerAfterBody(detachBuffer);
+    const respondError = createRespondError({ answerAfterBody, failures, log });
+    const respondRpcError = createRespondRpcError({ answerAfterBody, failures, convert: toConnectError });
+    const exporting = {
+      ...batches,
       answerAfterBody,
-      failures,
-      convert: toExportConnectError,
-    }),
-  };
-  const findUnready = createIngestReadiness({ sql, clock, stopping, ...queue });
-  const health = createHealth(findUnready);
-  const exportSpans: RpcHandler = (request, response) => exportRpc(exporting, request, response);
-  const logs: RpcHandler = (request, response) => exportLogsRpc(exporting, request, response);
-  const refuse: RpcHandler = (request, response) => refuseSignalRpc(exporting, request, response);
-  const routing = {
-    ...exporting,
-    rpcHandlers: new Map([
-      ...createRpcHandlers({ ...batches, respondRpcError }, health),
-      [exportRpcPath, exportSpans],
-      [metricsRpcPath, refuse],
-      [logsRpcPath, logs],
-    ]),
-    openApiJson: JSON.stringify(describeApi(config.WEIR_VENDOR)),
-    findUnready,
-    cors: createCors(config.INGEST_ALLOWED_ORIGINS),
-    respondError,
-    respondRpcError,
-  };
-  const onRequest: RequestListener = (request, response) => void handleRequest(routing, request, response);
-  const { connectionsMax } = limits;
-  const listening = { connectionsMax, isShared: processes > 1 };
-  const { url } = resources.use(
-    await serveIngest({ onRequest, respondError, listening, config, log, stopping }),
-  );
-  // Runs first on shutdown: ends Health.Watch streams.
-  resources.use(health);
-  return { url, probes: { findUnready } };
-});
+      respondExportError: createRespondExportError({ answerAfterBody, failures }),
+      respondExportRpcError: createRespondRpcError({
+        answerAfterBody,
+        failures,
+        convert: toExportConnectError,
+      }),
+    };
+    const findUnready = createIngestReadiness({ sql, clock, stopping, ...queue });
+    const health = createHealth(findUnready);
+    const exportSpans: RpcHandler = (request, response) => exportRpc(exporting, request, response);
+    const logs: RpcHandler = (request, response) => exportLogsRpc(exporting, request, response);
+    const refuse: RpcHandler = (request, response) => refuseSignalRpc(exporting, request, response);
+    const routing = {
+      ...exporting,
+      rpcHandlers: new Map([
+        ...createRpcHandlers({ ...batches, respondRpcError }, health),
+        [exportRpcPath, exportSpans],
+        [metricsRpcPath, refuse],
+        [logsRpcPath, logs],
+      ]),
+      openApiJson: JSON.stringify(describeApi(config.WEIR_VENDOR)),
+      findUnready,
+      cors: createCors(config.INGEST_ALLOWED_ORIGINS),
+      respondError,
+      respondRpcError,
+    };
+    const onRequest: RequestListener = (request, response) => void handleRequest(routing, request, response);
+    const { connectionsMax } = limits;
+    const listening = { connectionsMax, isShared: processes > 1 };
+    const { url } = resources.use(
+      await serveIngest({ onRequest, respondError, listening, config, log, stopping }),
+    );
+    // Runs first on shutdown: ends Health.Watch streams.
+    resources.use(health);
+    return { url, probes: { findUnready } };
+  },
+);

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import { IngestError } from '../../lib/errors.ts';
-import { type BoundCounter, defineBoundCounters } from '../../lib/metrics/bound-counter.ts';
-import { defineCounter, defineGauge, defineHistogram } from '../../lib/metrics/define.ts';
-import { secondsBuckets } from '../../lib/metrics/limits.ts';
+import { IngestError } from '../../event/errors.ts';
+import { type BoundCounter, defineBoundCounters } from '../../platform/metrics/bound-counter.ts';
+import { defineCounter, defineGauge, defineHistogram } from '../../platform/metrics/define.ts';
+import { secondsBuckets } from '../../platform/metrics/limits.ts';
 import { ClientGoneError } from './body/body.ts';
 import type { ByteBudgets } from './body/byte-budget.ts';
 import { contentEncodings } from './body/decode.ts';

@@ -1,8 +1,8 @@
 import type { NatsConnection } from '@nats-io/transport-node';
-import type { CheckedClock } from '../../lib/db/clock.ts';
-import type { Sql } from '../../lib/db/connect.ts';
-import { createReadiness, type FindUnready } from '../../lib/http/readiness.ts';
-import type { QueuePublisher } from '../../lib/queue/failover.ts';
+import { createReadiness, type FindUnready } from '../../platform/http/readiness.ts';
+import type { QueuePublisher } from '../../platform/queue/failover.ts';
+import type { CheckedClock } from '../../store/db/clock.ts';
+import type { Sql } from '../../store/db/connect.ts';
 
 /** The dependencies that readiness checks, by their names in the response of /readyz and in the OpenAPI document. */
 export const ingestDependencies = ['postgres', 'nats', 'clock', 'queue-loss', 'stopping'] as const;

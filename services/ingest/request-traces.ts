@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import type { Logger } from '../../lib/log.ts';
-import type { OwnSpan, OwnSpans } from '../../lib/tracing/own-spans.ts';
-import { parseTraceparent } from '../../lib/tracing/traceparent.ts';
+import type { Logger } from '../../platform/log.ts';
+import type { OwnSpan, OwnSpans } from '../../platform/tracing/own-spans.ts';
+import { parseTraceparent } from '../../platform/tracing/traceparent.ts';
 import { outcomeOf, type Protocol } from './metrics.ts';
 
 /** Follows each request: with a line of the log, and with a span of the trace that its client samples. */

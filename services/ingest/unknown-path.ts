@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { IngestError } from '../../lib/errors.ts';
+import { IngestError } from '../../event/errors.ts';
 import { parseHttpEncoding, type RespondExportError } from './otlp/respond/http-response.ts';
 import { parseRpcEncoding } from './rpc/encoding.ts';
 import type { RespondRpcError } from './rpc/respond-error.ts';

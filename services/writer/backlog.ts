@@ -1,4 +1,4 @@
-import type { Group, Part, TraceNodes } from '../../lib/queue/group.ts';
+import type { Group, Part, TraceNodes } from '../../platform/queue/group.ts';
 
 /** A message that waits to be stored. */
 export interface BacklogEntry<Message> {

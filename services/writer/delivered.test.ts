@@ -1,9 +1,9 @@
 import { jetstream } from '@nats-io/jetstream';
 import { expect, test } from 'vitest';
-import { parseConfig } from '../../lib/config.ts';
-import { connectQueue } from '../../lib/queue/connect.ts';
-import { firstStream } from '../../lib/queue/settings.ts';
-import { ensureStreams } from '../../lib/queue/stream.ts';
+import { parseConfig } from '../../platform/config.ts';
+import { connectQueue } from '../../platform/queue/connect.ts';
+import { firstStream } from '../../platform/queue/settings.ts';
+import { ensureStreams } from '../../platform/queue/stream.ts';
 import { startNats } from '../../test/support/test-servers.ts';
 import { startDelivery } from './delivery.ts';
 

@@ -1,6 +1,6 @@
 import { type Msg, nanos } from '@nats-io/transport-node';
-import type { QueuePosition } from '../../lib/queue/failover.ts';
-import { traceparentHeader } from '../../lib/queue/stream-publisher.ts';
+import type { QueuePosition } from '../../platform/queue/failover.ts';
+import { traceparentHeader } from '../../platform/queue/stream-publisher.ts';
 
 /** One delivery of a queue message, with JetStream's acknowledgements. */
 export interface Delivered {

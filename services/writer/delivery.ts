@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Msg, type NatsConnection, nanos } from '@nats-io/transport-node';
-import { consumerName, type QueueStream } from '../../lib/queue/settings.ts';
+import { consumerName, type QueueStream } from '../../platform/queue/settings.ts';
 import { type Delivered, toDelivered } from './delivered.ts';
 import { pullBytesMax, pullExpiresMs, pullMessagesMax, pullRetryMs, pullSilenceMaxMs } from './limits.ts';
 

@@ -1,5 +1,5 @@
-import { storeTimeoutMs } from '../../lib/db/connect.ts';
-import { messageBytesMax } from '../../lib/queue/limits.ts';
+import { messageBytesMax } from '../../platform/queue/limits.ts';
+import { storeTimeoutMs } from '../../store/db/connect.ts';
 
 /**
  * Most bytes that one pull requests; it bounds the writer's memory. It must exceed the largest message, because nats-server

@@ -1,26 +1,27 @@
 import { jetstreamManager } from '@nats-io/jetstream';
-import { requiredOf } from '../../lib/config/variables.ts';
-import { requireConfig } from '../../lib/config.ts';
-import { startBackgroundRelay } from '../../lib/control/background-relay.ts';
-import { openPostgres, storeTimeoutMs } from '../../lib/db/connect.ts';
-import { type Database, openDatabase } from '../../lib/db/database.ts';
-import { isDistributed } from '../../lib/db/distribution.ts';
-import { untilDurable } from '../../lib/db/durability.ts';
-import { requireSchemaOnStart } from '../../lib/migrate/schema-range.ts';
-import { retryUntilAvailable } from '../../lib/queue/availability.ts';
-import { connectQueue } from '../../lib/queue/connect.ts';
-import { answerRollCall } from '../../lib/queue/roll-call.ts';
-import { allowMoreWaiting, ensureReadableStreams } from '../../lib/queue/stream.ts';
-import { openQueueFigures } from '../../lib/queue-state/queue-figures.ts';
-import { keepStoredCounts } from '../../lib/queue-state/stored-counts.ts';
-import { readReplays } from '../../lib/queue-state/stored-positions.ts';
-import { readWindowLimits } from '../../lib/queue-state/window-limits.ts';
-import { runService } from '../../lib/service.ts';
-import { foldDelays } from '../../lib/store-delays/fold-delays.ts';
-import { foldIntervalMs } from '../../lib/store-delays/limits.ts';
-import { resolveReplayed } from '../../lib/traces/replayed-events.ts';
-import { openOwnSpans } from '../../lib/tracing/own-spans.ts';
-import { foldStored } from '../../lib/write/store.ts';
+import { requiredOf } from '../../platform/config/variables.ts';
+import { requireConfig } from '../../platform/config.ts';
+import { retryUntilAvailable } from '../../platform/queue/availability.ts';
+import { connectQueue } from '../../platform/queue/connect.ts';
+import { answerRollCall } from '../../platform/queue/roll-call.ts';
+import { allowMoreWaiting, ensureReadableStreams } from '../../platform/queue/stream.ts';
+import { runService } from '../../platform/service.ts';
+import { openOwnSpans } from '../../platform/tracing/own-spans.ts';
+import { startBackgroundRelay } from '../../store/control/background-relay.ts';
+import { openPostgres, storeTimeoutMs } from '../../store/db/connect.ts';
+import { type Database, openDatabase } from '../../store/db/database.ts';
+import { isDistributed } from '../../store/db/distribution.ts';
+import { untilDurable } from '../../store/db/durability.ts';
+import { schemaVersion } from '../../store/db/schema/version.ts';
+import { requireSchemaOnStart } from '../../store/migrate/schema-range.ts';
+import { openQueueFigures } from '../../store/queue-state/queue-figures.ts';
+import { keepStoredCounts } from '../../store/queue-state/stored-counts.ts';
+import { readReplays } from '../../store/queue-state/stored-positions.ts';
+import { readWindowLimits } from '../../store/queue-state/window-limits.ts';
+import { foldDelays } from '../../store/store-delays/fold-delays.ts';
+import { foldIntervalMs } from '../../store/store-delays/limits.ts';
+import { resolveReplayed } from '../../store/traces/replayed-events.ts';
+import { foldStored } from '../../store/write/store.ts';
 import { startErasures } from './deletion/erasures.ts';
 import { startRetention } from './deletion/retention.ts';
 import {
@@ -39,66 +40,70 @@ import { followStreams } from './streams/followed-streams.ts';
 import { startWriter } from './writer.ts';
 
 /** JetStream in, Postgres out. */
-await runService(process, 'writer', async ({ config: parsed, log, resources, report }) => {
-  const config = requireConfig(parsed, requiredOf.writer);
-  const sql = resources.use(
-    openPostgres(config.DATABASE_URL, {
-      applicationName: 'weir-writer',
-      connectionsMax: config.WRITER_CONNECTIONS,
-      statementTimeoutMs: storeTimeoutMs,
-      lockTimeoutMs: storeLockTimeoutMs,
-    }),
-  );
-  const database = openDatabase(sql);
-  const nats = resources.use(await connectQueue(config.NATS_URL, 'weir-writer'));
-  if (!config.DATABASE_ALLOW_UNSYNCED)
-    await untilDurable(database, (error) => log.warn({ err: error }, 'waiting for Postgres'));
-  await requireSchemaOnStart(sql, log);
-  await ensureReadableStreams(nats, config);
-  answerRollCall(nats, report);
-  resources.use(keepPartitions(config.DATABASE_URL, log));
-  const { DATABASE_URL: databaseUrl, RETENTION_DAYS_MAX: retentionDaysMax } = config;
-  resources.use(startRetention({ databaseUrl, retentionDaysMax, log }));
-  resources.use(startBackgroundRelay({ database, connection: nats, config, log }));
-  resources.use(startErasures(database, log));
-  for (const work of periodicWorks(database)) resources.use(startPeriodicWork(work, log));
-  const notices = resources.use(openStoredNotices(nats));
-  const { WRITER_CONNECTIONS: concurrency } = config;
-  const onStored = (spaceIds: Iterable<string>) => notices.add(spaceIds);
-  const ownSpans = await openOwnSpans('writer', config);
-  if (ownSpans !== undefined) resources.use(ownSpans);
-  const replays = await readReplays(database);
-  // A failure here is not fatal: a service also starts while Postgres is away.
-  const onCluster = await isDistributed(database).catch(() => false);
-  const gatherMs = onCluster ? clusterGatherMs : 0;
-  const writer = resources.use(startWriter({ database, log, concurrency, onStored, gatherMs, replays }));
-  const manager = await retryUntilAvailable(nats, () => jetstreamManager(nats));
-  const counting: PeriodicWork = {
-    run: () => keepStoredCounts(database, manager, storedCountMs),
-    intervalMs: storedCountMs,
-    failure: 'stored events were not counted for the control stream; trying again later',
-  };
-  resources.use(startPeriodicWork(counting, log));
-  if (onCluster) await allowMoreWaiting(manager);
-  const limits = readWindowLimits(config);
-  resources.use(
-    await followStreams({
-      connection: nats,
-      manager,
-      database,
-      receiver: writer,
-      ownSpans,
-      config,
-      limits,
-      log,
-    }),
-  );
-  const readQueue = openQueueFigures(manager);
-  registerStateMetrics(database, readQueue, () => writer.failedNodes);
-  const lastStoredAtMs = () => writer.lastStoredAtMs;
-  const failedNodes = () => writer.failedNodes;
-  return { concurrency, probes: createWriterProbes({ sql, nats, readQueue, lastStoredAtMs, failedNodes }) };
-});
+await runService(
+  process,
+  { name: 'writer', schema: schemaVersion },
+  async ({ config: parsed, log, resources, report }) => {
+    const config = requireConfig(parsed, requiredOf.writer);
+    const sql = resources.use(
+      openPostgres(config.DATABASE_URL, {
+        applicationName: 'weir-writer',
+        connectionsMax: config.WRITER_CONNECTIONS,
+        statementTimeoutMs: storeTimeoutMs,
+        lockTimeoutMs: storeLockTimeoutMs,
+      }),
+    );
+    const database = openDatabase(sql);
+    const nats = resources.use(await connectQueue(config.NATS_URL, 'weir-writer'));
+    if (!config.DATABASE_ALLOW_UNSYNCED)
+      await untilDurable(database, (error) => log.warn({ err: error }, 'waiting for Postgres'));
+    await requireSchemaOnStart(sql, log);
+    await ensureReadableStreams(nats, config);
+    answerRollCall(nats, report);
+    resources.use(keepPartitions(config.DATABASE_URL, log));
+    const { DATABASE_URL: databaseUrl, RETENTION_DAYS_MAX: retentionDaysMax } = config;
+    resources.use(startRetention({ databaseUrl, retentionDaysMax, log }));
+    resources.use(startBackgroundRelay({ database, connection: nats, config, log }));
+    resources.use(startErasures(database, log));
+    for (const work of periodicWorks(database)) resources.use(startPeriodicWork(work, log));
+    const notices = resources.use(openStoredNotices(nats));
+    const { WRITER_CONNECTIONS: concurrency } = config;
+    const onStored = (spaceIds: Iterable<string>) => notices.add(spaceIds);
+    const ownSpans = await openOwnSpans('writer', config);
+    if (ownSpans !== undefined) resources.use(ownSpans);
+    const replays = await readReplays(database);
+    // A failure here is not fatal: a service also starts while Postgres is away.
+    const onCluster = await isDistributed(database).catch(() => false);
+    const gatherMs = onCluster ? clusterGatherMs : 0;
+    const writer = resources.use(startWriter({ database, log, concurrency, onStored, gatherMs, replays }));
+    const manager = await retryUntilAvailable(nats, () => jetstreamManager(nats));
+    const counting: PeriodicWork = {
+      run: () => keepStoredCounts(database, manager, storedCountMs),
+      intervalMs: storedCountMs,
+      failure: 'stored events were not counted for the control stream; trying again later',
+    };
+    resources.use(startPeriodicWork(counting, log));
+    if (onCluster) await allowMoreWaiting(manager);
+    const limits = readWindowLimits(config);
+    resources.use(
+      await followStreams({
+        connection: nats,
+        manager,
+        database,
+        receiver: writer,
+        ownSpans,
+        config,
+        limits,
+        log,
+      }),
+    );
+    const readQueue = openQueueFigures(manager);
+    registerStateMetrics(database, readQueue, () => writer.failedNodes);
+    const lastStoredAtMs = () => writer.lastStoredAtMs;
+    const failedNodes = () => writer.failedNodes;
+    return { concurrency, probes: createWriterProbes({ sql, nats, readQueue, lastStoredAtMs, failedNodes }) };
+  },
+);
 
 function periodicWorks(database: Database): PeriodicWork[] {
   return [

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Database } from '../../lib/db/database.ts';
-import { leaveReadOnlySession } from '../../lib/db/read-only.ts';
-import type { Logger } from '../../lib/log.ts';
-import { ackWaitMs } from '../../lib/queue/limits.ts';
-import { QuarantineRefusedError, quarantineMessage } from '../../lib/write/quarantine.ts';
+import type { Logger } from '../../platform/log.ts';
+import { ackWaitMs } from '../../platform/queue/limits.ts';
+import type { Database } from '../../store/db/database.ts';
+import { leaveReadOnlySession } from '../../store/db/read-only.ts';
+import { QuarantineRefusedError, quarantineMessage } from '../../store/write/quarantine.ts';
 import type { BacklogEntry } from './backlog.ts';
 import type { Delivered } from './delivered.ts';
 import { lockedDelayMsMax, lockedSpaceMs, retryDelayMs, retryDelayMsMax } from './limits.ts';

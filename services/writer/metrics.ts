@@ -1,13 +1,13 @@
 import { count } from 'drizzle-orm';
-import { readArchiveState, readLastBackup } from '../../lib/backup/backup-state.ts';
-import type { Database } from '../../lib/db/database.ts';
-import { quarantine } from '../../lib/db/schema.ts';
-import { defineBoundCounters } from '../../lib/metrics/bound-counter.ts';
-import { defineCounter, defineGauge, defineHistogram } from '../../lib/metrics/define.ts';
-import { figureReuseMs, secondsBuckets } from '../../lib/metrics/limits.ts';
-import type { QueueFigures } from '../../lib/queue-state/queue-figures.ts';
-import { shareResult } from '../../lib/shared-result.ts';
-import type { StoreResult } from '../../lib/write/store.ts';
+import { readArchiveState, readLastBackup } from '../../operations/storage/backup-state.ts';
+import { defineBoundCounters } from '../../platform/metrics/bound-counter.ts';
+import { defineCounter, defineGauge, defineHistogram } from '../../platform/metrics/define.ts';
+import { figureReuseMs, secondsBuckets } from '../../platform/metrics/limits.ts';
+import { shareResult } from '../../platform/shared-result.ts';
+import type { Database } from '../../store/db/database.ts';
+import { quarantine } from '../../store/db/schema.ts';
+import type { QueueFigures } from '../../store/queue-state/queue-figures.ts';
+import type { StoreResult } from '../../store/write/store.ts';
 import type { FailedNode } from './parts/failed-nodes.ts';
 
 const statements = defineHistogram({

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openPostgres } from '../../lib/db/connect.ts';
-import { type Database, openDatabase } from '../../lib/db/database.ts';
-import { ensurePartitions, findPartitionFaults, serverTimeMs } from '../../lib/db/partitions.ts';
-import type { Logger } from '../../lib/log.ts';
-import { deleteOldDelays } from '../../lib/store-delays/fold-delays.ts';
-import { deleteOldCommits } from '../../lib/tail/space-commits.ts';
+import type { Logger } from '../../platform/log.ts';
+import { openPostgres } from '../../store/db/connect.ts';
+import { type Database, openDatabase } from '../../store/db/database.ts';
+import { ensurePartitions, findPartitionFaults, serverTimeMs } from '../../store/db/partitions.ts';
+import { deleteOldDelays } from '../../store/store-delays/fold-delays.ts';
+import { deleteOldCommits } from '../../store/tail/space-commits.ts';
 import { partitionCheckMs, partitionRetryMs } from './limits.ts';
 
 /**

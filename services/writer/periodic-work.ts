@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Logger } from '../../lib/log.ts';
+import type { Logger } from '../../platform/log.ts';
 
 /** Work in the background. What one pass does not do, because Postgres is away or the writer ends, the next one does. */
 export interface PeriodicWork {

@@ -1,8 +1,8 @@
 import type { NatsConnection } from '@nats-io/transport-node';
-import type { Sql } from '../../lib/db/connect.ts';
-import { createReadiness } from '../../lib/http/readiness.ts';
-import type { Probes } from '../../lib/metrics/service-port.ts';
-import type { QueueFigures } from '../../lib/queue-state/queue-figures.ts';
+import { createReadiness } from '../../platform/http/readiness.ts';
+import type { Probes } from '../../platform/metrics/service-port.ts';
+import type { Sql } from '../../store/db/connect.ts';
+import type { QueueFigures } from '../../store/queue-state/queue-figures.ts';
 import { shownSpacesMax, stuckMs } from './limits.ts';
 import type { FailedNode } from './parts/failed-nodes.ts';
 

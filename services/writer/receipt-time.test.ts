@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { agedPart } from '../../harness/fixtures/aged-part.ts';
 import { someEvents } from '../../harness/fixtures/events.ts';
-import { clockDifferenceMsMax } from '../../lib/db/limits.ts';
-import { dayMs } from '../../lib/time.ts';
+import { dayMs } from '../../platform/time.ts';
+import { clockDifferenceMsMax } from '../../store/db/limits.ts';
 import { correctReceipts } from './receipt-time.ts';
 
 const spaceId = crypto.randomUUID();

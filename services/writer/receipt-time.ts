@@ -1,5 +1,5 @@
-import { clockDifferenceMsMax } from '../../lib/db/limits.ts';
-import type { Group } from '../../lib/queue/group.ts';
+import type { Group } from '../../platform/queue/group.ts';
+import { clockDifferenceMsMax } from '../../store/db/limits.ts';
 
 /**
  * Corrects times of receipt that are too early. Ingest compares its clock with that of Postgres, but after a machine was

@@ -1,5 +1,5 @@
-import type { OwnSpans } from '../../lib/tracing/own-spans.ts';
-import { parseTraceparent } from '../../lib/tracing/traceparent.ts';
+import type { OwnSpans } from '../../platform/tracing/own-spans.ts';
+import { parseTraceparent } from '../../platform/tracing/traceparent.ts';
 import type { Delivered } from './delivered.ts';
 
 /**

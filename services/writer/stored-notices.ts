@@ -1,5 +1,5 @@
 import type { NatsConnection } from '@nats-io/transport-node';
-import { publishStoredNotice } from '../../lib/queue/stored-notice.ts';
+import { publishStoredNotice } from '../../platform/queue/stored-notice.ts';
 import { storedNoticeMs } from './limits.ts';
 
 /** Announces to dashboards the spaces in which events were stored, so that live tails read them before their next poll. */

@@ -1,11 +1,11 @@
 import { jetstream } from '@nats-io/jetstream';
 import { expect, test } from 'vitest';
 import { runProgram } from '../../launcher/process/run-program.ts';
-import { parseConfig } from '../../lib/config.ts';
-import { openLog } from '../../lib/log.ts';
-import { connectQueue } from '../../lib/queue/connect.ts';
-import { consumerName, firstWorkQueue } from '../../lib/queue/settings.ts';
-import { ensureStreams } from '../../lib/queue/stream.ts';
+import { parseConfig } from '../../platform/config.ts';
+import { openLog } from '../../platform/log.ts';
+import { connectQueue } from '../../platform/queue/connect.ts';
+import { consumerName, firstWorkQueue } from '../../platform/queue/settings.ts';
+import { ensureStreams } from '../../platform/queue/stream.ts';
 import { startNats } from '../../test/support/test-servers.ts';
 import { until } from '../../test/support/wait.ts';
 import { clearUndeletedMessages } from './undeleted-messages.ts';

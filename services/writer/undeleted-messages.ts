@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ConsumerInfo, JetStreamApiError, type JetStreamManager } from '@nats-io/jetstream';
-import type { Logger } from '../../lib/log.ts';
-import { consumerFrom, consumerName, type QueueStream } from '../../lib/queue/settings.ts';
+import type { Logger } from '../../platform/log.ts';
+import { consumerFrom, consumerName, type QueueStream } from '../../platform/queue/settings.ts';
 import { undeletedLookMs, undeletedLooks } from './limits.ts';
 
 export interface UndeletedMessagesDependencies {

@@ -1,10 +1,10 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
 import { GroupSchema } from '../../gen/weir/queue/v1/queue_pb.ts';
-import { openPostgres } from '../../lib/db/connect.ts';
-import { openDatabase } from '../../lib/db/database.ts';
-import { openLog } from '../../lib/log.ts';
-import { readerVersion } from '../../lib/queue/group.ts';
+import { openLog } from '../../platform/log.ts';
+import { readerVersion } from '../../platform/queue/group.ts';
+import { openPostgres } from '../../store/db/connect.ts';
+import { openDatabase } from '../../store/db/database.ts';
 import { createDatabase } from '../../test/support/test-servers.ts';
 import { until } from '../../test/support/wait.ts';
 import type { Delivered } from './delivered.ts';

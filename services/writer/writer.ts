@@ -1,7 +1,7 @@
-import type { Database } from '../../lib/db/database.ts';
-import type { Logger } from '../../lib/log.ts';
-import { decodeGroup, type Group, readerVersion } from '../../lib/queue/group.ts';
-import { requireWellFormed } from '../../lib/write/well-formed.ts';
+import type { Logger } from '../../platform/log.ts';
+import { decodeGroup, type Group, readerVersion } from '../../platform/queue/group.ts';
+import type { Database } from '../../store/db/database.ts';
+import { requireWellFormed } from '../../store/write/well-formed.ts';
 import { Backlog } from './backlog.ts';
 import type { Delivered } from './delivered.ts';
 import type { Receiver } from './delivery.ts';

@@ -5,13 +5,15 @@ import { agedPart } from '../../harness/fixtures/aged-part.ts';
 import { llmEvent, someEvents } from '../../harness/fixtures/events.ts';
 import { partOf } from '../../harness/fixtures/part.ts';
 import { citusUrl, createCitusDatabase, turnTimeoutMs } from '../../harness/system/citus-database.ts';
-import { createSpace } from '../../lib/accounts/spaces.ts';
-import { readUsage } from '../../lib/accounts/usage.ts';
-import { openPostgres, type Sql } from '../../lib/db/connect.ts';
-import { type Database, openDatabase } from '../../lib/db/database.ts';
-import { distributedTables } from '../../lib/db/distribution.ts';
-import { noSpace } from '../../lib/db/limits.ts';
-import { ensurePartitions, findPartitionFaults } from '../../lib/db/partitions.ts';
+import { reportStorage } from '../../operations/storage/storage-report.ts';
+import type { Part } from '../../platform/queue/group.ts';
+import { createSpace } from '../../store/accounts/spaces.ts';
+import { readUsage } from '../../store/accounts/usage.ts';
+import { openPostgres, type Sql } from '../../store/db/connect.ts';
+import { type Database, openDatabase } from '../../store/db/database.ts';
+import { distributedTables } from '../../store/db/distribution.ts';
+import { noSpace } from '../../store/db/limits.ts';
+import { ensurePartitions, findPartitionFaults } from '../../store/db/partitions.ts';
 import {
   agentStats,
   eventIds,
@@ -20,21 +22,19 @@ import {
   quarantine,
   segments,
   usageMonths,
-} from '../../lib/db/schema.ts';
-import { migrateDatabase } from '../../lib/migrate/migrate.ts';
-import type { Part } from '../../lib/queue/group.ts';
-import { readEventPage } from '../../lib/read/event-page.ts';
-import { type ExpireResult, expireData } from '../../lib/retention/expire.ts';
-import { RetentionClock } from '../../lib/retention/retention-clock.ts';
-import { readEventTexts } from '../../lib/segment/read.ts';
-import { deleteOldDelays, foldDelays } from '../../lib/store-delays/fold-delays.ts';
-import { readDelays } from '../../lib/store-delays/read-delays.ts';
-import { firstPosition } from '../../lib/tail/position.ts';
-import { deleteOldCommits } from '../../lib/tail/space-commits.ts';
-import { readStoredPage } from '../../lib/tail/stored-events.ts';
-import { replayQuarantined } from '../../lib/write/replay.ts';
-import { insertParts, storeParts } from '../../lib/write/store.ts';
-import { reportStorage } from '../../operations/storage/storage-report.ts';
+} from '../../store/db/schema.ts';
+import { migrateDatabase } from '../../store/migrate/migrate.ts';
+import { readEventPage } from '../../store/read/event-page.ts';
+import { type ExpireResult, expireData } from '../../store/retention/expire.ts';
+import { RetentionClock } from '../../store/retention/retention-clock.ts';
+import { readEventTexts } from '../../store/segments/read.ts';
+import { deleteOldDelays, foldDelays } from '../../store/store-delays/fold-delays.ts';
+import { readDelays } from '../../store/store-delays/read-delays.ts';
+import { firstPosition } from '../../store/tail/position.ts';
+import { deleteOldCommits } from '../../store/tail/space-commits.ts';
+import { readStoredPage } from '../../store/tail/stored-events.ts';
+import { replayQuarantined } from '../../store/write/replay.ts';
+import { insertParts, storeParts } from '../../store/write/store.ts';
 import { runWeir } from '../support/cli/command-line.ts';
 
 /** Number of connections that store concurrently. */

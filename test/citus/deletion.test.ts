@@ -7,27 +7,27 @@ import { agedPart } from '../../harness/fixtures/aged-part.ts';
 import { llmEvent, someEvents } from '../../harness/fixtures/events.ts';
 import { partOf } from '../../harness/fixtures/part.ts';
 import { citusUrl, createCitusDatabase, turnTimeoutMs } from '../../harness/system/citus-database.ts';
-import { changeSpace, createSpace } from '../../lib/accounts/spaces.ts';
-import { readUsage } from '../../lib/accounts/usage.ts';
+import { eraseEvents } from '../../operations/erasure/erase.ts';
+import { connectQueue } from '../../platform/queue/connect.ts';
+import { changeSpace, createSpace } from '../../store/accounts/spaces.ts';
+import { readUsage } from '../../store/accounts/usage.ts';
 import {
   type ClusterNode,
   listNodes,
   nameOfNode,
   readPlacements,
   runOnNode,
-} from '../../lib/db/cluster-nodes.ts';
-import { openPostgres } from '../../lib/db/connect.ts';
-import { type Database, openDatabase } from '../../lib/db/database.ts';
-import { ensurePartitions } from '../../lib/db/partitions.ts';
-import { eventIds, events, segments } from '../../lib/db/schema.ts';
-import { connectQueue } from '../../lib/queue/connect.ts';
-import type { EventFilter } from '../../lib/read/event-filter.ts';
-import { readEventPage } from '../../lib/read/event-page.ts';
-import { expireData } from '../../lib/retention/expire.ts';
-import { RetentionClock } from '../../lib/retention/retention-clock.ts';
-import { readEventTexts } from '../../lib/segment/read.ts';
-import { insertParts } from '../../lib/write/store.ts';
-import { eraseEvents } from '../../operations/erasure/erase.ts';
+} from '../../store/db/cluster-nodes.ts';
+import { openPostgres } from '../../store/db/connect.ts';
+import { type Database, openDatabase } from '../../store/db/database.ts';
+import { ensurePartitions } from '../../store/db/partitions.ts';
+import { eventIds, events, segments } from '../../store/db/schema.ts';
+import type { EventFilter } from '../../store/read/event-filter.ts';
+import { readEventPage } from '../../store/read/event-page.ts';
+import { expireData } from '../../store/retention/expire.ts';
+import { RetentionClock } from '../../store/retention/retention-clock.ts';
+import { readEventTexts } from '../../store/segments/read.ts';
+import { insertParts } from '../../store/write/store.ts';
 import { startNats } from '../support/test-servers.ts';
 
 const ofUser = (value: string) => ({ subject: { kind: 'user', value } }) as const;

@@ -7,13 +7,13 @@ import { someEvents } from '../../harness/fixtures/events.ts';
 import { partOf } from '../../harness/fixtures/part.ts';
 import { TcpProxy } from '../../harness/network/tcp-proxy.ts';
 import { citusUrl, createCitusDatabase, turnTimeoutMs } from '../../harness/system/citus-database.ts';
-import { readPlacements } from '../../lib/db/cluster-nodes.ts';
-import { openPostgres, type Sql } from '../../lib/db/connect.ts';
-import { type Database, openDatabase } from '../../lib/db/database.ts';
-import { eventIds, events, usageMonths } from '../../lib/db/schema.ts';
-import { openLog } from '../../lib/log.ts';
+import { openLog } from '../../platform/log.ts';
 import type { Delivered } from '../../services/writer/delivered.ts';
 import { startWriter, type Writer } from '../../services/writer/writer.ts';
+import { readPlacements } from '../../store/db/cluster-nodes.ts';
+import { openPostgres, type Sql } from '../../store/db/connect.ts';
+import { type Database, openDatabase } from '../../store/db/database.ts';
+import { eventIds, events, usageMonths } from '../../store/db/schema.ts';
 import { until } from '../support/wait.ts';
 
 /** A statement that hangs on a node ends after this time. */

@@ -4,9 +4,10 @@ import { llmEvent, someEvents } from '../../harness/fixtures/events.ts';
 import { partOf } from '../../harness/fixtures/part.ts';
 import { toProtobuf } from '../../harness/fixtures/spans.ts';
 import { citusUrl, createCitusDatabase, turnTimeoutMs } from '../../harness/system/citus-database.ts';
-import { issueApiKey } from '../../lib/accounts/api-keys.ts';
-import { roles } from '../../lib/accounts/role.ts';
-import { setOperator } from '../../lib/accounts/users.ts';
+import { clusterGatherMs } from '../../services/writer/limits.ts';
+import { issueApiKey } from '../../store/accounts/api-keys.ts';
+import { roles } from '../../store/accounts/role.ts';
+import { setOperator } from '../../store/accounts/users.ts';
 import {
   controlChanges,
   erasureRequests,
@@ -15,11 +16,10 @@ import {
   events,
   senders,
   spaceCommits,
-} from '../../lib/db/schema.ts';
-import { foldDelays } from '../../lib/store-delays/fold-delays.ts';
-import { readDelays } from '../../lib/store-delays/read-delays.ts';
-import { insertParts } from '../../lib/write/store.ts';
-import { clusterGatherMs } from '../../services/writer/limits.ts';
+} from '../../store/db/schema.ts';
+import { foldDelays } from '../../store/store-delays/fold-delays.ts';
+import { readDelays } from '../../store/store-delays/read-delays.ts';
+import { insertParts } from '../../store/write/store.ts';
 import { runWeir } from '../support/cli/command-line.ts';
 import { openClient, openDashboard, type TestDashboard, type TestSpace } from '../support/dashboard.ts';
 import { postEvents } from '../support/http.ts';

@@ -5,7 +5,7 @@ import {
   programEnvironment,
 } from '../../harness/tools/build-cache.ts';
 import { runShell, type ShellResult } from '../../harness/tools/shell.ts';
-import { readEventTexts } from '../../lib/segment/read.ts';
+import { readEventTexts } from '../../store/segments/read.ts';
 import { loseFirstResponse } from '../support/lost-response.ts';
 import { type BuiltClient, buildClient } from '../support/tools/client-build.ts';
 import { runPage } from '../support/tools/client-page.ts';

@@ -6,7 +6,7 @@ import { createRandom, type Random } from '../../harness/random.ts';
 import { buildTimeoutMs, PackagesUnreachableError } from '../../harness/tools/build-cache.ts';
 import { buildCollector } from '../../harness/tools/collector.ts';
 import { findMissingTool } from '../../harness/tools/toolchain.ts';
-import { quarantine, traceNodes } from '../../lib/db/schema.ts';
+import { quarantine, traceNodes } from '../../store/db/schema.ts';
 import { type Collector, startCollector } from '../support/otlp/collector.ts';
 import type { ObservedSpan, ObservedTrace } from '../support/otlp/observed-trace.ts';
 import { findMismatches } from '../support/otlp/stored-traces.ts';

@@ -11,7 +11,7 @@ import {
 } from '../../harness/tools/build-cache.ts';
 import { runShell } from '../../harness/tools/shell.ts';
 import { findMissingTool } from '../../harness/tools/toolchain.ts';
-import { issueApiKey } from '../../lib/accounts/api-keys.ts';
+import { issueApiKey } from '../../store/accounts/api-keys.ts';
 import { addEvents, dashboardPepper, openDashboard, type TestDashboard } from '../support/dashboard.ts';
 
 /** Programs of others that read a space with a read key. */

@@ -2,8 +2,8 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { llmEvent, someEvents, toolEvent } from '../../harness/fixtures/events.ts';
-import { createApiKey } from '../../lib/accounts/api-key.ts';
-import { bodyBytesMax } from '../../lib/limits.ts';
+import { bodyBytesMax } from '../../platform/limits.ts';
+import { createApiKey } from '../../store/accounts/api-key.ts';
 import { type Answer, bodyOf, expectError, expectQueued, postEvents, postRaw } from '../support/http.ts';
 import { usePipeline } from '../support/use-pipeline.ts';
 

@@ -1,7 +1,7 @@
 import type { ClientHttp2Session } from 'node:http2';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readEventTexts } from '../../lib/segment/read.ts';
 import type { BatchEncoding } from '../../services/ingest/read/batch-reader.ts';
+import { readEventTexts } from '../../store/segments/read.ts';
 import { expectQueued, postRaw } from '../support/http.ts';
 import type { Tenant } from '../support/pipeline.ts';
 import { type HeavyBatch, heaviestBatches } from '../support/protocols/heaviest-batches.ts';

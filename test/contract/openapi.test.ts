@@ -1,11 +1,11 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { beforeAll, expect, test } from 'vitest';
+import { type ErrorId, errorTable } from '../../event/errors.ts';
+import { eventSchema } from '../../event/schema.ts';
 import { llmEvent, someEvents, toolEvent } from '../../harness/fixtures/events.ts';
-import { createApiKey } from '../../lib/accounts/api-key.ts';
-import { type ErrorId, errorTable } from '../../lib/errors.ts';
-import { eventSchema } from '../../lib/event/schema.ts';
 import { ingestDependencies } from '../../services/ingest/readiness.ts';
 import { routes } from '../../services/ingest/routes.ts';
+import { createApiKey } from '../../store/accounts/api-key.ts';
 import { postRaw } from '../support/http.ts';
 import { type Description, readDescription } from '../support/openapi.ts';
 import { startPipeline, type Tenant } from '../support/pipeline.ts';

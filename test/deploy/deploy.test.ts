@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { buildOnce, buildTimeoutMs } from '../../harness/tools/build-cache.ts';
 import { runShell } from '../../harness/tools/shell.ts';
 import { findMissingTool } from '../../harness/tools/toolchain.ts';
-import { configSchema, secretNames } from '../../lib/config.ts';
+import { configSchema, secretNames } from '../../platform/config.ts';
 import { buildKustomize } from '../support/kubernetes/kustomize.ts';
 import { findDanglingReferences } from '../support/kubernetes/references.ts';
 import { buildGoProgram } from '../support/tools/go-program.ts';
@@ -21,7 +21,7 @@ beforeAll(() => {
     const file = join(copy, 'deploy/kubernetes/overlays/example', name);
     cpSync(`${file}.example`, file);
   }
-  cpSync(join(root, 'lib/db/roles/roles.sql'), join(copy, 'lib/db/roles/roles.sql'), { recursive: true });
+  cpSync(join(root, 'store/db/roles/roles.sql'), join(copy, 'store/db/roles/roles.sql'), { recursive: true });
 });
 afterAll(() => rmSync(copy, { recursive: true, force: true }));
 

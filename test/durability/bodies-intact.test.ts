@@ -4,9 +4,9 @@ import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'nod
 import { Pool } from 'undici';
 import { expect, test } from 'vitest';
 import { toolEvent } from '../../harness/fixtures/events.ts';
-import { unreadBodyTimeoutMs } from '../../lib/http/limits.ts';
-import { bodyBytesMax } from '../../lib/limits.ts';
-import { readEventTexts } from '../../lib/segment/read.ts';
+import { unreadBodyTimeoutMs } from '../../platform/http/limits.ts';
+import { bodyBytesMax } from '../../platform/limits.ts';
+import { readEventTexts } from '../../store/segments/read.ts';
 import { usePipeline } from '../support/use-pipeline.ts';
 
 import { untilDrained } from '../support/wait.ts';

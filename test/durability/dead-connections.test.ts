@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import { llmEvent } from '../../harness/fixtures/events.ts';
-
-import { revokeApiKey } from '../../lib/accounts/api-keys.ts';
-import { openPostgres } from '../../lib/db/connect.ts';
 import { keyCacheMs } from '../../services/ingest/limits.ts';
+import { revokeApiKey } from '../../store/accounts/api-keys.ts';
+import { openPostgres } from '../../store/db/connect.ts';
 import { postEvents } from '../support/http.ts';
 import { startPipeline } from '../support/pipeline.ts';
 import { openPostgresProxy } from '../support/postgres-proxy.ts';

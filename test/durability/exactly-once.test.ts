@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { eq } from 'drizzle-orm';
 import { expect, test } from 'vitest';
+import { countBits, latencyBucketOf } from '../../event/latency.ts';
+import { latencyQuantile } from '../../event/latency-sketch.ts';
 import { llmEvent, someEvents, toolEvent } from '../../harness/fixtures/events.ts';
-import { agentStats, eventStats } from '../../lib/db/schema.ts';
-import { countBits, latencyBucketOf } from '../../lib/event/latency.ts';
-import { latencyQuantile } from '../../lib/event/latency-sketch.ts';
-import { foldStatistics } from '../../lib/write/statistics/deltas.ts';
+import { agentStats, eventStats } from '../../store/db/schema.ts';
+import { foldStatistics } from '../../store/write/statistics/deltas.ts';
 import { postEvents, postRaw } from '../support/http.ts';
 import type { Tenant } from '../support/pipeline.ts';
 import { usePipeline } from '../support/use-pipeline.ts';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { llmEvent, someEvents } from '../../harness/fixtures/events.ts';
 import { TcpProxy } from '../../harness/network/tcp-proxy.ts';
-import { createOwner } from '../../lib/accounts/users.ts';
+import { createOwner } from '../../store/accounts/users.ts';
 import { openClient } from '../support/dashboard.ts';
 import { postEvents } from '../support/http.ts';
 import { openTail } from '../support/live-tail.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { llmEvent, someEvents } from '../../harness/fixtures/events.ts';
-import { createApiKey, hashApiKey } from '../../lib/accounts/api-key.ts';
-import { revokeApiKey } from '../../lib/accounts/api-keys.ts';
-import { changeSpace } from '../../lib/accounts/spaces.ts';
+import { createApiKey, hashApiKey } from '../../store/accounts/api-key.ts';
+import { revokeApiKey } from '../../store/accounts/api-keys.ts';
+import { changeSpace } from '../../store/accounts/spaces.ts';
 import { postEvents } from '../support/http.ts';
 import { pepper, type Tenant } from '../support/pipeline.ts';
 import { type ServiceProcess, startService } from '../support/service-process.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { request } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { drainTimeoutMessage } from '../../lib/http/listener.ts';
+import { drainTimeoutMessage } from '../../platform/http/listener.ts';
 import {
   CertificateFiles,
   makePair,

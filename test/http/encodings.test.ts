@@ -1,7 +1,7 @@
 import zlib from 'node:zlib';
 import { test } from 'vitest';
 import { someEvents } from '../../harness/fixtures/events.ts';
-import { bodyBytesMax } from '../../lib/limits.ts';
+import { bodyBytesMax } from '../../platform/limits.ts';
 import { bodyOf, expectError, expectQueued, postRaw } from '../support/http.ts';
 import { usePipeline } from '../support/use-pipeline.ts';
 

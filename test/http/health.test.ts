@@ -2,7 +2,7 @@ import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import { createGrpcTransport, createGrpcWebTransport } from '@connectrpc/connect-node';
 import { expect, test } from 'vitest';
 import { Health, HealthCheckResponse_ServingStatus as Status } from '../../gen/grpc/health/v1/health_pb.ts';
-import { http2StreamsMax } from '../../lib/http/limits.ts';
+import { http2StreamsMax } from '../../platform/http/limits.ts';
 import { healthWatchersMax } from '../../services/ingest/limits.ts';
 import { openSession } from '../support/protocols/http2.ts';
 import { envelope } from '../support/protocols/rpc-calls.ts';

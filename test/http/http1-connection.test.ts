@@ -1,9 +1,9 @@
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import type { ErrorId } from '../../event/errors.ts';
 import { someEvents } from '../../harness/fixtures/events.ts';
-import type { ErrorId } from '../../lib/errors.ts';
-import { bodyTimeoutMs, headersTimeoutMs } from '../../lib/http/limits.ts';
+import { bodyTimeoutMs, headersTimeoutMs } from '../../platform/http/limits.ts';
 import {
   authorizationOf,
   expectRawError,

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { toolEvent } from '../../harness/fixtures/events.ts';
-import { http2ResetsBurst, http2StreamsMax } from '../../lib/http/limits.ts';
+import { http2ResetsBurst, http2StreamsMax } from '../../platform/http/limits.ts';
 import { spaceShareOfBudget } from '../../services/ingest/limits.ts';
 import { postEvents } from '../support/http.ts';
 import { startPipeline } from '../support/pipeline.ts';

@@ -1,10 +1,10 @@
 import type { OutgoingHttpHeaders } from 'node:http2';
 import zlib from 'node:zlib';
 import { expect, test } from 'vitest';
+import { type ErrorId, errorTable } from '../../event/errors.ts';
 import { llmEvent, someEvents, toolEvent } from '../../harness/fixtures/events.ts';
-import { createApiKey } from '../../lib/accounts/api-key.ts';
-import { type ErrorId, errorTable } from '../../lib/errors.ts';
-import { bodyBytesMax } from '../../lib/limits.ts';
+import { bodyBytesMax } from '../../platform/limits.ts';
+import { createApiKey } from '../../store/accounts/api-key.ts';
 import { exchange, type Http2Answer, openSession } from '../support/protocols/http2.ts';
 import {
   flags,

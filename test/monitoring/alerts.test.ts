@@ -8,7 +8,7 @@ import { checkLoopDevices, openLoopDisk } from '../../harness/chaos/disk/loop-di
 import { llmEvent } from '../../harness/fixtures/events.ts';
 import { buildTimeoutMs } from '../../harness/tools/build-cache.ts';
 import { findMissingTool } from '../../harness/tools/toolchain.ts';
-import { replayQuarantined } from '../../lib/write/replay.ts';
+import { replayQuarantined } from '../../store/write/replay.ts';
 import { postEvents } from '../support/http.ts';
 import { type Pipeline, startPipeline, type Tenant } from '../support/pipeline.ts';
 import { type ServiceProcess, startService } from '../support/service-process.ts';

@@ -2,7 +2,7 @@ import zlib from 'node:zlib';
 import { Code } from '@connectrpc/connect';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type RequestInit, toOtlpJson, toProtobuf } from '../../harness/fixtures/spans.ts';
-import { otlpBodyBytesMax } from '../../lib/limits.ts';
+import { otlpBodyBytesMax } from '../../platform/limits.ts';
 import { postEvents } from '../support/http.ts';
 import { type ExportAnswer, type OtlpType, otlpTypes, postTraces } from '../support/otlp/otlp-http.ts';
 import { type Pipeline, startPipeline, type Tenant } from '../support/pipeline.ts';

@@ -8,7 +8,7 @@ import {
   TraceService,
 } from '../../gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts';
 import { toProtobuf } from '../../harness/fixtures/spans.ts';
-import { otlpBodyBytesMax } from '../../lib/limits.ts';
+import { otlpBodyBytesMax } from '../../platform/limits.ts';
 import { type Pipeline, startPipeline, type Tenant } from '../support/pipeline.ts';
 import { exchange, openSession } from '../support/protocols/http2.ts';
 import { envelope } from '../support/protocols/rpc-calls.ts';

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { llmEvent } from '../../harness/fixtures/events.ts';
 import { type RequestInit, toOtlpJson } from '../../harness/fixtures/spans.ts';
 import { readJson } from '../../launcher/data-directory/json-file.ts';
-import { createApiKey } from '../../lib/accounts/api-key.ts';
+import { createApiKey } from '../../store/accounts/api-key.ts';
 import { runWeir, startWeirCommand } from '../support/cli/command-line.ts';
 import { type Pipeline, startPipeline, type Tenant } from '../support/pipeline.ts';
 import { readStored } from '../support/stored-events.ts';

@@ -6,40 +6,10 @@ import { llmEvent, toolEvent } from '../../harness/fixtures/events.ts';
 import { toProtobufLogs } from '../../harness/fixtures/logs.ts';
 import { partOf } from '../../harness/fixtures/part.ts';
 import { type SpanInit, toProtobuf } from '../../harness/fixtures/spans.ts';
-import { createSpace } from '../../lib/accounts/spaces.ts';
-import { readUsage } from '../../lib/accounts/usage.ts';
-import { relayControlChanges } from '../../lib/control/relay.ts';
-import { ensureControlStream, readControlState } from '../../lib/control/stream.ts';
-import { openPostgres } from '../../lib/db/connect.ts';
-import { type Database, openDatabase } from '../../lib/db/database.ts';
-import {
-  agentStats,
-  agentStatsRollups,
-  eventStats,
-  eventStatsRollups,
-  events,
-  replayedEvents,
-  segments,
-  traceNodes,
-  traces,
-} from '../../lib/db/schema.ts';
-import { connectQueue } from '../../lib/queue/connect.ts';
-import { readEventPage } from '../../lib/read/event-page.ts';
-import { expireData } from '../../lib/retention/expire.ts';
-import type { RetentionClock } from '../../lib/retention/retention-clock.ts';
-import { OpenBytes } from '../../lib/segment/open-segments.ts';
-import { readEventTexts } from '../../lib/segment/read.ts';
-import { dayMs } from '../../lib/time.ts';
-import { withParents } from '../../lib/traces/parent-events.ts';
-import { resolveReplayed } from '../../lib/traces/replayed-events.ts';
-import { resolveTraces } from '../../lib/traces/resolve-traces.ts';
-import { storeNodes } from '../../lib/traces/store-nodes.ts';
-import { quarantineEvent } from '../../lib/write/quarantine.ts';
-import { replayQuarantined } from '../../lib/write/replay.ts';
-import { foldStatistics } from '../../lib/write/statistics/deltas.ts';
-import { storeParts } from '../../lib/write/store.ts';
 import { applyControlChanges } from '../../operations/control/apply-changes.ts';
 import { eraseEvents } from '../../operations/erasure/erase.ts';
+import { connectQueue } from '../../platform/queue/connect.ts';
+import { dayMs } from '../../platform/time.ts';
 import {
   type ExportedEvent,
   exportEvents,
@@ -53,6 +23,36 @@ import type { SpanBatch } from '../../services/ingest/otlp/batch/span-batch.ts';
 import { createSpanReaders } from '../../services/ingest/otlp/batch/span-readers.ts';
 import { eventIdOf, traceUuidOf } from '../../services/ingest/otlp/mapping/ids.ts';
 import { unlimited } from '../../services/ingest/read/batch-reader.ts';
+import { createSpace } from '../../store/accounts/spaces.ts';
+import { readUsage } from '../../store/accounts/usage.ts';
+import { relayControlChanges } from '../../store/control/relay.ts';
+import { ensureControlStream, readControlState } from '../../store/control/stream.ts';
+import { openPostgres } from '../../store/db/connect.ts';
+import { type Database, openDatabase } from '../../store/db/database.ts';
+import {
+  agentStats,
+  agentStatsRollups,
+  eventStats,
+  eventStatsRollups,
+  events,
+  replayedEvents,
+  segments,
+  traceNodes,
+  traces,
+} from '../../store/db/schema.ts';
+import { readEventPage } from '../../store/read/event-page.ts';
+import { expireData } from '../../store/retention/expire.ts';
+import type { RetentionClock } from '../../store/retention/retention-clock.ts';
+import { OpenBytes } from '../../store/segments/open-segments.ts';
+import { readEventTexts } from '../../store/segments/read.ts';
+import { withParents } from '../../store/traces/parent-events.ts';
+import { resolveReplayed } from '../../store/traces/replayed-events.ts';
+import { resolveTraces } from '../../store/traces/resolve-traces.ts';
+import { storeNodes } from '../../store/traces/store-nodes.ts';
+import { quarantineEvent } from '../../store/write/quarantine.ts';
+import { replayQuarantined } from '../../store/write/replay.ts';
+import { foldStatistics } from '../../store/write/statistics/deltas.ts';
+import { storeParts } from '../../store/write/store.ts';
 import { createDatabase, startNats } from '../support/test-servers.ts';
 
 /** Spans of one trace that come in different requests: what ingest makes of each request, and what several writers store of it. */

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { errorTable } from '../../event/errors.ts';
 import { llmEvent, someEvents, toolEvent, without } from '../../harness/fixtures/events.ts';
-import { errorTable } from '../../lib/errors.ts';
-import { readEventTexts } from '../../lib/segment/read.ts';
+import { readEventTexts } from '../../store/segments/read.ts';
 import { postEvents } from '../support/http.ts';
 import type { Tenant } from '../support/pipeline.ts';
 import { toMessage } from '../support/protocols/message.ts';

@@ -3,7 +3,7 @@ import type { ClientHttp2Session } from 'node:http2';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { llmEvent, toolEvent } from '../../harness/fixtures/events.ts';
-import { readEventTexts } from '../../lib/segment/read.ts';
+import { readEventTexts } from '../../store/segments/read.ts';
 import { openSession } from '../support/protocols/http2.ts';
 import { toRequest } from '../support/protocols/message.ts';
 import { type CallOptions, call, type Protocol, protocols } from '../support/protocols/rpc-calls.ts';

@@ -11,11 +11,11 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { someEvents } from '../../harness/fixtures/events.ts';
 import { createWeirDirectory, type LaunchedWeir } from '../../harness/system/weir.ts';
+import { type Connection, readSecrets } from '../../launcher/local-system.ts';
 import { readProcess } from '../../launcher/process/process-identity.ts';
-import { openPostgres, type Sql } from '../../lib/db/connect.ts';
-import { type Connection, readSecrets } from '../../lib/local-system.ts';
-import { connectQueue } from '../../lib/queue/connect.ts';
-import { callRoll, type ServiceReport } from '../../lib/queue/roll-call.ts';
+import { connectQueue } from '../../platform/queue/connect.ts';
+import { callRoll, type ServiceReport } from '../../platform/queue/roll-call.ts';
+import { openPostgres, type Sql } from '../../store/db/connect.ts';
 import { runWeir } from '../support/cli/command-line.ts';
 import { until } from '../support/wait.ts';
 

@@ -10,7 +10,7 @@ import { createWeirDirectory, type WeirDirectory } from '../../harness/system/we
 import { readJson } from '../../launcher/data-directory/json-file.ts';
 import { readProcess } from '../../launcher/process/process-identity.ts';
 import type { RestoreJournal } from '../../launcher/restore/restore-journal.ts';
-import { openPostgres } from '../../lib/db/connect.ts';
+import { openPostgres } from '../../store/db/connect.ts';
 import { runWeir } from '../support/cli/command-line.ts';
 import { postEvents } from '../support/http.ts';
 import { inheritedEnvironment } from '../support/run/inherited-environment.ts';

@@ -7,9 +7,9 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { createWeirDirectory } from '../../harness/system/weir.ts';
 import { until } from '../../harness/wait.ts';
+import { readConnection } from '../../launcher/local-system.ts';
 import { readProcess } from '../../launcher/process/process-identity.ts';
-import { openPostgres } from '../../lib/db/connect.ts';
-import { readConnection } from '../../lib/local-system.ts';
+import { openPostgres } from '../../store/db/connect.ts';
 
 /** For several starts, each of which may take a minute (harness/system/weir.ts) on a busy machine. */
 const timeout = 400_000;

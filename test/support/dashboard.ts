@@ -2,18 +2,18 @@ import { argon2Sync, randomBytes, randomUUID } from 'node:crypto';
 import { zstdCompressSync } from 'node:zlib';
 import { createTRPCClient, httpLink } from '@trpc/client';
 import { pino } from 'pino';
+import { projectionVersion } from '../../event/projection.ts';
+import { anyTerm, inSpace } from '../../event/terms.ts';
 import { urlOfRole } from '../../launcher/provision/postgres/roles.ts';
-import { setRole } from '../../lib/accounts/memberships.ts';
-import type { Role } from '../../lib/accounts/role.ts';
-import { createSpace } from '../../lib/accounts/spaces.ts';
-import { parseConfig } from '../../lib/config.ts';
-import { openPostgres, type Sql } from '../../lib/db/connect.ts';
-import { type Database, openDatabase } from '../../lib/db/database.ts';
-import { users } from '../../lib/db/schema.ts';
-import { projectionVersion } from '../../lib/event/projection.ts';
-import { anyTerm, inSpace } from '../../lib/event/terms.ts';
+import { parseConfig } from '../../platform/config.ts';
 import { startDashboardApi } from '../../services/dashboard-api/dashboard-api.ts';
 import type { AppRouter } from '../../services/dashboard-api/router.ts';
+import { setRole } from '../../store/accounts/memberships.ts';
+import type { Role } from '../../store/accounts/role.ts';
+import { createSpace } from '../../store/accounts/spaces.ts';
+import { openPostgres, type Sql } from '../../store/db/connect.ts';
+import { type Database, openDatabase } from '../../store/db/database.ts';
+import { users } from '../../store/db/schema.ts';
 import { createDatabase } from './test-servers.ts';
 
 export interface TestDashboard extends AsyncDisposable {
@@ -128,7 +128,7 @@ async function addMember(
 
 /**
  * Adds a user whose password hash has the lowest cost: with the usual cost, creating and signing in a user takes 60 ms of CPU, and
- * tests add hundreds. Verification reads the cost from the hash (lib/accounts/password.ts).
+ * tests add hundreds. Verification reads the cost from the hash (store/accounts/password.ts).
  */
 export async function addUser(
   database: Database,

@@ -1,4 +1,4 @@
-import { openPostgres, type Sql } from '../../lib/db/connect.ts';
+import { openPostgres, type Sql } from '../../store/db/connect.ts';
 import type { Pipeline } from './pipeline.ts';
 
 /** Makes a pipeline's database unavailable to its services; connections of the test itself stay open. */

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
+import { type ErrorId, errorTable } from '../../event/errors.ts';
 import { toolEvent } from '../../harness/fixtures/events.ts';
-import { type ErrorId, errorTable } from '../../lib/errors.ts';
 import type { Pipeline, Tenant } from './pipeline.ts';
 
 /** A response of ingest with its parsed body. */

@@ -1,8 +1,8 @@
 import { urlOfRole } from '../../launcher/provision/postgres/roles.ts';
-import { issueApiKey } from '../../lib/accounts/api-keys.ts';
-import { createSpace, type SpaceChange } from '../../lib/accounts/spaces.ts';
-import { openPostgres, type Sql } from '../../lib/db/connect.ts';
-import { type Database, openDatabase } from '../../lib/db/database.ts';
+import { issueApiKey } from '../../store/accounts/api-keys.ts';
+import { createSpace, type SpaceChange } from '../../store/accounts/spaces.ts';
+import { openPostgres, type Sql } from '../../store/db/connect.ts';
+import { type Database, openDatabase } from '../../store/db/database.ts';
 import { type ServiceProcess, startService } from './service-process.ts';
 import { createDatabase, startNats } from './test-servers.ts';
 

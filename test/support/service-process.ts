@@ -9,7 +9,7 @@ import {
   startService as launchService,
   type ReadyMessage,
 } from '../../launcher/supervise/service-process.ts';
-import type { ServiceName } from '../../lib/config/variables.ts';
+import type { ServiceName } from '../../platform/config/variables.ts';
 import { inheritedEnvironment } from './run/inherited-environment.ts';
 
 /** One of our services as a process, started as the supervisor starts it. Disposing kills it. */

@@ -1,4 +1,4 @@
-import { readEventTexts } from '../../lib/segment/read.ts';
+import { readEventTexts } from '../../store/segments/read.ts';
 import type { Pipeline } from './pipeline.ts';
 import { untilDrained } from './wait.ts';
 

@@ -1,6 +1,6 @@
 import { getTableName, is } from 'drizzle-orm';
 import { PgTable } from 'drizzle-orm/pg-core';
-import * as schema from '../../lib/db/schema.ts';
+import * as schema from '../../store/db/schema.ts';
 import type { TestDashboard } from './dashboard.ts';
 
 const tables = Object.values(schema).filter((one) => is(one, PgTable));

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openPostgres } from '../../lib/db/connect.ts';
+import { openPostgres } from '../../store/db/connect.ts';
 import { createDatabase, startNats } from './test-servers.ts';
 
 const pool = { applicationName: 'test', connectionsMax: 1, statementTimeoutMs: 5_000 };

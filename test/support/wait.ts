@@ -1,6 +1,6 @@
 import { countQueued } from '../../harness/queued.ts';
 import { until } from '../../harness/wait.ts';
-import { readUsage } from '../../lib/accounts/usage.ts';
+import { readUsage } from '../../store/accounts/usage.ts';
 import type { Pipeline } from './pipeline.ts';
 
 export { until } from '../../harness/wait.ts';

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { llmEvent, someEvents } from '../../harness/fixtures/events.ts';
-import { createApiKey, hashApiKey } from '../../lib/accounts/api-key.ts';
-import { issueApiKey, revokeApiKey } from '../../lib/accounts/api-keys.ts';
-import { changeSpace } from '../../lib/accounts/spaces.ts';
-import { apiKeys } from '../../lib/db/schema.ts';
+import { createApiKey, hashApiKey } from '../../store/accounts/api-key.ts';
+import { issueApiKey, revokeApiKey } from '../../store/accounts/api-keys.ts';
+import { changeSpace } from '../../store/accounts/spaces.ts';
+import { apiKeys } from '../../store/db/schema.ts';
 import { postEvents } from '../support/http.ts';
 import { pepper, startPipeline, type Tenant } from '../support/pipeline.ts';
 import { usePipeline } from '../support/use-pipeline.ts';

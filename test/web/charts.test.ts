@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { operator } from '../../lib/accounts/audit/audit.ts';
-import { setPrice } from '../../lib/prices/prices.ts';
-import { hourMs } from '../../lib/time.ts';
+import { hourMs } from '../../platform/time.ts';
+import { operator } from '../../store/accounts/audit/audit.ts';
+import { setPrice } from '../../store/prices/prices.ts';
 import { useBrowser } from '../support/browser/use-browser.ts';
 import { llmEvent } from './complaints/sent-event.ts';
 

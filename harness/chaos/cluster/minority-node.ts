@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jetstream } from '@nats-io/jetstream';
-import { connectQueue } from '../../../lib/queue/connect.ts';
-import { encodeGroup } from '../../../lib/queue/group.ts';
-import { queueStreams } from '../../../lib/queue/settings.ts';
+import { connectQueue } from '../../../platform/queue/connect.ts';
+import { encodeGroup } from '../../../platform/queue/group.ts';
+import { queueStreams } from '../../../platform/queue/settings.ts';
 import type { System } from '../../system/system.ts';
 
 const publishTimeoutMs = 500;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { controlStream } from '../../../lib/control/stream.ts';
+import { controlStream } from '../../../store/control/stream.ts';
 import type { System } from '../../system/system.ts';
 
 interface StreamReport {

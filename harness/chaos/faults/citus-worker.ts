@@ -1,9 +1,9 @@
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { and, eq } from 'drizzle-orm';
-import { issueApiKey } from '../../../lib/accounts/api-keys.ts';
-import { readPlacements } from '../../../lib/db/cluster-nodes.ts';
-import { events } from '../../../lib/db/schema.ts';
+import { issueApiKey } from '../../../store/accounts/api-keys.ts';
+import { readPlacements } from '../../../store/db/cluster-nodes.ts';
+import { events } from '../../../store/db/schema.ts';
 import type { System } from '../../system/system.ts';
 import { until } from '../../wait.ts';
 import type { Fault, FaultRun } from '../fault.ts';

@@ -6,10 +6,10 @@ import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { cacheDirectory } from '../../../launcher/provision/cache-directory.ts';
-import { monthOf } from '../../../lib/accounts/month.ts';
-import { changeSpace } from '../../../lib/accounts/spaces.ts';
-import { expireLock } from '../../../lib/retention/expire.ts';
-import { dayMs } from '../../../lib/time.ts';
+import { dayMs } from '../../../platform/time.ts';
+import { monthOf } from '../../../store/accounts/month.ts';
+import { changeSpace } from '../../../store/accounts/spaces.ts';
+import { expireLock } from '../../../store/retention/expire.ts';
 import { until } from '../../wait.ts';
 import type { Fault, FaultRun } from '../fault.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ackWaitMs } from '../../../lib/queue/limits.ts';
+import { ackWaitMs } from '../../../platform/queue/limits.ts';
 import { checkProc, pauseTree, signalAll } from '../../system/process-tree.ts';
 import type { Fault } from '../fault.ts';
 

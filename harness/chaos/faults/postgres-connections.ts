@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openPostgres } from '../../../lib/db/connect.ts';
+import { openPostgres } from '../../../store/db/connect.ts';
 import { retry } from '../../wait.ts';
 import type { Fault, FaultRun } from '../fault.ts';
 

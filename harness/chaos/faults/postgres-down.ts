@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createApiKey } from '../../../lib/accounts/api-key.ts';
+import { createApiKey } from '../../../store/accounts/api-key.ts';
 import { countQueued } from '../../queued.ts';
 import { retry } from '../../wait.ts';
 import type { Fault, FaultRun } from '../fault.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { zstdDecompressSync } from 'node:zlib';
-import { decodePart } from '../../../lib/queue/group.ts';
-import { listQuarantine } from '../../../lib/write/quarantine.ts';
-import { replayQuarantined } from '../../../lib/write/replay.ts';
+import { decodePart } from '../../../platform/queue/group.ts';
+import { listQuarantine } from '../../../store/write/quarantine.ts';
+import { replayQuarantined } from '../../../store/write/replay.ts';
 import type { Fault, FaultRun } from '../fault.ts';
 import { freshIds } from '../load/batches.ts';
 import { createTenant } from '../load/tenants.ts';

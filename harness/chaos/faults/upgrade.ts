@@ -1,7 +1,7 @@
 import process from 'node:process';
 import { urlOfRole } from '../../../launcher/provision/postgres/roles.ts';
-import { migrateDatabase } from '../../../lib/migrate/migrate.ts';
 import { reproject } from '../../../operations/reproject/reproject.ts';
+import { migrateDatabase } from '../../../store/migrate/migrate.ts';
 import { findReleaseFault, lastRelease } from '../../system/release.ts';
 import type { ReleasedSystem, System } from '../../system/system.ts';
 import { until } from '../../wait.ts';

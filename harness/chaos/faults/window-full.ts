@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { firstStream } from '../../../lib/queue/settings.ts';
+import { firstStream } from '../../../platform/queue/settings.ts';
 import type { System } from '../../system/system.ts';
 import { until } from '../../wait.ts';
 import type { Fault } from '../fault.ts';

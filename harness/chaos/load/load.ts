@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createApiKey } from '../../../lib/accounts/api-key.ts';
-import { openIngestClient, type Post } from '../../../lib/client/ingest-client.ts';
-import { sendWithRetry } from '../../../lib/client/send-with-retry.ts';
+import { openIngestClient, type Post } from '../../../cli/client/ingest-client.ts';
+import { sendWithRetry } from '../../../cli/client/send-with-retry.ts';
+import { createApiKey } from '../../../store/accounts/api-key.ts';
 import type { Random } from '../../random.ts';
 import type { System } from '../../system/system.ts';
 import { type Batch, BatchGenerator, type BatchOptions } from './batches.ts';

@@ -1,5 +1,5 @@
-import { issueApiKey } from '../../../lib/accounts/api-keys.ts';
-import { createSpace, type SpaceChange } from '../../../lib/accounts/spaces.ts';
+import { issueApiKey } from '../../../store/accounts/api-keys.ts';
+import { createSpace, type SpaceChange } from '../../../store/accounts/spaces.ts';
 import type { ReleasedSystem, System } from '../../system/system.ts';
 
 /** A space with an API key. */

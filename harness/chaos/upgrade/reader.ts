@@ -1,5 +1,5 @@
 import { TRPCClientError } from '@trpc/client';
-import { openDashboardClient } from '../../bench/dashboard/dashboard-client.ts';
+import { openDashboardClient } from '../../system/dashboard-client.ts';
 import { until } from '../../wait.ts';
 import { repeat } from './senders.ts';
 

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { openIngestClient } from '../../../lib/client/ingest-client.ts';
-import { sendWithRetry } from '../../../lib/client/send-with-retry.ts';
+import { openIngestClient } from '../../../cli/client/ingest-client.ts';
+import { sendWithRetry } from '../../../cli/client/send-with-retry.ts';
 import { toOtlpJson } from '../../fixtures/spans.ts';
 import type { System } from '../../system/system.ts';
 import { Journal } from '../load/journal.ts';

@@ -1,4 +1,4 @@
-import { readEventTexts } from '../../../lib/segment/read.ts';
+import { readEventTexts } from '../../../store/segments/read.ts';
 import type { System } from '../../system/system.ts';
 import { retry } from '../../wait.ts';
 import { type Journal, outcomes } from '../load/journal.ts';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { issueApiKey, revokeApiKey } from '../../../lib/accounts/api-keys.ts';
-import { openIngestClient } from '../../../lib/client/ingest-client.ts';
-import { connectQueue } from '../../../lib/queue/connect.ts';
+import { openIngestClient } from '../../../cli/client/ingest-client.ts';
 import { eraseEvents } from '../../../operations/erasure/erase.ts';
+import { connectQueue } from '../../../platform/queue/connect.ts';
+import { issueApiKey, revokeApiKey } from '../../../store/accounts/api-keys.ts';
 import { toolEvent } from '../../fixtures/events.ts';
 import type { System } from '../../system/system.ts';
 import { retry, until } from '../../wait.ts';

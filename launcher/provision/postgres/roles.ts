@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { openPostgres } from '../../../lib/db/connect.ts';
+import { openPostgres } from '../../../store/db/connect.ts';
 
-/** The roles of `lib/db/roles/roles.sql`: the owner of the tables, for migrations and operators, and one for each service. */
+/** The roles of `store/db/roles/roles.sql`: the owner of the tables, for migrations and operators, and one for each service. */
 const roles = {
   owner: 'weir_owner',
   ingest: 'weir_ingest',
@@ -31,7 +31,7 @@ export function urlOfRole(url: string, user: DatabaseUser): string {
  * @param url of the database, with the name and password of a superuser.
  */
 export async function ensureRoles(url: string): Promise<void> {
-  const statements = await readFile(new URL('../../../lib/db/roles/roles.sql', import.meta.url), 'utf8');
+  const statements = await readFile(new URL('../../../store/db/roles/roles.sql', import.meta.url), 'utf8');
   await using sql = openPostgres(url, {
     applicationName: 'weir-start',
     connectionsMax: 1,

@@ -1,14 +1,14 @@
 import { sql } from 'drizzle-orm';
 import { PgDialect } from 'drizzle-orm/pg-core';
-import { type ClusterNode, listNodes, nameOfNode, runOnNode } from '../../../lib/db/cluster-nodes.ts';
-import type { Database } from '../../../lib/db/database.ts';
-import { rewrittenEventsMax } from '../../../lib/retention/limits.ts';
+import { type ClusterNode, listNodes, nameOfNode, runOnNode } from '../../../store/db/cluster-nodes.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { rewrittenEventsMax } from '../../../store/retention/limits.ts';
 import {
   copyWhenUnseen,
   type Holder,
   selectHolder,
   type WritersWait,
-} from '../../../lib/retention/older-snapshots.ts';
+} from '../../../store/retention/older-snapshots.ts';
 import { vacuumLockTimeoutMs } from '../limits.ts';
 
 /** The catalog in which the planner keeps sampled column values. */

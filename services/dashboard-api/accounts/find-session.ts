@@ -1,7 +1,7 @@
 import { and, eq, gt, isNull, lt, sql } from 'drizzle-orm';
-import { secondFactorColumns } from '../../../lib/accounts/second-factor/second-factors.ts';
-import type { Database } from '../../../lib/db/database.ts';
-import { memberships, sessions, spaces, users } from '../../../lib/db/schema.ts';
+import { secondFactorColumns } from '../../../store/accounts/second-factor/second-factors.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { memberships, sessions, spaces, users } from '../../../store/db/schema.ts';
 import { sessionIdleMs, sessionUseMs } from './limits.ts';
 
 /** The condition that a session has not expired and was used recently enough. */

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
-import { type Actor, runAudited } from '../../../lib/accounts/audit/audit.ts';
-import { isMakerTrusted, isOpenInvitation } from '../../../lib/accounts/open-invitations.ts';
-import { hashPassword } from '../../../lib/accounts/password.ts';
-import { roles } from '../../../lib/accounts/role.ts';
-import { hashToken, isToken } from '../../../lib/accounts/secret-token.ts';
-import type { Database } from '../../../lib/db/database.ts';
-import { invitations, memberships, spaces, users } from '../../../lib/db/schema.ts';
-import { namesOf } from '../../../lib/db/statement.ts';
+import { type Actor, runAudited } from '../../../store/accounts/audit/audit.ts';
+import { isMakerTrusted, isOpenInvitation } from '../../../store/accounts/open-invitations.ts';
+import { hashPassword } from '../../../store/accounts/password.ts';
+import { roles } from '../../../store/accounts/role.ts';
+import { hashToken, isToken } from '../../../store/accounts/secret-token.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { invitations, memberships, spaces, users } from '../../../store/db/schema.ts';
+import { namesOf } from '../../../store/db/statement.ts';
 
 /** An invitation as shown to the holder of its link before accepting it. */
 export const invitationView = z

@@ -1,7 +1,7 @@
 import { and, eq, gt, sql } from 'drizzle-orm';
-import { hashToken, isToken } from '../../../lib/accounts/secret-token.ts';
-import type { Database } from '../../../lib/db/database.ts';
-import { signInLinks } from '../../../lib/db/schema.ts';
+import { hashToken, isToken } from '../../../store/accounts/secret-token.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { signInLinks } from '../../../store/db/schema.ts';
 import type { FirstStep, SecondStep } from './second-step.ts';
 import type { SessionClient } from './session.ts';
 

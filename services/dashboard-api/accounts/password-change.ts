@@ -1,8 +1,8 @@
 import { and, eq, ne } from 'drizzle-orm';
-import { type Actor, runAudited } from '../../../lib/accounts/audit/audit.ts';
-import { hashPassword, verifyPassword } from '../../../lib/accounts/password.ts';
-import type { Database } from '../../../lib/db/database.ts';
-import { sessions, signInLinks, users } from '../../../lib/db/schema.ts';
+import { type Actor, runAudited } from '../../../store/accounts/audit/audit.ts';
+import { hashPassword, verifyPassword } from '../../../store/accounts/password.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { sessions, signInLinks, users } from '../../../store/db/schema.ts';
 import { passwordChangesAtOnceMax, signInAttemptsMax, signInKeysMax, signInWindowMs } from './limits.ts';
 import { RateLimiter } from './rate-limiter.ts';
 

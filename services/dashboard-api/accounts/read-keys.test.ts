@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { createApiKey, hashApiKey } from '../../../lib/accounts/api-key.ts';
-import { issueApiKey, revokeApiKey } from '../../../lib/accounts/api-keys.ts';
-import { type KeyScope, type ReadScope, readScopes, roleOfScope } from '../../../lib/accounts/key-scope.ts';
-import { hasRole, type Role, roles } from '../../../lib/accounts/role.ts';
-import { apiKeys } from '../../../lib/db/schema.ts';
+import { createApiKey, hashApiKey } from '../../../store/accounts/api-key.ts';
+import { issueApiKey, revokeApiKey } from '../../../store/accounts/api-keys.ts';
+import { type KeyScope, type ReadScope, readScopes, roleOfScope } from '../../../store/accounts/key-scope.ts';
+import { hasRole, type Role, roles } from '../../../store/accounts/role.ts';
+import { apiKeys } from '../../../store/db/schema.ts';
 import {
   addEvents,
   dashboardPepper,

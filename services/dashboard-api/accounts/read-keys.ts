@@ -1,9 +1,9 @@
 import { and, eq, gt, isNull, lt, or, sql } from 'drizzle-orm';
-import { hashApiKey, isReadKey } from '../../../lib/accounts/api-key.ts';
-import { isReadScope, type ReadScope, roleOfScope } from '../../../lib/accounts/key-scope.ts';
-import type { Database } from '../../../lib/db/database.ts';
-import { apiKeys, spaces } from '../../../lib/db/schema.ts';
-import { openLimiter } from '../../../lib/limiter.ts';
+import { openLimiter } from '../../../platform/limiter.ts';
+import { hashApiKey, isReadKey } from '../../../store/accounts/api-key.ts';
+import { isReadScope, type ReadScope, roleOfScope } from '../../../store/accounts/key-scope.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { apiKeys, spaces } from '../../../store/db/schema.ts';
 import {
   knownReadKeysMax,
   sessionUseMs,

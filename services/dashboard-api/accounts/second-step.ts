@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { eq } from 'drizzle-orm';
 import { z } from 'zod';
+import type { Logger } from '../../../platform/log.ts';
 import {
   type SecondFactors,
   secondFactorColumns,
-} from '../../../lib/accounts/second-factor/second-factors.ts';
-import type { Database } from '../../../lib/db/database.ts';
-import { users } from '../../../lib/db/schema.ts';
-import type { Logger } from '../../../lib/log.ts';
-import type { Seal } from '../../../lib/seal.ts';
+} from '../../../store/accounts/second-factor/second-factors.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { users } from '../../../store/db/schema.ts';
+import type { Seal } from '../seal.ts';
 import type { CodeKind, UseCode } from '../second-factor/codes.ts';
 import { codeAccountAttemptsMax, codeAttemptsMax, secondStepTtlMs } from '../second-factor/limits.ts';
 import { openSealedState } from '../second-factor/sealed-state.ts';

@@ -1,8 +1,8 @@
 import { and, desc, eq, ne } from 'drizzle-orm';
 import { z } from 'zod';
-import { type Actor, runAudited } from '../../../lib/accounts/audit/audit.ts';
-import type { Database } from '../../../lib/db/database.ts';
-import { sessions } from '../../../lib/db/schema.ts';
+import { type Actor, runAudited } from '../../../store/accounts/audit/audit.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { sessions } from '../../../store/db/schema.ts';
 import { isLiveSession } from './find-session.ts';
 
 /** A session as shown to its user. Times are ISO 8601. */

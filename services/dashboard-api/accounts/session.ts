@@ -1,10 +1,10 @@
 import { and, desc, eq, inArray, isNull, or, sql } from 'drizzle-orm';
-import { type Actor, runAudited } from '../../../lib/accounts/audit/audit.ts';
-import type { Role } from '../../../lib/accounts/role.ts';
-import type { SecondFactors } from '../../../lib/accounts/second-factor/second-factors.ts';
-import { createToken, hashToken, isToken } from '../../../lib/accounts/secret-token.ts';
-import type { Database } from '../../../lib/db/database.ts';
-import { sessions, users } from '../../../lib/db/schema.ts';
+import { type Actor, runAudited } from '../../../store/accounts/audit/audit.ts';
+import type { Role } from '../../../store/accounts/role.ts';
+import type { SecondFactors } from '../../../store/accounts/second-factor/second-factors.ts';
+import { createToken, hashToken, isToken } from '../../../store/accounts/secret-token.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { sessions, users } from '../../../store/db/schema.ts';
 import type { CodeKind } from '../second-factor/codes.ts';
 import { isLiveSession, noteUse, prepareFind, toSessionUser } from './find-session.ts';
 import { sessionsMax, sessionTtlMs, ssoSessionTtlMs } from './limits.ts';

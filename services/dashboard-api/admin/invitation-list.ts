@@ -1,14 +1,14 @@
 import { and, count, eq, lt, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
-import { type Actor, runAudited, userIdOf, withLeastRole } from '../../../lib/accounts/audit/audit.ts';
-import { normalizeEmail } from '../../../lib/accounts/email.ts';
-import { isOpenInvitation, leastToInvite } from '../../../lib/accounts/open-invitations.ts';
-import { type Role, roles } from '../../../lib/accounts/role.ts';
-import { createToken, hashToken } from '../../../lib/accounts/secret-token.ts';
-import type { Database } from '../../../lib/db/database.ts';
-import { invitations, memberships, users } from '../../../lib/db/schema.ts';
-import { listOf, nameOf, namesOf } from '../../../lib/db/statement.ts';
+import { type Actor, runAudited, userIdOf, withLeastRole } from '../../../store/accounts/audit/audit.ts';
+import { normalizeEmail } from '../../../store/accounts/email.ts';
+import { isOpenInvitation, leastToInvite } from '../../../store/accounts/open-invitations.ts';
+import { type Role, roles } from '../../../store/accounts/role.ts';
+import { createToken, hashToken } from '../../../store/accounts/secret-token.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { invitations, memberships, users } from '../../../store/db/schema.ts';
+import { listOf, nameOf, namesOf } from '../../../store/db/statement.ts';
 import { openInvitationsMax } from '../accounts/limits.ts';
 
 /** An open invitation as shown to the space's admins. Times are ISO 8601. */

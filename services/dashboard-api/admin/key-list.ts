@@ -1,12 +1,12 @@
 import { and, asc, eq, gte } from 'drizzle-orm';
 import { z } from 'zod';
-import { prefixOfScope } from '../../../lib/accounts/api-key.ts';
-import { userIdOf } from '../../../lib/accounts/audit/audit.ts';
-import { keyScopes } from '../../../lib/accounts/key-scope.ts';
-import { dayOf } from '../../../lib/accounts/month.ts';
-import type { Database } from '../../../lib/db/database.ts';
-import { apiKeys, usageDays, users } from '../../../lib/db/schema.ts';
-import { dayMs } from '../../../lib/time.ts';
+import { dayMs } from '../../../platform/time.ts';
+import { prefixOfScope } from '../../../store/accounts/api-key.ts';
+import { userIdOf } from '../../../store/accounts/audit/audit.ts';
+import { keyScopes } from '../../../store/accounts/key-scope.ts';
+import { dayOf } from '../../../store/accounts/month.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { apiKeys, usageDays, users } from '../../../store/db/schema.ts';
 import { apiKeyDaysShown } from '../limits.ts';
 
 /** An API key as shown to the space's admins. Times are ISO 8601. */

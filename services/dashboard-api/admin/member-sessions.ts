@@ -1,7 +1,7 @@
 import { and, eq, exists, inArray, ne, or, sql } from 'drizzle-orm';
-import { type Actor, runAudited } from '../../../lib/accounts/audit/audit.ts';
-import type { Database } from '../../../lib/db/database.ts';
-import { memberships, sessions } from '../../../lib/db/schema.ts';
+import { type Actor, runAudited } from '../../../store/accounts/audit/audit.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { memberships, sessions } from '../../../store/db/schema.ts';
 
 /**
  * Ends all sessions of a member, also those used for other spaces: a session belongs to a user. Only an owner may end those of an

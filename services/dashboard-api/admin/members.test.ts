@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Actor } from '../../../lib/accounts/audit/audit.ts';
-import { createSpace } from '../../../lib/accounts/spaces.ts';
-import { createOwner } from '../../../lib/accounts/users.ts';
+import type { Actor } from '../../../store/accounts/audit/audit.ts';
+import { createSpace } from '../../../store/accounts/spaces.ts';
+import { createOwner } from '../../../store/accounts/users.ts';
 import { openDashboard, type TestDashboard } from '../../../test/support/dashboard.ts';
 import { changeRole, type MemberChange, removeMember } from './members.ts';
 

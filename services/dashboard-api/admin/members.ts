@@ -1,10 +1,10 @@
 import { and, asc, eq, exists, inArray, ne, or, sql } from 'drizzle-orm';
 import { z } from 'zod';
-import { type Actor, runAudited } from '../../../lib/accounts/audit/audit.ts';
-import { revokeRights } from '../../../lib/accounts/open-invitations.ts';
-import { type Role, roles } from '../../../lib/accounts/role.ts';
-import type { Database } from '../../../lib/db/database.ts';
-import { memberships, users } from '../../../lib/db/schema.ts';
+import { type Actor, runAudited } from '../../../store/accounts/audit/audit.ts';
+import { revokeRights } from '../../../store/accounts/open-invitations.ts';
+import { type Role, roles } from '../../../store/accounts/role.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { memberships, users } from '../../../store/db/schema.ts';
 
 /** A member of a space. */
 export const member = z

@@ -1,25 +1,3 @@
-import {
-  type IssuedApiKey,
-  issueApiKey,
-  listApiKeys,
-  revokeApiKey,
-  rollApiKey,
-} from '../../../lib/accounts/api-keys.ts';
-import type { Actor } from '../../../lib/accounts/audit/audit.ts';
-import { type AuditQuery, type AuditRow, listAudit } from '../../../lib/accounts/audit/audit-list.ts';
-import type { KeyScope } from '../../../lib/accounts/key-scope.ts';
-import type { Role } from '../../../lib/accounts/role.ts';
-import { changeSpace, readSpace, type Space } from '../../../lib/accounts/spaces.ts';
-import {
-  readUsageDays,
-  readUsageMonths,
-  type UsageDay,
-  type UsageMonth,
-} from '../../../lib/accounts/usage.ts';
-import type { Database } from '../../../lib/db/database.ts';
-import { previewRetention, type RetentionPreview } from '../../../lib/retention/retention-preview.ts';
-import { listQuarantine, type QuarantineEntry, type QuarantinePage } from '../../../lib/write/quarantine.ts';
-import { type ReplayResult, replayQuarantined } from '../../../lib/write/replay.ts';
 import { type ErasurePreview, previewErasure } from '../../../operations/erasure/preview.ts';
 import type { EventsSubject } from '../../../operations/erasure/subject.ts';
 import {
@@ -30,6 +8,32 @@ import {
   requestErasure,
 } from '../../../operations/erasure-requests/requests.ts';
 import { deleteSpace, restoreSpace } from '../../../operations/erasure-requests/space-deletion.ts';
+import {
+  type IssuedApiKey,
+  issueApiKey,
+  listApiKeys,
+  revokeApiKey,
+  rollApiKey,
+} from '../../../store/accounts/api-keys.ts';
+import type { Actor } from '../../../store/accounts/audit/audit.ts';
+import { type AuditQuery, type AuditRow, listAudit } from '../../../store/accounts/audit/audit-list.ts';
+import type { KeyScope } from '../../../store/accounts/key-scope.ts';
+import type { Role } from '../../../store/accounts/role.ts';
+import { changeSpace, readSpace, type Space } from '../../../store/accounts/spaces.ts';
+import {
+  readUsageDays,
+  readUsageMonths,
+  type UsageDay,
+  type UsageMonth,
+} from '../../../store/accounts/usage.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { previewRetention, type RetentionPreview } from '../../../store/retention/retention-preview.ts';
+import {
+  listQuarantine,
+  type QuarantineEntry,
+  type QuarantinePage,
+} from '../../../store/write/quarantine.ts';
+import { type ReplayResult, replayQuarantined } from '../../../store/write/replay.ts';
 import { type AlertOptions, openSpaceAlerts, type SpaceAlerts } from '../alerts/space-alerts.ts';
 import { apiKeysMax, erasurePreviewMs, usageMonthsMax } from '../limits.ts';
 import {

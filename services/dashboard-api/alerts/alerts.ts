@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lt, sql } from 'drizzle-orm';
-import type { ConfigWith } from '../../../lib/config.ts';
-import type { Database } from '../../../lib/db/database.ts';
-import { alertDeliveries, alertEvents } from '../../../lib/db/schema.ts';
-import type { Logger } from '../../../lib/log.ts';
+import type { ConfigWith } from '../../../platform/config.ts';
+import type { Logger } from '../../../platform/log.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { alertDeliveries, alertEvents } from '../../../store/db/schema.ts';
 import { deliverDue, openSender } from './deliver.ts';
 import { evaluateNext } from './evaluate-rules.ts';
 import { alertPollMs, historyMs, historyPassMs } from './limits.ts';

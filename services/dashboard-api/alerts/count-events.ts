@@ -1,10 +1,10 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
-import type { Database } from '../../../lib/db/database.ts';
-import { events } from '../../../lib/db/schema.ts';
-import { addedNumberMax } from '../../../lib/event/limits.ts';
-import { matchTime, matchValues } from '../../../lib/read/event-filter.ts';
-import { sketchElement } from '../../../lib/write/latency-sketch.ts';
+import { addedNumberMax } from '../../../event/limits.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { events } from '../../../store/db/schema.ts';
+import { matchTime, matchValues } from '../../../store/read/event-filter.ts';
+import { sketchElement } from '../../../store/write/latency-sketch.ts';
 import type { Cell } from '../charts/read-cells.ts';
 import type { AlertFilter } from './rule.ts';
 

@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { and, asc, eq, inArray, isNull, lte, sql } from 'drizzle-orm';
 import type { Transporter } from 'nodemailer';
-import type { ConfigWith } from '../../../lib/config.ts';
-import type { Database } from '../../../lib/db/database.ts';
-import { alertDeliveries, alertEvents, alertTargets } from '../../../lib/db/schema.ts';
+import type { ConfigWith } from '../../../platform/config.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { alertDeliveries, alertEvents, alertTargets } from '../../../store/db/schema.ts';
 import {
   attemptsMax,
   deliveriesAtOnceMax,

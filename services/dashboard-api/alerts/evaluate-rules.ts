@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { and, asc, eq, inArray, isNull, lt, lte, notInArray, or, sql } from 'drizzle-orm';
-import { readSpace } from '../../../lib/accounts/spaces.ts';
-import type { Database } from '../../../lib/db/database.ts';
-import { alertDeliveries, alertEvents, alertRules, spaces } from '../../../lib/db/schema.ts';
-import { namesOf } from '../../../lib/db/statement.ts';
+import { readSpace } from '../../../store/accounts/spaces.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { alertDeliveries, alertEvents, alertRules, spaces } from '../../../store/db/schema.ts';
+import { namesOf } from '../../../store/db/statement.ts';
 import { advance, type Evaluation, evaluate } from './evaluation.ts';
 import { catchUpMsMax, claimMs, evaluationDelayMs, eventTicksAtOnceMax, ticksAtOnceMax } from './limits.ts';
 import type { AlertMessage } from './message.ts';

@@ -1,4 +1,4 @@
-import { LatencySketch } from '../../../lib/event/latency-sketch.ts';
+import { LatencySketch } from '../../../event/latency-sketch.ts';
 import { type AlertCondition, judge } from './rule.ts';
 
 /** Sums of the events that started in one step of time. */

@@ -1,5 +1,5 @@
-import type { Database } from '../../../lib/db/database.ts';
-import { hourMs } from '../../../lib/time.ts';
+import { hourMs } from '../../../platform/time.ts';
+import type { Database } from '../../../store/db/database.ts';
 import { readCells } from '../charts/read-cells.ts';
 import { evaluate } from './evaluation.ts';
 import { evaluationDelayMs, previewEventsMax } from './limits.ts';

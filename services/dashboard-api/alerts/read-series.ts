@@ -1,9 +1,9 @@
 import { eq } from 'drizzle-orm';
-import { readUsage } from '../../../lib/accounts/usage.ts';
-import type { Database } from '../../../lib/db/database.ts';
-import { quarantine } from '../../../lib/db/schema.ts';
-import { formatCost } from '../../../lib/prices/decimal.ts';
-import { openPriceBook } from '../../../lib/prices/price-book.ts';
+import { readUsage } from '../../../store/accounts/usage.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { quarantine } from '../../../store/db/schema.ts';
+import { formatCost } from '../../../store/prices/decimal.ts';
+import { openPriceBook } from '../../../store/prices/price-book.ts';
 import { readCells } from '../charts/read-cells.ts';
 import { priceTokens } from '../charts/token-prices.ts';
 import { costModelsMax } from '../limits.ts';

@@ -1,4 +1,4 @@
-import type { alertRules } from '../../../lib/db/schema.ts';
+import type { alertRules } from '../../../store/db/schema.ts';
 import type { ChartFilter } from '../charts/read-cells.ts';
 import { resolveMargin } from './limits.ts';
 

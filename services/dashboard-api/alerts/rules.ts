@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { and, asc, desc, eq, inArray, type SQL, sql } from 'drizzle-orm';
-import { type Actor, runAudited } from '../../../lib/accounts/audit/audit.ts';
-import type { Database } from '../../../lib/db/database.ts';
-import { alertDeliveries, alertEvents, alertRules, alertTargets } from '../../../lib/db/schema.ts';
+import { type Actor, runAudited } from '../../../store/accounts/audit/audit.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { alertDeliveries, alertEvents, alertRules, alertTargets } from '../../../store/db/schema.ts';
 import { historyListed, rulesMax } from './limits.ts';
 import { type AlertMessage, describeAlert } from './message.ts';
 import type { AlertCondition } from './rule.ts';

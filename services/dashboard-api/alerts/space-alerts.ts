@@ -1,5 +1,5 @@
-import type { Actor } from '../../../lib/accounts/audit/audit.ts';
-import type { Database } from '../../../lib/db/database.ts';
+import type { Actor } from '../../../store/accounts/audit/audit.ts';
+import type { Database } from '../../../store/db/database.ts';
 import { type AlertPreview, previewRule } from './preview.ts';
 import type { AlertCondition } from './rule.ts';
 import {

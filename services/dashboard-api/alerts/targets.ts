@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { and, asc, eq, gt, sql } from 'drizzle-orm';
-import { type Actor, runAudited } from '../../../lib/accounts/audit/audit.ts';
-import { readSpace } from '../../../lib/accounts/spaces.ts';
-import type { Database } from '../../../lib/db/database.ts';
-import { alertDeliveries, alertEvents, alertTargets } from '../../../lib/db/schema.ts';
-import { namesOf } from '../../../lib/db/statement.ts';
+import { type Actor, runAudited } from '../../../store/accounts/audit/audit.ts';
+import { readSpace } from '../../../store/accounts/spaces.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { alertDeliveries, alertEvents, alertTargets } from '../../../store/db/schema.ts';
+import { namesOf } from '../../../store/db/statement.ts';
 import { webhookSecret } from './deliver.ts';
 import { targetsMax, testsPerMinuteMax } from './limits.ts';
 import type { AlertMessage } from './message.ts';

@@ -1,5 +1,5 @@
-import type { Database } from '../../../lib/db/database.ts';
-import { type DelayHistory, readDelays } from '../../../lib/store-delays/read-delays.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { type DelayHistory, readDelays } from '../../../store/store-delays/read-delays.ts';
 import { type Chart, type ChartQuery, readChart } from './chart.ts';
 import { withCostRates } from './cost-rates.ts';
 import { type CostQuery, type Costs, readCosts } from './costs.ts';

@@ -1,7 +1,7 @@
 import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
-import type { Database } from '../../../lib/db/database.ts';
-import { LatencySketch } from '../../../lib/event/latency-sketch.ts';
+import { LatencySketch } from '../../../event/latency-sketch.ts';
+import type { Database } from '../../../store/db/database.ts';
 import { type Cell, type ChartFilter, type ChartGroup, readCells, type Sums } from './read-cells.ts';
 import { type ChartRange, timeBoundaries } from './time-buckets.ts';
 

@@ -1,12 +1,12 @@
 import { TRPCError } from '@trpc/server';
-import type { Database } from '../../../lib/db/database.ts';
-import { timeMsMax } from '../../../lib/limits.ts';
-import { readListChanges } from '../../../lib/prices/list-prices.ts';
-import { dayOf, openPriceBook } from '../../../lib/prices/price-book.ts';
-import { listPrices } from '../../../lib/prices/prices.ts';
-import type { CostRate } from '../../../lib/read/compare/comparisons.ts';
-import type { EventFilter } from '../../../lib/read/event-filter.ts';
-import { dayMs, hourMs } from '../../../lib/time.ts';
+import { timeMsMax } from '../../../platform/limits.ts';
+import { dayMs, hourMs } from '../../../platform/time.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { readListChanges } from '../../../store/prices/list-prices.ts';
+import { dayOf, openPriceBook } from '../../../store/prices/price-book.ts';
+import { listPrices } from '../../../store/prices/prices.ts';
+import type { CostRate } from '../../../store/read/compare/comparisons.ts';
+import type { EventFilter } from '../../../store/read/event-filter.ts';
 import { costRangeDaysMax, costRateModelsMax } from '../limits.ts';
 import { readCells } from './read-cells.ts';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Database } from '../../../lib/db/database.ts';
-import { readListChanges } from '../../../lib/prices/list-prices.ts';
-import { dayOf, openPriceBook } from '../../../lib/prices/price-book.ts';
-import { listPrices } from '../../../lib/prices/prices.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { readListChanges } from '../../../store/prices/list-prices.ts';
+import { dayOf, openPriceBook } from '../../../store/prices/price-book.ts';
+import { listPrices } from '../../../store/prices/prices.ts';
 import { costModelsMax } from '../limits.ts';
 import { readCells } from './read-cells.ts';
 import { type ChartRange, timeBoundaries } from './time-buckets.ts';
@@ -31,7 +31,7 @@ export const costs = z
   .meta({ id: 'Costs' });
 export type Costs = z.infer<typeof costs>;
 
-/** The costs of models, from statistics and the prices of each UTC day (lib/prices/price-book.ts). */
+/** The costs of models, from statistics and the prices of each UTC day (store/prices/price-book.ts). */
 export async function readCosts(
   database: Database,
   spaceId: string,

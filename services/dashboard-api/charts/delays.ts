@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { DelayHistory, DelayPoint } from '../../../lib/store-delays/read-delays.ts';
+import type { DelayHistory, DelayPoint } from '../../../store/store-delays/read-delays.ts';
 
 /** How long events took from receipt until they were stored, in milliseconds, within 5%. Percentiles are null without events. */
 export const delayTotal = z

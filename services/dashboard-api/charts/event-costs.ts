@@ -1,7 +1,7 @@
-import type { Database } from '../../../lib/db/database.ts';
-import type { events } from '../../../lib/db/schema.ts';
-import { addedNumberMax } from '../../../lib/event/limits.ts';
-import { openPriceBook } from '../../../lib/prices/price-book.ts';
+import { addedNumberMax } from '../../../event/limits.ts';
+import type { Database } from '../../../store/db/database.ts';
+import type { events } from '../../../store/db/schema.ts';
+import { openPriceBook } from '../../../store/prices/price-book.ts';
 import { type Cost, priceTokens, showCost, type TokenCounts } from './token-prices.ts';
 
 /** The columns that the cost of an event depends on. */

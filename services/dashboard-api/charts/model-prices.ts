@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Database } from '../../../lib/db/database.ts';
-import { openPriceBook } from '../../../lib/prices/price-book.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { openPriceBook } from '../../../store/prices/price-book.ts';
 import { costModelsMax, pricedDays } from '../limits.ts';
 import { readCells } from './read-cells.ts';
 

@@ -1,15 +1,15 @@
 import { and, eq, gte, isNotNull, lt, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
-import type { Database } from '../../../lib/db/database.ts';
+import { minuteMs } from '../../../platform/time.ts';
+import type { Database } from '../../../store/db/database.ts';
 import {
   agentStats,
   agentStatsRollups,
   eventStats,
   eventStatsRollups,
   statisticDeltas,
-} from '../../../lib/db/schema.ts';
-import { listOf, nameOf } from '../../../lib/db/statement.ts';
-import { minuteMs } from '../../../lib/time.ts';
+} from '../../../store/db/schema.ts';
+import { listOf, nameOf } from '../../../store/db/statement.ts';
 import { coverBuckets, type StatRange } from './stat-ranges.ts';
 
 /** The dimension by which a chart is split. */

@@ -1,4 +1,4 @@
-import { rollupSpansHours } from '../../../lib/event/limits.ts';
+import { rollupSpansHours } from '../../../event/limits.ts';
 
 /** A range of statistics rows to sum for one bucket: minutes, or spans of one roll-up. */
 export interface StatRange {

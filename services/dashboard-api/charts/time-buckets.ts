@@ -1,5 +1,5 @@
 import { TRPCError } from '@trpc/server';
-import { dayMs, hourMs, minuteMs } from '../../../lib/time.ts';
+import { dayMs, hourMs, minuteMs } from '../../../platform/time.ts';
 import { chartBucketsMax } from '../limits.ts';
 
 /** The length of a chart's buckets. A day is a calendar day in the time zone, so it may have 23 or 25 hours. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Database } from '../../../lib/db/database.ts';
-import { costOf, formatCost } from '../../../lib/prices/decimal.ts';
-import { type AppliedPrice, openPriceBook } from '../../../lib/prices/price-book.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { costOf, formatCost } from '../../../store/prices/decimal.ts';
+import { type AppliedPrice, openPriceBook } from '../../../store/prices/price-book.ts';
 import type { Sums } from './read-cells.ts';
 
 /** The cost of tokens. Tokens without a price are not included: `pricedTokens` of `tokens` have one. */

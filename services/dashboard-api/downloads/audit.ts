@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AuditRow } from '../../../lib/accounts/audit/audit-list.ts';
+import type { AuditRow } from '../../../store/accounts/audit/audit-list.ts';
 import type { SpaceAdmin } from '../admin/space-admin.ts';
 import { auditPageMax } from '../limits.ts';
 import {

@@ -5,7 +5,7 @@ import { zstdDecompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { setRole } from '../../../lib/accounts/memberships.ts';
+import { setRole } from '../../../store/accounts/memberships.ts';
 import {
   addEvents,
   openDashboard,

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { TRPCError } from '@trpc/server';
-import { withTimeout } from '../../../lib/timeout.ts';
+import { withTimeout } from '../../../platform/timeout.ts';
 import { dashboardCallTimeoutMs } from '../limits.ts';
 import {
   checkDownload,

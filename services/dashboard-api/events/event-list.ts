@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Database } from '../../../lib/db/database.ts';
-import { type EventCursor, formatEventCursor } from '../../../lib/read/event-cursor.ts';
-import type { EventFilter } from '../../../lib/read/event-filter.ts';
-import { readEventPage } from '../../../lib/read/event-page.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { type EventCursor, formatEventCursor } from '../../../store/read/event-cursor.ts';
+import type { EventFilter } from '../../../store/read/event-filter.ts';
+import { readEventPage } from '../../../store/read/event-page.ts';
 import { listedColumns, listedEvent, showEvents } from './listed-event.ts';
 
 export interface EventListQuery extends EventFilter {

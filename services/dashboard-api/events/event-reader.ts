@@ -1,8 +1,8 @@
-import type { Database } from '../../../lib/db/database.ts';
-import type { Limiter } from '../../../lib/limiter.ts';
-import { wasEventStored } from '../../../lib/read/event-existence.ts';
-import type { EventFilter } from '../../../lib/read/event-filter.ts';
-import type { OpenBytes } from '../../../lib/segment/open-segments.ts';
+import type { Limiter } from '../../../platform/limiter.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { wasEventStored } from '../../../store/read/event-existence.ts';
+import type { EventFilter } from '../../../store/read/event-filter.ts';
+import type { OpenBytes } from '../../../store/segments/open-segments.ts';
 import { withCostRates } from '../charts/cost-rates.ts';
 import { type ErrorGroups, readErrorGroups } from './error-groups.ts';
 import { type EventList, type EventListQuery, listEvents } from './event-list.ts';

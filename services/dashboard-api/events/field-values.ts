@@ -1,14 +1,14 @@
 import { and, eq, gte, isNotNull, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
-import type { Database } from '../../../lib/db/database.ts';
-import { agentStatsRollups, eventStatsRollups, events, statisticDeltas } from '../../../lib/db/schema.ts';
-import { rollupSpansHours } from '../../../lib/event/limits.ts';
-import { storableText } from '../../../lib/event/text.ts';
-import type { EventFilter } from '../../../lib/read/event-filter.ts';
-import { readEventPage } from '../../../lib/read/event-page.ts';
-import { newestFirst } from '../../../lib/read/event-position.ts';
-import { hourMs } from '../../../lib/time.ts';
+import { rollupSpansHours } from '../../../event/limits.ts';
+import { storableText } from '../../../event/text.ts';
+import { hourMs } from '../../../platform/time.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { agentStatsRollups, eventStatsRollups, events, statisticDeltas } from '../../../store/db/schema.ts';
+import type { EventFilter } from '../../../store/read/event-filter.ts';
+import { readEventPage } from '../../../store/read/event-page.ts';
+import { newestFirst } from '../../../store/read/event-position.ts';
 import { fieldValueDays, fieldValueEvents, fieldValuesMax } from '../limits.ts';
 
 /** The fields whose values can be completed. `attribute` is a key of the additional properties, or with `key` its values. */

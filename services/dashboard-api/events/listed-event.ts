@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Database } from '../../../lib/db/database.ts';
-import { events } from '../../../lib/db/schema.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { events } from '../../../store/db/schema.ts';
 import { costsOfEvents } from '../charts/event-costs.ts';
 import { eventFlag, flagEvent } from './event-flags.ts';
 

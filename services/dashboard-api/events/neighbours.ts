@@ -1,9 +1,9 @@
 import { and, eq } from 'drizzle-orm';
 import { z } from 'zod';
-import type { Database } from '../../../lib/db/database.ts';
-import { events } from '../../../lib/db/schema.ts';
-import type { EventFilter } from '../../../lib/read/event-filter.ts';
-import { findNeighbours, type Neighbour } from '../../../lib/read/event-neighbours.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { events } from '../../../store/db/schema.ts';
+import type { EventFilter } from '../../../store/read/event-filter.ts';
+import { findNeighbours, type Neighbour } from '../../../store/read/event-neighbours.ts';
 import { type ListedEvent, type ListedRow, listedColumns, listedEvent, showEvents } from './listed-event.ts';
 
 /** The events next to an event in one list. */

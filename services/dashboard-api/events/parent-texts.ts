@@ -1,6 +1,6 @@
-import type { Database } from '../../../lib/db/database.ts';
-import { findMember, isKey, type Range, skipValue, walkObject } from '../../../lib/json/scan.ts';
-import { parentProperty, type SpanEvent, withParents } from '../../../lib/traces/parent-events.ts';
+import { findMember, isKey, type Range, skipValue, walkObject } from '../../../event/json/scan.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { parentProperty, type SpanEvent, withParents } from '../../../store/traces/parent-events.ts';
 
 type Attributes = SpanEvent['attributes'];
 

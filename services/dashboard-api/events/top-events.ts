@@ -1,10 +1,10 @@
 import { and, eq, inArray } from 'drizzle-orm';
 import { z } from 'zod';
-import type { Database } from '../../../lib/db/database.ts';
-import { events } from '../../../lib/db/schema.ts';
-import type { EventFilter } from '../../../lib/read/event-filter.ts';
-import { readEventPage } from '../../../lib/read/event-page.ts';
-import { newestLimits } from '../../../lib/read/limits.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { events } from '../../../store/db/schema.ts';
+import type { EventFilter } from '../../../store/read/event-filter.ts';
+import { readEventPage } from '../../../store/read/event-page.ts';
+import { newestLimits } from '../../../store/read/limits.ts';
 import { costsOfEvents } from '../charts/event-costs.ts';
 import { topEventsCompared } from '../limits.ts';
 import { listedColumns, listedEvent, showEvents } from './listed-event.ts';

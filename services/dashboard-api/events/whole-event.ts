@@ -1,9 +1,9 @@
 import { and, eq } from 'drizzle-orm';
 import { z } from 'zod';
-import type { Database } from '../../../lib/db/database.ts';
-import { events } from '../../../lib/db/schema.ts';
-import { isEventStored } from '../../../lib/read/event-existence.ts';
-import { readEventTexts } from '../../../lib/segment/read.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { events } from '../../../store/db/schema.ts';
+import { isEventStored } from '../../../store/read/event-existence.ts';
+import { readEventTexts } from '../../../store/segments/read.ts';
 import { listedColumns, listedEvent, showEvents } from './listed-event.ts';
 import { correctParents } from './parent-texts.ts';
 

@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { someEvents } from '../../../harness/fixtures/events.ts';
 import { partOf } from '../../../harness/fixtures/part.ts';
-import { issueApiKey } from '../../../lib/accounts/api-keys.ts';
-import { changeSpace } from '../../../lib/accounts/spaces.ts';
-import { setOperator } from '../../../lib/accounts/users.ts';
-import { parseConfig } from '../../../lib/config.ts';
-import { auditLog } from '../../../lib/db/schema.ts';
-import { connectQueue } from '../../../lib/queue/connect.ts';
-import { ensureStreams } from '../../../lib/queue/stream.ts';
-import { foldDelays } from '../../../lib/store-delays/fold-delays.ts';
-import { hourMs } from '../../../lib/time.ts';
-import { quarantineEvent } from '../../../lib/write/quarantine.ts';
-import { insertParts } from '../../../lib/write/store.ts';
 import { examine } from '../../../operations/doctor/doctor.ts';
+import { parseConfig } from '../../../platform/config.ts';
+import { connectQueue } from '../../../platform/queue/connect.ts';
+import { ensureStreams } from '../../../platform/queue/stream.ts';
+import { hourMs } from '../../../platform/time.ts';
+import { issueApiKey } from '../../../store/accounts/api-keys.ts';
+import { changeSpace } from '../../../store/accounts/spaces.ts';
+import { setOperator } from '../../../store/accounts/users.ts';
+import { auditLog } from '../../../store/db/schema.ts';
+import { foldDelays } from '../../../store/store-delays/fold-delays.ts';
+import { quarantineEvent } from '../../../store/write/quarantine.ts';
+import { insertParts } from '../../../store/write/store.ts';
 import {
   dashboardPepper,
   openClient,

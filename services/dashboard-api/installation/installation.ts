@@ -1,11 +1,11 @@
-import type { Config } from '../../../lib/config.ts';
-import type { Database } from '../../../lib/db/database.ts';
-import { noSpace } from '../../../lib/db/limits.ts';
-import { shareResult } from '../../../lib/shared-result.ts';
-import { type DelayHistory, readDelays } from '../../../lib/store-delays/read-delays.ts';
 import { examine } from '../../../operations/doctor/doctor.ts';
 import type { Finding } from '../../../operations/doctor/finding.ts';
 import { readStorageSizes, type StorageSizes } from '../../../operations/storage/storage-sizes.ts';
+import type { Config } from '../../../platform/config.ts';
+import { shareResult } from '../../../platform/shared-result.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { noSpace } from '../../../store/db/limits.ts';
+import { type DelayHistory, readDelays } from '../../../store/store-delays/read-delays.ts';
 import { figuresReuseMs } from './limits.ts';
 import { type QuarantineReason, readQuarantineReasons } from './quarantine-reasons.ts';
 import { type QueueState, readQueueState } from './queue-state.ts';

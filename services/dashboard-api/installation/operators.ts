@@ -1,6 +1,6 @@
 import { TRPCError } from '@trpc/server';
-import { hashToken } from '../../../lib/accounts/secret-token.ts';
-import { withTimeout } from '../../../lib/timeout.ts';
+import { withTimeout } from '../../../platform/timeout.ts';
+import { hashToken } from '../../../store/accounts/secret-token.ts';
 import { requireSignedIn } from '../access.ts';
 import type { SessionUser } from '../accounts/session.ts';
 import { operatorLookupMs, operatorMemoryMs, rememberedOperatorsMax } from './limits.ts';

@@ -1,6 +1,6 @@
 import { count, countDistinct, desc, max, min } from 'drizzle-orm';
-import type { Database } from '../../../lib/db/database.ts';
-import { quarantine } from '../../../lib/db/schema.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { quarantine } from '../../../store/db/schema.ts';
 import { listedMax } from './limits.ts';
 
 /** Rejected events of all spaces with one SQLSTATE. Messages of Postgres are left out: they can quote values of events. */

@@ -1,8 +1,8 @@
 import { jetstreamManager } from '@nats-io/jetstream';
-import type { Config } from '../../../lib/config.ts';
-import { connectQueue } from '../../../lib/queue/connect.ts';
-import { callRoll, type ServiceReport } from '../../../lib/queue/roll-call.ts';
-import { openQueueFigures, type QueueFigures } from '../../../lib/queue-state/queue-figures.ts';
+import type { Config } from '../../../platform/config.ts';
+import { connectQueue } from '../../../platform/queue/connect.ts';
+import { callRoll, type ServiceReport } from '../../../platform/queue/roll-call.ts';
+import { openQueueFigures, type QueueFigures } from '../../../store/queue-state/queue-figures.ts';
 
 /** What nats-server says: the queue, and the services that answer through it. */
 export interface QueueState {

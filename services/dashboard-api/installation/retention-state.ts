@@ -1,9 +1,9 @@
 import { and, gte, lt, sql } from 'drizzle-orm';
-import { dayOf } from '../../../lib/accounts/month.ts';
-import type { Database } from '../../../lib/db/database.ts';
-import { retentionClock, spaces, usageDays } from '../../../lib/db/schema.ts';
-import { effectiveRetentionDays } from '../../../lib/retention/policy.ts';
-import { dayMs } from '../../../lib/time.ts';
+import { dayMs } from '../../../platform/time.ts';
+import { dayOf } from '../../../store/accounts/month.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { retentionClock, spaces, usageDays } from '../../../store/db/schema.ts';
+import { effectiveRetentionDays } from '../../../store/retention/policy.ts';
 import { expiringDays, listedMax } from './limits.ts';
 
 /** What writers delete: when the last pass began, and what is due. */

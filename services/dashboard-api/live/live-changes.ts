@@ -1,9 +1,9 @@
 import { and, eq, inArray } from 'drizzle-orm';
-import type { Database } from '../../../lib/db/database.ts';
-import { events } from '../../../lib/db/schema.ts';
-import type { EventFilter } from '../../../lib/read/event-filter.ts';
-import { type EventPredicate, predicateColumns } from '../../../lib/read/event-predicate.ts';
-import { readChanges } from '../../../lib/tail/event-changes.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { events } from '../../../store/db/schema.ts';
+import type { EventFilter } from '../../../store/read/event-filter.ts';
+import { type EventPredicate, predicateColumns } from '../../../store/read/event-predicate.ts';
+import { readChanges } from '../../../store/tail/event-changes.ts';
 import { type ListedEvent, listedColumns, showEvents } from '../events/listed-event.ts';
 import { liveMessageBytesMax, liveMessageEventsMax } from './limits.ts';
 import { type EventMessage, pickListed } from './live-page.ts';

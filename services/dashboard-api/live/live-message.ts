@@ -1,6 +1,6 @@
 import { type TrackedEnvelope, tracked } from '@trpc/server';
 import { z } from 'zod';
-import { formatPosition, type TailPosition } from '../../../lib/tail/position.ts';
+import { formatPosition, type TailPosition } from '../../../store/tail/position.ts';
 import { listedEvent } from '../events/listed-event.ts';
 
 const skippedEvents = z

@@ -1,8 +1,8 @@
-import type { Database } from '../../../lib/db/database.ts';
-import type { EventFilter } from '../../../lib/read/event-filter.ts';
-import { type EventPredicate, predicateColumns } from '../../../lib/read/event-predicate.ts';
-import { comparePositions, type TailPosition } from '../../../lib/tail/position.ts';
-import { readStoredPage } from '../../../lib/tail/stored-events.ts';
+import type { Database } from '../../../store/db/database.ts';
+import type { EventFilter } from '../../../store/read/event-filter.ts';
+import { type EventPredicate, predicateColumns } from '../../../store/read/event-predicate.ts';
+import { comparePositions, type TailPosition } from '../../../store/tail/position.ts';
+import { readStoredPage } from '../../../store/tail/stored-events.ts';
 import { type ListedEvent, type ListedRow, listedColumns, showEvents } from '../events/listed-event.ts';
 import { liveMessageBytesMax, liveMessageEventsMax } from './limits.ts';
 import type { LiveMessage } from './live-message.ts';

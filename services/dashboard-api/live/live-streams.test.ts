@@ -2,10 +2,10 @@ import pino from 'pino';
 import { expect, test, vi } from 'vitest';
 import { someEvents } from '../../../harness/fixtures/events.ts';
 import { partOf } from '../../../harness/fixtures/part.ts';
-import { openPostgres } from '../../../lib/db/connect.ts';
-import { openDatabase } from '../../../lib/db/database.ts';
-import { spaces } from '../../../lib/db/schema.ts';
-import { insertParts } from '../../../lib/write/store.ts';
+import { openPostgres } from '../../../store/db/connect.ts';
+import { openDatabase } from '../../../store/db/database.ts';
+import { spaces } from '../../../store/db/schema.ts';
+import { insertParts } from '../../../store/write/store.ts';
 import { createDatabase } from '../../../test/support/test-servers.ts';
 import { LiveStreams } from './live-streams.ts';
 

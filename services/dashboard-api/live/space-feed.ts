@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Database } from '../../../lib/db/database.ts';
-import type { Limiter } from '../../../lib/limiter.ts';
-import type { Logger } from '../../../lib/log.ts';
-import { eventsPerRead, lagEventsMax } from '../../../lib/tail/limits.ts';
-import type { TailPosition } from '../../../lib/tail/position.ts';
-import { readEdge, readLag, type TailLag } from '../../../lib/tail/space-commits.ts';
+import type { Limiter } from '../../../platform/limiter.ts';
+import type { Logger } from '../../../platform/log.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { eventsPerRead, lagEventsMax } from '../../../store/tail/limits.ts';
+import type { TailPosition } from '../../../store/tail/position.ts';
+import { readEdge, readLag, type TailLag } from '../../../store/tail/space-commits.ts';
 import { liveDeliveriesPerReadMax, liveEventsPerReadMin, liveLagMsMax, liveReadMs } from './limits.ts';
 import { readLiveChanges } from './live-changes.ts';
 import { readLivePage } from './live-page.ts';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Database } from '../../../lib/db/database.ts';
-import type { EventFilter } from '../../../lib/read/event-filter.ts';
-import { createPredicate } from '../../../lib/read/event-predicate.ts';
-import { formatPosition, type TailPosition } from '../../../lib/tail/position.ts';
-import { readEdge } from '../../../lib/tail/space-commits.ts';
+import type { Database } from '../../../store/db/database.ts';
+import type { EventFilter } from '../../../store/read/event-filter.ts';
+import { createPredicate } from '../../../store/read/event-predicate.ts';
+import { formatPosition, type TailPosition } from '../../../store/tail/position.ts';
+import { readEdge } from '../../../store/tail/space-commits.ts';
 import { withRecentRates } from '../charts/cost-rates.ts';
 import { listedEvent } from '../events/listed-event.ts';
 import type { TrackedMessage } from './live-message.ts';

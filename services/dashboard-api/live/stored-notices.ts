@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NatsConnection } from '@nats-io/transport-node';
-import type { Logger } from '../../../lib/log.ts';
-import { connectQueue } from '../../../lib/queue/connect.ts';
-import { answerRollCall, type ServiceReport } from '../../../lib/queue/roll-call.ts';
-import { onStoredNotice } from '../../../lib/queue/stored-notice.ts';
+import type { Logger } from '../../../platform/log.ts';
+import { connectQueue } from '../../../platform/queue/connect.ts';
+import { answerRollCall, type ServiceReport } from '../../../platform/queue/roll-call.ts';
+import { onStoredNotice } from '../../../platform/queue/stored-notice.ts';
 import { noticeConnectMs } from './limits.ts';
 
 /**

@@ -1,6 +1,6 @@
-import type { EventFilter } from '../../../lib/read/event-filter.ts';
-import type { EventPredicate } from '../../../lib/read/event-predicate.ts';
-import { comparePositions, type TailPosition } from '../../../lib/tail/position.ts';
+import type { EventFilter } from '../../../store/read/event-filter.ts';
+import type { EventPredicate } from '../../../store/read/event-predicate.ts';
+import { comparePositions, type TailPosition } from '../../../store/tail/position.ts';
 import { liveQueueBytesMax, liveQueuedBytesMax } from './limits.ts';
 import type { LiveChanges } from './live-changes.ts';
 import { type SkippedCount, skippedMessage, type TrackedMessage, toTracked } from './live-message.ts';

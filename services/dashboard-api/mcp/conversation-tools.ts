@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { formatEventCursor } from '../../../lib/read/event-cursor.ts';
+import { formatEventCursor } from '../../../store/read/event-cursor.ts';
 import { fitting } from './answer.ts';
 import { threadEventsDefault, threadEventsMax, traceEventsShown } from './limits.ts';
 import { showListed, showPayload } from './shown-event.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { formatEventCursor } from '../../../lib/read/event-cursor.ts';
+import { formatEventCursor } from '../../../store/read/event-cursor.ts';
 import type { ListedEvent } from '../events/listed-event.ts';
 import { cutTexts, fitting } from './answer.ts';
 import { findDifferences } from './differences.ts';

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { issueApiKey, revokeApiKey } from '../../../lib/accounts/api-keys.ts';
-import type { ReadScope } from '../../../lib/accounts/key-scope.ts';
+import { issueApiKey, revokeApiKey } from '../../../store/accounts/api-keys.ts';
+import type { ReadScope } from '../../../store/accounts/key-scope.ts';
 import {
   addEvents,
   dashboardPepper,

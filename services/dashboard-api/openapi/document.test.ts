@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runTool } from '../../../harness/check/tool.ts';
-import { issueApiKey } from '../../../lib/accounts/api-keys.ts';
+import { issueApiKey } from '../../../store/accounts/api-keys.ts';
 import {
   addEvents,
   dashboardPepper,

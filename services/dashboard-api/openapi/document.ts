@@ -1,7 +1,7 @@
 import type { AnyTRPCProcedure } from '@trpc/server';
 import { z } from 'zod';
-import { roleOfScope } from '../../../lib/accounts/key-scope.ts';
-import { hasRole, roles } from '../../../lib/accounts/role.ts';
+import { roleOfScope } from '../../../store/accounts/key-scope.ts';
+import { hasRole, roles } from '../../../store/accounts/role.ts';
 import { appRouter } from '../router.ts';
 import type { Access, ProcedureMeta } from '../trpc/trpc.ts';
 import { downloadPaths } from './downloads.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { auditRow } from '../../../lib/accounts/audit/audit-list.ts';
+import { auditRow } from '../../../store/accounts/audit/audit-list.ts';
 import { exportFormats } from '../downloads/export.ts';
 import { eventFilter } from '../procedures/filter-input.ts';
 import { downloadErrors, type Json } from './responses.ts';

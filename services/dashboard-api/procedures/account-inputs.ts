@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { isEmail, normalizeEmail } from '../../../lib/accounts/email.ts';
-import { emailCharsMax, passwordCharsMax, passwordCharsMin } from '../../../lib/accounts/limits.ts';
-import { roles } from '../../../lib/accounts/role.ts';
+import { isEmail, normalizeEmail } from '../../../store/accounts/email.ts';
+import { emailCharsMax, passwordCharsMax, passwordCharsMin } from '../../../store/accounts/limits.ts';
+import { roles } from '../../../store/accounts/role.ts';
 import { nameCharsMax } from '../limits.ts';
 import { codeCharsMax } from '../second-factor/limits.ts';
 

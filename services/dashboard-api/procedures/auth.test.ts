@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createOwner } from '../../../lib/accounts/users.ts';
+import { createOwner } from '../../../store/accounts/users.ts';
 import {
   openClient,
   openDashboard,

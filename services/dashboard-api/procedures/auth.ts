@@ -1,6 +1,6 @@
 import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
-import { emailCharsMax } from '../../../lib/accounts/limits.ts';
+import { emailCharsMax } from '../../../store/accounts/limits.ts';
 import { passkeyRequest, proposal } from '../second-factor/passkey-answer.ts';
 import type { Context } from '../trpc/context.ts';
 import { publicProcedure, requirePasswords, router, signInProcedure, userProcedure } from '../trpc/trpc.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { asStored } from '../../../lib/event/text.ts';
+import { asStored } from '../../../event/text.ts';
 import { chart } from '../charts/chart.ts';
 import { costs } from '../charts/costs.ts';
 import { delayTotal } from '../charts/delays.ts';

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { columnCharsMax } from '../../../event/limits.ts';
 import { llmEvent } from '../../../harness/fixtures/events.ts';
 import { partOf } from '../../../harness/fixtures/part.ts';
-import { openPostgres } from '../../../lib/db/connect.ts';
-import { columnCharsMax } from '../../../lib/event/limits.ts';
-import { insertParts } from '../../../lib/write/store.ts';
+import { openPostgres } from '../../../store/db/connect.ts';
+import { insertParts } from '../../../store/write/store.ts';
 import {
   addEvents,
   openDashboard,

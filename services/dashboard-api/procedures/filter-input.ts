@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { type TermColumn, termColumns } from '../../../lib/event/terms.ts';
-import { timeMsMax } from '../../../lib/limits.ts';
-import { measures, operators } from '../../../lib/read/compare/comparisons.ts';
-import { parseEventCursor } from '../../../lib/read/event-cursor.ts';
+import { type TermColumn, termColumns } from '../../../event/terms.ts';
+import { timeMsMax } from '../../../platform/limits.ts';
+import { measures, operators } from '../../../store/read/compare/comparisons.ts';
+import { parseEventCursor } from '../../../store/read/event-cursor.ts';
 import { attributeFiltersMax, comparisonsMax, excludedValuesMax } from '../limits.ts';
 
 /** Milliseconds: a time since the epoch, or a duration. */

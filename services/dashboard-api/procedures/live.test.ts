@@ -4,11 +4,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { llmEvent, someEvents } from '../../../harness/fixtures/events.ts';
 import { partOf } from '../../../harness/fixtures/part.ts';
 import { type SpanInit, toProtobuf } from '../../../harness/fixtures/spans.ts';
-import { drainTimeoutMessage } from '../../../lib/http/listener.ts';
-import { formatPosition, parsePosition } from '../../../lib/tail/position.ts';
-import { resolveTraces } from '../../../lib/traces/resolve-traces.ts';
-import { storeNodes } from '../../../lib/traces/store-nodes.ts';
-import { insertParts } from '../../../lib/write/store.ts';
+import { drainTimeoutMessage } from '../../../platform/http/listener.ts';
+import { formatPosition, parsePosition } from '../../../store/tail/position.ts';
+import { resolveTraces } from '../../../store/traces/resolve-traces.ts';
+import { storeNodes } from '../../../store/traces/store-nodes.ts';
+import { insertParts } from '../../../store/write/store.ts';
 import {
   openClient,
   openDashboard,

@@ -1,7 +1,7 @@
 import { getTRPCErrorFromUnknown } from '@trpc/server';
 import { z } from 'zod';
-import type { Role } from '../../../lib/accounts/role.ts';
-import { parsePosition } from '../../../lib/tail/position.ts';
+import type { Role } from '../../../store/accounts/role.ts';
+import { parsePosition } from '../../../store/tail/position.ts';
 import { requireCaller, requireRole } from '../access.ts';
 import { eventsPageDefault, eventsPageMax } from '../limits.ts';
 import { liveKeyRecheckMs, liveRecheckMs } from '../live/limits.ts';

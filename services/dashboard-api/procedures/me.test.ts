@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { monthOf } from '../../../lib/accounts/month.ts';
-import { createSpace } from '../../../lib/accounts/spaces.ts';
-import { createOwner } from '../../../lib/accounts/users.ts';
+import { monthOf } from '../../../store/accounts/month.ts';
+import { createSpace } from '../../../store/accounts/spaces.ts';
+import { createOwner } from '../../../store/accounts/users.ts';
 import { addEvents, openDashboard, type TestDashboard } from '../../../test/support/dashboard.ts';
 
 let dashboard: TestDashboard;

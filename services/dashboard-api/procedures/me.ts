@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { roles } from '../../../lib/accounts/role.ts';
+import { roles } from '../../../store/accounts/role.ts';
 import type { SessionUser, UserSpace } from '../accounts/session.ts';
 import { enrolleeProcedure } from '../trpc/trpc.ts';
 

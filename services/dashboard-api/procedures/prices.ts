@@ -1,7 +1,7 @@
 import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
-import { isPrice } from '../../../lib/prices/decimal.ts';
-import type { ListedPrice } from '../../../lib/prices/prices.ts';
+import { isPrice } from '../../../store/prices/decimal.ts';
+import type { ListedPrice } from '../../../store/prices/prices.ts';
 import { usedModel } from '../charts/model-prices.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
 

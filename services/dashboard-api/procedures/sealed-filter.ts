@@ -1,7 +1,7 @@
 import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
-import type { Seal } from '../../../lib/seal.ts';
 import { sealedCharsMax } from '../limits.ts';
+import type { Seal } from '../seal.ts';
 import { eventFilter } from './filter-input.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Sender } from '../../../lib/senders/senders.ts';
+import type { Sender } from '../../../store/senders.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
 
 const sender = z

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { anyTerm, inSpace } from '../../../event/terms.ts';
 import { llmEvent, toolEvent } from '../../../harness/fixtures/events.ts';
 import { partOf } from '../../../harness/fixtures/part.ts';
-import { anyTerm, inSpace } from '../../../lib/event/terms.ts';
-import { insertParts } from '../../../lib/write/store.ts';
+import { insertParts } from '../../../store/write/store.ts';
 import {
   addEvents,
   openDashboard,

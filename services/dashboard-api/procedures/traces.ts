@@ -1,6 +1,6 @@
 import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
-import { asStored } from '../../../lib/event/text.ts';
+import { asStored } from '../../../event/text.ts';
 import { activityPageDefault, activityPageMax, activitySearchCharsMax } from '../limits.ts';
 import { activityList, activityTotal } from '../threads/activity.ts';
 import { turnPage } from '../threads/turns.ts';

@@ -1,8 +1,8 @@
 import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
-import { dayOf } from '../../../lib/accounts/month.ts';
-import type { Usage, UsageDay, UsageMonth } from '../../../lib/accounts/usage.ts';
-import { dayMs } from '../../../lib/time.ts';
+import { dayMs } from '../../../platform/time.ts';
+import { dayOf } from '../../../store/accounts/month.ts';
+import type { Usage, UsageDay, UsageMonth } from '../../../store/accounts/usage.ts';
 import { usageDaysMax } from '../limits.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { llmEvent } from '../../../harness/fixtures/events.ts';
 import { partOf } from '../../../harness/fixtures/part.ts';
-import { insertParts } from '../../../lib/write/store.ts';
+import { insertParts } from '../../../store/write/store.ts';
 import {
   addEvents,
   openDashboard,

@@ -1,11 +1,11 @@
 import { and, eq, sql } from 'drizzle-orm';
 import { z } from 'zod';
-import type { Database } from '../../../lib/db/database.ts';
-import { events } from '../../../lib/db/schema.ts';
-import { type EventFilter, matchTime, matchValues } from '../../../lib/read/event-filter.ts';
-import { newestFirst } from '../../../lib/read/event-position.ts';
-import { findTextInSegment, wantedText } from '../../../lib/segment/find-text.ts';
-import { readSegment } from '../../../lib/segment/read.ts';
+import { findTextInSegment, wantedText } from '../../../event/segment/find-text.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { events } from '../../../store/db/schema.ts';
+import { type EventFilter, matchTime, matchValues } from '../../../store/read/event-filter.ts';
+import { newestFirst } from '../../../store/read/event-position.ts';
+import { readSegment } from '../../../store/segments/read.ts';
 import { type ListedEvent, listedColumns, listedEvent, showEvents } from '../events/listed-event.ts';
 import { searchBytesMax, searchEventsMax, searchSegmentsListed, searchTimeMs } from '../limits.ts';
 import { formatSearchCursor, type SearchCursor } from './search-cursor.ts';

@@ -1,10 +1,10 @@
 import { and, asc, desc, eq, gt, gte, lt, lte, or, type SQL, sql } from 'drizzle-orm';
-import type { Database } from '../../../lib/db/database.ts';
-import { segments } from '../../../lib/db/schema.ts';
-import { opaqueLimit } from '../../../lib/db/statement.ts';
-import { hasTerms } from '../../../lib/read/candidate-segments.ts';
-import { type EventFilter, termsOf } from '../../../lib/read/event-filter.ts';
-import { lastStartOfSegment } from '../../../lib/read/event-position.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { segments } from '../../../store/db/schema.ts';
+import { opaqueLimit } from '../../../store/db/statement.ts';
+import { hasTerms } from '../../../store/read/candidate-segments.ts';
+import { type EventFilter, termsOf } from '../../../store/read/event-filter.ts';
+import { lastStartOfSegment } from '../../../store/read/event-position.ts';
 import type { SearchCursor } from './search-cursor.ts';
 
 export interface SearchedSegment extends SearchCursor {

@@ -1,10 +1,10 @@
 import { TRPCError } from '@trpc/server';
 import { and, eq, lt } from 'drizzle-orm';
-import { hashRecoveryCode } from '../../../lib/accounts/second-factor/recovery-code.ts';
-import { findTotpStep } from '../../../lib/accounts/second-factor/totp.ts';
-import type { Database } from '../../../lib/db/database.ts';
-import { recoveryCodes, totpSecrets } from '../../../lib/db/schema.ts';
-import type { Seal } from '../../../lib/seal.ts';
+import { hashRecoveryCode } from '../../../store/accounts/second-factor/recovery-code.ts';
+import { findTotpStep } from '../../../store/accounts/second-factor/totp.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { recoveryCodes, totpSecrets } from '../../../store/db/schema.ts';
+import type { Seal } from '../seal.ts';
 
 /** The kind of a code that was accepted, for the audit log. */
 export type CodeKind = 'totp' | 'recovery_code';

@@ -1,10 +1,13 @@
 import { and, eq, isNotNull, isNull, ne, type SQL, sql } from 'drizzle-orm';
-import { type Actor, runAudited } from '../../../lib/accounts/audit/audit.ts';
-import { createRecoveryCodes, hashRecoveryCode } from '../../../lib/accounts/second-factor/recovery-code.ts';
-import { secondFactorColumns } from '../../../lib/accounts/second-factor/second-factors.ts';
-import type { Database } from '../../../lib/db/database.ts';
-import { recoveryCodes, sessions, signInLinks, users } from '../../../lib/db/schema.ts';
-import { namesOf } from '../../../lib/db/statement.ts';
+import { type Actor, runAudited } from '../../../store/accounts/audit/audit.ts';
+import {
+  createRecoveryCodes,
+  hashRecoveryCode,
+} from '../../../store/accounts/second-factor/recovery-code.ts';
+import { secondFactorColumns } from '../../../store/accounts/second-factor/second-factors.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { recoveryCodes, sessions, signInLinks, users } from '../../../store/db/schema.ts';
+import { namesOf } from '../../../store/db/statement.ts';
 
 /** A user who changes the own second factors, in a session. */
 export interface Enrollee {

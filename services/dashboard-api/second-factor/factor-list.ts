@@ -1,7 +1,7 @@
 import { count, eq } from 'drizzle-orm';
 import { z } from 'zod';
-import type { Database } from '../../../lib/db/database.ts';
-import { passkeys, recoveryCodes, totpSecrets } from '../../../lib/db/schema.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { passkeys, recoveryCodes, totpSecrets } from '../../../store/db/schema.ts';
 
 /** The second factors of a user, as shown to the user. Times are ISO 8601. */
 export const listedFactors = z

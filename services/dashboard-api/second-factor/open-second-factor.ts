@@ -1,6 +1,6 @@
-import type { Actor } from '../../../lib/accounts/audit/audit.ts';
-import type { Database } from '../../../lib/db/database.ts';
-import { openSeal } from '../../../lib/seal.ts';
+import type { Actor } from '../../../store/accounts/audit/audit.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { openSeal } from '../seal.ts';
 import { openCodes, type UseCode } from './codes.ts';
 import { renewRecoveryCodes } from './enrolment.ts';
 import { type ListedFactors, listFactors } from './factor-list.ts';

@@ -1,9 +1,9 @@
 import { and, eq, sql } from 'drizzle-orm';
 import { z } from 'zod';
-import { runAudited } from '../../../lib/accounts/audit/audit.ts';
-import type { Database } from '../../../lib/db/database.ts';
-import { passkeys } from '../../../lib/db/schema.ts';
-import type { Seal } from '../../../lib/seal.ts';
+import { runAudited } from '../../../store/accounts/audit/audit.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { passkeys } from '../../../store/db/schema.ts';
+import type { Seal } from '../seal.ts';
 import { type Enrollee, endOtherSessions, lockEnrollee, removeUselessCodes } from './enrolment.ts';
 import { enrolmentTtlMs, passkeysMax, passkeyTimeoutMs } from './limits.ts';
 import { type PasskeyAttestation, type PasskeyCreation, passkeyCreation } from './passkey-answer.ts';

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { eq, lt, sql } from 'drizzle-orm';
 import { z } from 'zod';
-import type { Database } from '../../../lib/db/database.ts';
-import { passkeys, usedChallenges } from '../../../lib/db/schema.ts';
-import { namesOf } from '../../../lib/db/statement.ts';
-import type { Seal } from '../../../lib/seal.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { passkeys, usedChallenges } from '../../../store/db/schema.ts';
+import { namesOf } from '../../../store/db/statement.ts';
+import type { Seal } from '../seal.ts';
 import { passkeyTimeoutMs, secondStepTtlMs, usedChallengeTtlMs } from './limits.ts';
 import type { PasskeyAssertion, PasskeyRequest } from './passkey-answer.ts';
 import type { PasskeySite } from './passkey-site.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { openSeal } from '../../../lib/seal.ts';
+import { openSeal } from '../seal.ts';
 import { openSealedState } from './sealed-state.ts';
 
 test('a state is opened in its context until it expires', () => {

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Seal } from '../../../lib/seal.ts';
+import type { Seal } from '../seal.ts';
 
 /** State that a browser keeps between two calls. It can neither read nor change it, and no row of Postgres is needed. */
 export interface SealedState<State> {

@@ -1,10 +1,10 @@
 import { eq, sql } from 'drizzle-orm';
 import { z } from 'zod';
-import { runAudited } from '../../../lib/accounts/audit/audit.ts';
-import { createTotpSecret, findTotpStep, totpUri } from '../../../lib/accounts/second-factor/totp.ts';
-import type { Database } from '../../../lib/db/database.ts';
-import { totpSecrets } from '../../../lib/db/schema.ts';
-import type { Seal } from '../../../lib/seal.ts';
+import { runAudited } from '../../../store/accounts/audit/audit.ts';
+import { createTotpSecret, findTotpStep, totpUri } from '../../../store/accounts/second-factor/totp.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { totpSecrets } from '../../../store/db/schema.ts';
+import type { Seal } from '../seal.ts';
 import { type Enrollee, endOtherSessions, lockEnrollee, removeUselessCodes } from './enrolment.ts';
 import { enrolmentTtlMs } from './limits.ts';
 import { openSealedState } from './sealed-state.ts';

@@ -1,14 +1,14 @@
-import type { Actor } from '../../../lib/accounts/audit/audit.ts';
-import { readUsage, type Usage } from '../../../lib/accounts/usage.ts';
+import type { Actor } from '../../../store/accounts/audit/audit.ts';
+import { readUsage, type Usage } from '../../../store/accounts/usage.ts';
 import {
   type ListedPrice,
   listPrices,
   type ModelPrice,
   removePrice,
   setPrice,
-} from '../../../lib/prices/prices.ts';
-import { listSenders, type Sender } from '../../../lib/senders/senders.ts';
-import { type LargeTrace, listLargeTraces } from '../../../lib/traces/large-traces.ts';
+} from '../../../store/prices/prices.ts';
+import { listSenders, type Sender } from '../../../store/senders.ts';
+import { type LargeTrace, listLargeTraces } from '../../../store/traces/large-traces.ts';
 import { type ChartReader, openChartReader } from '../charts/chart-reader.ts';
 import { withCostRates } from '../charts/cost-rates.ts';
 import { type EventReader, openEventReader, type SharedReader } from '../events/event-reader.ts';

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { and, eq, type SQL, sql } from 'drizzle-orm';
-import { runAudited } from '../../../lib/accounts/audit/audit.ts';
-import { isEmail, normalizeEmail } from '../../../lib/accounts/email.ts';
-import { isMakerTrusted, isOpenInvitation } from '../../../lib/accounts/open-invitations.ts';
-import { removeSecondFactors } from '../../../lib/accounts/second-factor/second-factors.ts';
-import type { Database } from '../../../lib/db/database.ts';
-import { identities, invitations, sessions, signInLinks, users } from '../../../lib/db/schema.ts';
-import { namesOf } from '../../../lib/db/statement.ts';
+import { runAudited } from '../../../store/accounts/audit/audit.ts';
+import { isEmail, normalizeEmail } from '../../../store/accounts/email.ts';
+import { isMakerTrusted, isOpenInvitation } from '../../../store/accounts/open-invitations.ts';
+import { removeSecondFactors } from '../../../store/accounts/second-factor/second-factors.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { identities, invitations, sessions, signInLinks, users } from '../../../store/db/schema.ts';
+import { namesOf } from '../../../store/db/statement.ts';
 import type { ProvenIdentity } from './provider.ts';
 
 /** Finds or creates the user of an identity. */

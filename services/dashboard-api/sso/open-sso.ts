@@ -1,5 +1,5 @@
-import type { Config } from '../../../lib/config.ts';
-import type { Database } from '../../../lib/db/database.ts';
+import type { Config } from '../../../platform/config.ts';
+import type { Database } from '../../../store/db/database.ts';
 import type { Services } from '../trpc/context.ts';
 import { openIdentityUsers } from './identity-users.ts';
 import { openSsoProvider } from './provider.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { randomNonce, randomPKCECodeVerifier, randomState } from 'openid-client';
-import type { Logger } from '../../../lib/log.ts';
-import { withTimeout } from '../../../lib/timeout.ts';
+import type { Logger } from '../../../platform/log.ts';
+import { withTimeout } from '../../../platform/timeout.ts';
 import { type FindAddress, networkOf } from '../accounts/client-address.ts';
 import type { RateLimiter } from '../accounts/rate-limiter.ts';
 import type { Sessions } from '../accounts/session.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startOnFreePorts } from '../../../launcher/provision/ports.ts';
-import { createSignInLink } from '../../../lib/accounts/sign-in-links.ts';
+import { createSignInLink } from '../../../store/accounts/sign-in-links.ts';
 import {
   openClient,
   openDashboard,

@@ -1,18 +1,18 @@
 import { z } from 'zod';
-import type { Database } from '../../../lib/db/database.ts';
+import type { Database } from '../../../store/db/database.ts';
 import {
   type ActivitySearch,
   ofUser,
   openActivitySearch,
   walkUser,
-} from '../../../lib/read/activity-search.ts';
+} from '../../../store/read/activity-search.ts';
 import {
   type ActivityColumn,
   type ActivitySummary,
   summarizeActivity,
-} from '../../../lib/read/activity-summary.ts';
-import { type ActivityWalk, type ActivityWalkQuery, walkValues } from '../../../lib/read/activity-walk.ts';
-import { type EventCursor, formatEventCursor } from '../../../lib/read/event-cursor.ts';
+} from '../../../store/read/activity-summary.ts';
+import { type ActivityWalk, type ActivityWalkQuery, walkValues } from '../../../store/read/activity-walk.ts';
+import { type EventCursor, formatEventCursor } from '../../../store/read/event-cursor.ts';
 import { costOfCalls } from '../charts/event-costs.ts';
 import { cost, showCost } from '../charts/token-prices.ts';
 import {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Database } from '../../../lib/db/database.ts';
-import { addedNumberMax } from '../../../lib/event/limits.ts';
-import { type EventCursor, formatEventCursor } from '../../../lib/read/event-cursor.ts';
-import { readEventPage } from '../../../lib/read/event-page.ts';
+import { addedNumberMax } from '../../../event/limits.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { type EventCursor, formatEventCursor } from '../../../store/read/event-cursor.ts';
+import { readEventPage } from '../../../store/read/event-page.ts';
 import { type ListedEvent, listedColumns, listedEvent, showEvents } from '../events/listed-event.ts';
 import { eventsPageMax } from '../limits.ts';
 

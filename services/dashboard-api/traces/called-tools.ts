@@ -1,6 +1,6 @@
-import { asStored } from '../../../lib/event/text.ts';
-import { calledTool } from '../../../lib/event/tool-calls.ts';
-import { isKey, type Range, skipSpace, skipValue, walkArray, walkObject } from '../../../lib/json/scan.ts';
+import { isKey, type Range, skipSpace, skipValue, walkArray, walkObject } from '../../../event/json/scan.ts';
+import { asStored } from '../../../event/text.ts';
+import { calledTool } from '../../../event/tool-calls.ts';
 
 const openBrace = 0x7b;
 const openBracket = 0x5b;

@@ -1,7 +1,7 @@
 import { and, asc, eq } from 'drizzle-orm';
 import { z } from 'zod';
-import type { Database } from '../../../lib/db/database.ts';
-import { traceNodes } from '../../../lib/db/schema.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { traceNodes } from '../../../store/db/schema.ts';
 import { traceSpansMax } from '../limits.ts';
 
 const shownKinds = ['agent', 'workflow', 'chain', 'retriever', 'embedding'] as const;

@@ -1,7 +1,7 @@
-import type { Database } from '../../../lib/db/database.ts';
-import { events } from '../../../lib/db/schema.ts';
-import type { EventCursor } from '../../../lib/read/event-cursor.ts';
-import { readEventPage } from '../../../lib/read/event-page.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { events } from '../../../store/db/schema.ts';
+import type { EventCursor } from '../../../store/read/event-cursor.ts';
+import { readEventPage } from '../../../store/read/event-page.ts';
 import { type ListedRow, listedColumns } from '../events/listed-event.ts';
 import { traceEventsMax, tracePagesMax } from '../limits.ts';
 

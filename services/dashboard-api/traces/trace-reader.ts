@@ -1,5 +1,5 @@
-import type { ActivityColumn } from '../../../lib/read/activity-summary.ts';
-import type { EventCursor } from '../../../lib/read/event-cursor.ts';
+import type { ActivityColumn } from '../../../store/read/activity-summary.ts';
+import type { EventCursor } from '../../../store/read/event-cursor.ts';
 import type { SharedReader } from '../events/event-reader.ts';
 import {
   type ActivityList,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Database } from '../../../lib/db/database.ts';
+import type { Database } from '../../../store/db/database.ts';
 import { listedEvent, showEvents } from '../events/listed-event.ts';
 import { traceEventsMax } from '../limits.ts';
 import { findNamedSpans } from './named-spans.ts';

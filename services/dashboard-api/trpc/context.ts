@@ -1,6 +1,4 @@
-import type { Actor } from '../../../lib/accounts/audit/audit.ts';
-import type { Caller } from '../../../lib/fair-limiter.ts';
-import type { Seal } from '../../../lib/seal.ts';
+import type { Actor } from '../../../store/accounts/audit/audit.ts';
 import { requireCaller, type Caller as SpaceCaller } from '../access.ts';
 import type { FindAddress } from '../accounts/client-address.ts';
 import type { Invitations } from '../accounts/invitations.ts';
@@ -13,9 +11,11 @@ import type { Sessions, SessionUser } from '../accounts/session.ts';
 import type { SessionList } from '../accounts/session-list.ts';
 import type { SignIn } from '../accounts/sign-in.ts';
 import type { SpaceAdmin } from '../admin/space-admin.ts';
+import type { Caller } from '../fair-limiter.ts';
 import type { Installation } from '../installation/installation.ts';
 import type { Operators } from '../installation/operators.ts';
 import type { OpenStreams } from '../live/open-streams.ts';
+import type { Seal } from '../seal.ts';
 import type { SecondFactor } from '../second-factor/open-second-factor.ts';
 import type { PasskeySite } from '../second-factor/passkey-site.ts';
 import type { SpaceStore } from '../spaces/space-store.ts';
@@ -46,7 +46,7 @@ export interface Services {
   findAddress: FindAddress;
   /** Counts attempts with tokens of links by network address. */
   tokenAttempts: RateLimiter;
-  /** Opens a space's data for a user. Statements are queued fairly between users (lib/fair-limiter.ts). */
+  /** Opens a space's data for a user. Statements are queued fairly between users (services/dashboard-api/fair-limiter.ts). */
   openSpace: (caller: Caller) => SpaceStore;
   /** The open responses of live streams. */
   openStreams: OpenStreams;

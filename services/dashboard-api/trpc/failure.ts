@@ -1,6 +1,6 @@
 import { TRPCError } from '@trpc/server';
-import { ConfirmationNeededError, GrantLostError } from '../../../lib/accounts/audit/grant.ts';
-import { CallerAbortedError, QueueFullError } from '../../../lib/fair-limiter.ts';
+import { ConfirmationNeededError, GrantLostError } from '../../../store/accounts/audit/grant.ts';
+import { CallerAbortedError, QueueFullError } from '../fair-limiter.ts';
 
 /** Error codes of sockets and postgres.js when Postgres is unreachable. */
 const unreachableCodes = new Set([

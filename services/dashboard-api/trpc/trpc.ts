@@ -1,7 +1,7 @@
 import { initTRPC, TRPCError } from '@trpc/server';
 import { z } from 'zod';
-import type { Role } from '../../../lib/accounts/role.ts';
-import { withTimeout } from '../../../lib/timeout.ts';
+import { withTimeout } from '../../../platform/timeout.ts';
+import type { Role } from '../../../store/accounts/role.ts';
 import {
   actorOf,
   requireRole,

@@ -1,5 +1,5 @@
-import { ConfigError } from '../../../lib/config/config-error.ts';
-import type { Config } from '../../../lib/config.ts';
+import { ConfigError } from '../../../platform/config/config-error.ts';
+import type { Config } from '../../../platform/config.ts';
 import { readWebFiles, type WebFile } from './web-files.ts';
 
 /**

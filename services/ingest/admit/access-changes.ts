@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
-import { socketOpener } from '../../../lib/db/socket.ts';
-import type { Logger } from '../../../lib/log.ts';
+import type { Logger } from '../../../platform/log.ts';
+import { socketOpener } from '../../../store/db/socket.ts';
 import { listenAnswerMs, listenCheckMs } from '../limits.ts';
 import type { ApiKeyCache } from './api-key-cache.ts';
 

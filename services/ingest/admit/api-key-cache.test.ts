@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createApiKey } from '../../../lib/accounts/api-key.ts';
-import { issueApiKey } from '../../../lib/accounts/api-keys.ts';
-import { createSpace } from '../../../lib/accounts/spaces.ts';
-import { openPostgres, type Sql } from '../../../lib/db/connect.ts';
-import { openDatabase } from '../../../lib/db/database.ts';
+import { createApiKey } from '../../../store/accounts/api-key.ts';
+import { issueApiKey } from '../../../store/accounts/api-keys.ts';
+import { createSpace } from '../../../store/accounts/spaces.ts';
+import { openPostgres, type Sql } from '../../../store/db/connect.ts';
+import { openDatabase } from '../../../store/db/database.ts';
 import { createDatabase } from '../../../test/support/test-servers.ts';
 import { ApiKeyCache } from './api-key-cache.ts';
 

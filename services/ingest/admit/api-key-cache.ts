@@ -1,10 +1,10 @@
 import { and, eq, isNull, sql } from 'drizzle-orm';
-import { hashApiKey, isApiKey } from '../../../lib/accounts/api-key.ts';
-import type { Database } from '../../../lib/db/database.ts';
-import { apiKeys, spaces } from '../../../lib/db/schema.ts';
-import { IngestError } from '../../../lib/errors.ts';
-import { openLimiter } from '../../../lib/limiter.ts';
-import { TimeoutError, withTimeout } from '../../../lib/timeout.ts';
+import { IngestError } from '../../../event/errors.ts';
+import { openLimiter } from '../../../platform/limiter.ts';
+import { TimeoutError, withTimeout } from '../../../platform/timeout.ts';
+import { hashApiKey, isApiKey } from '../../../store/accounts/api-key.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { apiKeys, spaces } from '../../../store/db/schema.ts';
 import {
   keyCacheMs,
   keyLookupTimeoutMs,

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { isApiKey } from '../../../lib/accounts/api-key.ts';
+import { isApiKey } from '../../../store/accounts/api-key.ts';
 import { type ApiKeyCache, type Principal, unauthorized } from './api-key-cache.ts';
 
 /** HTTP allows only spaces and tabs around the value (RFC 9110 §5.6.3). `trim` would also remove U+00A0. */

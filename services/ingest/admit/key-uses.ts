@@ -1,10 +1,10 @@
 import { eq, sql } from 'drizzle-orm';
-import { dayOf } from '../../../lib/accounts/month.ts';
-import type { Database } from '../../../lib/db/database.ts';
-import { leaveReadOnlySession } from '../../../lib/db/read-only.ts';
-import { apiKeys, usageDays } from '../../../lib/db/schema.ts';
-import type { Logger } from '../../../lib/log.ts';
-import { rowsOfKeptSpaces } from '../../../lib/write/deleted-spaces.ts';
+import type { Logger } from '../../../platform/log.ts';
+import { dayOf } from '../../../store/accounts/month.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { leaveReadOnlySession } from '../../../store/db/read-only.ts';
+import { apiKeys, usageDays } from '../../../store/db/schema.ts';
+import { rowsOfKeptSpaces } from '../../../store/write/deleted-spaces.ts';
 import { keyLastUseFlushMs } from '../limits.ts';
 
 /** Events of one key and day that the queue dropped as duplicates. */

@@ -1,4 +1,4 @@
-import type { QueuePosition } from '../../../lib/queue/failover.ts';
+import type { QueuePosition } from '../../../platform/queue/failover.ts';
 
 /** For each stream, the sequence up to which the writers have committed all messages. */
 export type StoredUpTo = ReadonlyMap<string, number>;

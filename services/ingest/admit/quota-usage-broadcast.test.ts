@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { connectQueue } from '../../../lib/queue/connect.ts';
+import { connectQueue } from '../../../platform/queue/connect.ts';
 import { startNats } from '../../../test/support/test-servers.ts';
 import { openQuotaUsageBroadcast, type QuotaUsage } from './quota-usage-broadcast.ts';
 

@@ -1,7 +1,7 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { z } from 'zod';
-import type { Logger } from '../../../lib/log.ts';
-import { withTimeout } from '../../../lib/timeout.ts';
+import type { Logger } from '../../../platform/log.ts';
+import { withTimeout } from '../../../platform/timeout.ts';
 
 const quotaUsageSchema = z.object({
   spaceId: z.guid(),

@@ -1,8 +1,8 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { createSpace } from '../../../lib/accounts/spaces.ts';
-import { openPostgres } from '../../../lib/db/connect.ts';
-import { openDatabase } from '../../../lib/db/database.ts';
-import { usageMonths } from '../../../lib/db/schema.ts';
+import { createSpace } from '../../../store/accounts/spaces.ts';
+import { openPostgres } from '../../../store/db/connect.ts';
+import { openDatabase } from '../../../store/db/database.ts';
+import { usageMonths } from '../../../store/db/schema.ts';
 import { createDatabase } from '../../../test/support/test-servers.ts';
 import { Quota } from './quota.ts';
 

@@ -1,9 +1,9 @@
 import { and, eq, sql } from 'drizzle-orm';
-import { monthEnd, monthOf } from '../../../lib/accounts/month.ts';
-import type { Database } from '../../../lib/db/database.ts';
-import { usageMonths } from '../../../lib/db/schema.ts';
-import { IngestError } from '../../../lib/errors.ts';
-import { withTimeout } from '../../../lib/timeout.ts';
+import { IngestError } from '../../../event/errors.ts';
+import { withTimeout } from '../../../platform/timeout.ts';
+import { monthEnd, monthOf } from '../../../store/accounts/month.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { usageMonths } from '../../../store/db/schema.ts';
 import { keyLookupTimeoutMs, usageCacheMs } from '../limits.ts';
 import type { Principal } from './api-key-cache.ts';
 import { PendingEvents } from './pending-events.ts';

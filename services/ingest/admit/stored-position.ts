@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JetStreamManager } from '@nats-io/jetstream';
-import type { QueuePosition } from '../../../lib/queue/failover.ts';
-import { consumerName, type QueueStream } from '../../../lib/queue/settings.ts';
-import { shareResult } from '../../../lib/shared-result.ts';
-import { withTimeout } from '../../../lib/timeout.ts';
+import type { QueuePosition } from '../../../platform/queue/failover.ts';
+import { consumerName, type QueueStream } from '../../../platform/queue/settings.ts';
+import { shareResult } from '../../../platform/shared-result.ts';
+import { withTimeout } from '../../../platform/timeout.ts';
 import { quotaSettleTimeoutMs } from '../limits.ts';
 import type { StoredUpTo } from './pending-events.ts';
 

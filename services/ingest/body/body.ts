@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { IngestError } from '../../../lib/errors.ts';
+import { IngestError } from '../../../event/errors.ts';
 import { BodyBuffer } from './body-buffer.ts';
 import { type BudgetedBuffer, memoryExhausted } from './budgeted-buffer.ts';
 import type { BufferPool } from './buffer-pool.ts';

@@ -1,4 +1,4 @@
-import { IngestError } from '../../../lib/errors.ts';
+import { IngestError } from '../../../event/errors.ts';
 import type { ByteBudget } from './byte-budget.ts';
 import { detachBuffer } from './detach-buffer.ts';
 

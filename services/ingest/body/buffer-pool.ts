@@ -1,4 +1,4 @@
-import { bodyBytesMax, envelopeBytes } from '../../../lib/limits.ts';
+import { bodyBytesMax, envelopeBytes } from '../../../platform/limits.ts';
 
 /** Most buffers kept for reuse. Beyond that they are allocated and left to the garbage collector. */
 const spareBuffersMax = 8;

@@ -1,6 +1,6 @@
 import zlib from 'node:zlib';
-import { IngestError } from '../../../lib/errors.ts';
-import { openLimiter } from '../../../lib/limiter.ts';
+import { IngestError } from '../../../event/errors.ts';
+import { openLimiter } from '../../../platform/limiter.ts';
 import { type BodyLimits, bodyTooLarge } from './body.ts';
 import { BodyBuffer } from './body-buffer.ts';
 import { type BudgetedBuffer, memoryExhausted } from './budgeted-buffer.ts';

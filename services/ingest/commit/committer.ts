@@ -1,9 +1,9 @@
-import { IngestError } from '../../../lib/errors.ts';
-import type { Logger } from '../../../lib/log.ts';
-import type { QueuePosition, QueuePublisher } from '../../../lib/queue/failover.ts';
-import { PubAckTimeoutError } from '../../../lib/queue/stream-publisher.ts';
-import { type BatchRange, formatBatchId } from '../../../lib/segment/batch-id.ts';
-import type { OwnSpan } from '../../../lib/tracing/own-spans.ts';
+import { IngestError } from '../../../event/errors.ts';
+import { type BatchRange, formatBatchId } from '../../../event/segment/batch-id.ts';
+import type { Logger } from '../../../platform/log.ts';
+import type { QueuePosition, QueuePublisher } from '../../../platform/queue/failover.ts';
+import { PubAckTimeoutError } from '../../../platform/queue/stream-publisher.ts';
+import type { OwnSpan } from '../../../platform/tracing/own-spans.ts';
 import { measureGroup } from '../metrics.ts';
 import type { CompressedBatch } from './compressed-batch.ts';
 import { createMessage, type GroupMessage } from './group.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import zlib from 'node:zlib';
-import { type Projection, projectEvents } from '../../../lib/event/projection.ts';
-import type { OwnSpan } from '../../../lib/tracing/own-spans.ts';
+import { type Projection, projectEvents } from '../../../event/projection.ts';
+import type { OwnSpan } from '../../../platform/tracing/own-spans.ts';
 import type { Principal } from '../admit/api-key-cache.ts';
 import { detachBuffer } from '../body/detach-buffer.ts';
 import { ownSegmentBytesMin } from '../limits.ts';

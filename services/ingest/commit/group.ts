@@ -1,9 +1,9 @@
 import { createHash, randomUUIDv7 } from 'node:crypto';
-import { columnNames } from '../../../lib/event/columns.ts';
-import { type ColumnTexts, projectionVersion } from '../../../lib/event/projection.ts';
-import { inSpace, unionTerms } from '../../../lib/event/terms.ts';
-import { encodeGroup, type PartInit } from '../../../lib/queue/group.ts';
-import type { BatchRange } from '../../../lib/segment/batch-id.ts';
+import { columnNames } from '../../../event/columns.ts';
+import { type ColumnTexts, projectionVersion } from '../../../event/projection.ts';
+import type { BatchRange } from '../../../event/segment/batch-id.ts';
+import { inSpace, unionTerms } from '../../../event/terms.ts';
+import { encodeGroup, type PartInit } from '../../../platform/queue/group.ts';
 import { sharedSegmentBytesMax } from '../limits.ts';
 import { type CompressedBatch, compressShared } from './compressed-batch.ts';
 

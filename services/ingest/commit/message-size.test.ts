@@ -1,12 +1,12 @@
 import { zstdDecompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
+import { columnNames } from '../../../event/columns.ts';
+import { projectionVersion } from '../../../event/projection.ts';
+import { cutEvents } from '../../../event/segment/cut.ts';
+import { splitElements } from '../../../event/text.ts';
 import { someEvents } from '../../../harness/fixtures/events.ts';
-import { columnNames } from '../../../lib/event/columns.ts';
-import { projectionVersion } from '../../../lib/event/projection.ts';
-import { splitElements } from '../../../lib/event/text.ts';
-import { decodeGroup } from '../../../lib/queue/group.ts';
-import { payloadBytesMin } from '../../../lib/queue/limits.ts';
-import { cutEvents } from '../../../lib/segment/cut.ts';
+import { decodeGroup } from '../../../platform/queue/group.ts';
+import { payloadBytesMin } from '../../../platform/queue/limits.ts';
 import { heaviestBatches } from '../../../test/support/protocols/heaviest-batches.ts';
 import { type BatchEncoding, unlimited } from '../read/batch-reader.ts';
 import { createBatchReaders } from '../read/batch-readers.ts';

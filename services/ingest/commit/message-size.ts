@@ -1,7 +1,7 @@
-import { type ColumnName, columnNames } from '../../../lib/event/columns.ts';
-import type { ColumnTexts } from '../../../lib/event/projection.ts';
-import { splitElements } from '../../../lib/event/text.ts';
-import { joinEvents, listEvents } from '../../../lib/segment/cut.ts';
+import { type ColumnName, columnNames } from '../../../event/columns.ts';
+import type { ColumnTexts } from '../../../event/projection.ts';
+import { joinEvents, listEvents } from '../../../event/segment/cut.ts';
+import { splitElements } from '../../../event/text.ts';
 import { type CompressedBatch, compressBody } from './compressed-batch.ts';
 
 /**

@@ -1,10 +1,10 @@
 import { jetstreamManager } from '@nats-io/jetstream';
-import type { Config } from '../../../lib/config.ts';
-import type { Logger } from '../../../lib/log.ts';
-import { connectQueue } from '../../../lib/queue/connect.ts';
-import { openPublisher } from '../../../lib/queue/failover.ts';
-import { keepLeadersApart } from '../../../lib/queue/leader-placement.ts';
-import { ensureStreams } from '../../../lib/queue/stream.ts';
+import type { Config } from '../../../platform/config.ts';
+import type { Logger } from '../../../platform/log.ts';
+import { connectQueue } from '../../../platform/queue/connect.ts';
+import { openPublisher } from '../../../platform/queue/failover.ts';
+import { keepLeadersApart } from '../../../platform/queue/leader-placement.ts';
+import { ensureStreams } from '../../../platform/queue/stream.ts';
 
 /**
  * Opens the queue for publishing: connects, creates missing streams, and keeps their leaders on different servers.

@@ -1,6 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
-import { createHttp1Drain, http1Options } from '../../../lib/http/http1.ts';
-import { bodyTimeoutMs, keepAliveTimeoutMs } from '../../../lib/http/limits.ts';
+import { createHttp1Drain, http1Options } from '../../../platform/http/http1.ts';
+import { bodyTimeoutMs, keepAliveTimeoutMs } from '../../../platform/http/limits.ts';
 import type { RespondError } from '../respond/respond-error.ts';
 import { enforceStrictHttp, strictHttpOptions } from './strict-http.ts';
 

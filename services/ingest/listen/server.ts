@@ -1,10 +1,10 @@
 import type { RequestListener } from 'node:http';
-import type { Config } from '../../../lib/config.ts';
-import { IngestError } from '../../../lib/errors.ts';
-import { createHttp2 } from '../../../lib/http/http2.ts';
-import type { Listener } from '../../../lib/http/listener.ts';
-import { type ServeOptions, serveHttp } from '../../../lib/http/serve.ts';
-import type { Logger } from '../../../lib/log.ts';
+import { IngestError } from '../../../event/errors.ts';
+import type { Config } from '../../../platform/config.ts';
+import { createHttp2 } from '../../../platform/http/http2.ts';
+import type { Listener } from '../../../platform/http/listener.ts';
+import { type ServeOptions, serveHttp } from '../../../platform/http/serve.ts';
+import type { Logger } from '../../../platform/log.ts';
 import { sendJson } from '../respond/respond.ts';
 import type { RespondError } from '../respond/respond-error.ts';
 import { createHttp1 } from './http1.ts';

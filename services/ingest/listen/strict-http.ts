@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { IngestError } from '../../../lib/errors.ts';
-import { findHttpFault } from '../../../lib/http/http-fault.ts';
+import { IngestError } from '../../../event/errors.ts';
+import { findHttpFault } from '../../../platform/http/http-fault.ts';
 import { endWithError, sendJson } from '../respond/respond.ts';
 import type { RespondError } from '../respond/respond-error.ts';
 

@@ -1,5 +1,5 @@
-import { eventSchemas } from '../../../lib/event/schema.ts';
-import { bodyBytesMax, eventsPerBatchMax, jsonDepthMax } from '../../../lib/limits.ts';
+import { eventSchemas } from '../../../event/schema.ts';
+import { bodyBytesMax, eventsPerBatchMax, jsonDepthMax } from '../../../platform/limits.ts';
 import { contentEncodings } from '../body/decode.ts';
 import { ingestDependencies } from '../readiness.ts';
 import { batchId, eventErrors, type Json, probeErrors } from './responses.ts';

@@ -1,5 +1,5 @@
-import { type ErrorId, errorTable, IngestError } from '../../../lib/errors.ts';
-import { errorDetailsCharsMax } from '../../../lib/limits.ts';
+import { type ErrorId, errorTable, IngestError } from '../../../event/errors.ts';
+import { errorDetailsCharsMax } from '../../../platform/limits.ts';
 
 /** A part of the document, as plain JSON. */
 export type Json = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
-import { errorTable } from '../../../lib/errors.ts';
-import { sourceTextJson } from '../../../lib/json/source-text.ts';
-import { otlpBodyBytesMax } from '../../../lib/limits.ts';
+import { errorTable } from '../../../event/errors.ts';
+import { sourceTextJson } from '../../../event/json/source-text.ts';
+import { otlpBodyBytesMax } from '../../../platform/limits.ts';
 import { contentEncodings } from '../body/decode.ts';
 import { batchId, headersOf, type Json, noOperation } from './responses.ts';
 

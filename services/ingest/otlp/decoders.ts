@@ -1,4 +1,4 @@
-import { otlpBodyBytesMax } from '../../../lib/limits.ts';
+import { otlpBodyBytesMax } from '../../../platform/limits.ts';
 import type { DecodeBody } from '../body/decode.ts';
 import type { RequestDecoder } from '../ingest-batch.ts';
 import { createBareDecoder, createEnvelopedDecoder } from '../rpc/decoders.ts';

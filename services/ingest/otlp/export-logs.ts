@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
-import { IngestError } from '../../../lib/errors.ts';
+import { IngestError } from '../../../event/errors.ts';
 import { authenticateExporter } from '../admit/authenticate.ts';
 import { ClientGoneError } from '../body/body.ts';
 import { type BatchDependencies, ingestRequest, type RequestDecoder } from '../ingest-batch.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { IngestError } from '../../../event/errors.ts';
 import { TraceService } from '../../../gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts';
-import { IngestError } from '../../../lib/errors.ts';
 import { ClientGoneError } from '../body/body.ts';
 import { requireRpcEncoding } from '../rpc/encoding.ts';
 import { sendRpcMessage } from '../rpc/respond.ts';

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { IngestError } from '../../../lib/errors.ts';
+import { IngestError } from '../../../event/errors.ts';
 import { ClientGoneError } from '../body/body.ts';
 import type { SpanDecoders } from './decoders.ts';
 import { type ExportDependencies, exportSpans } from './export-spans.ts';

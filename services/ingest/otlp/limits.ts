@@ -1,4 +1,4 @@
-import { otlpBodyBytesMax } from '../../../lib/limits.ts';
+import { otlpBodyBytesMax } from '../../../platform/limits.ts';
 
 /**
  * Most spans in one request. Each takes some 200 bytes of memory while the request is read, and 70 µs when it becomes an

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
-import { IngestError } from '../../../lib/errors.ts';
-import type { AnswerAfterBody } from '../../../lib/http/unread-body.ts';
+import { IngestError } from '../../../event/errors.ts';
+import type { AnswerAfterBody } from '../../../platform/http/unread-body.ts';
 import type { ApiKeyCache } from '../admit/api-key-cache.ts';
 import { authenticateExporter } from '../admit/authenticate.ts';
 import { ClientGoneError } from '../body/body.ts';

@@ -1,13 +1,13 @@
-import type { Database } from '../../../lib/db/database.ts';
-import { leaveReadOnlySession } from '../../../lib/db/read-only.ts';
-import type { Logger } from '../../../lib/log.ts';
+import type { Logger } from '../../../platform/log.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { leaveReadOnlySession } from '../../../store/db/read-only.ts';
 import {
   addCounts,
   keyOfSender,
   otherSenders,
   recordSenders,
   type SenderCounts,
-} from '../../../lib/senders/senders.ts';
+} from '../../../store/senders.ts';
 import { senderFlushMs, sendersHeldMax } from './limits.ts';
 
 type Held = Map<string, Map<string, SenderCounts>>;

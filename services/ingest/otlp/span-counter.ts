@@ -1,4 +1,4 @@
-import type { Logger } from '../../../lib/log.ts';
+import type { Logger } from '../../../platform/log.ts';
 import type { SpanCounts } from './batch/span-batch.ts';
 import { spanCountsLogMs } from './limits.ts';
 

@@ -1,4 +1,4 @@
-import type { Projection } from '../../../lib/event/projection.ts';
+import type { Projection } from '../../../event/projection.ts';
 
 /** The encoding of a batch: the JSON of the HTTP API, or the RPC's request in protobuf or in protobuf's JSON. */
 export type BatchEncoding = 'json' | 'protobuf' | 'protobufJson';

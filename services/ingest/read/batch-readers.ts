@@ -1,4 +1,4 @@
-import { compileBatchRules } from '../../../lib/event/validate.ts';
+import { compileBatchRules } from '../../../event/validate.ts';
 import type { BatchEncoding, BatchReader, ReadLimits } from './batch-reader.ts';
 import { createJsonBatchReader } from './json-batch-reader.ts';
 import { createProtobufBatchReader, createProtobufJsonBatchReader } from './protobuf-batch-reader.ts';

@@ -3,7 +3,7 @@ import { llmEvent } from '../../../harness/fixtures/events.ts';
 import { type BatchEncoding, unlimited } from './batch-reader.ts';
 import { createBatchReaders } from './batch-readers.ts';
 
-/** One client's key must not change how another client's key is read (lib/json/parse-escaped-keys.ts). */
+/** One client's key must not change how another client's key is read (event/json/parse-escaped-keys.ts). */
 
 const readers = createBatchReaders('weir', unlimited);
 const encodings = ['json', 'protobufJson'] as const satisfies BatchEncoding[];

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { projectEvents } from '../../../event/projection.ts';
+import { compileBatchRules } from '../../../event/validate.ts';
 import { llmEvent, toolEvent } from '../../../harness/fixtures/events.ts';
 import { keyText, objectText, valueText } from '../../../harness/fixtures/json-text.ts';
-import { projectEvents } from '../../../lib/event/projection.ts';
-import { compileBatchRules } from '../../../lib/event/validate.ts';
-import { bodyBytesMax, eventsPerBatchMax, jsonDepthMax } from '../../../lib/limits.ts';
+import { bodyBytesMax, eventsPerBatchMax, jsonDepthMax } from '../../../platform/limits.ts';
 import { unlimited } from './batch-reader.ts';
 import { createJsonBatchReader } from './json-batch-reader.ts';
 import { parseBody } from './parse-body.ts';
@@ -229,7 +229,7 @@ async function readInSmallHeap(body: Buffer): Promise<string> {
     Promise.all([
       import(${urlOf('./json-batch-reader.ts')}),
       import(${urlOf('./batch-reader.ts')}),
-      import(${urlOf('../../../lib/event/validate.ts')}),
+      import(${urlOf('../../../event/validate.ts')}),
     ]).then(([{ createJsonBatchReader }, { unlimited }, { compileBatchRules }]) => {
       createJsonBatchReader(compileBatchRules('weir'), unlimited)(Buffer.from(workerData));
     }).then(() => parentPort.postMessage('accepted'), (error) => parentPort.postMessage(String(error)));`;

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import { IngestError } from '../../../lib/errors.ts';
-import { limitDepth } from '../../../lib/json/depth.ts';
-import { parseEscapedKeys } from '../../../lib/json/parse-escaped-keys.ts';
-import { jsonDepthMax } from '../../../lib/limits.ts';
+import { IngestError } from '../../../event/errors.ts';
+import { limitDepth } from '../../../event/json/depth.ts';
+import { parseEscapedKeys } from '../../../event/json/parse-escaped-keys.ts';
+import { jsonDepthMax } from '../../../platform/limits.ts';
 
 /**
  * Parses a whole request body as JSON. Of duplicate keys the last one wins; `__proto__` is a key like any other.

@@ -1,10 +1,10 @@
+import { IngestError } from '../../../event/errors.ts';
+import { isDeeperThan } from '../../../event/json/depth.ts';
+import { newScanState, type Range, skipSpace, skipValue } from '../../../event/json/scan.ts';
+import { Projector } from '../../../event/projection.ts';
+import type { BatchRules } from '../../../event/validate.ts';
 import { EventSchema } from '../../../gen/weir/ingest/v1/event_pb.ts';
-import { IngestError } from '../../../lib/errors.ts';
-import { Projector } from '../../../lib/event/projection.ts';
-import type { BatchRules } from '../../../lib/event/validate.ts';
-import { isDeeperThan } from '../../../lib/json/depth.ts';
-import { newScanState, type Range, skipSpace, skipValue } from '../../../lib/json/scan.ts';
-import { eventsPerBatchMax, jsonDepthMax } from '../../../lib/limits.ts';
+import { eventsPerBatchMax, jsonDepthMax } from '../../../platform/limits.ts';
 import { type BatchReader, CostlyBatchError, type ReadBatch, type ReadLimits } from './batch-reader.ts';
 import { parseBody } from './parse-body.ts';
 import { compileProtobufJsonReader } from './protobuf-json-message.ts';

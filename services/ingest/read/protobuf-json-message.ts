@@ -1,5 +1,5 @@
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
-import { IngestError } from '../../../lib/errors.ts';
+import { IngestError } from '../../../event/errors.ts';
 import { foldExtra, type JsonObject } from './protobuf-message.ts';
 import type { Json } from './protobuf-struct.ts';
 

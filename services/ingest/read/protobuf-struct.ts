@@ -1,6 +1,6 @@
-import { IngestError } from '../../../lib/errors.ts';
-import type { Json } from '../../../lib/json/json-value.ts';
-import { jsonDepthMax } from '../../../lib/limits.ts';
+import { IngestError } from '../../../event/errors.ts';
+import type { Json } from '../../../event/json/json-value.ts';
+import { jsonDepthMax } from '../../../platform/limits.ts';
 import {
   checkEnd,
   MalformedMessageError,

@@ -1,4 +1,4 @@
-import { isKey, type KnownValues, type Range, skipSpace, skipValue } from '../../../lib/json/scan.ts';
+import { isKey, type KnownValues, type Range, skipSpace, skipValue } from '../../../event/json/scan.ts';
 
 const quote = 0x22;
 const openBracket = 0x5b;

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { IngestError } from '../../../lib/errors.ts';
+import { IngestError } from '../../../event/errors.ts';
 import { unavailableLogMs } from '../limits.ts';
 import { FailureLog } from './failure-log.ts';
 

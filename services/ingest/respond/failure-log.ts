@@ -1,5 +1,5 @@
-import type { IngestError } from '../../../lib/errors.ts';
-import type { Logger } from '../../../lib/log.ts';
+import type { IngestError } from '../../../event/errors.ts';
+import type { Logger } from '../../../platform/log.ts';
 import { unavailableLogMs } from '../limits.ts';
 
 /** Errors with the same `details` within one interval. */

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { secondsToMonthEnd } from '../../../lib/accounts/month.ts';
-import type { IngestError } from '../../../lib/errors.ts';
-import type { AnswerAfterBody } from '../../../lib/http/unread-body.ts';
-import type { Logger } from '../../../lib/log.ts';
+import type { IngestError } from '../../../event/errors.ts';
+import type { AnswerAfterBody } from '../../../platform/http/unread-body.ts';
+import type { Logger } from '../../../platform/log.ts';
+import { secondsToMonthEnd } from '../../../store/accounts/month.ts';
 import { retryAfterSeconds } from '../limits.ts';
 import type { FailureLog } from './failure-log.ts';
 import { sendJson } from './respond.ts';

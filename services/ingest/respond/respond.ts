@@ -1,7 +1,7 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import type { IngestError } from '../../../lib/errors.ts';
-import { unreadBodyTimeoutMs } from '../../../lib/http/limits.ts';
+import type { IngestError } from '../../../event/errors.ts';
+import { unreadBodyTimeoutMs } from '../../../platform/http/limits.ts';
 
 type Headers = Record<string, string | number>;
 

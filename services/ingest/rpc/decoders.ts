@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { IngestError } from '../../../lib/errors.ts';
-import { bodyBytesMax, envelopeBytes } from '../../../lib/limits.ts';
+import { IngestError } from '../../../event/errors.ts';
+import { bodyBytesMax, envelopeBytes } from '../../../platform/limits.ts';
 import { bodyTooLarge } from '../body/body.ts';
 import type { DecodeBody } from '../body/decode.ts';
 import type { BatchDecoder, RequestDecoder } from '../ingest-batch.ts';

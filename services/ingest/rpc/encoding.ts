@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { IngestError } from '../../../lib/errors.ts';
+import { IngestError } from '../../../event/errors.ts';
 
 /** The protocol of a call, and whether its message is protobuf or protobuf's JSON. */
 export interface RpcEncoding {

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import type { DescFile } from '@bufbuild/protobuf';
 import { Code } from '@connectrpc/connect';
 import { expect, test } from 'vitest';
+import { type ErrorId, errorTable, IngestError } from '../../../event/errors.ts';
 import { ErrorDetailSchema } from '../../../gen/weir/ingest/v1/error_detail_pb.ts';
 import { file_weir_ingest_v1_ingest_service } from '../../../gen/weir/ingest/v1/ingest_service_pb.ts';
-import { type ErrorId, errorTable, IngestError } from '../../../lib/errors.ts';
 import { toConnectError } from './error.ts';
 
 const proto = new URL('../../../proto/weir/ingest/v1/ingest_service.proto', import.meta.url);

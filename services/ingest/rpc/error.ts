@@ -1,7 +1,7 @@
 import { Code, ConnectError } from '@connectrpc/connect';
+import { errorTable, type IngestError } from '../../../event/errors.ts';
 import { ErrorDetailSchema } from '../../../gen/weir/ingest/v1/error_detail_pb.ts';
-import { secondsToMonthEnd } from '../../../lib/accounts/month.ts';
-import { errorTable, type IngestError } from '../../../lib/errors.ts';
+import { secondsToMonthEnd } from '../../../store/accounts/month.ts';
 import { contentEncodings, UnknownEncodingError } from '../body/decode.ts';
 import { retryAfterSeconds } from '../limits.ts';
 import type { RpcEncoding } from './encoding.ts';

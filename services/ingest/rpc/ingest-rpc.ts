@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { IngestError } from '../../../lib/errors.ts';
+import { IngestError } from '../../../event/errors.ts';
 import { ClientGoneError } from '../body/body.ts';
 import { type BatchDecoder, type BatchDependencies, ingestBatch } from '../ingest-batch.ts';
 import { type RpcEncoding, requireRpcEncoding } from './encoding.ts';

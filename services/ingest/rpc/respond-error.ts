@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { IngestError } from '../../../lib/errors.ts';
-import type { AnswerAfterBody } from '../../../lib/http/unread-body.ts';
+import type { IngestError } from '../../../event/errors.ts';
+import type { AnswerAfterBody } from '../../../platform/http/unread-body.ts';
 import type { FailureLog } from '../respond/failure-log.ts';
 import type { RpcEncoding } from './encoding.ts';
 import type { toConnectError } from './error.ts';

@@ -5,7 +5,7 @@ import { codeToHttpStatus, errorToJsonBytes } from '@connectrpc/connect/protocol
 import { setTrailerStatus } from '@connectrpc/connect/protocol-grpc';
 import { trailerFlag, trailerSerialize } from '@connectrpc/connect/protocol-grpc-web';
 import { IngestEventsResponseSchema } from '../../../gen/weir/ingest/v1/ingest_service_pb.ts';
-import { envelopeBytes } from '../../../lib/limits.ts';
+import { envelopeBytes } from '../../../platform/limits.ts';
 import type { Receipt } from '../ingest-batch.ts';
 import { contentTypeOf, type RpcEncoding } from './encoding.ts';
 

@@ -1,4 +1,4 @@
-import { compileBatchRules } from '../../../lib/event/validate.ts';
+import { compileBatchRules } from '../../../event/validate.ts';
 import type { SpanBatch } from '../otlp/batch/span-batch.ts';
 import { createSpanReaders, type SpanEncoding } from '../otlp/batch/span-readers.ts';
 import type { BatchEncoding, ReadBatch, ReadLimits } from '../read/batch-reader.ts';

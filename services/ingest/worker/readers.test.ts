@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Worker } from 'node:worker_threads';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { llmEvent, someEvents, toolEvent } from '../../../harness/fixtures/events.ts';
-import { bodyBytesMax, eventsPerBatchMax } from '../../../lib/limits.ts';
+import { bodyBytesMax, eventsPerBatchMax } from '../../../platform/limits.ts';
 import { encodeBatch } from '../../../test/support/protocols/heaviest-batches.ts';
 import { until } from '../../../test/support/wait.ts';
 import { costlyBatchesMax, readOnLoop } from '../limits.ts';

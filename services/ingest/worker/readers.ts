@@ -1,5 +1,5 @@
-import { IngestError } from '../../../lib/errors.ts';
-import { openLimiter } from '../../../lib/limiter.ts';
+import { IngestError } from '../../../event/errors.ts';
+import { openLimiter } from '../../../platform/limiter.ts';
 import { costlyBatchesMax, readOnLoop } from '../limits.ts';
 import { CostlyBatchError } from '../read/batch-reader.ts';
 import { createReaders, type Encoding, type ReadResults } from './encodings.ts';

@@ -1,7 +1,7 @@
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { afterAll, expect, test } from 'vitest';
 import { toOtlpJson, toProtobuf } from '../../../harness/fixtures/spans.ts';
-import { otlpBodyBytesMax } from '../../../lib/limits.ts';
+import { otlpBodyBytesMax } from '../../../platform/limits.ts';
 import { readOnLoop } from '../limits.ts';
 import { createSpanReaders, type SpanEncoding } from '../otlp/batch/span-readers.ts';
 import { attributesMax, eventsBytesMax, spanEventsMax, spansMax, spanValuesMax } from '../otlp/limits.ts';

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { type ErrorId, IngestError } from '../../../lib/errors.ts';
+import { type ErrorId, IngestError } from '../../../event/errors.ts';
 import { unlimited } from '../read/batch-reader.ts';
 import { createReaders, type Encoding, type ReadResults } from './encodings.ts';
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { IngestError } from '../../../lib/errors.ts';
-import { otlpBodyBytesMax } from '../../../lib/limits.ts';
+import { IngestError } from '../../../event/errors.ts';
+import { otlpBodyBytesMax } from '../../../platform/limits.ts';
 import { readerHeap, readerIdleMs } from '../limits.ts';
 import type { Encoding, ReadResults } from './encodings.ts';
 import type { ReadOutcome, ReadTask, WorkerOptions } from './worker-main.ts';

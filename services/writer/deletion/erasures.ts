@@ -2,9 +2,9 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { Database } from '../../../lib/db/database.ts';
-import type { Logger } from '../../../lib/log.ts';
 import { findRequestWork } from '../../../operations/erasure-requests/requests.ts';
+import type { Logger } from '../../../platform/log.ts';
+import type { Database } from '../../../store/db/database.ts';
 import { erasurePollMs, erasureRetryMs } from '../limits.ts';
 
 const program = fileURLToPath(new URL('../../../operations/erasure-requests/main.ts', import.meta.url));

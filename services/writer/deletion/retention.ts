@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ClocksDifferError } from '../../../lib/db/clock.ts';
-import { openPostgres } from '../../../lib/db/connect.ts';
-import { openDatabase } from '../../../lib/db/database.ts';
-import type { Logger } from '../../../lib/log.ts';
-import { expireData } from '../../../lib/retention/expire.ts';
-import { retentionLagMsMax } from '../../../lib/retention/limits.ts';
-import { RetentionClock } from '../../../lib/retention/retention-clock.ts';
+import type { Logger } from '../../../platform/log.ts';
+import { ClocksDifferError } from '../../../store/db/clock.ts';
+import { openPostgres } from '../../../store/db/connect.ts';
+import { openDatabase } from '../../../store/db/database.ts';
+import { expireData } from '../../../store/retention/expire.ts';
+import { retentionLagMsMax } from '../../../store/retention/limits.ts';
+import { RetentionClock } from '../../../store/retention/retention-clock.ts';
 import { retentionPassMs, retentionTimeoutMs } from '../limits.ts';
 
 export interface RetentionDependencies {

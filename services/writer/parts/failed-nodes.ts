@@ -1,8 +1,8 @@
 import postgres from 'postgres';
-import { readPlacements } from '../../../lib/db/cluster-nodes.ts';
-import type { Database } from '../../../lib/db/database.ts';
-import type { Logger } from '../../../lib/log.ts';
-import { permanentErrorOf } from '../../../lib/write/permanent-error.ts';
+import type { Logger } from '../../../platform/log.ts';
+import { readPlacements } from '../../../store/db/cluster-nodes.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { permanentErrorOf } from '../../../store/write/permanent-error.ts';
 import { lockedDelayMsMax, nodeRetryMs, placementReuseMs } from '../limits.ts';
 import { isLockTimeout } from './locked-spaces.ts';
 

@@ -1,11 +1,11 @@
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { expect, test } from 'vitest';
-import { parseConfig } from '../../../lib/config.ts';
-import { openLog } from '../../../lib/log.ts';
-import { connectQueue } from '../../../lib/queue/connect.ts';
-import { answerRollCall, type ServiceReport } from '../../../lib/queue/roll-call.ts';
-import { consumerName, firstStream, firstWorkQueue } from '../../../lib/queue/settings.ts';
-import { ensureStreams, findStreams } from '../../../lib/queue/stream.ts';
+import { parseConfig } from '../../../platform/config.ts';
+import { openLog } from '../../../platform/log.ts';
+import { connectQueue } from '../../../platform/queue/connect.ts';
+import { answerRollCall, type ServiceReport } from '../../../platform/queue/roll-call.ts';
+import { consumerName, firstStream, firstWorkQueue } from '../../../platform/queue/settings.ts';
+import { ensureStreams, findStreams } from '../../../platform/queue/stream.ts';
 import { startNats } from '../../../test/support/test-servers.ts';
 import { removeUnusedStreams } from './unused-streams.ts';
 

@@ -1,10 +1,10 @@
 import type { JetStreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import type { Logger } from '../../../lib/log.ts';
-import { callRoll } from '../../../lib/queue/roll-call.ts';
-import { firstWorkQueue } from '../../../lib/queue/settings.ts';
-import { checkStreams, type QueueConfig } from '../../../lib/queue/stream.ts';
-import { readStreamStates, type StreamState } from '../../../lib/queue-state/stream-state.ts';
+import type { Logger } from '../../../platform/log.ts';
+import { callRoll } from '../../../platform/queue/roll-call.ts';
+import { firstWorkQueue } from '../../../platform/queue/settings.ts';
+import { checkStreams, type QueueConfig } from '../../../platform/queue/stream.ts';
+import { readStreamStates, type StreamState } from '../../../store/queue-state/stream-state.ts';
 import { unusedStreamMs } from '../limits.ts';
 
 export interface UnusedDependencies {

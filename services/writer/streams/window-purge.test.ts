@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { firstStream } from '../../../lib/queue/settings.ts';
-import type { StreamState } from '../../../lib/queue-state/stream-state.ts';
+import { firstStream } from '../../../platform/queue/settings.ts';
+import type { StreamState } from '../../../store/queue-state/stream-state.ts';
 import { findRemoval } from './window-purge.ts';
 
 const state = (changes: Partial<StreamState>): StreamState => ({

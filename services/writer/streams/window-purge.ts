@@ -1,4 +1,4 @@
-import type { StreamState } from '../../../lib/queue-state/stream-state.ts';
+import type { StreamState } from '../../../store/queue-state/stream-state.ts';
 import {
   queueBytesPerSecondMax,
   windowBytesShare,

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { eq } from 'drizzle-orm';
-import { changeSpace } from '../../../lib/accounts/spaces.ts';
-import { users } from '../../../lib/db/schema.ts';
-import { recordSenders } from '../../../lib/senders/senders.ts';
+import { changeSpace } from '../../../store/accounts/spaces.ts';
+import { users } from '../../../store/db/schema.ts';
+import { recordSenders } from '../../../store/senders.ts';
 import type { DemoEvent } from './demo-events.ts';
 import { sendRefusedEvents } from './refused-events.ts';
 import type { BrowserSystem, SpaceVisitor } from './use-browser.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect } from 'vitest';
-import { openPostgres } from '../../../lib/db/connect.ts';
-import { type Database, openDatabase } from '../../../lib/db/database.ts';
+import { openPostgres } from '../../../store/db/connect.ts';
+import { type Database, openDatabase } from '../../../store/db/database.ts';
 import { createDatabase } from '../test-servers.ts';
 import { runWeir } from './command-line.ts';
 

@@ -1,8 +1,8 @@
 import { eq } from 'drizzle-orm';
-import type { Database } from '../../../lib/db/database.ts';
-import { events } from '../../../lib/db/schema.ts';
-import { withParents } from '../../../lib/traces/parent-events.ts';
 import { eventIdOf, traceUuidOf } from '../../../services/ingest/otlp/mapping/ids.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { events } from '../../../store/db/schema.ts';
+import { withParents } from '../../../store/traces/parent-events.ts';
 import type { ExpectedEvent, ObservedSpan } from './observed-trace.ts';
 
 const columns = {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createSignInLink } from '../../../lib/accounts/sign-in-links.ts';
+import { createSignInLink } from '../../../store/accounts/sign-in-links.ts';
 import { openClient, type TestDashboard, type TestSpace } from '../dashboard.ts';
 import type { Change } from './change.ts';
 import { secondFactorChangesOf } from './second-factor/second-factor-changes.ts';

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { fromBinary, toJsonString } from '@bufbuild/protobuf';
+import { attributesCharsMax, columnCharsMax, previewCharsMax } from '../../../event/limits.ts';
 import { IngestEventsRequestSchema } from '../../../gen/weir/ingest/v1/ingest_service_pb.ts';
 import { toolEvent } from '../../../harness/fixtures/events.ts';
-import { attributesCharsMax, columnCharsMax, previewCharsMax } from '../../../lib/event/limits.ts';
-import { bodyBytesMax, eventsPerBatchMax } from '../../../lib/limits.ts';
+import { bodyBytesMax, eventsPerBatchMax } from '../../../platform/limits.ts';
 import type { BatchEncoding } from '../../../services/ingest/read/batch-reader.ts';
 import { toRequest } from './message.ts';
 

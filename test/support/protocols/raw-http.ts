@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { expect } from 'vitest';
-import { type ErrorId, errorTable } from '../../../lib/errors.ts';
+import { type ErrorId, errorTable } from '../../../event/errors.ts';
 import type { Tenant } from '../pipeline.ts';
 
 /** A response as received. */

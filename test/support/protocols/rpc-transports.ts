@@ -4,9 +4,9 @@ import {
   createGrpcTransport,
   createGrpcWebTransport,
 } from '@connectrpc/connect-node';
+import type { ErrorId } from '../../../event/errors.ts';
 import { ErrorDetailSchema } from '../../../gen/weir/ingest/v1/error_detail_pb.ts';
 import { IngestService } from '../../../gen/weir/ingest/v1/ingest_service_pb.ts';
-import type { ErrorId } from '../../../lib/errors.ts';
 import type { EventInit } from './message.ts';
 
 /** The outcome of a call, in the same form for all protocols. */

@@ -11,7 +11,7 @@ import { fixedSettings } from '../../../launcher/provision/postgres/embedded-set
 import { startPostgres } from '../../../launcher/provision/postgres/postgres.ts';
 import { ensureRoles, urlOfRole } from '../../../launcher/provision/postgres/roles.ts';
 import { compileServices } from '../../../launcher/supervise/compile-cache.ts';
-import { migrateDatabase } from '../../../lib/migrate/migrate.ts';
+import { migrateDatabase } from '../../../store/migrate/migrate.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {

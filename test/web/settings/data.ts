@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { someEvents } from '../../../harness/fixtures/events.ts';
 import { toProtobuf } from '../../../harness/fixtures/spans.ts';
-import { listSenders } from '../../../lib/senders/senders.ts';
+import { listSenders } from '../../../store/senders.ts';
 import { sendRefusedEvents } from '../../support/browser/refused-events.ts';
 import type { BrowserSystem } from '../../support/browser/use-browser.ts';
 import { postTraces } from '../../support/otlp/otlp-http.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { changeSpace } from '../../../lib/accounts/spaces.ts';
+import { changeSpace } from '../../../store/accounts/spaces.ts';
 import { demoEvents } from '../../support/browser/demo-events.ts';
 import type { BrowserSystem } from '../../support/browser/use-browser.ts';
 import { until } from '../../support/wait.ts';

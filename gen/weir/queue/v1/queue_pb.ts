@@ -34,7 +34,7 @@ export type Group = Message<"weir.queue.v1.Group"> & {
   traceNodes: TraceNodes[];
 
   /**
-   * The least version of the format that a writer must know to store the group whole (lib/queue/group.ts). A writer that knows
+   * The least version of the format that a writer must know to store the group whole (platform/queue/group.ts). A writer that knows
    * less gives the message back, for a newer one.
    *
    * @generated from field: uint32 min_reader = 3;

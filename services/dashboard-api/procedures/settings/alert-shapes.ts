@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { alertKinds } from '../../../../lib/db/schema.ts';
-import { asStored } from '../../../../lib/event/text.ts';
+import { asStored } from '../../../../event/text.ts';
+import { alertKinds } from '../../../../store/db/schema.ts';
 import { holdMinutesMax, windowsMinutes } from '../../alerts/limits.ts';
 import type { AlertPreview } from '../../alerts/preview.ts';
 import type { HistoryRow, ListedRule } from '../../alerts/rules.ts';

@@ -1,7 +1,7 @@
 import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
-import { isEmail } from '../../../../lib/accounts/email.ts';
-import { emailCharsMax } from '../../../../lib/accounts/limits.ts';
+import { isEmail } from '../../../../store/accounts/email.ts';
+import { emailCharsMax } from '../../../../store/accounts/limits.ts';
 import {
   addressCharsMax,
   eventWindowMinutesMax,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { llmEvent, someEvents } from '../../../../harness/fixtures/events.ts';
-import { dayOf, monthOf } from '../../../../lib/accounts/month.ts';
+import { dayOf, monthOf } from '../../../../store/accounts/month.ts';
 import {
   dashboardPepper,
   openDashboard,

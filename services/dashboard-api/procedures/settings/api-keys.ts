@@ -1,8 +1,8 @@
 import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
-import type { IssuedApiKey } from '../../../../lib/accounts/api-keys.ts';
-import { keyScopes } from '../../../../lib/accounts/key-scope.ts';
-import { hourMs } from '../../../../lib/time.ts';
+import { hourMs } from '../../../../platform/time.ts';
+import type { IssuedApiKey } from '../../../../store/accounts/api-keys.ts';
+import { keyScopes } from '../../../../store/accounts/key-scope.ts';
 import { listedApiKey } from '../../admin/key-list.ts';
 import { keyOverlapHoursDefault, keyOverlapHoursMax } from '../../limits.ts';
 import { router, spaceProcedure } from '../../trpc/trpc.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { auditRow } from '../../../../lib/accounts/audit/audit-list.ts';
+import { auditRow } from '../../../../store/accounts/audit/audit-list.ts';
 import { auditPageDefault, auditPageMax } from '../../limits.ts';
 import { router, spaceProcedure } from '../../trpc/trpc.ts';
 import { plainText } from '../account-inputs.ts';

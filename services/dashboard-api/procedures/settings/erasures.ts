@@ -1,6 +1,6 @@
 import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
-import { columnCharsMax } from '../../../../lib/event/limits.ts';
+import { columnCharsMax } from '../../../../event/limits.ts';
 import type { ErasurePreview } from '../../../../operations/erasure/preview.ts';
 import type { EventsSubject } from '../../../../operations/erasure/subject.ts';
 import type { CompletedErasure, OpenRequest } from '../../../../operations/erasure-requests/requests.ts';

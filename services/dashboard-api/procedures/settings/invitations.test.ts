@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { removeRole, setRole } from '../../../../lib/accounts/memberships.ts';
-import { hashToken } from '../../../../lib/accounts/secret-token.ts';
+import { removeRole, setRole } from '../../../../store/accounts/memberships.ts';
+import { hashToken } from '../../../../store/accounts/secret-token.ts';
 import {
   openClient,
   openDashboard,

@@ -1,7 +1,7 @@
 import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
-import { leastToInvite } from '../../../../lib/accounts/open-invitations.ts';
-import { hasRole } from '../../../../lib/accounts/role.ts';
+import { leastToInvite } from '../../../../store/accounts/open-invitations.ts';
+import { hasRole } from '../../../../store/accounts/role.ts';
 import { actorOf, requireSignedIn } from '../../access.ts';
 import { invitationView } from '../../accounts/invitations.ts';
 import { invitationTtlHoursDefault, invitationTtlHoursMax } from '../../accounts/limits.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { setDisabled } from '../../../../lib/accounts/users.ts';
+import { setDisabled } from '../../../../store/accounts/users.ts';
 import {
   openClient,
   openDashboard,

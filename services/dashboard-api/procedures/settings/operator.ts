@@ -1,11 +1,11 @@
 import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
-import { schemaVersion } from '../../../../lib/db/schema/version.ts';
-import type { ServiceReport } from '../../../../lib/queue/roll-call.ts';
-import type { QueueFigures } from '../../../../lib/queue-state/queue-figures.ts';
-import { version } from '../../../../lib/version.ts';
 import type { Finding } from '../../../../operations/doctor/finding.ts';
 import type { StorageSizes } from '../../../../operations/storage/storage-sizes.ts';
+import type { ServiceReport } from '../../../../platform/queue/roll-call.ts';
+import { version } from '../../../../platform/version.ts';
+import { schemaVersion } from '../../../../store/db/schema/version.ts';
+import type { QueueFigures } from '../../../../store/queue-state/queue-figures.ts';
 import { delayHistory } from '../../charts/delays.ts';
 import type { QuarantineReason } from '../../installation/quarantine-reasons.ts';
 import { QueueAwayError } from '../../installation/queue-state.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { QuarantineEntry } from '../../../../lib/write/quarantine.ts';
-import type { ReplayResult } from '../../../../lib/write/replay.ts';
+import type { QuarantineEntry } from '../../../../store/write/quarantine.ts';
+import type { ReplayResult } from '../../../../store/write/replay.ts';
 import { quarantinePageMax, replayedAtOnceMax } from '../../limits.ts';
 import { router, spaceProcedure } from '../../trpc/trpc.ts';
 

@@ -1,8 +1,7 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createSignInLink } from '../../../../lib/accounts/sign-in-links.ts';
-import { setDisabled } from '../../../../lib/accounts/users.ts';
-import { openSeal } from '../../../../lib/seal.ts';
+import { createSignInLink } from '../../../../store/accounts/sign-in-links.ts';
+import { setDisabled } from '../../../../store/accounts/users.ts';
 import {
   dashboardPepper,
   openClient,
@@ -18,6 +17,7 @@ import {
 } from '../../../../test/support/protocols/second-factor/second-factor-changes.ts';
 import { openSecondStep } from '../../accounts/second-step.ts';
 import { openSessions } from '../../accounts/session.ts';
+import { openSeal } from '../../seal.ts';
 import { codeAttemptsMax } from '../../second-factor/limits.ts';
 
 let dashboard: TestDashboard;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createSignInLink } from '../../../../lib/accounts/sign-in-links.ts';
+import { createSignInLink } from '../../../../store/accounts/sign-in-links.ts';
 import { openClient, openDashboard, type TestDashboard } from '../../../../test/support/dashboard.ts';
 import { signInAttemptsMax, tokenAttemptsMax } from '../../accounts/limits.ts';
 

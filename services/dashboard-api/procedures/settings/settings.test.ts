@@ -2,12 +2,12 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { agedPart } from '../../../../harness/fixtures/aged-part.ts';
 import { someEvents } from '../../../../harness/fixtures/events.ts';
-import { dayOf, monthOf } from '../../../../lib/accounts/month.ts';
-import { changeSpace } from '../../../../lib/accounts/spaces.ts';
-import { readUsage } from '../../../../lib/accounts/usage.ts';
-import { traces } from '../../../../lib/db/schema.ts';
-import { recordSenders, sendersPerSpaceMax } from '../../../../lib/senders/senders.ts';
-import { insertParts } from '../../../../lib/write/store.ts';
+import { dayOf, monthOf } from '../../../../store/accounts/month.ts';
+import { changeSpace } from '../../../../store/accounts/spaces.ts';
+import { readUsage } from '../../../../store/accounts/usage.ts';
+import { traces } from '../../../../store/db/schema.ts';
+import { recordSenders, sendersPerSpaceMax } from '../../../../store/senders.ts';
+import { insertParts } from '../../../../store/write/store.ts';
 import {
   addEvents,
   newSpaceMonthlyEvents,

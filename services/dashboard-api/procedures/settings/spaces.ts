@@ -1,9 +1,9 @@
 import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
-import { roles } from '../../../../lib/accounts/role.ts';
-import type { Space } from '../../../../lib/accounts/spaces.ts';
-import { retentionDaysMax } from '../../../../lib/db/limits.ts';
-import type { RetentionPreview } from '../../../../lib/retention/retention-preview.ts';
+import { retentionDaysMax } from '../../../../platform/config/limits.ts';
+import { roles } from '../../../../store/accounts/role.ts';
+import type { Space } from '../../../../store/accounts/spaces.ts';
+import type { RetentionPreview } from '../../../../store/retention/retention-preview.ts';
 import { spacesOwnedMax } from '../../limits.ts';
 import { anySpaceProcedure, router, spaceProcedure, userProcedure } from '../../trpc/trpc.ts';
 import { name } from '../account-inputs.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { anyCharacter } from '../../../../harness/fixtures/any-character.ts';
-import { createApiKey } from '../../../../lib/accounts/api-key.ts';
+import { createApiKey } from '../../../../store/accounts/api-key.ts';
 import { cutOutsideSecret, describeText, splitText } from './marks.ts';
 import { splitLines } from './split-lines.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { toProtobuf, type Values } from '../../../../harness/fixtures/spans.ts';
-import { bodyBytesMax } from '../../../../lib/limits.ts';
+import { bodyBytesMax } from '../../../../platform/limits.ts';
 import { unlimited } from '../../read/batch-reader.ts';
 import { createSpanReaders } from './span-readers.ts';
 

@@ -1,6 +1,6 @@
-import type { NodeKind, SpanContext, SpanNode } from '../../../../lib/traces/span-tree.ts';
-import { isSpanId } from '../../../../lib/traces/span-tree.ts';
-import type { TraceNode } from '../../../../lib/traces/trace-node.ts';
+import type { NodeKind, SpanContext, SpanNode } from '../../../../store/traces/span-tree.ts';
+import { isSpanId } from '../../../../store/traces/span-tree.ts';
+import type { TraceNode } from '../../../../store/traces/trace-node.ts';
 import type { Json } from '../../read/protobuf-struct.ts';
 import { observedFromMs, streamKeyOf } from '../calls/stream-log.ts';
 import { hashOf, isTraceId, traceUuidOf } from '../mapping/ids.ts';
@@ -18,7 +18,7 @@ const scopeCharsMax = 200;
 /** These have an event, which has the name. Links are only followed. */
 const unnamedKinds: ReadonlySet<NodeKind> = new Set(['llm', 'tool', 'link', 'log']);
 
-/** Makes the nodes of a request's traces (lib/traces): they connect its events with those of other requests. */
+/** Makes the nodes of a request's traces (store/traces): they connect its events with those of other requests. */
 export class NodeBuilder {
   readonly #nodes = new Map<SpanNode, TraceNode>();
 

@@ -1,6 +1,6 @@
-import type { IngestEvent } from '../../../../lib/event/event.ts';
-import { Projector } from '../../../../lib/event/projection.ts';
-import { bodyBytesMax, eventsPerBatchMax } from '../../../../lib/limits.ts';
+import type { IngestEvent } from '../../../../event/event.ts';
+import { Projector } from '../../../../event/projection.ts';
+import { bodyBytesMax, eventsPerBatchMax } from '../../../../platform/limits.ts';
 import type { EventPart } from './span-batch.ts';
 
 const head = '{"events":[';

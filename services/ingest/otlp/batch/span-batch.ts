@@ -1,5 +1,5 @@
-import type { Projection } from '../../../../lib/event/projection.ts';
-import type { SenderCounts } from '../../../../lib/senders/senders.ts';
+import type { Projection } from '../../../../event/projection.ts';
+import type { SenderCounts } from '../../../../store/senders.ts';
 import type { FilterReason } from '../mapping/role.ts';
 
 /** The events of one request of spans. */

@@ -1,5 +1,5 @@
-import { compileBatchRules } from '../../../../lib/event/validate.ts';
-import { bodyBytesMax } from '../../../../lib/limits.ts';
+import { compileBatchRules } from '../../../../event/validate.ts';
+import { bodyBytesMax } from '../../../../platform/limits.ts';
 import { CostlyBatchError, type ReadLimits } from '../../read/batch-reader.ts';
 import { openJsonLogs, openProtobufLogs } from '../logs/log-spans.ts';
 import { openJsonSpans } from '../spans/json-spans.ts';

@@ -1,4 +1,4 @@
-import { addCounts, keyOfSender, otherSenders, type SenderCounts } from '../../../../lib/senders/senders.ts';
+import { addCounts, keyOfSender, otherSenders, type SenderCounts } from '../../../../store/senders.ts';
 import { sendersPerRequestMax } from '../limits.ts';
 import type { FilterReason } from '../mapping/role.ts';
 import { textOf } from '../spans/attributes.ts';

@@ -1,5 +1,5 @@
-import type { ObservedCall } from '../../../../lib/traces/merge/same-calls.ts';
-import type { SpanNode } from '../../../../lib/traces/span-tree.ts';
+import type { ObservedCall } from '../../../../store/traces/merge/same-calls.ts';
+import type { SpanNode } from '../../../../store/traces/span-tree.ts';
 import { AttributeReader } from '../mapping/attribute-reader.ts';
 import { readRawResponse } from '../mapping/messages/raw-response.ts';
 import { statusError, toMs } from '../mapping/span-to-event.ts';

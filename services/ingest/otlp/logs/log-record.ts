@@ -1,4 +1,4 @@
-import { isSpanId } from '../../../../lib/traces/span-tree.ts';
+import { isSpanId } from '../../../../store/traces/span-tree.ts';
 import type { Json } from '../../read/protobuf-struct.ts';
 import { readEnd, type WireReader } from '../../read/protobuf-wire.ts';
 import { isTraceId } from '../mapping/ids.ts';

@@ -1,4 +1,4 @@
-import { digitsOf } from '../../../../lib/json/exact-json.ts';
+import { digitsOf } from '../../../../event/json/exact-json.ts';
 import type { Json } from '../../read/protobuf-struct.ts';
 import { type Attributes, attributesToJson } from '../spans/attributes.ts';
 import { parseEmbeddedJson } from '../spans/exact-json.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isSpanId } from '../../../../lib/traces/span-tree.ts';
+import { isSpanId } from '../../../../store/traces/span-tree.ts';
 import type { Json } from '../../read/protobuf-struct.ts';
 import { UnstorableError } from '../spans/span.ts';
 

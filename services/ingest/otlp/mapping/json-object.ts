@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../../lib/json/json-value.ts';
+import type { Json, JsonObject } from '../../../../event/json/json-value.ts';
 import { setMember } from '../spans/attributes.ts';
 
 export type { JsonObject };

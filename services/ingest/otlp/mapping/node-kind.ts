@@ -1,4 +1,4 @@
-import type { NodeKind } from '../../../../lib/traces/span-tree.ts';
+import type { NodeKind } from '../../../../store/traces/span-tree.ts';
 import { type Attributes, textOf } from '../spans/attributes.ts';
 import { unquoted } from './attribute-reader.ts';
 import type { Role } from './role.ts';

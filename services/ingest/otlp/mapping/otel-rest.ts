@@ -1,4 +1,4 @@
-import { exactInteger } from '../../../../lib/json/exact-json.ts';
+import { exactInteger } from '../../../../event/json/exact-json.ts';
 import type { Json } from '../../read/protobuf-struct.ts';
 import { attributesToJson } from '../spans/attributes.ts';
 import type { Span, SpanEvent, SpanLink, SpanSource } from '../spans/span.ts';

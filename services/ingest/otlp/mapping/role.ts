@@ -92,7 +92,7 @@ const rules: readonly Rule[] = [
   byModelAndUsage,
 ];
 
-/** Determines the role of a span from the span alone. lib/traces/span-tree.ts then merges LLM spans that describe the same call. */
+/** Determines the role of a span from the span alone. store/traces/span-tree.ts then merges LLM spans that describe the same call. */
 export function findRole({ attributes, endNs, name }: Span): Role {
   const isPending = textOf(attributes, 'logfire.span_type') === 'pending_span';
   if (isPending || endNs === 0n) return { kind: 'none', reason: 'unfinished' };

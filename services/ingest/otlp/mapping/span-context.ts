@@ -1,4 +1,4 @@
-import type { SpanContext } from '../../../../lib/traces/span-tree.ts';
+import type { SpanContext } from '../../../../store/traces/span-tree.ts';
 import type { Span } from '../spans/span.ts';
 import { agentIdOf, agentOfStep } from './agent.ts';
 import { AttributeReader } from './attribute-reader.ts';

@@ -1,4 +1,4 @@
-import type { SpanContext } from '../../../../lib/traces/span-tree.ts';
+import type { SpanContext } from '../../../../store/traces/span-tree.ts';
 import type { Json } from '../../read/protobuf-struct.ts';
 import { textOf } from '../spans/attributes.ts';
 import type { Span, SpanEvent, SpanSource } from '../spans/span.ts';

@@ -1,7 +1,7 @@
 import { Code } from '@connectrpc/connect';
 import { expect, test } from 'vitest';
+import { type ErrorId, errorTable, IngestError } from '../../../../event/errors.ts';
 import { RetryInfoSchema } from '../../../../gen/google/rpc/error_details_pb.ts';
-import { type ErrorId, errorTable, IngestError } from '../../../../lib/errors.ts';
 import { toExportError } from './export-error.ts';
 import { toExportConnectError } from './rpc-error.ts';
 

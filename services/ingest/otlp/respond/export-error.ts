@@ -1,5 +1,5 @@
 import { Code } from '@connectrpc/connect';
-import { type ErrorId, errorTable, IngestError } from '../../../../lib/errors.ts';
+import { type ErrorId, errorTable, IngestError } from '../../../../event/errors.ts';
 
 /**
  * The HTTP status and the gRPC code that report each error to an exporter. Exporters retry after 429, 502, 503, 504 and

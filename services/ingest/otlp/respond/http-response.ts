@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { create, toBinary, toJsonString } from '@bufbuild/protobuf';
+import type { IngestError } from '../../../../event/errors.ts';
 import { StatusSchema } from '../../../../gen/google/rpc/status_pb.ts';
-import { secondsToMonthEnd } from '../../../../lib/accounts/month.ts';
-import type { IngestError } from '../../../../lib/errors.ts';
-import type { AnswerAfterBody } from '../../../../lib/http/unread-body.ts';
+import type { AnswerAfterBody } from '../../../../platform/http/unread-body.ts';
+import { secondsToMonthEnd } from '../../../../store/accounts/month.ts';
 import { retryAfterSeconds } from '../../limits.ts';
 import type { FailureLog } from '../../respond/failure-log.ts';
 import { toExportError } from './export-error.ts';

@@ -1,6 +1,6 @@
 import { Code, ConnectError } from '@connectrpc/connect';
+import type { IngestError } from '../../../../event/errors.ts';
 import { RetryInfoSchema } from '../../../../gen/google/rpc/error_details_pb.ts';
-import type { IngestError } from '../../../../lib/errors.ts';
 import { retryAfterSeconds } from '../../limits.ts';
 import type { RpcEncoding } from '../../rpc/encoding.ts';
 import { toConnectError } from '../../rpc/error.ts';

@@ -1,4 +1,4 @@
-import { exactInteger } from '../../../../lib/json/exact-json.ts';
+import { exactInteger } from '../../../../event/json/exact-json.ts';
 import type { Json } from '../../read/protobuf-struct.ts';
 import { checkEnd, readEnd, skipField, type WireReader } from '../../read/protobuf-wire.ts';
 import { attributeDepthMax } from '../limits.ts';

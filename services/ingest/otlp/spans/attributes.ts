@@ -1,4 +1,4 @@
-import { setMember } from '../../../../lib/json/json-value.ts';
+import { setMember } from '../../../../event/json/json-value.ts';
 import type { Json } from '../../read/protobuf-struct.ts';
 
 /** Attributes by name. Values are decoded on access: of most spans only a few are read. */

@@ -1,1 +1,1 @@
-export { parseEmbeddedJson } from '../../../../lib/json/embedded-json.ts';
+export { parseEmbeddedJson } from '../../../../event/json/embedded-json.ts';

@@ -1,5 +1,5 @@
-import { IngestError } from '../../../../lib/errors.ts';
-import { digitsOf, exactInteger } from '../../../../lib/json/exact-json.ts';
+import { IngestError } from '../../../../event/errors.ts';
+import { digitsOf, exactInteger } from '../../../../event/json/exact-json.ts';
 import type { Json } from '../../read/protobuf-struct.ts';
 import { attributesMax } from '../limits.ts';
 import { refuseDeeper } from './any-value.ts';

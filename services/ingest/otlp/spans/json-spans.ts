@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import { IngestError } from '../../../../lib/errors.ts';
-import { parseExactJson } from '../../../../lib/json/exact-json.ts';
-import type { Range } from '../../../../lib/json/scan.ts';
-import { jsonDepthMax } from '../../../../lib/limits.ts';
+import { IngestError } from '../../../../event/errors.ts';
+import { parseExactJson } from '../../../../event/json/exact-json.ts';
+import type { Range } from '../../../../event/json/scan.ts';
+import { jsonDepthMax } from '../../../../platform/limits.ts';
 import { CostlyBatchError, type ReadLimits } from '../../read/batch-reader.ts';
 import { parseBody } from '../../read/parse-body.ts';
 import type { Json } from '../../read/protobuf-struct.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { IngestError } from '../../../../event/errors.ts';
 import { toOtlpJson } from '../../../../harness/fixtures/spans.ts';
-import { IngestError } from '../../../../lib/errors.ts';
 import { readOnLoop } from '../../limits.ts';
 import { CostlyBatchError, unlimited } from '../../read/batch-reader.ts';
 import { createSpanReaders } from '../batch/span-readers.ts';

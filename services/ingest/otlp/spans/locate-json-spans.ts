@@ -1,4 +1,4 @@
-import { IngestError } from '../../../../lib/errors.ts';
+import { IngestError } from '../../../../event/errors.ts';
 import {
   isEscaped,
   isKey,
@@ -9,7 +9,7 @@ import {
   skipValue,
   walkArray,
   walkObject,
-} from '../../../../lib/json/scan.ts';
+} from '../../../../event/json/scan.ts';
 import { CostlyBatchError } from '../../read/batch-reader.ts';
 import { spanValuesMax } from '../limits.ts';
 import { addSpan } from './span-count.ts';

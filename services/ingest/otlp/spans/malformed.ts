@@ -1,4 +1,4 @@
-import { IngestError } from '../../../../lib/errors.ts';
+import { IngestError } from '../../../../event/errors.ts';
 import { CostlyBatchError } from '../../read/batch-reader.ts';
 import { UnstorableError } from './span.ts';
 

@@ -1,4 +1,4 @@
-import { IngestError } from '../../../../lib/errors.ts';
+import { IngestError } from '../../../../event/errors.ts';
 import { spanEventsMax, spansMax } from '../limits.ts';
 import { UnstorableError } from './span.ts';
 

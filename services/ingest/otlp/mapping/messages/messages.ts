@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../../../lib/json/json-value.ts';
+import { isJsonObject } from '../../../../../event/json/json-value.ts';
 import type { Json } from '../../../read/protobuf-struct.ts';
 import { parseEmbeddedJson } from '../../spans/exact-json.ts';
 

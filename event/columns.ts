@@ -1,0 +1,61 @@
+import type { Columns } from '../gen/weir/queue/v1/queue_pb.ts';
+
+/** A column that the queue carries: a field of weir.queue.v1.Columns. */
+export type ColumnName = Exclude<keyof Columns, '$typeName' | '$unknown'>;
+
+/** The Postgres types that columns have. */
+export type ColumnType = 'uuid' | 'integer' | 'double precision' | 'text' | 'json';
+
+/**
+ * The type of each column. A field that is added to the proto does not compile until it is added here; a test compares
+ * this table with the database's columns.
+ */
+export const columnTypes: Record<ColumnName, ColumnType> = {
+  id: 'uuid',
+  segmentIndex: 'integer',
+  type: 'text',
+  state: 'text',
+  name: 'text',
+  source: 'text',
+  traceId: 'uuid',
+  threadId: 'text',
+  agentId: 'text',
+  agentGroupId: 'text',
+  userId: 'text',
+  startTimeMs: 'double precision',
+  endTimeMs: 'double precision',
+  durationMs: 'double precision',
+  inputTokens: 'double precision',
+  outputTokens: 'double precision',
+  totalTokens: 'double precision',
+  errorCode: 'text',
+  errorHttpStatus: 'text',
+  errorMessage: 'text',
+  inputPreview: 'text',
+  outputPreview: 'text',
+  attributes: 'json',
+  cacheReadTokens: 'double precision',
+  cacheWriteTokens: 'double precision',
+  reasoningTokens: 'double precision',
+};
+
+export const columnNames = Object.keys(columnTypes) as readonly ColumnName[];
+
+/** Columns that only the statistics use. The table `events` lacks them; the segment has their values. */
+const countedOnly = ['reasoningTokens'] as const;
+
+/** A column of the table `events`. */
+export type StoredColumnName = Exclude<ColumnName, (typeof countedOnly)[number]>;
+
+export const storedColumnNames: readonly StoredColumnName[] = columnNames.filter(
+  (name): name is StoredColumnName => !countedOnly.some((counted) => counted === name),
+);
+
+export type CountedColumnName = (typeof countedOnly)[number];
+
+export const countedColumnNames: readonly CountedColumnName[] = countedOnly;
+
+/** `startTimeMs` → `start_time_ms`. */
+export function columnInDatabase(name: ColumnName): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

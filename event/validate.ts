@@ -1,0 +1,85 @@
+import { Ajv2020, type ErrorObject, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
+import { eventsPerBatchMax, jsonDepthMax } from '../platform/limits.ts';
+import { IngestError } from './errors.ts';
+import type { IngestEvent } from './event.ts';
+import { isDeeperThan } from './json/depth.ts';
+import { eventSchema } from './schema.ts';
+import { describeViolation } from './violation.ts';
+
+/** The compiled rules of events and batches, for one vendor. */
+export interface BatchRules {
+  /** Whether a parsed value matches the schema of events. */
+  isEvent(this: void, value: unknown): value is IngestEvent;
+  /**
+   * Checks a parsed request body, in the order of docs/api.md: the root is an object, `events` is an array, it has at most
+   * 500 entries, the nesting is within `jsonDepthMax`, every event matches the schema. Returns the events.
+   *
+   * @throws IngestError `invalid_event_batch`, `too_many_events`.
+   */
+  validateBatch(this: void, body: unknown): readonly IngestEvent[];
+}
+
+/**
+ * Ajv does not check the schema against the meta-schema here: compiling the meta-schema takes longer than compiling ours,
+ * in each thread of ingest. validate.test.ts checks it.
+ */
+const ajvOptions: Options = {
+  discriminator: true,
+  strictTypes: false,
+  formats: { uuid: true },
+  meta: false,
+  validateSchema: false,
+};
+
+export function compileBatchRules(vendor: string): BatchRules {
+  const schema = eventSchema(vendor);
+  const isEvent = new Ajv2020(ajvOptions).compile<IngestEvent>(schema);
+  // Collecting all violations takes half as long again, so it is done for invalid batches only.
+  const collectViolations = new Ajv2020({ ...ajvOptions, allErrors: true }).compile<IngestEvent>(schema);
+  return {
+    isEvent,
+    validateBatch(body) {
+      const events = eventsOf(body);
+      if (events.length > eventsPerBatchMax) {
+        throw new IngestError(
+          'too_many_events',
+          `The batch has ${events.length} events; at most ${eventsPerBatchMax} are allowed in one request.`,
+        );
+      }
+      if (isDeeperThan(body, jsonDepthMax)) {
+        throw new IngestError(
+          'invalid_event_batch',
+          `The body is nested deeper than ${jsonDepthMax} levels.`,
+        );
+      }
+      if (events.every((event): event is IngestEvent => isEvent(event))) return events;
+      throw describeViolations(events, collectViolations);
+    },
+  };
+}
+
+function eventsOf(body: unknown): readonly unknown[] {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw new IngestError(
+      'invalid_event_batch',
+      'The body must be a JSON object of the form { "events": [ … ] }.',
+    );
+  }
+  if (!Object.hasOwn(body, 'events')) throw new IngestError('invalid_event_batch', 'events is required');
+  const { events } = body as { events: unknown };
+  if (!Array.isArray(events)) throw new IngestError('invalid_event_batch', 'events must be an array');
+  return events;
+}
+
+function describeViolations(events: readonly unknown[], validate: ValidateFunction): IngestError {
+  let first: string | undefined;
+  let more = 0;
+  for (const [index, event] of events.entries()) {
+    if (validate(event)) continue;
+    const violations: ErrorObject[] = validate.errors ?? [];
+    first ??= violations[0] && describeViolation(`events[${index}]`, event, violations[0]);
+    more += violations.length;
+  }
+  more -= 1;
+  return new IngestError('invalid_event_batch', `${first}${more > 0 ? ` (and ${more} more)` : ''}`);
+}

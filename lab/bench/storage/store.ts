@@ -1,0 +1,38 @@
+import type { Part } from '../../../platform/queue/group.ts';
+import { openPostgres, type Sql } from '../../../store/db/connect.ts';
+import { openDatabase } from '../../../store/db/database.ts';
+import { migrateDatabase } from '../../../store/migrate/migrate.ts';
+import { insertParts } from '../../../store/write/store.ts';
+
+/** Concurrent statements, as many as the writer's. */
+export const concurrency = 3;
+
+/** `application_name` of its connections. */
+export const applicationName = 'weir-bench-storage';
+
+/** A separate empty database, with as many connections as a writer has. */
+export interface Store extends AsyncDisposable {
+  readonly sql: Sql;
+  store(part: Part): Promise<void>;
+}
+
+/** @param administration a connection that may create databases. */
+export async function createStore(administration: Sql, serverUrl: string): Promise<Store> {
+  const url = new URL(serverUrl);
+  url.pathname = '/bench_storage';
+  await administration`CREATE DATABASE ${administration(url.pathname.slice(1))} TEMPLATE template1`;
+  await migrateDatabase(url.href);
+  const sql = openPostgres(url.href, {
+    applicationName,
+    connectionsMax: concurrency,
+    statementTimeoutMs: 0,
+  });
+  const database = openDatabase(sql);
+  return {
+    sql,
+    async store(part) {
+      await insertParts(database, [part]);
+    },
+    [Symbol.asyncDispose]: () => sql[Symbol.asyncDispose](),
+  };
+}

@@ -1,0 +1,55 @@
+import { desc, isNotNull, sql } from 'drizzle-orm';
+import type { Database } from '../../store/db/database.ts';
+import { backups } from '../../store/db/schema.ts';
+
+/** The newest backup that was proved to be restorable. */
+export interface LastBackup {
+  readonly label: string;
+  readonly location: string;
+  /** How long ago, by the clock of Postgres. */
+  readonly ageSeconds: number;
+}
+
+/** @returns undefined when none was recorded. */
+export async function readLastBackup(database: Database): Promise<LastBackup | undefined> {
+  const [row] = await database
+    .select({
+      label: backups.label,
+      location: backups.location,
+      ageSeconds: sql<number>`extract(epoch FROM now() - ${backups.stoppedAt})::float8`,
+    })
+    .from(backups)
+    .where(isNotNull(backups.verifiedAt))
+    .orderBy(desc(backups.stoppedAt))
+    .limit(1);
+  return row;
+}
+
+/** Whether somebody archives WAL: the embedded Postgres has `archive_command = 'true'` until its first backup. */
+export const isArchiving = sql<boolean>`(current_setting('archive_mode') <> 'off' AND (current_setting('archive_library') <> ''
+  OR current_setting('archive_command') NOT IN ('', '(disabled)', 'true')))`;
+
+/** The archive of WAL. */
+export interface ArchiveState {
+  readonly isOn: boolean;
+  /** Bytes of WAL that were written after the last segment in the archive. Unset with `archive_mode=off`. */
+  readonly behindBytes?: number;
+  /** The last attempt failed. */
+  readonly isFailing: boolean;
+}
+
+export async function readArchiveState(database: Database): Promise<ArchiveState> {
+  const [row] = await database.execute<{ isOn: boolean; behindBytes: number | null; isFailing: boolean }>(sql`
+    SELECT ${isArchiving} AS "isOn",
+      CASE WHEN current_setting('archive_mode') <> 'off' THEN
+        coalesce(greatest(0, pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0') - segment_end), 0)::float8 END AS "behindBytes",
+      coalesce(last_failed_time > coalesce(last_archived_time, '-infinity'), false) AS "isFailing"
+    FROM pg_stat_archiver, LATERAL (SELECT pg_size_bytes(current_setting('wal_segment_size')) AS size) AS setting,
+      -- The name of a segment is its timeline and its number, in two parts of eight hexadecimal digits.
+      LATERAL (SELECT CASE WHEN last_archived_wal ~ '^[0-9A-F]{24}'
+        THEN ('x' || lpad(substr(last_archived_wal, 9, 8), 16, '0'))::bit(64)::bigint::numeric * 4294967296
+          + (('x' || lpad(substr(last_archived_wal, 17, 8), 16, '0'))::bit(64)::bigint + 1) * size END AS segment_end) AS archived`);
+  if (row === undefined) throw new Error('SELECT returned no row');
+  const { isOn, isFailing, behindBytes } = row;
+  return { isOn, isFailing, ...(behindBytes !== null && { behindBytes }) };
+}

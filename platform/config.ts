@@ -1,0 +1,227 @@
+import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import { ConfigError } from './config/config-error.ts';
+import { retentionDaysMax } from './config/limits.ts';
+
+/** A year: longer than the events of a busy system fit on a disk. */
+const replayWindowHoursMax = 24 * 366;
+
+const port = z.coerce.number().int().min(0).max(65_535);
+const positive = z.coerce.number().int().positive();
+/** More would open more connections than Postgres allows by default. */
+const processes = positive.max(16);
+const url = (...protocols: string[]) =>
+  z.string().refine((text) => hasProtocol(text, protocols), {
+    error: `must be a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
+  });
+const urls = (...protocols: string[]) =>
+  z.string().refine((text) => text.split(',').every((one) => hasProtocol(one, protocols)), {
+    error: `must be one or more URLs, separated by commas, that start with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
+  });
+const origins = z
+  .string()
+  .transform((text) => text.split(',').map((origin) => origin.trim()))
+  .pipe(
+    z.array(
+      z.string().refine((origin) => origin === '*' || URL.parse(origin)?.origin === origin, {
+        error: 'must be * or origins such as https://app.example.com, separated by commas',
+      }),
+    ),
+  );
+const networks = z
+  .string()
+  .transform((text) => text.split(',').map((network) => network.trim()))
+  .pipe(
+    z.array(
+      z.string().refine(isNetwork, {
+        error: 'must be addresses or networks such as 10.0.0.0/8, separated by commas',
+      }),
+    ),
+  );
+const hasProtocol = (text: string, protocols: string[]) =>
+  URL.canParse(text) && protocols.includes(new URL(text).protocol);
+
+/** An IP address, or one with the number of bits that its network has. */
+function isNetwork(text: string): boolean {
+  const [address = '', bits, ...more] = text.split('/');
+  const bitsMax = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  if (bitsMax < 0 || address.includes('%') || more.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= bitsMax);
+}
+
+/** Checks of several variables run although others are wrong, so that all mistakes are reported at once. */
+const always = { when: () => true };
+
+/** Every environment variable that Weir reads; docs/configuration.md describes them (platform/config/variables.ts). */
+export const configSchema = z
+  .object({
+    WEIR_DATA_DIR: z.string().min(1).default('.weir'),
+    INGEST_HOST: z.string().min(1).default('127.0.0.1'),
+    INGEST_PORT: port.default(8080),
+    DASHBOARD_HOST: z.string().min(1).default('127.0.0.1'),
+    DASHBOARD_PORT: port.default(8081),
+    DASHBOARD_WEB_DIR: z.string().min(1).optional(),
+    INGEST_URL: url('http:', 'https:').optional(),
+    DATABASE_URL: url('postgres:', 'postgresql:').optional(),
+    DATABASE_ALLOW_UNSYNCED: z.stringbool().default(false),
+    NATS_URL: urls('nats:', 'tls:').optional(),
+    NATS_MONITOR_URL: urls('http:', 'https:').optional(),
+    NATS_ALLOW_UNSYNCED: z.stringbool().default(false),
+    NATS_REPLICAS: z.coerce
+      .number()
+      .pipe(z.union([z.literal(1), z.literal(3)]))
+      .default(1),
+    QUEUE_BYTES_MAX: positive.default(8 * 1024 ** 3),
+    REPLAY_WINDOW_HOURS: z.coerce.number().min(0).max(replayWindowHoursMax).optional(),
+    WEIR_VENDOR: z
+      .string()
+      .regex(/^[a-z0-9._-]+$/, { error: 'must be a lower-case name' })
+      .default('weir'),
+    API_KEY_PEPPER: z.string().min(16, { error: 'must have 16 characters or more' }).optional(),
+    TLS_CERT_FILE: z.string().min(1).optional(),
+    TLS_KEY_FILE: z.string().min(1).optional(),
+    INGEST_ALLOWED_ORIGINS: origins.default([]),
+    INGEST_BYTES_IN_FLIGHT_MAX: positive.default(128 * 1024 ** 2),
+    DASHBOARD_PUBLIC_URL: z
+      .string()
+      .refine((text) => hasProtocol(text, ['http:', 'https:']) && URL.parse(text)?.origin === text, {
+        error: 'must be an origin such as https://weir.example.com',
+      })
+      .optional(),
+    TRUSTED_PROXIES: networks.default([]),
+    OIDC_ISSUER: url('https:', 'http:').optional(),
+    OIDC_CLIENT_ID: z.string().min(1).optional(),
+    OIDC_CLIENT_SECRET: z.string().min(1).optional(),
+    OIDC_NAME: z.string().min(1).default('single sign-on'),
+    OIDC_ALLOWED_DOMAINS: z
+      .string()
+      .transform((text) => text.split(',').map((domain) => domain.trim().toLowerCase()))
+      .pipe(z.array(z.string().regex(/^[a-z0-9.-]+$/, { error: 'must be domains, separated by commas' })))
+      .default([]),
+    SSO_REQUIRED: z.stringbool().default(false),
+    SECOND_FACTOR_REQUIRED: z.stringbool().default(false),
+
+    SMTP_URL: url('smtp:', 'smtps:').optional(),
+    SMTP_FROM: z.string().min(3).optional(),
+    ALERT_TARGETS_PRIVATE: z.stringbool().default(false),
+    NEW_SPACE_MONTHLY_EVENTS: z.coerce.number().int().nonnegative().optional(),
+    RETENTION_DAYS_MAX: positive.max(retentionDaysMax).optional(),
+    BACKUP_RETENTION_DAYS: positive.max(retentionDaysMax).optional(),
+    WRITER_CONNECTIONS: positive.max(32).default(3),
+    INGEST_PROCESSES: processes.optional(),
+    WRITER_PROCESSES: processes.optional(),
+    WEIR_PROCESS: processes.default(1),
+    METRICS_HOST: z.string().min(1).default('127.0.0.1'),
+    METRICS_PORT: port.optional(),
+    DRAIN_DELAY_MS: z.coerce.number().int().min(0).max(60_000).default(0),
+    OTEL_EXPORTER_OTLP_ENDPOINT: url('http:', 'https:').optional(),
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: url('http:', 'https:').optional(),
+    LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  })
+  .refine((config) => (config.TLS_CERT_FILE === undefined) === (config.TLS_KEY_FILE === undefined), {
+    ...always,
+    path: ['TLS_CERT_FILE'],
+    error: 'and TLS_KEY_FILE go together: set both or neither',
+  })
+  .refine(
+    (config) =>
+      config.OIDC_ISSUER === undefined ||
+      (config.OIDC_CLIENT_ID && config.OIDC_CLIENT_SECRET && config.DASHBOARD_PUBLIC_URL),
+    {
+      ...always,
+      path: ['OIDC_ISSUER'],
+      error: 'needs OIDC_CLIENT_ID, OIDC_CLIENT_SECRET and DASHBOARD_PUBLIC_URL',
+    },
+  )
+  .refine((config) => (config.SMTP_URL === undefined) === (config.SMTP_FROM === undefined), {
+    ...always,
+    path: ['SMTP_URL'],
+    error: 'and SMTP_FROM go together: set both or neither',
+  })
+  .refine((config) => !config.SSO_REQUIRED || config.OIDC_ISSUER !== undefined, {
+    ...always,
+    path: ['SSO_REQUIRED'],
+    error: 'needs OIDC_ISSUER: nobody could sign in',
+  })
+  .refine((config) => !config.SECOND_FACTOR_REQUIRED || !config.SSO_REQUIRED, {
+    ...always,
+    path: ['SECOND_FACTOR_REQUIRED'],
+    error: 'has no effect with SSO_REQUIRED: require the second factor at the OpenID provider',
+  });
+
+export type Config = z.infer<typeof configSchema>;
+
+/** Variables with secrets. `NAME_FILE` names a file with the value, as container platforms mount secrets. `NAME` wins. */
+export const secretNames = [
+  'DATABASE_URL',
+  'NATS_URL',
+  'API_KEY_PEPPER',
+  'OIDC_CLIENT_SECRET',
+  'SMTP_URL',
+] as const;
+
+/**
+ * Parses the configuration. An empty variable counts as unset. Reads the files of secrets.
+ *
+ * @param required variables that must be set.
+ * @throws ConfigError that lists every mistake.
+ */
+export function parseConfig(
+  env: Record<string, string | undefined>,
+  required: readonly (keyof Config)[] = [],
+): Config {
+  const present = Object.fromEntries(
+    Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
+  );
+  const fileMistakes = secretNames.flatMap((name) => readSecret(present, name) ?? []);
+  // A file that cannot be read is a mistake of its own.
+  const missing = required.filter((name) => present[name] === undefined && !present[`${name}_FILE`]);
+  const parsed = configSchema.safeParse(present);
+  if (parsed.success && fileMistakes.length + missing.length === 0) return parsed.data;
+  const issues = parsed.error?.issues ?? [];
+  const mistakes = [
+    ...missing.map((name) => `${name}: must be set. \`npm start\` sets it for its own services`),
+    ...fileMistakes,
+    ...issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`),
+  ];
+  throw new ConfigError(
+    `The configuration has ${mistakes.length === 1 ? 'a mistake' : 'mistakes'}:\n  ${mistakes.join('\n  ')}`,
+  );
+}
+
+/** Sets the variable to the content of its file, without white space around it. @returns a mistake, if there is one. */
+function readSecret(
+  present: Record<string, string | undefined>,
+  name: (typeof secretNames)[number],
+): string | undefined {
+  const file = present[`${name}_FILE`];
+  if (file === undefined || present[name] !== undefined) return undefined;
+  try {
+    present[name] = readFileSync(file, 'utf8').trim();
+    return undefined;
+  } catch (error) {
+    return `${name}_FILE: cannot be read (${(error as NodeJS.ErrnoException).code})`;
+  }
+}
+
+/** A configuration in which the named variables are set. */
+export type ConfigWith<Name extends keyof Config> = Config & { [K in Name]-?: NonNullable<Config[K]> };
+
+/**
+ * Checks that the variables a service cannot do without are set.
+ *
+ * @throws ConfigError that names all that are missing.
+ */
+export function requireConfig<Name extends keyof Config>(
+  config: Config,
+  names: readonly Name[],
+): ConfigWith<Name> {
+  const missing = names.filter((name) => config[name] === undefined);
+  if (missing.length > 0) {
+    throw new ConfigError(
+      `The configuration lacks ${missing.join(', ')}. \`npm start\` sets them for its own services.`,
+    );
+  }
+  return config as ConfigWith<Name>;
+}

@@ -1,0 +1,2 @@
+/** Longest retention, in days: a hundred years. */
+export const retentionDaysMax = 36_500;

@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import { type Config, configSchema, parseConfig, secretNames } from '../config.ts';
+import { notes, otherVariables, readers, requiredOf } from './variables.ts';
+
+/** The reference page of the configuration, docs/configuration.md: everything in it comes from the code. */
+export function describeConfiguration(): string {
+  const names = Object.keys(configSchema.shape) as (keyof Config)[];
+  return [
+    '# Configuration',
+    '',
+    'Generated from `platform/config.ts` and `platform/config/variables.ts`. After a change: `npm test -- platform/config --update=all`.',
+    '',
+    'Services and commands read environment variables. An empty one counts as not set. A mistake stops the process with a message that names each variable that is wrong',
+    'or missing, all at once. `npm start` passes its environment on to its services, and sets what they need from each other.',
+    '',
+    `**Secrets in files.** ${secretNames.map((name) => `\`${name}_FILE\``).join(', ')} name a file with the value, as container platforms mount secrets. White space around the value is`,
+    'removed. The variable itself wins.',
+    '',
+    `| Variable | Default | Values | Read by |`,
+    '|---|---|---|---|',
+    ...names.map((name) =>
+      row([`[\`${name}\`](#${name.toLowerCase()})`, defaultOf(name), valuesOf(name), readersOf(name)]),
+    ),
+    '',
+    '“required”: the service does not start without it.',
+    '',
+    '## What they do',
+    '',
+    ...names.flatMap((name) => [`### ${name}`, '', notes[name].text, '']),
+    '## Others',
+    '',
+    '| Variable | Read by | |',
+    '|---|---|---|',
+    ...otherVariables.map(({ name, by, text }) => row([`\`${name}\``, by, text])),
+    '',
+  ].join('\n');
+}
+
+const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+
+const defaults: Record<string, unknown> = parseConfig({});
+
+function defaultOf(name: keyof Config): string {
+  const { otherwise, unit } = notes[name];
+  if (otherwise !== undefined) return otherwise;
+  const value = defaults[name];
+  if (value === undefined) return '';
+  return `\`${value}\`${unit === 'bytes' ? ` (${Number(value) / 1024 ** 2} MiB)` : ''}`;
+}
+
+/** The part of a JSON Schema that says which values are valid. */
+interface Range {
+  type?: string;
+  enum?: unknown[];
+  minimum?: number;
+  maximum?: number;
+  exclusiveMinimum?: number;
+}
+
+const ranges = (
+  z.toJSONSchema(configSchema, { io: 'output', unrepresentable: 'any' }) as {
+    properties: Record<string, Range>;
+  }
+).properties;
+
+function valuesOf(name: keyof Config): string {
+  const { values, unit } = notes[name];
+  if (values !== undefined) return values;
+  const { type, enum: listed, minimum, maximum, exclusiveMinimum } = ranges[name] ?? {};
+  if (listed !== undefined) return listed.map((one) => `\`${one}\``).join(', ');
+  if (type === 'boolean') return '`true`, `false`';
+  if (type !== 'integer' && type !== 'number') return 'text';
+  const least = minimum ?? (exclusiveMinimum === undefined ? undefined : exclusiveMinimum + 1);
+  const most = maximum === undefined || maximum >= Number.MAX_SAFE_INTEGER ? undefined : maximum;
+  const range = most === undefined ? `from ${least ?? 0}` : `${least ?? 0} to ${most}`;
+  return [type === 'integer' ? 'whole number' : 'number', range, unit && `in ${unit}`]
+    .filter(Boolean)
+    .join(' ');
+}
+
+function readersOf(name: keyof Config): string {
+  return readers
+    .filter((reader) => notes[name].readers.includes(reader))
+    .map((reader) => (isRequiredBy(reader, name) ? `${reader} (required)` : reader))
+    .join(', ');
+}
+
+function isRequiredBy(reader: string, name: keyof Config): boolean {
+  const required: Record<string, readonly string[]> = requiredOf;
+  return required[reader]?.includes(name) ?? false;
+}

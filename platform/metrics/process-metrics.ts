@@ -1,0 +1,44 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { version } from '../version.ts';
+import { defineCounter, defineGauge } from './define.ts';
+
+/** Registers the metrics that every service has: its version, memory, CPU time and event loop. */
+export function registerProcessMetrics(
+  host: NodeJS.Process,
+  { service, schema }: { service: string; schema: string },
+): void {
+  defineGauge({
+    name: 'weir_build_info',
+    help: 'Version of Weir, and the schema of the database that it is made for. Always 1.',
+    labelNames: ['service', 'version', 'schema'],
+  }).set({ service, version, schema }, 1);
+  defineGauge({
+    name: 'process_resident_memory_bytes',
+    help: 'Resident memory of the process.',
+    collect() {
+      this.set(host.memoryUsage.rss());
+    },
+  });
+  defineCounter({
+    name: 'process_cpu_seconds_total',
+    help: 'CPU time of the process, user and system.',
+    collect() {
+      const { user, system } = host.cpuUsage();
+      this.reset();
+      this.inc((user + system) / 1e6);
+    },
+  });
+  const delays = monitorEventLoopDelay({ resolution: 20 });
+  delays.enable();
+  defineGauge({
+    name: 'weir_event_loop_lag_seconds',
+    help: 'Lag of the event loop since the last scrape.',
+    labelNames: ['quantile'],
+    collect() {
+      this.set({ quantile: '0.5' }, delays.percentile(50) / 1e9);
+      this.set({ quantile: '0.99' }, delays.percentile(99) / 1e9);
+      this.set({ quantile: '1' }, delays.max / 1e9);
+      delays.reset();
+    },
+  });
+}

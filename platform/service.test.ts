@@ -1,0 +1,97 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, expect, test } from 'vitest';
+
+const directory = mkdtempSync(join(tmpdir(), 'weir-test-service-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+/** A service process and its output. */
+function run(file: string, env: Record<string, string> = {}) {
+  const child: ChildProcess = fork(file, { env, execArgv: [], stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+  const output = { text: '' };
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output.text += chunk));
+  const exited = once(child, 'exit');
+  const untilWritten = async (text: string) => {
+    while (!output.text.includes(text)) await once(child.stdout ?? child, 'data');
+  };
+  return { child, output, exited, untilWritten };
+}
+
+/** A service whose `start` acquires a resource and then runs this code. */
+function writeService(name: string, rest: string): string {
+  const file = join(directory, `${name}.ts`);
+  const service = fileURLToPath(new URL('service.ts', import.meta.url));
+  writeFileSync(
+    file,
+    `import { runService } from ${JSON.stringify(service)};
+    await runService(process, { name: 'test', schema: '' }, async ({ log, resources }) => {
+      resources.defer(() => log.info('resource released'));
+      log.info('starting');
+      ${rest}
+      return { probes: { findUnready: async () => [] } };
+    });`,
+  );
+  return file;
+}
+
+// Longer than the time-out of a test.
+const waitLong = 'await new Promise((resolve) => setTimeout(resolve, 600_000));';
+
+test.each(['SIGTERM', 'SIGINT'] as const)(
+  '%s stops a service that waits in its start, and its resources are released',
+  async (signal) => {
+    const { child, output, exited, untilWritten } = run(writeService(`waiting-${signal}`, waitLong));
+    await untilWritten('starting');
+    child.kill(signal);
+    expect(await exited).toEqual([0, null]);
+    expect(output.text).toContain('resource released');
+    expect(output.text).not.toContain('"ready"');
+  },
+);
+
+test('it stops when the supervisor dies while it starts', async () => {
+  const { child, exited, untilWritten } = run(writeService('orphan', waitLong));
+  await untilWritten('starting');
+  child.disconnect();
+  expect(await exited).toEqual([0, null]);
+});
+
+test('a release that hangs does not delay the exit', async () => {
+  const hanging = `resources.defer(() => new Promise(() => setInterval(() => {}, 1_000)));`;
+  const { child, exited, untilWritten } = run(writeService('hanging', hanging + waitLong));
+  await untilWritten('starting');
+  child.kill('SIGTERM');
+  expect(await exited).toEqual([0, null]);
+});
+
+test('a start that fails ends the process with its message, after the resources are released', async () => {
+  const { output, exited } = run(writeService('failing', "throw new Error('no disk');"));
+  expect(await exited).toEqual([1, null]);
+  expect(output.text).toContain('test: no disk');
+  expect(output.text).toContain('resource released');
+});
+
+test.each(['ingest', 'writer'])('SIGTERM stops %s while it waits for nats-server', async (name) => {
+  // Accepts connections but sends nothing, like a nats-server that hangs.
+  const silent = createServer().listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const address = silent.address();
+  const port = typeof address === 'object' ? address?.port : 0;
+  const main = fileURLToPath(new URL(`../services/${name}/main.ts`, import.meta.url));
+  const { child, output, exited } = run(main, {
+    DATABASE_URL: 'postgres://127.0.0.1:1/none',
+    NATS_URL: `nats://127.0.0.1:${port}`,
+    API_KEY_PEPPER: 'pepper-of-the-tests-only',
+    INGEST_PORT: '0',
+  });
+  await once(silent, 'connection');
+  child.kill('SIGTERM');
+  expect(await exited).toEqual([0, null]);
+  expect(output.text).toContain('stopped while starting');
+  silent.close();
+});

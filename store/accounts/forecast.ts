@@ -1,0 +1,34 @@
+import { dayMs } from '../../platform/time.ts';
+
+/** The usage at the end of the month at the rate of the last days. */
+export interface UsageForecast {
+  /** Events at the end of the month; null on a space's first day, which is too short for a rate. */
+  forecast: number | null;
+  /** When the limit is reached, ISO 8601; null when it is not reached this month, or without a limit or a forecast. */
+  limitReachedAt: string | null;
+}
+
+/** Shortest time that a rate is computed from: from a burst in the first minutes it would forecast far too many events. */
+const spanMsMin = dayMs;
+
+/** @param usage `recentEvents` arrived since `sinceMs`; `endMs` is the end of the month. */
+export function forecastUsage(usage: {
+  events: number;
+  limit: number | null;
+  recentEvents: number;
+  sinceMs: number;
+  nowMs: number;
+  endMs: number;
+}): UsageForecast {
+  const { events, limit, recentEvents, sinceMs, nowMs, endMs } = usage;
+  const isReached = limit !== null && events >= limit;
+  if (recentEvents > 0 && nowMs - sinceMs < spanMsMin)
+    return { forecast: null, limitReachedAt: isReached ? new Date(nowMs).toISOString() : null };
+  const perMs = recentEvents / Math.max(nowMs - sinceMs, spanMsMin);
+  const reachedMs = limit === null ? Infinity : nowMs + Math.max(0, limit - events) / perMs;
+  const atMs = isReached ? nowMs : reachedMs;
+  return {
+    forecast: Math.round(events + perMs * (endMs - nowMs)),
+    limitReachedAt: atMs < endMs ? new Date(atMs).toISOString() : null,
+  };
+}

@@ -1,0 +1,119 @@
+import { and, asc, desc, eq, gte, lte, sql } from 'drizzle-orm';
+import { dayMs } from '../../platform/time.ts';
+import type { Database } from '../db/database.ts';
+import { spaces, usageDays, usageMonths } from '../db/schema.ts';
+import { forecastUsage, type UsageForecast } from './forecast.ts';
+import { dayOf, monthEnd, monthOf } from './month.ts';
+import type { BillingState } from './spaces.ts';
+
+/** A space's usage in one UTC month: the stored events, and the limit. */
+export interface Usage extends UsageForecast {
+  spaceId: string;
+  /** `YYYY-MM` */
+  month: string;
+  events: number;
+  /** Null is unlimited. */
+  monthlyEventLimit: number | null;
+  billingState: BillingState;
+  /** The name of its plan. */
+  plan: string | null;
+  /** The first instant of the next month, ISO 8601, when the count starts at 0 again. */
+  resetsAt: string;
+}
+
+/** Days from which the forecast is made, today included. */
+const forecastDays = 7;
+
+/** @returns undefined when the space does not exist. */
+export async function readUsage(
+  database: Database,
+  spaceId: string,
+  now = new Date(),
+): Promise<Usage | undefined> {
+  const nowMs = now.getTime();
+  const month = monthOf(nowMs);
+  const firstDay = dayOf(nowMs - (forecastDays - 1) * dayMs);
+  const recent = database
+    .select({ events: sql`coalesce(sum(${usageDays.events}), 0)` })
+    .from(usageDays)
+    // Uses the parameter instead of `spaces.id`: Citus cannot join a local and a distributed table in a subquery.
+    .where(
+      and(eq(usageDays.spaceId, sql.placeholder('spaceId')), gte(usageDays.day, sql.placeholder('firstDay'))),
+    );
+  const [row] = await database
+    .select({
+      events: sql<number>`coalesce(${usageMonths.events}, 0)::float8`,
+      monthlyEventLimit: spaces.monthlyEventLimit,
+      billingState: spaces.billingState,
+      plan: spaces.plan,
+      createdAt: spaces.createdAt,
+      recentEvents: sql<number>`(${recent})::float8`,
+    })
+    .from(spaces)
+    .leftJoin(
+      usageMonths,
+      and(eq(usageMonths.spaceId, spaces.id), eq(usageMonths.month, sql.placeholder('month'))),
+    )
+    .where(eq(spaces.id, sql.placeholder('spaceId')))
+    .prepare('usage')
+    .execute({ spaceId, month, firstDay });
+  if (row === undefined) return undefined;
+  const { createdAt, recentEvents, ...shown } = row;
+  const resetsAt = monthEnd(nowMs);
+  const sinceMs = Math.max(createdAt.getTime(), Date.parse(firstDay));
+  const forecast = forecastUsage({
+    events: row.events,
+    limit: row.monthlyEventLimit,
+    recentEvents,
+    sinceMs,
+    nowMs,
+    endMs: Date.parse(resetsAt),
+  });
+  return { spaceId, month, ...shown, resetsAt, ...forecast };
+}
+
+/** A space's events of one UTC day of receipt. */
+export interface UsageDay {
+  /** `YYYY-MM-DD` */
+  day: string;
+  events: number;
+  /** Events received again, which were neither stored nor billed. */
+  repeats: number;
+}
+
+/** The days from `from` to `to`, both included, on which events were received, in order. */
+export async function readUsageDays(
+  database: Database,
+  spaceId: string,
+  { from, to }: { from: string; to: string },
+): Promise<UsageDay[]> {
+  const sum = (column: typeof usageDays.events | typeof usageDays.repeats) =>
+    sql<number>`sum(${column})::float8`;
+  return database
+    .select({ day: usageDays.day, events: sum(usageDays.events), repeats: sum(usageDays.repeats) })
+    .from(usageDays)
+    .where(and(eq(usageDays.spaceId, spaceId), gte(usageDays.day, from), lte(usageDays.day, to)))
+    .groupBy(usageDays.day)
+    .orderBy(asc(usageDays.day));
+}
+
+/** A space's stored events of one UTC month. */
+export interface UsageMonth {
+  /** `YYYY-MM` */
+  month: string;
+  events: number;
+}
+
+/** The last months with stored events, newest first. */
+export async function readUsageMonths(
+  database: Database,
+  spaceId: string,
+  monthsMax: number,
+): Promise<UsageMonth[]> {
+  return database
+    .select({ month: usageMonths.month, events: usageMonths.events })
+    .from(usageMonths)
+    .where(eq(usageMonths.spaceId, spaceId))
+    .orderBy(desc(usageMonths.month))
+    .limit(monthsMax);
+}

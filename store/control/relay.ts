@@ -1,0 +1,59 @@
+import { jetstream } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { inArray, sql } from 'drizzle-orm';
+import { pubAckTimeoutMs } from '../../platform/queue/limits.ts';
+import type { Database } from '../db/database.ts';
+import { controlChanges } from '../db/schema.ts';
+import { numberOf } from '../db/statement.ts';
+import { type ControlChange, encodeChanges } from './change.ts';
+import { messageChangesMax, messageImageBytesMax } from './limits.ts';
+import { controlStream } from './stream.ts';
+
+/**
+ * Publishes the changes that are in Postgres to the control stream, in the order of their numbers, and deletes them from Postgres.
+ *
+ * Any number of processes may do this at once, and each can be killed at any moment: then the stream has changes twice. JetStream drops
+ * most of them by their message id, and a reader takes the change of a row with the highest number.
+ *
+ * @returns how many changes were published.
+ * @throws a driver's error, or that of nats-server. What was not published stays in Postgres.
+ */
+export async function relayControlChanges(database: Database, connection: NatsConnection): Promise<number> {
+  const client = jetstream(connection);
+  let relayed = 0;
+  for (;;) {
+    const changes = await readPending(database);
+    const [first, last] = [changes[0], changes.at(-1)];
+    if (first === undefined || last === undefined) return relayed;
+    await client.publish(controlStream.subject, encodeChanges(changes), {
+      // With a time: a standby that was promoted may give a number a second time.
+      msgID: `${first.number}-${last.number}-${changes.length}-${last.at}`,
+      timeout: pubAckTimeoutMs,
+      expect: { streamName: controlStream.name },
+    });
+    const numbers = changes.map(({ number }) => number);
+    await database.delete(controlChanges).where(inArray(controlChanges.number, numbers));
+    relayed += changes.length;
+  }
+}
+
+/** Whether Postgres has changes that the control stream may not have. */
+export async function hasPendingChanges(database: Database): Promise<boolean> {
+  const rows = await database.select({ number: controlChanges.number }).from(controlChanges).limit(1);
+  return rows.length > 0;
+}
+
+/** The oldest changes, as many as one message takes, and at least one. */
+async function readPending(database: Database): Promise<ControlChange[]> {
+  const { number, at, tableName, operation, image } = controlChanges;
+  return database.execute<ControlChange>(sql`
+    SELECT number::float8 AS number, at, "table", operation, image FROM (
+      SELECT ${number}, to_char(${at} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at, ${tableName} AS "table", ${operation},
+        ${image}::text AS image, row_number() OVER oldest AS place, sum(octet_length(${image}::text)) OVER oldest AS bytes
+      FROM ${controlChanges}
+      WINDOW oldest AS (ORDER BY ${number})
+      ORDER BY ${number} LIMIT ${numberOf(messageChangesMax)}
+    ) AS pending
+    WHERE place = 1 OR bytes <= ${numberOf(messageImageBytesMax)}
+    ORDER BY number`);
+}

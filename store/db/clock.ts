@@ -1,0 +1,85 @@
+import { sql } from 'drizzle-orm';
+import type { Logger } from '../../platform/log.ts';
+import type { Database } from './database.ts';
+import { clockCheckMs, clockDifferenceMsMax } from './limits.ts';
+
+/** The clocks of Postgres and of this process differ: one is wrong, so no decision may depend on either. */
+export class ClocksDifferError extends Error {
+  override name = 'ClocksDifferError';
+
+  /** @param serverMs the clock of Postgres; undefined when it was never read. */
+  constructor(serverMs: number | undefined, ownMs: number) {
+    super(
+      serverMs === undefined
+        ? 'the clock of Postgres could not be read yet'
+        : `the clocks of Postgres (${new Date(serverMs).toISOString()}) and of this process (${new Date(ownMs).toISOString()}) differ by more than ${clockDifferenceMsMax / 1_000} s`,
+    );
+  }
+}
+
+/** @throws ClocksDifferError */
+export function expectSameTime(serverMs: number, ownMs: number): void {
+  if (Math.abs(serverMs - ownMs) > clockDifferenceMsMax) throw new ClocksDifferError(serverMs, ownMs);
+}
+
+/** The clock of Postgres at this moment, not at the start of a transaction. */
+export async function readServerClock(database: Database): Promise<number> {
+  const [row] = await database.execute<{ ms: number }>(
+    sql`SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS ms`,
+  );
+  if (row === undefined) throw new Error('SELECT returned no row');
+  return row.ms;
+}
+
+/** This process's clock, compared with that of Postgres. */
+export interface CheckedClock extends AsyncDisposable {
+  /**
+   * The time of this process, in milliseconds since the epoch.
+   *
+   * @throws ClocksDifferError when it and that of Postgres differ by more than `clockDifferenceMsMax`.
+   */
+  nowMs(): number;
+}
+
+/**
+ * Compares the clocks now and every `clockCheckMs`, and logs when they start and stop differing. Between comparisons, and
+ * while Postgres is unreachable, its time is extrapolated by the monotonic clock, so a clock that is set is detected at once.
+ */
+export async function openCheckedClock(database: Database, log: Logger): Promise<CheckedClock> {
+  /** The clock of Postgres minus `performance.now()`. */
+  let serverOffsetMs: number | undefined;
+  const nowMs = () => {
+    const ownMs = Date.now();
+    if (serverOffsetMs === undefined) throw new ClocksDifferError(undefined, ownMs);
+    expectSameTime(performance.now() + serverOffsetMs, ownMs);
+    return ownMs;
+  };
+  let isWrong = false;
+  const compare = async () => {
+    const startedMs = performance.now();
+    const serverMs = await readServerClock(database);
+    serverOffsetMs = serverMs - (startedMs + performance.now()) / 2;
+    try {
+      nowMs();
+      if (isWrong) log.info('the clocks of Postgres and of this process agree again');
+      isWrong = false;
+    } catch (error) {
+      if (!isWrong) log.error(`ALARM: ${error instanceof Error ? error.message : error}`);
+      isWrong = true;
+    }
+  };
+  // A failed query says nothing about the clocks; the code that needs Postgres logs the outage.
+  const tryCompare = () => compare().catch(() => {});
+  let comparing = tryCompare();
+  await comparing;
+  const timer = setInterval(() => {
+    comparing = tryCompare();
+  }, clockCheckMs);
+  return {
+    nowMs,
+    async [Symbol.asyncDispose]() {
+      clearInterval(timer);
+      await comparing;
+    },
+  };
+}

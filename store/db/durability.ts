@@ -1,0 +1,44 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'drizzle-orm';
+import { ConfigError } from '../../platform/config/config-error.ts';
+import type { Database } from './database.ts';
+import { reachedPollMs } from './limits.ts';
+
+/** Without one of these settings, a power cut or crash of the machine damages Postgres' files or loses commits. */
+const required = ['fsync', 'full_page_writes'] as const;
+
+/**
+ * Checks that commits of Postgres survive a crash of its machine: the queue deletes an event as soon as it is committed.
+ * `synchronous_commit` is not checked, since openPostgres sets it.
+ *
+ * @throws ConfigError that names the settings; an error of the driver when Postgres is unreachable.
+ */
+export async function requireDurable(database: Database): Promise<void> {
+  const [row] = await database.execute<Record<(typeof required)[number], string>>(
+    sql`SELECT current_setting('fsync') AS fsync, current_setting('full_page_writes') AS full_page_writes`,
+  );
+  const off = required.filter((name) => row?.[name] !== 'on');
+  if (off.length === 0) return;
+  throw new ConfigError(
+    `Postgres runs with ${off.map((name) => `${name}=off`).join(' and ')}: a power cut loses or damages events that were answered with 202. ` +
+      'Turn it on in its configuration, or set DATABASE_ALLOW_UNSYNCED=true to accept that.',
+  );
+}
+
+/**
+ * Waits until Postgres is reachable, then checks the same.
+ *
+ * @param onWait called once, with the reason, when Postgres is not reachable.
+ * @throws ConfigError that names the settings.
+ */
+export async function untilDurable(database: Database, onWait: (error: unknown) => void): Promise<void> {
+  for (let isWaiting = false; ; isWaiting = true) {
+    try {
+      return await requireDurable(database);
+    } catch (error) {
+      if (error instanceof ConfigError) throw error;
+      if (!isWaiting) onWait(error);
+    }
+    await sleep(reachedPollMs);
+  }
+}

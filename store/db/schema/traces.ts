@@ -1,0 +1,105 @@
+import { sql } from 'drizzle-orm';
+import {
+  bigint,
+  boolean,
+  doublePrecision,
+  index,
+  pgTable,
+  primaryKey,
+  text,
+  uuid,
+} from 'drizzle-orm/pg-core';
+import { instant } from './columns.ts';
+
+/** Spans of traces, from which relations between events of different requests are resolved (ADR 27). They are no events. */
+
+/**
+ * A span of a trace, without its content. `agent_id`, `thread_id` and `user_id` are those of the span, or inherited from the
+ * nearest span above that names one. An erasure clears the texts and keeps the row, so that a span that is sent again does not
+ * restore them.
+ */
+export const traceNodes = pgTable(
+  'trace_nodes',
+  {
+    spaceId: uuid('space_id').notNull(),
+    traceId: uuid('trace_id').notNull(),
+    /** As in OTLP, in hexadecimal. */
+    spanId: text('span_id').notNull(),
+    parentSpanId: text('parent_span_id'),
+    /** `link` is any other span: it only connects its children to its parent. `log` stands for log records of its parent. */
+    kind: text('kind', {
+      enum: ['llm', 'tool', 'agent', 'workflow', 'chain', 'retriever', 'embedding', 'link', 'log'],
+    }).notNull(),
+    name: text('name'),
+    state: text('state', { enum: ['ok', 'error'] }).notNull(),
+    startTimeMs: doublePrecision('start_time_ms').notNull(),
+    endTimeMs: doublePrecision('end_time_ms').notNull(),
+    agentId: text('agent_id'),
+    threadId: text('thread_id'),
+    userId: text('user_id'),
+    /** The event that the span became. */
+    eventId: uuid('event_id'),
+    /** The event of another span of the same call, into which this one was merged. */
+    mergedEventId: uuid('merged_event_id'),
+    /** The event that the span had become, and that was removed because other spans describe the same call. An erasure needs its id. */
+    removedEventId: uuid('removed_event_id'),
+    /** The library that created an LLM span. */
+    scope: text('scope'),
+    /** Hashes of the provider's response id, and of the model and its usage: by them spans of several libraries are one call. */
+    responseKey: uuid('response_key'),
+    usageKey: uuid('usage_key'),
+    /** Counted in the statistics, but no column of `events`. */
+    reasoningTokens: doublePrecision('reasoning_tokens'),
+    receivedAt: instant('received_at').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.spaceId, table.traceId, table.spanId] }),
+    // For retention. BRIN fits, since the rows of a block were stored at about the same time.
+    index('trace_nodes_by_time').using('brin', table.receivedAt),
+    // The spans of one call in different traces. By time, so that a look-up reads a bounded number of those with an id that never changes.
+    index('trace_nodes_by_response')
+      .on(table.spaceId, table.responseKey, table.startTimeMs)
+      .where(sql`${table.responseKey} IS NOT NULL`),
+    // For an erasure of the event into which it was merged.
+    index('trace_nodes_by_merged')
+      .on(table.spaceId, table.mergedEventId)
+      .where(sql`${table.removedEventId} IS NOT NULL`),
+  ],
+);
+
+/** Events that were replayed from the quarantine, until a writer has resolved their traces. */
+export const replayedEvents = pgTable(
+  'replayed_events',
+  {
+    spaceId: uuid('space_id').notNull(),
+    eventId: uuid('event_id').notNull(),
+    traceId: uuid('trace_id').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.spaceId, table.eventId] })],
+);
+
+/** The state of each trace with nodes. */
+export const traces = pgTable(
+  'traces',
+  {
+    spaceId: uuid('space_id').notNull(),
+    traceId: uuid('trace_id').notNull(),
+    /** Incremented by each statement that adds nodes. */
+    version: bigint('version', { mode: 'number' }).notNull(),
+    /** The version up to which relations are resolved. */
+    resolvedVersion: bigint('resolved_version', { mode: 'number' }).notNull(),
+    /** The number of nodes that were stored. */
+    spans: bigint('spans', { mode: 'number' }).notNull(),
+    /** Whether it has a node that is no link. Traces without one are deleted after a day. */
+    hasCalls: boolean('has_calls').notNull(),
+    /** When the last node was received. */
+    receivedAt: instant('received_at').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.spaceId, table.traceId] }),
+    index('traces_by_time').using('brin', table.receivedAt),
+    // Those that are not resolved. The number is `resolvedNodesMax` of store/traces.
+    index('traces_large').on(table.spaceId).where(sql`${table.spans} > 10000`),
+    index('traces_without_calls').on(table.receivedAt).where(sql`NOT ${table.hasCalls}`),
+  ],
+);

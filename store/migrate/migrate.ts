@@ -1,0 +1,120 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ConfigError } from '../../platform/config/config-error.ts';
+import { planTriggers } from '../control/triggers.ts';
+import { openPostgres, type Sql } from '../db/connect.ts';
+import { openDatabase } from '../db/database.ts';
+import { changeShardsInSequence, distributeTables, isDistributed, refuseWorker } from '../db/distribution.ts';
+import { ensurePartitions, serverTimeMs } from '../db/partitions.ts';
+import { releasePlannerStatistics } from '../db/planner-statistics.ts';
+import { grantRights } from '../db/roles/grants.ts';
+import { firstMigration, newestMigration } from '../db/schema/version.ts';
+import { importListPrices } from '../prices/list-prices.ts';
+import { readShippedList } from '../prices/price-list.ts';
+import { migratorPollMs } from './limits.ts';
+import { applyMigrations, applyStatements, readPending } from './migrations.ts';
+import { readNewest, recordOldestVersion, refuseNewerSchema } from './schema-range.ts';
+import { planStatements, type StatementPlan } from './statements.ts';
+
+/** Postgres 18, the first version with uuidv7(). */
+const serverVersionMin = 180_000;
+
+/** An arbitrary number, unlikely to be an advisory lock of another application. */
+const migrationLock = 7_394_210;
+
+/**
+ * Brings the database to this version's schema, with the list prices that come with it, the triggers of the control stream, the partitions
+ * that are needed now, and the rights of the services' roles. On a distributed database new tables are distributed, too. Safe to call
+ * from several processes at once, while services of the previous version run.
+ *
+ * @throws ConfigError when the server is too old, or the database was written by a newer Weir that this version cannot work beside.
+ */
+export function migrateDatabase(url: string): Promise<void> {
+  return whileLocked(url, async (sql) => {
+    await refuseOldServer(sql);
+    await refuseWorker(openDatabase(sql));
+    await refuseNewerSchema(sql);
+    // Another version's schema: its rights and prices are its own.
+    if ((await readNewest(sql)) > newestMigration.when) return;
+    const database = openDatabase(sql);
+    await changeShardsInSequence(database);
+    await applyMigrations(sql, await readPending(sql));
+    await recordOldestVersion(sql);
+    if (await isDistributed(database)) await distributeTables(database);
+    await importListPrices(database, await readShippedList());
+    // Not for the first import, which adds all of its thousands of prices.
+    await applyStatements(sql, await planTriggers(database));
+    await grantRights(database);
+    await ensurePartitions(database, await serverTimeMs(database));
+  });
+}
+
+/**
+ * Distributes the tables of a migrated database over the workers of a Citus cluster (db/distribution.ts). Safe to call again, and
+ * from several processes at once.
+ *
+ * @param url of the coordinator.
+ * @param shards default: two for each worker, at least four. No effect on tables that are already distributed.
+ * @returns the tables that were distributed now.
+ * @throws ConfigError when the server is not the coordinator of a Citus cluster.
+ */
+export function distributeDatabase(url: string, shards?: number): Promise<string[]> {
+  return whileLocked(url, async (sql) => {
+    const database = openDatabase(sql);
+    await refuseWorker(database);
+    await releasePlannerStatistics(database);
+    return distributeTables(database, shards);
+  });
+}
+
+/** One step of a migration, for an operator who decides when to run it. */
+export interface PlannedStep extends StatementPlan {
+  /** Whether it is a transaction of its own. Otherwise it is part of one with the other steps of the migration. */
+  readonly isOnline: boolean;
+}
+
+/** What {@link migrateDatabase} would do, and what each step locks. Reads only. */
+export async function planMigration(url: string): Promise<PlannedStep[]> {
+  await using sql = openMigrator(url);
+  await refuseOldServer(sql);
+  await refuseNewerSchema(sql);
+  const pending = await readPending(sql);
+  return pending.flatMap(({ statements, isOnline, meta }) =>
+    // The first migration makes an empty database: it may do anything.
+    meta.folderMillis === firstMigration.when
+      ? [{ statement: firstMigration.tag, locks: 'nothing: the database is empty', isOnline }]
+      : planStatements(statements).map((step) => ({ ...step, isOnline })),
+  );
+}
+
+function openMigrator(url: string) {
+  return openPostgres(url, { applicationName: 'weir-migrate', connectionsMax: 1, statementTimeoutMs: 0 });
+}
+
+/**
+ * One connection, because the advisory lock belongs to it. Without the lock, concurrent migrations fail. The lock is polled: a
+ * session that waits in pg_advisory_lock() holds a snapshot, for which CREATE INDEX CONCURRENTLY of the other one waits forever.
+ */
+async function whileLocked<T>(url: string, run: (sql: Sql) => Promise<T>): Promise<T> {
+  await using sql = openMigrator(url);
+  while (!(await tryLock(sql))) await sleep(migratorPollMs);
+  try {
+    return await run(sql);
+  } finally {
+    await sql`SELECT pg_advisory_unlock(${migrationLock})`;
+  }
+}
+
+async function tryLock(sql: Sql): Promise<boolean> {
+  const [row] = await sql<{ locked: boolean }[]>`SELECT pg_try_advisory_lock(${migrationLock}) AS locked`;
+  return row?.locked === true;
+}
+
+async function refuseOldServer(sql: Sql): Promise<void> {
+  const [row] = await sql<{ version: number; shown: string }[]>`
+    SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS shown`;
+  if (row === undefined || row.version < serverVersionMin) {
+    throw new ConfigError(
+      `Postgres ${row?.shown} is too old: Weir needs Postgres 18 or newer. Set DATABASE_URL to one.`,
+    );
+  }
+}

@@ -1,0 +1,76 @@
+import { eq, ilike, or, type SQL } from 'drizzle-orm';
+import { asStored, storableText } from '../../event/text.ts';
+import type { Database } from '../db/database.ts';
+import { events } from '../db/schema.ts';
+import type { ActivityColumn } from './activity-summary.ts';
+import type { ActivityWalk } from './activity-walk.ts';
+import type { EventCursor } from './event-cursor.ts';
+import type { EventFilter } from './event-filter.ts';
+import { readEventPage } from './event-page.ts';
+
+/** How the threads or users of a search are found. */
+export type ActivitySearch =
+  /** The search text is an id of a thread, or of a user. */
+  | { kind: 'id' | 'user'; value: string; match: SQL }
+  /** Ids that begin with the text, and threads with it in a user's id or in the preview of an input. */
+  | { kind: 'text'; match: SQL };
+
+const columns = {
+  id: events.id,
+  startTimeMs: events.startTimeMs,
+  threadId: events.threadId,
+  userId: events.userId,
+};
+
+/** Events of a user that are read at once to find the user's threads. */
+const userEventsRead = 500;
+
+/** Decides how to search: an id that exists is found by its terms, however old its events are. */
+export async function openActivitySearch(
+  database: Database,
+  spaceId: string,
+  { column, text }: { column: ActivityColumn; text: string },
+): Promise<ActivitySearch> {
+  const value = asStored(text);
+  const hasEvents = async (filter: EventFilter) =>
+    (await readEventPage(database, spaceId, columns, { filter, after: undefined, limit: 1 })).rows.length > 0;
+  if (await hasEvents({ [column]: value })) return { kind: 'id', value, match: eq(events[column], value) };
+  if (column === 'threadId' && (await hasEvents({ userId: value }))) return ofUser(value);
+  const escaped = storableText(text).replaceAll(/[\\%_]/g, '\\$&');
+  const isId = ilike(events[column], `${escaped}%`);
+  const match =
+    column === 'userId'
+      ? isId
+      : or(isId, ilike(events.userId, `${escaped}%`), ilike(events.inputPreview, `%${escaped}%`));
+  return { kind: 'text', match: match ?? isId };
+}
+
+/** The threads of one user. */
+export function ofUser(userId: string): ActivitySearch {
+  const value = asStored(userId);
+  return { kind: 'user', value, match: eq(events.userId, value) };
+}
+
+/** Collects the threads of a user's events in list order, like `walkValues`. */
+export async function walkUser(
+  database: Database,
+  spaceId: string,
+  query: {
+    userId: string;
+    range: Pick<EventFilter, 'from' | 'to'>;
+    after: EventCursor | undefined;
+    seen: ReadonlySet<string>;
+    valuesMax: number;
+  },
+): Promise<ActivityWalk> {
+  const filter = { ...query.range, userId: query.userId };
+  const { after, seen, valuesMax } = query;
+  const page = await readEventPage(database, spaceId, columns, { filter, after, limit: userEventsRead });
+  const values = new Set<string>();
+  for (const { id, startTimeMs, threadId } of page.rows) {
+    if (threadId === null || seen.has(threadId)) continue;
+    values.add(threadId);
+    if (values.size === valuesMax) return { values: [...values], end: { id, startTimeMs } };
+  }
+  return { values: [...values], end: page.next };
+}

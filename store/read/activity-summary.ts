@@ -1,0 +1,237 @@
+import { and, desc, eq, gte, lt, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { addedNumberMax } from '../../event/limits.ts';
+import { anyTerm, inSpace } from '../../event/terms.ts';
+import { quoteElement } from '../../event/text.ts';
+import type { Database } from '../db/database.ts';
+import { events, segments } from '../db/schema.ts';
+import { opaqueArray } from '../db/statement.ts';
+import type { EventCursor } from './event-cursor.ts';
+import { type EventFilter, matchTime, termsOf } from './event-filter.ts';
+import { isAfter, startInSegment } from './event-position.ts';
+
+/** A column that groups events by thread or by user. */
+export type ActivityColumn = 'threadId' | 'userId';
+
+export interface ActivitySummary {
+  value: string;
+  events: number;
+  errors: number;
+  inputTokens: number;
+  outputTokens: number;
+  firstStartMs: number;
+  lastStartMs: number;
+  /** The input preview of the first call of a model; null without one. */
+  firstInput: string | null;
+  /** The state of the last event. */
+  lastState: 'ok' | 'error';
+  /** The user of the last event that has one. */
+  userId: string | null;
+  /** The calls of each model by UTC day, since prices change by day. */
+  calls: DayCalls[];
+  /** Whether a matching event is at or before `position`: an earlier page has already shown the value. */
+  isShown: boolean;
+}
+
+/** The tokens of a model's calls on a UTC day. Input tokens include cached ones. */
+export interface DayCalls {
+  /** Null for calls without the name of a model. */
+  model: string | null;
+  events: number;
+  /** The start of one of the calls. */
+  atMs: number;
+  inputTokens: number;
+  outputTokens: number;
+  cacheReadTokens: number;
+  cacheWriteTokens: number;
+}
+
+export interface SummaryQuery {
+  column: ActivityColumn;
+  values: readonly string[];
+  range: Pick<EventFilter, 'from' | 'to'>;
+  /** Which events `isShown` regards. */
+  match?: SQL | undefined;
+  /** The last event that earlier pages examined; undefined for the first page. */
+  position: EventCursor | undefined;
+  /** Limit of the events in the segments that are read; the last segment may exceed it. */
+  eventsMax: number;
+}
+
+/** Limit of the segments that are read: each has a fixed cost besides its events. */
+const segmentsMax = 400;
+
+/** Candidate segments that are sorted by time to choose the newest. */
+const sortedSegmentsMax = 20_000;
+
+/**
+ * Counts the events of each value, in the segments that have one of the values.
+ *
+ * @returns `isComplete` is false when they have more than `eventsMax` events: then only the newest segments are counted.
+ */
+export async function summarizeActivity(
+  database: Database,
+  spaceId: string,
+  { column, values, range, match, position, eventsMax }: SummaryQuery,
+): Promise<{ summaries: ActivitySummary[]; isComplete: boolean }> {
+  if (values.length === 0) return { summaries: [], isComplete: true };
+  const listed = await listSegments(database, spaceId, { column, values, range });
+  const ids = takeSegments(listed, eventsMax);
+  const key = events[column];
+  const wanted = sql`${`{${values.map(quoteElement).join(',')}}`}::text[]`;
+  const matching = database
+    .select({
+      value: sql<string>`${key}`.as('value'),
+      type: events.type,
+      name: events.name,
+      state: events.state,
+      userId: events.userId,
+      inputTokens: events.inputTokens,
+      outputTokens: events.outputTokens,
+      cacheReadTokens: events.cacheReadTokens,
+      cacheWriteTokens: events.cacheWriteTokens,
+      startTimeMs: events.startTimeMs,
+      inputPreview: events.inputPreview,
+      isShown: sql<boolean>`${
+        position === undefined
+          ? sql`false`
+          : sql`coalesce(NOT (${isAfter(position)}) AND ${match ?? sql`true`}, false)`
+      }`.as('is_shown'),
+    })
+    .from(events)
+    .where(
+      and(
+        eq(events.spaceId, spaceId),
+        eq(events.segmentId, sql`candidate.id`),
+        matchTime(range, startInSegment),
+        sql`${key} = ANY (${wanted})`,
+      ),
+    )
+    // Keeps Postgres from reordering the joins, as in candidate-segments.ts.
+    .offset(sql.placeholder('offset'))
+    .as('matching');
+  const { type, name, startTimeMs } = matching;
+  const rows = await database
+    .select({
+      value: matching.value,
+      type,
+      name,
+      events: sql<number>`count(*)::integer`,
+      errors: sql<number>`(count(*) FILTER (WHERE ${matching.state} = 'error'))::integer`,
+      inputTokens: sumTokens(matching.inputTokens),
+      outputTokens: sumTokens(matching.outputTokens),
+      cacheReadTokens: sumTokens(matching.cacheReadTokens),
+      cacheWriteTokens: sumTokens(matching.cacheWriteTokens),
+      firstStartMs: sql<number>`min(${startTimeMs})`,
+      lastStartMs: sql<number>`max(${startTimeMs})`,
+      firstInput: sql<string | null>`(array_agg(${matching.inputPreview} ORDER BY ${startTimeMs}))[1]`,
+      lastState: sql<'ok' | 'error'>`(array_agg(${matching.state} ORDER BY ${startTimeMs} DESC))[1]`,
+      userId: sql<
+        string | null
+      >`(array_agg(${matching.userId} ORDER BY ${startTimeMs} DESC) FILTER (WHERE ${matching.userId} IS NOT NULL))[1]`,
+      isShown: sql<boolean>`bool_or(${matching.isShown})`,
+    })
+    .from(sql`unnest(${opaqueArray(`{${ids.join(',')}}`, 'uuid')}) AS candidate(id)`)
+    .crossJoinLateral(matching)
+    .groupBy(matching.value, type, name, sql`floor(${startTimeMs} / 86400000)`)
+    .prepare('activity_summary')
+    .execute({ offset: 0 });
+  const summaries = [...Map.groupBy(rows, (row) => row.value).values()].map(addUp);
+  return { summaries, isComplete: ids.length === listed.length };
+}
+
+/** The events of one value, of one type and name and one UTC day. */
+type Part = Omit<ActivitySummary, 'calls'> &
+  Omit<DayCalls, 'atMs' | 'model'> & { type: 'llm' | 'tool'; name: string | null };
+
+function addUp(parts: readonly Part[]): ActivitySummary {
+  const inTime = parts.toSorted((a, b) => a.firstStartMs - b.firstStartMs);
+  const [first] = inTime;
+  if (first === undefined) throw new Error('a group has no rows');
+  const calls = inTime.filter(({ type }) => type === 'llm');
+  const latestFirst = inTime.toSorted((a, b) => b.lastStartMs - a.lastStartMs);
+  const sum = (pick: (part: Part) => number) => parts.reduce((total, part) => total + pick(part), 0);
+  return {
+    value: first.value,
+    events: sum(({ events }) => events),
+    errors: sum(({ errors }) => errors),
+    inputTokens: sum(({ inputTokens }) => inputTokens),
+    outputTokens: sum(({ outputTokens }) => outputTokens),
+    firstStartMs: first.firstStartMs,
+    lastStartMs: latestFirst[0]?.lastStartMs ?? first.lastStartMs,
+    firstInput: calls[0]?.firstInput ?? null,
+    lastState: latestFirst[0]?.lastState ?? first.lastState,
+    userId: latestFirst.find(({ userId }) => userId !== null)?.userId ?? null,
+    calls: calls.map(
+      ({ name, events, firstStartMs, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }) => ({
+        model: name,
+        events,
+        atMs: firstStartMs,
+        inputTokens,
+        outputTokens,
+        cacheReadTokens,
+        cacheWriteTokens,
+      }),
+    ),
+    isShown: parts.some(({ isShown }) => isShown),
+  };
+}
+
+interface ListedSegment {
+  id: string;
+  eventCount: number;
+}
+
+function takeSegments(listed: readonly ListedSegment[], eventsMax: number): string[] {
+  let events = 0;
+  const end = listed.findIndex(({ eventCount }, place) => {
+    const isFull = place === segmentsMax || events >= eventsMax;
+    events += eventCount;
+    return isFull;
+  });
+  return listed.slice(0, end === -1 ? undefined : end).map(({ id }) => id);
+}
+
+/** The newest segments that may have an event with one of the values. */
+async function listSegments(
+  database: Database,
+  spaceId: string,
+  { column, values, range }: Pick<SummaryQuery, 'column' | 'values' | 'range'>,
+): Promise<ListedSegment[]> {
+  const { id, maxStartMs, minStartMs, eventCount } = segments;
+  const candidates = database.$with('candidates').as(
+    database
+      .select({ id, maxStartMs, eventCount })
+      .from(segments)
+      .where(
+        and(
+          eq(segments.spaceId, spaceId),
+          overlaps([
+            ...values.flatMap((value) => termsOf(spaceId, { [column]: value })),
+            ...inSpace(spaceId, [anyTerm]),
+          ]),
+          range.from === undefined ? undefined : gte(maxStartMs, range.from),
+          range.to === undefined ? undefined : lt(minStartMs, range.to),
+        ),
+      )
+      .limit(sortedSegmentsMax),
+  );
+  return await database
+    .with(candidates)
+    .select({ id: candidates.id, eventCount: candidates.eventCount })
+    .from(candidates)
+    .orderBy(desc(candidates.maxStartMs))
+    .limit(segmentsMax + 1);
+}
+
+/** Sums with the same bounds as the statistics: a client may report any finite number of tokens. */
+function sumTokens(column: SQLWrapper): SQL<number> {
+  const bound = sql.raw(String(addedNumberMax));
+  // greatest() and least() ignore a NULL.
+  const added = sql`sum(least(greatest(${column}, -${bound}), ${bound})) FILTER (WHERE ${column} IS NOT NULL)`;
+  return sql<number>`coalesce(${added}, 0)`;
+}
+
+/** Segments with at least one of the terms. */
+function overlaps(terms: readonly bigint[]): SQL {
+  return sql`${segments.terms} && ${`{${terms.join(',')}}`}::bigint[]`;
+}

@@ -1,0 +1,105 @@
+import { eq, lt, min, type SQL, sql } from 'drizzle-orm';
+import { dayMs } from '../../platform/time.ts';
+import type { Database } from '../db/database.ts';
+import { type quarantine, spaces, type traceNodes } from '../db/schema.ts';
+import { numberOf } from '../db/statement.ts';
+import { instantOf } from './literals.ts';
+
+/** The inputs of a pass, besides the retention of each space, which can change while it runs. */
+export interface ExpiryRule {
+  /** The time on the retention clock, in milliseconds since the epoch. */
+  readonly nowMs: number;
+  /** The setting RETENTION_DAYS_MAX. */
+  readonly retentionDaysMax: number | undefined;
+}
+
+/** The cutoff of a space. */
+export interface SpaceExpiry {
+  readonly spaceId: string;
+  /** Events received before this time (milliseconds since the epoch) have expired. -Infinity: events never expire. */
+  readonly cutoffMs: number;
+}
+
+/**
+ * The number of days for which a space's events are kept: its own retention or the global maximum, whichever is shorter.
+ *
+ * @returns undefined when they never expire.
+ */
+export function effectiveRetentionDays(
+  retentionDays: number | null,
+  retentionDaysMax: number | undefined,
+): number | undefined {
+  if (retentionDays === null) return retentionDaysMax;
+  return Math.min(retentionDays, retentionDaysMax ?? retentionDays);
+}
+
+/** The receipt time before which events with this retention have expired. */
+export function cutoffOf(days: number | undefined, nowMs: number): number {
+  return days === undefined ? -Infinity : nowMs - days * dayMs;
+}
+
+/** When an event expires; undefined when it never does. */
+export function expiryOf(receivedAtMs: number, days: number | undefined): number | undefined {
+  return days === undefined ? undefined : receivedAtMs + days * dayMs;
+}
+
+/** The cutoff as SQL over the current row of a space: NULL when events never expire. */
+export function cutoffSql({ nowMs, retentionDaysMax }: ExpiryRule): SQL {
+  // least() ignores NULL.
+  const days = sql`least(${spaces.retentionDays}, ${numberOrNull(retentionDaysMax)})`;
+  return sql`${instantOf(nowMs)} - ${days} * interval '24 hours'`;
+}
+
+/** All spaces with their current cutoffs. */
+export async function listSpaceExpiries(
+  database: Database,
+  { nowMs, retentionDaysMax }: ExpiryRule,
+): Promise<SpaceExpiry[]> {
+  const rows = await database
+    .select({ spaceId: spaces.id, retentionDays: spaces.retentionDays })
+    .from(spaces)
+    .orderBy(spaces.id);
+  return rows.map(({ spaceId, retentionDays }) => ({
+    spaceId,
+    cutoffMs: cutoffOf(effectiveRetentionDays(retentionDays, retentionDaysMax), nowMs),
+  }));
+}
+
+/** The latest cutoff of these spaces: nothing that was received later has expired. */
+export function latestCutoff(expiries: readonly SpaceExpiry[]): number {
+  return expiries.reduce((latest, { cutoffMs }) => Math.max(latest, cutoffMs), -Infinity);
+}
+
+/**
+ * Those of these spaces that have expired rows in a table. It is one statement for all of them: one for each of ten thousand spaces
+ * would take minutes in each pass, nearly all of them in vain.
+ */
+export async function listSpacesWithExpired(
+  database: Database,
+  table: typeof quarantine | typeof traceNodes,
+  expiries: readonly SpaceExpiry[],
+): Promise<string[]> {
+  const rows = await database
+    .select({ spaceId: table.spaceId, oldest: min(table.receivedAt) })
+    .from(table)
+    .where(lt(table.receivedAt, new Date(latestCutoff(expiries))))
+    .groupBy(table.spaceId);
+  const oldestMs = new Map(rows.map(({ spaceId, oldest }) => [spaceId, oldest?.getTime()]));
+  return expiries
+    .filter(({ spaceId, cutoffMs }) => (oldestMs.get(spaceId) ?? Infinity) < cutoffMs)
+    .map(({ spaceId }) => spaceId);
+}
+
+/** The current cutoff of a space. */
+export async function readCutoff(database: Database, spaceId: string, rule: ExpiryRule): Promise<number> {
+  const [row] = await database
+    .select({ retentionDays: spaces.retentionDays })
+    .from(spaces)
+    .where(eq(spaces.id, spaceId));
+  if (row === undefined) return -Infinity;
+  return cutoffOf(effectiveRetentionDays(row.retentionDays, rule.retentionDaysMax), rule.nowMs);
+}
+
+function numberOrNull(value: number | undefined): SQL {
+  return value === undefined ? sql`NULL::integer` : numberOf(value);
+}

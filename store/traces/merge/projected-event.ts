@@ -1,0 +1,38 @@
+import { columnNames, columnTypes } from '../../../event/columns.ts';
+import type { IngestEvent } from '../../../event/event.ts';
+import { projectEvents } from '../../../event/projection.ts';
+import { unquoteElement } from '../../../event/text.ts';
+import type { EventRow, ReplacedEvent } from '../apply-changes.ts';
+
+/**
+ * The columns of an event with a new text, and its terms. It keeps its place, and what it has inherited.
+ *
+ * @param row as it is stored.
+ */
+export function projectEvent(
+  event: IngestEvent,
+  row: EventRow,
+): { columns: ReplacedEvent; terms: readonly bigint[] } {
+  const { columns, terms } = projectEvents([event]);
+  const values = Object.fromEntries(
+    columnNames.map((name) => {
+      const text = unquoteElement(columns[name]);
+      const isNumber = columnTypes[name] === 'double precision' || columnTypes[name] === 'integer';
+      return [name, text === undefined ? null : isNumber ? Number(text) : text];
+    }),
+  );
+  const { id, segmentId, segmentIndex, agentId, threadId, userId } = row;
+  const projected = values as unknown as ReplacedEvent;
+  return {
+    columns: {
+      ...projected,
+      id,
+      segmentId,
+      segmentIndex,
+      agentId: agentId ?? projected.agentId,
+      threadId: threadId ?? projected.threadId,
+      userId: userId ?? projected.userId,
+    },
+    terms,
+  };
+}

@@ -1,0 +1,92 @@
+import { type SQL, sql } from 'drizzle-orm';
+import type { TraceNodes } from '../../platform/queue/group.ts';
+import type { Database } from '../db/database.ts';
+import { traceNodes, traces } from '../db/schema.ts';
+import { compileStatement, listOf, nameOf, namesOf } from '../db/statement.ts';
+import { isNotDeleted } from '../write/deleted-spaces.ts';
+import { nodeColumns } from './trace-node.ts';
+
+/** Traces with spans that were sent, by what there may be to resolve. */
+export interface StoredTraces {
+  /** Not resolved. */
+  readonly unresolved: readonly string[];
+  /** Resolved, with a response that spans of other traces may have, too. */
+  readonly withResponse: readonly string[];
+  /** Events that were stored after their spans: they get what the spans have inherited. */
+  readonly replayedIds?: ReadonlySet<string>;
+}
+
+/**
+ * Stores the spans that are new, unless the space is deleted.
+ *
+ * @param sent spans of this space, from one or more messages.
+ * @returns the traces of these spans, new or not: after a crash a redelivery returns them again. A trace whose first spans come
+ *   in one request with all of their parents, which is the usual case, is resolved from the beginning: ingest has done it.
+ */
+export async function storeNodes(
+  database: Database,
+  spaceId: string,
+  sent: readonly Pick<TraceNodes, 'receivedAtMs' | 'json'>[],
+): Promise<StoredTraces> {
+  const receivedAtMs = Math.max(...sent.map((one) => Number(one.receivedAtMs)));
+  const values: Record<string, string> = {
+    space: spaceId,
+    received: new Date(receivedAtMs).toISOString(),
+    nodes: `[${sent.map(({ json }) => json).join()}]`,
+  };
+  const rows = await database.$client.unsafe<{ trace: string; unresolved: boolean }[]>(
+    statement.text,
+    statement.parameters.map((name) => values[name] ?? ''),
+    { prepare: true },
+  );
+  const unresolved = new Set(rows.flatMap((row) => (row.unresolved ? row.trace : [])));
+  const withResponse = rows.map(({ trace }) => trace).filter((trace) => !unresolved.has(trace));
+  return { unresolved: [...unresolved], withResponse };
+}
+
+const statement = compileStatement(buildStatement());
+
+function buildStatement(): SQL {
+  const columns = Object.values(nodeColumns);
+  const { traceId, spanId, parentSpanId, kind, responseKey } = nodeColumns;
+  const [space, received] = [
+    sql`${sql.placeholder('space')}::uuid`,
+    sql`${sql.placeholder('received')}::timestamptz`,
+  ];
+  const types = listOf(columns.map((column) => sql`${nameOf(column)} ${sql.raw(column.getSQLType())}`));
+  const key = namesOf([traceId, spanId]);
+  const { version, resolvedVersion, spans, hasCalls, receivedAt } = traces;
+  return sql`
+WITH sent AS MATERIALIZED (
+  SELECT DISTINCT ON (${key}) node.*, request FROM json_array_elements(${sql.placeholder('nodes')}::json) WITH ORDINALITY AS list(spans, request),
+    json_to_recordset(list.spans) AS node(${types})
+  WHERE ${isNotDeleted(space)} ORDER BY ${key}, request
+), whole AS (
+  SELECT child.${nameOf(traceId)}, count(DISTINCT child.request) = 1
+    AND bool_and(child.${nameOf(parentSpanId)} IS NULL OR parent.${nameOf(spanId)} IS NOT NULL) AS whole
+  FROM sent AS child LEFT JOIN sent AS parent
+    ON parent.${nameOf(traceId)} = child.${nameOf(traceId)} AND parent.${nameOf(spanId)} = child.${nameOf(parentSpanId)}
+  GROUP BY 1
+), added AS (
+  INSERT INTO ${traceNodes} (${namesOf([traceNodes.spaceId, ...columns, traceNodes.receivedAt])})
+  SELECT ${space}, ${namesOf(columns)}, ${received} FROM sent ORDER BY ${key}
+  ON CONFLICT DO NOTHING
+  RETURNING ${namesOf([traceId, kind])}
+), bumped AS (
+  INSERT INTO ${traces} AS kept (${namesOf([traces.spaceId, traces.traceId, version, resolvedVersion, spans, hasCalls, receivedAt])})
+  SELECT ${space}, ${nameOf(traceId)}, 1, bool_and(whole)::integer, count(*), bool_or(${nameOf(kind)} <> 'link'), ${received}
+  FROM added JOIN whole USING (${nameOf(traceId)}) GROUP BY ${nameOf(traceId)} ORDER BY ${nameOf(traceId)}
+  ON CONFLICT (${namesOf([traces.spaceId, traces.traceId])}) DO UPDATE SET
+    ${nameOf(version)} = kept.${nameOf(version)} + 1, ${nameOf(spans)} = kept.${nameOf(spans)} + excluded.${nameOf(spans)},
+    ${nameOf(hasCalls)} = kept.${nameOf(hasCalls)} OR excluded.${nameOf(hasCalls)},
+    ${nameOf(receivedAt)} = greatest(kept.${nameOf(receivedAt)}, excluded.${nameOf(receivedAt)})
+  RETURNING ${namesOf([traces.traceId, version, resolvedVersion])}
+)
+SELECT ${nameOf(traceId)} AS trace, true AS unresolved FROM bumped WHERE ${nameOf(version)} > ${nameOf(resolvedVersion)}
+UNION
+SELECT ${nameOf(traceId)}, false FROM sent WHERE ${nameOf(responseKey)} IS NOT NULL
+UNION
+SELECT ${traces.traceId}, true FROM ${traces}
+WHERE ${traces.spaceId} = ${space} AND ${version} > ${resolvedVersion}
+  AND ${traces.traceId} IN (SELECT ${nameOf(traceId)} FROM sent)`;
+}

@@ -1,0 +1,147 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { PgDialect } from 'drizzle-orm/pg-core';
+import { columnTypes, countedColumnNames } from '../../event/columns.ts';
+import type { Part } from '../../platform/queue/group.ts';
+import type { Sql } from '../db/connect.ts';
+import { commitCounters, deletedSpaces } from '../db/schema.ts';
+import { arrayParameter, type CompiledStatement, compileStatement, namesOf } from '../db/statement.ts';
+import { orderParameters, parameterValues } from './parameters.ts';
+import { findRepeatedIds, idsOf } from './repeats.ts';
+import {
+  countByDay,
+  countParts,
+  countUsage,
+  keepCommits,
+  keepEvents,
+  keepIds,
+  keepSegments,
+  numberCommits,
+  type UnfoldedName,
+  unfoldEvents,
+  unfoldedNames,
+  unfoldIncoming,
+  unfoldParts,
+} from './statement-parts.ts';
+import { countByAgent, countByName } from './statistics/statistics.ts';
+
+/**
+ * Stores parts on a Citus cluster as the store statement does (statement.ts), in one transaction of several statements (ADR 35). In one
+ * statement Citus copies the result of each part to every node: it costs two messages to each of them, and fails when any node is
+ * away. These statements reach only the nodes of their spaces.
+ */
+
+/** Parameters of these statements besides those of the store statement. */
+const fresh = 'fresh';
+const numbered = { spaceIds: 'numbered_spaces', numbers: 'numbers' } as const;
+
+const isFresh = sql`position = ANY (${arrayParameter(fresh, 'bigint')})`;
+
+/** @param names the columns of the new events that the statement reads. */
+function fromEvents(names: readonly UnfoldedName[], more = sql``): SQL {
+  const freshEvents = sql`(${unfoldIncoming(isFresh)})`;
+  return sql`WITH parts AS (${unfoldParts()}
+), new_events AS MATERIALIZED (${unfoldEvents(names, freshEvents)}
+)${more} `;
+}
+
+const counted = (more = sql``) =>
+  fromEvents(['startTimeMs'], sql`, stored_parts AS MATERIALIZED (${countParts()})${more}`);
+
+const tokens = ['inputTokens', 'outputTokens', 'totalTokens', 'cacheReadTokens', 'cacheWriteTokens'] as const;
+const measured = ['startTimeMs', 'durationMs', 'state', ...tokens, ...countedColumnNames] as const;
+
+const [byName, byAgent] = [countByName('name_counts'), countByAgent('agent_counts')];
+const byNameSource = fromEvents(
+  [...new Set<UnfoldedName>([...measured, 'type', 'name', 'source'])],
+  sql`, name_counts AS MATERIALIZED (${byName.counts})`,
+);
+const byAgentSource = fromEvents(
+  [...new Set<UnfoldedName>([...measured, 'agentId'])],
+  sql`, agent_counts AS MATERIALIZED (${byAgent.counts})`,
+);
+const commitNumber = sql`, commit_number AS (
+  SELECT * FROM unnest(${arrayParameter(numbered.spaceIds, columnTypes.id)}, ${arrayParameter(numbered.numbers, 'bigint')})
+    AS numbered(${namesOf([commitCounters.spaceId, commitCounters.lastNumber])}))`;
+
+const keepNewIds = compileStatement(
+  keepIds(sql`WITH parts AS (${unfoldParts()}), incoming AS (${unfoldIncoming(isFresh)}) `),
+);
+const countDays = compileStatement(countByDay(counted()));
+/** In the order in which the store statement locks rows. */
+const keepNewEvents = compileStatement(keepEvents(fromEvents(unfoldedNames)));
+const numberNewCommits = compileStatement(numberCommits(counted()));
+const keepRest: readonly CompiledStatement[] = [
+  keepCommits(counted(commitNumber)),
+  countUsage(counted()),
+  byName.byMinute(byNameSource),
+  byName.byHours(byNameSource),
+  byAgent.byMinute(byAgentSource),
+  byAgent.byHours(byAgentSource),
+  keepSegments(counted()),
+].map(compileStatement);
+
+/**
+ * Stores parts in one transaction.
+ *
+ * @param parts well-formed.
+ * @param repeated positions of events whose id an earlier one has. A part has only such events or none (separateRepeated).
+ * @returns how many rows were new.
+ * @throws as the store statement does.
+ */
+export async function storeOnCluster(
+  client: Sql,
+  parts: readonly Part[],
+  repeated: readonly number[],
+): Promise<number> {
+  const values = parameterValues(parts, repeated);
+  const setPositions = (positions: Iterable<number>) => values.set(fresh, `{${[...positions].join()}}`);
+  const placesById = placeIds(parts, new Set(repeated));
+  const stored = await client.begin(async (transaction) => {
+    // The lock of this query, held until COMMIT, is the one that a deletion waits for when it begins.
+    const gone = await transaction.unsafe<{ space_id: string }[]>(findDeleted, [
+      `{${parts.map(({ spaceId }) => spaceId).join()}}`,
+    ]);
+    if (gone.length > 0) return new Set(gone.map((row) => row.space_id));
+    const run = <Row extends Record<string, unknown>>(statement: CompiledStatement) =>
+      transaction.unsafe<Row[]>(statement.text, orderParameters(statement, values), { prepare: true });
+    setPositions(placesById.values());
+    const kept = await run<{ space_id: string; id: string }>(keepNewIds);
+    const isNew = kept.map((row) => placesById.get(keyOf(row.space_id, row.id)) ?? 0);
+    setPositions(isNew);
+    if (isNew.length === 0) {
+      await run(countDays);
+      return 0;
+    }
+    const [, numbers] = await Promise.all([
+      run(keepNewEvents),
+      run<{ space_id: string; last_number: string }>(numberNewCommits),
+    ]);
+    values.set(numbered.spaceIds, `{${numbers.map((row) => row.space_id).join()}}`);
+    values.set(numbered.numbers, `{${numbers.map((row) => row.last_number).join()}}`);
+    await Promise.all([countDays, ...keepRest].map(run));
+    return isNew.length;
+  });
+  if (typeof stored === 'number') return stored;
+  const left = parts.filter(({ spaceId }) => !stored.has(spaceId));
+  return left.length === 0 ? 0 : storeOnCluster(client, left, findRepeatedIds(left));
+}
+
+/** Deleted spaces are a table of the coordinator, which these statements do not reach. */
+const findDeleted = new PgDialect().sqlToQuery(
+  sql`SELECT ${deletedSpaces.spaceId} FROM ${deletedSpaces} WHERE ${deletedSpaces.spaceId} = ANY (${sql.raw('$1')}::uuid[])`,
+).sql;
+
+const keyOf = (spaceId: string, id: string) => `${spaceId} ${id}`;
+
+/** The position of each event that is not repeated, from 1 over all parts, by space and id. */
+function placeIds(parts: readonly Part[], repeated: ReadonlySet<number>): Map<string, number> {
+  const places = new Map<string, number>();
+  let position = 0;
+  for (const part of parts) {
+    for (const id of idsOf(part)) {
+      position += 1;
+      if (!repeated.has(position)) places.set(keyOf(part.spaceId, id), position);
+    }
+  }
+  return places;
+}

@@ -1,0 +1,220 @@
+import { getTableColumns, type SQL, sql } from 'drizzle-orm';
+import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
+import { countsPerMerge } from '../../../event/latency.ts';
+import { rollupSpansHours } from '../../../event/limits.ts';
+import { agentStats, agentStatsRollups, eventStats, eventStatsRollups, events } from '../../db/schema.ts';
+import { listOf, nameOf, namesOf, numberOf } from '../../db/statement.ts';
+import { mergedSketch, signedElement, sketchElement } from '../latency-sketch.ts';
+
+/**
+ * The parts of the store statement that count its new events in the statistics (`new_events`): one aggregation counts them
+ * by minute and by the hours of each roll-up, and these counts are added to the rows.
+ */
+
+/** The columns of all tables that are sums over events. */
+export const inMeasures = getTableColumns(eventStats);
+
+export const tokens = [
+  inMeasures.inputTokens,
+  inMeasures.outputTokens,
+  inMeasures.totalTokens,
+  inMeasures.cacheReadTokens,
+  inMeasures.cacheWriteTokens,
+  inMeasures.reasoningTokens,
+];
+/** Sums that are null instead of 0. */
+const sparse = [inMeasures.errors, ...tokens];
+const sums = [inMeasures.durationMs, ...tokens];
+
+/** Minutes since the epoch, a whole number. */
+export const minuteOf = sql`floor(${nameOf(events.startTimeMs)} / 60000)`;
+
+/** The first hour of the span. It is computed from the minute, so that roll-ups are exact sums of minutes. */
+const startHourOf = (span: number) =>
+  sql`floor(${minuteOf} / ${numberOf(60 * span)})::bigint * ${numberOf(span)}`;
+
+/** The parts of the statement for one kind of statistics. Each is the inside of a common table expression. */
+export interface StatisticsParts {
+  /** The new events, counted once by minute and key, and by the hours of each roll-up and key. */
+  readonly counts: SQL;
+  /** @param source a WITH clause that has the counts, unless the statement has them. */
+  byMinute(source?: SQL): SQL;
+  byHours(source?: SQL): SQL;
+}
+
+/** The rows that are counted. */
+export interface CountedRows {
+  /** Their name in the statement. */
+  readonly from: string;
+  /** Whether the column `sign` is 1 for events that are added, and -1 for those that are subtracted. Without it all are added. */
+  readonly isSigned: boolean;
+}
+
+const newEvents: CountedRows = { from: 'new_events', isSigned: false };
+
+/** The column of signed rows that says whether they are counted by name, too. All are counted by agent. */
+export const isByName = sql`${sql.identifier('is_by_name')}`;
+
+/** The columns of counts that have the first hour of each roll-up. */
+export const hourNames = rollupSpansHours.map((span) => ({
+  span,
+  name: sql`${sql.identifier(`hour_of_${span}`)}`,
+}));
+
+/** @param counts the name that the statement gives to the counts. */
+export function countByName(counts: string, rows = newEvents): StatisticsParts {
+  const { type, name, source } = eventStats;
+  return statisticsParts({
+    counts,
+    rows,
+    minutes: eventStats,
+    rollups: eventStatsRollups,
+    dimensions: [
+      [type, nameOf(type)],
+      [name, sql`coalesce(${nameOf(name)}, '')`],
+      [source, nameOf(source)],
+    ],
+    where: rows.isSigned ? sql`WHERE ${isByName}` : sql``,
+  });
+}
+
+/** @param counts the name that the statement gives to the counts. */
+export function countByAgent(counts: string, rows = newEvents): StatisticsParts {
+  const { agentId } = agentStats;
+  return statisticsParts({
+    counts,
+    rows,
+    minutes: agentStats,
+    rollups: agentStatsRollups,
+    dimensions: [[agentId, nameOf(agentId)]],
+    where: sql`WHERE ${nameOf(agentId)} IS NOT NULL`,
+  });
+}
+
+/** The common table expressions that count rows by name, for a statement that runs all of them. */
+export function nameStatistics(rows = newEvents): SQL {
+  const { counts, byMinute, byHours } = countByName('name_counts', rows);
+  return sql`name_counts AS MATERIALIZED (${counts}
+), by_name AS (${byMinute()}
+), by_name_hours AS (${byHours()}
+)`;
+}
+
+/** The same by agent. */
+export function agentStatistics(rows = newEvents): SQL {
+  const { counts, byMinute, byHours } = countByAgent('agent_counts', rows);
+  return sql`agent_counts AS MATERIALIZED (${counts}
+), by_agent AS (${byMinute()}
+), by_agent_hours AS (${byHours()}
+)`;
+}
+
+interface Statistics {
+  readonly counts: string;
+  readonly rows: CountedRows;
+  readonly minutes: typeof eventStats | typeof agentStats;
+  readonly rollups: typeof eventStatsRollups | typeof agentStatsRollups;
+  /** The key columns besides space and time, which have the same names in both tables, and their values in the counted rows. */
+  readonly dimensions: readonly (readonly [PgColumn, SQL])[];
+  readonly where: SQL;
+}
+
+function statisticsParts({ counts, rows, minutes, rollups, dimensions, where }: Statistics): StatisticsParts {
+  const { events: count, durationMs, errors, latency } = inMeasures;
+  const { spaceId, minute } = minutes;
+  const { spanHours, startHour } = rollups;
+  const names = namesOf(dimensions.map(([column]) => column));
+  const hours = hourNames;
+  const times = [nameOf(minute), ...hours.map(({ name }) => name)];
+  const counted = sql`${sql.identifier(counts)}`;
+  const { isSigned } = rows;
+  const countRows = isSigned ? sql`sum(sign)` : sql`count(*)`;
+  const element = isSigned ? signedElement : sketchElement;
+  return {
+    // A row has the time of its own grouping set, and NULL for the times of the others.
+    counts: sql`
+  SELECT ${nameOf(spaceId)}, ${listOf(times)}, ${names}, ${countRows} AS ${nameOf(count)},
+    nullif(${countRows} FILTER (WHERE ${nameOf(events.state)} = 'error'), 0) AS ${nameOf(errors)},
+    ${clampedSum(durationMs, isSigned)} AS ${nameOf(durationMs)},
+    ${listOf(tokens.map((column) => sql`nullif(${clampedSum(column, isSigned)}, 0) AS ${nameOf(column)}`))},
+    array_agg(element) AS ${nameOf(latency)}
+  FROM (
+    SELECT ${isSigned ? sql`sign, ` : sql``}${namesOf([spaceId, events.state, ...sums])}, ${minuteOf}::bigint AS ${nameOf(minute)},
+      ${listOf(hours.map(({ span, name }) => sql`${startHourOf(span)} AS ${name}`))},
+      ${listOf(dimensions.map(([column, value]) => sql`${value} AS ${nameOf(column)}`))},
+      ${element} AS element
+    FROM ${sql.identifier(rows.from)} ${where}
+  ) AS measured
+  GROUP BY GROUPING SETS (${listOf(times.map((time) => sql`(${nameOf(spaceId)}, ${time}, ${names})`))})`,
+    byMinute: (source) =>
+      upsert(minutes, {
+        isSigned,
+        source,
+        key: sql`${nameOf(spaceId)}, ${nameOf(minute)}, ${names}`,
+        counts: sql`${counted} WHERE ${nameOf(minute)} IS NOT NULL`,
+      }),
+    byHours: (source) =>
+      upsert(rollups, {
+        isSigned,
+        source,
+        key: sql`${nameOf(spaceId)}, ${namesOf([spanHours, startHour])}, ${names}`,
+        counts: sql`(
+    SELECT *, CASE ${sql.join(
+      hours.map(({ span, name }) => sql`WHEN ${name} IS NOT NULL THEN ${numberOf(span)}`),
+      sql` `,
+    )} END AS ${nameOf(spanHours)},
+      coalesce(${listOf(hours.map(({ name }) => name))}) AS ${nameOf(startHour)}
+    FROM ${counted} WHERE ${nameOf(minute)} IS NULL
+  ) AS hours`,
+      }),
+  };
+}
+
+/** Adds counts to the rows of their keys. */
+function upsert(
+  table: PgTable,
+  {
+    isSigned,
+    source = sql``,
+    key,
+    counts,
+  }: { isSigned: boolean; source: SQL | undefined; key: SQL; counts: SQL },
+): SQL {
+  const { events: count, durationMs, errors, latency } = inMeasures;
+  const [kept, excluded] = [sql`kept.${nameOf(count)}`, sql`excluded.${nameOf(count)}`];
+  const both = sql`kept.${nameOf(latency)} || excluded.${nameOf(latency)}`;
+  const perMerge = numberOf(countsPerMerge);
+  return sql`
+  INSERT INTO ${table} AS kept (${key}, ${namesOf([count, errors, ...sums, latency])})
+  ${source} SELECT ${key}, ${namesOf([count, errors, ...sums])},
+    ${isSigned ? mergedSketch(nameOf(latency)) : sql`CASE WHEN ${nameOf(count)} < ${perMerge} THEN ${nameOf(latency)} ELSE ${mergedSketch(nameOf(latency))} END`}
+  FROM ${counts}
+  ORDER BY ${key}
+  ON CONFLICT (${key}) DO UPDATE SET
+    ${listOf([addTo(count), addTo(durationMs), ...sparse.map(addToSparse)])},
+    -- Merging is the most expensive step, so it is done once per countsPerMerge events.
+    ${nameOf(latency)} = ${
+      isSigned
+        ? mergedSketch(both)
+        : sql`CASE WHEN ${kept} / ${perMerge} = (${kept} + ${excluded}) / ${perMerge} THEN ${both}
+      ELSE ${mergedSketch(both)} END`
+    }`;
+}
+
+/** Clamps each value before summing: clients may send any finite number, and sums must stay finite. */
+export function clampedSum(column: PgColumn, isSigned: boolean): SQL {
+  const name = nameOf(column);
+  const sign = isSigned ? sql`sign * ` : sql``;
+  // greatest() and least() ignore a NULL.
+  return sql`sum(${sign}least(greatest(${name}, -1e15), 1e15)) FILTER (WHERE ${name} IS NOT NULL)`;
+}
+
+/** Adds to a counter of the existing row. */
+export function addTo(column: PgColumn): SQL {
+  return sql`${nameOf(column)} = kept.${nameOf(column)} + excluded.${nameOf(column)}`;
+}
+
+function addToSparse(column: PgColumn): SQL {
+  const [kept, excluded] = [sql`kept.${nameOf(column)}`, sql`excluded.${nameOf(column)}`];
+  return sql`${nameOf(column)} = coalesce(${kept} + ${excluded}, ${kept}, ${excluded})`;
+}
