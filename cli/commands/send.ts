@@ -34,8 +34,12 @@ export function addSendCommand(program: Command, host: Host): void {
       'send a file to ingest, plain or gzip: events as NDJSON (one per line), or OpenTelemetry spans as OTLP/JSON',
     )
     .argument('<file>', 'the file')
-    .option('--url <url>', 'base URL of ingest; by default the one that `npm start` runs', parseHttpUrl)
-    .option('--key <key>', 'API key; by default the one of the first space', parseApiKey)
+    .option('--url <url>', 'base URL of ingest (default: WEIR_URL, or the one of `npm start`)', parseHttpUrl)
+    .option(
+      '--key <key>',
+      'API key (default: WEIR_API_KEY with WEIR_URL, or the one of the first space)',
+      parseApiKey,
+    )
     .option('--fresh-ids', 'replace the id of every event, so that the file can be sent again')
     .option('--now', 'shift the times of all events by the same distance, so that the latest is now')
     .option('--batch <n>', 'events per request', wholeNumber(1, eventsPerBatchMax), eventsPerBatchMax)
@@ -78,10 +82,13 @@ async function send(host: Host, file: string, options: SendOptions): Promise<voi
 function findTarget(host: Host, options: SendOptions): { url: string; apiKey: string } {
   const config = readConfig(host);
   const connection = readConnection(config.WEIR_DATA_DIR);
-  const url = options.url ?? connection?.ingestUrl;
-  const apiKey = options.key ?? connection?.apiKey;
+  const given = options.url ?? (host.env.WEIR_URL || undefined);
+  const url = given ?? connection?.ingestUrl;
+  // A key of another Weir may be set while this command sends to the one of `npm start`.
+  const givenKey = options.key ?? (given === undefined ? undefined : host.env.WEIR_API_KEY || undefined);
+  const apiKey = givenKey ?? connection?.apiKey;
   if (url !== undefined && apiKey !== undefined) return { url, apiKey };
   throw new CommandError(
-    `Nothing was started in ${config.WEIR_DATA_DIR} yet. Start Weir with \`npm start\`, or give --url and --key.`,
+    `Nothing was started in ${config.WEIR_DATA_DIR} yet. Start Weir with \`npm start\`, set WEIR_URL and WEIR_API_KEY, or give --url and --key.`,
   );
 }

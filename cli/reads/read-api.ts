@@ -30,7 +30,7 @@ export function addReadOptions(command: Command): Command {
   return command
     .option(
       '--url <url>',
-      'the address of the dashboard (default: WEIR_URL, or the one of `npm start`)',
+      'the address of the dashboard (default: WEIR_DASHBOARD_URL, or the one of `npm start`)',
       parseHttpUrl,
     )
     .option(
@@ -42,10 +42,13 @@ export function addReadOptions(command: Command): Command {
 
 /** @throws CommandError without an address or a key. */
 export function openReadApi({ env }: Host, options: ReadOptions): ReadApi {
-  const url = options.url ?? (env.WEIR_URL || readConnection(env.WEIR_DATA_DIR || '.weir')?.dashboardUrl);
+  const url =
+    options.url ?? (env.WEIR_DASHBOARD_URL || readConnection(env.WEIR_DATA_DIR || '.weir')?.dashboardUrl);
   const key = options.key ?? env.WEIR_READ_KEY;
-  if (url === undefined)
-    throw new CommandError('Set WEIR_URL to the address of the dashboard, or give --url.');
+  if (url === undefined) {
+    const hint = env.WEIR_URL ? ' WEIR_URL is the address that events are sent to.' : '';
+    throw new CommandError(`Set WEIR_DASHBOARD_URL to the address of the dashboard, or give --url.${hint}`);
+  }
   if (!key)
     throw new CommandError(
       'Set WEIR_READ_KEY to a read key, or give --key. `weir key create --read` creates one.',
@@ -72,13 +75,15 @@ async function request(url: URL, init: RequestInit): Promise<Response> {
   throw new CommandError(await readFailure(url, response));
 }
 
-/** The message of a failed call, or of a failed download, which is plain text. */
+/** The message of a failed call, or of a failed download, which is plain text. Ingest's errors have `details` instead. */
 async function readFailure(url: URL, response: Response): Promise<string> {
   const text = (await response.text()).trim();
   const isJson = response.headers.get('content-type')?.includes('json') === true;
-  const message = isJson ? (JSON.parse(text) as { error?: { message?: string } }).error?.message : text;
-  if (response.status === 404 && (message ?? '').includes('nothing at this path'))
-    return `${url.origin} is not a dashboard: WEIR_URL is the address of the dashboard, not of ingest.`;
+  const body = isJson ? (JSON.parse(text) as { error?: { message?: string; details?: string } }) : undefined;
+  const { message, details } = body === undefined ? { message: text } : (body.error ?? {});
+  if (details !== undefined) {
+    return `${url.origin} is not a dashboard: ${details} Set WEIR_DASHBOARD_URL, or --url. (${response.status})`;
+  }
   return `${message ?? 'The call failed.'} (${response.status})`;
 }
 

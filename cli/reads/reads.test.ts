@@ -48,7 +48,7 @@ beforeAll(async () => {
     })),
   );
   const { apiKey } = await issue();
-  variables = { WEIR_URL: dashboard.url, WEIR_READ_KEY: apiKey };
+  variables = { WEIR_DASHBOARD_URL: dashboard.url, WEIR_READ_KEY: apiKey };
 });
 afterAll(async () => {
   rmSync(directory, { recursive: true });
@@ -159,12 +159,16 @@ test('failures name what to do', async () => {
     return stderr;
   };
   expect(await failure(['events'], {})).toContain('Give --space');
-  expect(await failure(['trace', traceId], {})).toContain('Set WEIR_URL');
-  expect(await failure(['trace', traceId], { WEIR_URL: dashboard.url })).toContain('WEIR_READ_KEY');
+  expect(await failure(['trace', traceId], {})).toContain('Set WEIR_DASHBOARD_URL');
+  const sending = { WEIR_URL: dashboard.url, WEIR_READ_KEY: 'weir_read_x' };
+  expect(await failure(['trace', traceId], sending)).toContain(
+    'WEIR_URL is the address that events are sent',
+  );
+  expect(await failure(['trace', traceId], { WEIR_DASHBOARD_URL: dashboard.url })).toContain('WEIR_READ_KEY');
   expect(await failure(['trace', randomUUID()])).toContain('There is no event of this trace. (404)');
   expect(await failure(['events', '--key', 'weir_read_x'])).toContain('(401)');
   expect(await failure(['tail', '--key', 'weir_read_x'])).toContain('The read key is unknown');
-  const nobody = { ...variables, WEIR_URL: 'http://127.0.0.1:1' };
+  const nobody = { ...variables, WEIR_DASHBOARD_URL: 'http://127.0.0.1:1' };
   expect(await failure(['thread', 'chat'], nobody)).toContain('http://127.0.0.1:1 does not answer');
   expect(await failure(['export', '--output', join(directory, 'none')], nobody)).toContain('does not answer');
   expect(existsSync(join(directory, 'none'))).toBe(false);

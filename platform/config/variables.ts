@@ -240,6 +240,16 @@ export const otherVariables: readonly Readonly<Record<'name' | 'by' | 'text', st
   },
   {
     name: 'WEIR_URL',
+    by: 'the SDK, `weir send`',
+    text: 'The address of ingest, which events are sent to. `weir send` takes that of `npm start` in `WEIR_DATA_DIR` by default.',
+  },
+  {
+    name: 'WEIR_API_KEY',
+    by: 'the same',
+    text: 'The API key that events are sent with.',
+  },
+  {
+    name: 'WEIR_DASHBOARD_URL',
     by: '`weir` commands that read through the API',
     text: 'The address of the dashboard; by default that of `npm start` in `WEIR_DATA_DIR`.',
   },

@@ -17,7 +17,7 @@ import { serveDashboard } from './server.ts';
 import { openServices } from './services.ts';
 import { openSso } from './sso/open-sso.ts';
 import { UnreadResponses } from './unread-responses.ts';
-import { openWeb } from './web/open-web.ts';
+import { ingestUrlOf, openWeb } from './web/open-web.ts';
 
 /**
  * Starts the dashboard API: tRPC over Postgres, downloads, live streams, and the pages. nats-server notifies it of new events, and takes
@@ -70,6 +70,7 @@ export async function startDashboardApi({
     answerAfterBody: createAnswerAfterBody(),
     unread: resources.use(new UnreadResponses(log)),
     web: openWeb(config),
+    ingestUrl: ingestUrlOf(config),
     publicUrl: config.DASHBOARD_PUBLIC_URL,
     sso: openSso(accounts, config, services),
     log,

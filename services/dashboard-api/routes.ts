@@ -28,6 +28,8 @@ export interface RouteDependencies {
   unread: UnreadResponses;
   /** The built pages by path; undefined when only the API is served. */
   web?: ReadonlyMap<string, WebFile> | undefined;
+  /** Where events go. */
+  ingestUrl: string;
   /** The setting DASHBOARD_PUBLIC_URL. */
   publicUrl: string | undefined;
   /** Undefined without an OpenID provider. */
@@ -41,6 +43,9 @@ interface Route {
 }
 
 const trpcPath = '/trpc/';
+
+/** The paths of ingest: JSON and OTLP over HTTP, Connect and gRPC. */
+const ingestPaths = /^\/(v1|weir\.ingest\.v1\.|opentelemetry\.proto\.)/;
 
 /** One year, without subdomains, because they may not have TLS. */
 const strictTransport = 'max-age=31536000';
@@ -103,6 +108,8 @@ export function createRoutes(dependencies: RouteDependencies): RequestListener {
     if (fault === undefined && isMethod) return route?.handle(request, response);
     const reject = () => {
       if (fault !== undefined) return sendText(response, 400, `The request is not valid HTTP: ${fault}.`);
+      if (route === undefined && ingestPaths.test(path))
+        return sendToIngest(response, dependencies.ingestUrl);
       if (route === undefined) return sendText(response, 404, 'There is nothing at this path.');
       const allowed = route.methods.join(', ');
       response.setHeader('Allow', allowed);
@@ -159,6 +166,14 @@ function pathOf({ url = '' }: IncomingMessage): string {
 async function sendReadiness(findUnready: FindUnready, response: ServerResponse): Promise<void> {
   const isReady = (await findUnready()).length === 0;
   sendText(response, isReady ? 200 : 503, isReady ? 'ok' : 'Postgres is not reachable');
+}
+
+/** Answers a sender that has the wrong address, with an error of ingest's form (docs/api.md §7). */
+function sendToIngest(response: ServerResponse, ingestUrl: string): void {
+  const details = `This is Weir's dashboard. Events go to ingest: ${ingestUrl}`;
+  const body = { error: { id: 'not_found', title: 'Not found', status: 404, details } };
+  response.writeHead(404, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
+  response.end(JSON.stringify(body));
 }
 
 function sendText(response: ServerResponse, status: number, text: string): void {

@@ -15,7 +15,7 @@ export async function answerUnknownPath(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const error = new IngestError('not_found', 'There is nothing at this path.');
+  const error = new IngestError('not_found', describePath(request.url ?? ''));
   const contentType = request.headers['content-type'] ?? '';
   const encoding = parseRpcEncoding(contentType);
   const exportEncoding = parseHttpEncoding(contentType);
@@ -26,4 +26,11 @@ export async function answerUnknownPath(
   } else {
     throw error;
   }
+}
+
+/** A program that reads may have the address of ingest by mistake. */
+function describePath(path: string): string {
+  return /^\/(trpc|export|raw|audit|mcp)\b/.test(path)
+    ? "This is Weir's ingest, which takes events. Programs read from the address of the dashboard."
+    : 'There is nothing at this path.';
 }

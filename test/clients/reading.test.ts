@@ -31,7 +31,12 @@ beforeAll(async () => {
   ]);
   const key = { name: 'k', pepper: dashboardPepper, scope: 'events' } as const;
   const { apiKey } = await issueApiKey(dashboard.database, spaceId, key);
-  env = { ...programEnvironment, WEIR_URL: dashboard.url, WEIR_READ_KEY: apiKey, WEIR_SPACE: spaceId };
+  env = {
+    ...programEnvironment,
+    WEIR_DASHBOARD_URL: dashboard.url,
+    WEIR_READ_KEY: apiKey,
+    WEIR_SPACE: spaceId,
+  };
 });
 afterAll(() => dashboard[Symbol.asyncDispose]());
 
@@ -54,7 +59,7 @@ test('the official MCP inspector lists the tools and calls one', {
   const directory = await install('mcp-inspector', '0000000000000002', commands);
   if (directory === undefined) return context.skip();
   const inspect = async (rest: string) => {
-    const call = `npx mcp-inspector --cli "$WEIR_URL/mcp" --transport http --header "Authorization: Bearer $WEIR_READ_KEY" ${rest}`;
+    const call = `npx mcp-inspector --cli "$WEIR_DASHBOARD_URL/mcp" --transport http --header "Authorization: Bearer $WEIR_READ_KEY" ${rest}`;
     const result = await runShell(call, { cwd: directory, env, timeoutMs: 60_000 });
     expect(result).toMatchObject({ exitCode: 0 });
     return JSON.parse(result.stdout);

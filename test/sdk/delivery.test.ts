@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { TcpProxy } from '../../harness/network/tcp-proxy.ts';
 import { Weir } from '../../sdk/typescript/src/index.ts';
 import { llmEvent } from '../../sdk/typescript/test/support/events.ts';
@@ -13,6 +13,8 @@ import { bigInteger } from '../../sdk/typescript/test/support/provider-bodies.ts
 import { readTrace } from '../../services/dashboard-api/traces/trace.ts';
 import { events } from '../../store/db/schema.ts';
 import { readEventPage } from '../../store/read/event-page.ts';
+import { runWeir } from '../support/cli/command-line.ts';
+import { openDashboard } from '../support/dashboard.ts';
 import { type Pipeline, startPipeline, type Tenant } from '../support/pipeline.ts';
 import { startService } from '../support/service-process.ts';
 import { until } from '../support/wait.ts';
@@ -123,6 +125,36 @@ test('a client killed while ingest is down and started again delivers each event
   expect(await startProgram('deliver', variables).says()).toEqual({ accepted: 700, dropped: 0, pending: 0 });
   await untilStored(tenant, 700);
   expect(await countRows(tenant)).toEqual({ rows: 700, ids: 700 });
+});
+
+test('a sender with the address of the dashboard is told that of ingest, and a reader the reverse', async () => {
+  await using dashboard = await openDashboard({ variables: { INGEST_URL: pipeline.url } });
+  const found = `This is Weir's dashboard. Events go to ingest: ${pipeline.url}`;
+  const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
+  const weir = new Weir({ url: dashboard.url, apiKey: 'weir_key', flushOnExit: false });
+  weir.record(llmEvent());
+  expect(await weir.flush()).toMatchObject({ pending: 1 });
+  expect(warn.mock.calls).toEqual([[expect.stringContaining(found)]]);
+  warn.mockRestore();
+  const file = join(spool, 'events.ndjson');
+  writeFileSync(file, '{"id":"e"}\n');
+  const sending = { WEIR_URL: dashboard.url, WEIR_API_KEY: 'weir_key' };
+  expect((await runWeir(['send', file], sending)).stderr).toContain(found);
+  const reading = { WEIR_DASHBOARD_URL: pipeline.url, WEIR_READ_KEY: 'weir_read_x' };
+  for (const command of ['charts', 'export', 'tail']) {
+    expect((await runWeir([command], reading)).stderr).toContain("is not a dashboard: This is Weir's ingest");
+  }
+  const tenant = await pipeline.createTenant();
+  const { id, ...event } = { id: crypto.randomUUID(), ...llmEvent() };
+  const times = { startTimeMs: Date.now(), endTimeMs: Date.now(), status: { state: 'ok' } };
+  const instrumentation = { vendor: 'weir', source: 's', sourcePackage: 's' };
+  writeFileSync(
+    file,
+    `${JSON.stringify({ id, ...event, ...times, instrumentation, context: {}, additionalProperties: {} })}\n`,
+  );
+  const right = { WEIR_URL: pipeline.url, WEIR_API_KEY: tenant.apiKey };
+  expect(await runWeir(['send', file], right)).toMatchObject({ exitCode: 0 });
+  await untilStored(tenant, 1);
 });
 
 test('one invalid event of a batch is dropped, and the reason from ingest is reported', async () => {

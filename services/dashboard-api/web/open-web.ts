@@ -21,8 +21,10 @@ export function openWeb(
   }
 }
 
-/** The ingest URL that the pages show. */
-function ingestUrlOf(config: Parameters<typeof openWeb>[0]): string {
+/** The address of ingest, for the pages and for senders that call the dashboard by mistake. */
+export function ingestUrlOf(
+  config: Pick<Config, 'INGEST_URL' | 'INGEST_HOST' | 'INGEST_PORT' | 'TLS_CERT_FILE'>,
+): string {
   const scheme = config.TLS_CERT_FILE === undefined ? 'http' : 'https';
   const host = config.INGEST_HOST.includes(':') ? `[${config.INGEST_HOST}]` : config.INGEST_HOST;
   return config.INGEST_URL?.replace(/\/+$/, '') ?? `${scheme}://${host}:${config.INGEST_PORT}`;

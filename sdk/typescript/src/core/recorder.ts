@@ -15,6 +15,7 @@ import {
 import { Counters, type DropReason } from '../queue/counters.ts';
 import { Queue } from '../queue/queue.ts';
 import { watchLifecycle } from '../runtime/lifecycle.ts';
+import { Notices } from '../runtime/notices.ts';
 import { sleep, within } from '../runtime/runtime.ts';
 import { findWaitUntil, isCloudflare, type WaitUntil } from '../runtime/serverless.ts';
 import { readSettings, type Settings, type WeirOptions } from './options.ts';
@@ -70,7 +71,8 @@ export class Recorder {
     const settings = readSettings(options);
     const { runtime, onDrop, onAccepted, spool, onQuota = 'drop' } = settings;
     this.#settings = settings;
-    this.#counters = new Counters({ runtime, onDrop });
+    const notices = new Notices();
+    this.#counters = new Counters({ runtime, onDrop, notices });
     this.#snapshots = new Snapshots(settings, {
       counters: this.#counters,
       queue: this.#queue,
@@ -86,6 +88,8 @@ export class Recorder {
       spool,
       onQuota,
       onAccepted,
+      url: settings.url,
+      notices,
     });
     const isWatching = settings.isEnabled && options.flushOnExit !== false;
     this.#unwatch = isWatching
@@ -152,11 +156,12 @@ export class Recorder {
     return wrapTool(this, this.#settings.runtime, name, fn);
   }
 
-  /** Delivers all events recorded so far, or stops at the time-out. Never rejects. */
+  /** Delivers all events recorded so far, or stops at the time-out, and then says once why some are pending. Never rejects. */
   async flush({ timeoutMs = flushTimeoutMs }: { timeoutMs?: number } = {}): Promise<FlushResult> {
     for (const settle of this.#settleHooks) settle(false);
     const resultOf = this.#countFromHere();
     await this.#deliverWithin(timeoutMs);
+    this.#sender.sayPending();
     return resultOf();
   }
 

@@ -113,7 +113,7 @@ export class BatchSource {
 
   /** Keeps a batch whose request failed: on disk if there is room, otherwise in memory. */
   keep(batch: Batch): void {
-    const { spool, queue } = this.#options;
+    const { spool } = this.#options;
     if (spool) this.startSpooling();
     if (spool && !batch.isSpooled) this.#hold(batch);
     if (batch.held) {
@@ -123,7 +123,17 @@ export class BatchSource {
     } else {
       this.#kept = batch;
     }
-    if (!spool) this.#expireQueue(queue);
+    if (!spool) this.expire();
+  }
+
+  /** Drops what is too old in memory, if there is no spool. */
+  expire(): void {
+    const { spool, queue, counters } = this.#options;
+    if (spool) return;
+    if (this.#kept) this.#expire(this.#kept);
+    const expired = queue.takeBefore(this.#oldestMs);
+    queue.settle(expired);
+    counters.drop('expired', expired.length);
   }
 
   /** Moves events from memory to the spool, about 1 MiB at a time so that the event loop is not blocked. */
@@ -169,12 +179,6 @@ export class BatchSource {
     const fresh = batch.events.filter(({ atMs }) => atMs > this.#oldestMs);
     this.#options.counters.drop('expired', batch.events.length - fresh.length);
     batch.events.splice(0, batch.events.length, ...fresh);
-  }
-
-  #expireQueue(queue: Queue): void {
-    const expired = queue.takeBefore(this.#oldestMs);
-    queue.settle(expired);
-    this.#options.counters.drop('expired', expired.length);
   }
 
   get #oldestMs(): number {

@@ -1,3 +1,4 @@
+import { describeError } from '../event/error-details.ts';
 import { isolateRoundsMax } from '../limits.ts';
 import type { Counters } from '../queue/counters.ts';
 import type { QueuedEvent } from '../queue/queue.ts';
@@ -25,8 +26,7 @@ export async function deliverBatch(
   isUrgent = false,
 ): Promise<Outcome> {
   for (let round = 0; events.length > 0; round++) {
-    const answer = await postSafely(dependencies.post, events, isUrgent);
-    const verdict: Verdict = answer ? judge(answer) : { kind: 'retry', afterMs: 0 };
+    const { answer, verdict } = await postSafely(dependencies.post, events, isUrgent);
     switch (verdict.kind) {
       case 'retry':
       case 'pause':
@@ -63,16 +63,19 @@ async function deliverHalves(dependencies: DeliveryDependencies, events: QueuedE
   return last;
 }
 
-async function postSafely(
+/** Sends events, or an empty batch to find out whether events are accepted without risking any. Never rejects. */
+export async function postSafely(
   post: Post,
   events: readonly QueuedEvent[],
-  isUrgent: boolean,
-): Promise<Answer | undefined> {
+  isUrgent = false,
+): Promise<{ answer?: Answer; verdict: Verdict }> {
   try {
-    return await post(composeBody(events), isUrgent);
-  } catch {
+    const answer = await post(composeBody(events), isUrgent);
+    return { answer, verdict: judge(answer) };
+  } catch (error) {
     // The network failed, or the request timed out. The batch may be stored: with the same ids it is safe to resend.
-    return undefined;
+    const { code, message } = describeError(error);
+    return { verdict: { kind: 'retry', afterMs: 0, cause: String(code ?? message) } };
   }
 }
 

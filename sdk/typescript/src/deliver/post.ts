@@ -108,10 +108,12 @@ export function endpointOf(url: string): string {
 
 async function readAnswer(response: Response): Promise<Answer> {
   const { status, headers } = response;
-  const error = readError(await readText(response));
+  const { errorId, details } = readError(await readText(response));
+  const location = headers.get('location');
   return {
     status,
-    ...error,
+    errorId,
+    details: details || (location ? `It redirects to ${location}` : ''),
     retryAfterMs: delayOf(headers.get('retry-after')),
     quotaResetMs: delayOf(headers.get('weir-quota-reset')),
     batchId: headers.get('weir-batch-id') ?? undefined,
@@ -121,7 +123,7 @@ async function readAnswer(response: Response): Promise<Answer> {
 function readError(text: string): { errorId: string; details: string } {
   try {
     const { id, details } = JSON.parse(text).error;
-    return { errorId: String(id), details: String(details) };
+    return { errorId: String(id), details: String(details ?? '') };
   } catch {
     return { errorId: '', details: '' };
   }

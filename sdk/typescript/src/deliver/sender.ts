@@ -2,13 +2,13 @@ import { flushBytes, flushEvents, flushIntervalMs, probeIntervalMs, spoolInterva
 import type { Counters } from '../queue/counters.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { SpoolStore } from '../queue/spool-store.ts';
+import type { Notices } from '../runtime/notices.ts';
 import { platformRuntime, type Runtime } from '../runtime/runtime.ts';
 import { Alarm } from './alarm.ts';
 import { Backoff } from './backoff.ts';
 import { type Batch, BatchSource } from './batch-source.ts';
-import { composeBody } from './body.ts';
-import { type DeliveryDependencies, deliverBatch, type Outcome } from './deliver-batch.ts';
-import { judge, type Verdict } from './verdict.ts';
+import { type DeliveryDependencies, deliverBatch, type Outcome, postSafely } from './deliver-batch.ts';
+import type { PauseReason, Verdict } from './verdict.ts';
 
 export interface SenderOptions extends DeliveryDependencies {
   queue: Queue;
@@ -17,6 +17,9 @@ export interface SenderOptions extends DeliveryDependencies {
   spool: SpoolStore | undefined;
   /** On 402: keep events in the spool until the quota resets, or drop them. */
   onQuota: 'drop' | 'spool';
+  /** The address of ingest, for notices. */
+  url: string;
+  notices: Notices;
 }
 
 type Pause = Extract<Outcome, { kind: 'pause' }>;
@@ -33,6 +36,8 @@ export class Sender {
   readonly #spoolAlarm: Alarm;
   #pumping: Promise<void> | undefined;
   #pause: Pause | undefined;
+  /** Why the last request failed; undefined after a success. */
+  #failure: string | undefined;
   #isStopped = false;
   /** Whether a caller waits until no event is pending. */
   #isDraining = false;
@@ -55,7 +60,7 @@ export class Sender {
   }
 
   /** The reason for which new events are dropped at once: Weir rejects all of them and there is no spool. */
-  get refusal(): Pause['reason'] | undefined {
+  get refusal(): PauseReason | undefined {
     const { reason } = this.#pause ?? {};
     return reason !== undefined && this.#mustDrop(reason) ? reason : undefined;
   }
@@ -100,6 +105,14 @@ export class Sender {
     return this.#pumping;
   }
 
+  /** Says once that a flush ended with pending events. During a pause the reason was said already. */
+  sayPending(): void {
+    const { url, notices } = this.#options;
+    if (this.pending === 0 || this.isPaused) return;
+    const cause = this.#failure ?? 'no answer in time';
+    notices.say('pending', `events pending after flush(): ${this.pending}. ${originOf(url)}: ${cause}.`);
+  }
+
   /** Resets the back-off. A Retry-After is still followed. */
   retryNow(): void {
     this.#backoff.skipJitter();
@@ -127,12 +140,14 @@ export class Sender {
 
   async #run(): Promise<void> {
     for (let isDue = true; isDue; isDue = this.#isDraining || this.#isDue) {
-      if (this.#backoff.waitMs > 0 || !(await this.#mayResume())) return;
+      if (this.#backoff.waitMs > 0) return;
+      if (!(await this.#mayResume())) return this.#source.expire();
       const batch = await this.#source.next();
       if (batch === undefined) return;
       const outcome = await this.#source.watch(batch, this.#deliver(batch));
       if (outcome.kind !== 'done') return this.#fail(batch, outcome);
       this.#backoff.reset();
+      this.#failure = undefined;
       batch.release();
       // Requests without a pause would keep an otherwise idle process alive: let it become idle here.
       if (!this.#isDraining) await new Promise<void>((resolve) => void platformRuntime.setTimer(resolve, 0));
@@ -147,7 +162,7 @@ export class Sender {
 
   #fail(batch: Batch, outcome: Exclude<Outcome, { kind: 'done' }>): void {
     if (outcome.kind === 'retry') {
-      this.#backoff.fail(outcome.afterMs);
+      this.#noteRetry(outcome);
     } else {
       this.#startPause(outcome);
       if (this.#mustDrop(outcome.reason)) {
@@ -161,8 +176,14 @@ export class Sender {
     this.#source.keep(batch);
   }
 
+  #noteRetry({ afterMs, cause }: Extract<Verdict, { kind: 'retry' }>): void {
+    this.#failure = cause;
+    this.#backoff.fail(afterMs);
+  }
+
   #startPause(pause: Pause): void {
     this.#pause = pause;
+    this.#sayPaused(pause);
     this.#backoff.holdMs(Math.min(probeIntervalMs, pause.resetMs ?? Number.POSITIVE_INFINITY));
   }
 
@@ -170,20 +191,14 @@ export class Sender {
   async #deliver(batch: Batch): Promise<Outcome> {
     const outcome = await deliverBatch(this.#options, batch.events);
     if (outcome.kind !== 'pause' || !this.#mustDrop(outcome.reason)) return outcome;
-    const again = await this.#probe();
-    return again.kind === 'pause' ? again : { kind: 'retry', afterMs: 0 };
-  }
-
-  /** Sends an empty batch to find out whether events are accepted, without risking any. */
-  async #probe(): Promise<Verdict> {
-    const answer = await this.#options.post(composeBody([])).catch(() => undefined);
-    return answer ? judge(answer) : { kind: 'retry', afterMs: 0 };
+    const again = await postSafely(this.#options.post, []);
+    return again.verdict.kind === 'pause' ? again.verdict : { ...outcome, kind: 'retry', afterMs: 0 };
   }
 
   async #mayResume(): Promise<boolean> {
     if (this.#pause === undefined) return true;
-    const verdict = await this.#probe();
-    if (verdict.kind === 'retry') this.#backoff.fail(verdict.afterMs);
+    const { verdict } = await postSafely(this.#options.post, []);
+    if (verdict.kind === 'retry') this.#noteRetry(verdict);
     else if (verdict.kind === 'pause') this.#startPause(verdict);
     else {
       if (this.#pause.reason === 'quota') this.#options.spool?.renew();
@@ -193,15 +208,32 @@ export class Sender {
     return this.#pause === undefined;
   }
 
-  #mustDrop(reason: Pause['reason']): boolean {
+  #sayPaused({ reason, cause }: Pause): void {
+    const { url, notices } = this.#options;
+    const origin = originOf(url);
+    const fate = this.#mustDrop(reason) ? 'Events are dropped meanwhile.' : 'Events wait meanwhile.';
+    const texts: Record<PauseReason, string> = {
+      unauthorized: `${origin} refuses the API key (${cause}). ${fate}`,
+      quota: `${origin} takes no more events of this space at present (${cause}). ${fate}`,
+      refused: `${origin} does not take events (${cause}). WEIR_URL, or the option url, is the address of Weir's ingest. ${fate}`,
+    };
+    notices.say(reason, texts[reason]);
+  }
+
+  #mustDrop(reason: PauseReason): boolean {
     const { spool, onQuota } = this.#options;
     // `refused` comes from a proxy or a wrong URL and may pass. docs/api.md §7.1 forbids a retry after 401 and 402.
     if (reason === 'refused') return false;
     return spool === undefined || (reason === 'quota' && onQuota === 'drop');
   }
 
-  #drop(batch: Batch, reason: Pause['reason']): void {
+  #drop(batch: Batch, reason: PauseReason): void {
     this.#options.counters.drop(reason, batch.events.length);
     batch.release();
   }
+}
+
+/** Without credentials and paths, which are not for a log. */
+function originOf(url: string): string {
+  return new URL(url).origin;
 }

@@ -8,9 +8,11 @@ export type Verdict =
   /** An event is invalid; `index` is the first such event, if the response names it. */
   | { kind: 'bad_event'; index: number | undefined }
   | { kind: 'too_large' }
-  | { kind: 'retry'; afterMs: number }
+  | { kind: 'retry'; afterMs: number; cause: string }
   /** No request will be accepted until something changes elsewhere. */
-  | { kind: 'pause'; reason: DropReason; resetMs: number | undefined };
+  | { kind: 'pause'; reason: PauseReason; resetMs: number | undefined; cause: string };
+
+export type PauseReason = Extract<DropReason, 'unauthorized' | 'quota' | 'refused'>;
 
 export function judge(answer: Answer): Verdict {
   const { status } = answer;
@@ -20,9 +22,9 @@ export function judge(answer: Answer): Verdict {
     case 400:
       return { kind: 'bad_event', index: indexOf(answer.details) };
     case 401:
-      return { kind: 'pause', reason: 'unauthorized', resetMs: undefined };
+      return { kind: 'pause', reason: 'unauthorized', resetMs: undefined, cause: causeOf(answer) };
     case 402:
-      return { kind: 'pause', reason: 'quota', resetMs: answer.quotaResetMs };
+      return { kind: 'pause', reason: 'quota', resetMs: answer.quotaResetMs, cause: causeOf(answer) };
     case 413:
       return { kind: 'too_large' };
     case 408:
@@ -32,11 +34,16 @@ export function judge(answer: Answer): Verdict {
   if (status >= 500) return retryAfter(answer);
   // Any other 2xx comes from a proxy, such as a captive portal: the events are not stored. Retry later.
   if (status >= 200 && status < 300) return retryAfter(answer);
-  return { kind: 'pause', reason: 'refused', resetMs: undefined };
+  return { kind: 'pause', reason: 'refused', resetMs: undefined, cause: causeOf(answer) };
 }
 
-function retryAfter({ retryAfterMs = 0 }: Answer): Verdict {
-  return { kind: 'retry', afterMs: Math.min(retryAfterMs, retryAfterMaxMs) };
+function retryAfter(answer: Answer): Verdict {
+  const afterMs = Math.min(answer.retryAfterMs ?? 0, retryAfterMaxMs);
+  return { kind: 'retry', afterMs, cause: causeOf(answer) };
+}
+
+function causeOf({ status, details }: Answer): string {
+  return details === '' ? `status ${status}` : `status ${status}: ${details}`;
 }
 
 /** `events[17].durationMs must be a number (and 3 more)` → 17. */

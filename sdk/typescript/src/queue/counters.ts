@@ -1,5 +1,6 @@
 import { dropReportIntervalMs } from '../limits.ts';
 import { callSafely } from '../runtime/callback.ts';
+import type { Notices } from '../runtime/notices.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 
 /** Why an event was not delivered. */
@@ -39,7 +40,19 @@ export interface DropReport {
 export interface CountersOptions {
   runtime: Runtime;
   onDrop: ((report: DropReport) => void) | undefined;
+  notices: Notices;
 }
+
+/** Reasons that the application does not know already, from its own doing or from the notice of a pause. */
+const unexpected: readonly DropReason[] = [
+  'queue_full',
+  'expired',
+  'unsent',
+  'damaged',
+  'rejected',
+  'too_large',
+  'unserializable',
+];
 
 /** Counts recorded, accepted and dropped events since the start. */
 export class Counters {
@@ -73,6 +86,7 @@ export class Counters {
     this.dropped[reason] = (this.dropped[reason] ?? 0) + events;
     this.#unreported[reason] = (this.#unreported[reason] ?? 0) + events;
     this.#lastDetails = details ?? this.#lastDetails;
+    this.#say(reason, events, details);
     this.#scheduleReport();
   }
 
@@ -84,6 +98,14 @@ export class Counters {
     this.#lastDetails = undefined;
     this.#reportedAtMs = this.#options.runtime.nowMs();
     callSafely(() => this.#options.onDrop?.(report));
+  }
+
+  /** Without `onDrop`, which reports drops to the application. */
+  #say(reason: DropReason, events: number, details: string | undefined): void {
+    const { onDrop, notices } = this.#options;
+    if (onDrop || !unexpected.includes(reason)) return;
+    const why = details ? `${reason}: ${details}` : reason;
+    notices.say(`dropped ${reason}`, `events dropped: ${events} (${why}). stats() counts further ones.`);
   }
 
   #scheduleReport(): void {
