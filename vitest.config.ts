@@ -13,6 +13,9 @@ const external = [
   'test/deploy/**/*.test.ts',
 ];
 
+/** Tests of the other packages, and those that need what only these install. */
+const packages = ['{lab,sdk}/**/*.test.ts', 'test/sdk/**/*.test.ts'];
+
 /** Builds a Kubernetes API server: some ten minutes of CPU time, too long for every run. */
 const kubernetes = ['test/deploy/kubernetes/*.test.ts'];
 
@@ -38,16 +41,17 @@ export default defineConfig({
         test: {
           name: 'main',
           include: [
-            '{platform,event,store,operations,services,cli,launcher,harness,lab,sdk,examples,test}/**/*.test.ts',
+            '{platform,event,store,operations,services,cli,launcher,harness,examples,test}/**/*.test.ts',
           ],
-          // The SDK's folder of client versions has packages with tests of their own.
-          exclude: ['**/node_modules/**', ...external],
+          exclude: ['**/node_modules/**', ...external, ...packages],
         },
       },
       {
         extends: true,
         test: { name: 'external', include: external, exclude: ['**/node_modules/**', ...kubernetes] },
       },
+      // `npm run test:packages`. The SDK's folder of client versions has packages with tests of their own.
+      { extends: true, test: { name: 'packages', include: packages, exclude: ['**/node_modules/**'] } },
       // `npm run test:kubernetes`
       { extends: true, test: { name: 'kubernetes', include: kubernetes } },
       // `npm run screenshots`

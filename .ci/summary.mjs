@@ -1,20 +1,23 @@
 /**
  * Prints what failed, by name, then "N passed, N failed", from the reports and the exit codes of .ci/run, and exits with 1
- * when anything failed: `node .ci/summary.mjs REPORTS TESTS EXTERNAL CHECKS CHAOS MODEL`. The names stand at the end of the log,
+ * when anything failed: `node .ci/summary.mjs REPORTS TESTS PACKAGES EXTERNAL CHECKS PACKAGE-CHECKS CHAOS MODEL`. The names stand at the end of the log,
  * which is what most systems keep of it.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 
-const [directory = '', tests, external, checks, chaos, model] = process.argv.slice(2);
+const [directory = '', tests, packages, external, checks, packageChecks, chaos, model] =
+  process.argv.slice(2);
 /** What Vitest prints of an error outside of a test, or of a process that was left running, fits into so many lines. */
 const linesOfLog = 40;
 
 const results = [
   countRun('npm test', 'tests', tests, () => readVitestReport('tests.json')),
+  countRun('npm run test:packages', 'packages', packages, () => readVitestReport('packages.json')),
   countRun('npm run test:external', 'external', external, () => readVitestReport('external.json')),
   countRun('npm run check', 'checks', checks, () => countAsOne(checks)),
+  countRun('npm run check:packages', 'package-checks', packageChecks, () => countAsOne(packageChecks)),
   countRun('npm run chaos', 'chaos', chaos, readChaosReport),
   countRun('npm run model', 'model', model, () => countAsOne(model)),
 ];

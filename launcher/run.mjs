@@ -1,7 +1,8 @@
 /**
- * Runs every npm script: `node launcher/run.mjs <script.ts | program of a dependency> …`. It works on Node 20 and newer,
- * installs missing dependencies, and continues on the Node 26 among them: a machine needs only Node and npm. This file
- * is plain JavaScript without dependencies, because it runs before they are installed.
+ * Runs every npm script: `node launcher/run.mjs [--packages] <script.ts | program of a dependency> …`. It works on Node 20
+ * and newer, installs missing dependencies, and continues on the Node 26 among them: a machine needs only Node and npm.
+ * `--packages` also installs what only the other packages of the repository need. This file is plain JavaScript without
+ * dependencies, because it runs before they are installed.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
@@ -18,11 +19,13 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** Loaded before every script: it makes loading Drizzle 0.4 s faster, and corrects the Postgres driver. */
 const preload = new URL('../store/db/fast-imports.ts', import.meta.url).href;
-const [name, ...args] = process.argv.slice(2);
+const own = process.argv.slice(2);
+const packages = own[0] === '--packages';
+const [name, ...args] = packages ? own.slice(1) : own;
 
 try {
   if (name === undefined) throw new Error('usage: node launcher/run.mjs <script.ts | program> [arguments]');
-  const node = await ensureInstalled(root, process.env);
+  const node = await ensureInstalled(root, process.env, { packages });
   if (Number(process.versions.node.split('.')[0]) >= nodeMajorMin) {
     const script = resolveScript(name);
     process.argv = [process.execPath, script, ...args];
@@ -31,7 +34,7 @@ try {
     await import(preload);
     await import(pathToFileURL(script).href);
   } else {
-    await runInNode(node, [...process.execArgv, fileURLToPath(import.meta.url), name, ...args]);
+    await runInNode(node, [...process.execArgv, fileURLToPath(import.meta.url), ...own]);
   }
 } catch (error) {
   const shown = error instanceof InstallError ? error.message : error instanceof Error ? error.stack : error;

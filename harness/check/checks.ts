@@ -19,6 +19,16 @@ export interface Check {
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
+/** Of the packages beside the product, which need dependencies of their own. */
+export const packageChecks: readonly Check[] = [
+  {
+    name: 'types of the packages (tsc)',
+    run: () => runTool(root, 'tsc', ['--noEmit', '-p', 'tsconfig.packages.json']),
+  },
+  { name: 'dead code and dependencies (knip)', run: () => runTool(root, 'knip', ['--no-progress']) },
+];
+
+/** Of the product. */
 export const checks: readonly Check[] = [
   { name: 'format and lint (biome)', run: () => runTool(root, 'biome', ['ci', '--colors=off', '.']) },
   { name: 'types (tsc)', run: () => runTool(root, 'tsc', ['--noEmit']) },
@@ -26,7 +36,6 @@ export const checks: readonly Check[] = [
     name: 'types of the pages (tsc)',
     run: () => runTool(root, 'tsc', ['--noEmit', '-p', 'services/dashboard-web']),
   },
-  { name: 'dead code and dependencies (knip)', run: () => runTool(root, 'knip', ['--no-progress']) },
   { name: 'protobuf contracts (buf lint)', run: () => runTool(root, 'buf', ['lint']) },
   {
     name: 'protobuf contracts are compatible with the last release (buf breaking)',

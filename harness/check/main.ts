@@ -1,7 +1,8 @@
 import process from 'node:process';
-import { checks } from './checks.ts';
+import { packageChecks, checks as productChecks } from './checks.ts';
 
-/** `npm run check`: runs all checks besides the tests, and prints one line for each. */
+/** `npm run check`: runs all checks besides the tests, and prints one line for each. `--packages`: those of the other packages. */
+const checks = process.argv.includes('--packages') ? packageChecks : productChecks;
 let failures = 0;
 for (const { name, run } of checks) {
   const startedAt = performance.now();

@@ -17,15 +17,16 @@ export class InstallError extends Error {
  *
  * @param {string} root the checkout
  * @param {Environment} env
+ * @param {{ packages: boolean }} options `packages`: also what only the workspaces need (the SDK's tests, the laboratory)
  * @returns {Promise<string>} the path of the Node among the dependencies
  */
-export async function ensureInstalled(root, env) {
+export async function ensureInstalled(root, env, options) {
   const node = join(root, 'node_modules', 'node', 'bin', 'node');
-  const isReady = () => existsSync(node) && findStalePackage(root) === undefined;
+  const isReady = () => existsSync(node) && findStalePackage(root, options) === undefined;
   if (isReady()) return node;
   const release = await acquireInstallLock(join(root, '.weir-install'));
   try {
-    if (!isReady()) await install(root, node, withoutNodeModules(root, env));
+    if (!isReady()) await install(root, node, withoutNodeModules(root, env), options);
   } finally {
     release();
   }
@@ -36,12 +37,14 @@ export async function ensureInstalled(root, env) {
  * @param {string} root
  * @param {string} node
  * @param {Environment} env
+ * @param {{ packages: boolean }} options
  */
-async function install(root, node, env) {
-  if (findStalePackage(root) !== undefined) {
+async function install(root, node, env, options) {
+  if (findStalePackage(root, options) !== undefined) {
     process.stderr.write('weir: installing the dependencies (once, up to a minute) …\n');
     // Node 26 is a development dependency: install those even with NODE_ENV=production.
-    await run(['npm', 'ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund'], root, env);
+    const all = ['--include=dev', '--include=optional', ...(options.packages ? [] : ['--workspaces=false'])];
+    await run(['npm', 'ci', ...all, '--no-audit', '--no-fund'], root, env);
   }
   if (!existsSync(node)) {
     if (await areScriptsDisabled(root, env)) {

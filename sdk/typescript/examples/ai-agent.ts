@@ -1,8 +1,8 @@
 import { createOpenAI } from '@ai-sdk/openai';
 import { generateText, isStepCount, jsonSchema, registerTelemetry, tool } from 'ai';
 // In your program, import from '@weir/sdk/ai' and '@weir/sdk'.
-import { weirTelemetry } from '../../sdk/typescript/src/ai.ts';
-import { Weir } from '../../sdk/typescript/src/index.ts';
+import { weirTelemetry } from '../src/ai.ts';
+import { Weir } from '../src/index.ts';
 import { descriptions, stepsMax, tools } from './tools.ts';
 
 const [weather, rate] = descriptions;

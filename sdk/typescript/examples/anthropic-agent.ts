@@ -1,6 +1,6 @@
 import Anthropic from '@anthropic-ai/sdk';
 // In your program, import from '@weir/sdk'.
-import { Weir } from '../../sdk/typescript/src/index.ts';
+import { Weir } from '../src/index.ts';
 import { descriptions, stepsMax, tools } from './tools.ts';
 
 /** An agent on Anthropic's Messages API: calls the model, runs the requested tools, and calls the model again. */

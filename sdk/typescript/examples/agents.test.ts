@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { type Provider, startProvider } from '../../sdk/typescript/test/support/provider.ts';
-import { text } from '../../sdk/typescript/test/support/provider-bodies.ts';
-import { WeirStub } from '../../sdk/typescript/test/support/weir-stub.ts';
+import { type Provider, startProvider } from '../test/support/provider.ts';
+import { text } from '../test/support/provider-bodies.ts';
+import { WeirStub } from '../test/support/weir-stub.ts';
 import { runAiAgent } from './ai-agent.ts';
 import { runAnthropicAgent } from './anthropic-agent.ts';
 import { runOpenAIAgent } from './openai-agent.ts';
