@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import type { ServiceName } from '../platform/config/variables.ts';
 import { limitToSystem, type ProcessCounts } from './supervise/process-counts.ts';
 import { processes, withVariable } from './supervise/services.ts';
@@ -18,6 +19,7 @@ export async function runServiceGroup(
   // A second signal ends this process at once, and the closed channel to it the services.
   const { signal, requested } = listenForStopSignals(host, () => host.exit(130));
   const report = (line: string) => void host.stderr.write(`${line}\n`);
+  host.on('unhandledRejection', (reason) => report(`a task failed: ${inspect(reason)}`));
   const counts = await limitToSystem(wanted, report);
   await using resources = new AsyncDisposableStack();
   const supervision = { report, resources, loops: new Map(), signal };

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import process from 'node:process';
+import { inspect } from 'node:util';
 import { openDataDirectory } from './data-directory/data-directory.ts';
 import { findNpmProcess, watchNpmProcess } from './instance/npm-process.ts';
 import { acquireSupervisorLock } from './instance/supervisor-lock.ts';
@@ -22,6 +23,13 @@ const progress = openProgress(process.stdout);
 // A closed terminal or pipe must not crash the supervisor: it stops on a signal, and in order.
 for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
 const stop = listenForStopSignals(process, forceStop);
+// A task that failed must not end the services: each is supervised by a loop of its own.
+process.on('unhandledRejection', (reason) => progress.note(`a task failed: ${inspect(reason)}`));
+process.on('uncaughtException', (error) => {
+  process.exitCode = 1;
+  progress.note(inspect(error));
+  if (!stop.signal.aborted) stop.request('an error that no code expected');
+});
 
 try {
   await main(stop);

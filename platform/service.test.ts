@@ -23,13 +23,13 @@ function run(file: string, env: Record<string, string> = {}) {
 }
 
 /** A service whose `start` acquires a resource and then runs this code. */
-function writeService(name: string, rest: string): string {
+function writeService(name: string, rest: string, service = 'test'): string {
   const file = join(directory, `${name}.ts`);
-  const service = fileURLToPath(new URL('service.ts', import.meta.url));
+  const source = fileURLToPath(new URL('service.ts', import.meta.url));
   writeFileSync(
     file,
-    `import { runService } from ${JSON.stringify(service)};
-    await runService(process, { name: 'test', schema: '' }, async ({ log, resources }) => {
+    `import { runService } from ${JSON.stringify(source)};
+    await runService(process, { name: '${service}', schema: '' }, async ({ log, resources }) => {
       resources.defer(() => log.info('resource released'));
       log.info('starting');
       ${rest}
@@ -59,6 +59,30 @@ test('it stops when the supervisor dies while it starts', async () => {
   await untilWritten('starting');
   child.disconnect();
   expect(await exited).toEqual([0, null]);
+});
+
+const rejecting = `Promise.reject(new Error('not expected', { cause: new Error('the disk is full') }));`;
+
+test('a rejection that no code handles is logged with its cause, and the service continues', async () => {
+  const { child, output, exited, untilWritten } = run(writeService('rejecting', rejecting + waitLong));
+  await untilWritten('not expected');
+  expect(output.text).toContain('the disk is full');
+  child.kill('SIGTERM');
+  expect(await exited).toEqual([0, null]);
+  expect(output.text).toContain('resource released');
+});
+
+test('the writer ends with it, and any service with an exception, for a restart', async () => {
+  const writer = run(writeService('writer', rejecting + waitLong, 'writer'), {
+    DATABASE_URL: 'postgres://127.0.0.1:1/weir',
+    NATS_URL: 'nats://127.0.0.1:1',
+  });
+  const throwing = `setTimeout(() => { throw new Error('not expected', { cause: new Error('the disk is full') }); });`;
+  const other = run(writeService('throwing', throwing + waitLong));
+  for (const { exited, output } of [writer, other]) {
+    expect(await exited).toEqual([1, null]);
+    expect(output.text).toContain('the disk is full');
+  }
 });
 
 test('a release that hangs does not delay the exit', async () => {

@@ -56,6 +56,7 @@ export async function runService(
   try {
     const config = parseConfig(host.env, requiredOf[name]);
     log = openLog(name, config);
+    logUnhandled(host, name, log);
     await serve({ host, name, schema, config, log, stopped }, start);
   } catch (error) {
     log?.fatal({ err: error }, 'service failed');
@@ -116,6 +117,23 @@ async function serve({ host, name, schema, config, log, stopped }: Run, start: S
   if ((await stopped) === 'SIGTERM') await sleep(config.DRAIN_DELAY_MS);
   // A release that hangs must not keep the supervisor waiting forever.
   setTimeout(() => host.exit(1), drainTimeoutMs).unref();
+}
+
+/**
+ * An error that no code expected is logged with its causes. A rejection belongs to one request or one task, so ingest and the dashboard
+ * API continue: their other clients must not notice. The writer ends, because a task of it may have stopped for good: its messages
+ * are delivered again to the process that replaces it. After an exception each of them ends.
+ */
+function logUnhandled(host: NodeJS.Process, name: ServiceName, log: Logger): void {
+  const end = (error: unknown) => {
+    log.fatal({ err: error }, 'service failed');
+    host.exit(1);
+  };
+  host.on('uncaughtException', end);
+  host.on('unhandledRejection', (reason) => {
+    if (name === 'writer') end(reason);
+    else log.error({ err: reason }, 'ALARM: a task failed, and no code expected it');
+  });
 }
 
 function stopRequested(host: NodeJS.Process): Promise<string> {

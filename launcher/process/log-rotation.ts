@@ -1,4 +1,5 @@
-import { copyFileSync, truncateSync } from 'node:fs';
+import { copyFileSync, rmSync, truncateSync } from 'node:fs';
+import { type LoopLog, startLoop } from '../../platform/background-loop.ts';
 import { logBytes } from './log-file.ts';
 
 /** The size of one log file; two generations of each are kept. */
@@ -11,17 +12,39 @@ const checkIntervalMs = 10_000;
  * Keeps log files from filling the disk: one that is too large is copied to `<file>.1` and truncated. Its writer opened
  * it for appending, so it continues at the new end.
  */
-export function rotateLogFiles(files: readonly string[]): Disposable {
-  const timer = setInterval(() => files.forEach(rotateLogFile), checkIntervalMs);
-  timer.unref();
-  return { [Symbol.dispose]: () => clearInterval(timer) };
+export function rotateLogFiles(
+  files: readonly string[],
+  log: LoopLog,
+  intervalMs = checkIntervalMs,
+): AsyncDisposable {
+  const rotations = files.map((file) =>
+    startLoop(
+      {
+        run: () => rotateLogFile(file),
+        intervalMs,
+        delayMs: intervalMs,
+        retryMs: intervalMs,
+        failure: `${file} was not kept as ${file}.1`,
+      },
+      log,
+    ),
+  );
+  return {
+    async [Symbol.asyncDispose]() {
+      await Promise.all(rotations.map((rotation) => rotation[Symbol.asyncDispose]()));
+    },
+  };
 }
 
-/** Rotates one file if it is too large. */
+/** Rotates one file if it is too large. @throws the system's error when its entries are lost, as on a full disk. */
 export function rotateLogFile(file: string): void {
   if (logBytes(file) <= logBytesMax) return;
   try {
     copyFileSync(file, `${file}.1`);
+  } catch (error) {
+    // Half a copy helps nobody, and takes space that the disk lacks.
+    rmSync(`${file}.1`, { force: true });
+    throw error;
   } finally {
     // Also when there is no room for the copy: then the old entries are lost.
     truncateSync(file, 0);

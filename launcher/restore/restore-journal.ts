@@ -47,9 +47,11 @@ export class RestoreRecord {
     return this.#journal;
   }
 
+  /** @throws the system's error when it cannot be written, as on a full disk: nothing has changed then. */
   change(change: Partial<RestoreJournal>): void {
-    this.#journal = { ...this.#journal, ...change };
-    writePrivateJson(this.#file, this.#journal);
+    const journal = { ...this.#journal, ...change };
+    writePrivateJson(this.#file, journal);
+    this.#journal = journal;
   }
 }
 

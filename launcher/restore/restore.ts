@@ -1,4 +1,4 @@
-import { existsSync, renameSync } from 'node:fs';
+import { existsSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { backupDirectory, listBackups } from '../backup/backup-directory.ts';
 import { syncDirectory } from '../backup/copied-file.ts';
@@ -44,7 +44,7 @@ export async function restorePostgres(record: RestoreRecord, system: RestoreSyst
     system.report(line);
     record.change({ progress: line });
   };
-  const fresh = `${dataDir}.restored`;
+  const fresh = copyOf(dataDir);
   const options: RecoveryOptions = {
     directory,
     backup,
@@ -72,11 +72,31 @@ export async function restorePostgres(record: RestoreRecord, system: RestoreSyst
   }
   if (record.journal.step === 'copied') record.change({ step: 'recovered' });
   if (record.journal.step === 'recovered') {
-    const aside = `${dataDir}.before-${id}`;
+    const aside = asideOf(dataDir, id);
     // Killed between the two, the restore finds the first one done.
     if (existsSync(fresh) && existsSync(dataDir)) renameSync(dataDir, aside);
     if (existsSync(fresh)) renameSync(fresh, dataDir);
     await syncDirectory(dirname(dataDir));
     record.change({ step: 'swapped', ...(existsSync(aside) && { aside }) });
   }
+}
+
+/** Where the backup is copied to and recovers. */
+const copyOf = (dataDir: string) => `${dataDir}.restored`;
+
+/** Where the replaced data directory goes. */
+const asideOf = (dataDir: string, id: string) => `${dataDir}.before-${id}`;
+
+/**
+ * After a restore that failed: deletes its copy, which takes the space of a whole database, and puts the old data directory back if it
+ * was aside already.
+ */
+export function discardCopy({ journal }: RestoreRecord, { dataDir }: Pick<RestoreSystem, 'dataDir'>): void {
+  if (journal.step === 'swapped') return;
+  const aside = asideOf(dataDir, journal.id);
+  if (existsSync(aside)) {
+    if (existsSync(dataDir)) renameSync(dataDir, copyOf(dataDir));
+    renameSync(aside, dataDir);
+  }
+  rmSync(copyOf(dataDir), { recursive: true, force: true });
 }

@@ -1,8 +1,9 @@
 import { open, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { startLoop } from '../../platform/background-loop.ts';
 import { readNatsHealth } from '../provision/nats/nats-health.ts';
 import type { NatsServer } from '../provision/nats/nats-server.ts';
+import { logLines } from '../terminal/progress.ts';
 
 /** Bounds how late an error, and free space, are noticed. One request costs nats-server a millisecond. */
 const pollMs = 1_000;
@@ -29,25 +30,21 @@ export interface WatchedServer extends Pick<NatsServer, 'monitorUrl' | 'exited' 
  * @returns when the server has exited.
  */
 export async function watchNats(server: WatchedServer, report: (line: string) => void): Promise<void> {
-  let hasExited = false;
-  const exited = server.exited.then(() => {
-    hasExited = true;
-  });
   let isReported = false;
-  while (!hasExited) {
+  const run = async (signal: AbortSignal) => {
     const health = await readNatsHealth(server.monitorUrl, responseTimeoutMs).catch(() => undefined);
     const writeError = health?.writeError;
-    if (writeError !== undefined && !hasExited) {
-      if (!isReported)
-        report(`nats-server accepts no events: ${writeError}. It is restarted when the disk is writable`);
-      isReported = true;
-      if (await isWritable(server.storeDir)) {
-        report('the disk is writable again: stopping nats-server for a restart');
-        return server.stop();
-      }
-    }
-    await Promise.race([exited, sleep(pollMs, undefined, { ref: false })]);
-  }
+    if (writeError === undefined || signal.aborted) return;
+    if (!isReported)
+      report(`nats-server accepts no events: ${writeError}. It is restarted when the disk is writable`);
+    isReported = true;
+    if (!(await isWritable(server.storeDir))) return;
+    report('the disk is writable again: stopping nats-server for a restart');
+    await server.stop();
+  };
+  const failure = 'nats-server was not checked';
+  await using _loop = startLoop({ run, intervalMs: pollMs, retryMs: pollMs, failure }, logLines(report));
+  await server.exited;
 }
 
 /** Whether the disk has space and an fsync succeeds. On a full disk nats-server starts, and then rejects writes again. */

@@ -1,6 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { startLoop } from '../../platform/background-loop.ts';
 import { logBytes, readLog } from '../process/log-file.ts';
 import type { ServerProcess } from '../process/server-process.ts';
+import { logLines } from '../terminal/progress.ts';
 
 /** The interval at which the log is read, and so the longest delay of a restart. */
 const pollMs = 2_000;
@@ -26,21 +27,19 @@ export async function watchPostgres(
   { logFile, exited, stop }: WatchedPostgres,
   report: (line: string) => void,
 ): Promise<void> {
-  let hasExited = false;
-  const exit = exited.then(() => {
-    hasExited = true;
-  });
   const hasPanicked = createPanicWatch();
-  let readUntil = logBytes(logFile);
-  while (!hasExited) {
+  let readUntil: number | undefined;
+  const run = async () => {
+    readUntil ??= logBytes(logFile);
     const text = readLog(logFile, readUntil);
     readUntil = logBytes(logFile);
-    if (hasPanicked(text, performance.now())) {
-      report('Postgres hangs after a PANIC in its recovery: stopping it for a restart');
-      return stop();
-    }
-    await Promise.race([exit, sleep(pollMs, undefined, { ref: false })]);
-  }
+    if (!hasPanicked(text, performance.now())) return;
+    report('Postgres hangs after a PANIC in its recovery: stopping it for a restart');
+    await stop();
+  };
+  const failure = 'the log of Postgres was not read';
+  await using _loop = startLoop({ run, intervalMs: pollMs, retryMs: pollMs, failure }, logLines(report));
+  await exited;
 }
 
 /**

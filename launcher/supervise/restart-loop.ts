@@ -106,7 +106,12 @@ export async function startRestartLoop(options: RestartLoopOptions): Promise<Res
 }
 
 function describeRestart({ name, lastOutput }: RestartLoopOptions, exit: ProcessExit): string {
-  const output = lastOutput();
+  let output = '';
+  try {
+    output = lastOutput();
+  } catch {
+    // A log that cannot be read must not end the restarts.
+  }
   return `${name} exited (${describeExit(exit)})${output && `: ${output}`}; restarting`;
 }
 

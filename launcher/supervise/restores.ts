@@ -1,9 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { startLoop } from '../../platform/background-loop.ts';
 import { backupDirectory } from '../backup/backup-directory.ts';
 import { ensureRoles, urlOfRole } from '../provision/postgres/roles.ts';
-import { type RestoreSystem, restorePostgres } from '../restore/restore.ts';
+import { discardCopy, type RestoreSystem, restorePostgres } from '../restore/restore.ts';
 import { findOpenRestore, type RestoreRecord } from '../restore/restore-journal.ts';
+import { logLines } from '../terminal/progress.ts';
 import type { StartContext } from './start-context.ts';
+
+type RestoreContext = Pick<StartContext, 'data' | 'progress' | 'state' | 'loops' | 'signal'>;
 
 /** How soon `weir restore` begins. */
 const pollMs = 1_000;
@@ -14,29 +18,23 @@ const pollMs = 1_000;
  * @param held the labels of Postgres and of what uses it, in the order in which they start.
  */
 export function watchRestores(
-  context: StartContext,
+  context: RestoreContext,
   held: readonly string[],
   natsUrl: string,
 ): AsyncDisposable {
-  const stopping = new AbortController();
-  const running = (async () => {
-    while (!stopping.signal.aborted) {
-      await sleep(pollMs, undefined, stopping).catch(() => {});
-      const record = findOpenRestore(context.data.file('restore.json'));
-      if (record === undefined || stopping.signal.aborted) continue;
-      await restoreWhileRunning(context, record, { held, natsUrl });
-    }
-  })();
-  return {
-    async [Symbol.asyncDispose]() {
-      stopping.abort();
-      await running;
-    },
+  const run = async () => {
+    const record = findOpenRestore(context.data.file('restore.json'));
+    if (record !== undefined) await restoreWhileRunning(context, record, { held, natsUrl });
   };
+  const failure = 'a restore could not be begun or ended';
+  return startLoop(
+    { run, intervalMs: pollMs, delayMs: pollMs, retryMs: pollMs, failure },
+    logLines(context.progress.note),
+  );
 }
 
 async function restoreWhileRunning(
-  context: StartContext,
+  context: RestoreContext,
   record: RestoreRecord,
   { held, natsUrl }: { held: readonly string[]; natsUrl: string },
 ): Promise<void> {
@@ -50,9 +48,27 @@ async function restoreWhileRunning(
   if (signal.aborted) return;
   if (failure !== undefined) progress.note(`the restore failed: ${failure}`);
   for (const name of held) await loops.get(name)?.release();
-  record.change(failure === undefined ? { step: 'done' } : { step: 'failed', failure });
+  await endJournal(context, record, failure);
   if (failure === undefined) progress.note('Postgres is restored');
 }
+
+/** Waits while the disk is full: an open journal would begin the restore again. */
+async function endJournal(
+  { progress, signal }: RestoreContext,
+  record: RestoreRecord,
+  failure: string | undefined,
+): Promise<void> {
+  for (let isReported = false; !signal.aborted; isReported = true) {
+    try {
+      return record.change(failure === undefined ? { step: 'done' } : { step: 'failed', failure });
+    } catch (error) {
+      if (!isReported) progress.note(`the end of the restore is not recorded yet: ${describe(error)}`);
+      await sleep(pollMs, undefined, { signal }).catch(() => {});
+    }
+  }
+}
+
+const describe = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
 /**
  * Goes on with a restore that was requested or interrupted before this start.
@@ -60,21 +76,21 @@ async function restoreWhileRunning(
  * @throws Error when it fails: the next start uses the old data directory.
  */
 export async function finishRestore(
-  context: StartContext,
+  context: RestoreContext,
   record: RestoreRecord,
   natsUrl: string,
 ): Promise<void> {
   await context.progress.step('restore of Postgres', async () => {
     const failure = await restore(context, record, { natsUrl, stopServices: async () => {} });
     context.signal.throwIfAborted();
-    record.change(failure === undefined ? { step: 'done' } : { step: 'failed', failure });
+    await endJournal(context, record, failure);
     if (failure !== undefined) throw new Error(`The restore failed: ${failure}`);
   });
 }
 
-/** @returns why it failed. */
+/** @returns why it failed. Then its copy is deleted, unless the whole system stops: the next start goes on with it. */
 async function restore(
-  { data, progress, state }: StartContext,
+  { data, progress, state, signal }: RestoreContext,
   record: RestoreRecord,
   { natsUrl, stopServices }: { natsUrl: string; stopServices: () => Promise<void> },
 ): Promise<string | undefined> {
@@ -121,6 +137,11 @@ async function restore(
     await restorePostgres(record, system);
     return undefined;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    try {
+      if (!signal.aborted) discardCopy(record, system);
+    } catch (leftover) {
+      report(`the copy of the failed restore was not deleted: ${describe(leftover)}`);
+    }
+    return describe(error);
   }
 }

@@ -3,6 +3,7 @@ import { writePrivateJson } from '../data-directory/json-file.ts';
 import type { Connection } from '../local-system.ts';
 import { rotateLogFiles } from '../process/log-rotation.ts';
 import { buildWeb } from '../provision/web/web-build.ts';
+import { logLines } from '../terminal/progress.ts';
 import { compileServices } from './compile-cache.ts';
 import { startServers } from './embedded-servers.ts';
 import { countProcesses, labelsOf, limitToSystem } from './process-counts.ts';
@@ -17,9 +18,8 @@ import type { StartContext } from './start-context.ts';
 export async function startSystem(context: StartContext): Promise<Connection> {
   const { config, data, progress, resources, signal, tasks } = context;
   const counts = await limitToSystem(countProcesses(config), (line) => progress.note(line));
-  resources.use(
-    rotateLogFiles(['postgres', 'nats-server', ...labelsOf(counts)].map((label) => data.logFile(label))),
-  );
+  const logFiles = ['postgres', 'nats-server', ...labelsOf(counts)].map((label) => data.logFile(label));
+  resources.use(rotateLogFiles(logFiles, logLines(progress.note)));
   // Concurrently with the servers: a build takes seconds when the pages have changed.
   const building = buildWeb({ cacheDir: context.cacheDir, signal });
   building.catch(() => {});

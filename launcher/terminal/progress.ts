@@ -1,3 +1,5 @@
+import type { LoopLog } from '../../platform/background-loop.ts';
+
 /** The output of progress: a terminal, or a file or pipe, which gets one line per step. */
 export interface ProgressOutput {
   isTTY?: boolean;
@@ -10,6 +12,14 @@ export interface Progress {
   step<T>(title: string, run: (showDetail: (detail: string) => void) => Promise<T>): Promise<T>;
   /** Shows a separate line. */
   note(line: string): void;
+}
+
+/** Shows the failures of background work as lines. */
+export function logLines(report: (line: string) => void): LoopLog {
+  return {
+    warn: ({ err }, message) => report(`${message}: ${err instanceof Error ? err.message : err}`),
+    info: report,
+  };
 }
 
 /** The duration of a faster step is not shown. */
