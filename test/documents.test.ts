@@ -8,7 +8,7 @@ const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const glob = (pattern: string) =>
   globSync(pattern, { cwd: root, exclude: (name) => /node_modules|sdk\/typescript\/dist/.test(name) });
 // The changelog also names files of the past.
-const documents = glob('{*.md,docs/**/*.md,examples/**/*.md}').filter((path) => path !== 'CHANGELOG.md');
+const documents = glob('{*.md,{docs,examples,lab}/**/*.md}').filter((path) => path !== 'CHANGELOG.md');
 const sources = glob(
   '{platform,event,store,operations,services,cli,launcher,harness,lab,sdk,examples,test}/**/*.{ts,tsx,mjs}',
 );
