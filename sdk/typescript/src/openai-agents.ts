@@ -65,11 +65,12 @@ export function weirTraceProcessor(
 function openSpan(runs: Runs<SpanRun>, trace: AgentsTrace | undefined, span: AgentsSpan): void {
   const { spanId: id, parentId, traceId } = span;
   const data = { eventId: createUuid() };
-  runs.open({ id, parentId: parentId ?? undefined, traceId: uuidOf(traceId) }, data, (outer) => {
-    const scope: Scope = { ...outer };
-    if (trace?.groupId) scope.threadId ??= trace.groupId;
-    return enterSpan(scope, asObject(span.spanData), data.eventId);
-  });
+  runs.open(
+    { id, parentId: parentId ?? undefined, traceId: uuidOf(traceId) },
+    data,
+    (outer) => enterSpan(outer, asObject(span.spanData), data.eventId),
+    (scope) => (trace?.groupId ? { ...scope, threadId: trace.groupId } : scope),
+  );
 }
 
 function enterSpan(scope: Scope, { type, name }: Json, eventId: string): Scope {

@@ -229,6 +229,60 @@ test('a failed call with maxRetries 0 is recorded at once', async () => {
   expect((await recorded()).map(({ status }) => status.error?.code)).toEqual(['timeout', 'timeout']);
 });
 
+describe('a call whose attempts time out by the option of the constructor is one event, called a time-out', () => {
+  const options = { apiKey: 'k', timeout: 250, maxRetries: 1 };
+  const hang = { model: 'hang', messages, max_tokens: 9 };
+  const anthropicUrl = () => provider.url.replace('/v1', '');
+  const calls: [string, () => Promise<unknown>][] = [
+    [
+      'OpenAI, observed',
+      () => weir.observe(new OpenAI({ ...options, baseURL: provider.url })).chat.completions.create(hang),
+    ],
+    [
+      'OpenAI, with weir.fetch()',
+      () =>
+        new OpenAI({ ...options, baseURL: provider.url, fetch: weir.fetch() }).chat.completions.create(hang),
+    ],
+    [
+      'OpenAI, in the body',
+      () =>
+        weir
+          .observe(new OpenAI({ ...options, baseURL: provider.url }))
+          .chat.completions.create(chat('hang-in-body')),
+    ],
+    [
+      'Anthropic, observed',
+      () => weir.observe(new Anthropic({ ...options, baseURL: anthropicUrl() })).messages.create(hang),
+    ],
+    [
+      'Anthropic, with the middleware',
+      () =>
+        new Anthropic({
+          ...options,
+          baseURL: anthropicUrl(),
+          middleware: [weir.anthropic()],
+        }).messages.create(hang),
+    ],
+  ];
+  test.each(calls)('%s', async (_, call) => {
+    await expect(call()).rejects.toThrow(/timed out/);
+    await weir.shutdown();
+    expect(stub.events.map(({ status }) => status.error?.code)).toEqual(['timeout']);
+    expect(stub.events[0]?.properties.llm?.retries).toBe(1);
+  });
+});
+
+test('an abort by the application is no time-out, whatever the time-out of the client', async () => {
+  const client = weir.observe(new OpenAI({ baseURL: provider.url, apiKey: 'k', timeout: 60_000 }));
+  const before = provider.requests.length;
+  const controller = new AbortController();
+  const settled = client.chat.completions.create(chat('hang'), { signal: controller.signal }).catch(() => {});
+  await eventually(() => expect(provider.requests.length).toBeGreaterThan(before));
+  controller.abort();
+  await settled;
+  expect((await recorded()).map(({ status }) => status.error?.code)).toEqual(['aborted']);
+});
+
 test('a client that takes no fetch is returned as it is', async () => {
   const foreign = { generate: () => 1 };
   expect(weir.observe(foreign)).toBe(foreign);

@@ -145,6 +145,29 @@ test('langchain: a completion model, details of graphs, and a tool that returns 
   });
 });
 
+test('inside of weir.trace the thread and the user of a run win, with its dimensions', async () => {
+  const outer = { threadId: 'outer', userId: 'outer', agentId: 'a', additionalProperties: { plan: 'free' } };
+  const processor = weirTraceProcessor(weir);
+  await weir.trace(async () => {
+    const handler = weirCallbacks(weir);
+    const metadata = { thread_id: 'own', user_id: 'ada', plan: 'pro' };
+    handler.handleLLMStart({}, ['Hi'], 'own', undefined, {}, [], metadata);
+    handler.handleLLMEnd({ generations: [] }, 'own');
+    handler.handleLLMStart({}, ['Hi'], 'none', undefined, {}, [], {});
+    handler.handleLLMEnd({ generations: [] }, 'none');
+    const call = span('g', null, { type: 'generation' });
+    await processor.onTraceStart({ traceId: call.traceId, name: 'n', groupId: 'group' });
+    await processor.onSpanStart(call);
+    await processor.onSpanEnd(call);
+  }, outer);
+  const [own, none, agents] = await recorded();
+  expect(own?.context).toEqual({ threadId: 'own', userId: 'ada', agentId: 'a' });
+  expect(own?.additionalProperties).toEqual({ plan: 'pro' });
+  expect(none?.context).toEqual({ threadId: 'outer', userId: 'outer', agentId: 'a' });
+  expect(none?.additionalProperties).toEqual({ plan: 'free' });
+  expect(agents?.context).toEqual({ threadId: 'group', userId: 'outer', agentId: 'a' });
+});
+
 test('runs whose end is never reported are recorded at the end, and more than 10,000 are not kept', async () => {
   const handler = weirCallbacks(weir);
   for (let run = 0; run <= 10_000; run++) handler.handleChainStart({}, {}, `chain ${run}`);

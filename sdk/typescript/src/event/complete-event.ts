@@ -1,6 +1,5 @@
 import { currentScope } from './context.ts';
-import { dimensionsOf, type EventDefaults } from './dimensions.ts';
-import { dropUndefined } from './drop-undefined.ts';
+import { dimensionsOf, type EventDefaults, toDimensions, toIdentifiers } from './dimensions.ts';
 import type { EventInput, WeirEvent } from './event.ts';
 import { createUuid, isUuidV4 } from './uuid.ts';
 
@@ -26,13 +25,13 @@ export function completeEvent(input: EventInput, defaults: EventDefaults, nowMs:
       ...input.instrumentation,
       vendor: input.instrumentation?.vendor ?? defaults.vendor,
     },
-    context: { ...dropUndefined({ threadId, agentId, agentGroupId, userId }), ...input.context },
-    additionalProperties: {
+    context: toIdentifiers({ threadId, agentId, agentGroupId, userId, ...input.context }),
+    additionalProperties: toDimensions({
       ...(traceId !== undefined && !hasTraceId && { traceId: String(traceId) }),
       ...dimensionsOf(defaults, scope),
       ...scope.additionalProperties,
       ...input.additionalProperties,
-    },
+    }),
     properties: input.properties,
   };
 }

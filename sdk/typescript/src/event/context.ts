@@ -30,10 +30,15 @@ export interface Scope extends CallContext {
   /** The id of the run of a framework that this scope was made for: code inside it has entered it already. */
   runId?: string;
   /** The call of a provider's SDK that an HTTP attempt belongs to. */
-  call?: {
-    /** How often that SDK retries, if known. */
-    retriesMax?: number | undefined;
-  };
+  call?: ClientCall;
+}
+
+/** What a provider's SDK tells about a call of it. */
+export interface ClientCall {
+  /** How often that SDK retries, if known. */
+  retriesMax?: number | undefined;
+  /** The signal by which the application aborts the call. Without an abort of it, the SDK has aborted because of its time-out. */
+  signal?: AbortSignal | null | undefined;
 }
 
 /** A span as the events inside it name it. */

@@ -1,5 +1,6 @@
 import type { CallContext, Scope } from './context.ts';
 import { dropUndefined } from './drop-undefined.ts';
+import { jsonTextOf } from './json-text.ts';
 
 /** The options of the client that apply to every event. */
 export interface EventDefaults extends Pick<CallContext, 'tags' | 'release' | 'environment'> {
@@ -21,4 +22,30 @@ export function dimensionsOf(defaults: EventDefaults, scope: Scope): Record<stri
     'span.ids': spans.map(({ id }) => id).join('/') || undefined,
     'otel.parent_event_id': scope.parentEventId,
   });
+}
+
+/**
+ * The members as Weir takes dimensions: texts and numbers. One of another type would have every event that it is in refused: it
+ * becomes text, and is left out when it has none.
+ */
+export function toDimensions(members: object): Record<string, string | number> {
+  return mapMembers(members, (value) => (Number.isFinite(value) ? (value as number) : toText(value)));
+}
+
+/** The members as Weir takes identifiers: texts. */
+export function toIdentifiers(members: object): Record<string, string> {
+  return mapMembers(members, toText);
+}
+
+function mapMembers<T>(members: object, convert: (value: unknown) => T | undefined): Record<string, T> {
+  const converted = Object.entries(members).map(([name, value]) => [name, convert(value)] as const);
+  return dropUndefined(Object.fromEntries(converted));
+}
+
+function toText(value: unknown): string | undefined {
+  if (value === undefined || value === null || typeof value === 'function') return undefined;
+  if (typeof value !== 'object') return String(value);
+  const text = jsonTextOf(value);
+  // A date is a text without the quotes.
+  return text?.startsWith('"') ? JSON.parse(text) : text;
 }

@@ -1,5 +1,6 @@
 import { ignoreRejection } from '../runtime/callback.ts';
 import { composeEvent } from './compose-event.ts';
+import { toDimensions } from './dimensions.ts';
 import { dropUndefined } from './drop-undefined.ts';
 import type { EventProperties, WeirEvent } from './event.ts';
 import { jsonTextOf } from './json-text.ts';
@@ -25,7 +26,10 @@ export function maskEvent(event: WeirEvent, mask: Mask): Redacted {
     if (masked === null) return { event: undefined, hasFailed: false };
     // Serialize here: a getter or toJSON of the masked event may throw, and that must fail closed, too.
     const plain: unknown = JSON.parse(jsonTextOf(masked) ?? '');
-    if (isEvent(plain, event)) return { event: { ...plain, id: event.id }, hasFailed: false };
+    if (isEvent(plain, event)) {
+      const additionalProperties = toDimensions(plain.additionalProperties ?? {});
+      return { event: { ...plain, id: event.id, additionalProperties }, hasFailed: false };
+    }
   } catch {
     // Falls through to the event without its content.
   }

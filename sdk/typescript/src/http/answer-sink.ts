@@ -3,8 +3,10 @@ import type { EventError } from '../event/event.ts';
 import type { Adapter, LlmAnswer, StreamParser } from '../wire/adapter.ts';
 import { SseParser } from '../wire/sse.ts';
 import type { Attempt, CallBoard } from './call-board.ts';
-import { answerCharsMax } from './limits.ts';
 import type { ResponseSink } from './response-tap.ts';
+
+/** Longest response, other than an event stream, that is parsed. A longer one is recorded without content. */
+const answerCharsMax = 16 * 1024 * 1024;
 
 interface AnswerReader {
   push(text: string): void;
@@ -19,6 +21,7 @@ export class AnswerSink implements ResponseSink {
   #reader: AnswerReader | undefined;
   readonly #decoder = new TextDecoder();
   readonly #closers: (() => void)[] = [];
+  #isOver = false;
 
   constructor(board: CallBoard, attempt: Attempt, adapter: Adapter) {
     this.#attempt = attempt;
@@ -57,9 +60,20 @@ export class AnswerSink implements ResponseSink {
     this.#finish(false, undefined);
   }
 
-  #finish(isEnd: boolean, error: EventError | undefined): void {
+  get isStream(): boolean {
+    return this.#reader instanceof StreamAnswer;
+  }
+
+  /** Ends the reading without a record: another attempt may follow. */
+  leave(): void {
+    this.#isOver = true;
     for (const close of this.#closers.splice(0)) close();
-    if (this.#attempt.call.isOver) return;
+  }
+
+  #finish(isEnd: boolean, error: EventError | undefined): void {
+    const wasOver = this.#isOver;
+    this.leave();
+    if (wasOver || this.#attempt.call.isOver) return;
     let answer: LlmAnswer | undefined;
     this.#safely(() => {
       answer = this.#reader?.finish(isEnd) ?? (isEnd ? failedAnswer(emptyAnswer) : undefined);

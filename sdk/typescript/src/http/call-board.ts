@@ -1,24 +1,33 @@
 import type { Recorder } from '../core/recorder.ts';
-import { currentScope } from '../event/context.ts';
+import { type ClientCall, currentScope } from '../event/context.ts';
 import type { EventError } from '../event/event.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { Call, type CallOptions } from './call.ts';
-import { retryWaitMaxMs, retryWaitMs } from './limits.ts';
-import { attemptOf } from './request.ts';
+import { attemptOf, type ObservedRequest } from './request.ts';
+
+/** How long a failed attempt is kept that a provider's SDK will retry: these SDKs follow a Retry-After below 60 s. */
+const retryWaitMaxMs = 90_000;
+
+/** How long a failed attempt is kept that may be retried: without Retry-After these SDKs wait at most 8 s. */
+const retryWaitMs = 10_000;
 
 /** One attempt of a call. */
 export interface Attempt {
   readonly call: Call;
-  /** The same for all attempts of a call. */
-  readonly key: object | string;
+  readonly request: ObservedRequest;
+  /** The call as the provider's SDK knows it, the same for all attempts; undefined for other clients. */
+  readonly client: ClientCall | undefined;
   /** The number of the attempt, from 0; undefined for clients that do not send it. */
   readonly number: number | undefined;
   /** Whether the client retries after a failure; undefined if that is unknown. */
   readonly hasRetryLeft: boolean | undefined;
+  /** When it began, since the begin of the call. */
+  readonly startMs: number;
 }
 
 interface Waiting {
   attempt: Attempt;
+  error: EventError;
   giveUp: () => void;
   cancel: () => void;
 }
@@ -26,7 +35,7 @@ interface Waiting {
 /** The open calls. Failed attempts wait here for a retry, so that all attempts of a call are one event. */
 export class CallBoard {
   readonly #runtime: Runtime;
-  readonly #waiting = new Map<object | string, Waiting[]>();
+  readonly #waiting = new Set<Waiting>();
   readonly #reading = new Set<() => void>();
 
   constructor(recorder: Recorder, runtime: Runtime) {
@@ -35,17 +44,16 @@ export class CallBoard {
   }
 
   /** @param options used for a new call. A retry of a waiting attempt continues that attempt's call. */
-  begin(options: CallOptions, callKey: object | undefined): Attempt {
+  begin(options: CallOptions, callOptions: ClientCall | undefined): Attempt {
     const { request } = options;
-    const { call: scopeKey } = currentScope();
-    const retriesMax = scopeKey?.retriesMax;
+    const client = callOptions ?? currentScope().call;
+    const retriesMax = client?.retriesMax;
     const number = attemptOf(request);
-    const key = callKey ?? scopeKey ?? `${request.url.href}\n${request.body}`;
-    const call = (number ? this.#claim(key) : undefined) ?? new Call(options);
+    const call = (number ? this.#claim(client, request) : undefined) ?? new Call(options);
     call.retries = number ?? 0;
     const hasRetryLeft =
       number === undefined ? false : retriesMax === undefined ? undefined : number < retriesMax;
-    return { call, key, number, hasRetryLeft };
+    return { call, request, client, number, hasRetryLeft, startMs: call.elapsedMs };
   }
 
   /**
@@ -54,7 +62,7 @@ export class CallBoard {
    * @returns a function that records the call at once with another error. It has no effect after a retry has begun.
    */
   wait(attempt: Attempt, error: EventError): (error: EventError) => void {
-    const { call, key, hasRetryLeft } = attempt;
+    const { call, hasRetryLeft } = attempt;
     if (hasRetryLeft === false) {
       call.finish({ error });
       return () => {};
@@ -63,8 +71,8 @@ export class CallBoard {
       if (this.#remove(waiting)) call.finish({ error: last });
     };
     const cancel = this.#runtime.setTimer(() => giveUp(error), hasRetryLeft ? retryWaitMaxMs : retryWaitMs);
-    const waiting: Waiting = { attempt, giveUp: () => giveUp(error), cancel };
-    this.#waiting.set(key, [...(this.#waiting.get(key) ?? []), waiting]);
+    const waiting: Waiting = { attempt, error, giveUp: () => giveUp(error), cancel };
+    this.#waiting.add(waiting);
     return giveUp;
   }
 
@@ -74,26 +82,30 @@ export class CallBoard {
     return () => this.#reading.delete(settle);
   }
 
-  #claim(key: object | string): Call | undefined {
-    const [first] = this.#waiting.get(key) ?? [];
-    if (first) this.#remove(first);
-    return first?.attempt.call;
+  /** Takes the attempt that this request repeats. A retry may come from outside of the scope of its call. */
+  #claim(client: ClientCall | undefined, { url, body }: ObservedRequest): Call | undefined {
+    const isSame = ({ attempt }: Waiting) =>
+      client === undefined
+        ? attempt.request.url.href === url.href && attempt.request.body === body
+        : attempt.client === client;
+    const first = [...this.#waiting].find(isSame);
+    if (first === undefined) return undefined;
+    this.#remove(first);
+    const { call } = first.attempt;
+    // The SDKs do not retry after an abort by the application.
+    call.hasTimedOut ||= first.error.code === 'aborted' || first.error.code === 'timeout';
+    return call;
   }
 
   /** @returns false when the attempt was no longer waiting. */
   #remove(waiting: Waiting): boolean {
     waiting.cancel();
-    const { key } = waiting.attempt;
-    const all = this.#waiting.get(key) ?? [];
-    const others = all.filter((other) => other !== waiting);
-    if (others.length > 0) this.#waiting.set(key, others);
-    else this.#waiting.delete(key);
-    return others.length < all.length;
+    return this.#waiting.delete(waiting);
   }
 
   /** Before a flush, records the attempts of clients whose retries are unknown; at the end, records all open calls. */
   #settle(isEnd: boolean): void {
-    for (const waiting of [...this.#waiting.values()].flat()) {
+    for (const waiting of [...this.#waiting]) {
       if (isEnd || waiting.attempt.hasRetryLeft === undefined) waiting.giveUp();
     }
     if (isEnd) for (const settle of [...this.#reading]) settle();

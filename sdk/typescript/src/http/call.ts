@@ -26,6 +26,8 @@ export interface CallOptions {
 export class Call {
   /** Number of attempts after the first. */
   retries = 0;
+  /** Whether the provider's SDK has retried it after its time-out. */
+  hasTimedOut = false;
   requestId: string | undefined;
   readonly #options: CallOptions;
   readonly #scope: Scope = currentScope();

@@ -10,7 +10,7 @@ interface MiddlewareRequest extends RequestInit {
 export type ObserverMiddleware = <R extends MiddlewareRequest>(
   request: R,
   next: (request: R) => Promise<Response>,
-  context?: { readonly options?: object | undefined },
+  context?: { readonly options?: { readonly signal?: AbortSignal | null | undefined } | undefined },
 ) => Promise<Response>;
 
 /** Observes requests in a client's middleware, where they are the same on every backend, including Bedrock and Vertex. */

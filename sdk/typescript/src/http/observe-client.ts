@@ -1,4 +1,4 @@
-import { runInScope } from '../event/context.ts';
+import { type ClientCall, runInScope } from '../event/context.ts';
 import { isObserved, markObserved } from './marker.ts';
 import { createMiddleware } from './middleware.ts';
 import type { Fetch, Observer } from './observed-fetch.ts';
@@ -33,6 +33,13 @@ export function observeClient<T extends object>(observer: Observer, client: T): 
   return markObserved(client);
 }
 
+/** The options of one call that matter here. */
+interface CallOptions {
+  maxRetries?: number;
+  signal?: AbortSignal | null;
+  fetchOptions?: { signal?: AbortSignal | null };
+}
+
 const warned = new Set<string>();
 
 /** Warns once for each class: an unknown client is not recorded, which would go unnoticed. */
@@ -48,10 +55,11 @@ function markAttempts(client: ClientParts): void {
   const { request } = client;
   if (typeof request !== 'function') return;
   client.request = function (this: ClientParts, options, retriesLeft) {
-    const call: { retriesMax?: number | undefined } = {};
+    const call: ClientCall = {};
     const read = (known: unknown) => {
-      const { maxRetries } = (known ?? {}) as { maxRetries?: number };
+      const { maxRetries, signal, fetchOptions } = (known ?? {}) as CallOptions;
       call.retriesMax = retriesLeft ?? maxRetries ?? this.maxRetries;
+      call.signal = signal ?? fetchOptions?.signal;
     };
     // The client awaits this promise as well, and reports its rejection.
     if (options instanceof Promise) options.then(read, () => {});

@@ -1,7 +1,8 @@
 import type { Recorder } from '../core/recorder.ts';
 import type { Span } from '../core/span.ts';
-import { currentScope } from '../event/context.ts';
+import { type ClientCall, currentScope } from '../event/context.ts';
 import { describeError } from '../event/error-details.ts';
+import type { EventError } from '../event/event.ts';
 import { platformRuntime } from '../runtime/runtime.ts';
 import type { Adapter } from '../wire/adapter.ts';
 import { AnswerSink } from './answer-sink.ts';
@@ -9,7 +10,7 @@ import { type Attempt, CallBoard } from './call-board.ts';
 import { ErrorSink } from './error-sink.ts';
 import { addUsageOption, isUsageAdded, stripUsage } from './include-usage.ts';
 import { isObserved, markObserved } from './marker.ts';
-import { type FetchInput, matchRequest, type ObservedRequest } from './request.ts';
+import { type FetchInput, matchRequest } from './request.ts';
 import { type ResponseSink, tapResponse } from './response-tap.ts';
 
 export type Fetch = typeof fetch;
@@ -58,13 +59,13 @@ export class Observer {
   /**
    * Sends a request and observes the response.
    *
-   * @param callKey an object of the provider's SDK that is the same for all attempts of one call, if there is one.
+   * @param client the options of the call, an object that is the same for all of its attempts, if the provider's SDK has one.
    * @param next sends the request, with the changed `init` if one is given.
    */
   send(
     input: FetchInput,
     init: RequestInit | undefined,
-    callKey: object | undefined,
+    client: ClientCall | undefined,
     next: (init?: RequestInit) => Promise<Response>,
   ): Promise<Response> {
     const matched = this.#match(input, init);
@@ -73,29 +74,24 @@ export class Observer {
     const begin = () =>
       this.#board.begin(
         { ...this.#options, runtime: platformRuntime, adapter, request, source: this.#options.source },
-        callKey,
+        client,
       );
     const { parent } = this.#options;
     const attempt = parent ? parent.run(begin) : begin();
     const changed = this.#options.includeUsage ? addUsageOption(adapter, request, init) : undefined;
-    return this.#observe(attempt, adapter, request, next(changed));
+    return this.#observe(attempt, adapter, next(changed));
   }
 
-  async #observe(
-    attempt: Attempt,
-    adapter: Adapter,
-    request: ObservedRequest,
-    pending: Promise<Response>,
-  ): Promise<Response> {
+  async #observe(attempt: Attempt, adapter: Adapter, pending: Promise<Response>): Promise<Response> {
     let response: Response;
     try {
       response = await pending;
     } catch (error) {
-      this.#noteFailure(attempt, request, error);
+      this.#noteFailure(attempt, error);
       throw error;
     }
     try {
-      return this.#tap(attempt, adapter, request, response);
+      return this.#tap(attempt, adapter, response);
     } catch {
       // The application gets its response in any case. The call is recorded without it.
       attempt.call.finish({});
@@ -103,13 +99,14 @@ export class Observer {
     }
   }
 
-  #tap(attempt: Attempt, adapter: Adapter, request: ObservedRequest, response: Response): Response {
+  #tap(attempt: Attempt, adapter: Adapter, response: Response): Response {
     const { status, headers } = response;
-    attempt.call.requestId = headers.get('x-request-id') ?? headers.get('request-id') ?? undefined;
+    const { call, request } = attempt;
+    call.requestId = headers.get('x-request-id') ?? headers.get('request-id') ?? undefined;
     if (!response.ok) return tapResponse(response, new ErrorSink(this.#board, attempt, response));
     const sink = new AnswerSink(this.#board, attempt, adapter);
     const { signal } = request;
-    const onAbort = () => sink.cancel();
+    const onAbort = () => this.#endAborted(attempt, response, sink);
     signal?.addEventListener('abort', onAbort, { once: true });
     sink.onClose(() => signal?.removeEventListener('abort', onAbort));
     // An empty body is not read by the application: record the call now.
@@ -123,14 +120,28 @@ export class Observer {
     return isUsageAdded(request) ? stripUsage(tapped) : tapped;
   }
 
-  /** An abort by the caller ends the call; a time-out or a broken connection may be followed by another attempt. */
-  #noteFailure(attempt: Attempt, { headers, signal }: ObservedRequest, error: unknown): void {
+  /** A time-out or a broken connection may be followed by another attempt. */
+  #noteFailure(attempt: Attempt, error: unknown): void {
     const details = describeError(error);
-    const timeoutSeconds = Number(headers.get('x-stainless-timeout') ?? Number.NaN);
-    const isTimeout = signal?.aborted && attempt.call.elapsedMs >= timeoutSeconds * 1000 - 100;
     if (details.code !== 'aborted') this.#board.wait(attempt, details);
-    else if (isTimeout) this.#board.wait(attempt, { ...details, code: 'timeout' });
-    else attempt.call.finish({ error: details });
+    else this.#noteAbort(attempt, details);
+  }
+
+  /** A provider's SDK aborts a body that takes too long, too. The application aborts a stream, which is its own to read. */
+  #endAborted(attempt: Attempt, { headers }: Response, sink: AnswerSink): void {
+    const isStream = sink.isStream || /event-stream|ndjson/.test(headers.get('content-type') ?? '');
+    if (isStream || abortOf(attempt) !== 'timeout') {
+      sink.cancel();
+    } else {
+      sink.leave();
+      this.#board.wait(attempt, timeout);
+    }
+  }
+
+  #noteAbort(attempt: Attempt, details: EventError): void {
+    const abort = abortOf(attempt);
+    if (abort === 'caller') attempt.call.finish({ error: details });
+    else this.#board.wait(attempt, abort === 'timeout' ? { ...details, code: 'timeout' } : details);
   }
 
   #match(input: FetchInput, init: RequestInit | undefined) {
@@ -141,6 +152,19 @@ export class Observer {
       return undefined;
     }
   }
+}
+
+const timeout = { code: 'timeout', message: 'The client gave up waiting for the answer.' };
+
+/** Who aborted an attempt. The SDKs abort by the same signal when their time-out is over. */
+function abortOf({ call, client, number, request, startMs }: Attempt): 'caller' | 'timeout' | 'unknown' {
+  if (number === undefined) return 'caller';
+  if (client) return client.signal?.aborted ? 'caller' : 'timeout';
+  if (call.hasTimedOut) return 'timeout';
+  // In whole seconds. Not all versions send it.
+  const seconds = Number(request.headers.get('x-stainless-timeout'));
+  if (seconds === 0) return 'unknown';
+  return call.elapsedMs - startMs >= seconds * 1000 - 100 ? 'timeout' : 'caller';
 }
 
 const boards = new WeakMap<Recorder, CallBoard>();

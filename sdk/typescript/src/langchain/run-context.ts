@@ -6,7 +6,7 @@ const ownTags = /^(seq:step|map:key|graph:step|branch|condition|langsmith:|lc_)/
 const ownMetadata =
   /^(ls_|lc_|langgraph_|langsmith|checkpoint|__|versions$|thread_id$|session_id$|conversation_id$|user_id$)/;
 
-/** The scope with what tags and metadata of a run say. Those of the application's own context win. */
+/** The scope with what tags and metadata of a run say. They win over the context around the run. */
 export function addRunContext(outer: Scope, tags: readonly string[] = [], metadata: Json = {}): Scope {
   const own = tags.filter((tag) => !ownTags.test(tag) && !outer.tags?.includes(tag));
   const dimensions = Object.entries(metadata).filter(
@@ -14,8 +14,8 @@ export function addRunContext(outer: Scope, tags: readonly string[] = [], metada
       !ownMetadata.test(entry[0]) && (typeof entry[1] === 'string' || typeof entry[1] === 'number'),
   );
   const { thread_id: thread, session_id: session, conversation_id: conversation } = metadata;
-  const threadId = outer.threadId ?? asText(thread) ?? asText(session) ?? asText(conversation);
-  const userId = outer.userId ?? asText(metadata.user_id);
+  const threadId = asText(thread) ?? asText(session) ?? asText(conversation) ?? outer.threadId;
+  const userId = asText(metadata.user_id) ?? outer.userId;
   const agentId = asText(metadata.lc_agent_name) ?? outer.agentId;
   return {
     ...outer,
@@ -23,7 +23,7 @@ export function addRunContext(outer: Scope, tags: readonly string[] = [], metada
     ...(userId !== undefined && { userId }),
     ...(agentId !== undefined && { agentId }),
     ...(own.length > 0 && { tags: [...(outer.tags ?? []), ...own] }),
-    additionalProperties: { ...Object.fromEntries(dimensions), ...outer.additionalProperties },
+    additionalProperties: { ...outer.additionalProperties, ...Object.fromEntries(dimensions) },
   };
 }
 

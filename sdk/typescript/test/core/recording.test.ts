@@ -228,6 +228,35 @@ test('a trace id that the contract does not allow is kept as a dimension', async
   expect(stub.events[0]?.additionalProperties).toEqual({ traceId: 'my-trace' });
 });
 
+test('dimensions and identifiers of other types become text, and no event of the trace is lost', async () => {
+  const dimensions = {
+    isTrial: true,
+    seats: 3,
+    big: 2n ** 64n,
+    none: null,
+    since: new Date(0),
+    plan: { name: 'pro' },
+    ratio: Number.NaN,
+    run: () => 1,
+  };
+  const context = { userId: 42, threadId: null, additionalProperties: dimensions } as never;
+  const expected = {
+    isTrial: 'true',
+    seats: 3,
+    big: '18446744073709551616',
+    since: '1970-01-01T00:00:00.000Z',
+    plan: '{"name":"pro"}',
+    ratio: 'NaN',
+  };
+  const weir = open();
+  weir.context(context, () => weir.record(llmEvent()));
+  await weir.flush();
+  expect(stub.events[0]).toMatchObject({ context: { userId: '42' } });
+  expect(stub.events[0]?.additionalProperties).toEqual(expected);
+  const mask = ((event: WeirEvent) => ({ ...event, additionalProperties: { isMasked: true } })) as never;
+  expect((await send('x', { mask }))?.additionalProperties).toEqual({ isMasked: 'true' });
+});
+
 test('two copies of the package share the context', async () => {
   vi.resetModules();
   const copy = await import('../../src/index.ts');

@@ -71,15 +71,89 @@ test('a lazy thenable is not started by the recording', async () => {
   expect(await recorded()).toMatchObject([{ name: 'query', output: [1] }]);
 });
 
-test('a generator is recorded at its end', async () => {
+test('a generator is recorded at its end, with what it yielded until then', async () => {
   const steps = weir.tool('steps', async function* (count: number) {
-    for (let step = 0; step < count; step++) yield step;
+    const progress = { step: -1 };
+    while (++progress.step < count) yield progress;
   });
   const seen: number[] = [];
-  for await (const step of steps(3)) seen.push(step);
+  for await (const { step } of steps(3)) seen.push(step);
   for await (const _ of steps(3)) break;
   expect(seen).toEqual([0, 1, 2]);
-  expect(await recorded()).toMatchObject([{ output: 2 }, { output: 0 }]);
+  const output = [{ step: 0 }, { step: 1 }, { step: 2 }];
+  expect(await recorded()).toMatchObject([{ output }, { output: output.slice(0, 1) }]);
+});
+
+test('a synchronous generator is recorded like an asynchronous one, with the value that it returns', async () => {
+  const read = weir.tool('read', function* () {
+    const sent: string = yield 'first';
+    yield sent;
+    return 'whole';
+  });
+  const lines = read();
+  expect([lines.next(), lines.next('second'), lines.next()]).toEqual([
+    { value: 'first', done: false },
+    { value: 'second', done: false },
+    { value: 'whole', done: true },
+  ]);
+  const fails = weir.tool('fails', function* () {
+    yield 1;
+    throw new Error('No more.');
+  });
+  expect(() => [...fails()]).toThrow('No more.');
+  expect(await recorded()).toMatchObject([
+    { output: 'whole', yielded: ['first', 'second'] },
+    { name: 'fails', status: { state: 'error', error: { message: 'No more.' } } },
+  ]);
+});
+
+test.each([
+  ['many values', 3_000, 'x', 1_000],
+  ['long values', 30, 'x'.repeat(100_000), 10],
+])('of a generator that yields %s the first and the last are kept', async (_, count, value, kept) => {
+  const tokens = weir.tool('tokens', function* () {
+    for (let i = 0; i < count; i++) yield value;
+    yield 'last';
+  });
+  expect([...tokens()]).toHaveLength(count + 1);
+  const [call] = await recorded();
+  const output = call?.output as unknown[];
+  expect(output.slice(0, kept)).toEqual(Array(kept).fill(value));
+  expect(output.slice(kept)).toEqual([{ omitted: count - kept }, 'last']);
+});
+
+test('a result that cannot be changed is passed on', async () => {
+  const frozen = Object.freeze([1].values());
+  expect(weir.tool('frozen', () => frozen)()).toBe(frozen);
+  expect(await recorded()).toMatchObject([{ name: 'frozen', status: { state: 'ok' } }]);
+});
+
+const config = { callbacks: { handlers: [] }, metadata: {} };
+test.each([
+  ['the AI SDK', [{ toolCallId: 'call_1', messages: [{ role: 'user', content: 'secret' }] }], 'call_1'],
+  ['LangChain', [{ ...config, toolCall: { id: 'call_1', name: 'look_up' } }], 'call_1'],
+  ['LangChain without a model', [config], undefined],
+  ['LangChain with a run manager', [{ handlers: [], runId: 'r' }, config], undefined],
+  ['the OpenAI Agents SDK', [{ context: {} }, { toolCall: { callId: 'call_1' } }], 'call_1'],
+  ['a runner of OpenAI', [{ controller: new AbortController(), messages: ['secret'] }], undefined],
+  ['a runner of Anthropic', [{ toolUse: { id: 'call_1' }, signal: null }], 'call_1'],
+])('of a call by %s the input is recorded, and the id of the call', async (_, others, callId) => {
+  const lookUp = weir.tool('look_up', (query: { city: string }, ..._others: unknown[]) => query.city);
+  expect(lookUp({ city: 'Bern' }, ...others)).toBe('Bern');
+  const [call] = await recorded();
+  expect(call).toEqual({
+    name: 'look_up',
+    input: { city: 'Bern' },
+    output: 'Bern',
+    status: { state: 'ok' },
+    ...(callId !== undefined && { callId }),
+  });
+});
+
+test('an argument that throws when it is read changes nothing', async () => {
+  const hostile = new Proxy({}, { get: () => expect.unreachable(), ownKeys: () => [] });
+  expect(weir.tool('f', (..._: unknown[]) => 1)('a', hostile)).toBe(1);
+  expect(await recorded()).toMatchObject([{ output: 1 }]);
 });
 
 test('this and the name of the function are kept', async () => {

@@ -46,6 +46,12 @@ export const answers: Record<string, Answer> = {
   'rate-limited': (request) => sendError(request, 429),
   'bad-request': (request) => sendError(request, 400),
   unavailable: (request) => sendError(request, 503),
+  // The head of the response, and then nothing.
+  'hang-in-body': async ({ response }) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    await write(response, '{"id":');
+    await once(response, 'close');
+  },
   hang: async ({ response }) => void (await once(response, 'close')),
 };
 
