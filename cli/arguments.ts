@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { retentionDaysMax } from '../platform/config/limits.ts';
+import { day, instant } from '../platform/instant.ts';
 import { timeMsMax } from '../platform/limits.ts';
 import { isEmail, normalizeEmail } from '../store/accounts/email.ts';
 import { type Role, roles } from '../store/accounts/role.ts';
@@ -80,19 +81,24 @@ export function parsePrice(text: string): string {
 
 /** A day, `YYYY-MM-DD`. */
 export function parseDay(text: string): string {
-  const time = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
-  // Date.parse accepts 30 February as a day of March.
-  if (!Number.isNaN(time) && new Date(time).toISOString().startsWith(text)) return text;
+  if (day.safeParse(text).success) return text;
   throw new InvalidArgumentError('It must be a day such as 2026-11-30.');
 }
 
 /** An instant, as milliseconds since the epoch or in ISO 8601. @returns milliseconds since the epoch. */
 export function parseTime(text: string): number {
-  const time = /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : Date.parse(text);
-  if (Math.abs(time) <= timeMsMax) return time;
+  const timeMs = /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : instant.safeParse(text).data;
+  if (timeMs !== undefined && Math.abs(timeMs) <= timeMsMax) return timeMs;
   throw new InvalidArgumentError(
-    'It must be a time such as 2026-11-30T12:00:00Z, or milliseconds since 1970.',
+    'It must be a time with a zone such as 2026-11-30T12:00:00Z, a day, or milliseconds since 1970.',
   );
+}
+
+/** An instant that is over: a bound in the future would have everything within it. */
+export function parsePastTime(text: string): number {
+  const timeMs = parseTime(text);
+  if (timeMs <= Date.now()) return timeMs;
+  throw new InvalidArgumentError('It must not be in the future.');
 }
 
 /** A duration in milliseconds. Negative and fractional ones are allowed, as in events. */

@@ -6,7 +6,7 @@ import { requireConfig } from '../../platform/config.ts';
 import { connectQueue } from '../../platform/queue/connect.ts';
 import { openPostgres } from '../../store/db/connect.ts';
 import { openDatabase } from '../../store/db/database.ts';
-import { parseId, parseTime } from '../arguments.ts';
+import { parseId, parsePastTime } from '../arguments.ts';
 import { relayChanges } from '../control-changes.ts';
 import { readConfig, requireDatabaseUrl, requireSpace } from '../database.ts';
 import { type Host, printJson, printMessage } from '../host.ts';
@@ -32,7 +32,7 @@ export function addEraseCommand(program: Command, host: Host): void {
     .option(
       '--before <time>',
       'the events that started before: ISO 8601, or milliseconds since 1970',
-      parseTime,
+      parsePastTime,
     )
     .option('--reason <text>', 'stored in the receipt and the audit log; must not contain personal data')
     .option('--yes', 'erase the events instead of counting them')

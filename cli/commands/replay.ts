@@ -6,7 +6,7 @@ import { callRoll } from '../../platform/queue/roll-call.ts';
 import { openPostgres } from '../../store/db/connect.ts';
 import { openDatabase } from '../../store/db/database.ts';
 import { requireSchema } from '../../store/migrate/schema-range.ts';
-import { parseTime } from '../arguments.ts';
+import { parsePastTime } from '../arguments.ts';
 import { readConfig, requireDatabaseUrl } from '../database.ts';
 import { CommandError, type Host, printJson, printMessage } from '../host.ts';
 
@@ -20,7 +20,7 @@ export function addReplayCommand(program: Command, host: Host): void {
     .requiredOption(
       '--since <time>',
       'the time that Postgres was restored to, or an earlier one: ISO 8601, or milliseconds since 1970',
-      parseTime,
+      parsePastTime,
     )
     .action(async ({ since }: { since: number }) => {
       const config = requireConfig(readConfig(host), ['NATS_URL']);

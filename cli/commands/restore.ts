@@ -2,7 +2,7 @@ import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { RestoreJournal } from '../../launcher/restore/restore-journal.ts';
-import { parseTime } from '../arguments.ts';
+import { parsePastTime } from '../arguments.ts';
 import { readConfig } from '../database.ts';
 import { CommandError, type Host, printJson, printMessage } from '../host.ts';
 import { restorePollMs } from '../limits.ts';
@@ -24,7 +24,7 @@ export function addRestoreCommand(program: Command, host: Host): void {
     .option(
       '--to <time>',
       'to this time: ISO 8601, or milliseconds since 1970 (default: as late as possible)',
-      parseTime,
+      parsePastTime,
     )
     .option('--from <directory>', 'the directory of the backups (default: that of the last backup)')
     .option('--yes', 'restore')

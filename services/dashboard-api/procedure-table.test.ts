@@ -59,7 +59,7 @@ test('docs/dashboard-procedures.md lists every procedure, its kind, who may call
     '## Types',
     '',
     'Outputs are validated against them before they are sent; members that are not here are not sent. Messages of subscriptions are',
-    'validated in tests only. `Uuid`, `Instant` (ISO 8601) and `Day` (`YYYY-MM-DD`) are strings.',
+    'validated in tests only. `Uuid`, `Instant` (ISO 8601 with a zone) and `Day` (`YYYY-MM-DD`) are strings.',
     '',
     '```ts',
     types.join('\n\n'),

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
+import { day } from '../../platform/instant.ts';
 import { listPrice } from './list-price.ts';
 import { readLiteLlm } from './litellm.ts';
 
@@ -8,7 +9,7 @@ const priceList = z.strictObject({
   source: z.string().min(1).max(200),
   licence: z.string().max(200).optional(),
   /** The UTC day of the list. */
-  day: z.iso.date(),
+  day,
   prices: z.array(listPrice),
 });
 

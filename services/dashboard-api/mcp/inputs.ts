@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { instant } from '../../../platform/instant.ts';
 import { timeMs } from '../procedures/filter-input.ts';
 
 /** A time as models write it. */
 export const time = z
-  .union([timeMs, z.iso.datetime({ offset: true })])
-  .transform((value) => (typeof value === 'number' ? value : Date.parse(value)))
+  .union([timeMs, instant])
   .describe('ISO 8601 such as 2026-11-30T12:00:00Z, or milliseconds since 1970');
 
 export const eventId = z.guid().describe('The id of an event');

@@ -89,6 +89,8 @@ const odd = fc.oneof(
     '\\',
     '{}',
     '1e400',
+    '0000-01-01',
+    '0000-01-01T00:00:00Z',
   ),
   fc.string({ unit: anyCharacter }),
   fc

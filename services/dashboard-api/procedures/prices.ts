@@ -1,5 +1,6 @@
 import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
+import { day } from '../../../platform/instant.ts';
 import { isPrice } from '../../../store/prices/decimal.ts';
 import type { ListedPrice } from '../../../store/prices/prices.ts';
 import { usedModel } from '../charts/model-prices.ts';
@@ -12,7 +13,7 @@ const price = z
 const priceKey = {
   model: z.string().min(1).max(256),
   /** The first UTC day of the price. By default the price applies to all time. */
-  validFrom: z.iso.date().default('1970-01-01'),
+  validFrom: day.default('1970-01-01'),
 };
 
 const listedPrice = z

@@ -1,5 +1,6 @@
 import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
+import { day } from '../../../platform/instant.ts';
 import { dayMs } from '../../../platform/time.ts';
 import { dayOf } from '../../../store/accounts/month.ts';
 import type { Usage, UsageDay, UsageMonth } from '../../../store/accounts/usage.ts';
@@ -9,8 +10,8 @@ import { router, spaceProcedure } from '../trpc/trpc.ts';
 const range = z
   .object({
     /** UTC days, both included. Default: the last 30 days. */
-    from: z.iso.date().optional(),
-    to: z.iso.date().optional(),
+    from: day.optional(),
+    to: day.optional(),
   })
   .prefault({});
 

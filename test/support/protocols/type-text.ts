@@ -19,7 +19,7 @@ export function structureText(schema: JsonSchema): string {
   if (schema.const !== undefined) return `'${schema.const}'`;
   if (schema.enum !== undefined) return schema.enum.map((one) => `'${one}'`).join(' | ');
   const options = schema.anyOf ?? schema.oneOf;
-  if (options !== undefined) return options.map(typeText).join(' | ');
+  if (options !== undefined) return [...new Set(options.map(typeText))].join(' | ');
   if (Array.isArray(schema.type)) {
     return schema.type.map((type) => structureText({ ...schema, type })).join(' | ');
   }

@@ -1,5 +1,6 @@
 import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
+import { instant } from '../../../../platform/instant.ts';
 import { isEmail } from '../../../../store/accounts/email.ts';
 import { emailCharsMax } from '../../../../store/accounts/limits.ts';
 import {
@@ -81,7 +82,7 @@ export const alerts = router({
 
   /** Sends nothing until then; null ends it. */
   mute: spaceProcedure('admin')
-    .input(id.extend({ until: z.iso.datetime().nullable() }))
+    .input(id.extend({ until: instant.nullable() }))
     .output(z.void())
     .mutation(async ({ ctx, input: { id: muted, until } }) => {
       const at = until === null ? null : new Date(until);

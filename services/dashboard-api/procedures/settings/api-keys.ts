@@ -1,5 +1,6 @@
 import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
+import { instant } from '../../../../platform/instant.ts';
 import { hourMs } from '../../../../platform/time.ts';
 import type { IssuedApiKey } from '../../../../store/accounts/api-keys.ts';
 import { keyScopes } from '../../../../store/accounts/key-scope.ts';
@@ -28,7 +29,7 @@ export const apiKeys = router({
     .input(
       z.object({
         name,
-        expiresAt: z.iso.datetime().optional(),
+        expiresAt: instant.optional(),
         scope: z.enum(keyScopes).default('ingest'),
       }),
     )

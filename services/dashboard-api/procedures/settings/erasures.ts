@@ -4,6 +4,7 @@ import { columnCharsMax } from '../../../../event/limits.ts';
 import type { ErasurePreview } from '../../../../operations/erasure/preview.ts';
 import type { EventsSubject } from '../../../../operations/erasure/subject.ts';
 import type { CompletedErasure, OpenRequest } from '../../../../operations/erasure-requests/requests.ts';
+import { pastInstant } from '../../../../platform/instant.ts';
 import { reasonCharsMax } from '../../limits.ts';
 import { router, spaceProcedure } from '../../trpc/trpc.ts';
 
@@ -14,7 +15,7 @@ const erasedKind = z.enum(['before', 'thread', 'user', 'space']);
 /** Which events: those of a user or a thread, or those that started before a time. */
 const subjectInput = z.object({
   kind,
-  /** The id of the user or the thread, or the time in ISO 8601. */
+  /** The id of the user or the thread, or the time: ISO 8601 with a zone, or a day; not in the future. */
   value: z
     .string()
     .min(1)
@@ -113,11 +114,10 @@ export const erasures = router({
     }),
 });
 
-/** @throws TRPCError BAD_REQUEST for a time that is none. */
+/** @throws TRPCError BAD_REQUEST for a time that is none, or not over. */
 function toSubject({ kind, value }: z.infer<typeof subjectInput>): EventsSubject {
   if (kind !== 'before') return { kind, value };
-  const timeMs = Date.parse(value);
-  if (Number.isNaN(timeMs))
-    throw new TRPCError({ code: 'BAD_REQUEST', message: 'value: must be a time in ISO 8601' });
-  return { kind, timeMs };
+  const read = pastInstant.safeParse(value);
+  if (read.success) return { kind, timeMs: read.data };
+  throw new TRPCError({ code: 'BAD_REQUEST', message: `value: ${read.error.issues[0]?.message}` });
 }

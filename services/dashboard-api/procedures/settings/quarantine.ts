@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { instant } from '../../../../platform/instant.ts';
 import type { QuarantineEntry } from '../../../../store/write/quarantine.ts';
 import type { ReplayResult } from '../../../../store/write/replay.ts';
 import { quarantinePageMax, replayedAtOnceMax } from '../../limits.ts';
@@ -10,7 +11,7 @@ const page = z
   .object({
     limit: z.int().min(1).max(quarantinePageMax).default(quarantinePageMax),
     /** The nextCursor of the previous page. */
-    cursor: position.optional(),
+    cursor: position.extend({ quarantinedAt: instant }).optional(),
   })
   .prefault({});
 

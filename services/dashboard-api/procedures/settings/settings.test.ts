@@ -49,6 +49,29 @@ test('an owner sets a retention, and the preview says before what it deletes', a
   expect(rows[0]).toMatchObject({ action: 'space.change', details: { retentionDays: 30 } });
 });
 
+test('a text that is no time, and a time in the future, erases nothing and expires no key', async () => {
+  const { client, spaceId } = await dashboard.addSpace();
+  const { trpc } = client;
+  await insertParts(dashboard.database, [agedPart(spaceId, someEvents(3), 1)]);
+  const [soon, past] = [60_000, -60_000].map((ms) => new Date(Date.now() + ms).toISOString());
+  for (const value of ['ticket 4711', 'user-12345', 'run 3000/1', '4711', '2026-02-30', soon ?? '']) {
+    const before = { kind: 'before' as const, value };
+    await expect(trpc.erasures.preview.query(before), value).rejects.toMatchObject(code('BAD_REQUEST'));
+    await expect(trpc.erasures.request.mutate(before), value).rejects.toMatchObject(code('BAD_REQUEST'));
+  }
+  expect((await trpc.erasures.list.query()).requests).toEqual([]);
+  for (const value of [past ?? '', '2025-11-30T12:00:00+05:00', '2025-01-01'])
+    await trpc.erasures.preview.query({ kind: 'before', value });
+
+  for (const expiresAt of ['key 4711', '12/31/2999', past ?? ''])
+    await expect(trpc.apiKeys.create.mutate({ name: 'k', expiresAt }), expiresAt).rejects.toMatchObject(
+      code('BAD_REQUEST'),
+    );
+  await trpc.apiKeys.create.mutate({ name: 'k', expiresAt: '2999-12-31' });
+  const keys = await trpc.apiKeys.list.query();
+  expect(keys.map(({ expiresAt }) => expiresAt)).toContain('2999-12-31T00:00:00.000Z');
+});
+
 test('counts of senders add up, and new senders beyond the limit share a row', async () => {
   const { client, spaceId } = await dashboard.addSpace();
   const { database } = dashboard;
