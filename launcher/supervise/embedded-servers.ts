@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError } from '../../platform/config/config-error.ts';
+import { controlBytesMax } from '../../store/control/limits.ts';
 import { startNatsServer } from '../provision/nats/nats-server.ts';
 import { findNatsServer } from '../provision/nats/nats-sources.ts';
 import { startPostgres } from '../provision/postgres/postgres.ts';
@@ -12,8 +13,13 @@ import { finishRestore } from './restores.ts';
 import type { StartContext } from './start-context.ts';
 import { superviseServer } from './supervised-server.ts';
 
-/** The stream's limit is below JetStream's file limit, whose files also hold indexes and deleted messages. */
+/** The limit of all streams is below JetStream's file limit, whose files also hold indexes and deleted messages. */
 const streamShareOfFiles = 0.85;
+
+/** The bytes of the queue: what the control stream leaves, since nats-server reserves the bytes of every stream. */
+export function queueBytesWithin(natsFileBytesMax: number, wantedBytes: number): number {
+  return Math.min(wantedBytes, Math.floor(natsFileBytesMax * streamShareOfFiles) - controlBytesMax);
+}
 
 /** The configuration variables with the addresses of nats-server, for the services. */
 interface NatsEnv {
@@ -91,10 +97,7 @@ async function provideNats(context: StartContext): Promise<NatsEnv> {
     };
   }
   const server = await progress.step('nats-server', (showDetail) => superviseOwnNats(context, showDetail));
-  const streamBytes = Math.min(
-    config.QUEUE_BYTES_MAX,
-    Math.floor(data.natsFileBytesMax * streamShareOfFiles),
-  );
+  const streamBytes = queueBytesWithin(data.natsFileBytesMax, config.QUEUE_BYTES_MAX);
   return { NATS_URL: server.url, NATS_MONITOR_URL: server.monitorUrl, QUEUE_BYTES_MAX: String(streamBytes) };
 }
 

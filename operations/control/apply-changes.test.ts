@@ -184,3 +184,16 @@ function pick<T>(list: readonly T[]): T {
   if (one === undefined) throw new Error('the list is empty');
   return one;
 }
+
+test('all changes are lost, and said to be, when the control stream is missing or is not that of the backup', async () => {
+  await using database = await createDatabase();
+  await using server = await startNats();
+  await using connection = await connectQueue(server.url, 'test');
+  await using sql = open(database.url);
+  const gapAfter = async (sequence: number) =>
+    (await applyControlChanges(openDatabase(sql), connection, { afterSequence: sequence })).gap;
+  expect(await gapAfter(0)).toBe('all');
+  await ensureControlStream(connection, { NATS_REPLICAS: 1 });
+  expect(await gapAfter(5)).toBe('all');
+  expect(await gapAfter(0)).toBeUndefined();
+});

@@ -12,11 +12,13 @@ import { type ErasedAgain, eraseAgain } from './erased-again.ts';
 export interface AppliedChanges extends AppliedRows, ErasedAgain {
   /**
    * The changes between the start and the first one that the stream still has: it dropped them (`controlBytesMax`), or they were pruned.
-   * They are lost. Undefined without a gap, and for a start by time that the stream reaches.
+   * `all` when there is no stream, or another one than the backup knows. They are lost. Undefined without a gap, and for a start by time
+   * that the stream reaches.
    */
   readonly gap:
     | { readonly fromSequence: number; readonly throughSequence: number }
     | { readonly until: Date }
+    | 'all'
     | undefined;
 }
 
@@ -57,11 +59,13 @@ export async function applyControlChanges(
 
 async function findGap(connection: NatsConnection, start: ControlStart): Promise<AppliedChanges['gap']> {
   const state = await readControlState(connection);
+  if (state === undefined) return 'all';
   if ('time' in start) {
-    const isCut = state !== undefined && state.firstSequence > 1 && state.oldestAt !== undefined;
+    const isCut = state.firstSequence > 1 && state.oldestAt !== undefined;
     return isCut && state.oldestAt > start.time ? { until: state.oldestAt } : undefined;
   }
-  const firstSequence = state?.firstSequence ?? 1;
+  const { firstSequence, lastSequence } = state;
+  if (lastSequence < start.afterSequence) return 'all';
   if (firstSequence <= start.afterSequence + 1) return undefined;
   return { fromSequence: start.afterSequence + 1, throughSequence: firstSequence - 1 };
 }

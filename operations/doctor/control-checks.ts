@@ -1,5 +1,6 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { sql } from 'drizzle-orm';
+import { controlBytesMax } from '../../store/control/limits.ts';
 import { readControlState } from '../../store/control/stream.ts';
 import type { Database } from '../../store/db/database.ts';
 import { controlChanges } from '../../store/db/schema.ts';
@@ -10,7 +11,11 @@ import { pendingChangeSecondsMax } from './limits.ts';
 export async function checkControlStream(connection: NatsConnection): Promise<Finding> {
   const state = await readControlState(connection);
   if (state === undefined)
-    return failed('control', 'the stream does not exist', 'Start a writer: it creates it.');
+    return failed(
+      'control',
+      'the stream does not exist',
+      `Start a writer: it creates it. If its log says that nats-server has no storage for it, give it ${controlBytesMax} bytes: lower QUEUE_BYTES_MAX, or raise max_file.`,
+    );
   const since = state.oldestAt === undefined ? '' : `, the oldest of ${state.oldestAt.toISOString()}`;
   const used = Math.round((100 * state.bytes) / state.bytesMax);
   return ok('control', `${state.messages} messages${since}; ${used}% of ${state.bytesMax} bytes are used`);

@@ -69,9 +69,11 @@ function describeEvents({ atLeast, atMost }: LostEvents): string {
 function describeGap({ gap }: AppliedChanges): string[] {
   if (gap === undefined) return [];
   const lost =
-    'until' in gap
-      ? `before ${gap.until.toISOString()}`
-      : `with the sequences ${gap.fromSequence} to ${gap.throughSequence}`;
+    gap === 'all'
+      ? 'since the backup, because nats-server does not have the control stream that it knows'
+      : 'until' in gap
+        ? `before ${gap.until.toISOString()}`
+        : `with the sequences ${gap.fromSequence} to ${gap.throughSequence}`;
   return [
     `Changes of keys, spaces and users, and erasures, are lost: those ${lost}. Check which keys are revoked, and erase again what was erased.`,
   ];

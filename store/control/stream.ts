@@ -66,7 +66,7 @@ export async function ensureControlStream(
   const wanted = controlSettings(config);
   const manager = await retryUntilAvailable(connection, () => jetstreamManager(connection));
   // Adding a stream that exists with the same settings succeeds. A copy, because the client modifies its argument.
-  const add = () => manager.streams.add({ ...wanted });
+  const add = () => manager.streams.add({ ...wanted }).catch(explainNoStorage);
   const found = (await findControlStream(connection)) ?? (await retryUntilAvailable(connection, add));
   // The number of replicas is never reduced: NATS_REPLICAS may just have been forgotten.
   const num_replicas = Math.max(found.config.num_replicas, wanted.num_replicas);
@@ -77,6 +77,18 @@ export async function ensureControlStream(
     throw new ConfigError(
       `The stream ${wanted.name} on nats-server exists with different settings: ${differences.join(', ')}.`,
     );
+}
+
+/** "Insufficient storage resources available": the other streams have reserved the bytes. */
+const noStorageCode = 10_047;
+
+function explainNoStorage(error: unknown): never {
+  if (!(error instanceof JetStreamApiError) || error.code !== noStorageCode) throw error;
+  throw new ConfigError(
+    `nats-server has no ${controlBytesMax} bytes left for the stream ${controlStream.name}: lower QUEUE_BYTES_MAX, or raise max_file. ` +
+      'Without it a restore of Postgres would bring back keys that were revoked since the backup.',
+    { cause: error },
+  );
 }
 
 /** @returns undefined when the stream does not exist. */

@@ -42,18 +42,18 @@ export async function createDatabase(
  * port and store, as the supervisor does.
  */
 export async function startNats(
-  options: { syncInterval?: string } = {},
+  options: { syncInterval?: string; maxFileBytes?: number } = {},
 ): Promise<NatsServer & { storeDir: string; restart(): Promise<NatsServer> }> {
   const directory = mkdtempSync(join(inject('runDirectory'), 'nats-'));
   const storeDir = join(directory, 'store');
   const start = (port: number, monitorPort: number) =>
     startNatsServer({
+      maxFileBytes: 1024 ** 3,
       ...options,
       binary: inject('natsServerBinary'),
       storeDir,
       logFile: join(directory, 'nats-server.log'),
       password: 'test',
-      maxFileBytes: 1024 ** 3,
       port,
       monitorPort,
       onSpawn: (pid) => writePidFile(join(directory, 'pid'), pid),
