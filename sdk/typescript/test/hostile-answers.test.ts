@@ -283,6 +283,109 @@ describe('a custom fetch', () => {
     expect(responses).toEqual(['native', 'native']);
   });
 
+  /** A response of a class that is read as its own fields, its methods and its stream allow. */
+  class CachedResponse extends Response {
+    readonly #key: string;
+    constructor(key: string, inner: Response) {
+      super(inner.body, inner);
+      this.#key = key;
+    }
+    get key() {
+      return this.#key;
+    }
+  }
+  Object.defineProperty(CachedResponse.prototype, 'json', {
+    value: async function json(this: CachedResponse) {
+      return { key: this.key, content: await Response.prototype.json.call(this) };
+    },
+  });
+  const wrapped = (inner: Response) => ({
+    ok: inner.ok,
+    status: inner.status,
+    headers: inner.headers,
+    body: inner.body,
+    text: () => inner.text(),
+    json: () => inner.json(),
+  });
+  const selfReading = (inner: Response) => ({
+    ...wrapped(inner),
+    async text() {
+      return new Response(this.body).text();
+    },
+  });
+  const proxied = (inner: Response) =>
+    new Proxy(inner, {
+      get(target, name) {
+        if (name === 'key') return 'k';
+        const value: unknown = Reflect.get(target, name);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+  type Read = (response: Response & { key?: string }) => Promise<unknown>;
+  const unusual: [string, (inner: Response) => unknown, Read, unknown][] = [
+    ['a subclass', (r) => new CachedResponse('k', r), async (r) => [r.key, await r.text()], ['k', answer]],
+    [
+      'a subclass with json() of its own',
+      (r) => new CachedResponse('k', r),
+      async (r) => ((await r.json()) as { key: string }).key,
+      'k',
+    ],
+    ['a wrapper, its text()', wrapped, (r) => r.text(), answer],
+    ['a wrapper, its json()', wrapped, (r) => r.json(), JSON.parse(answer)],
+    ['a wrapper, its text() after a look at body', wrapped, async (r) => r.body && r.text(), answer],
+    ['a wrapper, its body', wrapped, (r) => new Response(r.body).text(), answer],
+    ['a wrapper that reads its own body', selfReading, (r) => r.text(), answer],
+    ['a proxy', proxied, async (r) => [r.key, await r.text()], ['k', answer]],
+    ['a subclass, its clone', (r) => new CachedResponse('k', r), (r) => r.clone().text(), answer],
+    [
+      'a subclass and its clone',
+      (r) => new CachedResponse('k', r),
+      async (r) => [await r.clone().text(), await new Response(r.body).text()],
+      [answer, answer],
+    ],
+  ];
+  test.each(unusual)(
+    '%s is the same for the application, and recorded',
+    async (name, make, read, content) => {
+      let own: unknown;
+      const base = async () => {
+        own = make(new Response(streamOf([answer]), { headers: { 'content-type': 'application/json' } }));
+        return own as Response;
+      };
+      const response = await weir.fetch({}, base)(address, request);
+      expect(response).toBe(own);
+      expect(await read(response)).toEqual(content);
+      await weir.shutdown();
+      expect(stub.events).toHaveLength(1);
+      const isReadByItself = name === 'a subclass, its clone' || name === 'a subclass with json() of its own';
+      if (isReadByItself) return;
+      expect(stub.events[0]?.properties.llm?.output?.response).toBe('own');
+    },
+  );
+
+  test('what json() returns is the application’s, and a synchronous method stays synchronous', async () => {
+    const own = { ok: true, status: 200, headers: new Headers(), json: async () => 1n, text: () => answer };
+    const response = await weir.fetch({}, async () => own as unknown as Response)(address, request);
+    expect(response.text()).toBe(answer);
+    expect(await response.json()).toBe(1n);
+  });
+
+  test.each([
+    ['a wrapper', wrapped],
+    ['a subclass', (r: Response) => new CachedResponse('k', r)],
+  ])('of %s requested usage is removed, from its stream and its text', async (_, make) => {
+    const usage = 'data: {"id":"c1","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2}}\n\n';
+    const pieces = [chunk({ content: 'one' }), chunk({}, 0, 'stop'), usage, 'data: [DONE]\n\n'];
+    const base = async () => make(new Response(streamOf(pieces), { headers: sse })) as Response;
+    const observed = weir.fetch({ includeUsage: true }, base);
+    const shown = pieces.join('').replace(usage, '');
+    expect(await (await observed(address, request)).text()).toBe(shown);
+    expect(await new Response((await observed(address, request)).body).text()).toBe(shown);
+    await weir.flush();
+    const totals = stub.events.map(({ properties }) => properties.llm?.usage?.totalTokens);
+    expect(totals).toEqual([3, 3]);
+  });
+
   test('the application gets an equal response: own properties, headers, the lock of its body', async () => {
     const own = Object.assign(new Response(streamOf([answer])), { attempts: 3 });
     const response = await weir.fetch({}, async () => own)(address, request);

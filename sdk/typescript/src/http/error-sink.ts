@@ -28,7 +28,9 @@ export class ErrorSink implements ResponseSink {
   }
 
   chunk(bytes: Uint8Array): void {
-    if (this.#text.length < errorCharsMax) this.#text += this.#decoder.decode(bytes, { stream: true });
+    // The stream of a custom fetch may have chunks of another type.
+    if (!(bytes instanceof Uint8Array) || this.#text.length >= errorCharsMax) return;
+    this.#text += this.#decoder.decode(bytes, { stream: true });
   }
 
   end(): void {

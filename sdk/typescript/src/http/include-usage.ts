@@ -3,7 +3,7 @@ import { sliceMembers } from '../wire/json-slice.ts';
 import { asObject } from '../wire/read.ts';
 import { SseSplitter } from '../wire/sse.ts';
 import type { ObservedRequest } from './request.ts';
-import { copyResponse } from './response-tap.ts';
+import type { ByteFilter } from './response-tap.ts';
 
 const changed = new WeakSet<ObservedRequest>();
 
@@ -41,31 +41,22 @@ export function addUsageOption(
 }
 
 /** Removes the additions of requested usage from a stream: the last chunk, which has no choices, and `"usage":null` in all others. */
-export function stripUsage(response: Response): Response {
-  if (response.body === null || !('pipeThrough' in response.body)) return response;
-  const decoder = new TextDecoder();
-  const encoder = new TextEncoder();
-  const splitter = new SseSplitter();
-  const send = (
-    events: readonly string[],
-    controller: TransformStreamDefaultController<Uint8Array<ArrayBuffer>>,
-  ) => {
-    const text = events.map(stripEvent).join('');
-    if (text !== '') controller.enqueue(encoder.encode(text));
-  };
-  const transform = new TransformStream<Uint8Array, Uint8Array<ArrayBuffer>>(
-    {
-      transform(chunk, controller) {
-        send(splitter.push(decoder.decode(chunk, { stream: true })), controller);
-      },
-      flush(controller) {
-        send([splitter.takeRest()], controller);
-      },
-    },
-    undefined,
-    { highWaterMark: 0 },
-  );
-  return copyResponse(response, response.body.pipeThrough(transform));
+export class UsageFilter implements ByteFilter {
+  readonly #decoder = new TextDecoder();
+  readonly #encoder = new TextEncoder();
+  readonly #splitter = new SseSplitter();
+
+  push(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+    return this.#strip(this.#splitter.push(this.#decoder.decode(bytes, { stream: true })));
+  }
+
+  end(): Uint8Array<ArrayBuffer> {
+    return this.#strip([this.#splitter.takeRest()]);
+  }
+
+  #strip(events: readonly string[]): Uint8Array<ArrayBuffer> {
+    return this.#encoder.encode(events.map(stripEvent).join(''));
+  }
 }
 
 function stripEvent(event: string): string {

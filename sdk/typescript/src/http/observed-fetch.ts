@@ -8,7 +8,7 @@ import type { Adapter } from '../wire/adapter.ts';
 import { AnswerSink } from './answer-sink.ts';
 import { type Attempt, CallBoard } from './call-board.ts';
 import { ErrorSink } from './error-sink.ts';
-import { addUsageOption, isUsageAdded, stripUsage } from './include-usage.ts';
+import { addUsageOption, isUsageAdded, UsageFilter } from './include-usage.ts';
 import { isObserved, markObserved } from './marker.ts';
 import { type FetchInput, matchRequest } from './request.ts';
 import { type ResponseSink, tapResponse } from './response-tap.ts';
@@ -114,10 +114,11 @@ export class Observer {
       sink.end();
       return response;
     }
-    const tapped = tapResponse(response, sink);
+    const filter = isUsageAdded(request) ? new UsageFilter() : undefined;
+    const tapped = tapResponse(response, sink, filter);
     // Register the body, not the response: an application may keep a reader of the body and drop the response.
     this.#unread.register(tapped.body ?? tapped, sink);
-    return isUsageAdded(request) ? stripUsage(tapped) : tapped;
+    return tapped;
   }
 
   /** A time-out or a broken connection may be followed by another attempt. */

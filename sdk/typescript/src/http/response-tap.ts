@@ -7,31 +7,54 @@ export interface ResponseSink {
   cancel(): void;
 }
 
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** Changes the bytes that the application gets. The sink gets them as they came. */
+export interface ByteFilter {
+  push(bytes: Bytes): Bytes;
+  /** @returns what is left at the end of the stream. */
+  end(): Bytes;
+}
+
 /**
  * Copies the bytes of a response to a sink. The returned response behaves like the given one: same bytes at the same time,
- * same errors, and nothing is read before the application reads. If that is not possible, the given one is returned.
+ * same errors, and nothing is read before the application reads. What cannot be observed passes unchanged.
  */
-export function tapResponse(response: Response, sink: ResponseSink): Response {
+export function tapResponse(response: Response, sink: ResponseSink, filter?: ByteFilter): Response {
   const body: unknown = response.body;
   if (isNodeStream(body)) {
     tapNodeStream(body, sink);
     return response;
   }
-  // A custom fetch of the application may return any object.
-  if (Object.prototype.toString.call(response) !== '[object Response]') return tapMembers(response, sink);
+  if (!isCopyable(response)) return tapMembers(response, sink, filter);
   if (body === null || body === undefined) {
     sink.end();
     return response;
   }
-  const { stream, open } = tapWebStream(body as ReadableStream<Bytes>, sink);
+  const { stream, open } = tapWebStream(body as ReadableStream<Bytes>, sink, filter);
   const copy = copyResponse(response, stream);
   // Take over the body last: if an earlier step fails, the application still has its own response.
   open();
   return copy;
 }
 
+/**
+ * Whether the constructor of a response makes an equal one: of the platform's class, or of an equal one such as undici's. A
+ * subclass, a proxy, or an object that only resembles a response has state that a copy would not have.
+ */
+function isCopyable(response: Response): boolean {
+  try {
+    const prototype: object = Object.getPrototypeOf(response);
+    const status = Object.getOwnPropertyDescriptor(prototype, 'status')?.get;
+    // Throws for an object that is not an instance, such as a proxy.
+    return status?.call(response) === response.status && Object.hasOwn(prototype, Symbol.toStringTag);
+  } catch {
+    return false;
+  }
+}
+
 /** The same response with another body. */
-export function copyResponse(response: Response, body: ReadableStream<Bytes>): Response {
+function copyResponse(response: Response, body: ReadableStream<Bytes>): Response {
   const { status, statusText, headers, url, redirected, type } = response;
   // The response may be of a class other than the global Response.
   const ResponseClass = response.constructor as typeof Response;
@@ -46,23 +69,36 @@ export function copyResponse(response: Response, body: ReadableStream<Bytes>): R
   return copy;
 }
 
-type Bytes = Uint8Array<ArrayBuffer>;
-
-/** @returns the stream for the application, and a function that takes over `body` and starts it. */
-function tapWebStream(body: ReadableStream<Bytes>, sink: ResponseSink) {
-  let reader: ReadableStreamDefaultReader<Bytes>;
+/**
+ * @returns the stream for the application, and a function that takes over `body`, which the first read calls otherwise: until
+ * then the body can be read in another way.
+ */
+function tapWebStream(body: ReadableStream<Bytes>, sink: ResponseSink, filter: ByteFilter | undefined) {
+  let reader: ReadableStreamDefaultReader<Bytes> | undefined;
+  const open = () => {
+    reader ??= body.getReader();
+    return reader;
+  };
+  /** @returns the next bytes for the application; undefined at the end. */
+  const read = async (): Promise<Bytes | undefined> => {
+    for (;;) {
+      const { done, value } = await open().read();
+      if (done) return undefined;
+      // Before the application gets it: a byte stream detaches the memory of the chunk.
+      sink.chunk(value);
+      const passed = filter && value instanceof Uint8Array ? filter.push(value) : value;
+      if (!filter || passed.length > 0) return passed;
+    }
+  };
   const source = {
     async pull(controller: ReadableStreamDefaultController<Bytes> | ReadableByteStreamController) {
       try {
-        const { done, value } = await reader.read();
-        if (!done) {
-          // Before `enqueue`: a byte stream detaches the memory of the chunk.
-          sink.chunk(value);
-          controller.enqueue(value);
-          return;
-        }
-        reader.releaseLock();
+        const bytes = await read();
+        if (bytes !== undefined) return controller.enqueue(bytes);
+        reader?.releaseLock();
         sink.end();
+        const rest = filter?.end();
+        if (rest && rest.length > 0) controller.enqueue(rest);
         controller.close();
         if ('byobRequest' in controller) controller.byobRequest?.respond(0);
       } catch (error) {
@@ -72,8 +108,8 @@ function tapWebStream(body: ReadableStream<Bytes>, sink: ResponseSink) {
     },
     async cancel(reason: unknown) {
       sink.cancel();
-      await reader.cancel(reason);
-      reader.releaseLock();
+      await open().cancel(reason);
+      reader?.releaseLock();
     },
   };
   // Do not read ahead: back-pressure of the application must reach the provider.
@@ -81,12 +117,7 @@ function tapWebStream(body: ReadableStream<Bytes>, sink: ResponseSink) {
   const stream = hasByobReader(body)
     ? (new ReadableStream({ ...source, type: 'bytes' }, strategy) as ReadableStream<Bytes>)
     : new ReadableStream<Bytes>(source, strategy);
-  return {
-    stream,
-    open() {
-      reader = body.getReader();
-    },
-  };
+  return { stream, open };
 }
 
 /** Whether the body supports readers with their own buffer; only byte streams do. */
@@ -102,41 +133,83 @@ function hasByobReader(body: ReadableStream): boolean {
 /** The methods that read a whole body; the sink gets the text. */
 const readers = ['text', 'json'] as const;
 
-/** Observes an object that is similar to a Response, in place: its stream and the methods that read it. */
-function tapMembers(response: Response, sink: ResponseSink): Response {
-  const encoder = new TextEncoder();
+/**
+ * Observes a response that cannot be copied, in place: the methods that read it, and its stream if the application reads that.
+ * Each calls the response's own, which may use the other: the sink gets the content once.
+ */
+function tapMembers(response: Response, sink: ResponseSink, filter: ByteFilter | undefined): Response {
+  let isStreamed = false;
+  const once: ResponseSink = {
+    ...{ end: () => sink.end(), fail: (error) => sink.fail(error), cancel: () => sink.cancel() },
+    chunk(bytes) {
+      isStreamed = true;
+      sink.chunk(bytes);
+    },
+  };
   for (const name of readers) {
     const read: unknown = response[name];
     if (typeof read !== 'function') continue;
-    const value = async function (this: unknown, ...args: unknown[]) {
-      try {
-        const result: unknown = await read.apply(this, args);
-        sink.chunk(encoder.encode(typeof result === 'string' ? result : JSON.stringify(result)));
-        sink.end();
-        return result;
-      } catch (error) {
-        sink.fail(error);
-        throw error;
-      }
+    const pass = (result: unknown) => {
+      if (isStreamed) return result;
+      noteResult(sink, result);
+      return filter && typeof result === 'string' ? filterText(filter, result) : result;
+    };
+    const fail = (error: unknown) => {
+      if (!isStreamed) sink.fail(error);
+      throw error;
+    };
+    const value = function (this: unknown, ...args: unknown[]) {
+      const result: unknown = read.apply(this, args);
+      return result instanceof Promise ? result.then(pass, fail) : pass(result);
     };
     Object.defineProperty(response, name, { value, configurable: true, writable: true });
   }
-  const { body } = response;
-  if (body instanceof ReadableStream) tapBodyMember(response, body, sink);
+  if (response.body instanceof ReadableStream) tapBodyMember(response, once, filter);
   return response;
 }
 
-function tapBodyMember(response: Response, body: ReadableStream<Bytes>, sink: ResponseSink): void {
-  let tapped: ReadableStream<Bytes> | undefined;
-  const get = () => {
-    if (tapped === undefined) {
-      const { stream, open } = tapWebStream(body, sink);
-      open();
-      tapped = stream;
-    }
-    return tapped;
-  };
-  Object.defineProperty(response, 'body', { get, configurable: true });
+const encoder = new TextEncoder();
+
+function noteResult(sink: ResponseSink, result: unknown): void {
+  try {
+    const text = typeof result === 'string' ? result : JSON.stringify(result);
+    sink.chunk(encoder.encode(text));
+    sink.end();
+  } catch {
+    // The application's own method may return anything: the call is recorded without its content.
+  }
+}
+
+function filterText(filter: ByteFilter, text: string): string {
+  const decoder = new TextDecoder();
+  return decoder.decode(filter.push(encoder.encode(text))) + decoder.decode(filter.end());
+}
+
+/** Reads the response's own `body` each time: `clone()` replaces it. */
+function tapBodyMember(response: Response, sink: ResponseSink, filter: ByteFilter | undefined): void {
+  const { get, value } = findProperty(response, 'body');
+  let known: unknown;
+  let tapped: unknown;
+  Object.defineProperty(response, 'body', {
+    // Not an arrow function: behind a proxy only its target has the body.
+    get(this: unknown) {
+      const body: unknown = get ? get.call(this) : value;
+      if (body !== known) {
+        known = body;
+        tapped = body instanceof ReadableStream ? tapWebStream(body, sink, filter).stream : body;
+      }
+      return tapped;
+    },
+    configurable: true,
+  });
+}
+
+function findProperty(target: object, name: string): PropertyDescriptor {
+  for (let holder = target; holder !== null; holder = Object.getPrototypeOf(holder)) {
+    const property = Object.getOwnPropertyDescriptor(holder, name);
+    if (property) return property;
+  }
+  return {};
 }
 
 /** The part of Node's Readable that is used here. `node-fetch`, which old SDKs use, has such bodies. */
