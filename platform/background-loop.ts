@@ -8,13 +8,15 @@ export interface BackgroundWork<Result> {
   readonly intervalMs: number | ((result: Result) => number);
   /** Pause before the first pass; default 0. */
   readonly delayMs?: number;
-  /** Pause after a pass that failed, above 0. */
-  readonly retryMs: number;
+  /** Pause after a pass that failed; default `intervalMs`, or a second when that is a function. */
+  readonly retryMs?: number;
   /** The log message of a failed pass: what was not done. */
   readonly failure: string;
   /** Ends a pass that is in progress when the loop stops: closes its connection, kills its process. */
   readonly interrupt?: () => unknown;
 }
+
+const retryMsDefault = 1_000;
 
 /** Where a loop logs its failures: a service's log, or the terminal of `npm start`. */
 export interface LoopLog {
@@ -41,7 +43,13 @@ export function startLoop<Result>(work: BackgroundWork<Result>, log: LoopLog): A
 }
 
 async function repeat<Result>(
-  { run, intervalMs, delayMs = 0, retryMs, failure }: BackgroundWork<Result>,
+  {
+    run,
+    intervalMs,
+    delayMs = 0,
+    retryMs = typeof intervalMs === 'number' ? intervalMs : retryMsDefault,
+    failure,
+  }: BackgroundWork<Result>,
   log: LoopLog,
   signal: AbortSignal,
 ): Promise<void> {

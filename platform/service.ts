@@ -105,7 +105,7 @@ async function serve({ host, name, schema, config, log, stopped }: Run, start: S
   const { probes, ...own } = started;
   port.setStarted(probes);
   const details = { ...own, metricsUrl: port.url };
-  using _summaries = logSummaries(log);
+  await using _summaries = logSummaries(log);
   log.info(details, 'ready');
   host.send?.({ ready: true, ...details });
   // It runs for months and may be killed: Node would write its cache only at a regular exit.

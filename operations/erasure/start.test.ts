@@ -60,7 +60,7 @@ test('events queued before the start are erased and later ones kept, whatever th
   await publish(encodeGroup([shiftedPart(spaceId, after, -hourMs)]), 'after');
   const log = openLog('test', { LOG_LEVEL: 'silent' });
   await using writer = startWriter({ database, log, concurrency: 2, onStored: () => {} });
-  await using _delivery = startDelivery(nats, firstStream, writer);
+  await using _delivery = startDelivery({ connection: nats, log }, firstStream, writer);
   const { erased } = await erasing;
   await until(async () => (await database.$count(quarantine)) === 1 && (await database.$count(events)) === 1);
 

@@ -1,4 +1,5 @@
 import { type Registry, register } from '@prometheus-io/client';
+import { startLoop } from '../background-loop.ts';
 import type { Logger } from '../log.ts';
 import { summaryMs } from './limits.ts';
 
@@ -6,7 +7,7 @@ import { summaryMs } from './limits.ts';
  * Logs what the counters of the process have counted since the last line, every `summaryMs`: one line of a service says what it did,
  * without a metrics server. An interval in which nothing was counted has no line.
  */
-export function logSummaries(log: Logger): Disposable {
+export function logSummaries(log: Logger): AsyncDisposable {
   let last = new Map<string, number>();
   const write = async () => {
     const counts = await readCounters(register);
@@ -19,9 +20,8 @@ export function logSummaries(log: Logger): Disposable {
     last = counts;
     if (Object.keys(changes).length > 0) log.info({ ...changes, seconds: summaryMs / 1_000 }, 'summary');
   };
-  const timer = setInterval(() => void write().catch(() => {}), summaryMs);
-  timer.unref();
-  return { [Symbol.dispose]: () => clearInterval(timer) };
+  const failure = 'counters were not read';
+  return startLoop({ run: write, intervalMs: summaryMs, delayMs: summaryMs, failure }, log);
 }
 
 /** The counters of Weir, by name without `weir_` and `_total`, and the values of their labels: `ingest_requests.json.accepted`. */

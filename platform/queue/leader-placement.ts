@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { JetStreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
+import { startLoop } from '../background-loop.ts';
 import type { Logger } from '../log.ts';
 import { leaderCheckMs } from './limits.ts';
 import type { QueueStream } from './settings.ts';
@@ -14,9 +14,8 @@ export function keepLeadersApart(
   manager: JetStreamManager,
   streams: readonly QueueStream[],
   log: Logger,
-): Disposable {
+): AsyncDisposable {
   const [first, second] = streams;
-  const stopping = new AbortController();
   const leaderOf = async ({ name }: QueueStream) => (await manager.streams.info(name)).cluster?.leader;
   const check = async () => {
     if (first === undefined || second === undefined) return;
@@ -28,13 +27,6 @@ export function keepLeadersApart(
       'both streams had their leader on one node; one leader steps down',
     );
   };
-  const checkRepeatedly = async () => {
-    while (!stopping.signal.aborted) {
-      // A cluster without a leader does not answer; the next check will.
-      await check().catch((error) => log.debug({ err: error }, 'cannot read the leaders of the streams'));
-      await sleep(leaderCheckMs, undefined, { signal: stopping.signal }).catch(() => {});
-    }
-  };
-  void checkRepeatedly();
-  return { [Symbol.dispose]: () => stopping.abort() };
+  const failure = 'the leaders of the streams were not read';
+  return startLoop({ run: check, intervalMs: leaderCheckMs, failure }, log);
 }

@@ -1,6 +1,7 @@
 import { jetstream } from '@nats-io/jetstream';
 import { expect, test } from 'vitest';
 import { parseConfig } from '../../platform/config.ts';
+import { openLog } from '../../platform/log.ts';
 import { connectQueue } from '../../platform/queue/connect.ts';
 import { firstStream } from '../../platform/queue/settings.ts';
 import { ensureStreams } from '../../platform/queue/stream.ts';
@@ -20,7 +21,8 @@ test('a message is redelivered after a nak, not before its delay, and its delive
   const queuedAtMs: number[] = [];
   const startedMs = Date.now();
   const again = Promise.withResolvers<void>();
-  await using _ = startDelivery(connection, firstStream, {
+  const log = openLog('test', { LOG_LEVEL: 'silent' });
+  await using _ = startDelivery({ connection, log }, firstStream, {
     room: async () => 10,
     receive(message) {
       arrivals.push(performance.now());

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Msg, type NatsConnection, nanos } from '@nats-io/transport-node';
+import { type LoopLog, startLoop } from '../../platform/background-loop.ts';
 import { consumerName, type QueueStream } from '../../platform/queue/settings.ts';
 import { type Delivered, toDelivered } from './delivered.ts';
 import { pullBytesMax, pullExpiresMs, pullMessagesMax, pullRetryMs, pullSilenceMaxMs } from './limits.ts';
@@ -23,12 +23,12 @@ type PullEnd = 'replied' | 'leaderless' | 'silence';
  * messages, whenever the next message does not fit into the rest of a pull (ADR 0003).
  */
 export function startDelivery(
-  connection: NatsConnection,
+  { connection, log }: { connection: NatsConnection; log: LoopLog },
   stream: QueueStream,
   receiver: Receiver,
 ): AsyncDisposable {
   const inbox = `_INBOX.weir.${crypto.randomUUID()}`;
-  const stopping = new AbortController();
+  let isStopping = false;
   let pull = Promise.withResolvers<PullEnd>();
   let received = 0;
   let wanted = 0;
@@ -41,7 +41,7 @@ export function startDelivery(
         return;
       }
       const delivered = toDelivered(message);
-      if (stopping.signal.aborted) return delivered.nak(0);
+      if (isStopping) return delivered.nak(0);
       receiver.receive(delivered);
       received += 1;
       if (received === wanted) pull.resolve('replied');
@@ -64,29 +64,39 @@ export function startDelivery(
     return end;
   };
 
-  const pulling = (async () => {
-    let repliedAtMs = performance.now();
-    while (!stopping.signal.aborted) {
-      const waitedFromMs = performance.now();
-      const messages = await receiver.room();
-      repliedAtMs += performance.now() - waitedFromMs;
-      if (stopping.signal.aborted) return;
-      const end = await pullOnce(messages);
-      // Without a leader the server replies at once: delay the next pull.
-      if (end === 'leaderless') await sleep(pullRetryMs, undefined, stopping).catch(() => {});
-      if (end === 'replied') repliedAtMs = performance.now();
-      if (performance.now() - repliedAtMs < pullSilenceMaxMs || connection.getServers().length === 1)
-        continue;
+  let repliedAtMs = performance.now();
+  const run = async (signal: AbortSignal): Promise<number> => {
+    const waitedFromMs = performance.now();
+    const messages = await receiver.room();
+    repliedAtMs += performance.now() - waitedFromMs;
+    if (signal.aborted) return 0;
+    const end = await pullOnce(messages);
+    if (end === 'replied') repliedAtMs = performance.now();
+    const isSilent = performance.now() - repliedAtMs >= pullSilenceMaxMs;
+    if (isSilent && connection.getServers().length > 1) {
       repliedAtMs = performance.now();
       await connection.reconnect();
     }
-  })();
+    // Without a leader the server replies at once: delay the next pull.
+    return end === 'leaderless' ? pullRetryMs : 0;
+  };
+  const pulling = startLoop(
+    {
+      run,
+      intervalMs: (pauseMs) => pauseMs,
+      retryMs: pullRetryMs,
+      failure: `messages of ${stream.name} were not pulled; trying again`,
+      interrupt() {
+        isStopping = true;
+        pull.resolve('silence');
+      },
+    },
+    log,
+  );
 
   return {
     async [Symbol.asyncDispose]() {
-      stopping.abort();
-      pull.resolve('silence');
-      await pulling;
+      await pulling[Symbol.asyncDispose]();
       await subscription.drain();
     },
   };

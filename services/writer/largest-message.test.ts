@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { expect, test } from 'vitest';
 import { parseConfig } from '../../platform/config.ts';
+import { openLog } from '../../platform/log.ts';
 import { connectQueue, payloadBytesMax } from '../../platform/queue/connect.ts';
 import { SequenceGuard } from '../../platform/queue/sequence-guard.ts';
 import { firstStream } from '../../platform/queue/settings.ts';
@@ -24,7 +25,8 @@ test('the largest message that ingest publishes is delivered, even if the server
   const payload = Buffer.alloc(payloadBytesMax(connection));
   await publish(payload, 'a');
   const delivered = Promise.withResolvers<number>();
-  await using _ = startDelivery(connection, firstStream, {
+  const log = openLog('test', { LOG_LEVEL: 'silent' });
+  await using _ = startDelivery({ connection, log }, firstStream, {
     room: async () => 10,
     receive(message) {
       message.ack();

@@ -1,4 +1,5 @@
 import { jetstreamManager } from '@nats-io/jetstream';
+import { type BackgroundWork, startLoop } from '../../platform/background-loop.ts';
 import { requiredOf } from '../../platform/config/variables.ts';
 import { requireConfig } from '../../platform/config.ts';
 import { retryUntilAvailable } from '../../platform/queue/availability.ts';
@@ -33,7 +34,6 @@ import {
 } from './limits.ts';
 import { registerStateMetrics } from './metrics.ts';
 import { keepPartitions } from './partition-upkeep.ts';
-import { type PeriodicWork, startPeriodicWork } from './periodic-work.ts';
 import { createWriterProbes } from './probes.ts';
 import { openStoredNotices } from './stored-notices.ts';
 import { followStreams } from './streams/followed-streams.ts';
@@ -65,7 +65,7 @@ await runService(
     resources.use(startRetention({ databaseUrl, retentionDaysMax, log }));
     resources.use(startBackgroundRelay({ database, connection: nats, config, log }));
     resources.use(startErasures(database, log));
-    for (const work of periodicWorks(database)) resources.use(startPeriodicWork(work, log));
+    for (const work of periodicWorks(database)) resources.use(startLoop(work, log));
     const notices = resources.use(openStoredNotices(nats));
     const { WRITER_CONNECTIONS: concurrency } = config;
     const onStored = (spaceIds: Iterable<string>) => notices.add(spaceIds);
@@ -77,12 +77,12 @@ await runService(
     const gatherMs = onCluster ? clusterGatherMs : 0;
     const writer = resources.use(startWriter({ database, log, concurrency, onStored, gatherMs, replays }));
     const manager = await retryUntilAvailable(nats, () => jetstreamManager(nats));
-    const counting: PeriodicWork = {
+    const counting: BackgroundWork<unknown> = {
       run: () => keepStoredCounts(database, manager, storedCountMs),
       intervalMs: storedCountMs,
       failure: 'stored events were not counted for the control stream; trying again later',
     };
-    resources.use(startPeriodicWork(counting, log));
+    resources.use(startLoop(counting, log));
     if (onCluster) await allowMoreWaiting(manager);
     const limits = readWindowLimits(config);
     resources.use(
@@ -105,7 +105,7 @@ await runService(
   },
 );
 
-function periodicWorks(database: Database): PeriodicWork[] {
+function periodicWorks(database: Database): BackgroundWork<unknown>[] {
   return [
     {
       run: () => foldDelays(database),

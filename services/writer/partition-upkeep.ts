@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { startLoop } from '../../platform/background-loop.ts';
 import type { Logger } from '../../platform/log.ts';
 import { openPostgres } from '../../store/db/connect.ts';
 import { type Database, openDatabase } from '../../store/db/database.ts';
@@ -20,23 +20,16 @@ export function keepPartitions(databaseUrl: string, log: Logger): AsyncDisposabl
     statementTimeoutMs: 0,
   });
   const database = openDatabase(sql);
-  const stopping = new AbortController();
-  const keeping = (async () => {
-    while (!stopping.signal.aborted) {
-      const isKept = await keepOnce(database, log).catch((error: unknown) => {
-        if (!stopping.signal.aborted) log.warn({ err: error }, 'partitions were not checked; retrying later');
-        return false;
-      });
-      await sleep(isKept ? partitionCheckMs : partitionRetryMs, undefined, stopping).catch(() => {});
-    }
-  })();
-  return {
-    async [Symbol.asyncDispose]() {
-      stopping.abort();
-      await sql.end({ timeout: 0 });
-      await keeping;
+  return startLoop(
+    {
+      run: () => keepOnce(database, log),
+      intervalMs: (isKept) => (isKept ? partitionCheckMs : partitionRetryMs),
+      retryMs: partitionRetryMs,
+      failure: 'partitions were not checked; retrying later',
+      interrupt: () => sql.end({ timeout: 0 }),
     },
-  };
+    log,
+  );
 }
 
 /** @returns whether all partitions exist. Missing future partitions are an alarm only for the current week and the next. */

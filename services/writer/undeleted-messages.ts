@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type ConsumerInfo, JetStreamApiError, type JetStreamManager } from '@nats-io/jetstream';
+import { startLoop } from '../../platform/background-loop.ts';
 import type { Logger } from '../../platform/log.ts';
 import { consumerFrom, consumerName, type QueueStream } from '../../platform/queue/settings.ts';
 import { undeletedLookMs, undeletedLooks } from './limits.ts';
@@ -20,34 +20,23 @@ export function clearUndeletedMessages({
   stream,
   log,
 }: UndeletedMessagesDependencies): AsyncDisposable {
-  const stopping = new AbortController();
-  const watching = (async () => {
-    let suspect = 0;
-    let looks = 0;
-    while (!stopping.signal.aborted) {
-      const found = await findUndeletedMessages(manager, stream).catch(() => 0);
-      // A message that has just been acknowledged is about to be removed: act only if it is still there at the next check.
-      looks = found !== 0 && found === suspect ? looks + 1 : 0;
-      suspect = found;
-      if (looks >= undeletedLooks) {
-        looks = 0;
-        log.warn(
-          { stream: stream.name, sequence: found },
-          'stored messages are still queued: recreating the consumer to deliver them again',
-        );
-        await renewConsumer(manager, stream).catch((error: unknown) =>
-          log.warn({ err: error, stream: stream.name }, 'the consumer could not be recreated'),
-        );
-      }
-      await sleep(undeletedLookMs, undefined, stopping).catch(() => {});
-    }
-  })();
-  return {
-    async [Symbol.asyncDispose]() {
-      stopping.abort();
-      await watching;
-    },
+  let suspect = 0;
+  let looks = 0;
+  const run = async () => {
+    const found = await findUndeletedMessages(manager, stream);
+    // A message that has just been acknowledged is about to be removed: act only if it is still there at the next check.
+    looks = found !== 0 && found === suspect ? looks + 1 : 0;
+    suspect = found;
+    if (looks < undeletedLooks) return;
+    looks = 0;
+    log.warn(
+      { stream: stream.name, sequence: found },
+      'stored messages are still queued: recreating the consumer to deliver them again',
+    );
+    await renewConsumer(manager, stream);
   };
+  const failure = `stored messages that are still in ${stream.name} were not looked for`;
+  return startLoop({ run, intervalMs: undeletedLookMs, failure }, log);
 }
 
 /** The first sequence of the stream if its message will not be delivered again; otherwise 0. */

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { NatsConnection } from '@nats-io/transport-node';
+import { startLoop } from '../../platform/background-loop.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Logger } from '../../platform/log.ts';
 import type { Database } from '../db/database.ts';
@@ -22,32 +22,18 @@ export function startBackgroundRelay({
   config: Pick<Config, 'NATS_REPLICAS'>;
   log: Logger;
 }): AsyncDisposable {
-  const stopping = new AbortController();
-  let [isEnsured, isLogged] = [false, false];
-  const relayOnce = async () => {
+  let isEnsured = false;
+  const run = async () => {
     try {
       if (!isEnsured) await ensureControlStream(connection, config);
       isEnsured = true;
       await relayControlChanges(database, connection);
-      isLogged = false;
     } catch (error) {
       // The stream may have been deleted.
       isEnsured = false;
-      if (!isLogged && !stopping.signal.aborted)
-        log.warn({ err: error }, 'changes are not in the control stream yet; trying again');
-      isLogged = true;
+      throw error;
     }
   };
-  const relaying = (async () => {
-    while (!stopping.signal.aborted) {
-      await relayOnce();
-      await sleep(relayPollMs, undefined, stopping).catch(() => {});
-    }
-  })();
-  return {
-    async [Symbol.asyncDispose]() {
-      stopping.abort();
-      await relaying;
-    },
-  };
+  const failure = 'changes are not in the control stream yet; trying again';
+  return startLoop({ run, intervalMs: relayPollMs, failure }, log);
 }

@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm';
+import { startLoop } from '../../platform/background-loop.ts';
 import type { Logger } from '../../platform/log.ts';
 import type { Database } from './database.ts';
 import { clockCheckMs, clockDifferenceMsMax } from './limits.ts';
@@ -68,18 +69,9 @@ export async function openCheckedClock(database: Database, log: Logger): Promise
       isWrong = true;
     }
   };
-  // A failed query says nothing about the clocks; the code that needs Postgres logs the outage.
-  const tryCompare = () => compare().catch(() => {});
-  let comparing = tryCompare();
-  await comparing;
-  const timer = setInterval(() => {
-    comparing = tryCompare();
-  }, clockCheckMs);
-  return {
-    nowMs,
-    async [Symbol.asyncDispose]() {
-      clearInterval(timer);
-      await comparing;
-    },
-  };
+  // A failed query says nothing about the clocks.
+  await compare().catch(() => {});
+  const failure = 'the clock of Postgres was not read';
+  const loop = startLoop({ run: compare, intervalMs: clockCheckMs, delayMs: clockCheckMs, failure }, log);
+  return { nowMs, [Symbol.asyncDispose]: () => loop[Symbol.asyncDispose]() };
 }

@@ -185,7 +185,7 @@ class Run {
 /** Runs the writer; disposing waits until it has stored everything. */
 function runWriter(): AsyncDisposable {
   const writer = startWriter({ database, log, concurrency: 2, onStored: () => {} });
-  const delivery = startDelivery(nats, firstStream, writer);
+  const delivery = startDelivery({ connection: nats, log }, firstStream, writer);
   return {
     async [Symbol.asyncDispose]() {
       const watermarks = await readWatermarks(nats);

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { lt, sql } from 'drizzle-orm';
+import { startLoop } from '../../../platform/background-loop.ts';
 import type { ConfigWith } from '../../../platform/config.ts';
 import type { Logger } from '../../../platform/log.ts';
 import type { Database } from '../../../store/db/database.ts';
@@ -15,25 +15,20 @@ export function startAlerts(
   config: ConfigWith<'API_KEY_PEPPER'>,
   log: Logger,
 ): AsyncDisposable {
-  const stopping = new AbortController();
-  const { signal } = stopping;
   const send = openSender(config);
   const slow = new SlowSpaces();
-  const repeat = async (what: string, runOnce: () => Promise<boolean>, pauseMs: number) => {
-    while (!signal.aborted) {
-      let isMore = false;
-      let isBroken = false;
-      try {
-        isMore = await runOnce();
-      } catch (error) {
-        isBroken = true;
-        if (!signal.aborted) log.warn({ err: error }, `${what}; trying again later`);
-      }
-      if (!isMore) await sleep(isBroken ? 5 * pauseMs : pauseMs, undefined, { signal }).catch(() => {});
-    }
-  };
+  const repeat = (failure: string, run: () => Promise<boolean>, pauseMs: number) =>
+    startLoop(
+      {
+        run,
+        intervalMs: (isMore) => (isMore ? 0 : pauseMs),
+        retryMs: 5 * pauseMs,
+        failure: `${failure}; trying again later`,
+      },
+      log,
+    );
   // Separately, so that a receiver that does not answer delays no evaluation.
-  const running = Promise.all([
+  const loops = [
     repeat(
       'alerts were not evaluated',
       () => evaluateNext(database, config.DASHBOARD_PUBLIC_URL, slow),
@@ -41,11 +36,10 @@ export function startAlerts(
     ),
     repeat('alerts were not sent', async () => (await deliverDue(database, send)) > 0, alertPollMs),
     repeat('old alerts were not deleted', () => deleteHistory(database), historyPassMs),
-  ]);
+  ];
   return {
     async [Symbol.asyncDispose]() {
-      stopping.abort();
-      await running;
+      await Promise.all(loops.map((loop) => loop[Symbol.asyncDispose]()));
     },
   };
 }

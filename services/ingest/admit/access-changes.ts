@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
+import { startLoop } from '../../../platform/background-loop.ts';
 import type { Logger } from '../../../platform/log.ts';
 import { socketOpener } from '../../../store/db/socket.ts';
 import { listenAnswerMs, listenCheckMs } from '../limits.ts';
@@ -22,7 +22,6 @@ export function followAccessChanges(
   apiKeyCache: ApiKeyCache,
   log: Logger,
 ): AsyncDisposable {
-  let closed = false;
   let lost = Promise.withResolvers<void>();
   const sql = postgres(databaseUrl, {
     max: 1,
@@ -41,33 +40,25 @@ export function followAccessChanges(
   // A connection that only listens does not notice that its peer is gone. The socket closes when this query times out.
   const check = setInterval(() => void sql`SELECT 1`.catch(() => {}), listenCheckMs);
 
-  const listening = (async () => {
-    while (!closed) {
-      lost = Promise.withResolvers<void>();
-      try {
-        await sql`LISTEN ${sql(channel)}`;
-        apiKeyCache.invalidate(() => true);
-        await lost.promise;
-      } catch (error) {
-        if (!closed)
-          log.warn(
-            { err: error },
-            'LISTEN failed: changes of API keys and spaces are not notified; retrying',
-          );
-      }
-      if (!closed) await sleep(reconnectDelayMs);
-    }
-  })();
-
-  return {
-    async [Symbol.asyncDispose]() {
-      closed = true;
-      clearInterval(check);
-      await sql.end({ timeout: 1 });
-      lost.resolve();
-      await listening;
-    },
+  const listen = async () => {
+    lost = Promise.withResolvers<void>();
+    await sql`LISTEN ${sql(channel)}`;
+    apiKeyCache.invalidate(() => true);
+    await lost.promise;
   };
+  return startLoop(
+    {
+      run: listen,
+      intervalMs: reconnectDelayMs,
+      failure: 'LISTEN failed: changes of API keys and spaces are not notified; retrying',
+      async interrupt() {
+        clearInterval(check);
+        await sql.end({ timeout: 1 });
+        lost.resolve();
+      },
+    },
+    log,
+  );
 }
 
 /** `space:<id>` or `key:<hash in hex>`. */

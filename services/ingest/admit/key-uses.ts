@@ -1,4 +1,5 @@
 import { eq, sql } from 'drizzle-orm';
+import { startLoop } from '../../../platform/background-loop.ts';
 import type { Logger } from '../../../platform/log.ts';
 import { dayOf } from '../../../store/accounts/month.ts';
 import type { Database } from '../../../store/db/database.ts';
@@ -22,14 +23,22 @@ interface Repeats {
 export class KeyUses implements AsyncDisposable {
   readonly #database: Database;
   readonly #log: Logger;
-  readonly #timer: NodeJS.Timeout;
+  readonly #loop: AsyncDisposable;
   #lastUses = new Map<string, number>();
   #repeats = new Map<string, Repeats>();
 
   constructor(database: Database, log: Logger) {
     this.#database = database;
     this.#log = log;
-    this.#timer = setInterval(() => void this.flush(), keyLastUseFlushMs);
+    this.#loop = startLoop(
+      {
+        run: () => this.flush(),
+        intervalMs: keyLastUseFlushMs,
+        delayMs: keyLastUseFlushMs,
+        failure: 'last uses of API keys were not written',
+      },
+      log,
+    );
   }
 
   note(keyId: string, atMs: number): void {
@@ -85,7 +94,7 @@ export class KeyUses implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    clearInterval(this.#timer);
+    await this.#loop[Symbol.asyncDispose]();
     await this.flush();
   }
 }

@@ -1,3 +1,4 @@
+import { startLoop } from '../../../platform/background-loop.ts';
 import type { Logger } from '../../../platform/log.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { leaveReadOnlySession } from '../../../store/db/read-only.ts';
@@ -19,7 +20,7 @@ type Held = Map<string, Map<string, SenderCounts>>;
 export class SenderLog implements AsyncDisposable {
   readonly #database: Database;
   readonly #log: Logger;
-  readonly #timer: NodeJS.Timeout;
+  readonly #loop: AsyncDisposable;
   #held: Held = new Map();
   #heldCount = 0;
   #flushing: Promise<void> = Promise.resolve();
@@ -27,7 +28,15 @@ export class SenderLog implements AsyncDisposable {
   constructor(database: Database, log: Logger) {
     this.#database = database;
     this.#log = log;
-    this.#timer = setInterval(() => void this.flush(), senderFlushMs);
+    this.#loop = startLoop(
+      {
+        run: () => this.flush(),
+        intervalMs: senderFlushMs,
+        delayMs: senderFlushMs,
+        failure: 'counts of senders were not written',
+      },
+      log,
+    );
   }
 
   /** @param given of one request whose events are durable. */
@@ -70,7 +79,7 @@ export class SenderLog implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    clearInterval(this.#timer);
+    await this.#loop[Symbol.asyncDispose]();
     await this.flush();
   }
 }

@@ -1,8 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { findRequestWork } from '../../../operations/erasure-requests/requests.ts';
+import { startLoop } from '../../../platform/background-loop.ts';
 import type { Logger } from '../../../platform/log.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { erasurePollMs, erasureRetryMs } from '../limits.ts';
@@ -15,29 +15,22 @@ const program = fileURLToPath(new URL('../../../operations/erasure-requests/main
  * hold open (ADR 14). It ends with the writer; the next one resumes what it left.
  */
 export function startErasures(database: Database, log: Logger): AsyncDisposable {
-  const stopping = new AbortController();
   let child: ChildProcess | undefined;
-  const lookOnce = async (): Promise<boolean> => {
+  const run = async (signal: AbortSignal): Promise<boolean> => {
     const { requests, unwritten } = await findRequestWork(database);
-    if (requests.length + unwritten.length === 0 || stopping.signal.aborted) return true;
+    if (requests.length + unwritten.length === 0 || signal.aborted) return true;
     child = fork(program, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
     const [code] = await once(child, 'exit');
     return code === 0;
   };
-  const running = (async () => {
-    while (!stopping.signal.aborted) {
-      const isDone = await lookOnce().catch((error: unknown) => {
-        log.warn({ err: error }, 'requested erasures were not run; trying again later');
-        return false;
-      });
-      await sleep(isDone ? erasurePollMs : erasureRetryMs, undefined, stopping).catch(() => {});
-    }
-  })();
-  return {
-    async [Symbol.asyncDispose]() {
-      stopping.abort();
-      child?.kill();
-      await running;
+  return startLoop(
+    {
+      run,
+      intervalMs: (isDone) => (isDone ? erasurePollMs : erasureRetryMs),
+      retryMs: erasureRetryMs,
+      failure: 'requested erasures were not run; trying again later',
+      interrupt: () => child?.kill(),
     },
-  };
+    log,
+  );
 }

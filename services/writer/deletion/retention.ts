@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { startLoop } from '../../../platform/background-loop.ts';
 import type { Logger } from '../../../platform/log.ts';
 import { ClocksDifferError } from '../../../store/db/clock.ts';
 import { openPostgres } from '../../../store/db/connect.ts';
@@ -30,11 +30,9 @@ export function startRetention({
     statementTimeoutMs: retentionTimeoutMs,
   });
   const database = openDatabase(sql);
-  const stopping = new AbortController();
-  const { signal } = stopping;
   const clock = new RetentionClock();
   let isBehind = false;
-  const runPass = async () => {
+  const runPass = async (signal: AbortSignal) => {
     const startedMs = performance.now();
     const result = await expireData(database, { retentionDaysMax, nowMs: Date.now(), clock, signal });
     if (result === undefined) return;
@@ -51,22 +49,19 @@ export function startRetention({
     if (locked.length > 0)
       log.warn({ locked }, 'partitions that have expired are in use by long queries; retrying later');
   };
-  const running = (async () => {
-    while (!signal.aborted) {
-      await runPass().catch((error: unknown) => {
-        if (signal.aborted) return;
-        if (error instanceof ClocksDifferError) log.error(`ALARM: nothing is deleted while ${error.message}`);
-        else log.warn({ err: error }, 'expired data was not deleted; retrying later');
-      });
-      await sleep(retentionPassMs, undefined, stopping).catch(() => {});
-    }
-  })();
-  return {
-    async [Symbol.asyncDispose]() {
-      stopping.abort();
+  const run = (signal: AbortSignal) =>
+    runPass(signal).catch((error: unknown) => {
+      if (!(error instanceof ClocksDifferError)) throw error;
+      log.error(`ALARM: nothing is deleted while ${error.message}`);
+    });
+  return startLoop(
+    {
+      run,
+      intervalMs: retentionPassMs,
+      failure: 'expired data was not deleted; retrying later',
       // An interrupted statement changes nothing.
-      await sql.end({ timeout: 0 });
-      await running;
+      interrupt: () => sql.end({ timeout: 0 }),
     },
-  };
+    log,
+  );
 }

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { JetStreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
+import { startLoop } from '../../../platform/background-loop.ts';
 import type { Logger } from '../../../platform/log.ts';
 import { retryUntilAvailable } from '../../../platform/queue/availability.ts';
 import type { QueueStream } from '../../../platform/queue/settings.ts';
@@ -35,8 +35,7 @@ export interface FollowDependencies {
 export async function followStreams(dependencies: FollowDependencies): Promise<AsyncDisposable> {
   const { connection, manager, log } = dependencies;
   const followed = new Map<string, AsyncDisposable>();
-  const stopping = new AbortController();
-  const look = async () => {
+  const look = async (signal?: AbortSignal) => {
     const streams = [...(await findStreams(manager)).keys()];
     for (const [name, stream] of followed) {
       if (streams.some((one) => one.name === name)) continue;
@@ -45,33 +44,29 @@ export async function followStreams(dependencies: FollowDependencies): Promise<A
       await stream[Symbol.asyncDispose]();
     }
     for (const stream of streams) {
-      if (followed.has(stream.name) || stopping.signal.aborted) continue;
+      if (followed.has(stream.name) || signal?.aborted) continue;
       await findOrAddConsumer(manager, stream);
       followed.set(stream.name, followStream(dependencies, stream));
       log.info({ stream: stream.name }, 'reading a stream of the queue');
     }
   };
   // A stream that was just created in a cluster has no leader yet.
-  await retryUntilAvailable(connection, look);
+  await retryUntilAvailable(connection, () => look());
   let lookedAtMs = performance.now();
   const removeUnused = async () => {
     if (performance.now() - lookedAtMs < unusedLookMs) return;
     lookedAtMs = performance.now();
     await removeUnusedStreams(dependencies);
   };
-  const running = (async () => {
-    while (!stopping.signal.aborted) {
-      await sleep(streamLookMs, undefined, stopping).catch(() => {});
-      if (!stopping.signal.aborted)
-        await removeUnused()
-          .then(look)
-          .catch((error: unknown) => log.debug({ err: error }, 'cannot list the streams'));
-    }
-  })();
+  const run = async (signal: AbortSignal) => {
+    await removeUnused();
+    await look(signal);
+  };
+  const failure = 'the streams of the queue were not listed';
+  const loop = startLoop({ run, intervalMs: streamLookMs, delayMs: streamLookMs, failure }, log);
   return {
     async [Symbol.asyncDispose]() {
-      stopping.abort();
-      await running;
+      await loop[Symbol.asyncDispose]();
       await Promise.all(followed.values().map((stream) => stream[Symbol.asyncDispose]()));
     },
   };
@@ -88,14 +83,14 @@ function followStream(
   });
   const resources = new AsyncDisposableStack();
   if (!stream.keepsStored) {
-    resources.use(startDelivery(connection, stream, follow(receiver.receive)));
+    resources.use(startDelivery({ connection, log }, stream, follow(receiver.receive)));
     resources.use(clearUndeletedMessages({ manager, stream, log }));
     return resources;
   }
   const window = resources.use(keepWindow({ manager, database, stream, limits, log }));
   resources.use(
     startDelivery(
-      connection,
+      { connection, log },
       stream,
       follow((message) => receiver.receive(window.watch(message))),
     ),

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { JetStreamManager } from '@nats-io/jetstream';
+import { startLoop } from '../../../platform/background-loop.ts';
 import type { Logger } from '../../../platform/log.ts';
 import type { QueueStream } from '../../../platform/queue/settings.ts';
 import { findIfExists, findOrAddConsumer } from '../../../platform/queue/stream.ts';
@@ -33,23 +33,15 @@ export interface KeptWindow extends AsyncDisposable {
  */
 export function keepWindow(dependencies: WindowDependencies): KeptWindow {
   const { stream, log } = dependencies;
-  const stopping = new AbortController();
   const janitor = new Janitor(dependencies);
-  const running = (async () => {
-    while (!stopping.signal.aborted) {
-      const pauseMs = await janitor.look().catch((error: unknown) => {
-        log.debug({ err: error, stream: stream.name }, 'the replay window was not purged; trying again');
-        return windowLookMsMax;
-      });
-      await sleep(pauseMs, undefined, stopping).catch(() => {});
-    }
-  })();
+  const failure = `the replay window of ${stream.name} was not purged; trying again`;
+  const loop = startLoop(
+    { run: () => janitor.look(), intervalMs: (pauseMs) => pauseMs, retryMs: windowLookMsMax, failure },
+    log,
+  );
   return {
     watch: (message) => ({ ...message, ack: () => janitor.acknowledge(message) }),
-    async [Symbol.asyncDispose]() {
-      stopping.abort();
-      await running;
-    },
+    [Symbol.asyncDispose]: () => loop[Symbol.asyncDispose](),
   };
 }
 
