@@ -58,12 +58,6 @@ export const answerBytesMax = 64 * 1024;
 /** Shortest interval between two calls of `onDrop`. */
 export const dropReportIntervalMs = 10_000;
 
-/** With a spool: the batch of a request without a response is copied to the spool after this time. */
-export const slowRequestMs = 1_000;
-
-/** With a spool, while Weir is unreachable: interval of moving events from memory to the spool. */
-export const spoolIntervalMs = 100;
-
 /** Default time-out of `flush()` and `shutdown()`. */
 export const flushTimeoutMs = 10_000;
 

@@ -27,7 +27,7 @@ export interface WeirOptions {
   mask?: Mask;
   /** Share of traces to keep, 0 to 1. Events with errors are always kept. Default 1. */
   sampleRate?: number;
-  /** Stores events on disk while Weir is unreachable: `fileSpool()` of `@weir/sdk/spool`. */
+  /** Stores events on disk until Weir has accepted them: `fileSpool()` of `@weir/sdk/spool`. */
   spool?: SpoolStore;
   /** On 402: drop events, or keep them in the spool until the quota resets. Default `drop`. */
   onQuota?: 'drop' | 'spool';
@@ -41,7 +41,7 @@ export interface WeirOptions {
   fetch?: typeof fetch;
   /** Additional request headers, for a proxy in front of Weir. */
   headers?: Record<string, string>;
-  /** Flush when the event loop is empty, and save to the spool when the process exits. Default true. */
+  /** Flush when the event loop is empty. Default true. */
   flushOnExit?: boolean;
   /** Clock, timers and random numbers, for tests. */
   runtime?: Runtime;

@@ -56,7 +56,6 @@ export class Recorder {
   embeddings = 0;
   readonly #settings: Settings;
   readonly #counters: Counters;
-  readonly #queue = new Queue();
   readonly #snapshots: Snapshots;
   readonly #link: Link;
   readonly #sender: Sender;
@@ -73,15 +72,10 @@ export class Recorder {
     this.#settings = settings;
     const notices = new Notices();
     this.#counters = new Counters({ runtime, onDrop, notices });
-    this.#snapshots = new Snapshots(settings, {
-      counters: this.#counters,
-      queue: this.#queue,
-      onQueued: () => this.#wake(),
-    });
     this.#link = openLink({ ...settings, fetch: options.fetch, headers: options.headers ?? {} });
     const { post } = this.#link;
     this.#sender = new Sender({
-      queue: this.#queue,
+      queue: new Queue(),
       counters: this.#counters,
       runtime,
       post,
@@ -90,6 +84,11 @@ export class Recorder {
       onAccepted,
       url: settings.url,
       notices,
+    });
+    this.#snapshots = new Snapshots(settings, {
+      counters: this.#counters,
+      push: (event) => this.#sender.push(event),
+      onQueued: () => this.#wake(),
     });
     const isWatching = settings.isEnabled && options.flushOnExit !== false;
     this.#unwatch = isWatching
@@ -248,12 +247,14 @@ export class Recorder {
 
   async #flushInvocation(): Promise<void> {
     await sleep(this.#settings.runtime, serverlessDelayMs);
-    await this.#deliverBeside(flushTimeoutMs);
+    if (this.#settings.spool) await this.#deliverWithin(flushTimeoutMs);
+    else await this.#deliverBeside(flushTimeoutMs);
   }
 
   async #deliverWithin(timeoutMs: number): Promise<void> {
-    if (this.#waitUntil !== undefined || isCloudflare()) return this.#deliverBeside(timeoutMs);
-    const { runtime } = this.#settings;
+    const { runtime, spool } = this.#settings;
+    // The platforms with a spool share a sender between invocations.
+    if (!spool && (this.#waitUntil || isCloudflare())) return this.#deliverBeside(timeoutMs);
     const sender = this.#sender;
     const deadlineMs = runtime.nowMs() + timeoutMs;
     await this.#snapshots.settled();

@@ -4,7 +4,7 @@ import { maskEvent, toMetadata } from '../event/redact.ts';
 import { truncateEvent } from '../event/truncate.ts';
 import { eventBytesMax } from '../limits.ts';
 import type { Counters } from '../queue/counters.ts';
-import type { Queue } from '../queue/queue.ts';
+import type { QueuedEvent } from '../queue/queue.ts';
 import type { Settings } from './options.ts';
 
 const encoder = new TextEncoder();
@@ -13,18 +13,21 @@ const encoder = new TextEncoder();
 export class Snapshots {
   readonly #settings: Pick<Settings, 'mask' | 'content' | 'runtime'>;
   readonly #counters: Counters;
-  readonly #queue: Queue;
+  readonly #push: (event: QueuedEvent) => boolean;
   readonly #onQueued: () => void;
-  readonly #preparations = new Set<Promise<void>>();
+  readonly #preparations = new Set<Promise<unknown>>();
 
-  /** @param onQueued called when an event that had to be truncated is in the queue. */
+  /**
+   * @param push takes an event to send. @returns false when there is no room.
+   * @param onQueued called when an event whose truncation took time was taken.
+   */
   constructor(
     settings: Pick<Settings, 'mask' | 'content' | 'runtime'>,
-    { counters, queue, onQueued }: { counters: Counters; queue: Queue; onQueued: () => void },
+    { counters, push, onQueued }: { counters: Counters; push(event: QueuedEvent): boolean; onQueued(): void },
   ) {
     this.#settings = settings;
     this.#counters = counters;
-    this.#queue = queue;
+    this.#push = push;
     this.#onQueued = onQueued;
   }
 
@@ -52,10 +55,7 @@ export class Snapshots {
       return false;
     }
     const bytes = encoder.encode(text);
-    if (bytes.length <= eventBytesMax) return this.#push(event.id, bytes);
-    const preparation = this.#truncate(event.id, text).finally(() => this.#preparations.delete(preparation));
-    this.#preparations.add(preparation);
-    return true;
+    return bytes.length <= eventBytesMax ? this.#queue(event.id, bytes) : this.#truncate(event.id, text);
   }
 
   #redact(event: WeirEvent): WeirEvent | undefined {
@@ -67,19 +67,28 @@ export class Snapshots {
     return masked;
   }
 
-  async #truncate(id: string, text: string): Promise<void> {
-    try {
-      const bytes = await truncateEvent(text);
-      if (bytes === undefined) return this.#counters.drop('too_large', 1);
-      this.#counters.truncated++;
-      if (this.#push(id, bytes)) this.#onQueued();
-    } catch {
-      this.#counters.drop('unserializable', 1);
-    }
+  #truncate(id: string, text: string): boolean {
+    const truncated = truncateEvent(text);
+    if (!(truncated instanceof Promise)) return this.#queueTruncated(id, truncated);
+    const preparation = truncated
+      .then((bytes) => this.#queueTruncated(id, bytes) && this.#onQueued())
+      .catch(() => this.#counters.drop('unserializable', 1))
+      .finally(() => this.#preparations.delete(preparation));
+    this.#preparations.add(preparation);
+    return true;
   }
 
-  #push(id: string, bytes: Uint8Array): boolean {
-    const isQueued = this.#queue.push({ id, bytes, atMs: this.#settings.runtime.wallMs() });
+  #queueTruncated(id: string, bytes: Uint8Array | undefined): boolean {
+    if (bytes === undefined) {
+      this.#counters.drop('too_large', 1);
+      return false;
+    }
+    this.#counters.truncated++;
+    return this.#queue(id, bytes);
+  }
+
+  #queue(id: string, bytes: Uint8Array): boolean {
+    const isQueued = this.#push({ id, bytes, atMs: this.#settings.runtime.wallMs() });
     if (!isQueued) this.#counters.drop('queue_full', 1);
     return isQueued;
   }

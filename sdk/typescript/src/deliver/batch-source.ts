@@ -1,7 +1,7 @@
-import { batchEventsMax, eventBytesMax, flushBytes, memoryAgeMaxMs, slowRequestMs } from '../limits.ts';
+import { batchEventsMax, eventBytesMax, memoryAgeMaxMs } from '../limits.ts';
 import type { Counters } from '../queue/counters.ts';
 import type { Queue, QueuedEvent } from '../queue/queue.ts';
-import type { HeldBatch, SpoolStore } from '../queue/spool-store.ts';
+import type { SpoolStore } from '../queue/spool-store.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 
 export interface BatchSourceOptions {
@@ -20,27 +20,20 @@ export interface Batch {
   release(): void;
   /** @returns the events that are not settled, for the queue. */
   abandon(): QueuedEvent[];
-  /** The copy on disk of a batch from memory. */
-  held?: HeldBatch | undefined;
 }
 
-/** Decides where the next batch comes from: memory, or the spool from the first failure until the spool is empty. */
+/**
+ * The events that wait to be sent. With a spool each is on disk before the application goes on, and stays there until Weir has
+ * accepted it: neither a signal nor a crash loses it. Memory holds the events that the disk has no room for.
+ */
 export class BatchSource {
   readonly #options: BatchSourceOptions;
-  readonly #onSpooling: (isUrgent: boolean) => void;
   /** The batch of a failed request. */
   #kept: Batch | undefined;
   #inFlight: Batch | undefined;
-  #isSpooling = false;
 
-  /** @param onSpooling called when more events should go to the spool: soon, or at once if there are many (`isUrgent`). */
-  constructor(options: BatchSourceOptions, onSpooling: (isUrgent: boolean) => void) {
+  constructor(options: BatchSourceOptions) {
     this.#options = options;
-    this.#onSpooling = onSpooling;
-  }
-
-  get isSpooling(): boolean {
-    return this.#isSpooling;
   }
 
   /** Whether a batch waits for its retry. */
@@ -51,14 +44,20 @@ export class BatchSource {
   get pending(): number {
     const { queue, spool } = this.#options;
     const batch = this.#kept ?? this.#inFlight;
-    // The spool does not count the copy of a batch in flight.
     const inBatch = batch && !batch.isSpooled ? batch.events.length : 0;
     return queue.length + inBatch + (spool?.events ?? 0);
   }
 
-  startSpooling(): void {
-    this.#isSpooling = true;
-    this.#onSpooling(false);
+  /** Bytes that wait, without those in flight from memory. */
+  get bytes(): number {
+    const { queue, spool } = this.#options;
+    return queue.bytes + (spool?.bytes ?? 0);
+  }
+
+  /** @returns false when neither the disk nor memory has room for the event. */
+  push(event: QueuedEvent): boolean {
+    const { queue, spool } = this.#options;
+    return spool?.append([event]) === 1 || queue.push(event);
   }
 
   async next(): Promise<Batch | undefined> {
@@ -67,7 +66,8 @@ export class BatchSource {
     if (kept && !kept.isSpooled) this.#expire(kept);
     if (kept && kept.events.length > 0) return kept;
     kept?.release();
-    return (this.#isSpooling && (await this.#nextSpooled())) || this.takeMemory();
+    // Memory first: its events are lost in a crash.
+    return this.takeMemory() ?? (await this.#nextSpooled());
   }
 
   /** The oldest events in memory, as one batch. */
@@ -76,54 +76,32 @@ export class BatchSource {
     const events = queue.take(batchEventsMax, bytesMax);
     if (events.length === 0) return undefined;
     const taken = [...events];
-    const batch: Batch = {
+    return {
       events,
       isSpooled: false,
-      release() {
-        queue.settle(taken);
-        batch.held?.release();
-      },
+      release: () => queue.settle(taken),
       abandon() {
         const left = new Set(events);
         queue.settle(taken.filter((event) => !left.has(event)));
         return events;
       },
     };
-    return batch;
   }
 
-  /** Waits for an outcome. After `slowRequestMs` the batch is copied to the spool, in case the process ends. */
+  /** Waits for an outcome, during which the events of the batch are pending. */
   async watch<T>(batch: Batch, outcome: Promise<T>): Promise<T> {
-    const { spool, runtime } = this.#options;
     this.#inFlight = batch;
-    const cancel =
-      spool && !batch.isSpooled
-        ? runtime.setTimer(() => {
-            this.#hold(batch);
-            this.startSpooling();
-          }, slowRequestMs)
-        : undefined;
     try {
       return await outcome;
     } finally {
-      cancel?.();
       this.#inFlight = undefined;
     }
   }
 
-  /** Keeps a batch whose request failed: on disk if there is room, otherwise in memory. */
+  /** Keeps a batch whose request failed, for `next`. */
   keep(batch: Batch): void {
-    const { spool } = this.#options;
-    if (spool) this.startSpooling();
-    if (spool && !batch.isSpooled) this.#hold(batch);
-    if (batch.held) {
-      batch.held.keep();
-      batch.held = undefined;
-      batch.release();
-    } else {
-      this.#kept = batch;
-    }
-    if (!spool) this.expire();
+    this.#kept = batch;
+    this.expire();
   }
 
   /** Drops what is too old in memory, if there is no spool. */
@@ -136,26 +114,13 @@ export class BatchSource {
     counters.drop('expired', expired.length);
   }
 
-  /** Moves events from memory to the spool, about 1 MiB at a time so that the event loop is not blocked. */
-  moveToSpool(): void {
-    const { spool, queue } = this.#options;
-    if (!spool || !this.#isSpooling) return;
-    const events = queue.take(Number.POSITIVE_INFINITY, flushBytes);
-    const appended = spool.append(events);
-    queue.settle(events.slice(0, appended));
-    queue.putBack(events.slice(appended));
-    // Continue while there is more. A fixed rate would let memory fill up although the disk has room.
-    if (appended > 0 && queue.length > 0) this.#onSpooling(queue.bytes >= flushBytes);
-  }
-
   /** Writes all events in memory to the spool, synchronously. Without a spool they are dropped and counted. */
   saveAll(): void {
     const { spool, queue, counters } = this.#options;
     const batch = this.#kept ?? this.#inFlight;
-    const isInMemory = batch && !batch.isSpooled && !batch.held;
     const events = queue.take(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
     queue.settle(events);
-    const unsaved = [...(isInMemory ? batch.events.splice(0) : []), ...events];
+    const unsaved = [...(batch && !batch.isSpooled ? batch.events.splice(0) : []), ...events];
     const appended = spool?.append(unsaved) ?? 0;
     counters.drop(spool ? 'queue_full' : 'unsent', unsaved.length - appended);
     spool?.close();
@@ -164,15 +129,8 @@ export class BatchSource {
   async #nextSpooled(): Promise<Batch | undefined> {
     const { spool, counters } = this.#options;
     const spooled = await spool?.next((reason, events) => counters.drop(reason, events));
-    if (spooled) {
-      return { events: spooled.events, isSpooled: true, release: () => spooled.release(), abandon: () => [] };
-    }
-    this.#isSpooling = false;
-    return undefined;
-  }
-
-  #hold(batch: Batch): void {
-    if (batch.events.length > 0) batch.held ??= this.#options.spool?.hold(batch.events);
+    if (spooled === undefined) return undefined;
+    return { events: spooled.events, isSpooled: true, release: () => spooled.release(), abandon: () => [] };
   }
 
   #expire(batch: Batch): void {

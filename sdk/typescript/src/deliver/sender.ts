@@ -1,6 +1,6 @@
-import { flushBytes, flushEvents, flushIntervalMs, probeIntervalMs, spoolIntervalMs } from '../limits.ts';
+import { flushBytes, flushEvents, flushIntervalMs, probeIntervalMs } from '../limits.ts';
 import type { Counters } from '../queue/counters.ts';
-import type { Queue } from '../queue/queue.ts';
+import type { Queue, QueuedEvent } from '../queue/queue.ts';
 import type { SpoolStore } from '../queue/spool-store.ts';
 import type { Notices } from '../runtime/notices.ts';
 import { platformRuntime, type Runtime } from '../runtime/runtime.ts';
@@ -24,16 +24,12 @@ export interface SenderOptions extends DeliveryDependencies {
 
 type Pause = Extract<Outcome, { kind: 'pause' }>;
 
-/**
- * Sends events from memory to Weir, one request at a time. While Weir does not accept them, they go to the spool if there is
- * one, and otherwise wait in memory.
- */
+/** Sends events to Weir, one request at a time. While Weir does not accept them, they wait in the spool or in memory. */
 export class Sender {
   readonly #options: SenderOptions;
   readonly #source: BatchSource;
   readonly #backoff: Backoff;
   readonly #sendAlarm: Alarm;
-  readonly #spoolAlarm: Alarm;
   #pumping: Promise<void> | undefined;
   #pause: Pause | undefined;
   /** Why the last request failed; undefined after a success. */
@@ -45,13 +41,14 @@ export class Sender {
   constructor(options: SenderOptions) {
     const { runtime } = options;
     this.#options = options;
-    this.#source = new BatchSource(options, (isUrgent) =>
-      this.#spoolAlarm.set(isUrgent ? 0 : spoolIntervalMs),
-    );
+    this.#source = new BatchSource(options);
     this.#backoff = new Backoff(runtime);
     this.#sendAlarm = new Alarm(runtime, () => void this.#pump());
-    this.#spoolAlarm = new Alarm(runtime, () => this.#source.moveToSpool());
-    if (options.spool && options.spool.events > 0) this.#source.startSpooling();
+  }
+
+  /** Takes an event to send, without scheduling the request. @returns false when there is no room. */
+  push(event: QueuedEvent): boolean {
+    return this.#source.push(event);
   }
 
   /** Events that are neither accepted nor dropped. */
@@ -76,11 +73,8 @@ export class Sender {
 
   /** Schedules the next request, or during a pause the next probe. Cheap, because it is called after every event. */
   wake(): void {
-    if (this.#isStopped) return;
-    const { queue } = this.#options;
     // `#pump` calls `wake` itself when it stops.
-    if (this.#pumping && !this.#source.isSpooling) return;
-    if (this.#source.isSpooling && queue.length > 0) this.#spoolAlarm.set(spoolIntervalMs);
+    if (this.#isStopped || this.#pumping) return;
     this.#sendAlarm.set(Math.max(this.#isDue ? 0 : flushIntervalMs, this.#backoff.waitMs));
   }
 
@@ -134,7 +128,6 @@ export class Sender {
   stop(): void {
     this.#isStopped = true;
     this.#sendAlarm.cancel();
-    this.#spoolAlarm.cancel();
     this.#source.saveAll();
   }
 
@@ -155,25 +148,24 @@ export class Sender {
   }
 
   get #isDue(): boolean {
-    const { queue } = this.#options;
-    const { isSpooling, isRetrying } = this.#source;
-    return queue.length >= flushEvents || queue.bytes >= flushBytes || isSpooling || isRetrying;
+    const { pending, bytes, isRetrying } = this.#source;
+    return pending >= flushEvents || bytes >= flushBytes || isRetrying;
   }
 
-  #fail(batch: Batch, outcome: Exclude<Outcome, { kind: 'done' }>): void {
+  async #fail(batch: Batch, outcome: Exclude<Outcome, { kind: 'done' }>): Promise<void> {
     if (outcome.kind === 'retry') {
       this.#noteRetry(outcome);
     } else {
       this.#startPause(outcome);
-      if (this.#mustDrop(outcome.reason)) {
-        if (!batch.isSpooled) this.#drop(batch, outcome.reason);
-        for (let rest = this.#source.takeMemory(); rest; rest = this.#source.takeMemory()) {
-          this.#drop(rest, outcome.reason);
-        }
-        return;
-      }
+      if (this.#mustDrop(outcome.reason)) return this.#dropAll(batch, outcome.reason);
     }
     this.#source.keep(batch);
+  }
+
+  async #dropAll(first: Batch, reason: PauseReason): Promise<void> {
+    for (let batch: Batch | undefined = first; batch; batch = await this.#source.next()) {
+      this.#drop(batch, reason);
+    }
   }
 
   #noteRetry({ afterMs, cause }: Extract<Verdict, { kind: 'retry' }>): void {

@@ -1,18 +1,16 @@
 import type { QueuedEvent } from './queue.ts';
 
-/** Stores events on disk while Weir does not accept them. `@weir/sdk/spool` implements it for Node, Bun and Deno. */
+/** Stores events on disk until Weir has accepted them. `@weir/sdk/spool` implements it for Node, Bun and Deno. */
 export interface SpoolStore {
   /** Number of events on disk, and their bytes. */
   readonly events: number;
   readonly bytes: number;
   /**
-   * Appends events, synchronously: after it returns they survive a crash of the process.
+   * Appends events, synchronously: after it returns they survive the end of the process. Called for each event.
    *
    * @returns how many of them, from the front, were written.
    */
   append(events: readonly QueuedEvent[]): number;
-  /** Writes a batch that is being sent to a separate file. @returns undefined if it does not fit. */
-  hold(events: readonly QueuedEvent[]): HeldBatch | undefined;
   /**
    * Reads the oldest batch; it stays on disk until `release`.
    *
@@ -29,11 +27,4 @@ export interface SpooledBatch {
   readonly events: QueuedEvent[];
   /** Deletes the batch from disk: all of its events are settled. */
   release(): void;
-}
-
-export interface HeldBatch {
-  /** Deletes the copy: the batch was delivered. */
-  release(): void;
-  /** Keeps the copy, for `next` to return. */
-  keep(): void;
 }

@@ -1,7 +1,7 @@
 import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import type { QueuedEvent } from '../queue/queue.ts';
 import { segmentBytesMax, segmentEventsMax } from './limits.ts';
-import { composeLines, deleteSegment, type Segment } from './segment.ts';
+import { composeLines, type Segment } from './segment.ts';
 
 /** The segment that events are appended to. Appends are synchronous, so that appended events survive `kill -9`. */
 export class ActiveSegment {
@@ -20,18 +20,6 @@ export class ActiveSegment {
     }
   }
 
-  /** Writes a whole segment. @returns undefined when the write fails. */
-  static writeWhole(path: string, events: readonly QueuedEvent[]): Segment | undefined {
-    const active = ActiveSegment.open(path);
-    if (active === undefined) return undefined;
-    const lines = composeLines(events);
-    const isWritten = active.#write(lines);
-    active.close();
-    const segment = { path, events: events.length, bytes: lines.length };
-    if (!isWritten) deleteSegment(segment);
-    return isWritten ? segment : undefined;
-  }
-
   private constructor(path: string, descriptor: number) {
     this.#path = path;
     this.#descriptor = descriptor;
@@ -44,25 +32,30 @@ export class ActiveSegment {
     return this.#isBroken || this.events >= segmentEventsMax || bytes > segmentBytesMax;
   }
 
-  /** Appends events from the front, as many as fit. @returns those that were written. */
-  append(events: readonly QueuedEvent[], roomBytes: number): QueuedEvent[] {
-    const fitting: QueuedEvent[] = [];
+  /** Appends events from the front, as many as fit. @returns how many were written. */
+  append(events: readonly QueuedEvent[], roomBytes: number): number {
+    let count = 0;
     let size = 0;
     for (const event of events) {
       const next = size + event.bytes.length + 1;
-      const isOver = this.bytes + next > segmentBytesMax && this.events + fitting.length > 0;
-      if (next > roomBytes || isOver || this.events + fitting.length >= segmentEventsMax) break;
-      fitting.push(event);
+      const isOver = this.bytes + next > segmentBytesMax && this.events + count > 0;
+      if (next > roomBytes || isOver || this.events + count >= segmentEventsMax) break;
+      count++;
       size = next;
     }
-    if (this.#isBroken || !this.#write(composeLines(fitting))) return [];
-    this.events += fitting.length;
+    if (this.#isBroken || !this.#write(composeLines(events.slice(0, count)))) return 0;
+    this.events += count;
     this.bytes += size;
-    return fitting;
+    return count;
+  }
+
+  /** Whether a write failed: no more is appended. */
+  get isBroken(): boolean {
+    return this.#isBroken;
   }
 
   toSegment(): Segment {
-    return { path: this.#path, events: this.events, bytes: this.bytes };
+    return { path: this.#path, events: this.events, bytes: this.bytes, isOwn: true };
   }
 
   close(): void {

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { threadId } from 'node:worker_threads';
 import type { QueuedEvent } from '../queue/queue.ts';
-import type { HeldBatch, SpooledBatch, SpoolStore } from '../queue/spool-store.ts';
+import type { SpooledBatch, SpoolStore } from '../queue/spool-store.ts';
 import { ActiveSegment } from './active-segment.ts';
 import { adoptAll } from './adopt.ts';
-import { heartbeatMs, spoolAgeMaxMs, spoolBytesMax } from './limits.ts';
+import { heartbeatMs, plainSegmentsMax, retryWriteMs, spoolAgeMaxMs, spoolBytesMax } from './limits.ts';
 import { lock, touch, unlock } from './owner.ts';
-import { composeLines, deleteSegment, packSegment, readSegment, type Segment } from './segment.ts';
+import { deleteSegment, packSegment, readSegment, type Segment } from './segment.ts';
 
 export interface FileSpoolOptions {
   /** Created if it does not exist. Several processes may share it. */
@@ -34,11 +34,16 @@ export class FileSpool implements SpoolStore {
   readonly #bytesMax: number;
   readonly #ageMaxMs: number;
   readonly #heartbeat: NodeJS.Timeout;
+  /** Closed segments, oldest first. */
   readonly #waiting: Waiting[] = [];
   #active: ActiveSegment | undefined;
-  #heldBytes = 0;
+  /** Of the closed segments. */
+  #waitingEvents = 0;
+  #waitingBytes = 0;
   #sequence = 0;
   #isClosed = false;
+  /** No write before this time, `performance.now()`. */
+  #brokenUntilMs = Number.NEGATIVE_INFINITY;
 
   constructor({ directory, bytesMax = spoolBytesMax, ageMaxMs = spoolAgeMaxMs }: FileSpoolOptions) {
     this.#bytesMax = bytesMax;
@@ -46,61 +51,38 @@ export class FileSpool implements SpoolStore {
     this.#directory = join(directory, `${process.pid}-${threadId}-${crypto.randomUUID()}`);
     mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
     lock(this.#directory);
-    for (const segment of adoptAll(directory, (suffix) => this.#nextPath(suffix))) {
-      this.#waiting.push({ segment, packing: undefined });
-    }
+    for (const segment of adoptAll(directory, (suffix) => this.#nextPath(suffix))) this.#add(segment);
     this.#heartbeat = setInterval(() => this.#touch(), heartbeatMs);
     this.#heartbeat.unref();
   }
 
   get events(): number {
-    const waiting = this.#waiting.reduce((sum, { segment }) => sum + segment.events, 0);
-    return waiting + (this.#active?.events ?? 0);
+    return this.#waitingEvents + (this.#active?.events ?? 0);
   }
 
   get bytes(): number {
-    const waiting = this.#waiting.reduce((sum, { segment }) => sum + segment.bytes, 0);
-    return waiting + (this.#active?.bytes ?? 0) + this.#heldBytes;
+    return this.#waitingBytes + (this.#active?.bytes ?? 0);
   }
 
   append(events: readonly QueuedEvent[]): number {
     let appended = 0;
-    let bytes = this.bytes;
-    while (appended < events.length && !this.#isClosed) {
-      if (this.#active?.isFull(events[appended])) this.#seal();
-      const rest = events.slice(appended);
-      const fitting = this.#openActive()?.append(rest, this.#bytesMax - bytes) ?? [];
-      if (fitting.length === 0) break;
-      for (const event of fitting) bytes += event.bytes.length + 1;
-      appended += fitting.length;
+    while (appended < events.length && !this.#isClosed && performance.now() >= this.#brokenUntilMs) {
+      const rest = appended === 0 ? events : events.slice(appended);
+      if (this.#active?.isFull(rest[0])) this.#seal();
+      this.#active ??= ActiveSegment.open(this.#nextPath('.ndjson'));
+      const written = this.#active?.append(rest, this.#bytesMax - this.bytes) ?? 0;
+      if (this.#active === undefined || this.#active.isBroken) this.#noteBroken();
+      else if (written === 0) break;
+      appended += written;
     }
     return appended;
-  }
-
-  hold(events: readonly QueuedEvent[]): HeldBatch | undefined {
-    const size = composeLines(events).length;
-    if (this.#isClosed || this.bytes + size > this.#bytesMax) return undefined;
-    const segment = ActiveSegment.writeWhole(this.#nextPath(`.${events.length}.ndjson`), events);
-    if (segment === undefined) return undefined;
-    this.#heldBytes += size;
-    let isOpen = true;
-    const close = (then: () => void) => () => {
-      if (!isOpen) return;
-      isOpen = false;
-      this.#heldBytes -= size;
-      then();
-    };
-    return {
-      release: close(() => deleteSegment(segment)),
-      keep: close(() => this.#add(segment)),
-    };
   }
 
   async next(
     onLost: (reason: 'expired' | 'damaged', events: number) => void,
   ): Promise<SpooledBatch | undefined> {
     for (;;) {
-      if (this.#waiting.length === 0) this.#seal({ isPacked: false });
+      if (this.#waiting.length === 0) this.#seal();
       const [first] = this.#waiting;
       if (first === undefined || this.#isClosed) return undefined;
       await first.packing;
@@ -114,13 +96,14 @@ export class FileSpool implements SpoolStore {
       const events = await readSegment(segment, atMs).catch((): QueuedEvent[] => []);
       const lost = segment.events - events.length;
       if (lost > 0) onLost('damaged', lost);
-      segment.events = events.length;
+      this.#replace(first, { ...segment, events: events.length });
       if (events.length > 0) return { events, release: () => this.#remove(first) };
       this.#remove(first);
     }
   }
 
   renew(): void {
+    this.#seal();
     const now = new Date();
     for (const { segment } of this.#waiting) {
       try {
@@ -137,47 +120,64 @@ export class FileSpool implements SpoolStore {
     this.#isClosed = true;
     clearInterval(this.#heartbeat);
     try {
-      if (this.events === 0 && this.#heldBytes === 0) rmSync(this.#directory, { recursive: true });
+      if (this.events === 0) rmSync(this.#directory, { recursive: true });
       else unlock(this.#directory);
     } catch {
       // The directory was deleted from outside.
     }
   }
 
-  #openActive(): ActiveSegment | undefined {
-    this.#active ??= ActiveSegment.open(this.#nextPath('.ndjson'));
-    return this.#active;
-  }
-
   /** Closes the active segment; the next append opens a new one. */
-  #seal({ isPacked = true }: { isPacked?: boolean } = {}): void {
+  #seal(): void {
     const active = this.#active;
     this.#active = undefined;
     active?.close();
-    if (active && active.events > 0) this.#add(active.toSegment(), isPacked);
+    if (active === undefined) return;
+    if (active.events > 0) this.#add(active.toSegment());
+    else deleteSegment(active.toSegment());
   }
 
-  #add(segment: Segment, isPacked = true): void {
+  /** The disk is full or failing. An attempt for each event would slow the application down. */
+  #noteBroken(): void {
+    this.#seal();
+    this.#brokenUntilMs = performance.now() + retryWriteMs;
+  }
+
+  /** Segments that are sent soon stay plain; of those that wait longer the disk holds more when they are compressed. */
+  #add(segment: Segment): void {
     const waiting: Waiting = { segment, packing: undefined };
-    if (isPacked) {
-      waiting.packing = packSegment(segment).then(
-        (packed) => {
-          waiting.segment = packed;
-          waiting.packing = undefined;
-        },
-        () => {
-          // Compression failed: keep the plain file.
-          waiting.packing = undefined;
-        },
-      );
-    }
     this.#waiting.push(waiting);
+    this.#account(segment, 1);
+    if (this.#waiting.length <= plainSegmentsMax || segment.path.endsWith('.gz')) return;
+    waiting.packing = packSegment(segment).then(
+      (packed) => {
+        this.#replace(waiting, packed);
+        waiting.packing = undefined;
+      },
+      () => {
+        // Compression failed: keep the plain file.
+        waiting.packing = undefined;
+      },
+    );
+  }
+
+  #replace(waiting: Waiting, segment: Segment): void {
+    this.#account(waiting.segment, -1);
+    waiting.segment = segment;
+    this.#account(segment, 1);
   }
 
   #remove(waiting: Waiting): void {
     const index = this.#waiting.indexOf(waiting);
-    if (index !== -1) this.#waiting.splice(index, 1);
+    if (index === -1) return;
+    this.#waiting.splice(index, 1);
+    this.#account(waiting.segment, -1);
     deleteSegment(waiting.segment);
+  }
+
+  #account({ events, bytes }: Segment, sign: 1 | -1): void {
+    this.#waitingEvents += sign * events;
+    this.#waitingBytes += sign * bytes;
   }
 
   #nextPath(suffix: string): string {

@@ -16,3 +16,9 @@ export const abandonedMs = 5 * 60_000;
 
 /** Largest segment that is read, compressed or not. A segment can exceed `segmentBytesMax` by one event. */
 export const readBytesMax = 2 * segmentBytesMax;
+
+/** Closed segments up to this number are not compressed: they are sent next. */
+export const plainSegmentsMax = 2;
+
+/** Pause after a write that failed. */
+export const retryWriteMs = 1_000;

@@ -19,6 +19,8 @@ export interface Segment {
   path: string;
   events: number;
   bytes: number;
+  /** This process wrote it: its lines are whole. */
+  isOwn?: boolean;
 }
 
 /** The lines of events in a segment. */
@@ -38,7 +40,7 @@ export function composeLines(events: readonly QueuedEvent[]): Uint8Array {
  *
  * @throws Error when it is larger than `readBytesMax`, compressed or not: a few bytes could decompress into all memory.
  */
-export async function readSegment({ path }: Segment, atMs: number): Promise<QueuedEvent[]> {
+export async function readSegment({ path, isOwn }: Segment, atMs: number): Promise<QueuedEvent[]> {
   const { size } = await stat(path);
   if (size > readBytesMax) throw new Error(`a segment of ${size} bytes`);
   const content = await readFile(path);
@@ -47,7 +49,8 @@ export async function readSegment({ path }: Segment, atMs: number): Promise<Queu
   let start = 0;
   for (let end = lines.indexOf(lineFeed); end !== -1; end = lines.indexOf(lineFeed, start)) {
     const bytes = new Uint8Array(lines.subarray(start, end));
-    if (isWhole(bytes)) events.push({ id: decoder.decode(bytes.subarray(idStart, idEnd)), bytes, atMs });
+    if (isOwn || isWhole(bytes))
+      events.push({ id: decoder.decode(bytes.subarray(idStart, idEnd)), bytes, atMs });
     start = end + 1;
   }
   return events;
@@ -74,7 +77,7 @@ export async function packSegment(segment: Segment): Promise<Segment> {
   utimesSync(`${path}.tmp`, mtime, mtime);
   await rename(`${path}.tmp`, path);
   await unlink(segment.path);
-  return { path, events: segment.events, bytes: packed.length };
+  return { ...segment, path, bytes: packed.length };
 }
 
 /** Moves a segment of an abandoned directory. @returns undefined when another process was faster. */

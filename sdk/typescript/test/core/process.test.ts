@@ -78,6 +78,22 @@ test.each([
   expect(readdirSync(spool)).toEqual([]);
 });
 
+test.each(['SIGTERM', 'SIGKILL'] as const)(
+  '%s right after record(): with a spool no event is lost',
+  async (signal) => {
+    stub.respond = () => new Promise<boolean>(() => {});
+    const program = start('stay', { SPOOL: spool, COUNT: '20' });
+    const { ids } = await program.says();
+    program.child.kill(signal);
+    expect(await program.ended).toBe(signal);
+    expect(stub.accepted.size).toBe(0);
+    stub.respond = () => undefined;
+    const result = await start('deliver', { SPOOL: spool }).says();
+    expect(result).toEqual({ accepted: 21, dropped: 0, pending: 0 });
+    expect(acceptedOnce()).toEqual(new Set(ids as string[]));
+  },
+);
+
 test('kill -9 while Weir is unreachable: the next process delivers each event once', async () => {
   await stub.close();
   const program = start('wait', { SPOOL: spool, COUNT: '1200' });

@@ -89,8 +89,8 @@ test('a dimension that is too large is shortened to a string: Weir takes nothing
 test('an event that is too large in small pieces is dropped and counted', async () => {
   const weir = open();
   weir.record({ type: 'tool', properties: { tool: { input: Array(3_000_000).fill(1) } } });
-  expect(await weir.flush()).toEqual({ accepted: 0, dropped: 1, pending: 0 });
-  expect(weir.stats().droppedByReason).toEqual({ too_large: 1 });
+  await weir.flush();
+  expect(weir.stats()).toMatchObject({ accepted: 0, pending: 0, droppedByReason: { too_large: 1 } });
 });
 
 test('the mask is called with each event before the event is stored or sent', async () => {

@@ -1,5 +1,6 @@
 import {
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -124,7 +125,10 @@ test('a request that hangs does not keep events off the disk', async () => {
   expect(files()).toHaveLength(2);
   stub.respond = () => undefined;
   release();
-  await eventually(() => expect(weir.stats()).toMatchObject({ accepted: 8, pending: 0 }));
+  await eventually(async () => {
+    await runtime.advance(1_000);
+    expect(weir.stats()).toMatchObject({ accepted: 8, pending: 0 });
+  });
   expect(files()).toEqual([]);
 });
 
@@ -198,30 +202,77 @@ test('a file that cannot be read is counted as damaged, and does not stop the ot
   first.append(queued(500));
   const later = queued(2);
   first.append(later);
-  await eventually(() => expect(files().filter((name) => name.endsWith('.gz'))).toHaveLength(1));
-  const [packed = ''] = files().filter((name) => name.endsWith('.gz'));
-  writeFileSync(join(directory, packed), 'no gzip');
+  const [oldest = ''] = files().sort();
+  writeFileSync(join(directory, oldest), 'no events');
   const lost: unknown[] = [];
   const batch = await first.next((reason, events) => lost.push([reason, events]));
   expect(lost).toEqual([['damaged', 500]]);
   expect(batch?.events.map(({ id }) => id)).toEqual(later.map(({ id }) => id));
 });
 
-test('the disk is bounded; further events stay in memory, and are dropped when memory is full', async () => {
+test('the disk is bounded', async () => {
   const spool = openSpool({ bytesMax: 10_000 });
   expect(spool.append(queued(100, 400))).toBeLessThan(25);
   expect(spool.bytes).toBeLessThanOrEqual(10_000);
-  expect(spool.hold(queued(10, 400))).toBeUndefined();
 });
 
-test('full segments are compressed', async () => {
+test('full segments are compressed, except for those that are sent next', async () => {
   const spool = openSpool();
-  spool.append(queued(1_000, 5_000));
+  spool.append(queued(2_000, 1_000));
   spool.append(queued(1));
   await eventually(() => expect(files().filter((name) => name.endsWith('.gz'))).toHaveLength(2));
   // The file exists shortly before it is counted.
-  await eventually(() => expect(spool.bytes).toBeLessThan(200_000));
-  expect(await drain(spool)).toHaveLength(1_001);
+  await eventually(() => expect(spool.bytes).toBeLessThan(1_200_000));
+  expect(await drain(spool)).toHaveLength(2_001);
+  expect([spool.events, spool.bytes]).toEqual([0, 0]);
+});
+
+test('an event is on disk when record() returns, and until Weir has accepted it', async () => {
+  const weir = open(openSpool());
+  const ids = [weir.record(llmEvent('now')), weir.record(llmEvent('x'.repeat(5 * 1024 ** 2)))];
+  const onDisk = () =>
+    files().flatMap((name) => readFileSync(join(directory, name), 'utf8').trim().split('\n'));
+  expect(onDisk().map((line) => JSON.parse(line).id)).toEqual(ids);
+  expect(weir.stats()).toMatchObject({ pending: 2, spooled: 2, truncated: 1 });
+  let whileSent: string[] = [];
+  stub.respond = () => {
+    whileSent = onDisk();
+    return undefined;
+  };
+  expect(await weir.flush()).toEqual({ accepted: 2, dropped: 0, pending: 0 });
+  expect(whileSent).toHaveLength(2);
+  expect(files()).toEqual([]);
+});
+
+test('events that the disk does not take are delivered from memory', async () => {
+  const weir = open(openSpool());
+  rmSync(directory, { recursive: true });
+  const ids = record(weir, 3);
+  expect(weir.stats()).toMatchObject({ pending: 3, spooled: 0, dropped: 0 });
+  mkdirSync(directory);
+  expect(await weir.flush()).toEqual({ accepted: 3, dropped: 0, pending: 0 });
+  expect([...stub.accepted.keys()]).toEqual(ids);
+});
+
+test('with onQuota: drop, a 402 drops what is on disk', async () => {
+  await stub.close();
+  const weir = open(openSpool());
+  record(weir, 1_200);
+  await stub.open();
+  stub.respond = (_, response) => refuse(response, 402, 'Used up.');
+  expect(await weir.flush()).toEqual({ accepted: 0, dropped: 1_200, pending: 0 });
+  record(weir, 1);
+  expect(weir.stats()).toMatchObject({ droppedByReason: { quota: 1_201 }, spooled: 0 });
+  expect(files()).toEqual([]);
+});
+
+test('in an invocation of a serverless platform the spool is delivered', async () => {
+  const promises: Promise<unknown>[] = [];
+  const weir = open(openSpool(), { waitUntil: (promise) => promises.push(promise) });
+  record(weir, 3);
+  await runtime.advance(100);
+  await Promise.all(promises);
+  expect(weir.stats()).toMatchObject({ accepted: 3, pending: 0 });
 });
 
 test('events older than the limit are dropped as expired', async () => {
@@ -244,7 +295,10 @@ test('with onQuota: spool, events are kept after a 402 until the quota resets', 
   expect(weir.stats()).toMatchObject({ dropped: 0, spooled: 7 });
   stub.respond = () => undefined;
   await runtime.advance(90_000);
-  await eventually(() => expect(weir.stats()).toMatchObject({ accepted: 7, pending: 0 }));
+  await eventually(async () => {
+    await runtime.advance(1_000);
+    expect(weir.stats()).toMatchObject({ accepted: 7, pending: 0 });
+  });
   expect(new Set(stub.accepted.keys())).toEqual(new Set(ids));
 });
 

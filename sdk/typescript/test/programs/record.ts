@@ -33,6 +33,13 @@ switch (deed) {
   case 'throw':
     say({ ids: record(open()) });
     throw new Error('on purpose');
+  // Prints a line at once, and then waits to be ended by a signal.
+  case 'stay': {
+    const weir = open();
+    say({ ids: [...record(weir), weir.record(llmEvent('x'.repeat(5 * 1024 ** 2)))] });
+    setInterval(() => {}, 1_000);
+    break;
+  }
   // Prints a line when all events are on disk, and then waits to be killed.
   case 'wait': {
     const weir = open();
