@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { EventSourceParserStream } from 'eventsource-parser/stream';
 import type { EventFilter } from '../../store/read/event-filter.ts';
-import { CommandError, type Host, printMessage } from '../host.ts';
+import { isTransient } from '../client/send-with-retry.ts';
+import { type Host, printMessage } from '../host.ts';
 import type { ListedEvent } from './event-columns.ts';
-import type { ReadApi } from './read-api.ts';
-import { readMessages } from './server-sent-events.ts';
+import { ApiError, type ReadApi } from './read-api.ts';
 
 /** Pause before a stream is opened again. */
 const reconnectMs = 1_000;
@@ -15,9 +16,10 @@ type LiveMessage =
   | { type: 'skipped'; skipped: { events: number | null; isAtLeast: boolean } };
 
 /**
- * Yields the events of a filter as they are stored, each once, until the reader stops. After a lost connection it continues where it was.
+ * Yields the events of a filter as they are stored, each once, until the reader stops. After a lost connection or an outage of the
+ * dashboard API or its database it continues where it was.
  *
- * @throws CommandError when the first connection fails, or when the key is refused.
+ * @throws ApiError when the stream cannot be opened at first, or when a retry cannot succeed: the key was revoked, for example.
  */
 export async function* followEvents(
   host: Host,
@@ -25,32 +27,41 @@ export async function* followEvents(
   filter: EventFilter,
 ): AsyncGenerator<ListedEvent> {
   let lastEventId: string | undefined;
-  for (let isFirst = true; ; isFirst = false) {
+  let hasBegun = false;
+  let isLost = false;
+  for (;;) {
     const input = encodeURIComponent(JSON.stringify({ ...filter, lastEventId }));
     try {
       const response = await api.open(`/trpc/live.tail?input=${input}`, { accept: 'text/event-stream' });
-      for await (const { event, id, data } of readMessages(response.body)) {
-        if (event === 'serialized-error') throw refusal(data);
-        if (event !== '') continue;
-        lastEventId = id ?? lastEventId;
+      const texts = response.body?.pipeThrough(new TextDecoderStream());
+      for await (const { event, id, data } of texts?.pipeThrough(new EventSourceParserStream()) ?? []) {
+        if (event === 'serialized-error') throw failureOf(data);
+        if (event !== undefined) continue;
+        hasBegun = true;
+        isLost = false;
         const message = JSON.parse(data) as LiveMessage;
+        lastEventId = id ?? lastEventId;
         if (message.type === 'events') yield* message.events;
         if (message.type === 'skipped') printMessage(host, describeSkipped(message.skipped));
       }
     } catch (error) {
-      if (isFirst || error instanceof RefusedError) throw error;
-      printMessage(host, 'The connection was lost. Connecting again.');
+      if (!hasBegun || isFinal(error)) throw error;
+      if (!isLost) printMessage(host, 'The connection was lost. Connecting again.');
+      isLost = true;
     }
     await sleep(reconnectMs);
   }
 }
 
-/** The API ended the stream, for example because the key was revoked. */
-class RefusedError extends CommandError {}
+/** Whether a retry fails in the same way: the API refuses the stream, or a message is not as documented. */
+function isFinal(error: unknown): boolean {
+  return error instanceof ApiError ? !isTransient(error.status) : error instanceof SyntaxError;
+}
 
-function refusal(data: string): CommandError {
-  const { message = 'The stream was refused.' } = JSON.parse(data) as { message?: string };
-  return new RefusedError(message);
+/** The failure with which the API ended the stream. */
+function failureOf(text: string): ApiError {
+  const { message, data } = JSON.parse(text) as { message?: string; data?: { httpStatus?: number } };
+  return new ApiError(message ?? 'The stream was refused.', data?.httpStatus ?? null);
 }
 
 function describeSkipped({ events, isAtLeast }: { events: number | null; isAtLeast: boolean }): string {

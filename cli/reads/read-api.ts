@@ -14,15 +14,26 @@ export interface ReadOptions {
   key?: string;
 }
 
+/** A call of the dashboard API failed. */
+export class ApiError extends CommandError {
+  /** The HTTP status; null without an answer. */
+  readonly status: number | null;
+
+  constructor(message: string, status: number | null) {
+    super(message);
+    this.status = status;
+  }
+}
+
 /** The dashboard API, called with a read key. */
 export interface ReadApi {
-  /** @throws CommandError with the message of the API, or when it cannot be reached. */
+  /** @throws ApiError with the message of the API, or when it cannot be reached. */
   query<Room extends keyof Outputs, Name extends string & keyof Outputs[Room]>(
     room: Room,
     name: Name,
     input: Name extends keyof Inputs[Room] ? Inputs[Room][Name] : never,
   ): Promise<Outputs[Room][Name]>;
-  /** Sends a GET request, for live streams and downloads. @throws CommandError as above. */
+  /** Sends a GET request, for live streams and downloads. @throws ApiError as above. */
   open(path: string, headers?: Record<string, string>): Promise<Response>;
 }
 
@@ -69,10 +80,10 @@ export function openReadApi({ env }: Host, options: ReadOptions): ReadApi {
 
 async function request(url: URL, init: RequestInit): Promise<Response> {
   const response = await fetch(url, init).catch((error: unknown) => {
-    throw new CommandError(`${url.origin} does not answer (${reasonOf(error)}).`);
+    throw new ApiError(`${url.origin} does not answer (${reasonOf(error)}).`, null);
   });
   if (response.ok) return response;
-  throw new CommandError(await readFailure(url, response));
+  throw new ApiError(await readFailure(url, response), response.status);
 }
 
 /** The message of a failed call, or of a failed download, which is plain text. Ingest's errors have `details` instead. */

@@ -7,6 +7,7 @@ import { parquetMetadata } from 'hyparquet';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { llmEvent } from '../../harness/fixtures/events.ts';
 import { partOf } from '../../harness/fixtures/part.ts';
+import { TcpProxy } from '../../harness/network/tcp-proxy.ts';
 import { issueApiKey, revokeApiKey } from '../../store/accounts/api-keys.ts';
 import { insertParts } from '../../store/write/store.ts';
 import { runWeir } from '../../test/support/cli/command-line.ts';
@@ -16,6 +17,7 @@ import {
   openDashboard,
   type TestDashboard,
 } from '../../test/support/dashboard.ts';
+import { openPostgresProxy } from '../../test/support/postgres-proxy.ts';
 import { until } from '../../test/support/wait.ts';
 import { runCommandLine } from '../program.ts';
 
@@ -151,6 +153,62 @@ test('tail prints what is stored from now on, and ends when the key is revoked',
   await revokeApiKey(dashboard.database, keyId);
   expect(await endless).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('read key') });
 });
+
+test('tail prints every event, also after the connection was lost and Postgres was away', async () => {
+  await using postgres = await openPostgresProxy();
+  await using away = await openDashboard({ through: postgres.through });
+  await using proxy = await TcpProxy.open(Number(new URL(away.url).port));
+  const space = await away.addSpace();
+  const { apiKey } = await issueApiKey(away.database, space.spaceId, {
+    name: 'k',
+    pepper: dashboardPepper,
+    scope: 'events',
+  });
+  const printed: string[] = [];
+  let stderr = '';
+  const ended = runCommandLine(['tail', '--limit', '300'], {
+    env: { WEIR_DASHBOARD_URL: `http://127.0.0.1:${proxy.port}`, WEIR_READ_KEY: apiKey },
+    directory,
+    stdin: process.stdin,
+    stdout: collect((text) => printed.push(...text.split('\n').filter((line) => line !== ''))),
+    stderr: collect((text) => {
+      stderr += text;
+    }),
+  });
+  const stored: string[] = [];
+  // U+2028 and U+2029 end a line of JavaScript, and neither one of server-sent events nor a text of JSON.
+  const store = async (count: number) => {
+    const events = Array.from({ length: count }, () =>
+      llmEvent({ context: { userId: 'a\u2028b\u2029c\u0085d' } }),
+    );
+    stored.push(...events.map(({ id }) => String(id)));
+    await insertParts(away.database, [partOf(space.spaceId, events)]);
+  };
+  await until(async () => {
+    await store(1);
+    return printed.length > 0;
+  });
+  await postgres.proxy.cut();
+  proxy.reset();
+  await until(() => /live\.tail.*SERVICE_UNAVAILABLE|SERVICE_UNAVAILABLE.*live\.tail/.test(away.log()));
+  await store(50);
+  await postgres.proxy.heal();
+  await until(() => JSON.parse(printed.at(-1) ?? '{}').id === stored.at(-1));
+  await store(300);
+  expect(await ended).toBe(0);
+  const ids = printed.map((line) => JSON.parse(line).id);
+  const from = stored.indexOf(ids[0] ?? '');
+  expect(ids).toEqual(stored.slice(from, from + 300));
+  expect(stderr).toBe('The connection was lost. Connecting again.\n');
+});
+
+const collect = (take: (text: string) => void) =>
+  new Writable({
+    write(chunk, _, done) {
+      take(String(chunk));
+      done();
+    },
+  });
 
 test('failures name what to do', async () => {
   const failure = async (args: string[], given: Record<string, string> = variables) => {
