@@ -10,7 +10,7 @@ import type { Database } from '../../store/db/database.ts';
 import { withDatabase } from '../database.ts';
 import { CommandError, type Host, printJson, printMessage } from '../host.ts';
 
-/** `space delete`, `space restore` and `space deletions` (docs/deletion.md). */
+/** `space delete`, `space restore` and `space deletions` (docs/data-lifecycle.md#deletion). */
 export function addDeletionCommands(space: Command, host: Host): void {
   space
     .command('delete')

@@ -3,7 +3,7 @@ import { reportStorage } from '../../operations/storage/storage-report.ts';
 import { readConfig, withDatabase } from '../database.ts';
 import { type Host, printJson } from '../host.ts';
 
-/** `storage`: reports stored and expiring data (docs/retention.md). */
+/** `storage`: reports stored and expiring data (docs/data-lifecycle.md#retention). */
 export function addStorageCommand(program: Command, host: Host): void {
   program
     .command('storage')

@@ -9,7 +9,7 @@ import { ApiError, type ReadApi } from './read-api.ts';
 /** Pause before a stream is opened again. */
 const reconnectMs = 1_000;
 
-/** The messages of `live.tail` (docs/dashboard-live.md). */
+/** The messages of `live.tail` (docs/read-api.md#live-events). */
 type LiveMessage =
   | { type: 'events'; events: ListedEvent[] }
   | { type: 'status'; isDelayed: boolean }

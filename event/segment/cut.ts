@@ -13,7 +13,7 @@ import {
 
 const openBracket = 0x5b;
 
-/** Replaces an erased event in its segment, so that other events keep their indexes (docs/erasure.md). No event is a number. */
+/** Replaces an erased event in its segment, so that other events keep their indexes (docs/data-lifecycle.md#erasure). No event is a number. */
 export const erasedText = '0';
 
 /**

@@ -243,6 +243,6 @@ async function checkErasures(database: Database): Promise<Finding> {
   return warning(
     'erasures',
     `${row.open} unfinished, the last one since ${row.startedAt?.toISOString()}`,
-    'If none is running now, run the same `weir erase` again: it continues (docs/erasure.md). Writers continue those of the dashboard and of deleted spaces.',
+    'If none is running now, run the same `weir erase` again: it continues (docs/data-lifecycle.md#erasure). Writers continue those of the dashboard and of deleted spaces.',
   );
 }

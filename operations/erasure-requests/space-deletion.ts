@@ -14,7 +14,7 @@ import {
 import { nameOf, namesOf } from '../../store/db/statement.ts';
 import { spaceGraceMs } from './limits.ts';
 
-/** The deletion of a space (docs/deletion.md): a request that becomes due after a day. A writer runs it like an erasure. */
+/** The deletion of a space (docs/data-lifecycle.md#deletion): a request that becomes due after a day. A writer runs it like an erasure. */
 
 /**
  * Marks a space as deleted. From then on nobody reads or writes it, and after the grace it is deleted for good. Marking it again can

@@ -45,7 +45,7 @@ export class ErasureRunningError extends Error {
 const eraseLock = 7_394_213;
 
 /**
- * Erases all events of the subject that were accepted before the call (docs/erasure.md). Events accepted later stay. The process can
+ * Erases all events of the subject that were accepted before the call (docs/data-lifecycle.md#erasure). Events accepted later stay. The process can
  * be killed at any time; calling again with the same subject resumes the erasure.
  *
  * @param database with one connection and no short statement time-out.

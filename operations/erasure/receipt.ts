@@ -27,7 +27,7 @@ export interface Receipt {
   readonly startedAt: string;
   readonly completedAt: string;
   readonly erased: ErasureCounts;
-  /** What is kept by design: docs/erasure.md. */
+  /** What is kept by design: docs/data-lifecycle.md#erasure. */
   readonly kept: readonly string[];
   /** Tables that were rewritten into new files. */
   readonly rewrittenTables: readonly string[];
@@ -85,7 +85,7 @@ export async function writeReceipt(database: Transaction, input: ReceiptInput): 
     },
     notReached: [
       ...input.notReached,
-      ...files.left.map((table) => `${table}: not written into a new file; see docs/erasure.md`),
+      ...files.left.map((table) => `${table}: not written into a new file; see docs/data-lifecycle.md#erasure`),
     ],
   };
 }

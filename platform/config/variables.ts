@@ -132,7 +132,7 @@ export const notes: Record<keyof Config, VariableNote> = {
   OIDC_ISSUER: {
     readers: [dashboard],
     values: '`https:` or `http:` URL',
-    text: 'The OpenID provider for single sign-on ([dashboard-api.md](dashboard-api.md#single-sign-on)). Needs `OIDC_CLIENT_ID`, `OIDC_CLIENT_SECRET` and `DASHBOARD_PUBLIC_URL`.',
+    text: 'The OpenID provider for single sign-on ([dashboard.md](dashboard.md#single-sign-on)). Needs `OIDC_CLIENT_ID`, `OIDC_CLIENT_SECRET` and `DASHBOARD_PUBLIC_URL`.',
   },
   OIDC_CLIENT_ID: { readers: [dashboard], text: "Weir's client id at the provider." },
   OIDC_CLIENT_SECRET: { readers: [dashboard], text: 'Its secret, sent as `client_secret_post`.' },
@@ -172,13 +172,13 @@ export const notes: Record<keyof Config, VariableNote> = {
     readers: [writer, dashboard, weir],
     unit: 'days',
     otherwise: 'none',
-    text: 'Days after which events are deleted in every space, also in spaces with a longer retention or none ([retention.md](retention.md)). The same in all services.',
+    text: 'Days after which events are deleted in every space, also in spaces with a longer retention or none ([data-lifecycle.md](data-lifecycle.md#retention)). The same in all services.',
   },
   BACKUP_RETENTION_DAYS: {
     readers: [writer, weir],
     unit: 'days',
     otherwise: 'none',
-    text: 'Days for which your backups and WAL archives keep deleted data; `weir backup` deletes its own by it ([backup.md](backup.md)). The receipt of an erasure uses it to say when the backups have forgotten it ([erasure.md](erasure.md)).',
+    text: 'Days for which your backups and WAL archives keep deleted data; `weir backup` deletes its own by it ([backup.md](backup.md)). The receipt of an erasure uses it to say when the backups have forgotten it ([data-lifecycle.md](data-lifecycle.md#erasure)).',
   },
   WRITER_CONNECTIONS: {
     readers: [writer],
@@ -256,6 +256,6 @@ export const otherVariables: readonly Readonly<Record<'name' | 'by' | 'text', st
   {
     name: 'WEIR_READ_KEY',
     by: 'the same',
-    text: 'The read key ([dashboard-api.md](dashboard-api.md#read-keys)).',
+    text: 'The read key ([read-api.md](read-api.md#read-keys)).',
   },
 ];

@@ -9,7 +9,7 @@ import { countLost, keepUncounted, type LostEvents } from './stored-counts.ts';
 import { keepReplay, readStoredPositions, type StoredPosition } from './stored-positions.ts';
 import { readStreamStates, type StreamState } from './stream-state.ts';
 
-/** The clocks of nats-server and Postgres may differ by as much: a minute (docs/retention.md), and some room. */
+/** The clocks of nats-server and Postgres may differ by as much: a minute (docs/data-lifecycle.md#retention), and some room. */
 const clockMarginMs = 5 * 60_000;
 
 /** What a replay delivers again of one stream. */

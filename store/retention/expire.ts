@@ -48,7 +48,7 @@ export interface ExpireResult {
 export const expireLock = 7_394_212;
 
 /**
- * Deletes expired data (docs/retention.md): whole partitions, rows of spaces with a shorter retention in the other partitions,
+ * Deletes expired data (docs/data-lifecycle.md#retention): whole partitions, rows of spaces with a shorter retention in the other partitions,
  * spans of traces, and quarantine entries. The ledger, usage and statistics stay. The process can be killed at any time: the next pass continues.
  *
  * @param database with one connection, which holds the advisory lock.

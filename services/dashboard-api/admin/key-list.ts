@@ -28,7 +28,7 @@ export const listedApiKey = z
     /** The key that this one replaced, and the key that replaced this one (`apiKeys.roll`). */
     replaces: z.guid().nullable(),
     replacedBy: z.guid().nullable(),
-    /** What it may do: `ingest` sends events; the others read the space (docs/dashboard-api.md, Read keys). */
+    /** What it may do: `ingest` sends events; the others read the space (docs/dashboard.md, Read keys). */
     scope: z.enum(keyScopes),
     /** Stored events by UTC day of receipt, for the last 30 days; days without events are omitted. */
     days: z.array(z.object({ day: z.iso.date(), events: z.number() })),

@@ -52,7 +52,7 @@ export const eventFilter = {
   to: timeMs.optional(),
   minDurationMs: timeMs.optional(),
   maxDurationMs: timeMs.optional(),
-  /** Conditions on the duration in milliseconds, the tokens or the cost in US dollars. Costs need `from`: see docs/dashboard-events.md. */
+  /** Conditions on the duration in milliseconds, the tokens or the cost in US dollars. Costs need `from`: see docs/read-api.md. */
   comparisons: z.array(comparison).max(comparisonsMax).optional(),
   text: z.string().min(1).optional(),
   not: z.array(excluded).max(excludedValuesMax).optional(),

@@ -2,11 +2,11 @@ import { sql } from 'drizzle-orm';
 import { bigint, doublePrecision, jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core';
 import { createdAt, instant } from './columns.ts';
 
-/** What is erased: events of a user or a thread, those that started before a time, or the whole space (docs/deletion.md). */
+/** What is erased: events of a user or a thread, those that started before a time, or the whole space (docs/data-lifecycle.md#deletion). */
 const subject = () => text('subject', { enum: ['user', 'thread', 'before', 'space'] }).notNull();
 
 /**
- * Erasures, completed or in progress (docs/erasure.md). A killed run continues from its row. The subject is kept only as a
+ * Erasures, completed or in progress (docs/data-lifecycle.md#erasure). A killed run continues from its row. The subject is kept only as a
  * hash.
  */
 export const erasures = pgTable(

@@ -20,7 +20,7 @@ export const spaces = pgTable(
     retentionDays: integer('retention_days'),
     /** The name of its plan, for display; null without one. The limits are in this row, not in the plan. */
     plan: text('plan'),
-    /** The end of the grace of a deletion (docs/deletion.md). Until then nobody reads or writes the space. Null: not deleted. */
+    /** The end of the grace of a deletion (docs/data-lifecycle.md#deletion). Until then nobody reads or writes the space. Null: not deleted. */
     deleteAt: instant('delete_at'),
   },
   (table) => [

@@ -64,12 +64,12 @@ const completed = z
     requestedBy: z.string().nullable(),
     completedAt: z.iso.datetime(),
     events: z.number(),
-    /** JSON, as docs/erasure.md describes it; null for erasures of Weir 0.1.0. */
+    /** JSON, as docs/data-lifecycle.md#erasure describes it; null for erasures of Weir 0.1.0. */
     receipt: z.string().nullable(),
   } satisfies Record<keyof CompletedErasure, z.ZodType>)
   .meta({ id: 'CompletedErasure' });
 
-/** Erasure of events (docs/erasure.md). A writer does it. */
+/** Erasure of events (docs/data-lifecycle.md#erasure). A writer does it. */
 export const erasures = router({
   /** What an erasure would delete now, without what is still in the queue. Changes nothing. */
   preview: spaceProcedure('owner')
