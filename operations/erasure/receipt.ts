@@ -85,7 +85,9 @@ export async function writeReceipt(database: Transaction, input: ReceiptInput): 
     },
     notReached: [
       ...input.notReached,
-      ...files.left.map((table) => `${table}: not written into a new file; see docs/data-lifecycle.md#erasure`),
+      ...files.left.map(
+        (table) => `${table}: not written into a new file; see docs/data-lifecycle.md#erasure`,
+      ),
     ],
   };
 }
