@@ -110,13 +110,13 @@ test('the README says how to handle every error of the ingest API', () => {
   expect(listed.sort()).toEqual(expected.sort());
 });
 
-test('docs/cluster.md and docs/scaling.md have the connections of the code, and the example is a valid configuration', () => {
+test('docs/cluster.md has the connections of the code, and the example is a valid configuration', () => {
   const connections = dashboardConnectionsMax + accountConnectionsMax + installationConnectionsMax;
   const { WRITER_CONNECTIONS } = parseConfig({});
   expect(read('docs/cluster.md')).toContain(
     `a dashboard-api up to ${connections}, a writer \`WRITER_CONNECTIONS\` (${WRITER_CONNECTIONS})`,
   );
-  expect(read('docs/scaling.md')).toContain(`of a writer; ${connections} of the dashboard API.`);
+  expect(read('docs/cluster.md')).toContain(`of a writer; ${connections} of the dashboard API.`);
   const variables = read('examples/cluster/weir.env')
     .split('\n')
     .filter((line) => /^[A-Z]/.test(line))

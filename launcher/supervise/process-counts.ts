@@ -3,7 +3,7 @@ import { type ServiceName, serviceNames } from '../../platform/config/variables.
 import type { Config } from '../../platform/config.ts';
 import { type Machine, readMachine } from '../machine.ts';
 
-/** The rest of the cores is for Postgres, nats-server and the dashboard API (docs/scaling.md). */
+/** The rest of the cores is for Postgres, nats-server and the dashboard API (docs/cluster.md). */
 const coresPerProcess = { ingest: 2, writer: 4 };
 
 /** Most processes by default: further ones only help where Postgres is measured to keep up. */

@@ -187,7 +187,7 @@ export const notes: Record<keyof Config, VariableNote> = {
   INGEST_PROCESSES: {
     readers: [ingest, start],
     otherwise: 'one for every two cores and 2 GiB of memory, at most 8',
-    text: 'The processes of ingest that `npm start` and `launcher/service.ts` run on one port ([scaling.md](scaling.md)). Ingest itself divides its limits by it.',
+    text: 'The processes of ingest that `npm start` and `launcher/service.ts` run on one port ([cluster.md](cluster.md#several-processes-on-one-machine)). Ingest itself divides its limits by it.',
   },
   WRITER_PROCESSES: {
     readers: [start],
