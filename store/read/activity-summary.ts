@@ -66,7 +66,8 @@ const sortedSegmentsMax = 20_000;
 /**
  * Counts the events of each value, in the segments that have one of the values.
  *
- * @returns `isComplete` is false when they have more than `eventsMax` events: then only the newest segments are counted.
+ * @returns `isComplete` is false when they have more than `eventsMax` events: then only the newest segments
+ * are counted.
  */
 export async function summarizeActivity(
   database: Database,

@@ -6,7 +6,7 @@ import { boundOf } from '../db/weeks.ts';
 import type { EventCursor } from './event-cursor.ts';
 import { matchTime, matchValues } from './event-filter.ts';
 import { lastStartOfSegment, startInSegment } from './event-position.ts';
-import type { EventColumns, EventRow, EventSource } from './event-rows.ts';
+import { type EventColumns, type EventRow, type EventSource, rowsOf } from './event-rows.ts';
 
 /** A segment that may have matching events. */
 export interface CandidateSegment {
@@ -27,7 +27,9 @@ export interface CandidateQuery {
   readonly listed: SegmentPosition | undefined;
   /** Limit of the segments returned. */
   readonly segmentsMax: number;
-  /** Limit of the segments that are sorted. With more matches, any of them are listed instead of the newest. */
+  /**
+   * Limit of the segments that are sorted. With more matches, any of them are listed instead of the newest.
+   */
   readonly sortedMax: number;
   /** Lists only segments that were received since this time. */
   readonly receivedSinceMs?: number;
@@ -40,7 +42,8 @@ export async function listCandidates<Columns extends EventColumns>(
 ): Promise<CandidateSegment[]> {
   const { id, maxStartMs, minStartMs, eventCount } = segments;
   const lastStart = lastStartOfSegment;
-  // Sorted outside of the subquery: otherwise the planner would scan an ordered index past all segments without the terms.
+  // Sorted outside of the subquery: otherwise the planner would scan an ordered index past all segments
+  // without the terms.
   const candidates = database.$with('candidates').as(
     database
       .select({ id, maxStartMs: sql<number>`${maxStartMs}`.as('max_ms'), eventCount })
@@ -92,8 +95,9 @@ export interface SegmentWalk {
 }
 
 /**
- * Examines the next segments of the space, latest start time first, until `segmentsMax` are examined or `candidatesMax` have all
- * terms. Fast for frequent terms, of which a listing would read and sort all segments.
+ * Examines the next segments of the space, latest start time first, until `segmentsMax` are examined or
+ * `candidatesMax` have all terms. Fast for frequent terms, of which a listing would read and sort all
+ * segments.
  */
 export async function walkSegments<Columns extends EventColumns>(
   { database, spaceId, filter }: EventSource<Columns>,
@@ -177,8 +181,8 @@ export async function readCandidates<Columns extends EventColumns>(
         matchValues(filter),
       ),
     )
-    // The offset keeps Postgres from reordering the joins; it might scan the index on times instead. Drizzle omits a plain 0,
-    // so it is a parameter.
+    // The offset keeps Postgres from reordering the joins; it might scan the index on times instead. Drizzle
+    // omits a plain 0, so it is a parameter.
     .offset(sql.placeholder('offset'))
     .as('matching');
   // The subquery's own columns: otherwise Drizzle would nest each row.
@@ -193,7 +197,7 @@ export async function readCandidates<Columns extends EventColumns>(
     .limit(rowsMax)
     .prepare('candidate_events')
     .execute({ offset: 0 });
-  return rows as unknown as EventRow<Columns>[];
+  return rowsOf(rows);
 }
 
 /** The condition that a segment may have an event with all these terms of the space. */

@@ -13,14 +13,17 @@ import {
   oldestFirst,
   startInSegment,
 } from './event-position.ts';
-import type { EventColumns, EventRow, EventSource } from './event-rows.ts';
+import { type EventColumns, type EventRow, type EventSource, rowsOf } from './event-rows.ts';
 import { type ListLimits, listLimits } from './limits.ts';
 
 /** The event next to a position in a list. */
 export interface Neighbour<Row> {
   /** Undefined when there is none or when it was not found. */
   row: Row | undefined;
-  /** Whether an undefined row means that there is none. It may be false because the work is bounded, like that of a page. */
+  /**
+   * Whether an undefined row means that there is none. It may be false because the work is bounded, like that
+   * of a page.
+   */
   isCertain: boolean;
 }
 
@@ -81,21 +84,23 @@ async function walkUp<Columns extends EventColumns>(
     .orderBy(...oldestFirst())
     .limit(opaqueLimit(eventsMax))
     .as('walked');
-  const rows = (await database
+  const rows = await database
     .select()
     .from(walked)
     .where(or(walked.matches, eq(walked.place, eventsMax)))
     .orderBy(asc(walked.place))
     .limit(opaqueLimit(2))
     .prepare('event_walk_up')
-    .execute()) as (EventRow<Columns> & { matches: boolean; place: number })[];
+    .execute();
   const [found] = rows.filter((row) => row.matches);
   if (found === undefined) return { row: undefined, isCertain: rows.length === 0 };
   const { matches: _matches, place: _place, ...row } = found;
-  return { row: row as unknown as EventRow<Columns>, isCertain: true };
+  return { row: rowsOf<Columns>([row])[0], isCertain: true };
 }
 
-/** Reads the segments that have all terms, oldest first, until no remaining segment can have a nearer event. */
+/**
+ * Reads the segments that have all terms, oldest first, until no remaining segment can have a nearer event.
+ */
 async function findInSegmentsAfter<Columns extends EventColumns>(
   source: EventSource<Columns>,
   terms: readonly bigint[],
@@ -149,5 +154,8 @@ async function findInSegmentsAfter<Columns extends EventColumns>(
 /** Segments read by one statement. Few are enough, since the first usually has the nearest event. */
 const segmentsPerRead = 8;
 
-/** Limit of the candidates that are sorted: above any real number of segments. The limit keeps the listing a separate subquery. */
+/**
+ * Limit of the candidates that are sorted: above any real number of segments. The limit keeps the listing a
+ * separate subquery.
+ */
 const everyCandidate = 2 ** 40;

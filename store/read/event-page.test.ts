@@ -35,7 +35,9 @@ afterAll(() => resources.disposeAsync());
 
 const columns = { id: events.id, startTimeMs: events.startTimeMs };
 
-/** Limits small enough for a few events. Generated runs reach each of them in some cases and not in others. */
+/**
+ * Limits small enough for a few events. Generated runs reach each of them in some cases and not in others.
+ */
 const anyLimits: fc.Arbitrary<ListLimits> = fc.record({
   firstWalkEvents: fc.integer({ min: 1, max: 6 }),
   walkedEvents: fc.integer({ min: 7, max: 30 }),
@@ -242,7 +244,10 @@ async function checkLists(
   }
 }
 
-/** The neighbours of a position are the adjacent events of the list, or the search reports that it is uncertain. */
+/**
+ * The neighbours of a position are the adjacent events of the list, or the search reports that it is
+ * uncertain.
+ */
 async function checkNeighbours(
   spaceId: string,
   filter: EventFilter,

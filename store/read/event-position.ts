@@ -8,7 +8,10 @@ export function compareEvents(a: EventCursor, b: EventCursor): number {
   return b.startTimeMs - a.startTimeMs || (a.id < b.id ? -1 : Number(a.id > b.id));
 }
 
-/** List order in SQL, matching the index events_by_start_time. Without NULLS LAST Postgres would sort the whole space. */
+/**
+ * List order in SQL, matching the index events_by_start_time. Without NULLS LAST Postgres would sort the
+ * whole space.
+ */
 export function newestFirst(
   start: PgColumn | SQL = events.startTimeMs,
   id: PgColumn | SQL = events.id,
@@ -25,14 +28,15 @@ export function oldestFirst(
 }
 
 /**
- * The start time, for statements that read events by segment. In a generic plan a range on the plain column looks so selective that
- * Postgres would scan the index on start times for each segment: seconds with millions of events.
+ * The start time, for statements that read events by segment. In a generic plan a range on the plain column
+ * looks so selective that Postgres would scan the index on start times for each segment: seconds with
+ * millions of events.
  */
 export const startInSegment = sql`(${events.startTimeMs} + 0)`;
 
 /**
- * The last start time of a segment, for statements that find segments by term. A range on the plain column looks selective to the
- * planner but may include most segments of the space.
+ * The last start time of a segment, for statements that find segments by term. A range on the plain column
+ * looks selective to the planner but may include most segments of the space.
  */
 export const lastStartOfSegment = sql<number>`(${segments.maxStartMs} + 0)`;
 

@@ -47,7 +47,8 @@ export function predicateColumns(filters: readonly EventFilter[]) {
 }
 
 /**
- * Compiles a filter to a function that matches exactly the rows that a list with the filter shows. A property test compares the two.
+ * Compiles a filter to a function that matches exactly the rows that a list with the filter shows. A property
+ * test compares the two.
  *
  * Lower-casing depends on the locale of the database, so Postgres also converts the searched text.
  */

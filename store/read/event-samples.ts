@@ -21,7 +21,10 @@ export interface EventSample {
   errors: number;
 }
 
-/** Examines the newest events of each span, ignoring the filter's own time range. Spans without events are omitted. */
+/**
+ * Examines the newest events of each span, ignoring the filter's own time range. Spans without events are
+ * omitted.
+ */
 export async function sampleEvents(
   database: Database,
   spaceId: string,

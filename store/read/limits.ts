@@ -2,19 +2,29 @@
 export interface ListLimits {
   /** Events examined in time order before the search by segment begins. */
   readonly firstWalkEvents: number;
-  /** Events examined in time order in total, when the filter has no term, or the page begins far behind the newest segments. */
+  /**
+   * Events examined in time order in total, when the filter has no term, or the page begins far behind the
+   * newest segments.
+   */
   readonly walkedEvents: number;
   /**
-   * Segments examined in time order, when more than `segmentsAtOnce` have the filter's terms. More than `firstWalkEvents`, since each
-   * event may have a segment of its own. When all of them are newer than the page begins, segments are listed by their terms.
+   * Segments examined in time order, when more than `segmentsAtOnce` have the filter's terms. More than
+   * `firstWalkEvents`, since each event may have a segment of its own. When all of them are newer than the
+   * page begins, segments are listed by their terms.
    */
   readonly firstWalkSegments: number;
-  /** Segments, and their events, examined further where the terms are frequent in the time before: listing all would take longer. */
+  /**
+   * Segments, and their events, examined further where the terms are frequent in the time before: listing all
+   * would take longer.
+   */
   readonly walkedSegments: number;
   readonly walkedSegmentEvents: number;
   /** Events read from segments that have the filter's terms. */
   readonly segmentEvents: number;
-  /** Events of the first read from segments. It is small because a page is often full after a few; each further read doubles. */
+  /**
+   * Events of the first read from segments. It is small because a page is often full after a few; each
+   * further read doubles.
+   */
   readonly firstReadEvents: number;
   /** Limit of the events of one such read. */
   readonly eventsPerRead: number;
@@ -23,13 +33,16 @@ export interface ListLimits {
   /** Segments per listing otherwise. */
   readonly segmentsListed: number;
   /**
-   * Events found in time order after which a page ends, incomplete, where all segments with the terms would be listed otherwise: a
-   * frequent value has millions. Infinity: they are listed.
+   * Events found in time order after which a page ends, incomplete, where all segments with the terms would
+   * be listed otherwise: a frequent value has millions. Infinity: they are listed.
    */
   readonly enoughRows: number;
 }
 
-/** Measured in ADR 0018: examining an event or a segment takes 1 to 2 µs, listing one by its terms 2 to 4 µs, a statement 0.5 ms. */
+/**
+ * Measured in ADR 0018: examining an event or a segment takes 1 to 2 µs, listing one by its terms 2 to 4 µs,
+ * a statement 0.5 ms.
+ */
 export const listLimits: ListLimits = {
   firstWalkEvents: 2_000,
   walkedEvents: 12_000,
@@ -44,5 +57,8 @@ export const listLimits: ListLimits = {
   enoughRows: Number.POSITIVE_INFINITY,
 };
 
-/** For thousands of the newest events of a filter, of which fewer will do: 20,000 events are examined in 25 to 35 ms. */
+/**
+ * For thousands of the newest events of a filter, of which fewer will do: 20,000 events are examined in 25 to
+ * 35 ms.
+ */
 export const newestLimits: ListLimits = { ...listLimits, walkedEvents: 20_000, enoughRows: 100 };

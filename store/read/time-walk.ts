@@ -4,7 +4,13 @@ import { opaqueLimit } from '../db/statement.ts';
 import type { EventCursor } from './event-cursor.ts';
 import { matchTime, matchValues } from './event-filter.ts';
 import { isAfter, newestFirst } from './event-position.ts';
-import type { EventColumns, EventRow, EventSource, FoundEvents } from './event-rows.ts';
+import {
+  type EventColumns,
+  type EventRow,
+  type EventSource,
+  type FoundEvents,
+  rowsOf,
+} from './event-rows.ts';
 
 /** The events after a position within the time range of the filter, ignoring its other conditions. */
 export async function selectEvents<Columns extends EventColumns>(
@@ -20,8 +26,7 @@ export async function selectEvents<Columns extends EventColumns>(
     .limit(opaqueLimit(rowsMax))
     .prepare('event_list')
     .execute();
-  // Drizzle derives the row type from the selection, which is passed as a wider type.
-  return rows as EventRow<Columns>[];
+  return rowsOf(rows);
 }
 
 /**
@@ -47,7 +52,7 @@ export async function walkEvents<Columns extends EventColumns>(
     .orderBy(...newestFirst())
     .limit(opaqueLimit(eventsMax))
     .as('walked');
-  const rows = (await database
+  const rows = await database
     .select()
     .from(walked)
     // The last examined event is returned as well: it is where the walk ended.
@@ -55,12 +60,12 @@ export async function walkEvents<Columns extends EventColumns>(
     .orderBy(...newestFirst(sql`${walked.startTimeMs}`, sql`${walked.id}`))
     .limit(opaqueLimit(rowsMax + 1))
     .prepare('event_walk')
-    .execute()) as (EventRow<Columns> & { matches: boolean; place: number })[];
+    .execute();
   const matching = rows.filter((row) => row.matches).slice(0, rowsMax);
   const last = rows.find((row) => row.place === eventsMax);
   const end = matching.length === rowsMax ? matching.at(-1) : last;
   return {
-    rows: matching.map(({ matches: _matches, place: _place, ...row }) => row as unknown as EventRow<Columns>),
+    rows: rowsOf(matching.map(({ matches: _matches, place: _place, ...row }) => row)),
     end: end && { startTimeMs: end.startTimeMs, id: end.id },
   };
 }

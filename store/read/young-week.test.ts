@@ -14,7 +14,8 @@ import { readEventPage } from './event-page.ts';
 import { listLimits, newestLimits } from './limits.ts';
 
 /**
- * Lists in a week that has just begun, at several sizes, when the planner has no statistics or only those of the first rows.
+ * Lists in a week that has just begun, at several sizes, when the planner has no statistics or only those of
+ * the first rows.
  */
 
 const resources = new AsyncDisposableStack();
@@ -41,7 +42,9 @@ const firstMs = 1_760_000_000_000;
 const term = (column: 'name' | 'userId', value: string) =>
   String(inSpace(spaceId, [hashTerm({ column, value }, 'any')])[0]);
 
-/** Stores segments with one user each. The first `retiredUntil` have the name `retired`, the others `current`. */
+/**
+ * Stores segments with one user each. The first `retiredUntil` have the name `retired`, the others `current`.
+ */
 async function grow(
   ofSpace: string,
   { from, to, retiredUntil }: { from: number; to: number; retiredUntil: number },
@@ -151,7 +154,8 @@ test('a frequent value behind 24,000 newer events of another is found without a 
   const read = await readOf(async () => {
     expect(await list({ name: 'current' })()).toMatchObject({ rows: { length: 50 }, isComplete: true });
   });
-  // The walk of events, the index entries that the first listing counts, the walk of segments, and the events of one read.
+  // The walk of events, the index entries that the first listing counts, the walk of segments, and the events
+  // of one read.
   const entries = last - retiredUntil;
   expect(read).toBeLessThan(
     2 * listLimits.firstWalkEvents +

@@ -1,7 +1,10 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { events } from '../../db/schema.ts';
 
-/** What the events of a list can be compared by: the duration in milliseconds, the tokens, the cost in US dollars. */
+/**
+ * What the events of a list can be compared by: the duration in milliseconds, the tokens, the cost in US
+ * dollars.
+ */
 export const measures = ['duration', 'tokens', 'cost'] as const;
 export const operators = ['>', '>=', '<', '<='] as const;
 
@@ -12,7 +15,10 @@ export interface Comparison {
   readonly value: number;
 }
 
-/** The prices of a model for events that start in a span of time (`toMs` is excluded): dollars per million tokens. */
+/**
+ * The prices of a model for events that start in a span of time (`toMs` is excluded): dollars per million
+ * tokens.
+ */
 export interface CostRate {
   readonly model: string;
   readonly fromMs: number;
@@ -30,7 +36,10 @@ const input = atLeastZero(sql`${inputTokens}`);
 const cacheRead = sql`least(${atLeastZero(sql`${cacheReadTokens}`)}, ${input})`;
 const cacheWrite = sql`least(${atLeastZero(sql`${cacheWriteTokens}`)}, ${input} - ${cacheRead})`;
 
-/** The numbers of an event that comparisons use. Costs are computed from them with the same operations in SQL and in JavaScript. */
+/**
+ * The numbers of an event that comparisons use. Costs are computed from them with the same operations in SQL
+ * and in JavaScript.
+ */
 export const comparedNumbers = {
   countedTokens: sql<
     number | null

@@ -11,56 +11,31 @@ import type { EventCursor } from './event-cursor.ts';
 import { beginningOf, compareEvents, isAfter, newestFirst, startInSegment } from './event-position.ts';
 import type { EventColumns, EventRow, EventSource, FoundEvents } from './event-rows.ts';
 import type { ListLimits } from './limits.ts';
-import { walkEvents } from './time-walk.ts';
 
 export interface SegmentSearch {
   readonly terms: readonly bigint[];
-  readonly after: EventCursor;
+  /** The end of what was read before. */
+  readonly after: EventCursor | undefined;
   readonly rowsMax: number;
 }
 
-/**
- * Finds events in the segments that have all terms, when the space has more than `findInFewSegments` lists. Segments are read by their
- * latest start time, newest first, until no remaining segment can have a newer event than those found.
- */
-export async function findInSegments<Columns extends EventColumns>(
-  source: EventSource<Columns>,
-  search: SegmentSearch,
-): Promise<FoundEvents<EventRow<Columns>>> {
-  const { rowsMax, terms } = search;
-  const { limits } = source;
-  const mayEndEarly = rowsMax >= limits.enoughRows;
-  const first = mayEndEarly ? undefined : await walkFirst(source, search);
-  if (first !== undefined) return readInOrder(source, search, walkReads(source, search, first));
-  // The walk of events found too few with all values; walking further rarely fills a page, so segments are read.
-  if (terms.length > 1 && !mayEndEarly) return readInOrder(source, search, listReads(source, search));
-  const eventsMax = limits.walkedEvents - limits.firstWalkEvents;
-  const walk = await walkEvents(source, search.after, { rowsMax, eventsMax });
-  if (walk.end === undefined || walk.rows.length >= Math.min(rowsMax, limits.enoughRows)) return walk;
-  const rest = { ...search, after: walk.end, rowsMax: rowsMax - walk.rows.length };
-  const begun = mayEndEarly ? await walkFirst(source, rest) : undefined;
-  const reads = begun === undefined ? listReads(source, rest) : walkReads(source, rest, begun);
-  const found = await readInOrder(source, rest, reads);
-  return { rows: [...walk.rows, ...found.rows], end: found.end };
+/** Segments whose events one statement reads. */
+export interface SegmentRead {
+  readonly segments: readonly CandidateSegment[];
+  /** Later segments have no event that starts after this time. */
+  readonly restMs: number;
 }
 
-/**
- * The same, when the space has few segments with all terms.
- *
- * @returns undefined when it has many: examining events in time order may be faster.
- */
-export async function findInFewSegments<Columns extends EventColumns>(
-  source: EventSource<Columns>,
-  search: Pick<SegmentSearch, 'terms' | 'rowsMax'> & { after: EventCursor | undefined },
-): Promise<FoundEvents<EventRow<Columns>> | undefined> {
-  const few = await listFew(source, search);
-  return few && readInOrder(source, search, few);
-}
+export type SegmentReads = Iterable<SegmentRead> | AsyncIterable<SegmentRead>;
 
-async function readInOrder<Columns extends EventColumns>(
+/**
+ * Reads the events of segments, which come by their latest start time, newest first, until no remaining
+ * segment can have a newer event than those found.
+ */
+export async function readSegments<Columns extends EventColumns>(
   source: EventSource<Columns>,
-  { after, rowsMax }: { after: EventCursor | undefined; rowsMax: number },
-  reads: Iterable<SegmentRead> | AsyncIterable<SegmentRead>,
+  { after, rowsMax }: Pick<SegmentSearch, 'after' | 'rowsMax'>,
+  reads: SegmentReads,
 ): Promise<FoundEvents<EventRow<Columns>>> {
   let found: EventRow<Columns>[] = [];
   let examined = 0;
@@ -86,17 +61,13 @@ async function readInOrder<Columns extends EventColumns>(
   return { rows: found, end: undefined };
 }
 
-/** Segments whose events one statement reads. */
-interface SegmentRead {
-  readonly segments: readonly CandidateSegment[];
-  /** Later segments have no event that starts after this time. */
-  readonly restMs: number;
-}
-
-/** Lists all segments at once, since most values have few. @returns undefined when there are more than the limit. */
-async function listFew<Columns extends EventColumns>(
+/**
+ * Lists all segments at once, since most values have few. @returns undefined when there are more than the
+ * limit.
+ */
+export async function listFewSegments<Columns extends EventColumns>(
   source: EventSource<Columns>,
-  { terms, after }: { terms: readonly bigint[]; after: EventCursor | undefined },
+  { terms, after }: Pick<SegmentSearch, 'terms' | 'after'>,
 ): Promise<Iterable<SegmentRead> | undefined> {
   const { filter, limits } = source;
   const fromMs = filter.from ?? Number.NEGATIVE_INFINITY;
@@ -110,38 +81,41 @@ async function listFew<Columns extends EventColumns>(
   return all.length <= limits.segmentsAtOnce ? divideReads(all, fromMs, readSizes(limits)) : undefined;
 }
 
-/** Candidates of the first walk: as many segments of a request fill a page. Segments of one event need more, so it doubles. */
+/**
+ * Candidates of the first walk: as many segments of a request fill a page. Segments of one event need more,
+ * so it doubles.
+ */
 const firstCandidates = 25;
 
 /**
  * Examines the newest segments of the space.
  *
- * @returns undefined when all of them are newer than the position, as on a late page: examining segments up to it would take long.
+ * @returns undefined when all of them are newer than the position, as on a late page: examining segments up
+ * to it would take long.
  */
-async function walkFirst<Columns extends EventColumns>(
+export async function walkNewestSegments<Columns extends EventColumns>(
   source: EventSource<Columns>,
   { terms, after }: SegmentSearch,
 ): Promise<SegmentWalk | undefined> {
   const segmentsMax = source.limits.firstWalkSegments;
-  const walk = await walkSegments(source, {
-    terms,
-    after,
-    listed: undefined,
-    segmentsMax,
-    candidatesMax: firstCandidates,
-  });
-  return walk.end !== undefined && walk.end.maxStartMs > after.startTimeMs ? undefined : walk;
+  const limits = { segmentsMax, candidatesMax: firstCandidates };
+  const walk = await walkSegments(source, { terms, after, listed: undefined, ...limits });
+  const afterMs = after?.startTimeMs ?? Number.POSITIVE_INFINITY;
+  return walk.end !== undefined && walk.end.maxStartMs > afterMs ? undefined : walk;
 }
 
 /**
- * Examines segments of the space in order of time before it lists those with the terms: where the terms are frequent, some of the next
- * segments have them, and listing all takes longer the more there are.
+ * Examines segments of the space in order of time: where the terms are frequent, some of the next segments
+ * have them, and listing all takes longer the more there are.
+ *
+ * @returns where the walk ended at its limit: the segments from there have to be listed. Undefined at the end
+ * of the space.
  */
-async function* walkReads<Columns extends EventColumns>(
+export async function* walkSegmentReads<Columns extends EventColumns>(
   source: EventSource<Columns>,
   { terms, after }: SegmentSearch,
   first: SegmentWalk,
-): AsyncGenerator<SegmentRead> {
+): AsyncGenerator<SegmentRead, SegmentPosition | undefined> {
   const { firstWalkSegments, walkedSegments, walkedSegmentEvents } = source.limits;
   const nextSize = readSizes(source.limits);
   let [walk, { examined, events }] = [first, first];
@@ -154,17 +128,11 @@ async function* walkReads<Columns extends EventColumns>(
       end?.maxStartMs ?? source.filter.from ?? Number.NEGATIVE_INFINITY,
       nextSize,
     );
-    if (end === undefined) return;
-    if (
-      examined >= segmentsMax &&
-      segmentsMax < walkedSegments &&
-      (await areFrequent(source, { terms, after }))
-    )
+    if (end === undefined) return undefined;
+    const isExtended = segmentsMax === walkedSegments;
+    if (examined >= segmentsMax && !isExtended && (await areFrequent(source, { terms, after })))
       segmentsMax = walkedSegments;
-    if (examined >= segmentsMax || events >= walkedSegmentEvents) {
-      yield* listReads(source, { terms, after }, end);
-      return;
-    }
+    if (examined >= segmentsMax || events >= walkedSegmentEvents) return end;
     candidatesMax *= 2;
     walk = await walkSegments(source, {
       terms,
@@ -184,14 +152,15 @@ async function areFrequent<Columns extends EventColumns>(
   { terms, after }: Pick<SegmentSearch, 'terms' | 'after'>,
 ): Promise<boolean> {
   // Within the times of a UUIDv7, whatever time an event has.
-  const receivedSinceMs = Math.min(Math.max(0, Math.floor(after.startTimeMs) - 7 * dayMs), 2 ** 48 - 1);
+  const fromMs = Math.floor(after?.startTimeMs ?? Number.POSITIVE_INFINITY) - 7 * dayMs;
+  const receivedSinceMs = Math.min(Math.max(0, fromMs), 2 ** 48 - 1);
   const segmentsMax = source.limits.segmentsAtOnce + 1;
   const query = { terms, after, receivedSinceMs, listed: undefined, segmentsMax, sortedMax: segmentsMax };
   return (await listCandidates(source, query)).length === segmentsMax;
 }
 
 /** Lists many segments, in bounded steps. */
-async function* listReads<Columns extends EventColumns>(
+export async function* listSegments<Columns extends EventColumns>(
   source: EventSource<Columns>,
   { terms, after }: Pick<SegmentSearch, 'terms' | 'after'>,
   from?: SegmentPosition,
