@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { someEvents } from '../../harness/fixtures/events.ts';
 import { partOf } from '../../harness/fixtures/part.ts';
 import { createDatabase } from '../../test/support/test-servers.ts';
-import { walkValues } from '../read/activity-walk.ts';
+import { walkValues } from '../read/activity/activity-walk.ts';
 import { isEventStored } from '../read/event-existence.ts';
 import type { EventFilter } from '../read/event-filter.ts';
 import { readEventPage } from '../read/event-page.ts';

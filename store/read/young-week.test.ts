@@ -7,7 +7,7 @@ import { openPostgres } from '../db/connect.ts';
 import { type Database, openDatabase } from '../db/database.ts';
 import { listPartitions, partitionedTables } from '../db/partitions.ts';
 import { events } from '../db/schema.ts';
-import { summarizeActivity } from './activity-summary.ts';
+import { summarizeActivity } from './activity/activity-summary.ts';
 import { isEventStored } from './event-existence.ts';
 import type { EventFilter } from './event-filter.ts';
 import { readEventPage } from './event-page.ts';

@@ -5,13 +5,17 @@ import {
   ofUser,
   openActivitySearch,
   walkUser,
-} from '../../../store/read/activity-search.ts';
+} from '../../../store/read/activity/activity-search.ts';
 import {
   type ActivityColumn,
   type ActivitySummary,
   summarizeActivity,
-} from '../../../store/read/activity-summary.ts';
-import { type ActivityWalk, type ActivityWalkQuery, walkValues } from '../../../store/read/activity-walk.ts';
+} from '../../../store/read/activity/activity-summary.ts';
+import {
+  type ActivityWalk,
+  type ActivityWalkQuery,
+  walkValues,
+} from '../../../store/read/activity/activity-walk.ts';
 import { type EventCursor, formatEventCursor } from '../../../store/read/event-cursor.ts';
 import { costOfCalls } from '../charts/event-costs.ts';
 import { cost, showCost } from '../charts/token-prices.ts';

@@ -1,4 +1,4 @@
-import type { ActivityColumn } from '../../../store/read/activity-summary.ts';
+import type { ActivityColumn } from '../../../store/read/activity/activity-summary.ts';
 import type { EventCursor } from '../../../store/read/event-cursor.ts';
 import type { SharedReader } from '../events/event-reader.ts';
 import {

@@ -1,13 +1,13 @@
 import { and, desc, eq, gte, lt, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
-import { addedNumberMax } from '../../event/limits.ts';
-import { anyTerm, inSpace } from '../../event/terms.ts';
-import { quoteElement } from '../../event/text.ts';
-import type { Database } from '../db/database.ts';
-import { events, segments } from '../db/schema.ts';
-import { opaqueArray } from '../db/statement.ts';
-import type { EventCursor } from './event-cursor.ts';
-import { type EventFilter, matchTime, termsOf } from './event-filter.ts';
-import { isAfter, startInSegment } from './event-position.ts';
+import { addedNumberMax } from '../../../event/limits.ts';
+import { anyTerm, inSpace } from '../../../event/terms.ts';
+import { quoteElement } from '../../../event/text.ts';
+import type { Database } from '../../db/database.ts';
+import { events, segments } from '../../db/schema.ts';
+import { opaqueArray } from '../../db/statement.ts';
+import type { EventCursor } from '../event-cursor.ts';
+import { type EventFilter, matchTime, termsOf } from '../event-filter.ts';
+import { isAfter, startInSegment } from '../event-position.ts';
 
 /** A column that groups events by thread or by user. */
 export type ActivityColumn = 'threadId' | 'userId';

@@ -1,12 +1,12 @@
 import { eq, ilike, or, type SQL } from 'drizzle-orm';
-import { asStored, storableText } from '../../event/text.ts';
-import type { Database } from '../db/database.ts';
-import { events } from '../db/schema.ts';
+import { asStored, storableText } from '../../../event/text.ts';
+import type { Database } from '../../db/database.ts';
+import { events } from '../../db/schema.ts';
+import type { EventCursor } from '../event-cursor.ts';
+import type { EventFilter } from '../event-filter.ts';
+import { readEventPage } from '../event-page.ts';
 import type { ActivityColumn } from './activity-summary.ts';
 import type { ActivityWalk } from './activity-walk.ts';
-import type { EventCursor } from './event-cursor.ts';
-import type { EventFilter } from './event-filter.ts';
-import { readEventPage } from './event-page.ts';
 
 /** How the threads or users of a search are found. */
 export type ActivitySearch =

@@ -1,11 +1,11 @@
 import { and, asc, eq, isNotNull, min, or, type SQL, sql } from 'drizzle-orm';
-import type { Database } from '../db/database.ts';
-import { events } from '../db/schema.ts';
-import { opaqueLimit } from '../db/statement.ts';
+import type { Database } from '../../db/database.ts';
+import { events } from '../../db/schema.ts';
+import { opaqueLimit } from '../../db/statement.ts';
+import type { EventCursor } from '../event-cursor.ts';
+import { type EventFilter, matchTime } from '../event-filter.ts';
+import { isAfter, newestFirst } from '../event-position.ts';
 import type { ActivityColumn } from './activity-summary.ts';
-import type { EventCursor } from './event-cursor.ts';
-import { type EventFilter, matchTime } from './event-filter.ts';
-import { isAfter, newestFirst } from './event-position.ts';
 
 export interface ActivityWalkQuery {
   column: ActivityColumn;
