@@ -1,4 +1,4 @@
-import { messages } from './anthropic/messages.ts';
+import { messages } from './adapters/messages.ts';
 import type { Recorder } from './core/recorder.ts';
 import { createMiddleware, type ObserverMiddleware } from './http/middleware.ts';
 import { observeClient } from './http/observe-client.ts';

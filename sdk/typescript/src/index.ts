@@ -1,10 +1,10 @@
-import { messages } from './anthropic/messages.ts';
+import { chatCompletions } from './adapters/chat.ts';
+import { messages } from './adapters/messages.ts';
+import { responses } from './adapters/responses.ts';
 import { Recorder } from './core/recorder.ts';
 import { createMiddleware, type ObserverMiddleware } from './http/middleware.ts';
 import { observeClient } from './http/observe-client.ts';
 import { type Fetch, type ObserveOptions, Observer } from './http/observed-fetch.ts';
-import { chatCompletions } from './openai/chat.ts';
-import { responses } from './openai/responses.ts';
 
 export * from './core.ts';
 export type { Fetch, ObserveOptions, ObserverMiddleware };

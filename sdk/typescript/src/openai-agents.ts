@@ -4,9 +4,8 @@ import { extendScopes, type Scope } from './event/context.ts';
 import type { EventError } from './event/event.ts';
 import { JsonText } from './event/json-text.ts';
 import { createUuid } from './event/uuid.ts';
+import { readModelCall } from './frameworks/agents-model-call.ts';
 import { type Run, Runs } from './frameworks/runs.ts';
-import { readModelCall } from './openai-agents/model-call.ts';
-import type { AgentsSpan, AgentsTrace, AgentsTraceProcessor } from './openai-agents/spans.ts';
 import { composeLlm } from './wire/llm.ts';
 import { asObject, asText, type Json } from './wire/read.ts';
 
@@ -147,4 +146,29 @@ function uuidOf(traceId: string): string | undefined {
     /^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/,
     (_, a, b, c, d, e) => `${a}-${b}-4${c}-${variant}${d}-${e}`,
   );
+}
+
+/** The parts of `@openai/agents`' types that are used; the names are those of version 0.20. */
+interface AgentsTrace {
+  readonly traceId: string;
+  readonly name: string;
+  readonly groupId: string | null;
+}
+
+interface AgentsSpan {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentId: string | null;
+  readonly spanData: unknown;
+  readonly error: { message: string; data?: Record<string, unknown> } | null;
+}
+
+/** Assignable to `TracingProcessor`. */
+interface AgentsTraceProcessor {
+  onTraceStart(trace: AgentsTrace): Promise<void>;
+  onTraceEnd(trace: AgentsTrace): Promise<void>;
+  onSpanStart(span: AgentsSpan): Promise<void>;
+  onSpanEnd(span: AgentsSpan): Promise<void>;
+  shutdown(timeout?: number): Promise<void>;
+  forceFlush(): Promise<void>;
 }

@@ -1,8 +1,8 @@
+import { chatCompletions } from './adapters/chat.ts';
+import { responses } from './adapters/responses.ts';
 import type { Recorder } from './core/recorder.ts';
 import { observeClient } from './http/observe-client.ts';
 import { type Fetch, type ObserveOptions, Observer } from './http/observed-fetch.ts';
-import { chatCompletions } from './openai/chat.ts';
-import { responses } from './openai/responses.ts';
 
 export type { ObserveOptions };
 

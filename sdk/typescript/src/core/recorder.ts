@@ -14,8 +14,8 @@ import {
 } from '../limits.ts';
 import { Counters, type DropReason } from '../queue/counters.ts';
 import { Queue } from '../queue/queue.ts';
-import { watchLifecycle } from '../runtime/lifecycle.ts';
 import { Notices } from '../runtime/notices.ts';
+import { watchLifecycle } from '../runtime/platform.ts';
 import { sleep, within } from '../runtime/runtime.ts';
 import { findWaitUntil, isCloudflare, type WaitUntil } from '../runtime/serverless.ts';
 import { readSettings, type Settings, type WeirOptions } from './options.ts';

@@ -1,9 +1,8 @@
 import { describeError } from '../event/error-details.ts';
-import { isolateRoundsMax } from '../limits.ts';
+import { envelopeBytes, isolateRoundsMax } from '../limits.ts';
 import type { Counters } from '../queue/counters.ts';
 import type { QueuedEvent } from '../queue/queue.ts';
 import { callSafely } from '../runtime/callback.ts';
-import { composeBody } from './body.ts';
 import type { Answer, Post } from './post.ts';
 import type { Receipt } from './receipt.ts';
 import { judge, type Verdict } from './verdict.ts';
@@ -86,4 +85,24 @@ function settleAccepted(
 ): void {
   counters.accepted += events.length;
   callSafely(() => onAccepted?.({ eventIds: events.map(({ id }) => id), batchId }));
+}
+
+const encoder = new TextEncoder();
+const head = encoder.encode('{"events":[');
+const tail = encoder.encode(']}');
+const comma = ','.charCodeAt(0);
+
+/** The request body of a batch (docs/api.md §2.1). */
+function composeBody(events: readonly QueuedEvent[]): Uint8Array<ArrayBuffer> {
+  const content = events.reduce((sum, { bytes }) => sum + bytes.length, 0);
+  const body = new Uint8Array(envelopeBytes + content + Math.max(0, events.length - 1));
+  body.set(head);
+  let at = head.length;
+  for (const [index, { bytes }] of events.entries()) {
+    if (index > 0) body[at++] = comma;
+    body.set(bytes, at);
+    at += bytes.length;
+  }
+  body.set(tail, at);
+  return body;
 }

@@ -4,10 +4,9 @@ import type { Queue, QueuedEvent } from '../queue/queue.ts';
 import type { SpoolStore } from '../queue/spool-store.ts';
 import type { Notices } from '../runtime/notices.ts';
 import { platformRuntime, type Runtime } from '../runtime/runtime.ts';
-import { Alarm } from './alarm.ts';
-import { Backoff } from './backoff.ts';
 import { type Batch, BatchSource } from './batch-source.ts';
 import { type DeliveryDependencies, deliverBatch, type Outcome, postSafely } from './deliver-batch.ts';
+import { Alarm, Backoff } from './schedule.ts';
 import type { PauseReason, Verdict } from './verdict.ts';
 
 export interface SenderOptions extends DeliveryDependencies {

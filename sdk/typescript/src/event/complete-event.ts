@@ -1,6 +1,7 @@
-import { currentScope } from './context.ts';
-import { dimensionsOf, type EventDefaults, toDimensions, toIdentifiers } from './dimensions.ts';
+import { type CallContext, currentScope, type Scope } from './context.ts';
+import { dropUndefined } from './drop-undefined.ts';
 import type { EventInput, WeirEvent } from './event.ts';
+import { jsonTextOf } from './json-text.ts';
 import { createUuid, isUuidV4 } from './uuid.ts';
 
 /** Completes an event as docs/api.md §2.2 requires: missing fields come from the scope or from defaults. */
@@ -34,4 +35,52 @@ export function completeEvent(input: EventInput, defaults: EventDefaults, nowMs:
     }),
     properties: input.properties,
   };
+}
+
+/** The options of the client that apply to every event. */
+export interface EventDefaults extends Pick<CallContext, 'tags' | 'release' | 'environment'> {
+  vendor: string;
+}
+
+/**
+ * The dimensions that the SDK adds to an event. The contract has no fields for them (docs/api.md §2.2). Tags have the form that
+ * OTLP's tags have; `otel.parent_event_id` and the spans are what the trace page builds its tree from.
+ */
+export function dimensionsOf(defaults: EventDefaults, scope: Scope): Record<string, string> {
+  const { spans = [] } = scope;
+  const tags = [...(defaults.tags ?? []), ...(scope.tags ?? [])];
+  return dropUndefined({
+    release: scope.release ?? defaults.release,
+    environment: scope.environment ?? defaults.environment,
+    tags: [...new Set(tags)].join(', ') || undefined,
+    'span.path': spans.map(({ name }) => name).join(' > ') || undefined,
+    'span.ids': spans.map(({ id }) => id).join('/') || undefined,
+    'otel.parent_event_id': scope.parentEventId,
+  });
+}
+
+/**
+ * The members as Weir takes dimensions: texts and numbers. One of another type would have every event that it is in refused: it
+ * becomes text, and is left out when it has none.
+ */
+export function toDimensions(members: object): Record<string, string | number> {
+  return mapMembers(members, (value) => (Number.isFinite(value) ? (value as number) : toText(value)));
+}
+
+/** The members as Weir takes identifiers: texts. */
+export function toIdentifiers(members: object): Record<string, string> {
+  return mapMembers(members, toText);
+}
+
+function mapMembers<T>(members: object, convert: (value: unknown) => T | undefined): Record<string, T> {
+  const converted = Object.entries(members).map(([name, value]) => [name, convert(value)] as const);
+  return dropUndefined(Object.fromEntries(converted));
+}
+
+function toText(value: unknown): string | undefined {
+  if (value === undefined || value === null || typeof value === 'function') return undefined;
+  if (typeof value !== 'object') return String(value);
+  const text = jsonTextOf(value);
+  // A date is a text without the quotes.
+  return text?.startsWith('"') ? JSON.parse(text) : text;
 }

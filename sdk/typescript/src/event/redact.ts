@@ -1,6 +1,6 @@
 import { ignoreRejection } from '../runtime/callback.ts';
+import { toDimensions } from './complete-event.ts';
 import { composeEvent } from './compose-event.ts';
-import { toDimensions } from './dimensions.ts';
 import { dropUndefined } from './drop-undefined.ts';
 import type { EventProperties, WeirEvent } from './event.ts';
 import { jsonTextOf } from './json-text.ts';

@@ -5,7 +5,6 @@ import type { Runtime } from '../runtime/runtime.ts';
 import type { Adapter, LlmAnswer, LlmRequest } from '../wire/adapter.ts';
 import { composeLlm } from '../wire/llm.ts';
 import type { ObservedRequest } from './request.ts';
-import { sourceOf } from './source.ts';
 
 /** The end of a call. `answer` is undefined when no part of the response was read. */
 export interface CallOutcome {
@@ -94,4 +93,27 @@ export class Call {
   get elapsedMs(): number {
     return Math.round((this.#options.runtime.nowMs() - this.#startMs) * 1000) / 1000;
   }
+}
+
+/** Providers that are named like their host: `api.mistral.ai`. */
+const named =
+  /(?:^|\.)api\.(openai|anthropic|groq|mistral|deepseek|together|fireworks|cerebras|perplexity|moonshot)\.(?:com|ai|xyz)$/;
+
+/** Other providers, by the suffix of their host name. */
+const sources: readonly (readonly [host: string, source: string])[] = [
+  ['azure.com', 'azure'],
+  ['amazonaws.com', 'aws'],
+  ['googleapis.com', 'google'],
+  ['openrouter.ai', 'openrouter'],
+  ['api.x.ai', 'xai'],
+  ['dashscope.aliyuncs.com', 'alibaba'],
+  ['ai-gateway.vercel.sh', 'vercel'],
+  ['gateway.ai.cloudflare.com', 'cloudflare'],
+];
+
+/** @returns the provider of a host, or undefined for an unknown host, such as a proxy. */
+function sourceOf(host: string): string | undefined {
+  return (
+    named.exec(host)?.[1] ?? sources.find(([known]) => host === known || host.endsWith(`.${known}`))?.[1]
+  );
 }

@@ -5,9 +5,8 @@ import { threadId } from 'node:worker_threads';
 import type { QueuedEvent } from '../queue/queue.ts';
 import type { SpooledBatch, SpoolStore } from '../queue/spool-store.ts';
 import { ActiveSegment } from './active-segment.ts';
-import { adoptAll } from './adopt.ts';
 import { heartbeatMs, plainSegmentsMax, retryWriteMs, spoolAgeMaxMs, spoolBytesMax } from './limits.ts';
-import { lock, touch, unlock } from './owner.ts';
+import { adoptAll, lock, touch, unlock } from './owner.ts';
 import { deleteSegment, packSegment, readSegment, type Segment } from './segment.ts';
 
 export interface FileSpoolOptions {

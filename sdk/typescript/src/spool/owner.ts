@@ -1,9 +1,10 @@
-import { lstatSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { lstatSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import process from 'node:process';
 import { threadId } from 'node:worker_threads';
 import { abandonedMs } from './limits.ts';
+import { adoptSegment, type Segment } from './segment.ts';
 
 /** The process that writes to a directory of the spool, as recorded in the lock file. */
 interface Owner {
@@ -103,4 +104,35 @@ function readStartTicks(pid: number): number | undefined {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Takes over the segments of directories whose owner has ended, oldest directory and segment first. A segment is taken by
+ * renaming it, which succeeds in only one process.
+ *
+ * @param nextPath a free path for a segment, with this suffix, in the directory of the adopter.
+ */
+export function adoptAll(root: string, nextPath: (suffix: string) => string): Segment[] {
+  return findOrphans(root).flatMap((directory) => adoptDirectory(directory, nextPath));
+}
+
+function adoptDirectory(directory: string, nextPath: (suffix: string) => string): Segment[] {
+  try {
+    const segments = namesOf(directory).flatMap((name) => {
+      // The name is a sequence number, followed by the number of events, if known, and the format.
+      const target = nextPath(basename(name).slice(name.indexOf('.')));
+      return adoptSegment(join(directory, name), target) ?? [];
+    });
+    rmSync(directory, { recursive: true, force: true });
+    return segments;
+  } catch {
+    // Another process adopts it, or has adopted it.
+    return [];
+  }
+}
+
+/** Leaves out a plain segment whose compressed form exists: the process ended before it deleted the plain one. */
+function namesOf(directory: string): string[] {
+  const names = readdirSync(directory);
+  return names.filter((name) => /\.ndjson(\.gz)?$/.test(name) && !names.includes(`${name}.gz`)).sort();
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { responses } from '../../src/openai/responses.ts';
+import { responses } from '../../src/adapters/responses.ts';
 
 test('in a stream that is cut off, the arguments of a remote tool are not text of the response', () => {
   const stream = responses.openStream();

@@ -1,5 +1,5 @@
-import { chatCompletions } from '../openai/chat.ts';
-import { responses } from '../openai/responses.ts';
+import { chatCompletions } from '../adapters/chat.ts';
+import { responses } from '../adapters/responses.ts';
 import type { LlmAnswer, LlmRequest, ToolCall } from '../wire/adapter.ts';
 import { asArray, asObject, asText, type Json, textsOf } from '../wire/read.ts';
 import { composeUsage } from '../wire/usage.ts';
