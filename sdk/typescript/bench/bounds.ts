@@ -1,4 +1,5 @@
-// Fills the SDK to its bounds while Weir is unreachable, and prints how much more memory the process uses. Run with --expose-gc.
+// Fills the SDK to its bounds while Weir is unreachable, and prints how much more memory the process uses.
+// Run with --expose-gc.
 
 import process from 'node:process';
 import { Weir } from '../src/index.ts';

@@ -3,7 +3,9 @@ import type { EventInput } from '../src/event/event.ts';
 const words = 'The customer asks for a bike with a basket, and the agent answers. '.repeat(200);
 let number = 0;
 
-/** An LLM event of about this many bytes, like an agent's: a system prompt, messages, tools and a response. */
+/**
+ * An LLM event of about this many bytes, like an agent's: a system prompt, messages, tools and a response.
+ */
 export function benchEvent(bytes: number): EventInput {
   const part = words.slice(0, Math.max(0, (bytes - 900) / 4));
   return {

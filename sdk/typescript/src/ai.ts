@@ -7,9 +7,9 @@ import type { Recorder } from './core/recorder.ts';
 export type { AiTelemetry };
 
 /**
- * Records the model calls and tool executions of the AI SDK (`ai`, version 7): `registerTelemetry(weirTelemetry(weir))`.
- * The steps and tools of one `generateText` or `streamText` share a trace. Totals of a whole generation are not
- * recorded: they would count its calls twice.
+ * Records the model calls and tool executions of the AI SDK (`ai`, version 7):
+ * `registerTelemetry(weirTelemetry(weir))`. The steps and tools of one `generateText` or `streamText` share a
+ * trace. Totals of a whole generation are not recorded: they would count its calls twice.
  */
 export function weirTelemetry(recorder: Recorder): AiTelemetry {
   const traces = new Traces();

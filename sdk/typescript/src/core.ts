@@ -1,11 +1,11 @@
 export type { WeirOptions } from './core/options.ts';
-export { type FlushResult, Recorder, type Stats } from './core/recorder.ts';
+export { Recorder } from './core/recorder.ts';
 export type { Span } from './core/span.ts';
 export type { Receipt } from './deliver/receipt.ts';
 export type { CallContext } from './event/context.ts';
 export type * from './event/event.ts';
 export type { Mask } from './event/redact.ts';
-export type { DropReason, DropReport } from './queue/counters.ts';
+export type { DropReason, DropReport, FlushResult, Stats } from './queue/counters.ts';
 export type { SpoolStore } from './queue/spool-store.ts';
 export type { Runtime } from './runtime/runtime.ts';
 export type { WaitUntil } from './runtime/serverless.ts';

@@ -18,7 +18,10 @@ const adapters = [chatCompletions, responses, messages];
  *     const openai = weir.observe(new OpenAI());
  */
 export class Weir extends Recorder {
-  /** Records the calls of a client of `openai` or `@anthropic-ai/sdk`. Changes the client in place and returns it. */
+  /**
+   * Records the calls of a client of `openai` or `@anthropic-ai/sdk`. Changes the client in place and returns
+   * it.
+   */
   observe<T extends object>(client: T, options: ObserveOptions = {}): T {
     return observeClient(this.#observer(options), client);
   }
@@ -32,7 +35,9 @@ export class Weir extends Recorder {
     return this.#observer(options).wrap(base);
   }
 
-  /** A middleware for `new Anthropic({ middleware: [ … ] })`, from version 0.101 of `@anthropic-ai/sdk` on. */
+  /**
+   * A middleware for `new Anthropic({ middleware: [ … ] })`, from version 0.101 of `@anthropic-ai/sdk` on.
+   */
   anthropic(options: ObserveOptions = {}): ObserverMiddleware {
     return createMiddleware(this.#observer(options));
   }

@@ -7,8 +7,9 @@ export type { WeirCallbackHandler };
 const handlers = new WeakMap<Recorder, WeirCallbackHandler>();
 
 /**
- * LangChain's callback handler of a recorder: `chain.invoke(input, { callbacks: [weirCallbacks(weir)] })`. It records models and tools;
- * chains, agents and retrievers are the parents of what they run. A run that has the handler twice is recorded once.
+ * LangChain's callback handler of a recorder: `chain.invoke(input, { callbacks: [weirCallbacks(weir)] })`. It
+ * records models and tools; chains, agents and retrievers are the parents of what they run. A run that has
+ * the handler twice is recorded once.
  */
 export function weirCallbacks(recorder: Recorder): WeirCallbackHandler {
   const handler = handlers.get(recorder) ?? new WeirCallbackHandler(recorder);
@@ -26,7 +27,10 @@ interface WithCallbacks {
   fields?: { callbacks?: Callbacks };
 }
 
-/** Records the calls of a LangChain model, tool or retriever, wherever it is used. Changes it in place and returns it. */
+/**
+ * Records the calls of a LangChain model, tool or retriever, wherever it is used. Changes it in place and
+ * returns it.
+ */
 export function observeLangChain<T extends object>(recorder: Recorder, runnable: T): T {
   if (isObserved(runnable)) return runnable;
   const parts = runnable as WithCallbacks;

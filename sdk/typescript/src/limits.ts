@@ -1,4 +1,7 @@
-/** The limits of requests (docs/api.md §8), repeated here because the package has no imports from the services, and those of the SDK. */
+/**
+ * The limits of requests (docs/api.md §8), repeated here because the package has no imports from the
+ * services, and those of the SDK.
+ */
 
 /** Largest request body. */
 export const bodyBytesMax = 4 * 1024 * 1024;
@@ -15,7 +18,10 @@ export const eventBytesMax = bodyBytesMax - envelopeBytes;
 /** Most events in memory: enough for ten seconds without Weir at 1,000 events/s. */
 export const queueEventsMax = 10_000;
 
-/** Most bytes in memory, serialized. With a batch in flight and its compressed copy the SDK stays below 64 MiB. */
+/**
+ * Most bytes in memory, serialized. With a batch in flight and its compressed copy the SDK stays below 64
+ * MiB.
+ */
 export const queueBytesMax = 32 * 1024 * 1024;
 
 /** A flush starts at this many events … */
@@ -33,7 +39,9 @@ export const requestTimeoutMs = 30_000;
 /** A request that is the only thing a process waits for is aborted after once to twice this time. */
 export const loneRequestMs = 2_000;
 
-/** Back-off with full jitter: a random wait below a ceiling that doubles from the first to the second value. */
+/**
+ * Back-off with full jitter: a random wait below a ceiling that doubles from the first to the second value.
+ */
 export const backoffFirstMs = 250;
 export const backoffMaxMs = 30_000;
 
@@ -47,8 +55,8 @@ export const probeIntervalMs = 60_000;
 export const memoryAgeMaxMs = 10 * 60_000;
 
 /**
- * How often the event that a 400 names is dropped and the rest sent again, before the batch is bisected instead; also how
- * often a single event is sent when the 400 names no event.
+ * How often the event that a 400 names is dropped and the rest sent again, before the batch is bisected
+ * instead; also how often a single event is sent when the 400 names no event.
  */
 export const isolateRoundsMax = 8;
 
@@ -73,6 +81,9 @@ export const keepaliveBytesMax = 60 * 1024;
 /** Deepest nesting that the safe serializer follows; Weir accepts 512 levels. */
 export const jsonDepthMax = 200;
 
-/** Deepest nesting of spans, and longest name of one: the path is part of each event, and filters find only 4 KiB of dimensions. */
+/**
+ * Deepest nesting of spans, and longest name of one: the path is part of each event, and filters find only 4
+ * KiB of dimensions.
+ */
 export const spanDepthMax = 16;
 export const spanNameCharsMax = 100;

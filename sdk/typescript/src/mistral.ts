@@ -17,14 +17,15 @@ const completions: Adapter = {
   hasUsageOption: false,
 };
 
-/** The part of the client that its APIs are made from, when they are first used: `client.chat`, `client.fim` and others. */
+/** The options from which a client makes `client.chat`, `client.fim` and others when they are first used. */
 interface MistralParts {
   _options?: { httpClient?: MistralHttpClient };
 }
 
 /**
- * Records the calls of a client of `@mistralai/mistralai` 1 and 2: `chat`, `agents` and `fim`. Changes the client in place and
- * returns it. Observe it before its first use: an API that the application has taken from it already is not observed.
+ * Records the calls of a client of `@mistralai/mistralai` 1 and 2: `chat`, `agents` and `fim`. Changes the
+ * client in place and returns it. Observe it before its first use: an API that the application has taken from
+ * it already is not observed.
  */
 export function observeMistral<T extends object>(
   recorder: Recorder,
@@ -52,7 +53,7 @@ interface MistralHttpClient {
   clone?(): MistralHttpClient;
 }
 
-/** What the client uses when the application gives it no HTTP client. */
+/** Without an HTTP client of the application, Mistral's client uses the global fetch. */
 const defaultClient: MistralHttpClient = { request: (request) => fetch(request) };
 
 /**
@@ -66,21 +67,16 @@ function observeHttpClient(
   client: MistralHttpClient = defaultClient,
 ): MistralHttpClient {
   return Object.create(client, {
-    request: { value: (request: Request) => send(observer, path, client, request) },
+    request: {
+      async value(request: Request) {
+        const { url, method, headers, signal } = request;
+        const body = path.test(new URL(url).pathname) ? await readBody(request) : undefined;
+        const init: RequestInit = { method, headers, signal, ...(body !== undefined && { body }) };
+        return observer.send({ input: url, init }, () => client.request(request));
+      },
+    },
     clone: { value: () => observeHttpClient(observer, path, client.clone?.() ?? client) },
   });
-}
-
-async function send(
-  observer: Observer,
-  path: RegExp,
-  client: MistralHttpClient,
-  request: Request,
-): Promise<Response> {
-  const { url, method, headers, signal } = request;
-  const body = path.test(new URL(url).pathname) ? await readBody(request) : undefined;
-  const init: RequestInit = { method, headers, signal, ...(body !== undefined && { body }) };
-  return observer.send(url, init, undefined, () => client.request(request));
 }
 
 async function readBody(request: Request): Promise<string | undefined> {

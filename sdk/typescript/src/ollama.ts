@@ -36,7 +36,9 @@ export function observeOllama<T extends object>(
   return markObserved(client);
 }
 
-/** Ollama's chat API. Its streams are newline-delimited JSON; an answer that is not a stream is one such line. */
+/**
+ * Ollama's chat API. Its streams are newline-delimited JSON; an answer that is not a stream is one such line.
+ */
 const chat = adapterOf('chat');
 
 /** Ollama's completion API. */

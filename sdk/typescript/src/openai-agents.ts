@@ -13,19 +13,19 @@ export type { AgentsTraceProcessor };
 
 export interface TraceProcessorOptions {
   /**
-   * `getCurrentSpan` of `@openai/agents`. With it, what else is recorded inside a tool has the tool as its parent, and an observed
-   * client does not record the calls of the agents' models a second time.
+   * `getCurrentSpan` of `@openai/agents`. With it, what else is recorded inside a tool has the tool as its
+   * parent, and an observed client does not record the calls of the agents' models a second time.
    */
   getCurrentSpan?: () => { readonly spanId: string } | null;
 }
 
-/** The id of the event of a tool call. */
+/** The id that the span's event gets if the span is a tool call. */
 type SpanRun = { eventId: string };
 
 /**
- * Records the model calls and tool calls of the OpenAI Agents SDK: `addTraceProcessor(weirTraceProcessor(weir, { getCurrentSpan }))`.
- * Agents, guardrails and custom spans are the parents of what they run; an agent's name is the `agentId`, and a trace's group the
- * `threadId`.
+ * Records the model calls and tool calls of the OpenAI Agents SDK:
+ * `addTraceProcessor(weirTraceProcessor(weir, { getCurrentSpan }))`. Agents, guardrails and custom spans are
+ * the parents of what they run; an agent's name is the `agentId`, and a trace's group the `threadId`.
  */
 export function weirTraceProcessor(
   recorder: Recorder,
@@ -64,12 +64,10 @@ export function weirTraceProcessor(
 function openSpan(runs: Runs<SpanRun>, trace: AgentsTrace | undefined, span: AgentsSpan): void {
   const { spanId: id, parentId, traceId } = span;
   const data = { eventId: createUuid() };
-  runs.open(
-    { id, parentId: parentId ?? undefined, traceId: uuidOf(traceId) },
-    data,
-    (outer) => enterSpan(outer, asObject(span.spanData), data.eventId),
-    (scope) => (trace?.groupId ? { ...scope, threadId: trace.groupId } : scope),
-  );
+  runs.open({ id, parentId: parentId ?? undefined, traceId: uuidOf(traceId) }, data, {
+    enter: (outer) => enterSpan(outer, asObject(span.spanData), data.eventId),
+    describe: (scope) => (trace?.groupId ? { ...scope, threadId: trace.groupId } : scope),
+  });
 }
 
 function enterSpan(scope: Scope, { type, name }: Json, eventId: string): Scope {

@@ -9,7 +9,8 @@ export type { ObserveOptions };
 const adapters = [chatCompletions, responses];
 
 /**
- * A fetch that records the calls of OpenAI's APIs, for `new OpenAI({ fetch })` and for every client that takes a fetch.
+ * A fetch that records the calls of OpenAI's APIs, for `new OpenAI({ fetch })` and for every client that
+ * takes a fetch.
  *
  * @param base the fetch that sends the requests. Default: the global one.
  */

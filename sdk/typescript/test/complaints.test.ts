@@ -13,8 +13,8 @@ import { text } from './support/provider-bodies.ts';
 import { WeirStub } from './support/weir-stub.ts';
 
 /*
- * One test for each complaint of users about other observability SDKs. The comparison of observed with bare clients in
- * `differential/` covers most of them as well.
+ * One test for each complaint of users about other observability SDKs. The comparison of observed with bare
+ * clients in `differential/` covers most of them as well.
  */
 
 let provider: Provider;

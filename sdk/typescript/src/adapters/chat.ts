@@ -18,7 +18,7 @@ export const chatCompletions: Adapter = {
     const body = asObject(JSON.parse(text));
     const choices = asArray(body.choices).map(asObject);
     const contents = choices.map(({ message }) => readMessage(asObject(message)));
-    return compose(body, contents, asText(choices[0]?.finish_reason), asObject(body.error));
+    return compose(body, contents, asText(choices[0]?.finish_reason));
   },
   openStream: () => new ChatStream(),
 };
@@ -68,12 +68,7 @@ function readCall(call: Json): ToolCall {
   return { id: asText(call.id), name: asText(name), arguments: asText(given) ?? JSON.stringify(given) };
 }
 
-function compose(
-  body: Json,
-  contents: readonly Content[],
-  finishReason: string | undefined,
-  error: Json,
-): LlmAnswer {
+function compose(body: Json, contents: readonly Content[], finishReason: string | undefined): LlmAnswer {
   const [first = { response: '', reasoning: undefined, toolCalls: [] }, ...others] = contents;
   return {
     ...first,
@@ -82,7 +77,7 @@ function compose(
     usage: readOpenAIUsage(asObject(body.usage), 'prompt_tokens', 'completion_tokens'),
     finishReason,
     responseId: asText(body.id),
-    error: readStreamError(error),
+    error: readStreamError(asObject(body.error)),
     isComplete: finishReason !== undefined,
   };
 }
@@ -118,12 +113,8 @@ class ChatStream implements StreamReader {
     const choices = inOrder(this.#choices);
     const contents = choices.map(({ calls, ...texts }) => ({ ...texts, toolCalls: calls.list() }));
     const finished = choices.filter(({ finishReason }) => finishReason !== undefined);
-    const answer = compose(
-      { ...this.#head, usage: this.#usage },
-      contents,
-      choices[0]?.finishReason,
-      this.#error,
-    );
+    const body = { ...this.#head, usage: this.#usage, error: this.#error };
+    const answer = compose(body, contents, choices[0]?.finishReason);
     const isFinished = finished.length > 0 && finished.length === choices.length;
     return { ...answer, isComplete: this.#isDone || isFinished };
   }
@@ -155,7 +146,10 @@ interface StreamedChoice {
   finishReason: string | undefined;
 }
 
-/** Joins the deltas of tool calls. Some providers use the index 0 for all parallel calls: a new id starts a new call. */
+/**
+ * Joins the deltas of tool calls. Some providers use the index 0 for all parallel calls: a new id starts a
+ * new call.
+ */
 class StreamedCalls {
   readonly #byIndex = new Map<number, ToolCall[]>();
 

@@ -65,7 +65,10 @@ function readCall(item: Json): ToolCall[] {
   return [{ id: asText(item.call_id) ?? asText(item.id), name: asText(item.name), arguments: text }];
 }
 
-/** The last event contains the whole response. If the stream ends before it, the response is built from items and deltas. */
+/**
+ * The last event contains the whole response. If the stream ends before it, the response is built from items
+ * and deltas.
+ */
 class ResponsesStream implements StreamReader {
   #response: Json = {};
   #error: Json | undefined;

@@ -1,7 +1,7 @@
 import type { Recorder } from '../core/recorder.ts';
 import { enterScope, type Scope } from '../event/context.ts';
 import { describeError } from '../event/error-details.ts';
-import type { EventError, EventInput, LlmProperties } from '../event/event.ts';
+import type { EventError, EventInput, EventStatus, LlmProperties } from '../event/event.ts';
 import { JsonText, jsonTextOf } from '../event/json-text.ts';
 import { asObject, asText, textOf, textsOf } from '../wire/read.ts';
 import { composeUsage } from '../wire/usage.ts';
@@ -52,7 +52,8 @@ export class ModelCalls {
   end(event: ModelCallEnd): void {
     const toolCalls = event.content.flatMap(readToolCall);
     const response = textOf(event.content) ?? '';
-    this.#finish(event.callId, event.timestamp, event.finishReason === 'error' ? streamError : undefined, {
+    const error = event.finishReason === 'error' ? streamError : undefined;
+    this.#finish(event, error, {
       // The model that answered, which may be another one than was requested.
       ...(event.modelId && { model: event.modelId }),
       output: { mode: toolCalls.length > 0 ? 'tool_calls' : 'text', response, toolCalls },
@@ -68,13 +69,13 @@ export class ModelCalls {
   fail(event: unknown): void {
     const { callId, error, timestamp } = asObject(event);
     if (typeof callId !== 'string') return;
-    this.#finish(callId, Number(timestamp ?? Date.now()), readError(error), {});
+    this.#finish({ callId, timestamp: Number(timestamp ?? Date.now()) }, readError(error));
     this.#traces.close(callId);
   }
 
   abort({ callId }: { callId?: string }): void {
     if (callId === undefined) return;
-    this.#finish(callId, undefined, { code: 'aborted', message: 'The caller aborted the operation.' }, {});
+    this.#finish({ callId }, { code: 'aborted', message: 'The caller aborted the operation.' });
     this.#traces.close(callId);
   }
 
@@ -90,29 +91,26 @@ export class ModelCalls {
   }
 
   #finish(
-    callId: string,
-    endTimeMs: number | undefined,
+    { callId, timestamp: endTimeMs = Date.now() }: Pick<ModelCallEnd, 'callId' | 'timestamp'>,
     error: EventError | undefined,
-    outcome: Record<string, unknown>,
+    outcome: Record<string, unknown> = {},
   ): void {
     const call = this.#open.get(callId);
     if (call === undefined) return;
     this.#open.delete(callId);
-    enterScope(call.scope, () => this.#recorder.record(composeEvent(call, endTimeMs, error, outcome)));
+    const status: EventStatus = error ? { state: 'error', error } : { state: 'ok' };
+    const event = { ...composeEvent(call, outcome), status, endTimeMs };
+    enterScope(call.scope, () => this.#recorder.record(event));
   }
 }
 
 function composeEvent(
   { start, input, startTimeMs, attempts }: OpenCall,
-  endTimeMs: number = Date.now(),
-  error: EventError | undefined,
   outcome: Record<string, unknown>,
 ): EventInput {
   return {
     type: 'llm',
     startTimeMs,
-    endTimeMs,
-    status: error ? { state: 'error', error } : { state: 'ok' },
     instrumentation: {
       source: start.provider.split('.')[0] ?? start.provider,
       sourcePackage: 'ai',

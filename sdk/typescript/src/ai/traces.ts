@@ -1,14 +1,15 @@
 import { currentScope, enterScope, type Scope } from '../event/context.ts';
 import { createUuid } from '../event/uuid.ts';
 
-/** Most operations whose trace is kept: without a limit, operations whose end is never reported would leak. */
+/**
+ * Most operations whose trace is kept: without a limit, operations whose end is never reported would leak.
+ */
 const tracesMax = 10_000;
 
 /** One trace for each operation of the AI SDK, unless the application opened one around it. */
 export class Traces {
   readonly #traceIds = new Map<string, string>();
 
-  /** The scope of an operation. */
   scopeOf(callId: string): Scope {
     const scope = currentScope();
     if (scope.traceId !== undefined) return scope;

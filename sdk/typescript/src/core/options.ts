@@ -21,7 +21,9 @@ export interface WeirOptions {
   environment?: string;
   /** Tags of every event, stored joined by `, ` as the dimension `tags`. */
   tags?: readonly string[];
-  /** `metadata` leaves out prompts, responses, tool arguments and results, and error messages. Default `full`. */
+  /**
+   * `metadata` leaves out prompts, responses, tool arguments and results, and error messages. Default `full`.
+   */
   content?: 'full' | 'metadata';
   /** Changes each event before it is stored anywhere. If it throws, all content of the event is removed. */
   mask?: Mask;

@@ -3,53 +3,29 @@ import { Sender } from '../deliver/sender.ts';
 import { completeEvent } from '../event/complete-event.ts';
 import { type CallContext, currentScope, runInScope } from '../event/context.ts';
 import type { EventInput } from '../event/event.ts';
-import { isSampled } from '../event/sample.ts';
 import { createUuid } from '../event/uuid.ts';
-import {
-  backoffFirstMs,
-  exitFlushTimeoutMs,
-  flushTimeoutMs,
-  keepaliveBytesMax,
-  serverlessDelayMs,
-} from '../limits.ts';
-import { Counters, type DropReason } from '../queue/counters.ts';
+import { exitFlushTimeoutMs, flushTimeoutMs, keepaliveBytesMax, serverlessDelayMs } from '../limits.ts';
+import { Counters, type DropReason, type FlushResult, type Stats } from '../queue/counters.ts';
 import { Queue } from '../queue/queue.ts';
 import { Notices } from '../runtime/notices.ts';
 import { watchLifecycle } from '../runtime/platform.ts';
 import { sleep, within } from '../runtime/runtime.ts';
-import { findWaitUntil, isCloudflare, type WaitUntil } from '../runtime/serverless.ts';
+import {
+  findWaitUntil,
+  isCloudflare,
+  type LambdaArguments,
+  type WaitUntil,
+  wrapLambda,
+} from '../runtime/serverless.ts';
+import { flushBeside, flushWithin } from './flush.ts';
 import { readSettings, type Settings, type WeirOptions } from './options.ts';
 import { Snapshots } from './snapshots.ts';
 import { runSpan, type Span } from './span.ts';
 import { wrapTool } from './tool.ts';
 
-/** Numbers of events since the start. */
-export interface FlushResult {
-  /** Durable in Weir. */
-  accepted: number;
-  dropped: number;
-  /** Still in memory or in the spool. */
-  pending: number;
-}
-
-export interface Stats extends FlushResult {
-  recorded: number;
-  /** Pending events on disk. */
-  spooled: number;
-  /** Not recorded because of `sampleRate`. */
-  sampledOut: number;
-  /** Truncated because they were larger than a request. */
-  truncated: number;
-  /** Reduced to metadata because `mask` failed. */
-  maskFailures: number;
-  /** Calls of embedding APIs by observed clients, which are not recorded: Weir has no type of event for them. */
-  embeddings: number;
-  droppedByReason: Partial<Record<DropReason, number>>;
-}
-
 /**
- * Records events and delivers them to Weir in the background. No method throws into the application, and none blocks
- * it: an event is a snapshot when `record` returns.
+ * Records events and delivers them to Weir in the background. No method throws into the application, and none
+ * blocks it: an event is a snapshot when `record` returns.
  */
 export class Recorder {
   /** For wrappers: see `stats()`. */
@@ -110,10 +86,7 @@ export class Recorder {
     try {
       const event = completeEvent(input, this.#settings, this.#settings.runtime.wallMs());
       const reason = this.isEnabled ? this.#sender.refusal : 'disabled';
-      const isKept =
-        event.status.state === 'error' || isSampled(event.traceId ?? event.id, this.#settings.sampleRate);
       if (reason !== undefined) this.#countDrop(reason);
-      else if (!isKept) this.#counters.sampledOut++;
       else if (this.#snapshots.take(event)) this.#wake();
       return event.id;
     } catch {
@@ -128,8 +101,8 @@ export class Recorder {
   }
 
   /**
-   * Runs a function as one trace: the events recorded during it share a new `traceId`. Inside of another trace it is a span of
-   * that one, unless it has a `traceId` of its own.
+   * Runs a function as one trace: the events recorded during it share a new `traceId`. Inside of another
+   * trace it is a span of that one, unless it has a `traceId` of its own.
    *
    * @param context its `name` makes the trace a span, too.
    */
@@ -140,38 +113,42 @@ export class Recorder {
   }
 
   /**
-   * Runs a function, which may be asynchronous or a generator, as a named part of the trace: the parent, on the trace page, of
-   * the events recorded during it. Outside of a trace it begins one. Results and errors are passed on unchanged.
+   * Runs a function, which may be asynchronous or a generator, as a named part of the trace: the parent, on
+   * the trace page, of the events recorded during it. Outside of a trace it begins one. Results and errors
+   * are passed on unchanged.
    */
   span<R>(name: string, fn: (span: Span) => R, context: CallContext = {}): R {
     return runSpan(name, fn, context);
   }
 
   /**
-   * Wraps a tool: the same function, with the same results, errors and types; each call is recorded as a tool event.
-   * A synchronous function stays synchronous.
+   * Wraps a tool: the same function, with the same results, errors and types; each call is recorded as a tool
+   * event. A synchronous function stays synchronous.
    */
   tool<F extends (...args: never[]) => unknown>(name: string, fn: F): F {
-    return wrapTool(this, this.#settings.runtime, name, fn);
+    return wrapTool({ recorder: this, runtime: this.#settings.runtime }, name, fn);
   }
 
-  /** Delivers all events recorded so far, or stops at the time-out, and then says once why some are pending. Never rejects. */
+  /**
+   * Delivers all events recorded so far, or stops at the time-out, and then says once why some are pending.
+   * Never rejects.
+   */
   async flush({ timeoutMs = flushTimeoutMs }: { timeoutMs?: number } = {}): Promise<FlushResult> {
     for (const settle of this.#settleHooks) settle(false);
     const resultOf = this.#countFromHere();
-    await this.#deliverWithin(timeoutMs);
+    await this.#deliver(timeoutMs);
     this.#sender.sayPending();
     return resultOf();
   }
 
   /**
-   * Flushes, saves the remaining events to the spool, and stops. Without a spool the remaining events are dropped; later
-   * events are always dropped.
+   * Flushes, saves the remaining events to the spool, and stops. Without a spool the remaining events are
+   * dropped; later events are always dropped.
    */
   async shutdown({ timeoutMs = flushTimeoutMs }: { timeoutMs?: number } = {}): Promise<FlushResult> {
     for (const settle of this.#settleHooks) settle(true);
     const resultOf = this.#countFromHere();
-    await this.#deliverWithin(timeoutMs);
+    await this.#deliver(timeoutMs);
     this.#saveAtExit();
     this.#unwatch();
     return resultOf();
@@ -187,17 +164,8 @@ export class Recorder {
   }
 
   /** Wraps the handler of an AWS Lambda: events are delivered before the sandbox is frozen. */
-  lambda<A extends [unknown, { getRemainingTimeInMillis?(): number }?, ...unknown[]], R>(
-    handler: (...args: A) => R | Promise<R>,
-  ): (...args: A) => Promise<R> {
-    return async (...args) => {
-      try {
-        return await handler(...args);
-      } finally {
-        const leftMs = args[1]?.getRemainingTimeInMillis?.() ?? flushTimeoutMs;
-        await this.flush({ timeoutMs: Math.max(0, Math.min(flushTimeoutMs, leftMs - 500)) });
-      }
-    };
+  lambda<A extends LambdaArguments, R>(handler: (...args: A) => R | Promise<R>): (...args: A) => Promise<R> {
+    return wrapLambda(handler, (timeoutMs) => this.flush({ timeoutMs }));
   }
 
   stats(): Stats {
@@ -238,7 +206,8 @@ export class Recorder {
     }
     if (this.#isFlushAhead) return;
     this.#isFlushAhead = true;
-    // Only events of the same turn share a flush: an edge runtime must not wait for another invocation's promise.
+    // Only events of the same turn share a flush: an edge runtime must not wait for another invocation's
+    // promise.
     queueMicrotask(() => {
       this.#isFlushAhead = false;
     });
@@ -247,39 +216,14 @@ export class Recorder {
 
   async #flushInvocation(): Promise<void> {
     await sleep(this.#settings.runtime, serverlessDelayMs);
-    if (this.#settings.spool) await this.#deliverWithin(flushTimeoutMs);
-    else await this.#deliverBeside(flushTimeoutMs);
+    await this.#deliver(flushTimeoutMs, true);
   }
 
-  async #deliverWithin(timeoutMs: number): Promise<void> {
+  #deliver(timeoutMs: number, isInvocation = this.#waitUntil !== undefined || isCloudflare()): Promise<void> {
     const { runtime, spool } = this.#settings;
-    // The platforms with a spool share a sender between invocations.
-    if (!spool && (this.#waitUntil || isCloudflare())) return this.#deliverBeside(timeoutMs);
-    const sender = this.#sender;
-    const deadlineMs = runtime.nowMs() + timeoutMs;
-    await this.#snapshots.settled();
-    const target = this.#counters.settled + sender.pending;
-    sender.retryNow();
-    while (this.#counters.settled < target && sender.pending > 0) {
-      const leftMs = deadlineMs - runtime.nowMs();
-      const { waitMs } = sender;
-      if (leftMs <= 0 || waitMs >= leftMs || (sender.isPaused && waitMs > 0)) return sender.stopDraining();
-      await (waitMs > 0 ? sleep(runtime, waitMs) : within(runtime, sender.drain(), leftMs));
-    }
-  }
-
-  /** Delivers without sharing a request, timer or promise with other invocations, which edge runtimes forbid. */
-  async #deliverBeside(timeoutMs: number): Promise<void> {
-    const { runtime } = this.#settings;
-    const deadlineMs = runtime.nowMs() + timeoutMs;
-    await this.#snapshots.settled();
-    for (let waitMs = backoffFirstMs; ; waitMs *= 2) {
-      const outcome = await this.#sender.sendBeside(Number.POSITIVE_INFINITY, false);
-      if (outcome.kind !== 'retry') return;
-      const delayMs = Math.max(waitMs, outcome.afterMs);
-      if (runtime.nowMs() + delayMs >= deadlineMs) return;
-      await sleep(runtime, delayMs);
-    }
+    const parts = { runtime, sender: this.#sender, counters: this.#counters, snapshots: this.#snapshots };
+    // The platforms that have a spool share a sender between invocations.
+    return isInvocation && !spool ? flushBeside(parts, timeoutMs) : flushWithin(parts, timeoutMs);
   }
 
   get #waitUntil(): WaitUntil | undefined {
@@ -288,13 +232,14 @@ export class Recorder {
 
   #flushAtEnd(): void {
     for (const settle of this.#settleHooks) settle(true);
-    // The process becomes idle again after this flush. Without new events it must then end, even if some are pending.
+    // The process becomes idle again after this flush. Without new events it must then end, even if some are
+    // pending.
     if (this.#sender.pending === 0 || this.#counters.recorded === this.#recordedAtIdle) return;
     this.#recordedAtIdle = this.#counters.recorded;
     // With a spool one attempt is enough: the remaining events are on disk.
     const { runtime, spool } = this.#settings;
     const isTried = spool ? within(runtime, this.#sender.drain(), exitFlushTimeoutMs) : undefined;
-    void (isTried ?? this.#deliverWithin(exitFlushTimeoutMs)).then(() => {
+    void (isTried ?? this.#deliver(exitFlushTimeoutMs)).then(() => {
       // Further requests would keep the process alive.
       this.#sender.stopDraining();
       this.#link.interrupt();

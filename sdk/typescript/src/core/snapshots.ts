@@ -11,7 +11,7 @@ const encoder = new TextEncoder();
 
 /** Serializes events when they are recorded, because applications change their message arrays later. */
 export class Snapshots {
-  readonly #settings: Pick<Settings, 'mask' | 'content' | 'runtime'>;
+  readonly #settings: Pick<Settings, 'mask' | 'content' | 'runtime' | 'sampleRate'>;
   readonly #counters: Counters;
   readonly #push: (event: QueuedEvent) => boolean;
   readonly #onQueued: () => void;
@@ -22,7 +22,7 @@ export class Snapshots {
    * @param onQueued called when an event whose truncation took time was taken.
    */
   constructor(
-    settings: Pick<Settings, 'mask' | 'content' | 'runtime'>,
+    settings: Pick<Settings, 'mask' | 'content' | 'runtime' | 'sampleRate'>,
     { counters, push, onQueued }: { counters: Counters; push(event: QueuedEvent): boolean; onQueued(): void },
   ) {
     this.#settings = settings;
@@ -41,8 +41,17 @@ export class Snapshots {
     await Promise.all(this.#preparations);
   }
 
-  /** @returns false when the event was dropped. Otherwise it is queued, or will be after it is truncated. */
+  /**
+   * @returns false when the event was dropped or sampled out. Otherwise it is queued, or will be after it is
+   * truncated.
+   */
   take(event: WeirEvent): boolean {
+    const isKept =
+      event.status.state === 'error' || isSampled(event.traceId ?? event.id, this.#settings.sampleRate);
+    if (!isKept) {
+      this.#counters.sampledOut++;
+      return false;
+    }
     this.#counters.recorded++;
     const redacted = this.#redact(event);
     if (redacted === undefined) {
@@ -100,4 +109,23 @@ function textOf(event: WeirEvent): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Whether a trace is kept, at a rate from 0 to 1. The result depends only on the id and the rate, so that all
+ * processes keep or drop a trace as a whole.
+ */
+function isSampled(traceId: string, rate: number): boolean {
+  return rate >= 1 || hashOf(traceId) / 2 ** 32 < rate;
+}
+
+/**
+ * FNV-1a, 32 bits, with the final mix of MurmurHash3: FNV alone leaves the high bits of similar texts alike.
+ */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
 }

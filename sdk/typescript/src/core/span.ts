@@ -13,12 +13,16 @@ import { spanDepthMax, spanNameCharsMax } from '../limits.ts';
 export interface Span extends SpanLevel {
   readonly traceId: string;
   /**
-   * Runs a function inside this span. Needed only after an `await` on platforms without AsyncLocalStorage, such as browsers.
+   * Runs a function inside this span. Needed only after an `await` on platforms without AsyncLocalStorage,
+   * such as browsers.
    */
   run<R>(fn: () => R): R;
 }
 
-/** Runs a function as a span: in the current trace, or in a new one. The function's result or error is passed on unchanged. */
+/**
+ * Runs a function as a span: in the current trace, or in a new one. The function's result or error is passed
+ * on unchanged.
+ */
 export function runSpan<R>(name: string, fn: (span: Span) => R, context: CallContext): R {
   const traceId = context.traceId ?? currentScope().traceId ?? createUuid();
   return runInScope({ ...context, traceId }, () => {
@@ -37,12 +41,18 @@ export function createLevel(name: string): SpanLevel {
   };
 }
 
-/** The scope inside a span. Deeper events belong to the deepest span that is kept: each level makes each event longer. */
+/**
+ * The scope inside a span. Deeper events belong to the deepest span that is kept: each level makes each event
+ * longer.
+ */
 export function addLevel(outer: Scope, level: SpanLevel): Scope {
   return { ...outer, spans: [...(outer.spans ?? []), level].slice(0, spanDepthMax) };
 }
 
-/** Makes the body of a generator run in the current scope: it runs when the generator is iterated, which is later. */
+/**
+ * Makes the body of a generator run in the current scope: it runs when the generator is iterated, which is
+ * later.
+ */
 export function bindGenerator<T>(result: T): T {
   if (!/Generator\]$/.test(Object.prototype.toString.call(result))) return result;
   const generator = result as Record<string, (...args: unknown[]) => unknown>;

@@ -8,24 +8,29 @@ import { asObject, asText, type Json } from '../wire/read.ts';
 import { bindGenerator } from './span.ts';
 import { observeResult, type ToolCall } from './tool-result.ts';
 
-interface ToolDependencies {
+interface ToolRecorder {
   readonly isEnabled: boolean;
   record(input: EventInput): string;
 }
 
+interface ToolDependencies {
+  recorder: ToolRecorder;
+  runtime: Runtime;
+}
+
 /**
- * Wraps a tool so that each call is recorded: at its return, at the settlement of the promise that it returns, or at
- * the end of the generator. The wrapper returns what the tool returns. Events recorded inside it have it as their parent.
+ * Wraps a tool so that each call is recorded: at its return, at the settlement of the promise that it
+ * returns, or at the end of the generator. The wrapper returns what the tool returns. Events recorded inside
+ * it have it as their parent.
  */
 export function wrapTool<F extends (...args: never[]) => unknown>(
-  recorder: ToolDependencies,
-  runtime: Runtime,
+  dependencies: ToolDependencies,
   name: string,
   fn: F,
 ): F {
   const wrapped = function (this: unknown, ...args: never[]): unknown {
-    if (!recorder.isEnabled) return fn.apply(this, args);
-    const call = startCall(recorder, runtime, name, args);
+    if (!dependencies.recorder.isEnabled) return fn.apply(this, args);
+    const call = startCall(dependencies, name, args);
     let result: unknown;
     try {
       result = runInScope({ parentEventId: call.id }, () => bindGenerator(fn.apply(this, args)));
@@ -41,8 +46,7 @@ export function wrapTool<F extends (...args: never[]) => unknown>(
 }
 
 function startCall(
-  recorder: ToolDependencies,
-  runtime: Runtime,
+  { recorder, runtime }: ToolDependencies,
   name: string,
   args: readonly unknown[],
 ): ToolCall & { id: string } {
@@ -77,8 +81,9 @@ function startCall(
 }
 
 /**
- * The frameworks that call a tool pass what they know about the call after its input: the whole conversation (AI SDK), a runner
- * (OpenAI's `runTools`), the configuration of the run (LangChain). Of these only the id of the model's call is recorded.
+ * The frameworks that call a tool pass what they know about the call after its input: the whole conversation
+ * (AI SDK), a runner (OpenAI's `runTools`), the configuration of the run (LangChain). Of these only the id of
+ * the model's call is recorded.
  */
 function readArguments(args: readonly unknown[]): { input: unknown; callId?: string | undefined } {
   const [input, ...others] = args;
@@ -100,8 +105,7 @@ function callIdOf({ toolCallId, toolCall, toolUse, toolUseBlock }: Json): string
 
 /** Whether an argument is a runner of OpenAI's, or a run manager or configuration of LangChain's. */
 function isRun({ controller, handlers, callbacks }: Json): boolean {
-  const isRunner = typeof AbortController === 'function' && controller instanceof AbortController;
-  return isRunner || Array.isArray(handlers) || Array.isArray(asObject(callbacks).handlers);
+  return asObject(controller).signal !== undefined || Array.isArray(handlers ?? asObject(callbacks).handlers);
 }
 
 function copyOf(input: unknown): unknown {

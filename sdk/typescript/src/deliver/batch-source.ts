@@ -23,8 +23,9 @@ export interface Batch {
 }
 
 /**
- * The events that wait to be sent. With a spool each is on disk before the application goes on, and stays there until Weir has
- * accepted it: neither a signal nor a crash loses it. Memory holds the events that the disk has no room for.
+ * The events that wait to be sent. With a spool each is on disk before the application goes on, and stays
+ * there until Weir has accepted it: neither a signal nor a crash loses it. Memory holds the events that the
+ * disk has no room for.
  */
 export class BatchSource {
   readonly #options: BatchSourceOptions;
@@ -48,7 +49,7 @@ export class BatchSource {
     return queue.length + inBatch + (spool?.events ?? 0);
   }
 
-  /** Bytes that wait, without those in flight from memory. */
+  /** Bytes in memory and on disk, except for those in flight from memory. */
   get bytes(): number {
     const { queue, spool } = this.#options;
     return queue.bytes + (spool?.bytes ?? 0);
@@ -114,7 +115,9 @@ export class BatchSource {
     counters.drop('expired', expired.length);
   }
 
-  /** Writes all events in memory to the spool, synchronously. Without a spool they are dropped and counted. */
+  /**
+   * Writes all events in memory to the spool, synchronously. Without a spool they are dropped and counted.
+   */
   saveAll(): void {
     const { spool, queue, counters } = this.#options;
     const batch = this.#kept ?? this.#inFlight;

@@ -16,8 +16,8 @@ export interface DeliveryDependencies {
 export type Outcome = { kind: 'done' } | Extract<Verdict, { kind: 'retry' | 'pause' }>;
 
 /**
- * Sends a batch, and repeats it without the events that Weir rejects. Removes settled events from `events`; the remaining
- * ones can be sent again with the same ids and bytes.
+ * Sends a batch, and repeats it without the events that Weir rejects. Removes settled events from `events`;
+ * the remaining ones can be sent again with the same ids and bytes.
  */
 export async function deliverBatch(
   dependencies: DeliveryDependencies,
@@ -38,7 +38,8 @@ export async function deliverBatch(
         dependencies.counters.drop('too_large', events.splice(0).length, answer?.details);
         break;
       case 'bad_event': {
-        // The 400 names no event: the body was damaged in transit, or a proxy rejects it. Only a proxy rejects it again.
+        // The 400 names no event: the body was damaged in transit, or a proxy rejects it. Only a proxy
+        // rejects it again.
         if (verdict.index === undefined && events.length === 1 && round < isolateRoundsMax - 1) break;
         const index = events.length === 1 ? 0 : verdict.index;
         const isNamed = index !== undefined && index < events.length;
@@ -62,7 +63,9 @@ async function deliverHalves(dependencies: DeliveryDependencies, events: QueuedE
   return last;
 }
 
-/** Sends events, or an empty batch to find out whether events are accepted without risking any. Never rejects. */
+/**
+ * Sends events, or an empty batch to find out whether events are accepted without risking any. Never rejects.
+ */
 export async function postSafely(
   post: Post,
   events: readonly QueuedEvent[],
@@ -72,7 +75,8 @@ export async function postSafely(
     const answer = await post(composeBody(events), isUrgent);
     return { answer, verdict: judge(answer) };
   } catch (error) {
-    // The network failed, or the request timed out. The batch may be stored: with the same ids it is safe to resend.
+    // The network failed, or the request timed out. The batch may be stored: with the same ids it is safe to
+    // resend.
     const { code, message } = describeError(error);
     return { verdict: { kind: 'retry', afterMs: 0, cause: String(code ?? message) } };
   }

@@ -5,8 +5,7 @@ import { platformRuntime } from '../runtime/runtime.ts';
 /** The response to a request. */
 export interface Answer {
   status: number;
-  /** `error.id` and `error.details` of docs/api.md §7; empty when the response is not from Weir. */
-  errorId: string;
+  /** `error.details` of docs/api.md §7; empty when the response is not from Weir. */
   details: string;
   /** Retry-After, if present. */
   retryAfterMs: number | undefined;
@@ -44,7 +43,7 @@ export function openLink(options: PostOptions): Link {
       const cancelTimer = platformRuntime.setTimer(() => controller.abort(), requestTimeoutMs);
       const unwatch = abortWhenAlone(controller);
       try {
-        return await send(options, body, isUrgent, controller.signal);
+        return await send(options, { body, isUrgent, signal: controller.signal });
       } finally {
         cancelTimer();
         unwatch();
@@ -58,8 +57,9 @@ export function openLink(options: PostOptions): Link {
 }
 
 /**
- * Aborts a request once the process waits for nothing else, because a pending request must not delay the end of a process.
- * The flush at the end then uses its own, shorter time-out. @returns a function that stops watching.
+ * Aborts a request once the process waits for nothing else, because a pending request must not delay the end
+ * of a process. The flush at the end then uses its own, shorter time-out. @returns a function that stops
+ * watching.
  */
 function abortWhenAlone(controller: AbortController): () => void {
   let cancel = () => {};
@@ -73,9 +73,7 @@ function abortWhenAlone(controller: AbortController): () => void {
 
 async function send(
   { url, apiKey, fetch: ownFetch, headers }: PostOptions,
-  body: Uint8Array<ArrayBuffer>,
-  isUrgent: boolean,
-  signal: AbortSignal,
+  { body, isUrgent, signal }: { body: Uint8Array<ArrayBuffer>; isUrgent: boolean; signal: AbortSignal },
 ): Promise<Answer> {
   // Compress small bodies, too: gzip's checksum distinguishes a body damaged in transit from a bad event.
   const packed = isUrgent ? undefined : await gzip(body);
@@ -107,11 +105,10 @@ export function endpointOf(url: string): string {
 
 async function readAnswer(response: Response): Promise<Answer> {
   const { status, headers } = response;
-  const { errorId, details } = readError(await readText(response));
+  const details = readDetails(await readText(response));
   const location = headers.get('location');
   return {
     status,
-    errorId,
     details: details || (location ? `It redirects to ${location}` : ''),
     retryAfterMs: delayOf(headers.get('retry-after')),
     quotaResetMs: delayOf(headers.get('weir-quota-reset')),
@@ -119,16 +116,18 @@ async function readAnswer(response: Response): Promise<Answer> {
   };
 }
 
-function readError(text: string): { errorId: string; details: string } {
+function readDetails(text: string): string {
   try {
-    const { id, details } = JSON.parse(text).error;
-    return { errorId: String(id), details: String(details ?? '') };
+    return String(JSON.parse(text).error.details ?? '');
   } catch {
-    return { errorId: '', details: '' };
+    return '';
   }
 }
 
-/** Reads the whole response, so that the connection can be reused. A response over `answerBytesMax` is cut off. */
+/**
+ * Reads the whole response, so that the connection can be reused. A response over `answerBytesMax` is cut
+ * off.
+ */
 async function readText(response: Response): Promise<string> {
   const decoder = new TextDecoder();
   const reader = response.body?.getReader();
@@ -158,7 +157,10 @@ interface Zlib {
   ): void;
 }
 
-/** Events repeat their prompts: level 1 compresses them 10 to 30 times with a third of the CPU time of level 6. */
+/**
+ * Events repeat their prompts: level 1 compresses them 10 to 30 times with a third of the CPU time of level
+ * 6.
+ */
 const level = 1;
 
 /** Compresses a body off the event loop. @returns undefined when the platform cannot. */

@@ -1,7 +1,10 @@
 import { backoffFirstMs, backoffMaxMs } from '../limits.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 
-/** Decides when the next request may be sent: at once, or after a wait that grows with each consecutive failure. */
+/**
+ * Decides when the next request may be sent: at once, or after a wait that grows with each consecutive
+ * failure.
+ */
 export class Backoff {
   readonly #runtime: Runtime;
   #failures = 0;
@@ -59,7 +62,8 @@ export class Alarm {
   set(delayMs: number): void {
     const nowMs = this.#runtime.nowMs();
     const dueMs = nowMs + delayMs;
-    // Edge runtimes cancel the timers of a request that has ended: a timer that is long overdue will never fire.
+    // Edge runtimes cancel the timers of a request that has ended: a timer that is long overdue will never
+    // fire.
     const isLost = nowMs > this.#dueMs + overdueMs;
     // One millisecond of tolerance, so that a series of records does not replace the timer each time.
     if (dueMs >= this.#dueMs - 1 && !isLost) return;

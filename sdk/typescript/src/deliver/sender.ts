@@ -21,9 +21,18 @@ export interface SenderOptions extends DeliveryDependencies {
   notices: Notices;
 }
 
+const fault: Record<PauseReason, string> = {
+  unauthorized: 'refuses the API key',
+  quota: 'takes no more events at present',
+  refused: "is not Weir's ingest: check WEIR_URL, or the option url",
+};
+
 type Pause = Extract<Outcome, { kind: 'pause' }>;
 
-/** Sends events to Weir, one request at a time. While Weir does not accept them, they wait in the spool or in memory. */
+/**
+ * Sends events to Weir, one request at a time. While Weir does not accept them, they wait in the spool or in
+ * memory.
+ */
 export class Sender {
   readonly #options: SenderOptions;
   readonly #source: BatchSource;
@@ -70,7 +79,10 @@ export class Sender {
     return this.#backoff.waitMs;
   }
 
-  /** Schedules the next request, or during a pause the next probe. Cheap, because it is called after every event. */
+  /**
+   * Schedules the next request, or during a pause the next probe. Cheap, because it is called after every
+   * event.
+   */
   wake(): void {
     // `#pump` calls `wake` itself when it stops.
     if (this.#isStopped || this.#pumping) return;
@@ -88,7 +100,9 @@ export class Sender {
     this.#isDraining = false;
   }
 
-  /** Sends the events that are due. A few newer events wait for the next time, to avoid many small requests. */
+  /**
+   * Sends the events that are due. A few newer events wait for the next time, to avoid many small requests.
+   */
   #pump(): Promise<void> {
     this.#pumping ??= this.#run().finally(() => {
       this.#pumping = undefined;
@@ -100,10 +114,8 @@ export class Sender {
 
   /** Says once that a flush ended with pending events. During a pause the reason was said already. */
   sayPending(): void {
-    const { url, notices } = this.#options;
     if (this.pending === 0 || this.isPaused) return;
-    const cause = this.#failure ?? 'no answer in time';
-    notices.say('pending', `events pending after flush(): ${this.pending}. ${originOf(url)}: ${cause}.`);
+    this.#say('pending', `has not taken ${this.pending} events (${this.#failure ?? 'no answer in time'}).`);
   }
 
   /** Resets the back-off. A Retry-After is still followed. */
@@ -111,7 +123,10 @@ export class Sender {
     this.#backoff.skipJitter();
   }
 
-  /** Sends events from memory at once, in parallel to a request in flight, because the page closes or the invocation ends. */
+  /**
+   * Sends events from memory at once, in parallel to a request in flight, because the page closes or the
+   * invocation ends.
+   */
   async sendBeside(bytesMax: number, isUrgent: boolean): Promise<Outcome> {
     for (let batch = this.#source.takeMemory(bytesMax); batch; batch = this.#source.takeMemory(bytesMax)) {
       const outcome = await deliverBatch(this.#options, batch.events, isUrgent);
@@ -123,7 +138,10 @@ export class Sender {
     return { kind: 'done' };
   }
 
-  /** Stops all timers and writes the events in memory to the spool, if there is one. Synchronous, because the process may be ending. */
+  /**
+   * Stops all timers and writes the events in memory to the spool, if there is one. Synchronous, because the
+   * process may be ending.
+   */
   stop(): void {
     this.#isStopped = true;
     this.#sendAlarm.cancel();
@@ -178,7 +196,10 @@ export class Sender {
     this.#backoff.holdMs(Math.min(probeIntervalMs, pause.resetMs ?? Number.POSITIVE_INFINITY));
   }
 
-  /** Before it drops events after a 401 or 402, it probes with an empty batch: the request may have been damaged in transit. */
+  /**
+   * Before it drops events after a 401 or 402, it probes with an empty batch: the request may have been
+   * damaged in transit.
+   */
   async #deliver(batch: Batch): Promise<Outcome> {
     const outcome = await deliverBatch(this.#options, batch.events);
     if (outcome.kind !== 'pause' || !this.#mustDrop(outcome.reason)) return outcome;
@@ -200,20 +221,19 @@ export class Sender {
   }
 
   #sayPaused({ reason, cause }: Pause): void {
-    const { url, notices } = this.#options;
-    const origin = originOf(url);
-    const fate = this.#mustDrop(reason) ? 'Events are dropped meanwhile.' : 'Events wait meanwhile.';
-    const texts: Record<PauseReason, string> = {
-      unauthorized: `${origin} refuses the API key (${cause}). ${fate}`,
-      quota: `${origin} takes no more events of this space at present (${cause}). ${fate}`,
-      refused: `${origin} does not take events (${cause}). WEIR_URL, or the option url, is the address of Weir's ingest. ${fate}`,
-    };
-    notices.say(reason, texts[reason]);
+    const fate = this.#mustDrop(reason) ? 'dropped' : 'kept';
+    this.#say(reason, `${fault[reason]} (${cause}). Events are ${fate}.`);
+  }
+
+  #say(problem: string, text: string): void {
+    // Without credentials and paths, which are not for a log.
+    this.#options.notices.say(problem, `${new URL(this.#options.url).origin} ${text}`);
   }
 
   #mustDrop(reason: PauseReason): boolean {
     const { spool, onQuota } = this.#options;
-    // `refused` comes from a proxy or a wrong URL and may pass. docs/api.md §7.1 forbids a retry after 401 and 402.
+    // `refused` comes from a proxy or a wrong URL and may pass. docs/api.md §7.1 forbids a retry after 401
+    // and 402.
     if (reason === 'refused') return false;
     return spool === undefined || (reason === 'quota' && onQuota === 'drop');
   }
@@ -222,9 +242,4 @@ export class Sender {
     this.#options.counters.drop(reason, batch.events.length);
     batch.release();
   }
-}
-
-/** Without credentials and paths, which are not for a log. */
-function originOf(url: string): string {
-  return new URL(url).origin;
 }

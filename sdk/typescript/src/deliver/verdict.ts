@@ -10,40 +10,35 @@ export type Verdict =
   | { kind: 'too_large' }
   | { kind: 'retry'; afterMs: number; cause: string }
   /** No request will be accepted until something changes elsewhere. */
-  | { kind: 'pause'; reason: PauseReason; resetMs: number | undefined; cause: string };
+  | { kind: 'pause'; reason: PauseReason; resetMs?: number | undefined; cause: string };
 
 export type PauseReason = Extract<DropReason, 'unauthorized' | 'quota' | 'refused'>;
 
-export function judge(answer: Answer): Verdict {
-  const { status } = answer;
+export function judge({ status, details, retryAfterMs = 0, quotaResetMs }: Answer): Verdict {
+  const cause = details === '' ? `status ${status}` : `status ${status}: ${details}`;
+  const pause = (reason: PauseReason, resetMs?: number): Verdict => ({
+    kind: 'pause',
+    reason,
+    resetMs,
+    cause,
+  });
   switch (status) {
     case 202:
       return { kind: 'accepted' };
     case 400:
-      return { kind: 'bad_event', index: indexOf(answer.details) };
+      return { kind: 'bad_event', index: indexOf(details) };
     case 401:
-      return { kind: 'pause', reason: 'unauthorized', resetMs: undefined, cause: causeOf(answer) };
+      return pause('unauthorized');
     case 402:
-      return { kind: 'pause', reason: 'quota', resetMs: answer.quotaResetMs, cause: causeOf(answer) };
+      return pause('quota', quotaResetMs);
     case 413:
       return { kind: 'too_large' };
-    case 408:
-    case 429:
-      return retryAfter(answer);
   }
-  if (status >= 500) return retryAfter(answer);
   // Any other 2xx comes from a proxy, such as a captive portal: the events are not stored. Retry later.
-  if (status >= 200 && status < 300) return retryAfter(answer);
-  return { kind: 'pause', reason: 'refused', resetMs: undefined, cause: causeOf(answer) };
-}
-
-function retryAfter(answer: Answer): Verdict {
-  const afterMs = Math.min(answer.retryAfterMs ?? 0, retryAfterMaxMs);
-  return { kind: 'retry', afterMs, cause: causeOf(answer) };
-}
-
-function causeOf({ status, details }: Answer): string {
-  return details === '' ? `status ${status}` : `status ${status}: ${details}`;
+  const isPassing = status === 408 || status === 429 || status >= 500 || (status >= 200 && status < 300);
+  return isPassing
+    ? { kind: 'retry', afterMs: Math.min(retryAfterMs, retryAfterMaxMs), cause }
+    : pause('refused');
 }
 
 /** `events[17].durationMs must be a number (and 3 more)` → 17. */

@@ -26,7 +26,7 @@ export function completeEvent(input: EventInput, defaults: EventDefaults, nowMs:
       ...input.instrumentation,
       vendor: input.instrumentation?.vendor ?? defaults.vendor,
     },
-    context: toIdentifiers({ threadId, agentId, agentGroupId, userId, ...input.context }),
+    context: toDimensions({ threadId, agentId, agentGroupId, userId, ...input.context }, false),
     additionalProperties: toDimensions({
       ...(traceId !== undefined && !hasTraceId && { traceId: String(traceId) }),
       ...dimensionsOf(defaults, scope),
@@ -43,8 +43,9 @@ export interface EventDefaults extends Pick<CallContext, 'tags' | 'release' | 'e
 }
 
 /**
- * The dimensions that the SDK adds to an event. The contract has no fields for them (docs/api.md §2.2). Tags have the form that
- * OTLP's tags have; `otel.parent_event_id` and the spans are what the trace page builds its tree from.
+ * The dimensions that the SDK adds to an event. The contract has no fields for them (docs/api.md §2.2). Tags
+ * have the form that OTLP's tags have; `otel.parent_event_id` and the spans are what the trace page builds
+ * its tree from.
  */
 export function dimensionsOf(defaults: EventDefaults, scope: Scope): Record<string, string> {
   const { spans = [] } = scope;
@@ -60,27 +61,23 @@ export function dimensionsOf(defaults: EventDefaults, scope: Scope): Record<stri
 }
 
 /**
- * The members as Weir takes dimensions: texts and numbers. One of another type would have every event that it is in refused: it
- * becomes text, and is left out when it has none.
+ * The members as Weir takes dimensions: texts and numbers. One of another type would have every event that it
+ * is in refused: it becomes text, and is left out when it has none.
+ *
+ * @param hasNumbers false for identifiers, which are texts.
  */
-export function toDimensions(members: object): Record<string, string | number> {
-  return mapMembers(members, (value) => (Number.isFinite(value) ? (value as number) : toText(value)));
-}
-
-/** The members as Weir takes identifiers: texts. */
-export function toIdentifiers(members: object): Record<string, string> {
-  return mapMembers(members, toText);
-}
-
-function mapMembers<T>(members: object, convert: (value: unknown) => T | undefined): Record<string, T> {
-  const converted = Object.entries(members).map(([name, value]) => [name, convert(value)] as const);
-  return dropUndefined(Object.fromEntries(converted));
+export function toDimensions(members: object, hasNumbers?: true): Record<string, string | number>;
+export function toDimensions(members: object, hasNumbers: false): Record<string, string>;
+export function toDimensions(members: object, hasNumbers = true): Record<string, string | number> {
+  const known = Object.entries(members).map(([name, value]) => [
+    name,
+    hasNumbers && Number.isFinite(value) ? value : toText(value),
+  ]);
+  return dropUndefined(Object.fromEntries(known));
 }
 
 function toText(value: unknown): string | undefined {
   if (value === undefined || value === null || typeof value === 'function') return undefined;
-  if (typeof value !== 'object') return String(value);
-  const text = jsonTextOf(value);
-  // A date is a text without the quotes.
-  return text?.startsWith('"') ? JSON.parse(text) : text;
+  if (value instanceof Date) return value.toJSON() ?? undefined;
+  return typeof value === 'object' ? jsonTextOf(value) : String(value);
 }

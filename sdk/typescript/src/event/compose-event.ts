@@ -2,8 +2,8 @@ import type { WeirEvent } from './event.ts';
 import { JsonText, jsonTextOf } from './json-text.ts';
 
 /**
- * Serializes an event. The input of its payload, or members of that input, may be `JsonText`, which is inserted unchanged;
- * the rest is serialized in as few pieces as possible.
+ * Serializes an event. The input of its payload, or members of that input, may be `JsonText`, which is
+ * inserted unchanged; the rest is serialized in as few pieces as possible.
  *
  * @throws Error when a value cannot be serialized.
  */

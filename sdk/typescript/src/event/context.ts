@@ -37,7 +37,10 @@ export interface Scope extends CallContext {
 export interface ClientCall {
   /** How often that SDK retries, if known. */
   retriesMax?: number | undefined;
-  /** The signal by which the application aborts the call. Without an abort of it, the SDK has aborted because of its time-out. */
+  /**
+   * The signal by which the application aborts the call. Without an abort of it, the SDK has aborted because
+   * of its time-out.
+   */
   signal?: AbortSignal | null | undefined;
 }
 
@@ -56,14 +59,13 @@ interface Storage {
 // Shared by all copies of the package in a process: an ESM copy and a bundled one have the same context.
 const key = Symbol.for('weir.context.1');
 
-/** The scope of the running code. */
 export function currentScope(): Scope {
   return findStorage().getStore() ?? {};
 }
 
 /**
- * Runs a function in the current scope with some fields replaced. `undefined` leaves a field unchanged. In another trace the
- * spans and the parent of the outer one do not apply.
+ * Runs a function in the current scope with some fields replaced. `undefined` leaves a field unchanged. In
+ * another trace the spans and the parent of the outer one do not apply.
  */
 export function runInScope<R>(changes: Scope, fn: () => R): R {
   const outer = currentScope();
@@ -79,7 +81,7 @@ export function runInScope<R>(changes: Scope, fn: () => R): R {
   return findStorage().run(inner, fn);
 }
 
-/** Runs a function in exactly this scope. */
+/** Runs a function in this scope alone, without what is around. */
 export function enterScope<R>(scope: Scope, fn: () => R): R {
   return findStorage().run(scope, fn);
 }

@@ -1,10 +1,16 @@
 import { jsonDepthMax } from '../limits.ts';
 
-/** JSON text that is inserted into an event unchanged: numbers keep all digits, and it is not serialized again. */
+/**
+ * JSON text that is inserted into an event unchanged: numbers keep all digits, and it is not serialized
+ * again.
+ */
 export class JsonText {
   readonly text: string;
 
-  /** @param text valid JSON. Line breaks between tokens become spaces, because spool files hold one event per line. */
+  /**
+   * @param text valid JSON. Line breaks between tokens become spaces, because spool files hold one event per
+   * line.
+   */
   constructor(text: string) {
     this.text = /[\n\r]/.test(text) ? text.replace(/[\n\r]/g, ' ') : text;
   }
@@ -16,8 +22,9 @@ export class JsonText {
 }
 
 /**
- * Serializes a value of the application. Values on which `JSON.stringify` throws are replaced: a BigInt by its digits, a
- * circular reference by `"[Circular]"`, a getter or `toJSON` that throws by `"[Unserializable]"`.
+ * Serializes a value of the application. Values on which `JSON.stringify` throws are replaced: a BigInt by
+ * its digits, a circular reference by `"[Circular]"`, a getter or `toJSON` that throws by
+ * `"[Unserializable]"`.
  *
  * @returns undefined for a function or a symbol, as `JSON.stringify` does.
  * @throws Error when even that fails.
@@ -31,8 +38,8 @@ export function jsonTextOf(value: unknown): string | undefined {
 }
 
 /**
- * Also converts maps, sets and errors. This runs only after `JSON.stringify` failed on the whole value; otherwise they are
- * `{}`, as usual in JavaScript.
+ * Also converts maps, sets and errors. This runs only after `JSON.stringify` failed on the whole value;
+ * otherwise they are `{}`, as usual in JavaScript.
  */
 function toPlain(value: unknown, ancestors: readonly object[]): unknown {
   if (typeof value === 'bigint') return String(value);

@@ -16,8 +16,8 @@ export interface Redacted {
 }
 
 /**
- * Runs the application's mask on a copy of the event. It fails closed: if the mask throws, or returns anything but an
- * event, no content, no identifier and no dimension of the event is kept.
+ * Runs the application's mask on a copy of the event. It fails closed: if the mask throws, or returns
+ * anything but an event, no content, no identifier and no dimension of the event is kept.
  */
 export function maskEvent(event: WeirEvent, mask: Mask): Redacted {
   try {

@@ -15,12 +15,12 @@ interface Place {
 }
 
 /**
- * Truncates an event that is larger than a request: replaces its largest strings by `{ truncated, bytes, sha256 }`, as an
- * object, or as JSON text where docs/api.md §2 requires a string.
+ * Truncates an event that is larger than a request: replaces its largest strings by `{ truncated, bytes,
+ * sha256 }`, as an object, or as JSON text where docs/api.md §2 requires a string.
  *
  * @param text the JSON of the event.
- * @returns the JSON of the truncated event, or undefined if it is still too large. A promise on platforms that hash only
- * asynchronously: browsers and the edge.
+ * @returns the JSON of the truncated event, or undefined if it is still too large. A promise on platforms
+ * that hash only asynchronously: browsers and the edge.
  */
 export function truncateEvent(
   text: string,

@@ -7,16 +7,23 @@ const runsMax = 10_000;
 /** A run that a framework reported: a chain, an agent, a tool or a model call. */
 export interface Run<T> {
   readonly startTimeMs: number;
-  /** The scope around it, in which its own event is recorded. */
+  /** The scope around the run, in which the run's own event is recorded. */
   readonly outer: Scope;
-  /** The scope of what it runs. */
+  /** The scope of what the run runs. */
   readonly inner: Scope;
   readonly data: T;
 }
 
+interface ScopeChanges {
+  /** Returns the scope of what the run runs, by the scope around the run. */
+  enter(outer: Scope): Scope;
+  /** Adds what the framework says about the run to the scope around it. */
+  describe?(scope: Scope): Scope;
+}
+
 /**
- * The runs of a framework in progress. A framework reports them by ids, and may run its reports outside of the async context that
- * they belong to: the parent's id gives the scope.
+ * The runs of a framework in progress. A framework reports them by ids, and may run its reports outside of
+ * the async context that they belong to: the parent's id gives the scope.
  */
 export class Runs<T> {
   readonly #runs = new Map<string, Run<T>>();
@@ -32,17 +39,15 @@ export class Runs<T> {
   }
 
   /**
-   * Begins a run: inside of its parent, or of the running code's scope, or of a new trace. A second report of a run is ignored.
+   * Begins a run: inside of its parent, or of the running code's scope, or of a new trace. A second report of
+   * a run is ignored.
    *
    * @param traceId for a run without a trace around it. Default: a new one.
-   * @param enter returns the scope of what it runs.
-   * @param describe adds what the framework says about the run to the scope around it.
    */
   open(
     { id, parentId, traceId }: { id: string; parentId: string | undefined; traceId?: string | undefined },
     data: T,
-    enter: (outer: Scope) => Scope,
-    describe: (scope: Scope) => Scope = (scope) => scope,
+    { enter, describe = (scope) => scope }: ScopeChanges,
   ): void {
     if (this.#runs.has(id)) return;
     const scope = this.#runs.get(parentId ?? '')?.inner ?? currentScope();

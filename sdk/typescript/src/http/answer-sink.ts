@@ -85,8 +85,8 @@ export class AnswerSink implements ResponseSink {
   }
 
   /**
-   * Chooses JSON or an event stream by the first character. The content type is not reliable: some proxies and gateways send
-   * streams as `text/plain`.
+   * Chooses JSON or an event stream by the first character. The content type is not reliable: some proxies
+   * and gateways send streams as `text/plain`.
    */
   #readerOf(text: string): AnswerReader | undefined {
     const [first] = text.trimStart();

@@ -5,7 +5,10 @@ import type { Runtime } from '../runtime/runtime.ts';
 import { Call, type CallOptions } from './call.ts';
 import { attemptOf, type ObservedRequest } from './request.ts';
 
-/** How long a failed attempt is kept that a provider's SDK will retry: these SDKs follow a Retry-After below 60 s. */
+/**
+ * How long a failed attempt is kept that a provider's SDK will retry: these SDKs follow a Retry-After below
+ * 60 s.
+ */
 const retryWaitMaxMs = 90_000;
 
 /** How long a failed attempt is kept that may be retried: without Retry-After these SDKs wait at most 8 s. */
@@ -15,13 +18,13 @@ const retryWaitMs = 10_000;
 export interface Attempt {
   readonly call: Call;
   readonly request: ObservedRequest;
-  /** The call as the provider's SDK knows it, the same for all attempts; undefined for other clients. */
+  /** Options of the call in the provider's SDK: one object for all attempts. Undefined for other clients. */
   readonly client: ClientCall | undefined;
   /** The number of the attempt, from 0; undefined for clients that do not send it. */
   readonly number: number | undefined;
   /** Whether the client retries after a failure; undefined if that is unknown. */
   readonly hasRetryLeft: boolean | undefined;
-  /** When it began, since the begin of the call. */
+  /** Milliseconds from the start of the call to the start of this attempt. */
   readonly startMs: number;
 }
 
@@ -59,7 +62,8 @@ export class CallBoard {
   /**
    * Keeps a failed attempt that the client may retry. Without a retry, the call is recorded with this error.
    *
-   * @returns a function that records the call at once with another error. It has no effect after a retry has begun.
+   * @returns a function that records the call at once with another error. It has no effect after a retry has
+   * begun.
    */
   wait(attempt: Attempt, error: EventError): (error: EventError) => void {
     const { call, hasRetryLeft } = attempt;
@@ -103,7 +107,10 @@ export class CallBoard {
     return this.#waiting.delete(waiting);
   }
 
-  /** Before a flush, records the attempts of clients whose retries are unknown; at the end, records all open calls. */
+  /**
+   * Before a flush, records the attempts of clients whose retries are unknown; at the end, records all open
+   * calls.
+   */
   #settle(isEnd: boolean): void {
     for (const waiting of [...this.#waiting]) {
       if (isEnd || waiting.attempt.hasRetryLeft === undefined) waiting.giveUp();

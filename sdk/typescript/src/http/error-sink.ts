@@ -9,8 +9,8 @@ import type { ResponseSink } from './response-tap.ts';
 const errorCharsMax = 64 * 1024;
 
 /**
- * Reads the body of an error response. The providers' SDKs read it when they give up, and cancel or ignore it when they are
- * going to retry. This shows whether the call is over.
+ * Reads the body of an error response. The providers' SDKs read it when they give up, and cancel or ignore it
+ * when they are going to retry. This shows whether the call is over.
  */
 export class ErrorSink implements ResponseSink {
   readonly #status: number;
@@ -54,8 +54,8 @@ export function isRetried({ status, headers }: Response): boolean {
 }
 
 /**
- * Reads the `error` of a response, which is an object, a text (Ollama), or the body itself (Mistral). The code is `code` if it is a
- * text, else Google's `status`, else the number, else `type`.
+ * Reads the `error` of a response, which is an object, a text (Ollama), or the body itself (Mistral). The
+ * code is `code` if it is a text, else Google's `status`, else the number, else `type`.
  */
 export function readError(text: string, httpStatus: number): EventError {
   try {

@@ -40,7 +40,10 @@ export function addUsageOption(
   }
 }
 
-/** Removes the additions of requested usage from a stream: the last chunk, which has no choices, and `"usage":null` in all others. */
+/**
+ * Removes the additions of requested usage from a stream: the last chunk, which has no choices, and
+ * `"usage":null` in all others.
+ */
 export class UsageFilter implements ByteFilter {
   readonly #decoder = new TextDecoder();
   readonly #encoder = new TextEncoder();

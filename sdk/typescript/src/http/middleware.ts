@@ -13,11 +13,14 @@ export type ObserverMiddleware = <R extends MiddlewareRequest>(
   context?: { readonly options?: { readonly signal?: AbortSignal | null | undefined } | undefined },
 ) => Promise<Response>;
 
-/** Observes requests in a client's middleware, where they are the same on every backend, including Bedrock and Vertex. */
+/**
+ * Observes requests in a client's middleware, where they are the same on every backend, including Bedrock and
+ * Vertex.
+ */
 export function createMiddleware(observer: Observer): ObserverMiddleware {
   return (request, next, context) =>
     // An observed fetch below does not record the call again.
-    observer.send(request.url, request, context?.options, (changed) =>
+    observer.send({ input: request.url, init: request, client: context?.options }, (changed) =>
       runInScope({ isSilent: true }, () =>
         next(changed === undefined ? request : { ...request, ...changed }),
       ),

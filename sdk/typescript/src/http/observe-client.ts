@@ -3,20 +3,26 @@ import { isObserved, markObserved } from './marker.ts';
 import { createMiddleware } from './middleware.ts';
 import type { Fetch, Observer } from './observed-fetch.ts';
 
-/** The members that the clients of OpenAI and Anthropic share. In some versions their types declare them private. */
+/**
+ * The members that the clients of OpenAI and Anthropic share. In some versions their types declare them
+ * private.
+ */
 interface ClientParts {
   fetch?: Fetch;
   baseURL?: string;
   middleware?: unknown[];
-  /** Converts requests for another backend, such as Bedrock: the fetch below gets no requests of Anthropic's API. */
+  /**
+   * Converts requests for another backend, such as Bedrock: the fetch below gets no requests of Anthropic's
+   * API.
+   */
   backendMiddleware?: () => unknown[];
   maxRetries?: number;
   request?: (options: unknown, retriesLeft?: number | null) => unknown;
 }
 
 /**
- * Observes the requests of a client, in place. Only the client's fetch is replaced; its methods, promises, streams and types
- * stay the same.
+ * Observes the requests of a client, in place. Only the client's fetch is replaced; its methods, promises,
+ * streams and types stay the same.
  */
 export function observeClient<T extends object>(observer: Observer, client: T): T {
   const parts = client as ClientParts;

@@ -19,8 +19,8 @@ export interface ObserveOptions {
   /** Replaces `instrumentation.source`, which is otherwise derived from the host. */
   source?: string;
   /**
-   * OpenAI reports the usage of a chat stream only on request. True requests it, and removes the extra chunk that contains
-   * it, so that the application gets the same stream as without it. Default false.
+   * OpenAI reports the usage of a chat stream only on request. True requests it, and removes the extra chunk
+   * that contains it, so that the application gets the same stream as without it. Default false.
    */
   includeUsage?: boolean;
   /** The span of the calls, for platforms without AsyncLocalStorage. Default: the span around each call. */
@@ -51,7 +51,7 @@ export class Observer {
     const observed: Fetch = (input, init) => {
       // The application may have replaced the global fetch by this function.
       const next = base ?? (isObserved(globalThis.fetch) ? captured : globalThis.fetch);
-      return this.send(input, init, undefined, (last = init) => next(input, last));
+      return this.send({ input, init }, (last = init) => next(input, last));
     };
     return markObserved(observed);
   }
@@ -59,13 +59,16 @@ export class Observer {
   /**
    * Sends a request and observes the response.
    *
-   * @param client the options of the call, an object that is the same for all of its attempts, if the provider's SDK has one.
+   * @param client the options of the call, an object that is the same for all of its attempts, if the
+   * provider's SDK has one.
    * @param next sends the request, with the changed `init` if one is given.
    */
   send(
-    input: FetchInput,
-    init: RequestInit | undefined,
-    client: ClientCall | undefined,
+    {
+      input,
+      init,
+      client,
+    }: { input: FetchInput; init: RequestInit | undefined; client?: ClientCall | undefined },
     next: (init?: RequestInit) => Promise<Response>,
   ): Promise<Response> {
     const matched = this.#match(input, init);
@@ -116,7 +119,8 @@ export class Observer {
     }
     const filter = isUsageAdded(request) ? new UsageFilter() : undefined;
     const tapped = tapResponse(response, sink, filter);
-    // Register the body, not the response: an application may keep a reader of the body and drop the response.
+    // Register the body, not the response: an application may keep a reader of the body and drop the
+    // response.
     this.#unread.register(tapped.body ?? tapped, sink);
     return tapped;
   }
@@ -128,7 +132,10 @@ export class Observer {
     else this.#noteAbort(attempt, details);
   }
 
-  /** A provider's SDK aborts a body that takes too long, too. The application aborts a stream, which is its own to read. */
+  /**
+   * A provider's SDK aborts a body that takes too long, too. The application aborts a stream, which is its
+   * own to read.
+   */
   #endAborted(attempt: Attempt, { headers }: Response, sink: AnswerSink): void {
     const isStream = sink.isStream || /event-stream|ndjson/.test(headers.get('content-type') ?? '');
     if (isStream || abortOf(attempt) !== 'timeout') {

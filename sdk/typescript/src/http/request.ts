@@ -1,6 +1,5 @@
 import type { Adapter } from '../wire/adapter.ts';
 
-/** The first argument of `fetch`. */
 export type FetchInput = string | URL | Request;
 
 /** `/v1/embeddings`, Ollama's `/api/embed`, Google's `:embedContent` and `:batchEmbedContents`. */
@@ -50,7 +49,10 @@ function textOf(body: unknown): string | undefined {
   return isBytes ? new TextDecoder().decode(body) : undefined;
 }
 
-/** The number of the attempt, from 0, which the SDKs of OpenAI and Anthropic send; undefined for other clients. */
+/**
+ * The number of the attempt, from 0, which the SDKs of OpenAI and Anthropic send; undefined for other
+ * clients.
+ */
 export function attemptOf({ headers }: ObservedRequest): number | undefined {
   const text = headers.get('x-stainless-retry-count');
   return text === null ? undefined : Number(text) || 0;

@@ -17,8 +17,9 @@ export interface ByteFilter {
 }
 
 /**
- * Copies the bytes of a response to a sink. The returned response behaves like the given one: same bytes at the same time,
- * same errors, and nothing is read before the application reads. What cannot be observed passes unchanged.
+ * Copies the bytes of a response to a sink. The returned response behaves like the given one: same bytes at
+ * the same time, same errors, and nothing is read before the application reads. What cannot be observed
+ * passes unchanged.
  */
 export function tapResponse(response: Response, sink: ResponseSink, filter?: ByteFilter): Response {
   const body: unknown = response.body;
@@ -39,8 +40,9 @@ export function tapResponse(response: Response, sink: ResponseSink, filter?: Byt
 }
 
 /**
- * Whether the constructor of a response makes an equal one: of the platform's class, or of an equal one such as undici's. A
- * subclass, a proxy, or an object that only resembles a response has state that a copy would not have.
+ * Whether the constructor of a response makes an equal one: of the platform's class, or of an equal one such
+ * as undici's. A subclass, a proxy, or an object that only resembles a response has state that a copy would
+ * not have.
  */
 function isCopyable(response: Response): boolean {
   try {
@@ -53,7 +55,7 @@ function isCopyable(response: Response): boolean {
   }
 }
 
-/** The same response with another body. */
+/** A copy of a response, with another body. */
 function copyResponse(response: Response, body: ReadableStream<Bytes>): Response {
   const { status, statusText, headers, url, redirected, type } = response;
   // The response may be of a class other than the global Response.
@@ -70,8 +72,8 @@ function copyResponse(response: Response, body: ReadableStream<Bytes>): Response
 }
 
 /**
- * @returns the stream for the application, and a function that takes over `body`, which the first read calls otherwise: until
- * then the body can be read in another way.
+ * @returns the stream for the application, and a function that takes over `body`, which the first read calls
+ * otherwise: until then the body can be read in another way.
  */
 function tapWebStream(body: ReadableStream<Bytes>, sink: ResponseSink, filter: ByteFilter | undefined) {
   let reader: ReadableStreamDefaultReader<Bytes> | undefined;
@@ -134,8 +136,9 @@ function hasByobReader(body: ReadableStream): boolean {
 const readers = ['text', 'json'] as const;
 
 /**
- * Observes a response that cannot be copied, in place: the methods that read it, and its stream if the application reads that.
- * Each calls the response's own, which may use the other: the sink gets the content once.
+ * Observes a response that cannot be copied, in place: the methods that read it, and its stream if the
+ * application reads that. Each calls the response's own, which may use the other: the sink gets the content
+ * once.
  */
 function tapMembers(response: Response, sink: ResponseSink, filter: ByteFilter | undefined): Response {
   let isStreamed = false;

@@ -2,27 +2,27 @@ import type { Recorder } from '../core/recorder.ts';
 import { addLevel, createLevel } from '../core/span.ts';
 import type { Scope } from '../event/context.ts';
 import { describeError } from '../event/error-details.ts';
-import type { EventError, EventInput } from '../event/event.ts';
-import { JsonText } from '../event/json-text.ts';
+import type { EventError } from '../event/event.ts';
 import { createUuid } from '../event/uuid.ts';
 import { type Run, Runs } from '../frameworks/runs.ts';
-import type { LlmAnswer, LlmRequest } from '../wire/adapter.ts';
-import { composeLlm } from '../wire/llm.ts';
 import { asArray, asObject, asText, type Json } from '../wire/read.ts';
-import { readAnswer, readRequest } from './messages.ts';
-import { addRunContext, isHidden } from './run-context.ts';
-
-type RunData =
-  | { kind: 'span' }
-  | { kind: 'tool'; id: string; name: string; input: unknown; callId: unknown }
-  | { kind: 'llm'; request: LlmRequest; source: string; firstTokenMs?: number };
+import { composeModel, composeTool, type RunData, readInput } from './events.ts';
+import { readRequest } from './messages.ts';
 
 type Ids = { id: string; parentId: string | undefined };
+
+interface RunContext {
+  tags: string[] | undefined;
+  metadata: Json | undefined;
+  /** Returns the scope of what the run runs. Default: the scope around the run. */
+  enter?: (scope: Scope) => Scope;
+}
 
 const aborted = { code: 'aborted', message: 'The caller stopped reading the answer.' };
 
 /**
- * LangChain's callback handler, without a dependency on LangChain: the members are those of its `BaseCallbackHandler`.
+ * LangChain's callback handler, without a dependency on LangChain: the members are those of its
+ * `BaseCallbackHandler`.
  *
  * LangChain awaits the handler, so that its reports come in time and in order; each takes microseconds.
  */
@@ -99,9 +99,8 @@ export class WeirCallbackHandler {
     runName?: string,
   ): void {
     const name = runName ?? nameOf(chain);
-    this.#open({ id, parentId }, { kind: 'span' }, { tags, metadata }, (scope) =>
-      isHidden(tags) ? scope : addLevel(scope, createLevel(name)),
-    );
+    const enter = (scope: Scope) => (isHidden(tags) ? scope : addLevel(scope, createLevel(name)));
+    this.#open({ id, parentId }, { kind: 'span' }, { tags, metadata, enter });
   }
 
   handleChainEnd(_outputs: unknown, id: string): void {
@@ -150,7 +149,8 @@ export class WeirCallbackHandler {
       input: readInput(text),
       callId,
     };
-    this.#open({ id, parentId }, data, { tags, metadata }, (scope) => ({ ...scope, parentEventId: eventId }));
+    const enter = (scope: Scope) => ({ ...scope, parentEventId: eventId });
+    this.#open({ id, parentId }, data, { tags, metadata, enter });
   }
 
   handleToolEnd(output: unknown, id: string): void {
@@ -161,19 +161,9 @@ export class WeirCallbackHandler {
     this.#fail(id, error);
   }
 
-  #open(
-    ids: Ids,
-    data: RunData,
-    { tags, metadata }: { tags: string[] | undefined; metadata: Json | undefined },
-    enter: (scope: Scope) => Scope = (scope) => scope,
-  ): void {
+  #open(ids: Ids, data: RunData, { tags, metadata, enter = (scope) => scope }: RunContext): void {
     if (!this.#recorder.isEnabled) return;
-    this.#runs.open(
-      ids,
-      data,
-      (outer) => enter(outer),
-      (outer) => addRunContext(outer, tags, metadata),
-    );
+    this.#runs.open(ids, data, { enter, describe: (outer) => addRunContext(outer, tags, metadata) });
   }
 
   #fail(id: string, error: unknown): void {
@@ -187,58 +177,39 @@ export class WeirCallbackHandler {
   }
 }
 
-function composeModel(
-  data: RunData & { kind: 'llm' },
-  output: unknown,
-  error: EventError | undefined,
-): EventInput {
-  const answer: LlmAnswer | undefined = output === undefined ? undefined : readAnswer(output);
-  return {
-    type: 'llm',
-    status: error ? { state: 'error', error } : { state: 'ok' },
-    instrumentation: { source: data.source, sourcePackage: 'langchain', sourceFunction: 'invoke' },
-    properties: { llm: composeLlm(data.request, answer, { timeToFirstChunkMs: data.firstTokenMs }) },
-  };
-}
-
-function composeTool(
-  { id, name, input, callId }: RunData & { kind: 'tool' },
-  output: unknown,
-  error: EventError | undefined,
-): EventInput {
-  // A tool that an agent called returns a message with its result.
-  const { content, tool_call_id: messageCallId, status } = asObject(output);
-  const isMessage = messageCallId !== undefined;
-  const result = isMessage ? content : output;
-  const own = isMessage && status === 'error' ? { message: String(content) } : undefined;
-  const fault = error ?? own;
-  return {
-    id,
-    type: 'tool',
-    status: fault ? { state: 'error', error: fault } : { state: 'ok' },
-    instrumentation: { source: name, sourcePackage: 'langchain', sourceFunction: 'tool' },
-    properties: {
-      tool: {
-        name,
-        input,
-        ...((messageCallId ?? callId) !== undefined && { callId: messageCallId ?? callId }),
-        ...(fault === undefined && result !== undefined && { output: result }),
-      },
-    },
-  };
-}
-
-/** The arguments of a tool, which LangChain reports as JSON. */
-function readInput(text: string): unknown {
-  try {
-    return typeof JSON.parse(text) === 'object' ? new JsonText(text) : text;
-  } catch {
-    return text;
-  }
-}
-
 /** The class of a serialized object. */
 function nameOf(serialized: unknown): string {
   const { id, name } = asObject(serialized);
   return asText(name) ?? asText(asArray(id).at(-1)) ?? 'run';
+}
+
+/** Tags and metadata that LangChain and LangGraph add themselves. */
+const ownTags = /^(seq:step|map:key|graph:step|branch|condition|langsmith:|lc_)/;
+const ownMetadata =
+  /^(ls_|lc_|langgraph_|langsmith|checkpoint|__|versions$|thread_id$|session_id$|conversation_id$|user_id$)/;
+
+/** The scope with what tags and metadata of a run say. They win over the context around the run. */
+function addRunContext(outer: Scope, tags: readonly string[] = [], metadata: Json = {}): Scope {
+  const own = tags.filter((tag) => !ownTags.test(tag) && !outer.tags?.includes(tag));
+  const dimensions = Object.entries(metadata).filter(
+    (entry): entry is [string, string | number] =>
+      !ownMetadata.test(entry[0]) && (typeof entry[1] === 'string' || typeof entry[1] === 'number'),
+  );
+  const { thread_id: thread, session_id: session, conversation_id: conversation } = metadata;
+  const threadId = asText(thread) ?? asText(session) ?? asText(conversation) ?? outer.threadId;
+  const userId = asText(metadata.user_id) ?? outer.userId;
+  const agentId = asText(metadata.lc_agent_name) ?? outer.agentId;
+  return {
+    ...outer,
+    ...(threadId !== undefined && { threadId }),
+    ...(userId !== undefined && { userId }),
+    ...(agentId !== undefined && { agentId }),
+    ...(own.length > 0 && { tags: [...(outer.tags ?? []), ...own] }),
+    additionalProperties: { ...outer.additionalProperties, ...Object.fromEntries(dimensions) },
+  };
+}
+
+/** Whether LangGraph marks a run as a detail that no trace shows. */
+function isHidden(tags: readonly string[] = []): boolean {
+  return tags.includes('langsmith:hidden');
 }

@@ -41,7 +41,7 @@ function readMessage(message: unknown): Json {
   };
 }
 
-/** The type of a message, which a method or a property has, by the version. */
+/** The type of a message: from a method or a property, depending on the version of LangChain. */
 function typeOf(message: unknown): string {
   const { getType, _getType: oldGetType, type, role } = asObject(message);
   for (const method of [getType, oldGetType]) {
@@ -78,7 +78,10 @@ function readReasoning({ additional_kwargs: others, content }: Json): string | u
   return asText(asObject(others).reasoning_content) ?? (parts.join('') || undefined);
 }
 
-/** The calls with the model's JSON text, if the message still has it: LangChain parses it, which rounds 64-bit integers. */
+/**
+ * The calls with the model's JSON text, if the message still has it: LangChain parses it, which rounds 64-bit
+ * integers.
+ */
 function readCalls(message: Json): ToolCall[] {
   const texts = new Map<unknown, string>();
   for (const call of asArray(asObject(message.additional_kwargs).tool_calls).map(asObject)) {
@@ -99,7 +102,7 @@ function readCalls(message: Json): ToolCall[] {
     }));
 }
 
-/** The counts of the message, or the older ones of the whole result. */
+/** Reads the token counts of a message; older versions report them for the whole result. */
 function readUsage(usage: Json, old: Json) {
   const details = asObject(usage.input_token_details);
   return composeUsage({

@@ -3,13 +3,15 @@ import { callSafely } from '../runtime/callback.ts';
 import type { Notices } from '../runtime/notices.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 
-/** Why an event was not delivered. */
 export type DropReason =
   /** Memory, and the spool if there is one, are full. */
   | 'queue_full'
   /** Undelivered for too long: 10 minutes in memory, 24 hours in the spool. */
   | 'expired'
-  /** Without a spool: the process or `shutdown()` ended before a response. Weir may have stored the event nevertheless. */
+  /**
+   * Without a spool: the process or `shutdown()` ended before a response. Weir may have stored the event
+   * nevertheless.
+   */
   | 'unsent'
   /** A file of the spool cannot be read. */
   | 'damaged'
@@ -37,22 +39,40 @@ export interface DropReport {
   details: string | undefined;
 }
 
+/** Numbers of events since the start. */
+export interface FlushResult {
+  /** Durable in Weir. */
+  accepted: number;
+  dropped: number;
+  /** Still in memory or in the spool. */
+  pending: number;
+}
+
+export interface Stats extends FlushResult {
+  recorded: number;
+  /** Pending events on disk. */
+  spooled: number;
+  /** Not recorded because of `sampleRate`. */
+  sampledOut: number;
+  /** Truncated because they were larger than a request. */
+  truncated: number;
+  /** Reduced to metadata because `mask` failed. */
+  maskFailures: number;
+  /**
+   * Calls of embedding APIs by observed clients, which are not recorded: Weir has no type of event for them.
+   */
+  embeddings: number;
+  droppedByReason: Partial<Record<DropReason, number>>;
+}
+
 export interface CountersOptions {
   runtime: Runtime;
   onDrop: ((report: DropReport) => void) | undefined;
   notices: Notices;
 }
 
-/** Reasons that the application does not know already, from its own doing or from the notice of a pause. */
-const unexpected: readonly DropReason[] = [
-  'queue_full',
-  'expired',
-  'unsent',
-  'damaged',
-  'rejected',
-  'too_large',
-  'unserializable',
-];
+/** Reasons that the application knows already, from its own doing or from the notice of a pause. */
+const known: readonly DropReason[] = ['masked', 'disabled', 'unauthorized', 'quota', 'refused'];
 
 /** Counts recorded, accepted and dropped events since the start. */
 export class Counters {
@@ -76,7 +96,6 @@ export class Counters {
     return Object.values(this.dropped).reduce((sum, count) => sum + count, 0);
   }
 
-  /** Number of accepted and dropped events. */
   get settled(): number {
     return this.accepted + this.droppedTotal;
   }
@@ -103,9 +122,8 @@ export class Counters {
   /** Without `onDrop`, which reports drops to the application. */
   #say(reason: DropReason, events: number, details: string | undefined): void {
     const { onDrop, notices } = this.#options;
-    if (onDrop || !unexpected.includes(reason)) return;
-    const why = details ? `${reason}: ${details}` : reason;
-    notices.say(`dropped ${reason}`, `events dropped: ${events} (${why}). stats() counts further ones.`);
+    if (onDrop || known.includes(reason)) return;
+    notices.say(reason, `events dropped: ${events} (${reason}${details ? `: ${details}` : ''})`);
   }
 
   #scheduleReport(): void {

@@ -8,24 +8,27 @@ export interface QueuedEvent {
   readonly atMs: number;
 }
 
-/** The events in memory, oldest first, bounded by count and bytes. Taken events count until they are settled. */
+/**
+ * The events in memory, oldest first, bounded by count and bytes. Taken events count until they are settled.
+ */
 export class Queue {
   #events: QueuedEvent[] = [];
   #waitingBytes = 0;
   #takenEvents = 0;
   #takenBytes = 0;
 
-  /** Number of waiting events. */
   get length(): number {
     return this.#events.length;
   }
 
-  /** Bytes of the waiting events. */
   get bytes(): number {
     return this.#waitingBytes;
   }
 
-  /** @returns false when the event does not fit. The newest event is dropped, so that waiting events stay in order. */
+  /**
+   * @returns false when the event does not fit. The newest event is dropped, so that waiting events stay in
+   * order.
+   */
   push(event: QueuedEvent): boolean {
     const isFull =
       this.#events.length + this.#takenEvents >= queueEventsMax ||
@@ -36,7 +39,9 @@ export class Queue {
     return true;
   }
 
-  /** Takes the oldest events within both limits, at least one. They count against the bounds until `settle`. */
+  /**
+   * Takes the oldest events within both limits, at least one. They count against the bounds until `settle`.
+   */
   take(eventsMax: number, bytesMax: number): QueuedEvent[] {
     let count = 0;
     let bytes = 0;
@@ -65,7 +70,6 @@ export class Queue {
     for (const { bytes } of events) this.#takenBytes -= bytes.length;
   }
 
-  /** Returns taken events to the front. */
   putBack(events: readonly QueuedEvent[]): void {
     if (events.length === 0) return;
     this.#events = [...events, ...this.#events];

@@ -1,12 +1,15 @@
 import type { QueuedEvent } from './queue.ts';
 
-/** Stores events on disk until Weir has accepted them. `@weir/sdk/spool` implements it for Node, Bun and Deno. */
+/**
+ * Stores events on disk until Weir has accepted them. `@weir/sdk/spool` implements it for Node, Bun and Deno.
+ */
 export interface SpoolStore {
   /** Number of events on disk, and their bytes. */
   readonly events: number;
   readonly bytes: number;
   /**
-   * Appends events, synchronously: after it returns they survive the end of the process. Called for each event.
+   * Appends events, synchronously: after it returns they survive the end of the process. Called for each
+   * event.
    *
    * @returns how many of them, from the front, were written.
    */

@@ -1,4 +1,7 @@
-/** Calls a callback of the application. Its exceptions and rejections are ignored, because they must not stop delivery. */
+/**
+ * Calls a callback of the application. Its exceptions and rejections are ignored, because they must not stop
+ * delivery.
+ */
 export function callSafely(callback: () => unknown): void {
   try {
     ignoreRejection(callback());
@@ -7,7 +10,10 @@ export function callSafely(callback: () => unknown): void {
   }
 }
 
-/** Ignores the rejection of an `async` function that was passed as a synchronous callback: it must not end the process. */
+/**
+ * Ignores the rejection of an `async` function that was passed as a synchronous callback: it must not end the
+ * process.
+ */
 export function ignoreRejection(result: unknown): void {
   Promise.resolve(result).catch(() => {});
 }

@@ -1,4 +1,6 @@
-/** Says each problem once on the console: delivery is in the background, where a failure would go unnoticed. */
+/**
+ * Says each problem once on the console: delivery is in the background, where a failure would go unnoticed.
+ */
 export class Notices {
   readonly #said = new Set<string>();
 

@@ -40,7 +40,8 @@ export function readVariable(name: string): string | undefined {
 }
 
 /**
- * Loads a built-in module of Node without an import: a static `node:` import breaks bundles for browsers and the edge.
+ * Loads a built-in module of Node without an import: a static `node:` import breaks bundles for browsers and
+ * the edge.
  *
  * @returns undefined on platforms without it.
  */
@@ -53,8 +54,8 @@ export function findBuiltin<T>(name: string): T | undefined {
 }
 
 /**
- * Whether only one connection keeps a Node process alive: no timer, no file, no other connection, and no reader of standard
- * input. False on platforms that do not report this.
+ * Whether only one connection keeps a Node process alive: no timer, no file, no other connection, and no
+ * reader of standard input. False on platforms that do not report this.
  */
 export function waitsForOneConnection(): boolean {
   try {
@@ -77,8 +78,8 @@ export interface LifecycleListeners {
 }
 
 /**
- * Listens for the end of the process or page. It adds no signal handlers: a listener of SIGTERM would disable the default
- * action, which ends the process.
+ * Listens for the end of the process or page. It adds no signal handlers: a listener of SIGTERM would disable
+ * the default action, which ends the process.
  *
  * @returns a function that removes the listeners.
  */

@@ -3,7 +3,10 @@ import type { QueuedEvent } from '../queue/queue.ts';
 import { segmentBytesMax, segmentEventsMax } from './limits.ts';
 import { composeLines, type Segment } from './segment.ts';
 
-/** The segment that events are appended to. Appends are synchronous, so that appended events survive `kill -9`. */
+/**
+ * The segment that events are appended to. Appends are synchronous, so that appended events survive `kill
+ * -9`.
+ */
 export class ActiveSegment {
   events = 0;
   bytes = 0;

@@ -25,8 +25,8 @@ interface Waiting {
 }
 
 /**
- * Events on disk. Every process and thread writes segments to its own locked directory below the spool's. At the start it
- * takes over the directories of processes that have ended.
+ * Events on disk. Every process and thread writes segments to its own locked directory below the spool's. At
+ * the start it takes over the directories of processes that have ended.
  */
 export class FileSpool implements SpoolStore {
   readonly #directory: string;
@@ -142,7 +142,10 @@ export class FileSpool implements SpoolStore {
     this.#brokenUntilMs = performance.now() + retryWriteMs;
   }
 
-  /** Segments that are sent soon stay plain; of those that wait longer the disk holds more when they are compressed. */
+  /**
+   * Segments that are sent soon stay plain; of those that wait longer the disk holds more when they are
+   * compressed.
+   */
   #add(segment: Segment): void {
     const waiting: Waiting = { segment, packing: undefined };
     this.#waiting.push(waiting);

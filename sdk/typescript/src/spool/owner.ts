@@ -11,7 +11,10 @@ interface Owner {
   host: string;
   pid: number;
   threadId: number;
-  /** Start of the process, in milliseconds since the epoch. It distinguishes a later process with the same pid. */
+  /**
+   * Start of the process, in milliseconds since the epoch. It distinguishes a later process with the same
+   * pid.
+   */
   startedAtMs: number;
   /** The same in clock ticks since boot, if the platform reports it: setting the clock does not change it. */
   startTicks?: number | undefined;
@@ -21,7 +24,10 @@ interface Owner {
 
 const lockName = 'lock';
 
-/** Two computed start times of one process differ by the resolution of the clocks, and by clock corrections in between. */
+/**
+ * Two computed start times of one process differ by the resolution of the clocks, and by clock corrections in
+ * between.
+ */
 const startToleranceMs = 3_000;
 
 function describeSelf(): Owner {
@@ -58,7 +64,10 @@ export function findOrphans(root: string): string[] {
     .filter((directory) => isOwn(directory) && isOrphan(directory));
 }
 
-/** Other users may write to the root, as to /tmp: do not send their events with our key. Windows has no owner ids. */
+/**
+ * Other users may write to the root, as to /tmp: do not send their events with our key. Windows has no owner
+ * ids.
+ */
 function isOwn(directory: string): boolean {
   const user = process.getuid?.();
   try {
@@ -107,8 +116,8 @@ function readStartTicks(pid: number): number | undefined {
 }
 
 /**
- * Takes over the segments of directories whose owner has ended, oldest directory and segment first. A segment is taken by
- * renaming it, which succeeds in only one process.
+ * Takes over the segments of directories whose owner has ended, oldest directory and segment first. A segment
+ * is taken by renaming it, which succeeds in only one process.
  *
  * @param nextPath a free path for a segment, with this suffix, in the directory of the adopter.
  */
@@ -131,7 +140,9 @@ function adoptDirectory(directory: string, nextPath: (suffix: string) => string)
   }
 }
 
-/** Leaves out a plain segment whose compressed form exists: the process ended before it deleted the plain one. */
+/**
+ * Leaves out a plain segment whose compressed form exists: the process ended before it deleted the plain one.
+ */
 function namesOf(directory: string): string[] {
   const names = readdirSync(directory);
   return names.filter((name) => /\.ndjson(\.gz)?$/.test(name) && !names.includes(`${name}.gz`)).sort();

@@ -38,7 +38,8 @@ export function composeLines(events: readonly QueuedEvent[]): Uint8Array {
 /**
  * Reads the events of a segment, without a line that a crash truncated.
  *
- * @throws Error when it is larger than `readBytesMax`, compressed or not: a few bytes could decompress into all memory.
+ * @throws Error when it is larger than `readBytesMax`, compressed or not: a few bytes could decompress into
+ * all memory.
  */
 export async function readSegment({ path, isOwn }: Segment, atMs: number): Promise<QueuedEvent[]> {
   const { size } = await stat(path);
@@ -56,7 +57,10 @@ export async function readSegment({ path, isOwn }: Segment, atMs: number): Promi
   return events;
 }
 
-/** Whether a line is complete. A power cut may leave zeros instead of text, and one broken line would make the batch invalid. */
+/**
+ * Whether a line is complete. A power cut may leave zeros instead of text, and one broken line would make the
+ * batch invalid.
+ */
 function isWhole(line: Uint8Array): boolean {
   try {
     return JSON.parse(decoder.decode(line)) !== null && line.length > idEnd;
@@ -66,8 +70,8 @@ function isWhole(line: Uint8Array): boolean {
 }
 
 /**
- * Replaces a plain segment by a gzipped one. After a crash in between at least one complete file exists: the gzipped file
- * gets its name when it is complete.
+ * Replaces a plain segment by a gzipped one. After a crash in between at least one complete file exists: the
+ * gzipped file gets its name when it is complete.
  */
 export async function packSegment(segment: Segment): Promise<Segment> {
   const packed = await pack(await readFile(segment.path), { level: 1 });
@@ -105,6 +109,7 @@ export function deleteSegment({ path }: Segment): void {
   try {
     unlinkSync(path);
   } catch {
-    // The file is gone, or the disk is read-only: then the next process sends its events again, and Weir stores them once.
+    // The file is gone, or the disk is read-only: then the next process sends its events again, and Weir
+    // stores them once.
   }
 }

@@ -11,7 +11,10 @@ export interface Adapter {
   readonly path: RegExp;
   /** Streams report their usage only with `stream_options.include_usage`. */
   readonly hasUsageOption?: boolean;
-  /** The parser of its streams. Default: server-sent events. With a parser, an answer that begins with `{` may be a stream. */
+  /**
+   * The parser of its streams. Default: server-sent events. With a parser, an answer that begins with `{` may
+   * be a stream.
+   */
   openParser?(onEvent: (data: string) => void): StreamParser;
   /** @throws Error for a body that is not this API's. */
   readRequest(text: string, url: URL): LlmRequest;
@@ -62,6 +65,5 @@ export interface ToolCall {
 export interface StreamReader {
   /** @throws Error for an event that cannot be read. Further events may be pushed. */
   push(data: string): void;
-  /** The response received so far. */
   answer(): LlmAnswer;
 }

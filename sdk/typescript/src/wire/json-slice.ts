@@ -1,6 +1,6 @@
 /**
- * Extracts members and elements from JSON text, as text: integers keep all digits, and nothing is serialized again. The text
- * must be valid JSON; the callers have parsed it.
+ * Extracts members and elements from JSON text, as text: integers keep all digits, and nothing is serialized
+ * again. The text must be valid JSON; the callers have parsed it.
  */
 
 /** The texts of an object's members, by name. Of duplicate names the last one wins, as in `JSON.parse`. */

@@ -37,7 +37,10 @@ export function inOrder<T>(byIndex: ReadonlyMap<number, T>): T[] {
   return [...byIndex].sort(([a], [b]) => a - b).map(([, value]) => value);
 }
 
-/** An index from a provider. Use it as a key of a map, never of an array: the index `300000000` would block the program. */
+/**
+ * An index from a provider. Use it as a key of a map, never of an array: the index `300000000` would block
+ * the program.
+ */
 export function asIndex(value: unknown): number {
   return typeof value === 'number' ? value : 0;
 }

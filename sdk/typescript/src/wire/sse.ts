@@ -4,8 +4,8 @@ export const eventCharsMax = 16 * 1024 * 1024;
 const lineEnd = /\r\n|\n|\r/g;
 
 /**
- * Splits a stream into events, each with the blank line that ends it. Line ends are LF, CR or CRLF, and chunks may be split
- * anywhere. Each chunk is searched once, so that the cost of a long event is linear.
+ * Splits a stream into events, each with the blank line that ends it. Line ends are LF, CR or CRLF, and
+ * chunks may be split anywhere. Each chunk is searched once, so that the cost of a long event is linear.
  */
 export class SseSplitter {
   #rest = '';
@@ -17,7 +17,9 @@ export class SseSplitter {
     return this.#rest.length;
   }
 
-  /** @returns the events that this chunk completes. All events and the rest, joined, equal the pushed chunks. */
+  /**
+   * @returns the events that this chunk completes. All events and the rest, joined, equal the pushed chunks.
+   */
   push(text: string): string[] {
     if (text === '') return [];
     const events: string[] = [];
@@ -51,8 +53,8 @@ export class SseSplitter {
 }
 
 /**
- * Parses server-sent events (WHATWG HTML §9.2) from chunks of text, which may be split anywhere. Of an event only its data lines are
- * reported, joined by line feeds: the providers repeat its name in the data.
+ * Parses server-sent events (WHATWG HTML §9.2) from chunks of text, which may be split anywhere. Of an event
+ * only its data lines are reported, joined by line feeds: the providers repeat its name in the data.
  */
 export class SseParser {
   readonly #onEvent: (data: string) => void;
@@ -68,7 +70,9 @@ export class SseParser {
     if (this.#splitter.restChars > eventCharsMax) this.#splitter.takeRest();
   }
 
-  /** Call at the end of the stream. An event without its blank line is dispatched, as in the providers' SDKs. */
+  /**
+   * Call at the end of the stream. An event without its blank line is dispatched, as in the providers' SDKs.
+   */
   end(): void {
     this.#parse(this.#splitter.takeRest());
   }

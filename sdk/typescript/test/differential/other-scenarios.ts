@@ -35,7 +35,8 @@ export const otherScenarios: Scenario<OtherClient>[] = [
       }
       return seen;
     },
-    // Mistral's client cancels the body; the others leave it, and the call is recorded at the end with what was read.
+    // Mistral's client cancels the body; the others leave it, and the call is recorded at the end with what
+    // was read.
     events: [{ mode: 'text', totalTokens: undefined }],
   },
   {

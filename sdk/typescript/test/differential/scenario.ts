@@ -31,7 +31,10 @@ export interface Harness<C> {
   createObserved(weir: Weir): C;
 }
 
-/** Runs a scenario with both clients, and compares the results, the requests to the provider and the recorded events. */
+/**
+ * Runs a scenario with both clients, and compares the results, the requests to the provider and the recorded
+ * events.
+ */
 export async function runScenario<C>(
   scenario: Scenario<C>,
   harness: Harness<C>,

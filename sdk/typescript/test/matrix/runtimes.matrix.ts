@@ -155,7 +155,8 @@ const worker :Workerd.Worker = (
 }
 
 function serve(command: string, args: string[]): Disposable & { child: ChildProcess } {
-  // Start a process group: the command is a script of npm, and killing only the script would leave the server running.
+  // Start a process group: the command is a script of npm, and killing only the script would leave the server
+  // running.
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'], detached: true });
   const end = () => void (child.pid !== undefined && kill(-child.pid, 'SIGKILL'));
   return { child, [Symbol.dispose]: end };

@@ -1,4 +1,5 @@
-// The scenario that must work on every runtime. Plain JavaScript, so that Bun, Deno, workerd and browsers load it directly.
+// The scenario that must work on every runtime. Plain JavaScript, so that Bun, Deno, workerd and browsers
+// load it directly.
 
 /** @returns the results, as plain data. */
 export async function runScenario({ Weir, weirUrl, providerUrl, waitUntil }) {

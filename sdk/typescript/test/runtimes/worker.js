@@ -1,4 +1,5 @@
-// A worker for workerd. It responds with the results of the scenario; `?background` records and delivers in waitUntil.
+// A worker for workerd. It responds with the results of the scenario; `?background` records and delivers in
+// waitUntil.
 import { Weir } from '../../dist/index.js';
 import { runScenario } from './scenario.js';
 

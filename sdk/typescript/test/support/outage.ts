@@ -26,7 +26,10 @@ export interface Outage {
 
 const outageSeconds = 3_600;
 
-/** Makes Weir unreachable for an hour of virtual time while events are recorded, and waits until all are delivered. */
+/**
+ * Makes Weir unreachable for an hour of virtual time while events are recorded, and waits until all are
+ * delivered.
+ */
 export async function runOutage({
   stub,
   directory,

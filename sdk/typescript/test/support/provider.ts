@@ -21,7 +21,8 @@ const apis = {
 } as const;
 
 /**
- * A provider on loopback that implements the APIs of all providers. The model's name chooses the response: `provider-answers.ts`.
+ * A provider on loopback that implements the APIs of all providers. The model's name chooses the response:
+ * `provider-answers.ts`.
  *
  * @param fallback the name for models that have no response. Default: such a request fails.
  */

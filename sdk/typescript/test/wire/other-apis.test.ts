@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { chatCompletions } from '../../src/adapters/chat.ts';
+import { generateContent } from '../../src/adapters/generate-content.ts';
 import { Recorder } from '../../src/core.ts';
-import { generateContent } from '../../src/google.ts';
 import { googleFetch } from '../../src/google.ts';
 import { ollamaFetch } from '../../src/ollama.ts';
-import { chatCompletions } from '../../src/adapters/chat.ts';
 import { LineParser } from '../../src/wire/lines.ts';
 import { type Provider, startProvider } from '../support/provider.ts';
 import { bodies, expectedToolCalls, gemini, geminiText, text } from '../support/provider-bodies.ts';
