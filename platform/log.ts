@@ -1,4 +1,4 @@
-import { type Logger, pino } from 'pino';
+import { type DestinationStream, type Logger, pino } from 'pino';
 import type { Config } from './config.ts';
 
 /** Most bytes of log entries that are buffered while the output accepts none. */
@@ -7,10 +7,14 @@ export const logBytesWaitingMax = 1024 * 1024;
 export type { Logger };
 
 /**
- * Opens the service's logger: one line of JSON an entry, on stdout. Entries contain ids, counts, bytes and times, never
+ * Opens the service's logger: one line of JSON an entry, on stdout unless `output` is another stream. Entries contain ids, counts, bytes and times, never
  * event content and never a key. Redaction is a second line of defence.
  */
-export function openLog(service: string, config: Pick<Config, 'LOG_LEVEL'>): Logger {
+export function openLog(
+  service: string,
+  config: Pick<Config, 'LOG_LEVEL'>,
+  output: DestinationStream = openOutput(),
+): Logger {
   const options = {
     name: service,
     level: config.LOG_LEVEL,
@@ -21,7 +25,7 @@ export function openLog(service: string, config: Pick<Config, 'LOG_LEVEL'>): Log
       censor: '…',
     },
   };
-  return pino(options, openOutput());
+  return pino(options, output);
 }
 
 /** Serialises an error and its causes, without the fields that may quote users' data. */

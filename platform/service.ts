@@ -39,84 +39,106 @@ export interface ServiceIdentity {
 /** Acquires the resources of a service, in order, onto the stack. */
 export type StartService = (context: ServiceContext) => Promise<Started>;
 
+/** A service that has started. Disposing releases its resources in reverse order, and its service port last. */
+export interface OpenService extends AsyncDisposable {
+  /** What its `start` returned, and the address of its service port. */
+  readonly details: Readonly<Record<string, unknown>> & { readonly metricsUrl: string };
+  /** Reports that the service is not ready, and goes on working for so long, so that load balancers notice. */
+  drain(delayMs: number): Promise<void>;
+}
+
 /**
- * Runs a service in this process: parses the configuration, opens the service port, starts the service, and reports to the supervisor
- * that it is ready. SIGTERM, SIGINT or the supervisor's death stop it: resources are released in reverse order. While it starts it
- * stops at once, whatever `start` waits for.
+ * Opens the service port and starts a service. A process can have several, which share the metrics of the process.
  *
- * @returns after everything is released; the process then ends by itself. A failed start ends it with exit code 1.
+ * @param signal aborts the start: what was acquired is released, and what `start` acquires later is not.
+ * @throws the reason of `signal`, or the error of `start`, after the resources are released.
  */
-export async function runService(
-  host: NodeJS.Process,
-  { name, schema }: ServiceIdentity,
+export async function openService(
   start: StartService,
-): Promise<void> {
-  const stopped = stopRequested(host);
-  let log: Logger | undefined;
-  try {
-    const config = parseConfig(host.env, requiredOf[name]);
-    log = openLog(name, config);
-    logUnhandled(host, name, log);
-    await serve({ host, name, schema, config, log, stopped }, start);
-  } catch (error) {
-    log?.fatal({ err: error }, 'service failed');
-    host.stderr.write(`${name}: ${error instanceof Error ? error.message : String(error)}\n`);
-    host.exit(1);
-  }
-  log?.info('stopped');
-  if (host.connected) host.disconnect?.();
-}
-
-interface Run {
-  host: NodeJS.Process;
-  name: string;
-  schema: string;
-  config: Config;
-  log: Logger;
-  /** Resolves with the reason to stop. */
-  stopped: Promise<string>;
-}
-
-async function serve({ host, name, schema, config, log, stopped }: Run, start: StartService): Promise<void> {
-  registerProcessMetrics(host, { service: name, schema });
-  await using port = await openServicePort(name, config, log);
-  await using resources = new AsyncDisposableStack();
+  { name, schema }: ServiceIdentity,
+  { config, log, pid, signal }: { config: Config; log: Logger; pid: number; signal: AbortSignal },
+): Promise<OpenService> {
+  await using starting = new AsyncDisposableStack();
+  const port = starting.use(await openServicePort(name, config, log));
+  const resources = new AsyncDisposableStack();
   const stopping = new AbortController();
   const identity = {
     service: name,
     host: hostname(),
-    pid: host.pid,
+    pid,
     version,
     schema,
     pepperFingerprint: config.API_KEY_PEPPER && fingerprintOf(config.API_KEY_PEPPER),
     metricsUrl: port.url,
   };
   const report = () => ({ ...identity, nowMs: Date.now() });
-  const starting = start({ config, log, resources, stopping: stopping.signal, report });
-  const started = await Promise.race([starting, stopped.then(() => undefined)]);
-  if (started === undefined) {
-    log.info({ reason: await stopped }, 'stopped while starting');
+  const started = start({ config, log, resources, stopping: stopping.signal, report });
+  const { probes, ...own } = await Promise.race([started, rejectOnAbort(signal)]).catch(async (error) => {
     // It may fail on a resource that is released here, and its result is not used.
-    starting.catch(() => {});
-    await Promise.race([resources.disposeAsync(), sleep(startReleaseTimeoutMs)]).catch(() => {});
-    // What `start` acquires from now on has no owner: only the exit releases it.
-    return host.exit(0);
-  }
-  const { probes, ...own } = started;
+    started.catch(() => {});
+    const released = resources.disposeAsync();
+    await (signal.aborted
+      ? Promise.race([released, sleep(startReleaseTimeoutMs)]).catch(() => {})
+      : released);
+    throw error;
+  });
+  starting.use(resources);
   port.setStarted(probes);
-  const details = { ...own, metricsUrl: port.url };
-  await using _summaries = logSummaries(log);
-  log.info(details, 'ready');
-  host.send?.({ ready: true, ...details });
-  // It runs for months and may be killed: Node would write its cache only at a regular exit.
-  flushCompileCache();
-  log.info({ reason: await stopped }, 'draining');
-  port.setStopping();
-  stopping.abort();
-  // Ctrl-C, and a new supervisor, should not wait.
-  if ((await stopped) === 'SIGTERM') await sleep(config.DRAIN_DELAY_MS);
-  // A release that hangs must not keep the supervisor waiting forever.
-  setTimeout(() => host.exit(1), drainTimeoutMs).unref();
+  const owned = starting.move();
+  return {
+    details: { ...own, metricsUrl: port.url },
+    async drain(delayMs) {
+      port.setStopping();
+      stopping.abort();
+      await sleep(delayMs);
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/**
+ * Runs a service in this process: parses the configuration, starts the service, and reports to the supervisor that it is ready.
+ * SIGTERM, SIGINT or the supervisor's death stop it. While it starts it stops at once, whatever `start` waits for.
+ *
+ * @returns after everything is released; the process then ends by itself. A failed start ends it with exit code 1.
+ */
+export async function runService(
+  host: NodeJS.Process,
+  identity: ServiceIdentity,
+  start: StartService,
+): Promise<void> {
+  const { name } = identity;
+  const signal = stopRequested(host);
+  let log: Logger | undefined;
+  try {
+    const config = parseConfig(host.env, requiredOf[name]);
+    log = openLog(name, config);
+    logUnhandled(host, name, log);
+    registerProcessMetrics(host, { service: name, schema: identity.schema });
+    await using service = await openService(start, identity, { config, log, pid: host.pid, signal });
+    await using _summaries = logSummaries(log);
+    log.info(service.details, 'ready');
+    host.send?.({ ready: true, ...service.details });
+    // It runs for months and may be killed: Node would write its cache only at a regular exit.
+    flushCompileCache();
+    await rejectOnAbort(signal).catch(() => {});
+    log.info({ reason: signal.reason }, 'draining');
+    // Ctrl-C, and a new supervisor, should not wait.
+    await service.drain(signal.reason === 'SIGTERM' ? config.DRAIN_DELAY_MS : 0);
+    // A release that hangs must not keep the supervisor waiting forever.
+    setTimeout(() => host.exit(1), drainTimeoutMs).unref();
+  } catch (error) {
+    if (signal.aborted && error === signal.reason) {
+      log?.info({ reason: signal.reason }, 'stopped while starting');
+      // What `start` acquires from now on has no owner: only the exit releases it.
+      return host.exit(0);
+    }
+    log?.fatal({ err: error }, 'service failed');
+    host.stderr.write(`${name}: ${error instanceof Error ? error.message : String(error)}\n`);
+    host.exit(1);
+  }
+  log?.info('stopped');
+  if (host.connected) host.disconnect?.();
 }
 
 /**
@@ -136,11 +158,19 @@ function logUnhandled(host: NodeJS.Process, name: ServiceName, log: Logger): voi
   });
 }
 
-function stopRequested(host: NodeJS.Process): Promise<string> {
-  return new Promise((resolve) => {
-    host.once('SIGTERM', () => resolve('SIGTERM'));
-    host.once('SIGINT', () => resolve('SIGINT'));
-    // The channel to the supervisor closes when the supervisor dies: a service must not outlive it.
-    host.once('disconnect', () => resolve('supervisor gone'));
+function rejectOnAbort(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const abort = () => reject(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
   });
+}
+
+/** Aborted with the reason to stop the service. */
+function stopRequested(host: NodeJS.Process): AbortSignal {
+  const requested = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) host.once(signal, () => requested.abort(signal));
+  // The channel to the supervisor closes when the supervisor dies: a service must not outlive it.
+  host.once('disconnect', () => requested.abort('supervisor gone'));
+  return requested.signal;
 }

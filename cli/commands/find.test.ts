@@ -93,7 +93,7 @@ test('events that are not stored yet are reported as possibly queued, and events
   expect(repeated.locations).toMatchObject([{ stored: [], missing: 2 }]);
   expect(repeated.stderr).toMatch(/^2 events are not stored under this id. The queue is empty. Otherwise/);
 
-  await pipeline.writer.stop('SIGKILL');
+  await pipeline.writer.stop('SIGTERM');
   const waiting = await find(await send(someEvents(1)));
   expect(waiting.locations).toMatchObject([{ stored: [], missing: 1 }]);
   expect(waiting.stderr).toMatch(

@@ -2,8 +2,7 @@ import { requiredOf } from '../../platform/config/variables.ts';
 import { requireConfig } from '../../platform/config.ts';
 import { createReadiness } from '../../platform/http/readiness.ts';
 import { createAnswerAfterBody } from '../../platform/http/unread-body.ts';
-import type { Probes } from '../../platform/metrics/service-port.ts';
-import type { ServiceContext } from '../../platform/service.ts';
+import type { ServiceContext, Started } from '../../platform/service.ts';
 import { openAnsweringRelay } from '../../store/control/answering-relay.ts';
 import { openPostgres } from '../../store/db/connect.ts';
 import { openDatabase } from '../../store/db/database.ts';
@@ -22,18 +21,17 @@ import { ingestUrlOf, openWeb } from './web/open-web.ts';
 /**
  * Starts the dashboard API: tRPC over Postgres, downloads, live streams, and the pages. nats-server notifies it of new events, and takes
  * administrative changes.
- * Tests start it with this function too.
  *
  * @returns the address that it listens on.
  * @throws ConfigError when a variable is missing, or a configured port or directory cannot be used.
  */
-export async function startDashboardApi({
+export async function startDashboard({
   config: parsed,
   log,
   resources,
   stopping,
   report,
-}: ServiceContext): Promise<{ url: string; probes: Probes }> {
+}: ServiceContext): Promise<Started & { url: string }> {
   const config = requireConfig(parsed, requiredOf['dashboard-api']);
   const openPool = (connectionsMax: number) =>
     resources.use(

@@ -1,106 +1,135 @@
+import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { type BackgroundWork, startLoop } from '../../platform/background-loop.ts';
+import { requiredOf } from '../../platform/config/variables.ts';
+import { type ConfigWith, requireConfig } from '../../platform/config.ts';
 import type { Logger } from '../../platform/log.ts';
-import { decodeGroup, type Group, readerVersion } from '../../platform/queue/group.ts';
-import type { Database } from '../../store/db/database.ts';
-import { requireWellFormed } from '../../store/write/well-formed.ts';
-import { Backlog } from './backlog.ts';
-import type { Delivered } from './delivered.ts';
-import type { Receiver } from './delivery.ts';
-import { eventsPerStatementMax, statementBytesMax } from './limits.ts';
-import { MessageStore } from './message-store.ts';
-import { whileBusy } from './metrics.ts';
-import type { FailedNode } from './parts/failed-nodes.ts';
-import { correctReceipts } from './receipt-time.ts';
-
-export interface WriterDependencies {
-  database: Database;
-  log: Logger;
-  /** The number of workers. Each runs one statement at a time. */
-  concurrency: number;
-  /** Called after each COMMIT, with the spaces whose events it stored. */
-  onStored: (spaceIds: Iterable<string>) => void;
-  /** Least time between two statements that are not full; default 0. */
-  gatherMs?: number;
-  /** For each stream, the sequence up to which a replay delivers messages again. */
-  replays?: ReadonlyMap<string, number>;
-}
-
-/** A running writer. */
-export interface Writer extends Receiver, AsyncDisposable {
-  /** When it last stored messages, by `performance.now()`. */
-  readonly lastStoredAtMs: number;
-  /** The failed nodes of the database, and the spaces that wait for them. */
-  readonly failedNodes: readonly FailedNode[];
-}
+import { retryUntilAvailable } from '../../platform/queue/availability.ts';
+import { connectQueue } from '../../platform/queue/connect.ts';
+import { answerRollCall } from '../../platform/queue/roll-call.ts';
+import { allowMoreWaiting, ensureReadableStreams } from '../../platform/queue/stream.ts';
+import type { ServiceContext, Started } from '../../platform/service.ts';
+import { openOwnSpans } from '../../platform/tracing/own-spans.ts';
+import { startBackgroundRelay } from '../../store/control/background-relay.ts';
+import { openPostgres, storeTimeoutMs } from '../../store/db/connect.ts';
+import { type Database, openDatabase } from '../../store/db/database.ts';
+import { isDistributed } from '../../store/db/distribution.ts';
+import { untilDurable } from '../../store/db/durability.ts';
+import { requireSchemaOnStart } from '../../store/migrate/schema-range.ts';
+import { openQueueFigures } from '../../store/queue-state/queue-figures.ts';
+import { keepStoredCounts } from '../../store/queue-state/stored-counts.ts';
+import { readReplays } from '../../store/queue-state/stored-positions.ts';
+import { readWindowLimits } from '../../store/queue-state/window-limits.ts';
+import { foldDelays } from '../../store/store-delays/fold-delays.ts';
+import { foldIntervalMs } from '../../store/store-delays/limits.ts';
+import { resolveReplayed } from '../../store/traces/replayed-events.ts';
+import { foldStored } from '../../store/write/store.ts';
+import { startErasures } from './deletion/erasures.ts';
+import { startRetention } from './deletion/retention.ts';
+import {
+  clusterGatherMs,
+  replayedPollMs,
+  statisticsFoldMs,
+  storedCountMs,
+  storeLockTimeoutMs,
+} from './limits.ts';
+import { registerStateMetrics } from './metrics.ts';
+import { keepPartitions } from './partition-upkeep.ts';
+import { createWriterProbes } from './probes.ts';
+import { startStoreWorkers } from './store-workers.ts';
+import { openStoredNotices } from './stored-notices.ts';
+import { followStreams } from './streams/followed-streams.ts';
 
 /**
- * Moves messages from the queue into Postgres. While all workers are busy, arriving messages wait, and the next free worker
- * takes as many as fit into one statement: under load statements grow, otherwise a message is stored at once, or on Citus a moment
- * later, together with others (`clusterGatherMs`).
+ * Starts the writer: JetStream in, Postgres out.
  *
- * A message is acknowledged only after its COMMIT. After a transient failure it is redelivered; events that Postgres refuses
- * permanently go to quarantine (storeParts). When quarantine refuses them, too, their message stays in the queue and is
- * retried with growing delays.
- *
- * Disposing it finishes messages that are being stored or quarantined, and returns waiting ones to the queue.
+ * @throws ConfigError when a variable is missing, or the schema of the database does not fit.
  */
-export function startWriter({
-  database,
-  log,
-  concurrency,
-  onStored,
-  gatherMs = 0,
-  replays = new Map(),
-}: WriterDependencies): Writer {
-  const backlog = new Backlog<Delivered>(eventsPerStatementMax, statementBytesMax, gatherMs);
-  const store = new MessageStore(database, log, onStored);
-  const runWorker = async () => {
-    for (let taken = await backlog.take(); taken !== undefined; taken = await backlog.take())
-      await whileBusy(() => store.store(taken));
-  };
-  const workers = Array.from({ length: concurrency }, runWorker);
-  const quarantining = new Set<Promise<void>>();
+export async function startWriter(context: ServiceContext): Promise<Started> {
+  const { log, resources, report } = context;
+  const config = requireConfig(context.config, requiredOf.writer);
+  const sql = resources.use(
+    openPostgres(config.DATABASE_URL, {
+      applicationName: 'weir-writer',
+      connectionsMax: config.WRITER_CONNECTIONS,
+      statementTimeoutMs: storeTimeoutMs,
+      lockTimeoutMs: storeLockTimeoutMs,
+    }),
+  );
+  const database = openDatabase(sql);
+  const nats = resources.use(await connectQueue(config.NATS_URL, 'weir-writer'));
+  if (!config.DATABASE_ALLOW_UNSYNCED)
+    await untilDurable(database, (error) => log.warn({ err: error }, 'waiting for Postgres'));
+  await requireSchemaOnStart(sql, log);
+  await ensureReadableStreams(nats, config);
+  answerRollCall(nats, report);
+  startBackgroundWork({ database, nats, config, log, resources });
+  const notices = resources.use(openStoredNotices(nats));
+  const onStored = (spaceIds: Iterable<string>) => notices.add(spaceIds);
+  const ownSpans = await openOwnSpans('writer', config);
+  if (ownSpans !== undefined) resources.use(ownSpans);
+  const replays = await readReplays(database);
+  // A failure here is not fatal: a service also starts while Postgres is away.
+  const onCluster = await isDistributed(database).catch(() => false);
+  const gatherMs = onCluster ? clusterGatherMs : 0;
+  const { WRITER_CONNECTIONS: concurrency } = config;
+  const workers = resources.use(
+    startStoreWorkers({ database, log, concurrency, onStored, gatherMs, replays }),
+  );
+  const manager = await retryUntilAvailable(nats, () => jetstreamManager(nats));
+  resources.use(startLoop(countingWork(database, manager), log));
+  if (onCluster) await allowMoreWaiting(manager);
+  const limits = readWindowLimits(config);
+  const following = { connection: nats, manager, database, receiver: workers, ownSpans, config, limits, log };
+  resources.use(await followStreams(following));
+  const readQueue = openQueueFigures(manager);
+  const failedNodes = () => workers.failedNodes;
+  registerStateMetrics(database, readQueue, failedNodes);
+  const lastStoredAtMs = () => workers.lastStoredAtMs;
+  return { concurrency, probes: createWriterProbes({ sql, nats, readQueue, lastStoredAtMs, failedNodes }) };
+}
 
+/** Everything but storing: partitions, retention, erasures, the control stream, and sums. */
+function startBackgroundWork(options: {
+  database: Database;
+  nats: NatsConnection;
+  config: ConfigWith<'DATABASE_URL'>;
+  log: Logger;
+  resources: AsyncDisposableStack;
+}): void {
+  const { database, nats, config, log, resources } = options;
+  const { DATABASE_URL: databaseUrl, RETENTION_DAYS_MAX: retentionDaysMax } = config;
+  resources.use(keepPartitions(databaseUrl, log));
+  resources.use(startRetention({ databaseUrl, retentionDaysMax, log }));
+  resources.use(startBackgroundRelay({ database, connection: nats, config, log }));
+  resources.use(startErasures(database, log));
+  for (const work of periodicWorks(database)) resources.use(startLoop(work, log));
+}
+
+function countingWork(database: Database, manager: JetStreamManager): BackgroundWork<unknown> {
   return {
-    get lastStoredAtMs() {
-      return store.lastStoredAtMs;
-    },
-    get failedNodes() {
-      return store.failedNodes;
-    },
-    room: async () => concurrency * (await backlog.room()),
-    receive(message) {
-      store.hold(message);
-      const group = tryDecode(message, replays.get(message.position.stream) ?? 0);
-      if (!(group instanceof Error)) {
-        if (group.minReader > readerVersion) return store.leaveToNewer(message, group.minReader);
-        const events = correctReceipts(group, message.queuedAtMs);
-        if (events > 0) log.error({ events }, "ALARM: an ingest's clock was behind when it received events");
-        return backlog.add(message, group, message.data.length);
-      }
-      const done = store.quarantine(message, group).finally(() => quarantining.delete(done));
-      quarantining.add(done);
-    },
-    async [Symbol.asyncDispose]() {
-      store.release(backlog.close());
-      await Promise.all([...workers, ...quarantining]);
-      store[Symbol.dispose]();
-    },
+    run: () => keepStoredCounts(database, manager, storedCountMs),
+    intervalMs: storedCountMs,
+    failure: 'stored events were not counted for the control stream; trying again later',
   };
 }
 
-function tryDecode({ data, position }: Delivered, replayUpTo: number): Group | Error {
-  try {
-    const group = decodeGroup(data);
-    // A newer format cannot be checked here.
-    if (group.minReader > readerVersion) return group;
-    for (const part of group.parts) {
-      part.queueStream = position.stream;
-      part.queueSequence = BigInt(position.sequence);
-      part.replayed = position.sequence <= replayUpTo;
-      requireWellFormed(part);
-    }
-    return group;
-  } catch (error) {
-    return error instanceof Error ? error : new Error(String(error));
-  }
+function periodicWorks(database: Database): BackgroundWork<unknown>[] {
+  return [
+    {
+      run: () => foldDelays(database),
+      intervalMs: foldIntervalMs,
+      failure: 'delays of stored events were not counted; trying again later',
+    },
+    {
+      run: () => foldStored(database),
+      intervalMs: statisticsFoldMs,
+      failure: 'statistics were not folded; charts stay exact, and get slower',
+    },
+    {
+      run: () => resolveReplayed(database),
+      intervalMs: replayedPollMs,
+      failure: 'traces of replayed events were not resolved; trying again later',
+    },
+  ];
 }

@@ -9,7 +9,7 @@ import { TcpProxy } from '../../harness/network/tcp-proxy.ts';
 import { citusUrl, createCitusDatabase, turnTimeoutMs } from '../../harness/system/citus-database.ts';
 import { openLog } from '../../platform/log.ts';
 import type { Delivered } from '../../services/writer/delivered.ts';
-import { startWriter, type Writer } from '../../services/writer/writer.ts';
+import { type StoreWorkers, startStoreWorkers } from '../../services/writer/store-workers.ts';
 import { readPlacements } from '../../store/db/cluster-nodes.ts';
 import { openPostgres, type Sql } from '../../store/db/connect.ts';
 import { type Database, openDatabase } from '../../store/db/database.ts';
@@ -76,7 +76,7 @@ describe.skipIf(!isLocal)(
         const proxy = proxies.at(-1);
         if (proxy === undefined) throw new Error('the cluster has no worker');
         const log = openLog('test', { LOG_LEVEL: 'silent' });
-        await using writer = startWriter({ database, log, concurrency: 3, onStored: () => {} });
+        await using writer = startStoreWorkers({ database, log, concurrency: 3, onStored: () => {} });
         const queue = openQueue(writer);
         const all = [...spaces.lost, ...spaces.kept];
         const before = new Map<string, number>();
@@ -114,7 +114,7 @@ describe.skipIf(!isLocal)(
 );
 
 /** A queue that redelivers as JetStream does. */
-function openQueue(writer: Writer) {
+function openQueue(writer: StoreWorkers) {
   let sequence = 0;
   let acknowledged = 0;
   const deliver = (data: Uint8Array, position: Delivered['position'], deliveries: number) =>

@@ -25,7 +25,7 @@ import { openClient, openDashboard, type TestDashboard, type TestSpace } from '.
 import { postEvents } from '../support/http.ts';
 import { openTail } from '../support/live-tail.ts';
 import { postTraces } from '../support/otlp/otlp-http.ts';
-import { type Pipeline, pepper, startPipeline } from '../support/pipeline.ts';
+import { type Pipeline, pepper, startProcessPipeline } from '../support/pipeline.ts';
 import { changesOf } from '../support/protocols/dashboard-changes.ts';
 import { callProcedure, type Procedure, procedures, sampleInput } from '../support/protocols/procedures.ts';
 import { until } from '../support/wait.ts';
@@ -40,7 +40,7 @@ describe.skipIf(citusUrl === undefined)(
     let plain: TestDashboard;
     beforeAll(async () => {
       const { url } = resources.use(await createCitusDatabase(citusUrl ?? '', { withRoles: true }));
-      pipeline = resources.use(await startPipeline({ DATABASE_URL: url }));
+      pipeline = resources.use(await startProcessPipeline({ DATABASE_URL: url }));
       const { DATABASE_URL: _, ...variables } = pipeline.variables;
       dashboard = resources.use(await openDashboard({ databaseUrl: url, variables }));
       plain = resources.use(await openDashboard({ variables }));

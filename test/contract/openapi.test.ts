@@ -7,10 +7,10 @@ import { ingestDependencies } from '../../services/ingest/readiness.ts';
 import { routes } from '../../services/ingest/routes.ts';
 import { createApiKey } from '../../store/accounts/api-key.ts';
 import { postRaw } from '../support/http.ts';
-import { type Description, readDescription } from '../support/openapi.ts';
 import { startPipeline, type Tenant } from '../support/pipeline.ts';
 import { usePipeline } from '../support/use-pipeline.ts';
 import { until } from '../support/wait.ts';
+import { type Description, readDescription } from './openapi-description.ts';
 
 const { pipeline } = usePipeline();
 let tenant: Tenant;

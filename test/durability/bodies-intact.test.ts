@@ -7,7 +7,7 @@ import { toolEvent } from '../../harness/fixtures/events.ts';
 import { unreadBodyTimeoutMs } from '../../platform/http/limits.ts';
 import { bodyBytesMax } from '../../platform/limits.ts';
 import { readEventTexts } from '../../store/segments/read.ts';
-import { usePipeline } from '../support/use-pipeline.ts';
+import { useProcessPipeline } from '../support/use-pipeline.ts';
 
 import { untilDrained } from '../support/wait.ts';
 
@@ -25,7 +25,7 @@ const bombs = Object.fromEntries(Object.entries(encoders).map(([name, encode]) =
 const requests = 600;
 const connections = 24;
 
-const { pipeline } = usePipeline({ expectNoHarm: true });
+const { pipeline } = useProcessPipeline({ expectNoHarm: true });
 
 // For 600 requests, a sixth of them decompression bombs, while other tests run.
 const timeout = 180_000;

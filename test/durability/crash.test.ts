@@ -2,12 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { someEvents } from '../../harness/fixtures/events.ts';
 import { postEvents } from '../support/http.ts';
-import type { Pipeline, Tenant } from '../support/pipeline.ts';
-import { startService } from '../support/service-process.ts';
-import { usePipeline } from '../support/use-pipeline.ts';
+import type { ProcessPipeline, Tenant } from '../support/pipeline.ts';
+import { useProcessPipeline } from '../support/use-pipeline.ts';
 import { countUsage, until, untilDrained } from '../support/wait.ts';
 
-const { pipeline } = usePipeline();
+const { pipeline } = useProcessPipeline();
 
 /** The outcomes that a client records: accepted ids, ids with an unknown outcome, and unexpected responses. */
 interface Journal {
@@ -18,7 +17,7 @@ interface Journal {
 
 /** Sends batches until stopped, and records every outcome. */
 async function keepSending(
-  pipeline: Pipeline,
+  pipeline: ProcessPipeline,
   tenant: Tenant,
   journal: Journal,
   isOver: () => boolean,
@@ -36,7 +35,7 @@ async function keepSending(
   }
 }
 
-const faults: Record<string, (pipeline: Pipeline) => Promise<void>> = {
+const faults: Record<string, (pipeline: ProcessPipeline) => Promise<void>> = {
   async 'nats-server is killed'(pipeline) {
     process.kill(pipeline.nats.pid, 'SIGKILL');
     await pipeline.nats.exited;
@@ -44,12 +43,12 @@ const faults: Record<string, (pipeline: Pipeline) => Promise<void>> = {
   },
   async 'the writer is killed'(pipeline) {
     await pipeline.writer.stop('SIGKILL');
-    pipeline.writer = await startService('writer', pipeline.variables);
+    pipeline.writer = await pipeline.start('writer');
   },
   async 'ingest is killed'(pipeline) {
     await pipeline.ingest.stop('SIGKILL');
     const port = new URL(pipeline.url).port;
-    pipeline.ingest = await startService('ingest', { ...pipeline.variables, INGEST_PORT: port });
+    pipeline.ingest = await pipeline.start('ingest', { INGEST_PORT: port });
   },
   async 'every connection to Postgres is terminated'(pipeline) {
     await pipeline.sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -57,7 +56,7 @@ const faults: Record<string, (pipeline: Pipeline) => Promise<void>> = {
   },
   async 'the writer is stopped'(pipeline) {
     await pipeline.writer.stop('SIGTERM');
-    pipeline.writer = await startService('writer', pipeline.variables);
+    pipeline.writer = await pipeline.start('writer');
   },
 };
 

@@ -10,7 +10,7 @@ import { Health } from '../../gen/grpc/health/v1/health_pb.ts';
 import { ErrorDetailSchema } from '../../gen/weir/ingest/v1/error_detail_pb.ts';
 import { IngestService } from '../../gen/weir/ingest/v1/ingest_service_pb.ts';
 import { llmEvent } from '../../harness/fixtures/events.ts';
-import { type Pipeline, startPipeline, type Tenant } from '../support/pipeline.ts';
+import { type Pipeline, startProcessPipeline, type Tenant } from '../support/pipeline.ts';
 import { exchange, openSession } from '../support/protocols/http2.ts';
 import {
   frame,
@@ -126,7 +126,7 @@ const clients: Record<string, Client> = {
 };
 
 test('SIGTERM under load: every request is accepted or not processed, and every accepted event is stored', async () => {
-  await using pipeline = await startPipeline();
+  await using pipeline = await startProcessPipeline();
   const tenant = await pipeline.createTenant();
   const journals = Object.entries(clients).map(([name, send]) => {
     const journal = new Journal();
@@ -151,7 +151,7 @@ test('SIGTERM under load: every request is accepted or not processed, and every 
 });
 
 test('a request that has begun before SIGTERM gets its response, over HTTP/1.1 and HTTP/2', async () => {
-  await using pipeline = await startPipeline();
+  await using pipeline = await startProcessPipeline();
   const tenant = await pipeline.createTenant();
   const [begun, rest] = ['{"events"', ':[]}'];
   using session = await openSession(pipeline);
@@ -183,7 +183,7 @@ test('a request that has begun before SIGTERM gets its response, over HTTP/1.1 a
 });
 
 test('idle, silent, watching and half-finished connections do not delay the exit beyond the drain time', async () => {
-  await using pipeline = await startPipeline();
+  await using pipeline = await startProcessPipeline();
   const { apiKey } = await pipeline.createTenant();
   const { hostname, port } = new URL(pipeline.url);
   const agent = new Agent({ keepAlive: true });

@@ -6,7 +6,7 @@ import { createOwner } from '../../store/accounts/users.ts';
 import { openClient } from '../support/dashboard.ts';
 import { postEvents } from '../support/http.ts';
 import { openTail } from '../support/live-tail.ts';
-import { type Pipeline, startPipeline, type Tenant } from '../support/pipeline.ts';
+import { type Pipeline, startProcessPipeline, type Tenant } from '../support/pipeline.ts';
 import { startService } from '../support/service-process.ts';
 import { until, untilDrained } from '../support/wait.ts';
 
@@ -22,7 +22,7 @@ const portOf = (url: string | undefined) => Number(new URL(url ?? '').port);
 const random = (max: number) => Math.floor(Math.random() * max);
 
 test('a tail that is disconnected again and again gets every event once, while writer and dashboard are killed', async () => {
-  await using pipeline = await startPipeline();
+  await using pipeline = await startProcessPipeline();
   const { variables } = pipeline;
   const tenant = await pipeline.createTenant();
   await using stack = new AsyncDisposableStack();
@@ -97,7 +97,7 @@ test('a tail that is disconnected again and again gets every event once, while w
 });
 
 test('an event is shown before the next poll when nats-server notifies, and after a poll without it', async () => {
-  await using pipeline = await startPipeline();
+  await using pipeline = await startProcessPipeline();
   const { NATS_URL: _, ...withoutNats } = pipeline.variables;
   const tenant = await pipeline.createTenant();
   for (const variables of [pipeline.variables, withoutNats]) {

@@ -6,13 +6,13 @@ import { changeSpace } from '../../store/accounts/spaces.ts';
 import { postEvents } from '../support/http.ts';
 import { pepper, type Tenant } from '../support/pipeline.ts';
 import { type ServiceProcess, startService } from '../support/service-process.ts';
-import { usePipeline } from '../support/use-pipeline.ts';
+import { useProcessPipeline } from '../support/use-pipeline.ts';
 import { countRows, countUsage, until, untilDrained } from '../support/wait.ts';
 
 /** How soon a change must be applied by every process. */
 const appliedWithinMs = 1_000;
 
-const { pipeline } = usePipeline();
+const { pipeline } = useProcessPipeline();
 let secondIngest: ServiceProcess;
 let secondWriter: ServiceProcess;
 let ingests: { url: string }[];

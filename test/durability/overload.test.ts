@@ -4,15 +4,15 @@ import { llmEvent, someEvents, toolEvent } from '../../harness/fixtures/events.t
 import { costlyBatchesMax, readOnLoop } from '../../services/ingest/limits.ts';
 import { openDatabaseOutage } from '../support/database-outage.ts';
 import { postEvents } from '../support/http.ts';
-import { startPipeline } from '../support/pipeline.ts';
+import { startProcessPipeline } from '../support/pipeline.ts';
 import { openSession } from '../support/protocols/http2.ts';
 import { toRequest } from '../support/protocols/message.ts';
 import { call } from '../support/protocols/rpc-calls.ts';
-import { usePipeline } from '../support/use-pipeline.ts';
+import { useProcessPipeline } from '../support/use-pipeline.ts';
 import { countRows, countUsage, until, untilDrained } from '../support/wait.ts';
 
 describe('with a memory budget of 4 MB', () => {
-  const { pipeline } = usePipeline({ variables: { INGEST_BYTES_IN_FLIGHT_MAX: '4000000' } });
+  const { pipeline } = useProcessPipeline({ variables: { INGEST_BYTES_IN_FLIGHT_MAX: '4000000' } });
 
   test('a batch beyond the memory budget is answered with 503 and Retry-After; a small one is accepted', async () => {
     const tenant = await pipeline.createTenant();
@@ -71,7 +71,7 @@ describe('with a memory budget of 4 MB', () => {
 });
 
 test('a full queue is answered with 503, and events are accepted again after the writer has drained it', async () => {
-  await using pipeline = await startPipeline({ QUEUE_BYTES_MAX: '300000' });
+  await using pipeline = await startProcessPipeline({ QUEUE_BYTES_MAX: '300000' });
   const tenant = await pipeline.createTenant();
   pipeline.writer.kill('SIGSTOP');
   let accepted = 0;
@@ -93,7 +93,7 @@ test('a full queue is answered with 503, and events are accepted again after the
 });
 
 describe('with the default limits', () => {
-  const { pipeline } = usePipeline();
+  const { pipeline } = useProcessPipeline();
 
   test('batches that are expensive to parse are stored, and those beyond the limit of concurrent ones get 503', async () => {
     const tenant = await pipeline.createTenant();

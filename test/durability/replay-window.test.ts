@@ -11,12 +11,11 @@ import { keepStoredPosition, readStoredPositions } from '../../store/queue-state
 import { readStreamState } from '../../store/queue-state/stream-state.ts';
 import { runWeir } from '../support/cli/command-line.ts';
 import { postEvents } from '../support/http.ts';
-import { startService } from '../support/service-process.ts';
-import { usePipeline } from '../support/use-pipeline.ts';
+import { useProcessPipeline } from '../support/use-pipeline.ts';
 import { countRows, countUsage, until, untilDrained } from '../support/wait.ts';
 
 const bytesMax = 24_000_000;
-const { pipeline, tenant } = usePipeline({ variables: { QUEUE_BYTES_MAX: String(bytesMax) } });
+const { pipeline, tenant } = useProcessPipeline({ variables: { QUEUE_BYTES_MAX: String(bytesMax) } });
 
 /** Everything that counts events, for all spaces. */
 async function readCounts() {
@@ -35,7 +34,7 @@ async function replayAll() {
   await pipeline.writer.stop('SIGKILL');
   await using nats = await connectQueue(pipeline.nats.url, 'test');
   const [replay] = await startReplay(nats, pipeline.database, new Date(0));
-  pipeline.writer = await startService('writer', pipeline.variables);
+  pipeline.writer = await pipeline.start('writer');
   await untilDrained(pipeline);
   return replay;
 }
@@ -90,7 +89,7 @@ test('the window takes half of the bytes at most: ingest answers no 503 for it, 
     }
     if (round % 4 !== 3) continue;
     await pipeline.writer.stop('SIGKILL');
-    pipeline.writer = await startService('writer', pipeline.variables);
+    pipeline.writer = await pipeline.start('writer');
   }
   expect([...statuses]).toEqual([202]);
   await untilDrained(pipeline);
@@ -158,7 +157,7 @@ test('weir replay names the messages, the minutes and the number of events that 
     expect(JSON.parse(stdout).lost).toEqual([lost]);
     expect(exitCode).toBe(0);
   }
-  pipeline.writer = await startService('writer', pipeline.variables);
+  pipeline.writer = await pipeline.start('writer');
   await untilDrained(pipeline);
   expect(await countRows(pipeline, own.spaceId)).toBe(3 + 2 + 11);
 });
@@ -166,7 +165,7 @@ test('weir replay names the messages, the minutes and the number of events that 
 test('a writer reads the streams that an ingest begins to use while it runs', async () => {
   const other = await pipeline.createTenant();
   await pipeline.ingest.stop('SIGTERM');
-  pipeline.ingest = await startService('ingest', { ...pipeline.variables, REPLAY_WINDOW_HOURS: '0' });
+  pipeline.ingest = await pipeline.start('ingest', { REPLAY_WINDOW_HOURS: '0' });
   const url = pipeline.ingest.ready.url ?? '';
   expect((await postEvents({ ...pipeline, url }, other, someEvents(5))).status).toBe(202);
   await until(async () => (await countRows(pipeline, other.spaceId)) === 5);

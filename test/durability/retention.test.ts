@@ -7,12 +7,11 @@ import { ensurePartitions } from '../../store/db/partitions.ts';
 import { eventIds, events, segments } from '../../store/db/schema.ts';
 import { insertParts } from '../../store/write/store.ts';
 import { postEvents } from '../support/http.ts';
-import { startPipeline } from '../support/pipeline.ts';
-import { startService } from '../support/service-process.ts';
+import { startPipeline, startProcessPipeline } from '../support/pipeline.ts';
 import { countRows, countUsage, until, untilDrained } from '../support/wait.ts';
 
 test('a writer killed during a deletion leaves no event without its segment, and the next writer continues', async () => {
-  await using pipeline = await startPipeline();
+  await using pipeline = await startProcessPipeline();
   const { database, sql } = pipeline;
   const sessions = () => sql`SELECT pid FROM pg_stat_activity
     WHERE datname = current_database() AND application_name LIKE 'weir-writer%'`;
@@ -31,7 +30,7 @@ test('a writer killed during a deletion leaves no event without its segment, and
   await pipeline.writer.stop('SIGKILL');
   for (const isServerKilled of [false, true]) {
     const left = await countRows(pipeline, short.spaceId);
-    pipeline.writer = await startService('writer', pipeline.variables);
+    pipeline.writer = await pipeline.start('writer');
     await until(async () => (await countRows(pipeline, short.spaceId)) < left);
     await pipeline.writer.stop('SIGKILL');
     if (isServerKilled) await sql`SELECT pg_terminate_backend(pid) FROM (${sessions()}) AS session`;
@@ -44,7 +43,7 @@ test('a writer killed during a deletion leaves no event without its segment, and
       ) AS stored ON segment_id = id WHERE rows IS DISTINCT FROM event_count`;
     expect(halves).toHaveLength(0);
   }
-  pipeline.writer = await startService('writer', pipeline.variables);
+  pipeline.writer = await pipeline.start('writer');
   await until(async () => (await countRows(pipeline, short.spaceId)) === 0, 30_000);
   expect(await countRows(pipeline, forEver.spaceId)).toBe(225);
   const stored = async (table: typeof eventIds | typeof segments, spaceId: string) =>
@@ -61,7 +60,7 @@ test('an expired event that is sent again is accepted, but neither stored nor bi
   await insertParts(database, [agedPart(tenant.spaceId, [old], 30)]);
   await ensurePartitions(database, Date.now());
   await writer.stop('SIGTERM');
-  pipeline.writer = await startService('writer', pipeline.variables);
+  pipeline.writer = await pipeline.start('writer');
   await until(async () => (await countRows(pipeline, tenant.spaceId)) === 0);
   expect((await postEvents(pipeline, tenant, [old, fresh])).status).toBe(202);
   expect((await postEvents(pipeline, tenant, [old])).status).toBe(202);

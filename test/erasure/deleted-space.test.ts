@@ -20,7 +20,6 @@ import { openDashboard } from '../support/dashboard.ts';
 import { postEvents } from '../support/http.ts';
 import { type Pipeline, startPipeline } from '../support/pipeline.ts';
 import { inheritedEnvironment } from '../support/run/inherited-environment.ts';
-import { startService } from '../support/service-process.ts';
 import { countRows, countUsage, until, untilDrained } from '../support/wait.ts';
 
 const eraser = fileURLToPath(new URL('../../operations/erasure-requests/main.ts', import.meta.url));
@@ -155,7 +154,7 @@ test('a deleted space is refused at once, can be restored for a day, and leaves 
   const before = await countUsage(pipeline, spaceId);
 
   // Events that are in the queue when the deletion begins, in messages with those of others.
-  await pipeline.writer.stop('SIGKILL');
+  await pipeline.writer.stop('SIGTERM');
   const queued = Array.from({ length: 5 }, () => eventOf());
   const [ours, theirs] = await Promise.all([
     postEvents(pipeline, tenant, queued),
@@ -178,10 +177,7 @@ test('a deleted space is refused at once, can be restored for a day, and leaves 
   await exited;
   expect(await countRows(pipeline, spaceId)).toBeGreaterThan(0);
   expect((await runWeir(['space', 'restore', spaceId], pipeline.variables)).exitCode).toBe(1);
-  const [third, fourth] = await Promise.all([
-    startService('writer', pipeline.variables),
-    startService('writer', pipeline.variables),
-  ]);
+  const [third, fourth] = await Promise.all([pipeline.start('writer'), pipeline.start('writer')]);
   pipeline.writer = third;
   await using _fourth = fourth;
   const deletions = async () => (await weir('space', 'deletions')) as { completedAt: string | null }[];

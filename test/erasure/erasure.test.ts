@@ -11,8 +11,7 @@ import { runWeir } from '../support/cli/command-line.ts';
 import { startErase as startEraseProcess } from '../support/cli/erase-process.ts';
 import { openDashboard } from '../support/dashboard.ts';
 import { postEvents } from '../support/http.ts';
-import { type Pipeline, startPipeline, type Tenant } from '../support/pipeline.ts';
-import { startService } from '../support/service-process.ts';
+import { type Pipeline, startPipeline, startProcessPipeline, type Tenant } from '../support/pipeline.ts';
 import { readStored } from '../support/stored-events.ts';
 import { countRows, countUsage, until, untilDrained } from '../support/wait.ts';
 
@@ -33,7 +32,7 @@ test('events accepted before the command are erased, also from the queue; events
   await postEvents(pipeline, tenant, stored);
   await postEvents(pipeline, other, [eventOf('gone')]);
   await untilDrained(pipeline);
-  await pipeline.writer.stop('SIGKILL');
+  await pipeline.writer.stop('SIGTERM');
   const queued = [eventOf('gone'), eventOf('kept'), eventOf('gone')];
   expect((await postEvents(pipeline, tenant, queued)).status).toBe(202);
 
@@ -43,7 +42,7 @@ test('events accepted before the command are erased, also from the queue; events
   expect(await countRows(pipeline, tenant.spaceId)).toBe(1);
   const later = [eventOf('gone'), eventOf('kept')];
   expect((await postEvents(pipeline, tenant, later)).status).toBe(202);
-  pipeline.writer = await startService('writer', pipeline.variables);
+  pipeline.writer = await pipeline.start('writer');
   const receipt = await erase.receipt();
   expect(receipt.erased).toMatchObject({ events: 3 });
   expect(await usersOf(pipeline, tenant)).toEqual(
@@ -137,7 +136,7 @@ test('a command killed half-way resumes when it is run again', async () => {
 });
 
 test('an erasure requested in the dashboard is run once by several writers, also after a crash, and leaves no name', async () => {
-  await using pipeline = await startPipeline();
+  await using pipeline = await startProcessPipeline();
   await using dashboard = await openDashboard({ databaseUrl: pipeline.variables.DATABASE_URL ?? '' });
   const { client, spaceId, email } = await dashboard.addSpace();
   const { trpc } = client;
@@ -155,7 +154,7 @@ test('an erasure requested in the dashboard is run once by several writers, also
     return file?.bytes.toString('latin1') ?? '';
   };
 
-  const second = await startService('writer', pipeline.variables);
+  const second = await pipeline.start('writer');
   await trpc.erasures.request.mutate({ kind: 'user', value: user, reason: 'ticket 7' });
   await until(async () => (await countRows(pipeline, spaceId)) < 2 * segments);
   await Promise.all([pipeline.writer.stop('SIGKILL'), second.stop('SIGKILL')]);
@@ -164,10 +163,7 @@ test('an erasure requested in the dashboard is run once by several writers, also
   expect(JSON.stringify(requests)).not.toContain(user);
   expect(await tableFile()).toContain(user);
 
-  const [third, fourth] = await Promise.all([
-    startService('writer', pipeline.variables),
-    startService('writer', pipeline.variables),
-  ]);
+  const [third, fourth] = await Promise.all([pipeline.start('writer'), pipeline.start('writer')]);
   pipeline.writer = third;
   await using _fourth = fourth;
   await until(async () => (await trpc.erasures.list.query()).completed.length > 0);

@@ -21,7 +21,7 @@ import { compressBatch } from '../../services/ingest/commit/compressed-batch.ts'
 import { unlimited } from '../../services/ingest/read/batch-reader.ts';
 import { createJsonBatchReader } from '../../services/ingest/read/json-batch-reader.ts';
 import { startDelivery } from '../../services/writer/delivery.ts';
-import { startWriter } from '../../services/writer/writer.ts';
+import { startStoreWorkers } from '../../services/writer/store-workers.ts';
 import { createSpace } from '../../store/accounts/spaces.ts';
 import { openPostgres, type Sql } from '../../store/db/connect.ts';
 import { type Database, openDatabase } from '../../store/db/database.ts';
@@ -184,7 +184,7 @@ class Run {
 
 /** Runs the writer; disposing waits until it has stored everything. */
 function runWriter(): AsyncDisposable {
-  const writer = startWriter({ database, log, concurrency: 2, onStored: () => {} });
+  const writer = startStoreWorkers({ database, log, concurrency: 2, onStored: () => {} });
   const delivery = startDelivery({ connection: nats, log }, firstStream, writer);
   return {
     async [Symbol.asyncDispose]() {

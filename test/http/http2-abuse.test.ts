@@ -4,7 +4,7 @@ import { toolEvent } from '../../harness/fixtures/events.ts';
 import { http2ResetsBurst, http2StreamsMax } from '../../platform/http/limits.ts';
 import { spaceShareOfBudget } from '../../services/ingest/limits.ts';
 import { postEvents } from '../support/http.ts';
-import { startPipeline } from '../support/pipeline.ts';
+import { startProcessPipeline } from '../support/pipeline.ts';
 import { openSession } from '../support/protocols/http2.ts';
 import {
   clientPreface,
@@ -17,12 +17,12 @@ import {
   uint32,
 } from '../support/protocols/http2-frames.ts';
 import { emptyBatch, expectServing, expectServingOn } from '../support/serving.ts';
-import { usePipeline } from '../support/use-pipeline.ts';
+import { useProcessPipeline } from '../support/use-pipeline.ts';
 import { until } from '../support/wait.ts';
 
 /** Abuse that is specific to HTTP/2: it must not end ingest, nor affect other clients. */
 
-const { pipeline, tenant } = usePipeline({ expectNoHarm: true });
+const { pipeline, tenant } = useProcessPipeline({ expectNoHarm: true });
 
 /** RFC 9113 §7. */
 const codes = { refusedStream: 7, cancel: 8 };
@@ -120,7 +120,7 @@ test('a client that opens and resets streams is disconnected, and others are not
 test('bodies that are reset half-way are released from the memory budget', async () => {
   // The budget has room for one large body only.
   const bytesMax = Math.ceil(4_200_000 / spaceShareOfBudget);
-  await using small = await startPipeline({ INGEST_BYTES_IN_FLIGHT_MAX: String(bytesMax) });
+  await using small = await startProcessPipeline({ INGEST_BYTES_IN_FLIGHT_MAX: String(bytesMax) });
   const { apiKey } = await small.createTenant();
   for (let times = 0; times < 40; times++) {
     using session = await openSession(small);

@@ -12,10 +12,10 @@ import { postEvents } from '../support/http.ts';
 import { exchange, openSession } from '../support/protocols/http2.ts';
 import type { ServiceProcess } from '../support/service-process.ts';
 import { startService } from '../support/service-process.ts';
-import { usePipeline } from '../support/use-pipeline.ts';
+import { useProcessPipeline } from '../support/use-pipeline.ts';
 import { countRows, until, untilDrained } from '../support/wait.ts';
 
-const { pipeline, tenant } = usePipeline();
+const { pipeline, tenant } = useProcessPipeline();
 
 const get = (service: ServiceProcess, path: string, headers: Record<string, string> = {}) =>
   fetch(`${service.ready.metricsUrl}${path}`, { headers });

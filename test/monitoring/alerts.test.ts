@@ -10,7 +10,7 @@ import { buildTimeoutMs } from '../../harness/tools/build-cache.ts';
 import { findMissingTool } from '../../harness/tools/toolchain.ts';
 import { replayQuarantined } from '../../store/write/replay.ts';
 import { postEvents } from '../support/http.ts';
-import { type Pipeline, startPipeline, type Tenant } from '../support/pipeline.ts';
+import { type ProcessPipeline, startProcessPipeline, type Tenant } from '../support/pipeline.ts';
 import { type ServiceProcess, startService } from '../support/service-process.ts';
 import { until, untilDrained } from '../support/wait.ts';
 import { alertNames, read, startProgram, startPrometheus, unpackDebian } from './prometheus.ts';
@@ -33,7 +33,7 @@ describe.skipIf(missing !== undefined)(
   () => {
     const stack = new AsyncDisposableStack();
     const seen = new Set<string>();
-    let pipeline: Pipeline;
+    let pipeline: ProcessPipeline;
     let tenant: Tenant;
     let dashboard: ServiceProcess;
     let prometheus: Awaited<ReturnType<typeof startPrometheus>>;
@@ -79,7 +79,7 @@ describe.skipIf(missing !== undefined)(
       });
 
     beforeAll(async () => {
-      pipeline = stack.use(await startPipeline({ QUEUE_BYTES_MAX: String(6 * 1024 ** 2) }));
+      pipeline = stack.use(await startProcessPipeline({ QUEUE_BYTES_MAX: String(6 * 1024 ** 2) }));
       tenant = await pipeline.createTenant();
       dashboard = await startService('dashboard-api', { ...pipeline.variables, DASHBOARD_PORT: '0' });
       stack.defer(() => dashboard[Symbol.asyncDispose]());

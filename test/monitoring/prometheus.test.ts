@@ -7,7 +7,7 @@ import { runShell } from '../../harness/tools/shell.ts';
 import { findMissingTool } from '../../harness/tools/toolchain.ts';
 import { postEvents } from '../support/http.ts';
 import { startService } from '../support/service-process.ts';
-import { usePipeline } from '../support/use-pipeline.ts';
+import { useProcessPipeline } from '../support/use-pipeline.ts';
 import { until } from '../support/wait.ts';
 import { alertNames, prometheusFolder, read, startPrometheus, unpackDebian } from './prometheus.ts';
 
@@ -23,7 +23,7 @@ test('each alert has a test that makes it fire, and a section in docs/operating.
 const missing = findMissingTool(['apt-get']);
 
 describe.skipIf(missing !== undefined)(`with a real Prometheus${missing ? `: ${missing}` : ''}`, () => {
-  const { pipeline, tenant } = usePipeline();
+  const { pipeline, tenant } = useProcessPipeline();
 
   test(
     'promtool accepts the rules, and each alert fires when its condition is true',

@@ -1,23 +1,17 @@
 import zlib from 'node:zlib';
 import { Code } from '@connectrpc/connect';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type RequestInit, toOtlpJson, toProtobuf } from '../../harness/fixtures/spans.ts';
 import { otlpBodyBytesMax } from '../../platform/limits.ts';
 import { postEvents } from '../support/http.ts';
 import { type ExportAnswer, type OtlpType, otlpTypes, postTraces } from '../support/otlp/otlp-http.ts';
-import { type Pipeline, startPipeline, type Tenant } from '../support/pipeline.ts';
 import { readStored } from '../support/stored-events.ts';
+import { usePipeline } from '../support/use-pipeline.ts';
 import { until } from '../support/wait.ts';
 
 /** Responses to exporters over HTTP, by the OTLP specification and ADR 0015. */
 
-let pipeline: Pipeline;
-let tenant: Tenant;
-beforeAll(async () => {
-  pipeline = await startPipeline();
-  tenant = await pipeline.createTenant();
-});
-afterAll(() => pipeline?.[Symbol.asyncDispose]());
+const { pipeline, tenant } = usePipeline();
 
 const chat = { 'gen_ai.operation.name': 'chat' };
 const spanId = (index: number) => (index + 1).toString(16).padStart(16, '0');

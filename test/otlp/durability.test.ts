@@ -10,8 +10,7 @@ import {
 import { type SpanInit, toProtobuf } from '../../harness/fixtures/spans.ts';
 import { pauseTree } from '../../harness/system/process-tree.ts';
 import { postTraces } from '../support/otlp/otlp-http.ts';
-import { startPipeline } from '../support/pipeline.ts';
-import { startService } from '../support/service-process.ts';
+import { startPipeline, startProcessPipeline } from '../support/pipeline.ts';
 import { countRows, countUsage, until, untilDrained } from '../support/wait.ts';
 
 test('success is sent only when the events are durable; a retry after an outage stores each span once', async () => {
@@ -72,7 +71,7 @@ test('the log counts the spans of a request by the reason for which they were le
 });
 
 test('spans in requests of their own are one event a call, also when the writer is killed between them', async () => {
-  await using pipeline = await startPipeline();
+  await using pipeline = await startProcessPipeline();
   const tenant = await pipeline.createTenant();
   const idOf = (number: number) => number.toString(16).padStart(16, '0');
   const run = {
@@ -109,7 +108,7 @@ test('spans in requests of their own are one event a call, also when the writer 
     expect((await postTraces(pipeline, tenant, { type: 'application/x-protobuf', body })).status).toBe(200);
     if (place % 75 !== 12) continue;
     await pipeline.writer.stop('SIGKILL');
-    pipeline.writer = await startService('writer', pipeline.variables);
+    pipeline.writer = await pipeline.start('writer');
   }
   await untilDrained(pipeline);
   const { sql } = pipeline;

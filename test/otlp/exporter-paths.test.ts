@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { toOtlpJson, toProtobuf } from '../../harness/fixtures/spans.ts';
-import { type Pipeline, startPipeline, type Tenant } from '../support/pipeline.ts';
 import { readStored } from '../support/stored-events.ts';
+import { usePipeline } from '../support/use-pipeline.ts';
 
 /* A sender built for another system only changes its endpoint and its key. */
 
-let pipeline: Pipeline;
-let tenant: Tenant;
-beforeAll(async () => {
-  pipeline = await startPipeline();
-  tenant = await pipeline.createTenant();
-});
-afterAll(() => pipeline?.[Symbol.asyncDispose]());
+const { pipeline, tenant } = usePipeline();
 
 let spans = 0;
 const body = () => {

@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { loseFirstResponse } from '../support/lost-response.ts';
 import { agentEventCount, recordAgent } from '../support/otlp/agent-spans.ts';
 import { exporters, exportOnce } from '../support/otlp/otlp-exporters.ts';
-import { type Pipeline, startPipeline } from '../support/pipeline.ts';
 import { readStored, readStoredTexts } from '../support/stored-events.ts';
+import { usePipeline } from '../support/use-pipeline.ts';
 import { countUsage } from '../support/wait.ts';
 
 /** OpenTelemetry's exporters for Node against the real pipeline. For other languages: test/clients. */
 
-let pipeline: Pipeline;
-beforeAll(async () => {
-  pipeline = await startPipeline();
-});
-afterAll(() => pipeline?.[Symbol.asyncDispose]());
+const { pipeline } = usePipeline();
 
 test.each(Object.entries(exporters))('spans exported over %s are stored as events', async (_, open) => {
   const { spaceId, apiKey } = await pipeline.createTenant();

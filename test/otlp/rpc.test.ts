@@ -1,7 +1,7 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import { Code, ConnectError, createClient, type Transport } from '@connectrpc/connect';
 import { compressionGzip, createGrpcTransport } from '@connectrpc/connect-node';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { RetryInfoSchema } from '../../gen/google/rpc/error_details_pb.ts';
 import {
   ExportTraceServiceRequestSchema,
@@ -9,21 +9,16 @@ import {
 } from '../../gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts';
 import { toProtobuf } from '../../harness/fixtures/spans.ts';
 import { otlpBodyBytesMax } from '../../platform/limits.ts';
-import { type Pipeline, startPipeline, type Tenant } from '../support/pipeline.ts';
+import type { Tenant } from '../support/pipeline.ts';
 import { exchange, openSession } from '../support/protocols/http2.ts';
 import { envelope } from '../support/protocols/rpc-calls.ts';
 import { transports } from '../support/protocols/rpc-transports.ts';
 import { readStored } from '../support/stored-events.ts';
+import { usePipeline } from '../support/use-pipeline.ts';
 
 /** `TraceService/Export` over every protocol of the port. */
 
-let pipeline: Pipeline;
-let tenant: Tenant;
-beforeAll(async () => {
-  pipeline = await startPipeline();
-  tenant = await pipeline.createTenant();
-});
-afterAll(() => pipeline?.[Symbol.asyncDispose]());
+const { pipeline, tenant } = usePipeline();
 
 const chat = { 'gen_ai.operation.name': 'chat' };
 const good = toProtobuf({ spans: [{ attributes: chat }, { spanId: 'a'.repeat(16) }] });

@@ -9,22 +9,19 @@ import { type RequestInit, toOtlpJson } from '../../harness/fixtures/spans.ts';
 import { readJson } from '../../launcher/data-directory/json-file.ts';
 import { createApiKey } from '../../store/accounts/api-key.ts';
 import { runWeir, startWeirCommand } from '../support/cli/command-line.ts';
-import { type Pipeline, startPipeline, type Tenant } from '../support/pipeline.ts';
+import type { Tenant } from '../support/pipeline.ts';
 import { readStored } from '../support/stored-events.ts';
+import { usePipeline } from '../support/use-pipeline.ts';
 import { until } from '../support/wait.ts';
 
 /** `weir send` with files of spans in the formats that exporters write, and with a file of events. */
 
-let pipeline: Pipeline;
+const { pipeline } = usePipeline();
 let directory: string;
-beforeAll(async () => {
+beforeAll(() => {
   directory = mkdtempSync(join(tmpdir(), 'weir-test-spans-'));
-  pipeline = await startPipeline();
 });
-afterAll(async () => {
-  rmSync(directory, { recursive: true });
-  await pipeline?.[Symbol.asyncDispose]();
-});
+afterAll(() => rmSync(directory, { recursive: true }));
 
 const chat = { 'gen_ai.operation.name': 'chat' };
 const requests: RequestInit[] = [1, 2, 3].map((number) => ({

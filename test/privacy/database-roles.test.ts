@@ -13,24 +13,19 @@ import { migrateDatabase } from '../../store/migrate/migrate.ts';
 import { insertParts } from '../../store/write/store.ts';
 import { openDashboard, type TestDashboard } from '../support/dashboard.ts';
 import { postEvents } from '../support/http.ts';
-import { type Pipeline, startPipeline } from '../support/pipeline.ts';
-import { startService } from '../support/service-process.ts';
+import { usePipeline } from '../support/use-pipeline.ts';
 import { countRows, until, untilDrained } from '../support/wait.ts';
 
 /** Each service connects to Postgres with a role of its own, does its work with it, and can do no more. */
 
-let pipeline: Pipeline;
+const { pipeline } = usePipeline();
 let dashboard: TestDashboard;
 let url: string;
 beforeAll(async () => {
-  pipeline = await startPipeline();
   url = pipeline.variables.DATABASE_URL ?? '';
   dashboard = await openDashboard({ databaseUrl: url });
 });
-afterAll(async () => {
-  await dashboard[Symbol.asyncDispose]();
-  await pipeline[Symbol.asyncDispose]();
-});
+afterAll(() => dashboard[Symbol.asyncDispose]());
 
 const partitions = () => pipeline.sql<{ name: string; owner: string }[]>`
   SELECT relname AS name, relowner::regrole::text AS owner FROM pg_inherits JOIN pg_class ON oid = inhrelid
@@ -57,7 +52,7 @@ test('the services ingest, store, show and expire events, and make partitions, w
   const ahead = before.filter(({ name }) => name !== 'events_default').at(-1)?.name ?? '';
   await sql`DROP TABLE ${sql(ahead)}`;
   await pipeline.writer.stop('SIGTERM');
-  pipeline.writer = await startService('writer', pipeline.variables);
+  pipeline.writer = await pipeline.start('writer');
   await until(async () => (await countRows(pipeline, spaceId)) === 1);
   await until(async () => (await partitions()).some(({ name }) => name === ahead));
   expect(new Set((await partitions()).map(({ owner }) => owner))).toEqual(new Set(['weir_owner']));
@@ -70,7 +65,7 @@ test('the services ingest, store, show and expire events, and make partitions, w
   expect(pipeline.ingest.log()).not.toContain('permission denied');
   const [key] = await sql`SELECT last_used_at FROM api_keys WHERE id = ${tenant.keyId}`;
   expect(key?.last_used_at).not.toBeNull();
-  pipeline.ingest = await startService('ingest', pipeline.variables);
+  pipeline.ingest = await pipeline.start('ingest');
 });
 
 test('no connection of a service is one of a superuser', async () => {

@@ -15,22 +15,20 @@ import { events } from '../../store/db/schema.ts';
 import { readEventPage } from '../../store/read/event-page.ts';
 import { runWeir } from '../support/cli/command-line.ts';
 import { openDashboard } from '../support/dashboard.ts';
-import { type Pipeline, startPipeline, type Tenant } from '../support/pipeline.ts';
-import { startService } from '../support/service-process.ts';
+import type { Tenant } from '../support/pipeline.ts';
+import { usePipeline } from '../support/use-pipeline.ts';
 import { until } from '../support/wait.ts';
 
-let pipeline: Pipeline;
+// The port stays the same when ingest is restarted.
+const { pipeline } = usePipeline();
 let provider: Provider;
 let spool: string;
 beforeAll(async () => {
-  // The port stays the same when ingest is restarted.
-  pipeline = await startPipeline();
   provider = await startProvider();
   spool = mkdtempSync(join(tmpdir(), 'weir-test-sdk-'));
 });
 afterAll(async () => {
   await provider[Symbol.asyncDispose]();
-  await pipeline[Symbol.asyncDispose]();
   rmSync(spool, { recursive: true });
 });
 
@@ -115,13 +113,13 @@ test('the page of a trace shows the spans and tools that its events name, and fi
 test('a client killed while ingest is down and started again delivers each event once', async () => {
   const tenant = await pipeline.createTenant();
   const { port } = new URL(pipeline.url);
-  await pipeline.ingest.stop('SIGKILL');
+  await pipeline.ingest.stop('SIGTERM');
   const variables = { WEIR_URL: pipeline.url, WEIR_API_KEY: tenant.apiKey, SPOOL: spool, COUNT: '700' };
   const program = startProgram('wait', variables);
   await program.says();
   program.child.kill('SIGKILL');
   await program.ended;
-  pipeline.ingest = await startService('ingest', { ...pipeline.variables, INGEST_PORT: port });
+  pipeline.ingest = await pipeline.start('ingest', { INGEST_PORT: port });
   expect(await startProgram('deliver', variables).says()).toEqual({ accepted: 700, dropped: 0, pending: 0 });
   await untilStored(tenant, 700);
   expect(await countRows(tenant)).toEqual({ rows: 700, ids: 700 });

@@ -1,12 +1,8 @@
 import { argon2Sync, randomBytes, randomUUID } from 'node:crypto';
 import { zstdCompressSync } from 'node:zlib';
 import { createTRPCClient, httpLink } from '@trpc/client';
-import { pino } from 'pino';
 import { projectionVersion } from '../../event/projection.ts';
 import { anyTerm, inSpace } from '../../event/terms.ts';
-import { urlOfRole } from '../../launcher/provision/postgres/roles.ts';
-import { parseConfig } from '../../platform/config.ts';
-import { startDashboardApi } from '../../services/dashboard-api/dashboard-api.ts';
 import type { AppRouter } from '../../services/dashboard-api/router.ts';
 import { setRole } from '../../store/accounts/memberships.ts';
 import type { Role } from '../../store/accounts/role.ts';
@@ -14,6 +10,7 @@ import { createSpace } from '../../store/accounts/spaces.ts';
 import { openPostgres, type Sql } from '../../store/db/connect.ts';
 import { type Database, openDatabase } from '../../store/db/database.ts';
 import { users } from '../../store/db/schema.ts';
+import { openService } from './service.ts';
 import { createDatabase } from './test-servers.ts';
 
 export interface TestDashboard extends AsyncDisposable {
@@ -58,7 +55,6 @@ export async function openDashboard(
   } = {},
 ): Promise<TestDashboard> {
   const resources = new AsyncDisposableStack();
-  const entries: string[] = [];
   const databaseUrl = options.databaseUrl ?? resources.use(await createDatabase()).url;
   const openPool = () =>
     resources.use(
@@ -66,36 +62,24 @@ export async function openDashboard(
     );
   const sql = openPool();
   const database = openDatabase(openPool());
-  const log = pino({ level: 'info' }, { write: (line: string) => void entries.push(line) });
-  const config = parseConfig({
-    DATABASE_URL: urlOfRole(options.through?.(databaseUrl) ?? databaseUrl, 'dashboard-api'),
-    API_KEY_PEPPER: dashboardPepper,
-    NEW_SPACE_MONTHLY_EVENTS: String(newSpaceMonthlyEvents),
-    DASHBOARD_PORT: '0',
-    DASHBOARD_PUBLIC_URL: dashboardPublicUrl,
-    ...options.variables,
-  });
-  const { url } = await startDashboardApi({
-    config,
-    log,
-    resources,
-    stopping: new AbortController().signal,
-    report: () => ({
-      service: 'dashboard-api',
-      host: '',
-      pid: 0,
-      version: '',
-      schema: '',
-      nowMs: 0,
-      metricsUrl: '',
+  const service = resources.use(
+    await openService('dashboard-api', {
+      LOG_LEVEL: 'info',
+      DATABASE_URL: options.through?.(databaseUrl) ?? databaseUrl,
+      API_KEY_PEPPER: dashboardPepper,
+      NEW_SPACE_MONTHLY_EVENTS: String(newSpaceMonthlyEvents),
+      DASHBOARD_PORT: '0',
+      DASHBOARD_PUBLIC_URL: dashboardPublicUrl,
+      ...options.variables,
     }),
-  });
+  );
+  const url = service.ready.url ?? '';
   return {
     url,
     databaseUrl,
     sql,
     database,
-    log: () => entries.join(''),
+    log: service.log,
     addSpace: (space) => addSpace({ url, database }, space?.role ?? 'owner'),
     addMember: ({ spaceId }, role) => addMember({ url, database }, spaceId, role),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),

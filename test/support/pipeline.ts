@@ -1,8 +1,10 @@
 import { urlOfRole } from '../../launcher/provision/postgres/roles.ts';
+import type { ServiceName } from '../../platform/config/variables.ts';
 import { issueApiKey } from '../../store/accounts/api-keys.ts';
 import { createSpace, type SpaceChange } from '../../store/accounts/spaces.ts';
 import { openPostgres, type Sql } from '../../store/db/connect.ts';
 import { type Database, openDatabase } from '../../store/db/database.ts';
+import { openService, type TestService } from './service.ts';
 import { type ServiceProcess, startService } from './service-process.ts';
 import { createDatabase, startNats } from './test-servers.ts';
 
@@ -15,25 +17,44 @@ export interface Tenant {
   apiKey: string;
 }
 
-/** Ingest and writer as processes, with their own database and nats-server. Disposing kills them. */
-export interface Pipeline extends AsyncDisposable {
+/** Ingest and writer, with their own database and nats-server. Disposing stops them. */
+export interface Pipeline<Service extends TestService = TestService> extends AsyncDisposable {
   readonly url: string;
   /** As superuser. */
   readonly sql: Sql;
   /** As the owner of the tables, like commands of the operator. */
   readonly database: Database;
   nats: Nats;
-  /** The configuration of the services, for tests that start more of them. */
+  /** The configuration of the services. */
   readonly variables: Record<string, string>;
-  ingest: ServiceProcess;
-  writer: ServiceProcess;
+  ingest: Service;
+  writer: Service;
+  /** Starts another ingest or writer, or one in place of a stopped one, in the way of this pipeline. */
+  start(name: ServiceName, variables?: Record<string, string>): Promise<Service>;
   createTenant(settings?: SpaceChange): Promise<Tenant>;
 }
 
+/** A pipeline whose services are processes: for tests of signals, of memory, and of what survives a kill. */
+export type ProcessPipeline = Pipeline<ServiceProcess>;
+
 export const pepper = 'pepper-of-the-tests-only';
 
-/** @param extra additional configuration of the services. DATABASE_URL, with the superuser, replaces the database of its own. */
-export async function startPipeline(extra: Record<string, string> = {}): Promise<Pipeline> {
+/**
+ * Starts a pipeline in the test's process.
+ *
+ * @param extra additional configuration of the services. DATABASE_URL, with the superuser, replaces the database of its own.
+ */
+export const startPipeline = (extra: Record<string, string> = {}): Promise<Pipeline> =>
+  start(openService, extra);
+
+/** The same, with services that are processes. */
+export const startProcessPipeline = (extra: Record<string, string> = {}): Promise<ProcessPipeline> =>
+  start(startService, extra);
+
+async function start<Service extends TestService>(
+  startOne: (name: ServiceName, variables: Record<string, string>) => Promise<Service>,
+  extra: Record<string, string>,
+): Promise<Pipeline<Service>> {
   await using stack = new AsyncDisposableStack();
   const databaseUrl = extra.DATABASE_URL ?? stack.use(await createDatabase()).url;
   const nats = stack.use(await startNats());
@@ -51,11 +72,12 @@ export async function startPipeline(extra: Record<string, string> = {}): Promise
     ...extra,
   };
   const [ingest, writer] = await Promise.all([
-    startService('ingest', variables).then((service) => stack.use(service)),
-    startService('writer', variables).then((service) => stack.use(service)),
+    startOne('ingest', variables).then((service) => stack.use(service)),
+    startOne('writer', variables).then((service) => stack.use(service)),
   ]);
+  const services = stack.use(new AsyncDisposableStack());
   const owned = stack.move();
-  const pipeline: Pipeline = {
+  return {
     url: ingest.ready.url ?? '',
     sql,
     database,
@@ -63,15 +85,11 @@ export async function startPipeline(extra: Record<string, string> = {}): Promise
     variables,
     ingest,
     writer,
+    start: async (name, own = {}) => services.use(await startOne(name, { ...variables, ...own })),
     async createTenant(settings = {}) {
       const { id: spaceId } = await createSpace(database, 'test', settings);
       return { spaceId, ...(await issueApiKey(database, spaceId, { name: 'test', pepper })) };
     },
-    async [Symbol.asyncDispose]() {
-      // A test may have restarted the services.
-      await Promise.all([this.ingest.stop('SIGKILL'), this.writer.stop('SIGKILL')]);
-      await owned.disposeAsync();
-    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
-  return pipeline;
 }

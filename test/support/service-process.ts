@@ -4,22 +4,14 @@ import { kill } from 'node:process';
 import { inject } from 'vitest';
 import { writePidFile } from '../../harness/system/pid-file.ts';
 import { readLog } from '../../launcher/process/log-file.ts';
-import { urlOfRole } from '../../launcher/provision/postgres/roles.ts';
-import {
-  startService as launchService,
-  type ReadyMessage,
-} from '../../launcher/supervise/service-process.ts';
+import { startService as launchService } from '../../launcher/supervise/service-process.ts';
 import type { ServiceName } from '../../platform/config/variables.ts';
 import { inheritedEnvironment } from './run/inherited-environment.ts';
+import { type TestService, variablesOf } from './service.ts';
 
 /** One of our services as a process, started as the supervisor starts it. Disposing kills it. */
-export interface ServiceProcess extends AsyncDisposable {
+export interface ServiceProcess extends TestService {
   readonly pid: number;
-  /** The message that the service sent when it was ready. */
-  readonly ready: ReadyMessage;
-  /** Everything it has logged so far. */
-  log(): string;
-  isRunning(): boolean;
   kill(signal: NodeJS.Signals): void;
   /** Sends the signal and waits for the exit. @returns the exit code, or the signal that ended the process. */
   stop(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | string | null>;
@@ -42,16 +34,7 @@ export async function startService(
   const service = await launchService({
     name,
     root,
-    // The Postgres of the tests runs without fsync.
-    env: {
-      ...inheritedEnvironment(),
-      LOG_LEVEL: 'debug',
-      DATABASE_ALLOW_UNSYNCED: 'true',
-      // A test that restarts a service on its port needs one that no other test's service takes.
-      METRICS_PORT: '0',
-      ...variables,
-      ...(variables.DATABASE_URL && { DATABASE_URL: urlOfRole(variables.DATABASE_URL, name) }),
-    },
+    env: { ...inheritedEnvironment(), ...variablesOf(name, variables) },
     logFile,
     onSpawn: (pid) => writePidFile(join(directory, 'pid'), pid),
   });

@@ -1,5 +1,11 @@
 import { afterAll, beforeAll } from 'vitest';
-import { type Pipeline, startPipeline, type Tenant } from './pipeline.ts';
+import {
+  type Pipeline,
+  type ProcessPipeline,
+  startPipeline,
+  startProcessPipeline,
+  type Tenant,
+} from './pipeline.ts';
 import { expectNoHarm } from './serving.ts';
 
 export interface UsePipelineOptions {
@@ -14,15 +20,23 @@ export interface UsePipelineOptions {
  *
  * @returns objects that are empty until the first test runs.
  */
-export function usePipeline({
-  variables = {},
-  expectNoHarm: isHarmChecked = false,
-}: UsePipelineOptions = {}): { pipeline: Pipeline; tenant: Tenant } {
+export const usePipeline = (options: UsePipelineOptions = {}): { pipeline: Pipeline; tenant: Tenant } =>
+  use(startPipeline, options);
+
+/** The same, with services that are processes: for tests of signals, of memory, and of what survives a kill. */
+export const useProcessPipeline = (
+  options: UsePipelineOptions = {},
+): { pipeline: ProcessPipeline; tenant: Tenant } => use(startProcessPipeline, options);
+
+function use<P extends Pipeline>(
+  start: (variables: Record<string, string>) => Promise<P>,
+  { variables = {}, expectNoHarm: isHarmChecked = false }: UsePipelineOptions,
+): { pipeline: P; tenant: Tenant } {
   // Vitest collects the tests before `beforeAll` fills these objects, and runs them afterwards.
-  const pipeline = {} as Pipeline;
+  const pipeline = {} as P;
   const tenant = {} as Tenant;
   beforeAll(async () => {
-    Object.assign(pipeline, await startPipeline(variables));
+    Object.assign(pipeline, await start(variables));
     Object.assign(tenant, await pipeline.createTenant());
   });
   afterAll(async () => {

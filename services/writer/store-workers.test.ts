@@ -8,7 +8,7 @@ import { openDatabase } from '../../store/db/database.ts';
 import { createDatabase } from '../../test/support/test-servers.ts';
 import { until } from '../../test/support/wait.ts';
 import type { Delivered } from './delivered.ts';
-import { startWriter } from './writer.ts';
+import { startStoreWorkers } from './store-workers.ts';
 
 const pool = { applicationName: 'weir-writer', connectionsMax: 1, statementTimeoutMs: 0 };
 
@@ -17,7 +17,7 @@ test('disposing the writer waits until a message is in quarantine', async () => 
   await using sql = openPostgres(backing.url, pool);
   await using other = openPostgres(backing.url, { ...pool, applicationName: 'test' });
   const log = openLog('test', { LOG_LEVEL: 'silent' });
-  const writer = startWriter({ database: openDatabase(sql), log, concurrency: 1, onStored: () => {} });
+  const writer = startStoreWorkers({ database: openDatabase(sql), log, concurrency: 1, onStored: () => {} });
   const settled: string[] = [];
   const message: Delivered = {
     data: Buffer.from('\xff not protobuf', 'latin1'),
@@ -52,7 +52,12 @@ test('a message that needs a newer writer is given back, and nothing of it is st
   await using backing = await createDatabase();
   await using sql = openPostgres(backing.url, pool);
   const log = openLog('test', { LOG_LEVEL: 'silent' });
-  await using writer = startWriter({ database: openDatabase(sql), log, concurrency: 1, onStored: () => {} });
+  await using writer = startStoreWorkers({
+    database: openDatabase(sql),
+    log,
+    concurrency: 1,
+    onStored: () => {},
+  });
   const settled: unknown[] = [];
   const minReader = readerVersion + 1;
   const deliver = (deliveries: number) =>

@@ -1,0 +1,115 @@
+import type { RequestListener } from 'node:http';
+import { requiredOf } from '../../platform/config/variables.ts';
+import { type Config, requireConfig } from '../../platform/config.ts';
+import type { FindUnready } from '../../platform/http/readiness.ts';
+import { createAnswerAfterBody } from '../../platform/http/unread-body.ts';
+import type { Logger } from '../../platform/log.ts';
+import { answerRollCall } from '../../platform/queue/roll-call.ts';
+import type { ServiceContext, Started } from '../../platform/service.ts';
+import { openOwnSpans } from '../../platform/tracing/own-spans.ts';
+import { openCheckedClock } from '../../store/db/clock.ts';
+import { openPostgres } from '../../store/db/connect.ts';
+import { openDatabase } from '../../store/db/database.ts';
+import { requireSchemaOnStart } from '../../store/migrate/schema-range.ts';
+import { openBatchDependencies } from './batch-dependencies.ts';
+import { detachBuffer } from './body/detach-buffer.ts';
+import { openQueue } from './commit/queue.ts';
+import { keyLookupTimeoutMs, limitsOfProcess } from './limits.ts';
+import { serveIngest } from './listen/server.ts';
+import { describeApi } from './openapi/document.ts';
+import { exportLogsRpc, logsRpcPath } from './otlp/export-logs.ts';
+import { exportRpc, exportRpcPath } from './otlp/export-rpc.ts';
+import { metricsRpcPath, refuseSignalRpc } from './otlp/other-signals.ts';
+import { createRespondExportError } from './otlp/respond/http-response.ts';
+import { toExportConnectError } from './otlp/respond/rpc-error.ts';
+import { createIngestReadiness } from './readiness.ts';
+import { createCors } from './respond/cors.ts';
+import { FailureLog } from './respond/failure-log.ts';
+import { createRespondError } from './respond/respond-error.ts';
+import { handleRequest } from './routes.ts';
+import { toConnectError } from './rpc/error.ts';
+import { createRpcHandlers, type RpcHandler } from './rpc/handlers.ts';
+import { createHealth } from './rpc/health.ts';
+import { createRespondRpcError } from './rpc/respond-error.ts';
+
+/**
+ * Starts ingest: HTTP in, JetStream out.
+ *
+ * @throws ConfigError when a variable is missing, nats-server cannot store the queue, or a port cannot be used.
+ */
+export async function startIngest(context: ServiceContext): Promise<Started & { url: string }> {
+  const { log, resources, stopping, report } = context;
+  const config = requireConfig(context.config, requiredOf.ingest);
+  const sql = resources.use(
+    openPostgres(config.DATABASE_URL, {
+      applicationName: 'weir-ingest',
+      connectionsMax: 4,
+      statementTimeoutMs: keyLookupTimeoutMs,
+    }),
+  );
+  await requireSchemaOnStart(sql, log);
+  const database = openDatabase(sql);
+  const clock = resources.use(await openCheckedClock(database, log));
+  const queue = await openQueue(config, { log, resources });
+  const queueStreams = queue.streams.map(({ name }) => name);
+  answerRollCall(queue.nats, () => ({ ...report(), queueStreams }));
+  const ownSpans = await openOwnSpans('ingest', config);
+  if (ownSpans !== undefined) resources.use(ownSpans);
+  const processes = config.INGEST_PROCESSES ?? 1;
+  const limits = limitsOfProcess(processes, config.INGEST_BYTES_IN_FLIGHT_MAX);
+  const batches = openBatchDependencies({ config, database, clock, queue, ownSpans, limits, log, resources });
+  const failures = resources.use(new FailureLog(log));
+  const findUnready = createIngestReadiness({ sql, clock, stopping, ...queue });
+  const health = createHealth(findUnready);
+  const routing = createRouting({ batches, failures, findUnready, health, config, log });
+  const onRequest: RequestListener = (request, response) => void handleRequest(routing, request, response);
+  const { respondError } = routing;
+  const listening = { connectionsMax: limits.connectionsMax, isShared: processes > 1 };
+  const { url } = resources.use(
+    await serveIngest({ onRequest, respondError, listening, config, log, stopping }),
+  );
+  // Runs first on shutdown: ends Health.Watch streams.
+  resources.use(health);
+  return { url, probes: { findUnready } };
+}
+
+/** What each protocol and route needs to respond. */
+function createRouting(options: {
+  batches: ReturnType<typeof openBatchDependencies>;
+  failures: FailureLog;
+  findUnready: FindUnready;
+  health: ReturnType<typeof createHealth>;
+  config: Config;
+  log: Logger;
+}) {
+  const { batches, failures, findUnready, health, config, log } = options;
+  const answerAfterBody = createAnswerAfterBody(detachBuffer);
+  const respondRpcError = createRespondRpcError({ answerAfterBody, failures, convert: toConnectError });
+  const exporting = {
+    ...batches,
+    answerAfterBody,
+    respondExportError: createRespondExportError({ answerAfterBody, failures }),
+    respondExportRpcError: createRespondRpcError({
+      answerAfterBody,
+      failures,
+      convert: toExportConnectError,
+    }),
+  };
+  const exportSpans: RpcHandler = (request, response) => exportRpc(exporting, request, response);
+  const logs: RpcHandler = (request, response) => exportLogsRpc(exporting, request, response);
+  const refuse: RpcHandler = (request, response) => refuseSignalRpc(exporting, request, response);
+  return {
+    ...exporting,
+    rpcHandlers: new Map([
+      ...createRpcHandlers({ ...batches, respondRpcError }, health),
+      [exportRpcPath, exportSpans],
+      [metricsRpcPath, refuse],
+      [logsRpcPath, logs],
+    ]),
+    openApiJson: JSON.stringify(describeApi(config.WEIR_VENDOR)),
+    findUnready,
+    cors: createCors(config.INGEST_ALLOWED_ORIGINS),
+    respondError: createRespondError({ answerAfterBody, failures, log }),
+    respondRpcError,
+  };
+}

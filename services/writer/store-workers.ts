@@ -1,0 +1,106 @@
+import type { Logger } from '../../platform/log.ts';
+import { decodeGroup, type Group, readerVersion } from '../../platform/queue/group.ts';
+import type { Database } from '../../store/db/database.ts';
+import { requireWellFormed } from '../../store/write/well-formed.ts';
+import { Backlog } from './backlog.ts';
+import type { Delivered } from './delivered.ts';
+import type { Receiver } from './delivery.ts';
+import { eventsPerStatementMax, statementBytesMax } from './limits.ts';
+import { MessageStore } from './message-store.ts';
+import { whileBusy } from './metrics.ts';
+import type { FailedNode } from './parts/failed-nodes.ts';
+import { correctReceipts } from './receipt-time.ts';
+
+export interface StoreDependencies {
+  database: Database;
+  log: Logger;
+  /** The number of workers. Each runs one statement at a time. */
+  concurrency: number;
+  /** Called after each COMMIT, with the spaces whose events it stored. */
+  onStored: (spaceIds: Iterable<string>) => void;
+  /** Least time between two statements that are not full; default 0. */
+  gatherMs?: number;
+  /** For each stream, the sequence up to which a replay delivers messages again. */
+  replays?: ReadonlyMap<string, number>;
+}
+
+/** The running workers. */
+export interface StoreWorkers extends Receiver, AsyncDisposable {
+  /** When it last stored messages, by `performance.now()`. */
+  readonly lastStoredAtMs: number;
+  /** The failed nodes of the database, and the spaces that wait for them. */
+  readonly failedNodes: readonly FailedNode[];
+}
+
+/**
+ * Moves messages from the queue into Postgres. While all workers are busy, arriving messages wait, and the next free worker
+ * takes as many as fit into one statement: under load statements grow, otherwise a message is stored at once, or on Citus a moment
+ * later, together with others (`clusterGatherMs`).
+ *
+ * A message is acknowledged only after its COMMIT. After a transient failure it is redelivered; events that Postgres refuses
+ * permanently go to quarantine (storeParts). When quarantine refuses them, too, their message stays in the queue and is
+ * retried with growing delays.
+ *
+ * Disposing it finishes messages that are being stored or quarantined, and returns waiting ones to the queue.
+ */
+export function startStoreWorkers({
+  database,
+  log,
+  concurrency,
+  onStored,
+  gatherMs = 0,
+  replays = new Map(),
+}: StoreDependencies): StoreWorkers {
+  const backlog = new Backlog<Delivered>(eventsPerStatementMax, statementBytesMax, gatherMs);
+  const store = new MessageStore(database, log, onStored);
+  const runWorker = async () => {
+    for (let taken = await backlog.take(); taken !== undefined; taken = await backlog.take())
+      await whileBusy(() => store.store(taken));
+  };
+  const workers = Array.from({ length: concurrency }, runWorker);
+  const quarantining = new Set<Promise<void>>();
+
+  return {
+    get lastStoredAtMs() {
+      return store.lastStoredAtMs;
+    },
+    get failedNodes() {
+      return store.failedNodes;
+    },
+    room: async () => concurrency * (await backlog.room()),
+    receive(message) {
+      store.hold(message);
+      const group = tryDecode(message, replays.get(message.position.stream) ?? 0);
+      if (!(group instanceof Error)) {
+        if (group.minReader > readerVersion) return store.leaveToNewer(message, group.minReader);
+        const events = correctReceipts(group, message.queuedAtMs);
+        if (events > 0) log.error({ events }, "ALARM: an ingest's clock was behind when it received events");
+        return backlog.add(message, group, message.data.length);
+      }
+      const done = store.quarantine(message, group).finally(() => quarantining.delete(done));
+      quarantining.add(done);
+    },
+    async [Symbol.asyncDispose]() {
+      store.release(backlog.close());
+      await Promise.all([...workers, ...quarantining]);
+      store[Symbol.dispose]();
+    },
+  };
+}
+
+function tryDecode({ data, position }: Delivered, replayUpTo: number): Group | Error {
+  try {
+    const group = decodeGroup(data);
+    // A newer format cannot be checked here.
+    if (group.minReader > readerVersion) return group;
+    for (const part of group.parts) {
+      part.queueStream = position.stream;
+      part.queueSequence = BigInt(position.sequence);
+      part.replayed = position.sequence <= replayUpTo;
+      requireWellFormed(part);
+    }
+    return group;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
