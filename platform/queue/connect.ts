@@ -51,7 +51,9 @@ export async function connectQueue(url: string, name: string): Promise<NatsConne
     await connection.close();
     throw error;
   }
-  return Object.assign(connection, { [Symbol.asyncDispose]: () => connection.drain() });
+  // Drain rejects while no server is connected: a service then has nothing to flush, and must end in order all the same.
+  const dispose = () => connection.drain().catch(() => connection.close());
+  return Object.assign(connection, { [Symbol.asyncDispose]: dispose });
 }
 
 /** The largest payload of one message, in bytes: what the server and the writers accept, less `messageOverheadBytes`. */
