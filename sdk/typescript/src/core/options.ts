@@ -1,4 +1,5 @@
 import type { Receipt } from '../deliver/receipt.ts';
+import { dropUndefined } from '../event/drop-undefined.ts';
 import type { Mask } from '../event/redact.ts';
 import type { DropReport } from '../queue/counters.ts';
 import type { SpoolStore } from '../queue/spool-store.ts';
@@ -72,8 +73,7 @@ export function readSettings(options: WeirOptions): Settings {
   if (fault !== undefined) console.warn(`weir: ${fault} Nothing is recorded.`);
   return {
     ...options,
-    ...(release !== undefined && { release }),
-    ...(environment !== undefined && { environment }),
+    ...dropUndefined({ release, environment }),
     url,
     apiKey,
     isEnabled: isWanted && fault === undefined,

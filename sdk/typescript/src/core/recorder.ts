@@ -49,12 +49,11 @@ export class Recorder {
     const notices = new Notices();
     this.#counters = new Counters({ runtime, onDrop, notices });
     this.#link = openLink({ ...settings, fetch: options.fetch, headers: options.headers ?? {} });
-    const { post } = this.#link;
     this.#sender = new Sender({
       queue: new Queue(),
       counters: this.#counters,
       runtime,
-      post,
+      post: this.#link.post,
       spool,
       onQuota,
       onAccepted,
@@ -206,17 +205,12 @@ export class Recorder {
     }
     if (this.#isFlushAhead) return;
     this.#isFlushAhead = true;
-    // Only events of the same turn share a flush: an edge runtime must not wait for another invocation's
-    // promise.
+    // Only for the same turn: an edge runtime must not wait for the promise of another invocation.
     queueMicrotask(() => {
       this.#isFlushAhead = false;
     });
-    waitUntil(this.#flushInvocation());
-  }
-
-  async #flushInvocation(): Promise<void> {
-    await sleep(this.#settings.runtime, serverlessDelayMs);
-    await this.#deliver(flushTimeoutMs, true);
+    const delay = sleep(this.#settings.runtime, serverlessDelayMs);
+    waitUntil(delay.then(() => this.#deliver(flushTimeoutMs, true)));
   }
 
   #deliver(timeoutMs: number, isInvocation = this.#waitUntil !== undefined || isCloudflare()): Promise<void> {
@@ -232,8 +226,7 @@ export class Recorder {
 
   #flushAtEnd(): void {
     for (const settle of this.#settleHooks) settle(true);
-    // The process becomes idle again after this flush. Without new events it must then end, even if some are
-    // pending.
+    // The process becomes idle again after this flush. Without new events it must end then.
     if (this.#sender.pending === 0 || this.#counters.recorded === this.#recordedAtIdle) return;
     this.#recordedAtIdle = this.#counters.recorded;
     // With a spool one attempt is enough: the remaining events are on disk.

@@ -58,13 +58,14 @@ export class Snapshots {
       this.#counters.drop('masked', 1);
       return false;
     }
-    const text = textOf(redacted);
-    if (text === undefined) {
+    try {
+      const text = composeEvent(redacted);
+      const bytes = encoder.encode(text);
+      return bytes.length <= eventBytesMax ? this.#queue(event.id, bytes) : this.#truncate(event.id, text);
+    } catch {
       this.#counters.drop('unserializable', 1);
       return false;
     }
-    const bytes = encoder.encode(text);
-    return bytes.length <= eventBytesMax ? this.#queue(event.id, bytes) : this.#truncate(event.id, text);
   }
 
   #redact(event: WeirEvent): WeirEvent | undefined {
@@ -100,14 +101,6 @@ export class Snapshots {
     const isQueued = this.#push({ id, bytes, atMs: this.#settings.runtime.wallMs() });
     if (!isQueued) this.#counters.drop('queue_full', 1);
     return isQueued;
-  }
-}
-
-function textOf(event: WeirEvent): string | undefined {
-  try {
-    return composeEvent(event);
-  } catch {
-    return undefined;
   }
 }
 

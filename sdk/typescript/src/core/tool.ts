@@ -40,8 +40,9 @@ export function wrapTool<F extends (...args: never[]) => unknown>(
     }
     return observeResult(result, call);
   };
-  Object.defineProperty(wrapped, 'name', { value: fn.name, configurable: true });
-  Object.defineProperty(wrapped, 'length', { value: fn.length, configurable: true });
+  for (const name of ['name', 'length'] as const) {
+    Object.defineProperty(wrapped, name, { value: fn[name], configurable: true });
+  }
   return wrapped as F;
 }
 

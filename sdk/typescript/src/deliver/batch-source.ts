@@ -62,9 +62,9 @@ export class BatchSource {
   }
 
   async next(): Promise<Batch | undefined> {
+    this.expire();
     const kept = this.#kept;
     this.#kept = undefined;
-    if (kept && !kept.isSpooled) this.#expire(kept);
     if (kept && kept.events.length > 0) return kept;
     kept?.release();
     // Memory first: its events are lost in a crash.
@@ -107,12 +107,15 @@ export class BatchSource {
 
   /** Drops what is too old in memory, if there is no spool. */
   expire(): void {
-    const { spool, queue, counters } = this.#options;
+    const { spool, queue, counters, runtime } = this.#options;
     if (spool) return;
-    if (this.#kept) this.#expire(this.#kept);
-    const expired = queue.takeBefore(this.#oldestMs);
+    const oldestMs = runtime.wallMs() - memoryAgeMaxMs;
+    const { events: kept = [] } = this.#kept ?? {};
+    const fresh = kept.filter(({ atMs }) => atMs >= oldestMs);
+    const expired = queue.takeBefore(oldestMs);
+    counters.drop('expired', kept.length - fresh.length + expired.length);
+    kept.splice(0, kept.length, ...fresh);
     queue.settle(expired);
-    counters.drop('expired', expired.length);
   }
 
   /**
@@ -121,7 +124,7 @@ export class BatchSource {
   saveAll(): void {
     const { spool, queue, counters } = this.#options;
     const batch = this.#kept ?? this.#inFlight;
-    const events = queue.take(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
+    const events = queue.take();
     queue.settle(events);
     const unsaved = [...(batch && !batch.isSpooled ? batch.events.splice(0) : []), ...events];
     const appended = spool?.append(unsaved) ?? 0;
@@ -134,15 +137,5 @@ export class BatchSource {
     const spooled = await spool?.next((reason, events) => counters.drop(reason, events));
     if (spooled === undefined) return undefined;
     return { events: spooled.events, isSpooled: true, release: () => spooled.release(), abandon: () => [] };
-  }
-
-  #expire(batch: Batch): void {
-    const fresh = batch.events.filter(({ atMs }) => atMs > this.#oldestMs);
-    this.#options.counters.drop('expired', batch.events.length - fresh.length);
-    batch.events.splice(0, batch.events.length, ...fresh);
-  }
-
-  get #oldestMs(): number {
-    return this.#options.runtime.wallMs() - memoryAgeMaxMs;
   }
 }

@@ -1,5 +1,5 @@
 import { describeError } from '../event/error-details.ts';
-import { envelopeBytes, isolateRoundsMax } from '../limits.ts';
+import { isolateRoundsMax } from '../limits.ts';
 import type { Counters } from '../queue/counters.ts';
 import type { QueuedEvent } from '../queue/queue.ts';
 import { callSafely } from '../runtime/callback.ts';
@@ -92,21 +92,17 @@ function settleAccepted(
 }
 
 const encoder = new TextEncoder();
-const head = encoder.encode('{"events":[');
-const tail = encoder.encode(']}');
-const comma = ','.charCodeAt(0);
+const [head, comma, tail] = [encoder.encode('{"events":['), encoder.encode(','), encoder.encode(']}')];
 
 /** The request body of a batch (docs/api.md §2.1). */
 function composeBody(events: readonly QueuedEvent[]): Uint8Array<ArrayBuffer> {
-  const content = events.reduce((sum, { bytes }) => sum + bytes.length, 0);
-  const body = new Uint8Array(envelopeBytes + content + Math.max(0, events.length - 1));
-  body.set(head);
-  let at = head.length;
-  for (const [index, { bytes }] of events.entries()) {
-    if (index > 0) body[at++] = comma;
-    body.set(bytes, at);
-    at += bytes.length;
+  const members = events.flatMap(({ bytes }, index) => (index > 0 ? [comma, bytes] : [bytes]));
+  const parts = [head, ...members, tail];
+  const body = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    body.set(part, at);
+    at += part.length;
   }
-  body.set(tail, at);
   return body;
 }

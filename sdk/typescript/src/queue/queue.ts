@@ -42,7 +42,7 @@ export class Queue {
   /**
    * Takes the oldest events within both limits, at least one. They count against the bounds until `settle`.
    */
-  take(eventsMax: number, bytesMax: number): QueuedEvent[] {
+  take(eventsMax = Number.POSITIVE_INFINITY, bytesMax = Number.POSITIVE_INFINITY): QueuedEvent[] {
     let count = 0;
     let bytes = 0;
     for (const event of this.#events) {

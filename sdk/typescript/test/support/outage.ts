@@ -26,6 +26,9 @@ export interface Outage {
 
 const outageSeconds = 3_600;
 
+/** More than the compressed segments of the outage. */
+const compressedBytesMax = 512 * 1024 ** 2;
+
 /**
  * Makes Weir unreachable for an hour of virtual time while events are recorded, and waits until all are
  * delivered.
@@ -45,6 +48,8 @@ export async function runOutage({
   for (let second = 0; second < outageSeconds; second++) {
     for (let i = 0; i < eventsPerSecond; i++) weir.record(llmEvent(prompt));
     await runtime.advance(1_000);
+    // The hour takes a minute: wait for the compression of full segments, which keeps up in real time.
+    while (spool.bytes > compressedBytesMax) await new Promise(setImmediate);
     const { pending, spooled } = weir.stats();
     memoryEventsMax = Math.max(memoryEventsMax, pending - spooled);
     spoolBytesMax = Math.max(spoolBytesMax, spool.bytes);
