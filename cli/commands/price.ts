@@ -5,7 +5,13 @@ import type { Database } from '../../store/db/database.ts';
 import { noSpace } from '../../store/db/limits.ts';
 import { type ImportedPrices, importListPrices } from '../../store/prices/list-prices.ts';
 import { type PriceList, parsePriceList } from '../../store/prices/price-list.ts';
-import { listPrices, type ModelPrice, removePrice, setPrice } from '../../store/prices/prices.ts';
+import {
+  listPrices,
+  type ModelPrice,
+  removePrice,
+  setPrice,
+  spacePricesMax,
+} from '../../store/prices/prices.ts';
 import { parseDay, parseId, parseName, parsePrice } from '../arguments.ts';
 import { requireSpace, withDatabase } from '../database.ts';
 import { CommandError, findFile, type Host, printJson } from '../host.ts';
@@ -41,7 +47,8 @@ export function addPriceCommands(program: Command, host: Host): void {
         const spaceId = await readSpace(database, options.space);
         const { model, from: validFrom, input, output, cacheRead = null, cacheWrite = null } = options;
         const set = { model, validFrom, input, output, cacheRead, cacheWrite };
-        await setPrice(database, { spaceId, actor: operator }, set);
+        if (!(await setPrice(database, { spaceId, actor: operator }, set)))
+          throw new CommandError(`The space has ${spacePricesMax} prices of its own. Remove one first.`);
         await printJson(host, { spaceId, ...set });
       }),
     );

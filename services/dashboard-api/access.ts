@@ -7,8 +7,8 @@ import type { Sessions, SessionUser, SpaceUser } from './accounts/session.ts';
 
 /**
  * The tenancy boundary: session → member of the space → role, or read key → its space → its scope. Procedures, live streams and
- * downloads check the caller only with these functions, and open a SpaceStore or a SpaceAdmin only for the space that they return. The statement of a change checks
- * again (store/accounts/audit/grant.ts), for the actor created here.
+ * downloads check the caller only with these functions, and open a SpaceData or a SpaceAdmin only for the space that they return. The statement of a
+ * change checks again (store/accounts/audit/grant.ts), for the actor created here.
  *
  * A space of which the user is not a member is answered like one that does not exist, so that ids of spaces are not revealed.
  */

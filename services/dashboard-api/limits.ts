@@ -127,8 +127,16 @@ export const chartBucketsMax = 1_500;
 export const chartGroupsDefault = 10;
 export const chartGroupsMax = 50;
 
+/**
+ * Points of a chart over all its groups: ten groups and all others in every bucket. Each takes some 40 µs, and 200 bytes of the response.
+ */
+export const chartCellsMax = 11 * chartBucketsMax;
+
 /** Models whose costs are listed: more than any space uses. */
 export const costModelsMax = 1_000;
+
+/** Cells that one statement of a chart of costs returns: some 15 MB of memory. */
+export const costCellsAtOnce = 40_000;
 
 /** Days whose models the page of prices lists. */
 export const pricedDays = 30;

@@ -25,7 +25,6 @@ import { OpenStreams } from './live/open-streams.ts';
 import { openSeal } from './seal.ts';
 import { openSecondFactor } from './second-factor/open-second-factor.ts';
 import { findPasskeySite } from './second-factor/passkey-site.ts';
-import { openSpaceStore } from './spaces/space-store.ts';
 import type { Services } from './trpc/context.ts';
 
 /** The same database through several pools, so that reads of spaces cannot delay sign-ins or session checks, nor those of operators. */
@@ -101,17 +100,14 @@ function openSpaceServices(
   const search = openFairLimiter(searchLimits);
   const openBytes = new OpenBytes(exportOpenBytesMax);
   return {
-    openSpace: (caller) =>
-      openSpaceStore(
-        {
-          database: limitQueries(spaces, limitFor(caller, queries)),
-          streams,
-          openingLimiter: limitFor(caller, opening),
-          searchLimiter: limitFor(caller, search),
-          openBytes,
-        },
-        caller.spaceId,
-      ),
+    openSpace: (caller) => ({
+      spaceId: caller.spaceId,
+      database: limitQueries(spaces, limitFor(caller, queries)),
+      streams,
+      openingLimiter: limitFor(caller, opening),
+      searchLimiter: limitFor(caller, search),
+      openBytes,
+    }),
     openSpaceAdmin: (spaceId, actor) => {
       const database = limitQueries(spaces, limitFor({ spaceId, userId: actor.id }, queries));
       const retentionDaysMax = config.RETENTION_DAYS_MAX;

@@ -16,10 +16,10 @@ export function isPrice(text: string): boolean {
   return shape.test(text);
 }
 
-/** The cost of tokens, in units of 10^-12 dollars. @param price a text that {@link isPrice}, in dollars per million tokens. */
-export function costOf(tokens: bigint, price: string): bigint {
+/** A price in units of 10^-12 dollars for each token. @param price a text that {@link isPrice}, in dollars per million tokens. */
+export function unitsOf(price: string): bigint {
   const [whole = '0', decimals = ''] = price.split('.');
-  return tokens * BigInt(whole + decimals.slice(0, priceDecimals).padEnd(priceDecimals, '0'));
+  return BigInt(whole + decimals.slice(0, priceDecimals).padEnd(priceDecimals, '0'));
 }
 
 /** A cost in dollars as a decimal, without trailing zeros: `0.0125`. */

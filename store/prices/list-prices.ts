@@ -1,4 +1,4 @@
-import { asc, gt, inArray, sql } from 'drizzle-orm';
+import { asc, inArray, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Database, Transaction } from '../db/database.ts';
 import { listPrices } from '../db/schema.ts';
@@ -100,11 +100,4 @@ export async function readListPrices(
     .orderBy(asc(listPrices.validFrom));
   const byName = Map.groupBy(rows, ({ model }) => model);
   return new Map(models.map((model) => [model, findByName(byName, model) ?? []]));
-}
-
-/** The days on which a list price changed. */
-export async function readListChanges(database: Database): Promise<string[]> {
-  const { validFrom } = listPrices;
-  const rows = await database.selectDistinct({ validFrom }).from(listPrices).where(gt(validFrom, allTime));
-  return rows.map((row) => row.validFrom);
 }

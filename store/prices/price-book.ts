@@ -1,44 +1,130 @@
+import { and, gt, lte } from 'drizzle-orm';
+import { type PgColumn, union } from 'drizzle-orm/pg-core';
 import type { Database } from '../db/database.ts';
+import { listPrices as listedPrices, modelPrices } from '../db/schema.ts';
+import { unitsOf } from './decimal.ts';
 import { readListPrices, type SourcedPrice } from './list-prices.ts';
-import { type ListedPrice, listPrices, type ModelPrice } from './prices.ts';
+import { appliesTo, type ListedPrice, listPrices, type ModelPrice } from './prices.ts';
 
-/** The price that applies to a model at a time. */
-export type AppliedPrice =
-  | (ModelPrice & { origin: 'space' | 'operator' })
-  | (SourcedPrice & { origin: 'list' });
+/** The price of a model, who set it, and its units of 10^-12 dollars for each token. */
+export type AppliedPrice = { readonly units: Readonly<Record<TokenKind, bigint>> } & (
+  | (ListedPrice & { readonly origin: 'space' | 'operator' })
+  | (SourcedPrice & { readonly origin: 'list' })
+);
 
-/** The price of a model at a time, in milliseconds since the epoch; undefined without one. */
-export type FindPrice = (model: string, atMs: number) => AppliedPrice | undefined;
+type TokenKind = 'input' | 'output' | 'cacheRead' | 'cacheWrite';
 
-/** Reads the prices that apply to models of a space. @param set its result of `listPrices`, if that was read before. */
+/** The price of a model from a time on, until the next period of the model. */
+export interface PricePeriod {
+  readonly fromMs: number;
+  readonly price: AppliedPrice;
+}
+
+/**
+ * The prices that apply to some models of a space, sorted and parsed once: a space's own price comes before the operator's, and that
+ * before the provider's list price; of each, the latest that is valid.
+ */
+export class PriceBook {
+  readonly #periods: ReadonlyMap<string, readonly PricePeriod[]>;
+
+  constructor(set: readonly ListedPrice[], listed: ReadonlyMap<string, readonly SourcedPrice[]>) {
+    const byModel = Map.groupBy(set, ({ model }) => model);
+    const models = new Set([...byModel.keys(), ...listed.keys()]);
+    this.#periods = new Map(
+      Array.from(models, (model) => [model, toPeriods(byModel.get(model) ?? [], listed.get(model) ?? [])]),
+    );
+  }
+
+  /** The periods of a model's price, ascending. */
+  periodsOf(model: string): readonly PricePeriod[] {
+    return this.#periods.get(model) ?? [];
+  }
+
+  /** The price of a model at a time, by binary search. */
+  priceAt(model: string, atMs: number): AppliedPrice | undefined {
+    const periods = this.periodsOf(model);
+    let [low, high] = [0, periods.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((periods[middle]?.fromMs ?? 0) <= atMs) low = middle + 1;
+      else high = middle;
+    }
+    return periods[low - 1]?.price;
+  }
+}
+
+/** Reads the prices that apply to models of a space. */
 export async function openPriceBook(
   database: Database,
   spaceId: string,
   models: readonly string[],
-  set?: readonly ListedPrice[],
-): Promise<FindPrice> {
-  const [own, listed] = await Promise.all([
-    set ?? listPrices(database, spaceId),
+): Promise<PriceBook> {
+  if (models.length === 0) return new PriceBook([], new Map());
+  const [set, listed] = await Promise.all([
+    listPrices(database, spaceId, models),
     readListPrices(database, models),
   ]);
-  const byModel = Map.groupBy(own, ({ model }) => model);
-  return (model, atMs) => {
-    const price = priceOn(byModel.get(model) ?? [], atMs);
-    if (price !== undefined) return { ...price, origin: price.spaceId === null ? 'operator' : 'space' };
-    const list = listed.get(model)?.findLast(({ validFrom }) => dayOf(validFrom) <= atMs);
-    return list && { ...list, origin: 'list' };
+  return new PriceBook(set, listed);
+}
+
+function toPeriods(set: readonly ListedPrice[], listed: readonly SourcedPrice[]): PricePeriod[] {
+  const prices: AppliedPrice[] = [
+    ...set.map((price) => ({
+      ...price,
+      origin: price.spaceId === null ? ('operator' as const) : ('space' as const),
+      units: unitsOfPrice(price),
+    })),
+    ...listed.map((price) => ({ ...price, origin: 'list' as const, units: unitsOfPrice(price) })),
+  ];
+  const valid: Partial<Record<AppliedPrice['origin'], AppliedPrice>> = {};
+  const periods: PricePeriod[] = [];
+  const starts = prices.map((price) => ({ fromMs: dayOf(price.validFrom), price }));
+  for (const { fromMs, price } of starts.toSorted((a, b) => a.fromMs - b.fromMs)) {
+    valid[price.origin] = price;
+    const applied = valid.space ?? valid.operator ?? price;
+    const last = periods.at(-1);
+    if (last?.price === applied) continue;
+    if (last?.fromMs === fromMs) periods.pop();
+    periods.push({ fromMs, price: applied });
+  }
+  return periods;
+}
+
+/** Without cache prices, cached tokens cost as much as input: providers charge for them, so omitting them would understate the cost. */
+function unitsOfPrice({ input, output, cacheRead, cacheWrite }: ModelPrice): AppliedPrice['units'] {
+  return {
+    input: unitsOf(input),
+    output: unitsOf(output),
+    cacheRead: unitsOf(cacheRead ?? input),
+    cacheWrite: unitsOf(cacheWrite ?? input),
   };
 }
 
-/** The price that was set for a time: the latest of the space's own prices, or else of the global ones. */
-export function priceOn(prices: readonly ListedPrice[], atMs: number): ListedPrice | undefined {
-  const valid = prices
-    .filter(({ validFrom }) => dayOf(validFrom) <= atMs)
-    .toSorted((a, b) => (a.validFrom < b.validFrom ? -1 : 1));
-  return valid.findLast(({ spaceId }) => spaceId !== null) ?? valid.at(-1);
+/**
+ * The starts of the UTC days after `fromMs` and before `toMs` on which a price of the space, the operator or a list begins, in
+ * milliseconds since the epoch.
+ */
+export async function readPriceChanges(
+  database: Database,
+  spaceId: string,
+  { fromMs, toMs }: { fromMs: number; toMs: number },
+): Promise<number[]> {
+  const dayAt = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+  const isBetween = (day: PgColumn) => and(gt(day, dayAt(fromMs)), lte(day, dayAt(toMs)));
+  const found = await union(
+    database
+      .select({ day: modelPrices.validFrom })
+      .from(modelPrices)
+      .where(and(appliesTo(spaceId), isBetween(modelPrices.validFrom))),
+    database
+      .select({ day: listedPrices.validFrom })
+      .from(listedPrices)
+      .where(isBetween(listedPrices.validFrom)),
+  );
+  return found.map(({ day }) => dayOf(day)).filter((ms) => ms < toMs);
 }
 
 /** Start of a UTC day, in milliseconds since the epoch. */
-export function dayOf(date: string): number {
+function dayOf(date: string): number {
   return Date.parse(`${date}T00:00:00Z`);
 }

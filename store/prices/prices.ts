@@ -1,4 +1,4 @@
-import { and, asc, eq, isNull, or } from 'drizzle-orm';
+import { and, asc, eq, inArray, isNull, or, type SQL } from 'drizzle-orm';
 import { asStored } from '../../event/text.ts';
 import { type Actor, runAudited } from '../accounts/audit/audit.ts';
 import type { Database } from '../db/database.ts';
@@ -29,23 +29,46 @@ export interface PriceChange {
   readonly actor: Actor;
 }
 
-/** The prices that apply to a space, or with null only those for all spaces, ordered by model and day. */
-export async function listPrices(database: Database, ofSpace: string | null): Promise<ListedPrice[]> {
+/** Most prices of one space's own. A model's prices are sorted for each chart, list and filter with costs. */
+export const spacePricesMax = 5_000;
+
+/** The prices that apply to a space, or with null only those for all spaces, ordered by model and day. @param models only these. */
+export async function listPrices(
+  database: Database,
+  ofSpace: string | null,
+  models?: readonly string[],
+): Promise<ListedPrice[]> {
   const { spaceId, model, validFrom, input, output, cacheRead, cacheWrite } = modelPrices;
   return await database
     .select({ spaceId, model, validFrom, input, output, cacheRead, cacheWrite })
     .from(modelPrices)
-    .where(ofSpace === null ? isNull(spaceId) : or(isNull(spaceId), eq(spaceId, ofSpace)))
+    .where(and(appliesTo(ofSpace), models && inArray(model, [...models])))
     .orderBy(asc(model), asc(validFrom), asc(spaceId));
 }
 
-/** Sets the price of a model from a day on. A change for all spaces is logged in the operator's audit log. */
-export async function setPrice(database: Database, change: PriceChange, price: ModelPrice): Promise<void> {
-  const { input, output, cacheRead, cacheWrite } = price;
+export function appliesTo(ofSpace: string | null): SQL | undefined {
+  const { spaceId } = modelPrices;
+  return ofSpace === null ? isNull(spaceId) : or(isNull(spaceId), eq(spaceId, ofSpace));
+}
+
+/**
+ * Sets the price of a model from a day on. A change for all spaces is logged in the operator's audit log.
+ *
+ * @returns false when the space has {@link spacePricesMax} prices: then only those can be replaced.
+ */
+export async function setPrice(database: Database, change: PriceChange, price: ModelPrice): Promise<boolean> {
+  const { input, output, cacheRead, cacheWrite, validFrom } = price;
+  const model = asStored(price.model);
+  if (change.spaceId !== null) {
+    const isOwn = eq(modelPrices.spaceId, change.spaceId);
+    const isSame = and(isOwn, eq(modelPrices.model, model), eq(modelPrices.validFrom, validFrom));
+    const isFull = (await database.$count(modelPrices, isOwn)) >= spacePricesMax;
+    if (isFull && (await database.$count(modelPrices, isSame)) === 0) return false;
+  }
   const changed = database.$with('changed').as(
     database
       .insert(modelPrices)
-      .values({ ...price, model: asStored(price.model), spaceId: change.spaceId })
+      .values({ ...price, model, spaceId: change.spaceId })
       .onConflictDoUpdate({
         target: [modelPrices.spaceId, modelPrices.model, modelPrices.validFrom],
         set: { input, output, cacheRead, cacheWrite },
@@ -55,6 +78,7 @@ export async function setPrice(database: Database, change: PriceChange, price: M
   const { spaceId } = changed;
   const entry = { spaceId, actor: change.actor, action: 'price.set', details: { ...price } };
   await runAudited(database, changed, entry);
+  return true;
 }
 
 /** Removes a price. @returns whether there was one. */

@@ -244,9 +244,14 @@ async function deliverAll(
   for (const request of killed) await request.deliver();
 }
 
+/** A space whose texts are read without waiting for others. */
+function textsOf(spaceId: string) {
+  return { database, spaceId, openingLimiter: <T>(task: () => Promise<T>) => task() };
+}
+
 /** The page of the trace shows the tree of the spans, without links. */
 async function expectTree(spaceId: string, spans: readonly RandomSpan[]) {
-  const trace = await readTrace(database, spaceId, traceUuidOf(traceId));
+  const trace = await readTrace(textsOf(spaceId), traceUuidOf(traceId));
   const { id, traceId: ofTrace, attributes } = events;
   const rows = await database
     .select({ id, traceId: ofTrace, attributes })
@@ -612,17 +617,12 @@ test.each([1, 2])(
 
 /** The parent of an event wherever it is read: the page of its trace, the opened event, and the exports of texts, of columns, and of both. */
 async function parentsOf(spaceId: string, id: string): Promise<unknown[]> {
-  const source = {
-    database,
-    spaceId,
-    limiter: <T>(task: () => Promise<T>) => task(),
-    openBytes: new OpenBytes(1024 ** 2),
-  };
-  const trace = await readTrace(database, spaceId, traceUuidOf(traceId));
-  const opened = await readWholeEvent(database, spaceId, id);
+  const space = { ...textsOf(spaceId), openBytes: new OpenBytes(1024 ** 2) };
+  const trace = await readTrace(textsOf(spaceId), traceUuidOf(traceId));
+  const opened = await readWholeEvent(space, id);
   const [texts, rows, both] = await Promise.all(
-    [exportTexts(source, {}), exportEvents(database, spaceId, {}), exportWholeEvents(source, {})].map(
-      async (pages) => (await Array.fromAsync<unknown[]>(pages)).flat(),
+    [exportTexts(space, {}), exportEvents(space, {}), exportWholeEvents(space, {})].map(async (pages) =>
+      (await Array.fromAsync<unknown[]>(pages)).flat(),
     ),
   );
   const text = texts?.map((one) => JSON.parse(String(one))).find((event) => event.id === id);
@@ -680,7 +680,7 @@ test.each([
     await foldStatistics(database);
     const byName = await database.select().from(eventStats).where(eq(eventStats.spaceId, spaceId));
     expect(byName.reduce((sum, row) => sum + row.events, 0)).toBe(1);
-    const trace = await readTrace(database, spaceId, traceUuidOf(traceId));
+    const trace = await readTrace(textsOf(spaceId), traceUuidOf(traceId));
     expect(trace?.events).toMatchObject([{ id: eventIdOf(traceId, call), missingParentId: null }]);
   },
 );

@@ -82,7 +82,10 @@ test('the page of a trace shows the spans and tools that its events name, and fi
   });
   await weir.shutdown();
   await untilStored(tenant, 3);
-  const shown = await readTrace(pipeline.database, tenant.spaceId, traceId);
+  const shown = await readTrace(
+    { ...pipeline, spaceId: tenant.spaceId, openingLimiter: (task) => task() },
+    traceId,
+  );
   const [plan, rank] = ['plan', 'rank'].map((name) => shown?.spans.find((span) => span.name === name));
   const tool = shown?.events.find(({ type }) => type === 'tool');
   expect(tool).toMatchObject({ name: 'research', above: plan?.id });

@@ -49,7 +49,7 @@ import { endSessionsOfMember } from './member-sessions.ts';
 import { changeRole, listMembers, type Member, type MemberChange, removeMember } from './members.ts';
 
 /**
- * The settings of one space. Like a SpaceStore it is bound to the space's id, and also to the actor, so that every change has an
+ * The settings of one space. Like a SpaceData it is bound to the space's id, and also to the actor, so that every change has an
  * audit row.
  */
 export interface SpaceAdmin {

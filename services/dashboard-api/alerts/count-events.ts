@@ -9,7 +9,7 @@ import type { Cell } from '../charts/read-cells.ts';
 import type { AlertFilter } from './rule.ts';
 
 /** The sums of one bucket, and of one model if they are grouped. */
-export type SeriesCell = Omit<Cell, 'rank' | 'reasoningTokens'>;
+export type SeriesCell = Omit<Cell, 'reasoningTokens'>;
 
 export interface CountQuery {
   readonly filter: AlertFilter;

@@ -2,11 +2,11 @@ import { eq } from 'drizzle-orm';
 import { readUsage } from '../../../store/accounts/usage.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { quarantine } from '../../../store/db/schema.ts';
-import { formatCost } from '../../../store/prices/decimal.ts';
-import { openPriceBook } from '../../../store/prices/price-book.ts';
+import { CostSum } from '../../../store/prices/cost-sum.ts';
+import { type AppliedPrice, openPriceBook } from '../../../store/prices/price-book.ts';
+import { visitPricedCells } from '../charts/priced-cells.ts';
 import { readCells } from '../charts/read-cells.ts';
-import { priceTokens } from '../charts/token-prices.ts';
-import { costModelsMax } from '../limits.ts';
+import { visitInSlices } from '../slices.ts';
 import { countEvents, type SeriesCell } from './count-events.ts';
 import type { Bucket, Series } from './evaluation.ts';
 import { type AlertCondition, countsEvents } from './rule.ts';
@@ -23,45 +23,36 @@ export async function readSeries(
 ): Promise<Series> {
   const count = Math.round((endMs - startMs) / stepMs);
   const boundaries = Array.from({ length: count + 1 }, (_, index) => startMs + index * stepMs);
-  const isCost = kind === 'cost';
   const withDurations = kind === 'p95';
-  const cells = countsEvents(filter)
-    ? await countEvents(database, spaceId, { filter, startMs, endMs, stepMs, byModel: isCost, withDurations })
-    : await readCells(database, spaceId, {
-        boundaries,
-        group: isCost ? 'model' : 'none',
-        filter,
-        groupsMax: isCost ? costModelsMax : 1,
-        withDurations,
-      });
-  const costOf = isCost ? await openCosts(database, spaceId, cells, boundaries) : () => 0;
   const buckets: (Bucket | undefined)[] = Array.from({ length: count });
-  for (const cell of cells) {
+  const add = (cell: SeriesCell, price?: AppliedPrice) => {
     const before = buckets[cell.bucket];
+    const sum = new CostSum();
+    sum.add(cell, price);
     buckets[cell.bucket] = {
       events: (before?.events ?? 0) + cell.events,
       errors: (before?.errors ?? 0) + cell.errors,
       tokens: (before?.tokens ?? 0) + cell.inputTokens + cell.outputTokens,
-      cost: (before?.cost ?? 0) + costOf(cell),
+      cost: (before?.cost ?? 0) + Number(sum.cost.cost ?? 0),
       latency: cell.latency,
     };
+  };
+  if (countsEvents(filter)) {
+    const byModel = kind === 'cost';
+    const query = { filter, startMs, endMs, stepMs, byModel, withDurations };
+    const cells = await countEvents(database, spaceId, query);
+    const models = byModel ? [...new Set(cells.map(({ group }) => group ?? ''))] : [];
+    const book = await openPriceBook(database, spaceId, models);
+    // Prices change at the start of a UTC day, which is also the start of a bucket.
+    await visitInSlices(cells, (cell) =>
+      add(cell, book.priceAt(cell.group ?? '', boundaries[cell.bucket] ?? 0)),
+    );
+  } else if (kind === 'cost') await visitPricedCells({ database, spaceId }, { boundaries, filter }, add);
+  else {
+    const query = { boundaries, group: 'none' as const, filter, groupsMax: 1, withDurations };
+    for (const cell of await readCells(database, spaceId, query)) add(cell);
   }
   return { startMs, stepMs, buckets };
-}
-
-/** Prices change at the start of a UTC day, which is also the start of a bucket. */
-async function openCosts(
-  database: Database,
-  spaceId: string,
-  cells: readonly SeriesCell[],
-  boundaries: readonly number[],
-): Promise<(cell: SeriesCell) => number> {
-  const models = [...new Set(cells.flatMap(({ group }) => group ?? []))];
-  const priceOf = await openPriceBook(database, spaceId, models);
-  return (cell) => {
-    const price = cell.group === null ? undefined : priceOf(cell.group, boundaries[cell.bucket] ?? 0);
-    return Number(formatCost(priceTokens(cell, price).units));
-  };
 }
 
 /** The current value of a rule that is not measured over a window: percent of the quota, or entries in quarantine. */

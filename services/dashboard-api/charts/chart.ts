@@ -1,14 +1,16 @@
 import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { LatencySketch } from '../../../event/latency-sketch.ts';
-import type { Database } from '../../../store/db/database.ts';
+import { chartCellsMax } from '../limits.ts';
+import { visitInSlices } from '../slices.ts';
+import type { SpaceRows } from '../space-data.ts';
 import { type Cell, type ChartFilter, type ChartGroup, readCells, type Sums } from './read-cells.ts';
 import { type ChartRange, timeBoundaries } from './time-buckets.ts';
 
 export interface ChartQuery extends ChartRange {
   groupBy: ChartGroup;
   filter: ChartFilter;
-  /** Number of groups shown separately: those with the most events. */
+  /** Most groups shown separately: those with the most events. */
   groupsMax: number;
 }
 
@@ -54,13 +56,13 @@ export const chart = z
 export type Chart = z.infer<typeof chart>;
 
 /**
- * Reads a chart from statistics, which count every stored event, including events that have since expired or were erased.
+ * Reads a chart from statistics, which count every stored event, including events that have since expired or were erased. A chart of
+ * many buckets shows fewer groups than asked (see {@link groupsWithin}).
  *
  * @throws TRPCError BAD_REQUEST when the range is empty or has too many buckets, or when statistics do not have the filter.
  */
 export async function readChart(
-  database: Database,
-  spaceId: string,
+  { database, spaceId }: SpaceRows,
   { groupBy, filter, groupsMax, ...range }: ChartQuery,
 ): Promise<Chart> {
   requireKnown(groupBy, filter);
@@ -69,18 +71,29 @@ export async function readChart(
     boundaries,
     group: groupBy,
     filter,
-    groupsMax,
+    groupsMax: Math.min(groupsMax, groupsWithin(boundaries)),
     withDurations: true,
   });
-  const groups = [...Map.groupBy(cells, ({ rank }) => rank)];
+  const groups = new Map<string | null, Series>();
+  const durations = new LatencySketch();
+  await visitInSlices(cells, (cell) => {
+    const series = groups.get(cell.group) ?? new Series();
+    groups.set(cell.group, series);
+    durations.clear();
+    durations.addBinary(cell.latency);
+    series.add(cell, durations);
+  });
+  const series = Array.from(groups, ([group, { total, points }]) => ({ group, total, points }));
   return {
     starts: boundaries.slice(0, -1),
     end: boundaries.at(-1) ?? range.to,
-    series: groups
-      // Rank 0 is the remaining groups.
-      .toSorted(([a], [b]) => (a || Infinity) - (b || Infinity))
-      .map(([, own]) => toSeries(own)),
+    series: series.toSorted(compareSeries),
   };
+}
+
+/** Number of groups with points of their own, besides that of all others, with which a chart has at most {@link chartCellsMax} points. */
+export function groupsWithin(boundaries: readonly number[]): number {
+  return Math.floor(chartCellsMax / (boundaries.length - 1)) - 1;
 }
 
 /** Statistics by agent are separate from those by type, name and source, so they cannot be combined. */
@@ -95,45 +108,44 @@ export function requireKnown(groupBy: ChartGroup, { agentId, ...others }: ChartF
   }
 }
 
-/** @param cells of one group. */
-function toSeries(cells: readonly Cell[]): z.infer<typeof chartSeries> {
-  const [sketch, sum] = [new LatencySketch(), new LatencySketch()];
-  const points = cells.map((cell) => {
-    sketch.clear();
-    sketch.addBinary(cell.latency);
-    sum.merge(sketch);
-    return { bucket: cell.bucket, ...toMeasures(cell, sketch) };
-  });
-  return { group: cells[0]?.group ?? null, total: toMeasures(addCells(cells), sum), points };
+type ShownSeries = z.infer<typeof chartSeries>;
+
+/** By descending number of events; all others come last. */
+function compareSeries(a: ShownSeries, b: ShownSeries): number {
+  if (a.group === null || b.group === null) return a.group === null ? 1 : -1;
+  return b.total.events - a.total.events || (a.group < b.group ? -1 : 1);
 }
 
-function addCells(cells: readonly Cell[]): Sums {
-  const add = (pick: (cell: Cell) => number) => cells.reduce((sum, cell) => sum + pick(cell), 0);
-  return {
-    events: add((cell) => cell.events),
-    errors: add((cell) => cell.errors),
-    inputTokens: add((cell) => cell.inputTokens),
-    outputTokens: add((cell) => cell.outputTokens),
-    cacheReadTokens: add((cell) => cell.cacheReadTokens),
-    cacheWriteTokens: add((cell) => cell.cacheWriteTokens),
-    reasoningTokens: add((cell) => cell.reasoningTokens),
-  };
+/** The cells of one group. */
+class Series {
+  readonly points: ShownSeries['points'] = [];
+  readonly #sums: Sums = { ...noSums };
+  readonly #durations = new LatencySketch();
+
+  add(cell: Cell, durations: LatencySketch): void {
+    this.points.push({ bucket: cell.bucket, ...toMeasures(cell, durations) });
+    this.#durations.merge(durations);
+    for (const name of sumNames) this.#sums[name] += cell[name];
+  }
+
+  get total(): Measures {
+    return toMeasures(this.#sums, this.#durations);
+  }
 }
+
+const noSums: Sums = {
+  ...{ events: 0, errors: 0, inputTokens: 0, outputTokens: 0 },
+  ...{ cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
+};
+// The names are those of the type.
+const sumNames = Object.keys(noSums) as (keyof Sums)[];
 
 function toMeasures(sums: Sums, durations: LatencySketch): Measures {
   const [p50Ms = null, p95Ms = null, p99Ms = null] = durations.quantiles([0.5, 0.95, 0.99]);
-  const { events, errors, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } =
-    sums;
+  const { events, errors, inputTokens, outputTokens } = sums;
+  const { cacheReadTokens, cacheWriteTokens, reasoningTokens } = sums;
   return {
-    events,
-    errors,
-    inputTokens,
-    outputTokens,
-    cacheReadTokens,
-    cacheWriteTokens,
-    reasoningTokens,
-    p50Ms,
-    p95Ms,
-    p99Ms,
+    ...{ events, errors, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens },
+    ...{ p50Ms, p95Ms, p99Ms },
   };
 }

@@ -137,7 +137,7 @@ test('a chart equals the sums of its events, in any time zone, with percentiles 
     fc.asyncProperty(anyQuery, async ({ fromMs, lengthMs, source, groupsMax, groupBy, step, timeZone }) => {
       const range = { from: fromMs, to: fromMs + lengthMs, step, timeZone };
       const filter = groupBy === 'agent' ? {} : { source };
-      const chart = await readChart(database, spaceId, { ...range, groupBy, groupsMax, filter });
+      const chart = await readChart({ database, spaceId }, { ...range, groupBy, groupsMax, filter });
       const boundaries = [...chart.starts, chart.end];
       expect(boundaries).toEqual(timeBoundaries(range));
       const counted = sent.filter(
@@ -217,7 +217,10 @@ test('a histogram counts the same events as the list, from statistics or one by 
           from,
           to: from + lengthMs,
         };
-        const { bucketMs, buckets, method } = await readHistogram(database, spaceId, { filter, bucketsMax });
+        const { bucketMs, buckets, method } = await readHistogram(
+          { database, spaceId },
+          { filter, bucketsMax },
+        );
         methods.add(method);
         expect(buckets.length).toBeLessThanOrEqual(bucketsMax);
         const [start = 0, end = 0] = [buckets[0]?.startMs, (buckets.at(-1)?.startMs ?? 0) + bucketMs];
@@ -248,12 +251,15 @@ test('without `from`, a histogram begins with the first events of the space', as
   const spaceId = await store(sent);
   const times = sent.map(({ startTimeMs }) => startTimeMs);
   const to = Math.max(...times) + 1;
-  const { buckets, bucketMs } = await readHistogram(database, spaceId, { filter: { to }, bucketsMax: 60 });
+  const { buckets, bucketMs } = await readHistogram(
+    { database, spaceId },
+    { filter: { to }, bucketsMax: 60 },
+  );
   expect(buckets.reduce((sum, { events }) => sum + events, 0)).toBe(sent.length);
   const first = Math.min(...times);
   expect((buckets[0]?.startMs ?? 0) + Math.max(bucketMs, 3_600_000)).toBeGreaterThan(first);
   // A space without events has an empty day.
-  const none = await readHistogram(database, randomUUID(), { filter: { to }, bucketsMax: 60 });
+  const none = await readHistogram({ database, spaceId: randomUUID() }, { filter: { to }, bucketsMax: 60 });
   expect(none.buckets.reduce((sum, { events }) => sum + events, 0)).toBe(0);
   expect(to - (none.buckets[0]?.startMs ?? 0)).toBeLessThan(2 * dayMs);
 });
@@ -273,14 +279,17 @@ test('with too many events to count, a histogram estimates and marks estimated b
   const quiet = firstMs - 5 * 60_000;
   const spaceId = await store([{ ...base, startTimeMs: quiet, durationMs: 900, isError: true }, ...sent]);
   const filter = { minDurationMs: 500, from: quiet, to: firstMs + 40 * 60_000 };
-  const { buckets, method } = await readHistogram(database, spaceId, { filter, bucketsMax: 60 });
+  const { buckets, method } = await readHistogram({ database, spaceId }, { filter, bucketsMax: 60 });
   // 2,001 events match, few enough to be counted.
   expect(method).toBe('events');
   expect(buckets.reduce((sum, { events }) => sum + events, 0)).toBe(2_001);
-  const all = await readHistogram(database, spaceId, {
-    filter: { ...filter, minDurationMs: 0.5 },
-    bucketsMax: 60,
-  });
+  const all = await readHistogram(
+    { database, spaceId },
+    {
+      filter: { ...filter, minDurationMs: 0.5 },
+      bucketsMax: 60,
+    },
+  );
   expect(all.method).toBe('estimate');
   for (const { startMs, events, errors, isEstimate } of all.buckets) {
     const own = sent.filter((one) => one.startTimeMs >= startMs && one.startTimeMs < startMs + 60_000);

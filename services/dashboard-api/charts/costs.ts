@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import type { Database } from '../../../store/db/database.ts';
-import { readListChanges } from '../../../store/prices/list-prices.ts';
-import { dayOf, openPriceBook } from '../../../store/prices/price-book.ts';
-import { listPrices } from '../../../store/prices/prices.ts';
-import { costModelsMax } from '../limits.ts';
-import { readCells } from './read-cells.ts';
+import { CostSum } from '../../../store/prices/cost-sum.ts';
+import { type AppliedPrice, readPriceChanges } from '../../../store/prices/price-book.ts';
+import type { SpaceRows } from '../space-data.ts';
+import { groupsWithin } from './chart.ts';
+import { visitPricedCells } from './priced-cells.ts';
+import type { Cell } from './read-cells.ts';
 import { type ChartRange, timeBoundaries } from './time-buckets.ts';
-import { cost, priceTokens, showCost } from './token-prices.ts';
+import { cost } from './token-prices.ts';
 
 export interface CostQuery extends ChartRange {
   source?: string | undefined;
@@ -25,52 +25,76 @@ export const costs = z
     starts: z.array(z.number()),
     end: z.number(),
     total: cost,
-    /** Models by descending number of events. A null name is all models after the first thousand. */
+    /**
+     * Models by descending number of events. A null name is all models after the first thousand, which have no price. In a chart of many
+     * buckets only the first models have points: the points of the null name are those of all the others.
+     */
     models: z.array(modelCost),
   })
   .meta({ id: 'Costs' });
 export type Costs = z.infer<typeof costs>;
 
 /** The costs of models, from statistics and the prices of each UTC day (store/prices/price-book.ts). */
-export async function readCosts(
-  database: Database,
-  spaceId: string,
-  { source, ...range }: CostQuery,
-): Promise<Costs> {
+export async function readCosts({ database, spaceId }: SpaceRows, query: CostQuery): Promise<Costs> {
+  const { source, ...range } = query;
   const boundaries = timeBoundaries(range);
-  const [prices, listChanges] = await Promise.all([listPrices(database, spaceId), readListChanges(database)]);
+  const [fromMs = 0, toMs = 0] = [boundaries[0], boundaries.at(-1)];
   // A bucket in which a price changes is read in two parts.
-  const parts = splitAtChanges(boundaries, [...prices.map(({ validFrom }) => validFrom), ...listChanges]);
-  const cells = await readCells(database, spaceId, {
-    boundaries: parts,
-    group: 'model',
-    filter: { source },
-    groupsMax: costModelsMax,
-    withDurations: false,
-  });
-  const models = [...new Set(cells.flatMap(({ group }) => group ?? []))];
-  const priceOf = await openPriceBook(database, spaceId, models, prices);
-  const starts = boundaries.slice(0, -1);
-  const priced = cells.map((cell) => {
-    const atMs = parts[cell.bucket] ?? 0;
-    const bucket = starts.findLastIndex((start) => start <= atMs);
-    const price = cell.group === null ? undefined : priceOf(cell.group, atMs);
-    return { model: cell.group, bucket, ...priceTokens(cell, price) };
-  });
-  const costsOfModels = [...Map.groupBy(priced, ({ model }) => model)].map(([model, own]) => ({
-    model,
-    ...showCost(own),
-    points: [...Map.groupBy(own, ({ bucket }) => bucket)].map(([bucket, some]) => ({
-      bucket,
-      ...showCost(some),
-    })),
-  }));
-  return { starts, end: boundaries.at(-1) ?? range.to, total: showCost(priced), models: costsOfModels };
+  const changes = await readPriceChanges(database, spaceId, { fromMs, toMs });
+  const parts = [...new Set([...boundaries, ...changes])].toSorted((a, b) => a - b);
+  const bucketOfPart = numberBuckets(parts, new Set(boundaries));
+  const sums = new ModelSums(groupsWithin(boundaries));
+  await visitPricedCells({ database, spaceId }, { boundaries: parts, filter: { source } }, (cell, price) =>
+    sums.add(cell, { price, bucket: bucketOfPart[cell.bucket] ?? 0 }),
+  );
+  return { starts: boundaries.slice(0, -1), end: toMs, ...sums.show() };
 }
 
-/** Inserts the starts of days on which a price changes between the boundaries. */
-function splitAtChanges(boundaries: readonly number[], days: readonly string[]): number[] {
-  const [first = 0, last = 0] = [boundaries[0], boundaries.at(-1)];
-  const changes = days.map(dayOf).filter((at) => at > first && at < last);
-  return [...new Set([...boundaries, ...changes])].toSorted((a, b) => a - b);
+/** The bucket of each part. */
+function numberBuckets(parts: readonly number[], boundaries: ReadonlySet<number>): number[] {
+  let bucket = -1;
+  return parts.map((start) => (boundaries.has(start) ? ++bucket : bucket));
+}
+
+/** The costs of each model; null stands for the models after the first thousand. */
+class ModelSums {
+  readonly #pointsOfMax: number;
+  readonly #total = new CostSum();
+  readonly #models = new Map<string | null, CostSum>();
+  readonly #points = new Map<string | null, Map<number, CostSum>>();
+
+  /** @param pointsOfMax number of models with points of their own: those that are added first. */
+  constructor(pointsOfMax: number) {
+    this.#pointsOfMax = pointsOfMax;
+  }
+
+  /** Adds a cell, in one pass: each is priced once. */
+  add(cell: Cell, { price, bucket }: { price: AppliedPrice | undefined; bucket: number }): void {
+    const own = new CostSum();
+    own.add(cell, price);
+    const hasPoints = this.#points.has(cell.group) || this.#models.size < this.#pointsOfMax;
+    const points = sumOf(this.#points, hasPoints ? cell.group : null, () => new Map());
+    for (const sum of [
+      this.#total,
+      sumOf(this.#models, cell.group, () => new CostSum()),
+      sumOf(points, bucket, () => new CostSum()),
+    ])
+      sum.addSum(own);
+  }
+
+  show(): Pick<Costs, 'total' | 'models'> {
+    const names = new Set([...this.#models.keys(), ...this.#points.keys()]);
+    const shown = Array.from(names, (model) => ({
+      model,
+      ...(this.#models.get(model) ?? new CostSum()).cost,
+      points: Array.from(this.#points.get(model) ?? [], ([bucket, sum]) => ({ bucket, ...sum.cost })),
+    }));
+    return { total: this.#total.cost, models: shown };
+  }
+}
+
+function sumOf<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
+  const value = map.get(key) ?? make();
+  map.set(key, value);
+  return value;
 }

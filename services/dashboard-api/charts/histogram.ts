@@ -11,6 +11,8 @@ import type { EventFilter } from '../../../store/read/event-filter.ts';
 import { readEventPage } from '../../../store/read/event-page.ts';
 import { type SampledSpan, sampleEvents } from '../../../store/read/event-samples.ts';
 import { histogramEventsMax, histogramSampleEvents } from '../limits.ts';
+import type { SpaceRows } from '../space-data.ts';
+import { withCostRates } from './cost-rates.ts';
 import { readCells } from './read-cells.ts';
 
 export interface HistogramQuery {
@@ -56,10 +58,11 @@ const bucketMinutes = [
  * few match; otherwise estimated.
  */
 export async function readHistogram(
-  database: Database,
-  spaceId: string,
-  { filter, bucketsMax }: HistogramQuery,
+  { database, spaceId }: SpaceRows,
+  query: HistogramQuery,
 ): Promise<Histogram> {
+  const { bucketsMax } = query;
+  const filter = await withCostRates({ database, spaceId }, query.filter);
   const from = filter.from ?? (await findFirst(database, spaceId, filter.to));
   const { bucketMs, boundaries } = divide({ from, to: filter.to }, bucketsMax);
   const counted = await countByStatistics(database, spaceId, { filter, boundaries });

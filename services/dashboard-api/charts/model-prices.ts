@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import type { Database } from '../../../store/db/database.ts';
+import { hourMs } from '../../../platform/time.ts';
 import { openPriceBook } from '../../../store/prices/price-book.ts';
 import { costModelsMax, pricedDays } from '../limits.ts';
+import type { SpaceRows } from '../space-data.ts';
 import { readCells } from './read-cells.ts';
 
 export const usedModel = z
@@ -26,10 +27,8 @@ export const usedModel = z
   .meta({ id: 'UsedModel' });
 export type UsedModel = z.infer<typeof usedModel>;
 
-const hourMs = 3_600_000;
-
 /** The models of the last 30 days that have tokens, by descending number of events, with the price that applies to each. */
-export async function readUsedModels(database: Database, spaceId: string): Promise<UsedModel[]> {
+export async function readUsedModels({ database, spaceId }: SpaceRows): Promise<UsedModel[]> {
   const now = Date.now();
   const to = Math.ceil(now / hourMs) * hourMs;
   const cells = await readCells(database, spaceId, {
@@ -44,9 +43,9 @@ export async function readUsedModels(database: Database, spaceId: string): Promi
     return group === null || group === '' || tokens <= 0 ? [] : [{ model: group, tokens }];
   });
   const models = used.map(({ model }) => model);
-  const priceOf = await openPriceBook(database, spaceId, models);
+  const book = await openPriceBook(database, spaceId, models);
   return used.map(({ model, tokens }) => {
-    const price = priceOf(model, now);
+    const price = book.priceAt(model, now);
     if (price === undefined) return { model, tokens, price: null };
     const { origin, input, output, cacheRead, cacheWrite } = price;
     const list =

@@ -1,5 +1,6 @@
 import { and, eq, gte, isNotNull, lt, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
+import { quoteElement } from '../../../event/text.ts';
 import { minuteMs } from '../../../platform/time.ts';
 import type { Database } from '../../../store/db/database.ts';
 import {
@@ -36,8 +37,6 @@ export interface CellQuery {
 /** The sums of one bucket and one group. */
 export interface Cell extends Sums {
   bucket: number;
-  /** The rank of the group by number of events, from 1; 0 for the remaining groups. */
-  rank: number;
   /** The group's name; null for the remaining groups. */
   group: string | null;
   /** The unmerged sketches of durations, for `LatencySketch.addBinary`. Empty when they are not read. */
@@ -65,109 +64,130 @@ const summed = {
   reasoningTokens: eventStats.reasoningTokens,
 } as const satisfies Record<keyof Sums, PgColumn>;
 
-/** Reads the sums of a chart from statistics: the work depends on the number of buckets and groups, not of events. */
+/**
+ * Reads the sums of a chart from statistics, ordered by bucket: the work depends on the number of buckets and groups, not of events.
+ */
 export async function readCells(database: Database, spaceId: string, query: CellQuery): Promise<Cell[]> {
-  const { boundaries, group, withDurations } = query;
-  const { events } = summed;
+  if (query.group === 'none') return readCellsOf(database, spaceId, { ...query, names: [''] });
+  const ranked = await rankGroups(database, spaceId, query);
+  return readCellsOf(database, spaceId, { ...query, names: ranked.map(({ group }) => group) });
+}
+
+/** The groups with the most events in the whole range of a query, and their numbers of events. */
+export async function rankGroups(
+  database: Database,
+  spaceId: string,
+  query: Omit<CellQuery, 'withDurations'>,
+): Promise<{ group: string; events: number }[]> {
+  const { boundaries, groupsMax } = query;
+  const { events } = eventStats;
+  // From the longest roll-ups: keeping the rows of all buckets would exceed the memory that Postgres gives a query.
+  const whole = { ...query, boundaries: [boundaries[0] ?? 0, boundaries.at(-1) ?? 0] };
+  const rows = await database.execute<{ grouped: string; events: number }>(sql`
+SELECT grouped, sum(${nameOf(events)})::float8 AS events FROM (${selectSpans(spaceId, whole, [events])}) AS whole
+GROUP BY grouped ORDER BY events DESC, grouped LIMIT ${groupsMax}`);
+  return rows.map(({ grouped, events }) => ({ group: grouped, events: Number(events) }));
+}
+
+export interface NamedCellQuery extends Omit<CellQuery, 'groupsMax'> {
+  /** The groups that are read one by one. */
+  readonly names: readonly string[];
+  /** `others`: those without a name here, as one group. By default both. */
+  readonly which?: 'named' | 'others';
+}
+
+/** Reads the sums of named groups. */
+export async function readCellsOf(
+  database: Database,
+  spaceId: string,
+  query: NamedCellQuery,
+): Promise<Cell[]> {
+  const { names, which, withDurations } = query;
   const sums = Object.values(summed);
   // Sketches are merged here: in SQL, each of their elements would become a row (ADR 0021).
   const [read, latency] = withDurations
     ? [[...sums, eventStats.latency], sql`string_agg(array_send(${nameOf(eventStats.latency)}), ''::bytea)`]
     : [sums, sql`''::bytea`];
-  // The largest groups are determined from the longest roll-ups: keeping the rows of all buckets would exceed the memory that Postgres
-  // gives a query.
-  const ranked =
-    group === 'none'
-      ? sql`SELECT '' AS grouped, 1 AS rank`
-      : sql`
-  SELECT grouped, row_number() OVER (ORDER BY sum(${nameOf(events)}) DESC, grouped)::integer AS rank
-  FROM (${selectSpans(spaceId, query, [boundaries[0] ?? 0, boundaries.at(-1) ?? 0], [events])}) AS whole
-  GROUP BY grouped ORDER BY rank LIMIT ${query.groupsMax}`;
+  // Names are looked up in a hash table. A join would be a nested loop over all rows while Postgres has not analyzed the statistics.
+  const isNamed = sql`grouped = ANY (${`{${names.map(quoteElement).join(',')}}`}::text[])`;
+  const isRead =
+    which === undefined ? sql`` : which === 'named' ? sql`WHERE ${isNamed}` : sql`WHERE NOT ${isNamed}`;
   const rows = await database.execute<Record<string, unknown>>(sql`
-WITH ranked AS MATERIALIZED (${ranked})
-SELECT bucket, coalesce(rank, 0) AS place, min(grouped) AS grouped,
+SELECT bucket, CASE WHEN ${isNamed} THEN grouped END AS named,
   ${listOf(sums.map((column) => sql`coalesce(sum(${nameOf(column)}), 0)::float8 AS ${nameOf(column)}`))}, ${latency} AS latency
-FROM (${selectSpans(spaceId, query, boundaries, read)}) AS cells LEFT JOIN ranked USING (grouped)
-GROUP BY bucket, place ORDER BY bucket, place`);
+FROM (${selectSpans(spaceId, query, read)}) AS cells ${isRead}
+GROUP BY bucket, named ORDER BY bucket`);
   return rows.map(toCell);
 }
 
 function toCell(row: Record<string, unknown>): Cell {
-  const rank = Number(row.place);
   const sums = Object.entries(summed).map(([name, column]) => [name, Number(row[column.name])]);
   return {
     ...(Object.fromEntries(sums) as Record<keyof Sums, number>),
     bucket: Number(row.bucket),
-    rank,
-    group: rank === 0 ? null : String(row.grouped),
+    group: row.named === null ? null : String(row.named),
     latency: row.latency as Buffer,
   };
 }
 
+type SpanQuery = Pick<CellQuery, 'boundaries' | 'group' | 'filter'>;
+
 /** The rows of each bucket: a UNION branch for minutes, one for each roll-up in use, and one for what is not folded into these yet. */
-function selectSpans(
-  spaceId: string,
-  { group, filter }: CellQuery,
-  boundaries: readonly number[],
-  columns: readonly PgColumn[],
-): SQL {
-  const ranges = Map.groupBy(coverBuckets(boundaries), ({ spanHours }) => spanHours);
+function selectSpans(spaceId: string, query: SpanQuery, columns: readonly PgColumn[]): SQL {
+  const { boundaries, group, filter } = query;
   const byAgent = group === 'agent' || filter.agentId !== undefined;
+  const [minutes, rollups] = byAgent ? [agentStats, agentStatsRollups] : [eventStats, eventStatsRollups];
+  const ranges = Map.groupBy(coverBuckets(boundaries), ({ spanHours }) => spanHours);
   const spans = [...ranges].map(([spanHours, own]) => {
-    const table = byAgent
-      ? spanHours === 0
-        ? agentStats
-        : agentStatsRollups
-      : spanHours === 0
-        ? eventStats
-        : eventStatsRollups;
-    const place = 'minute' in table ? table.minute : table.startHour;
-    const isSpan = 'spanHours' in table ? eq(table.spanHours, spanHours) : undefined;
+    const [table, place, minute] =
+      spanHours === 0 ? [minutes, minutes.minute, sql`place`] : [rollups, rollups.startHour, sql`place * 60`];
+    const isSpan = spanHours === 0 ? undefined : eq(rollups.spanHours, spanHours);
+    // OFFSET 0 keeps the plan an index scan for each range, whatever Postgres knows of the table.
     return sql`
-  SELECT range.bucket, stats.* FROM ${unnestRanges(own)} CROSS JOIN LATERAL (
-    SELECT ${groupOf(table, group)} AS grouped, ${listOf(columns.map(nameOf))}
+  SELECT ${bucketOf(minute, boundaries)} AS bucket, stats.* FROM ${unnestRanges(own)} CROSS JOIN LATERAL (
+    SELECT ${place} AS place, ${groupOf(table, group)} AS grouped, ${listOf(columns.map(nameOf))}
     FROM ${table}
     WHERE ${and(
       eq(table.spaceId, spaceId),
       isSpan,
       gte(place, sql`range.first`),
       lt(place, sql`range.last`),
-      ...conditions(table, byAgent, { group, filter }),
-    )}
+      ...conditions(table, byAgent, query),
+    )} OFFSET 0
   ) AS stats`;
   });
-  return sql.join(
-    [...spans, selectDeltas(spaceId, { byAgent, group, filter }, boundaries, columns)],
-    sql` UNION ALL `,
-  );
+  return sql.join([...spans, selectDeltas(spaceId, { ...query, byAgent }, columns)], sql` UNION ALL `);
 }
 
 /** There are few deltas, so each is read once, whatever the number of buckets. */
 function selectDeltas(
   spaceId: string,
-  { byAgent, group, filter }: Pick<CellQuery, 'group' | 'filter'> & { byAgent: boolean },
-  boundaries: readonly number[],
+  { byAgent, ...query }: SpanQuery & { byAgent: boolean },
   columns: readonly PgColumn[],
 ): SQL {
-  const minutes = boundaries.map((ms) => ms / minuteMs);
-  const [first = 0, last = 0] = [minutes[0], minutes.at(-1)];
+  const { boundaries, group } = query;
+  const [first = 0, last = 0] = [boundaries[0], boundaries.at(-1)];
   const { minute } = statisticDeltas;
   return sql`
-  SELECT width_bucket(${minute}, ${`{${minutes.join(',')}}`}::bigint[]) - 1 AS bucket, ${groupOf(statisticDeltas, group)} AS grouped, ${listOf(columns.map(nameOf))}
+  SELECT ${bucketOf(sql`${minute}`, boundaries)} AS bucket, ${minute} AS place, ${groupOf(statisticDeltas, group)} AS grouped, ${listOf(columns.map(nameOf))}
   FROM ${statisticDeltas}
   WHERE ${and(
     eq(statisticDeltas.spaceId, spaceId),
-    gte(minute, first),
-    lt(minute, last),
+    gte(minute, first / minuteMs),
+    lt(minute, last / minuteMs),
     byAgent ? isNotNull(statisticDeltas.agentId) : undefined,
-    ...conditions(statisticDeltas, byAgent, { group, filter }),
+    ...conditions(statisticDeltas, byAgent, query),
   )}`;
+}
+
+/** The bucket of a minute since the epoch, by binary search. */
+function bucketOf(minute: SQL, boundaries: readonly number[]): SQL {
+  return sql`width_bucket(${minute}, ${`{${boundaries.map((ms) => ms / minuteMs).join(',')}}`}::bigint[]) - 1`;
 }
 
 function unnestRanges(ranges: readonly StatRange[]): SQL {
   const list = (pick: (range: StatRange) => number) => `{${ranges.map(pick).join(',')}}`;
-  return sql`unnest(${list(({ bucket }) => bucket)}::integer[], ${list(({ from }) => from)}::bigint[],
-    ${list(({ to }) => to)}::bigint[]) AS range(bucket, first, last)`;
+  return sql`unnest(${list(({ from }) => from)}::bigint[], ${list(({ to }) => to)}::bigint[]) AS range(first, last)`;
 }
 
 type NameTable = typeof eventStats | typeof eventStatsRollups | typeof statisticDeltas;
@@ -189,15 +209,14 @@ function conditions(
   byAgent: boolean,
   { group, filter }: Pick<CellQuery, 'group' | 'filter'>,
 ): (SQL | undefined)[] {
-  if (hasAgent(table) && (byAgent || !hasName(table))) {
-    return [filter.agentId === undefined ? undefined : eq(table.agentId, filter.agentId)];
-  }
-  const { type, name, source } = filter;
+  const equal = (column: PgColumn, value: string | undefined) =>
+    value === undefined ? undefined : eq(column, value);
+  if (hasAgent(table) && (byAgent || !hasName(table))) return [equal(table.agentId, filter.agentId)];
   return [
     group === 'model' ? eq(table.type, 'llm') : undefined,
     group === 'tool' ? eq(table.type, 'tool') : undefined,
-    type === undefined ? undefined : eq(table.type, type),
-    name === undefined ? undefined : eq(table.name, name),
-    source === undefined ? undefined : eq(table.source, source),
+    equal(table.type, filter.type),
+    equal(table.name, filter.name),
+    equal(table.source, filter.source),
   ];
 }

@@ -1,9 +1,7 @@
 import { rollupSpansHours } from '../../../event/limits.ts';
 
-/** A range of statistics rows to sum for one bucket: minutes, or spans of one roll-up. */
+/** A range of statistics rows: minutes, or spans of one roll-up. */
 export interface StatRange {
-  /** Index of the bucket, from 0. */
-  readonly bucket: number;
   /** Length of the roll-up in hours; 0 for minutes. */
   readonly spanHours: number;
   /** In minutes or hours since the epoch; `to` is excluded. */
@@ -16,20 +14,29 @@ const minutesPerHour = 60;
 const spans = [...rollupSpansHours.toSorted((a, b) => b - a).map((hours) => hours * minutesPerHour), 1];
 
 /**
- * The ranges of statistics that cover each bucket exactly with the fewest rows: six-hour roll-ups for most of a day, one-hour
- * roll-ups for the rest, and minutes only where a bucket begins within an hour.
+ * The ranges of statistics that cover buckets exactly with the fewest rows: six-hour roll-ups for most of a day, one-hour roll-ups for
+ * the rest, and minutes only where a bucket begins within an hour. Adjacent ranges of the same roll-up are one range, which may
+ * belong to several buckets: a chart by minute or by hour has one.
  *
  * @param boundaries whole minutes in milliseconds, ascending: bucket n lies between the n-th and the next one.
  */
 export function coverBuckets(boundaries: readonly number[]): StatRange[] {
-  return boundaries.slice(1).flatMap((end, bucket) => {
+  const ranges: StatRange[] = [];
+  /** The place of the last range of each span. */
+  const lastOf = new Map<number, number>();
+  for (const [bucket, end] of boundaries.slice(1).entries()) {
     const start = boundaries[bucket] ?? end;
-    return [...cover(start / 60_000, end / 60_000, 0)].map(([spanMinutes, from, to]) => {
+    for (const [spanMinutes, fromMinute, toMinute] of cover(start / 60_000, end / 60_000, 0)) {
       const spanHours = spanMinutes === 1 ? 0 : spanMinutes / minutesPerHour;
       const unit = spanMinutes === 1 ? 1 : minutesPerHour;
-      return { bucket, spanHours, from: from / unit, to: to / unit };
-    });
-  });
+      const [from, to] = [fromMinute / unit, toMinute / unit];
+      const place = lastOf.get(spanHours) ?? -1;
+      const last = ranges[place];
+      if (last?.to === from) ranges[place] = { ...last, to };
+      else lastOf.set(spanHours, ranges.push({ spanHours, from, to }) - 1);
+    }
+  }
+  return ranges;
 }
 
 /** Yields the length of each span with its range, in minutes. */

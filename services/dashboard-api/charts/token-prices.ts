@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { addedNumberMax } from '../../../event/limits.ts';
 import type { Database } from '../../../store/db/database.ts';
-import { costOf, formatCost } from '../../../store/prices/decimal.ts';
-import { type AppliedPrice, openPriceBook } from '../../../store/prices/price-book.ts';
-import type { Sums } from './read-cells.ts';
+import type { events } from '../../../store/db/schema.ts';
+import { type Cost, CostSum, type TokenCounts } from '../../../store/prices/cost-sum.ts';
+import { openPriceBook } from '../../../store/prices/price-book.ts';
 
 /** The cost of tokens. Tokens without a price are not included: `pricedTokens` of `tokens` have one. */
 export const cost = z
@@ -15,77 +16,63 @@ export const cost = z
     listPricedTokens: z.number(),
     /** Number of all input and output tokens. */
     tokens: z.number(),
-  })
+  } satisfies Record<keyof Cost, z.ZodType>)
   .meta({ id: 'Cost' });
-export type Cost = z.infer<typeof cost>;
 
-export interface PricedTokens {
-  readonly units: bigint;
-  readonly pricedTokens: number;
-  readonly listPricedTokens: number;
-  readonly tokens: number;
+/** The tokens of calls of one model on one UTC day. */
+export interface Calls extends TokenCounts {
+  readonly model: string | null;
+  /** The start of one of the calls, in milliseconds since the epoch. */
+  readonly atMs: number;
 }
 
-/** Priced token counts. Input tokens include cached ones. */
-export type TokenCounts = Pick<Sums, 'inputTokens' | 'outputTokens' | 'cacheReadTokens' | 'cacheWriteTokens'>;
-
-/**
- * The cost of token counts. Input tokens include cached tokens, output tokens include reasoning. Without cache prices, cached tokens
- * cost as much as input: providers charge for them, so omitting them would understate the cost.
- */
-export function priceTokens(counts: TokenCounts, price: AppliedPrice | undefined): PricedTokens {
-  const cacheRead = wholeTokens(counts.cacheReadTokens);
-  const cacheWrite = wholeTokens(counts.cacheWriteTokens);
-  const input = wholeTokens(counts.inputTokens);
-  const output = wholeTokens(counts.outputTokens);
-  // Clients may report more cached tokens than input tokens.
-  const uncached = Math.max(0, input - cacheRead - cacheWrite);
-  const kinds = [
-    [uncached, price?.input],
-    [Math.min(cacheRead, input), price?.cacheRead ?? price?.input],
-    [Math.min(cacheWrite, Math.max(0, input - cacheRead)), price?.cacheWrite ?? price?.input],
-    [output, price?.output],
-  ] as const;
-  const priced = kinds.filter(([, one]) => one !== undefined && one !== null);
-  const pricedTokens = priced.reduce((sum, [tokens]) => sum + tokens, 0);
-  return {
-    units: priced.reduce((sum, [tokens, one]) => sum + costOf(BigInt(tokens), one ?? '0'), 0n),
-    pricedTokens,
-    listPricedTokens: price?.origin === 'list' ? pricedTokens : 0,
-    tokens: input + output,
-  };
-}
-
-/** Clients may report fractions of tokens and negative counts. */
-function wholeTokens(tokens: number): number {
-  return Math.max(0, Math.round(tokens));
-}
-
-/** Adds up costs and formats the sum for the API. */
-export function showCost(parts: readonly PricedTokens[]): Cost {
-  const pricedTokens = parts.reduce((sum, part) => sum + part.pricedTokens, 0);
-  const units = parts.reduce((sum, part) => sum + part.units, 0n);
-  return {
-    cost: pricedTokens === 0 ? null : formatCost(units),
-    pricedTokens,
-    listPricedTokens: parts.reduce((sum, part) => sum + part.listPricedTokens, 0),
-    tokens: parts.reduce((sum, part) => sum + part.tokens, 0),
-  };
-}
-
-/** The tokens of one model call. */
-export interface CallTokens extends TokenCounts {
-  model: string;
-  /** Start of the call, in milliseconds since the epoch. */
-  atMs: number;
-}
-
-/** The cost of one call at the price of its day. */
-export async function costOfCall(
+/** The cost of each group of calls, at the prices of their days. Without tokens there is no query. */
+export async function costOfCalls(
   database: Database,
   spaceId: string,
-  { model, atMs, ...counts }: CallTokens,
-): Promise<Cost> {
-  const priceOf = await openPriceBook(database, spaceId, [model]);
-  return showCost([priceTokens(counts, priceOf(model, atMs))]);
+  groups: readonly (readonly Calls[])[],
+): Promise<Cost[]> {
+  const models = new Set<string>();
+  for (const calls of groups)
+    for (const { model, inputTokens, outputTokens } of calls)
+      if (model !== null && inputTokens + outputTokens > 0) models.add(model);
+  const book = await openPriceBook(database, spaceId, [...models]);
+  return groups.map((calls) => {
+    const sum = new CostSum();
+    for (const call of calls)
+      sum.add(call, call.model === null ? undefined : book.priceAt(call.model, call.atMs));
+    return sum.cost;
+  });
+}
+
+/** The columns that the cost of an event depends on. */
+type PricedRow = Pick<
+  typeof events.$inferSelect,
+  'type' | 'name' | 'startTimeMs' | 'inputTokens' | 'outputTokens' | 'cacheReadTokens' | 'cacheWriteTokens'
+>;
+
+/** The costs of events, in their order: US dollars as exact decimals, null without tokens or a price. */
+export async function costsOfEvents(
+  database: Database,
+  spaceId: string,
+  rows: readonly PricedRow[],
+): Promise<(string | null)[]> {
+  const calls = rows.map((row) => (row.type === 'llm' ? [callOf(row)] : []));
+  return (await costOfCalls(database, spaceId, calls)).map(({ cost }) => cost);
+}
+
+function callOf(row: PricedRow): Calls {
+  return {
+    model: row.name,
+    atMs: row.startTimeMs,
+    inputTokens: toAddend(row.inputTokens),
+    outputTokens: toAddend(row.outputTokens),
+    cacheReadTokens: toAddend(row.cacheReadTokens),
+    cacheWriteTokens: toAddend(row.cacheWriteTokens),
+  };
+}
+
+/** Bounds a number of tokens like the statistics do: a client may report any finite number. */
+export function toAddend(tokens: number | null): number {
+  return Math.max(-addedNumberMax, Math.min(tokens ?? 0, addedNumberMax));
 }

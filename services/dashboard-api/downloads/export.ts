@@ -1,10 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
-import type { ExportedEvent, WholeExportedEvent } from '../events/export-rows.ts';
+import {
+  type ExportedEvent,
+  exportEvents,
+  exportTexts,
+  exportWholeEvents,
+  type WholeExportedEvent,
+} from '../events/export-rows.ts';
 import { eventFilter } from '../procedures/filter-input.ts';
 import { openFilter, sealed } from '../procedures/sealed-filter.ts';
-import type { SpaceStore } from '../spaces/space-store.ts';
+import type { SpaceData } from '../space-data.ts';
 import { csvRecord } from './csv.ts';
 import {
   checkDownload,
@@ -74,8 +80,8 @@ export async function sendExport(
     const asked =
       sealed === undefined ? plain : { ...plain, filter: openFilter(services.filterSeal, spaceId, sealed) };
     using _slot = slots.take(actor.id, spaceId);
-    const store = services.openSpace(caller);
-    const pages = await openPages(store, asked, response);
+    const space = services.openSpace(caller);
+    const pages = await openPages(space, asked, response);
     await sendPages({ response, pages, checkAccess, pageMsMax: downloadPageMsMax });
   } catch (thrown) {
     if (!response.destroyed) sendDownloadFailure({ request, response, log }, thrown);
@@ -90,7 +96,7 @@ function parseQuery(parameters: URLSearchParams): z.infer<typeof query> {
 
 /** Sends the headers. @returns the pages of the body. */
 async function openPages(
-  store: SpaceStore,
+  space: SpaceData,
   { format, filter }: ExportQuery,
   response: ServerResponse,
 ): Promise<AsyncIterable<string | Buffer>> {
@@ -99,13 +105,13 @@ async function openPages(
   const count = (added: number) => {
     rows += added;
   };
-  const pages = toPages(store, { format, filter }, count);
+  const pages = toPages(space, { format, filter }, count);
   // The first page is read before the headers are sent, so that an invalid filter is answered with a status.
   const first = await pages.next();
   response.writeHead(200, {
     ...downloadHeaders,
     'Content-Type': type,
-    'Content-Disposition': `attachment; filename="events-${store.spaceId}.${extension}"`,
+    'Content-Disposition': `attachment; filename="events-${space.spaceId}.${extension}"`,
     Trailer: exportRowsTrailer,
   });
   async function* chunks(): AsyncGenerator<string | Buffer> {
@@ -118,14 +124,14 @@ async function openPages(
 }
 
 function toPages(
-  store: SpaceStore,
+  space: SpaceData,
   { format, filter }: ExportQuery,
   count: (rows: number) => void,
 ): AsyncGenerator<string | Buffer> {
-  if (format === 'events') return toText(store, filter, count);
-  if (format !== 'parquet') return toColumns(store, { format, filter }, count);
+  if (format === 'events') return toText(space, filter, count);
+  if (format !== 'parquet') return toColumns(space, { format, filter }, count);
   async function* counted(): AsyncGenerator<WholeExportedEvent[]> {
-    for await (const rows of store.events.exportWholeEvents(filter)) {
+    for await (const rows of exportWholeEvents(space, filter)) {
       count(rows.length);
       yield rows;
     }
@@ -134,24 +140,24 @@ function toPages(
 }
 
 async function* toText(
-  store: SpaceStore,
+  space: SpaceData,
   filter: ExportQuery['filter'],
   count: (rows: number) => void,
 ): AsyncGenerator<string> {
-  for await (const lines of store.events.exportTexts(filter)) {
+  for await (const lines of exportTexts(space, filter)) {
     count(lines.length);
     yield lines.map((line) => `${line}\n`).join('');
   }
 }
 
 async function* toColumns(
-  store: SpaceStore,
+  space: SpaceData,
   { format, filter }: ExportQuery,
   count: (rows: number) => void,
 ): AsyncGenerator<string> {
   if (format === 'csv') yield csvRecord(csvColumns);
   const toLine = format === 'csv' ? toRecord : (event: ExportedEvent) => `${JSON.stringify(event)}\n`;
-  for await (const events of store.events.exportEvents(filter)) {
+  for await (const events of exportEvents(space, filter)) {
     count(events.length);
     yield events.map(toLine).join('');
   }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { TRPCError } from '@trpc/server';
 import { withTimeout } from '../../../platform/timeout.ts';
+import { readWholeEvent } from '../events/whole-event.ts';
 import { dashboardCallTimeoutMs } from '../limits.ts';
 import {
   checkDownload,
@@ -39,7 +40,7 @@ export async function sendRawEvent(
       (request.url ?? '').split('?', 1)[0]?.slice(rawPath.length).split('/') ?? [];
     const [spaceId, id] = [parsePathId(space), parsePathId(more.length === 0 ? event : undefined)];
     const { caller } = await checkDownload(services, { request, response, spaceId }, 'viewer');
-    const found = await services.openSpace(caller).events.get(id);
+    const found = await readWholeEvent(services.openSpace(caller), id);
     if (found === undefined) throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no such event.' });
     // Ingest only accepts UTF-8, so encoding the text gives the same bytes.
     return { id, bytes: Buffer.from(found.event) };

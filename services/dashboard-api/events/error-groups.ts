@@ -1,10 +1,11 @@
 import { z } from 'zod';
-import type { Database } from '../../../store/db/database.ts';
 import { events } from '../../../store/db/schema.ts';
 import type { EventFilter } from '../../../store/read/event-filter.ts';
 import { readEventPage } from '../../../store/read/event-page.ts';
 import { newestLimits } from '../../../store/read/limits.ts';
+import { withCostRates } from '../charts/cost-rates.ts';
 import { errorEventsGrouped, errorGroupsShown } from '../limits.ts';
+import type { SpaceRows } from '../space-data.ts';
 
 /** Errors whose messages differ in numbers and ids only. */
 const errorGroup = z
@@ -42,12 +43,9 @@ const columns = {
 const namesShown = 3;
 
 /** Counts the newest errors of a filter by message. Statistics have no messages, so the number of events is bounded. */
-export async function readErrorGroups(
-  database: Database,
-  spaceId: string,
-  filter: EventFilter,
-): Promise<ErrorGroups> {
-  const errors = { ...filter, state: 'error' as const };
+export async function readErrorGroups(space: SpaceRows, filter: EventFilter): Promise<ErrorGroups> {
+  const { database, spaceId } = space;
+  const errors = { ...(await withCostRates(space, filter)), state: 'error' as const };
   const query = { filter: errors, after: undefined, limit: errorEventsGrouped };
   const page = await readEventPage(database, spaceId, columns, query, newestLimits);
   const byMessage = Map.groupBy(page.rows, ({ errorCode, errorMessage }) =>

@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import type { Database } from '../../../store/db/database.ts';
 import { type EventCursor, formatEventCursor } from '../../../store/read/event-cursor.ts';
 import type { EventFilter } from '../../../store/read/event-filter.ts';
 import { readEventPage } from '../../../store/read/event-page.ts';
+import { withCostRates } from '../charts/cost-rates.ts';
+import type { SpaceRows } from '../space-data.ts';
 import { listedColumns, listedEvent, showEvents } from './listed-event.ts';
 
 export interface EventListQuery extends EventFilter {
@@ -29,10 +30,11 @@ export type EventList = z.infer<typeof eventList>;
  * exactly once.
  */
 export async function listEvents(
-  database: Database,
-  spaceId: string,
-  { cursor, limit, ...filter }: EventListQuery,
+  space: SpaceRows,
+  { cursor, limit, ...asked }: EventListQuery,
 ): Promise<EventList> {
+  const { database, spaceId } = space;
+  const filter = await withCostRates(space, asked);
   const page = await readEventPage(database, spaceId, listedColumns, { filter, after: cursor, limit });
   return {
     events: await showEvents(database, spaceId, page.rows),

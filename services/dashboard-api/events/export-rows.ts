@@ -1,4 +1,3 @@
-import type { Database } from '../../../store/db/database.ts';
 import { events } from '../../../store/db/schema.ts';
 import type { EventCursor } from '../../../store/read/event-cursor.ts';
 import type { EventFilter } from '../../../store/read/event-filter.ts';
@@ -7,7 +6,9 @@ import { listLimits } from '../../../store/read/limits.ts';
 import { readListTexts } from '../../../store/segments/list-texts.ts';
 import type { SegmentSource } from '../../../store/segments/open-segments.ts';
 import { withParents } from '../../../store/traces/parent-events.ts';
+import { withCostRates } from '../charts/cost-rates.ts';
 import { exportPageEvents, exportTextCharsMax, exportTextEventsMax } from '../limits.ts';
+import type { SpaceData, SpaceRows, SpaceTexts } from '../space-data.ts';
 import { type ListedEvent, listedColumns, showEvents } from './listed-event.ts';
 import { correctParent, correctParents } from './parent-texts.ts';
 
@@ -21,6 +22,9 @@ export interface WholeExportedEvent {
   event: ExportedEvent;
   text: string;
 }
+
+/** The space that an export reads. */
+type ExportedSpace = SpaceTexts & Pick<SpaceData, 'openBytes'>;
 
 const shownColumns = { ...listedColumns, attributes: events.attributes };
 
@@ -47,27 +51,22 @@ const textLimits = {
  * Reads all events of a filter, newest first, in pages, prefetching one page. Every event stored before the export began comes exactly
  * once; one stored meanwhile comes once or not at all.
  */
-export async function* exportEvents(
-  database: Database,
-  spaceId: string,
-  filter: EventFilter,
-): AsyncGenerator<ExportedEvent[]> {
-  const pages = readPages(
-    (query) => readEventPage(database, spaceId, shownColumns, query, exportLimits),
-    filter,
+export async function* exportEvents(space: SpaceRows, filter: EventFilter): AsyncGenerator<ExportedEvent[]> {
+  const { database, spaceId } = space;
+  const pages = readPages(space, filter, (query) =>
+    readEventPage(database, spaceId, shownColumns, query, exportLimits),
   );
   for await (const rows of pages)
     yield await showEvents(database, spaceId, await withParents(database, spaceId, rows));
 }
 
 /** Like {@link exportEvents}, but yields the events as sent, one line of JSON each. */
-export async function* exportTexts(source: SegmentSource, filter: EventFilter): AsyncGenerator<string[]> {
-  const { database, spaceId } = source;
-  const pages = readPages(
-    (query) => readEventPage(database, spaceId, textColumns, query, exportLimits),
-    filter,
+export async function* exportTexts(space: ExportedSpace, filter: EventFilter): AsyncGenerator<string[]> {
+  const { database, spaceId } = space;
+  const pages = readPages(space, filter, (query) =>
+    readEventPage(database, spaceId, textColumns, query, exportLimits),
   );
-  for await (const rows of readListTexts(source, pages, textLimits)) {
+  for await (const rows of readListTexts(sourceOf(space), pages, textLimits)) {
     const corrected = await correctParents(database, spaceId, rows);
     // Line breaks of pretty-printed events are between tokens; within strings JSON escapes them.
     yield corrected.map(([, text]) => text.replaceAll(/[\r\n]/g, ' '));
@@ -76,13 +75,15 @@ export async function* exportTexts(source: SegmentSource, filter: EventFilter): 
 
 /** Like {@link exportEvents}, but yields each event with its text. */
 export async function* exportWholeEvents(
-  source: SegmentSource,
+  space: ExportedSpace,
   filter: EventFilter,
 ): AsyncGenerator<WholeExportedEvent[]> {
-  const { database, spaceId } = source;
+  const { database, spaceId } = space;
   const columns = { ...shownColumns, ...textColumns };
-  const pages = readPages((query) => readEventPage(database, spaceId, columns, query, exportLimits), filter);
-  for await (const rows of readListTexts(source, pages, textLimits)) {
+  const pages = readPages(space, filter, (query) =>
+    readEventPage(database, spaceId, columns, query, exportLimits),
+  );
+  for await (const rows of readListTexts(sourceOf(space), pages, textLimits)) {
     const columnsOf = rows.map(([{ segmentId: _segment, segmentIndex: _index, ...row }]) => row);
     const shown = await showEvents(database, spaceId, await withParents(database, spaceId, columnsOf));
     yield shown.map((event, place) => {
@@ -92,10 +93,16 @@ export async function* exportWholeEvents(
   }
 }
 
+function sourceOf({ database, spaceId, openingLimiter, openBytes }: ExportedSpace): SegmentSource {
+  return { database, spaceId, limiter: openingLimiter, openBytes };
+}
+
 async function* readPages<Row>(
+  space: SpaceRows,
+  asked: EventFilter,
   readPage: (query: EventPageQuery) => Promise<EventPage<Row>>,
-  filter: EventFilter,
 ): AsyncGenerator<Row[]> {
+  const filter = await withCostRates(space, asked);
   const read = (after: EventCursor | undefined) => {
     const page = readPage({ filter, after, limit: exportPageEvents });
     // Avoids an unhandled rejection while the previous page is written or after the client disconnected; awaiting it still throws.

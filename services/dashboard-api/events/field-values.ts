@@ -10,6 +10,7 @@ import type { EventFilter } from '../../../store/read/event-filter.ts';
 import { readEventPage } from '../../../store/read/event-page.ts';
 import { newestFirst } from '../../../store/read/event-position.ts';
 import { fieldValueDays, fieldValueEvents, fieldValuesMax } from '../limits.ts';
+import type { SpaceRows } from '../space-data.ts';
 
 /** The fields whose values can be completed. `attribute` is a key of the additional properties, or with `key` its values. */
 export const completedFields = [
@@ -46,8 +47,7 @@ export type FieldValues = z.infer<typeof fieldValues>;
  * events, and a whole value is also found by its term. The work is bounded.
  */
 export async function readFieldValues(
-  database: Database,
-  spaceId: string,
+  { database, spaceId }: SpaceRows,
   query: FieldValueQuery,
 ): Promise<FieldValues> {
   const counted = countedValues(spaceId, query.field);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Database } from '../../../store/db/database.ts';
 import { events } from '../../../store/db/schema.ts';
-import { costsOfEvents } from '../charts/event-costs.ts';
+import { costsOfEvents } from '../charts/token-prices.ts';
 import { eventFlag, flagEvent } from './event-flags.ts';
 
 /**

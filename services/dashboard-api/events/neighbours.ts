@@ -1,9 +1,10 @@
 import { and, eq } from 'drizzle-orm';
 import { z } from 'zod';
-import type { Database } from '../../../store/db/database.ts';
 import { events } from '../../../store/db/schema.ts';
 import type { EventFilter } from '../../../store/read/event-filter.ts';
 import { findNeighbours, type Neighbour } from '../../../store/read/event-neighbours.ts';
+import { withCostRates } from '../charts/cost-rates.ts';
+import type { SpaceRows } from '../space-data.ts';
 import { type ListedEvent, type ListedRow, listedColumns, listedEvent, showEvents } from './listed-event.ts';
 
 /** The events next to an event in one list. */
@@ -33,10 +34,11 @@ export type EventNeighbours = z.infer<typeof eventNeighbours>;
 
 /** @returns undefined when the space has no such event. */
 export async function readNeighbours(
-  database: Database,
-  spaceId: string,
-  { id, filter }: { id: string; filter: EventFilter },
+  space: SpaceRows,
+  { id, filter: asked }: { id: string; filter: EventFilter },
 ): Promise<EventNeighbours | undefined> {
+  const { database, spaceId } = space;
+  const filter = await withCostRates(space, asked);
   const { startTimeMs, threadId, traceId } = events;
   const [at] = await database
     .select({ id: events.id, startTimeMs, threadId, traceId })

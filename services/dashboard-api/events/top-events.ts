@@ -5,8 +5,10 @@ import { events } from '../../../store/db/schema.ts';
 import type { EventFilter } from '../../../store/read/event-filter.ts';
 import { readEventPage } from '../../../store/read/event-page.ts';
 import { newestLimits } from '../../../store/read/limits.ts';
-import { costsOfEvents } from '../charts/event-costs.ts';
+import { withCostRates } from '../charts/cost-rates.ts';
+import { costsOfEvents } from '../charts/token-prices.ts';
 import { topEventsCompared } from '../limits.ts';
+import type { SpaceRows } from '../space-data.ts';
 import { listedColumns, listedEvent, showEvents } from './listed-event.ts';
 
 export const topEvents = z
@@ -51,10 +53,11 @@ type ComparedRow = Pick<typeof events.$inferSelect, keyof typeof comparedColumns
  * compared is bounded; a range of time selects others.
  */
 export async function readTopEvents(
-  database: Database,
-  spaceId: string,
-  { by, filter, limit }: TopQuery,
+  space: SpaceRows,
+  { by, filter: asked, limit }: TopQuery,
 ): Promise<TopEvents> {
+  const { database, spaceId } = space;
+  const filter = await withCostRates(space, asked);
   const query = { filter, after: undefined, limit: topEventsCompared };
   const page = await readEventPage(database, spaceId, comparedColumns, query, newestLimits);
   const values = await measure(database, spaceId, by, page.rows);

@@ -1,9 +1,9 @@
 import { and, eq } from 'drizzle-orm';
 import { z } from 'zod';
-import type { Database } from '../../../store/db/database.ts';
 import { events } from '../../../store/db/schema.ts';
 import { isEventStored } from '../../../store/read/event-existence.ts';
 import { readEventTexts } from '../../../store/segments/read.ts';
+import type { SpaceRows, SpaceTexts } from '../space-data.ts';
 import { listedColumns, listedEvent, showEvents } from './listed-event.ts';
 import { correctParents } from './parent-texts.ts';
 
@@ -21,10 +21,13 @@ export type WholeEvent = z.infer<typeof wholeEvent>;
 
 /** @returns undefined when the space has no such event. */
 export async function readWholeEvent(
-  database: Database,
-  spaceId: string,
+  { database, spaceId, openingLimiter }: SpaceTexts,
   id: string,
 ): Promise<WholeEvent | undefined> {
+  return openingLimiter(() => openEvent({ database, spaceId }, id));
+}
+
+async function openEvent({ database, spaceId }: SpaceRows, id: string): Promise<WholeEvent | undefined> {
   const [row] = await database
     .select({
       ...listedColumns,

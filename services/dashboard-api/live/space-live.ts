@@ -1,22 +1,14 @@
 import { z } from 'zod';
-import type { Database } from '../../../store/db/database.ts';
 import type { EventFilter } from '../../../store/read/event-filter.ts';
 import { createPredicate } from '../../../store/read/event-predicate.ts';
 import { formatPosition, type TailPosition } from '../../../store/tail/position.ts';
 import { readEdge } from '../../../store/tail/space-commits.ts';
 import { withRecentRates } from '../charts/cost-rates.ts';
 import { listedEvent } from '../events/listed-event.ts';
+import type { SpaceData, SpaceRows } from '../space-data.ts';
 import type { TrackedMessage } from './live-message.ts';
 import { readMatching } from './live-page.ts';
-import type { LiveQuery, LiveStreams } from './live-streams.ts';
-
-/** The events of one space in storage order. */
-export interface SpaceLive {
-  /** A live stream: see LiveStreams. */
-  tail(query: Omit<LiveQuery, 'spaceId'>): AsyncGenerator<TrackedMessage, void>;
-  /** Reads the next events stored after a position. */
-  since(query: SinceQuery): Promise<StoredSince>;
-}
+import type { LiveQuery } from './live-streams.ts';
 
 export interface SinceQuery {
   filter: EventFilter;
@@ -39,25 +31,22 @@ export const storedSince = z
   .meta({ id: 'StoredSince' });
 export type StoredSince = z.infer<typeof storedSince>;
 
-export function openSpaceLive(database: Database, streams: LiveStreams, spaceId: string): SpaceLive {
-  return {
-    async *tail(query) {
-      const filter = await withRecentRates(database, spaceId, query.filter);
-      yield* streams.open({ ...query, filter, spaceId });
-    },
-    since: async (query) =>
-      readSince(database, spaceId, {
-        ...query,
-        filter: await withRecentRates(database, spaceId, query.filter),
-      }),
-  };
+/** A live stream of a space: see LiveStreams. */
+export async function* tailEvents(
+  space: SpaceData,
+  query: Omit<LiveQuery, 'spaceId'>,
+): AsyncGenerator<TrackedMessage, void> {
+  const filter = await withRecentRates(space, query.filter);
+  yield* space.streams.open({ ...query, filter, spaceId: space.spaceId });
 }
 
-async function readSince(
-  database: Database,
-  spaceId: string,
-  { filter, after, until, limit }: SinceQuery,
+/** Reads the next events stored after a position. */
+export async function readSince(
+  space: SpaceRows,
+  { filter: asked, after, until, limit }: SinceQuery,
 ): Promise<StoredSince> {
+  const { database, spaceId } = space;
+  const filter = await withRecentRates(space, asked);
   const page =
     after &&
     (await readMatching(database, spaceId, {

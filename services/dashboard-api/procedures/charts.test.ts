@@ -4,7 +4,7 @@ import { llmEvent } from '../../../harness/fixtures/events.ts';
 import { partOf } from '../../../harness/fixtures/part.ts';
 import { operator } from '../../../store/accounts/audit/audit.ts';
 import { importListPrices } from '../../../store/prices/list-prices.ts';
-import { setPrice } from '../../../store/prices/prices.ts';
+import { setPrice, spacePricesMax } from '../../../store/prices/prices.ts';
 import { insertParts } from '../../../store/write/store.ts';
 import { openDashboard, type TestDashboard } from '../../../test/support/dashboard.ts';
 
@@ -221,6 +221,20 @@ test('only an owner changes prices, and each change is in the audit log of the s
     { actor: user.id, action: 'price.set', details: price },
     { actor: user.id, action: 'price.remove', details: { model: 'm', validFrom: '1970-01-01' } },
   ]);
+});
+
+test('a space has a bounded number of prices, and those that it has can be replaced', async () => {
+  const { spaceId, client } = await dashboard.addSpace();
+  await dashboard.sql`INSERT INTO model_prices (space_id, model, valid_from, input, output)
+    SELECT ${spaceId}, 'm', date '1970-01-01' + day, 1, 1 FROM generate_series(0, ${spacePricesMax - 1}) AS day`;
+  const price = { ...tokenPrices, input: '2', output: '1' };
+  await expect(client.trpc.prices.set.mutate({ ...price, model: 'another' })).rejects.toMatchObject({
+    data: { code: 'PRECONDITION_FAILED' },
+  });
+  await client.trpc.prices.set.mutate(price);
+  const all = await client.trpc.prices.list.query();
+  expect(all.filter((one) => one.spaceId === spaceId)).toHaveLength(spacePricesMax);
+  expect(all.find((one) => one.input === '2')).toMatchObject({ model: 'm', validFrom: '1970-01-01' });
 });
 
 test.each([

@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { asStored } from '../../../event/text.ts';
-import { chart } from '../charts/chart.ts';
-import { costs } from '../charts/costs.ts';
+import { CostSum } from '../../../store/prices/cost-sum.ts';
+import { readDelays } from '../../../store/store-delays/read-delays.ts';
+import { chart, readChart } from '../charts/chart.ts';
+import { costs, readCosts } from '../charts/costs.ts';
 import { delayTotal } from '../charts/delays.ts';
-import { cost } from '../charts/token-prices.ts';
+import { cost, costOfCalls } from '../charts/token-prices.ts';
 import { chartGroupsDefault, chartGroupsMax } from '../limits.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
 
@@ -51,7 +53,7 @@ export const charts = router({
     .input(chartInput)
     .output(chart)
     .query(({ ctx, input: { type, name, source, agentId, from, to, step, timeZone, groupBy, groupsMax } }) =>
-      ctx.space.charts.read({
+      readChart(ctx.space, {
         from,
         to,
         step,
@@ -67,7 +69,7 @@ export const charts = router({
     .input(z.object({ ...range, source: columnText.optional() }))
     .output(costs)
     .query(({ ctx, input: { from, to, step, timeZone, source } }) =>
-      ctx.space.charts.costs({ from, to, step, timeZone, source }),
+      readCosts(ctx.space, { from, to, step, timeZone, source }),
     ),
 
   /**
@@ -77,7 +79,10 @@ export const charts = router({
   delays: spaceProcedure('viewer', { isStatistics: true })
     .input(z.object({ from: chartTimeMs, to: chartTimeMs }))
     .output(delayTotal)
-    .query(({ ctx, input: { from, to } }) => ctx.space.charts.delays({ fromMs: from, toMs: to })),
+    .query(async ({ ctx: { space }, input: { from, to } }) => {
+      const { total } = await readDelays(space.database, space.spaceId, { fromMs: from, toMs: to });
+      return total;
+    }),
 
   /** The cost of one model call at the price of the day on which it started. Cached tokens are part of the input. */
   callCost: spaceProcedure('viewer', { isStatistics: true })
@@ -92,5 +97,8 @@ export const charts = router({
       }),
     )
     .output(cost)
-    .query(({ ctx, input: { spaceId: _space, ...call } }) => ctx.space.charts.costOfCall(call)),
+    .query(async ({ ctx: { space }, input }) => {
+      const [cost] = await costOfCalls(space.database, space.spaceId, [[input]]);
+      return cost ?? new CostSum().cost;
+    }),
 });

@@ -1,13 +1,13 @@
 import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
-import { histogram } from '../charts/histogram.ts';
-import { errorGroups } from '../events/error-groups.ts';
-import { eventList } from '../events/event-list.ts';
-import type { EventReader } from '../events/event-reader.ts';
-import { completedFields, fieldValues } from '../events/field-values.ts';
-import { eventNeighbours } from '../events/neighbours.ts';
-import { topEvents } from '../events/top-events.ts';
-import { wholeEvent } from '../events/whole-event.ts';
+import { wasEventStored } from '../../../store/read/event-existence.ts';
+import { histogram, readHistogram } from '../charts/histogram.ts';
+import { errorGroups, readErrorGroups } from '../events/error-groups.ts';
+import { eventList, listEvents } from '../events/event-list.ts';
+import { completedFields, fieldValues, readFieldValues } from '../events/field-values.ts';
+import { eventNeighbours, readNeighbours } from '../events/neighbours.ts';
+import { readTopEvents, topEvents } from '../events/top-events.ts';
+import { readWholeEvent, wholeEvent } from '../events/whole-event.ts';
 import {
   eventsPageDefault,
   eventsPageMax,
@@ -15,8 +15,9 @@ import {
   histogramBucketsMax,
   searchTextCharsMax,
 } from '../limits.ts';
-import { searchPage } from '../search/search.ts';
+import { searchEvents, searchPage } from '../search/search.ts';
 import { parseSearchCursor } from '../search/search-cursor.ts';
+import type { SpaceRows } from '../space-data.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
 import { eventCursor, eventFilter, timeMs } from './filter-input.ts';
 import { sealFilter } from './sealed-filter.ts';
@@ -68,7 +69,7 @@ export const events = router({
   list: spaceProcedure('viewer')
     .input(page)
     .output(eventList)
-    .query(({ ctx, input }) => ctx.space.events.list(input)),
+    .query(({ ctx, input }) => listEvents(ctx.space, input)),
 
   /**
    * The slowest, largest or most expensive of the newest 5,000 events of a filter: no index has these orders. See TopEvents.
@@ -83,14 +84,14 @@ export const events = router({
     )
     .output(topEvents)
     .query(({ ctx, input: { spaceId: _space, by, limit, ...filter } }) =>
-      ctx.space.events.top({ by, limit, filter }),
+      readTopEvents(ctx.space, { by, limit, filter }),
     ),
 
   /** The newest 1,000 errors of a filter, counted by message; numbers and ids in messages are ignored. */
   errors: spaceProcedure('viewer')
     .input(z.object(eventFilter).prefault({}))
     .output(errorGroups)
-    .query(({ ctx, input: { spaceId: _space, ...filter } }) => ctx.space.events.errorGroups(filter)),
+    .query(({ ctx, input: { spaceId: _space, ...filter } }) => readErrorGroups(ctx.space, filter)),
 
   /**
    * One event: its columns, and the JSON text exactly as sent. The message of NOT_FOUND says whether the event was stored
@@ -100,9 +101,9 @@ export const events = router({
     .input(z.object({ id: z.guid() }))
     .output(wholeEvent)
     .query(async ({ ctx, input }) => {
-      const event = await ctx.space.events.get(input.id);
+      const event = await readWholeEvent(ctx.space, input.id);
       if (event !== undefined) return event;
-      throw await notFound(ctx.space.events, input.id);
+      throw await notFound(ctx.space, input.id);
     }),
 
   /** Counts the events of a filter over time: see Histogram. `to` is required; `from` defaults to the space's first events, at most five years before. */
@@ -110,7 +111,7 @@ export const events = router({
     .input(histogramInput)
     .output(histogram)
     .query(({ ctx, input: { buckets, ...filter } }) =>
-      ctx.space.charts.histogram({ filter, bucketsMax: buckets }),
+      readHistogram(ctx.space, { filter, bucketsMax: buckets }),
     ),
 
   /**
@@ -121,14 +122,14 @@ export const events = router({
     .input(search)
     .output(searchPage)
     .query(({ ctx, input: { spaceId: _space, payload, matchCase, cursor, ...filter }, signal }) =>
-      ctx.space.search({ text: payload, matchCase, cursor, filter }, signal),
+      searchEvents(ctx.space, { text: payload, matchCase, cursor, filter }, signal),
     ),
 
   /** Values of a field that begin with a text, to complete a search field: see FieldValues. `attribute` has keys, or with `key` its values. */
   values: spaceProcedure('viewer')
     .input(valuesInput)
     .output(fieldValues)
-    .query(({ ctx, input: { field, key, prefix } }) => ctx.space.events.values({ field, key, prefix })),
+    .query(({ ctx, input: { field, key, prefix } }) => readFieldValues(ctx.space, { field, key, prefix })),
 
   /**
    * The events before and after an event: in the list of the filter, in its thread, and in its trace. NOT_FOUND as for `get`. The
@@ -138,9 +139,9 @@ export const events = router({
     .input(neighbours)
     .output(eventNeighbours)
     .query(async ({ ctx, input: { id, ...filter } }) => {
-      const found = await ctx.space.events.neighbours(id, filter);
+      const found = await readNeighbours(ctx.space, { id, filter });
       if (found !== undefined) return found;
-      throw await notFound(ctx.space.events, id);
+      throw await notFound(ctx.space, id);
     }),
 
   /** The filter as text for an address, for `live.tail` and `/export/`: only Weir can read it. */
@@ -153,8 +154,8 @@ export const events = router({
     }),
 });
 
-async function notFound(events: EventReader, id: string): Promise<TRPCError> {
-  const message = (await events.wasStored(id))
+async function notFound({ database, spaceId }: SpaceRows, id: string): Promise<TRPCError> {
+  const message = (await wasEventStored(database, spaceId, id))
     ? 'The event was stored, and has expired or was erased.'
     : 'There is no such event.';
   return new TRPCError({ code: 'NOT_FOUND', message });

@@ -6,7 +6,7 @@ import { requireCaller, requireRole } from '../access.ts';
 import { eventsPageDefault, eventsPageMax } from '../limits.ts';
 import { liveKeyRecheckMs, liveRecheckMs } from '../live/limits.ts';
 import { liveMessages } from '../live/live-message.ts';
-import { storedSince } from '../live/space-live.ts';
+import { readSince, storedSince, tailEvents } from '../live/space-live.ts';
 import type { Context } from '../trpc/context.ts';
 import { classifyFailure } from '../trpc/failure.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
@@ -58,12 +58,12 @@ export const live = router({
     .input(tailInput)
     .output(liveMessages)
     .subscription(async function* ({ ctx, input: { lastEventId, sealed, changes, ...input }, signal }) {
-      const { spaceId, live: own } = ctx.space;
+      const { spaceId } = ctx.space;
       const { spaceId: _, ...plain } = input as typeof input & { spaceId?: string };
       try {
         const filter = sealed === undefined ? plain : openFilter(ctx.filterSeal, spaceId, sealed);
         ctx.request.beginStream(ctx.openStreams);
-        yield* own.tail({
+        yield* tailEvents(ctx.space, {
           userId: ctx.user.userId,
           filter,
           after: lastEventId ?? undefined,
@@ -87,7 +87,7 @@ export const live = router({
     .output(storedSince)
     .query(({ ctx, input: { after, until, limit, ...input } }) => {
       const { spaceId: _, ...filter } = input as typeof input & { spaceId?: string };
-      return ctx.space.live.since({ filter, after, until, limit });
+      return readSince(ctx.space, { filter, after, until, limit });
     }),
 });
 

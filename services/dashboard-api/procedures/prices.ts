@@ -2,8 +2,14 @@ import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { day } from '../../../platform/instant.ts';
 import { isPrice } from '../../../store/prices/decimal.ts';
-import type { ListedPrice } from '../../../store/prices/prices.ts';
-import { usedModel } from '../charts/model-prices.ts';
+import {
+  type ListedPrice,
+  listPrices,
+  removePrice,
+  setPrice,
+  spacePricesMax,
+} from '../../../store/prices/prices.ts';
+import { readUsedModels, usedModel } from '../charts/model-prices.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
 
 const price = z
@@ -36,12 +42,12 @@ export const prices = router({
   /** The prices that apply to the space: its own (`spaceId`), and the operator's for all spaces. */
   list: spaceProcedure('viewer', { isStatistics: true })
     .output(z.array(listedPrice))
-    .query(({ ctx }) => ctx.space.prices.list()),
+    .query(({ ctx }) => listPrices(ctx.space.database, ctx.space.spaceId)),
 
   /** The models of the last 30 days, and the price that applies to each: own, of the operator, or the provider's list price. */
   models: spaceProcedure('viewer', { isStatistics: true })
     .output(z.array(usedModel))
-    .query(({ ctx }) => ctx.space.charts.usedModels()),
+    .query(({ ctx }) => readUsedModels(ctx.space)),
 
   /** Sets the space's own price for a model from a day on. It replaces a price of the same day. */
   set: spaceProcedure('owner')
@@ -57,7 +63,10 @@ export const prices = router({
     .output(z.void())
     .mutation(async ({ ctx, input: { model, validFrom, input, output, cacheRead, cacheWrite } }) => {
       const changed = { model, validFrom, input, output, cacheRead, cacheWrite };
-      await ctx.space.prices.set(ctx.actor, changed);
+      const { actor, space } = ctx;
+      if (await setPrice(space.database, { spaceId: space.spaceId, actor }, changed)) return;
+      const message = `model: the space has ${spacePricesMax} prices, the most that it can have. Remove one first.`;
+      throw new TRPCError({ code: 'PRECONDITION_FAILED', message });
     }),
 
   /** Removes one of the space's own prices. NOT_FOUND when there is none. */
@@ -65,7 +74,8 @@ export const prices = router({
     .input(z.object(priceKey))
     .output(z.void())
     .mutation(async ({ ctx, input: { model, validFrom } }) => {
-      if (await ctx.space.prices.remove(ctx.actor, { model, validFrom })) return;
+      const { actor, space } = ctx;
+      if (await removePrice(space.database, { spaceId: space.spaceId, actor }, { model, validFrom })) return;
       throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no such price.' });
     }),
 });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { Sender } from '../../../store/senders.ts';
+import { listSenders, type Sender } from '../../../store/senders.ts';
+import { listLargeTraces } from '../../../store/traces/large-traces.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
 
 const sender = z
@@ -38,7 +39,7 @@ export const senders = router({
   largeTraces: spaceProcedure('viewer', { isStatistics: true })
     .output(z.array(largeTrace))
     .query(async ({ ctx }) =>
-      (await ctx.space.listLargeTraces()).map(({ receivedAt, ...trace }) => ({
+      (await listLargeTraces(ctx.space.database, ctx.space.spaceId)).map(({ receivedAt, ...trace }) => ({
         ...trace,
         lastSeenAt: receivedAt.toISOString(),
       })),
@@ -48,7 +49,7 @@ export const senders = router({
   list: spaceProcedure('viewer', { isStatistics: true })
     .output(z.array(sender))
     .query(async ({ ctx }) =>
-      (await ctx.space.listSenders()).map(({ lastSeenAt, ...counts }) => ({
+      (await listSenders(ctx.space.database, ctx.space.spaceId)).map(({ lastSeenAt, ...counts }) => ({
         ...counts,
         lastSeenAt: lastSeenAt.toISOString(),
       })),

@@ -2,9 +2,9 @@ import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { asStored } from '../../../event/text.ts';
 import { activityPageDefault, activityPageMax, activitySearchCharsMax } from '../limits.ts';
-import { activityList, activityTotal } from '../threads/activity.ts';
-import { turnPage } from '../threads/turns.ts';
-import { trace } from '../traces/trace.ts';
+import { activityList, activityTotal, listActivity, readActivity } from '../threads/activity.ts';
+import { readTurns, turnPage } from '../threads/turns.ts';
+import { readTrace, trace } from '../traces/trace.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
 import { eventCursor, timeMs } from './filter-input.ts';
 
@@ -22,7 +22,7 @@ export const traces = router({
     .input(z.object({ traceId: z.guid().toLowerCase() }))
     .output(trace)
     .query(async ({ ctx, input }) => {
-      const trace = await ctx.space.traces.get(input.traceId);
+      const trace = await readTrace(ctx.space, input.traceId);
       if (trace !== undefined) return trace;
       throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no event of this trace.' });
     }),
@@ -36,14 +36,14 @@ export const threads = router({
   list: spaceProcedure('viewer')
     .input(z.object({ ...activity, userId: z.string().optional() }).prefault({}))
     .output(activityList)
-    .query(({ ctx, input }) => ctx.space.traces.listActivity('threadId', input)),
+    .query(({ ctx, input }) => listActivity(ctx.space, 'threadId', input)),
 
   /** One thread with counts of all its events. NOT_FOUND without events. */
   get: spaceProcedure('viewer')
     .input(z.object({ threadId: z.string().transform(asStored) }))
     .output(activityTotal)
     .query(async ({ ctx, input }) => {
-      const found = await ctx.space.traces.getActivity('threadId', input.threadId);
+      const found = await readActivity(ctx.space, 'threadId', input.threadId);
       if (found !== undefined) return found;
       throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no event of this thread.' });
     }),
@@ -53,7 +53,7 @@ export const threads = router({
     .input(z.object({ ...page, threadId: z.string().transform(asStored) }))
     .output(turnPage)
     .query(({ ctx, input: { threadId, limit, cursor } }) =>
-      ctx.space.traces.turns({ threadId, limit, cursor }),
+      readTurns(ctx.space, { threadId, limit, cursor }),
     ),
 });
 
@@ -62,14 +62,14 @@ export const users = router({
   list: spaceProcedure('viewer')
     .input(z.object(activity).prefault({}))
     .output(activityList)
-    .query(({ ctx, input }) => ctx.space.traces.listActivity('userId', input)),
+    .query(({ ctx, input }) => listActivity(ctx.space, 'userId', input)),
 
   /** One user with counts of all their events. NOT_FOUND without events. */
   get: spaceProcedure('viewer')
     .input(z.object({ userId: z.string().transform(asStored) }))
     .output(activityTotal)
     .query(async ({ ctx, input }) => {
-      const found = await ctx.space.traces.getActivity('userId', input.userId);
+      const found = await readActivity(ctx.space, 'userId', input.userId);
       if (found !== undefined) return found;
       throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no event of this user.' });
     }),

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { day } from '../../../platform/instant.ts';
 import { dayMs } from '../../../platform/time.ts';
 import { dayOf } from '../../../store/accounts/month.ts';
-import type { Usage, UsageDay, UsageMonth } from '../../../store/accounts/usage.ts';
+import { readUsage, type Usage, type UsageDay, type UsageMonth } from '../../../store/accounts/usage.ts';
 import { usageDaysMax } from '../limits.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
 
@@ -53,7 +53,7 @@ export const usage = router({
   current: spaceProcedure('viewer', { isStatistics: true })
     .output(currentUsage)
     .query(async ({ ctx }) => {
-      const usage = await ctx.space.readUsage();
+      const usage = await readUsage(ctx.space.database, ctx.space.spaceId);
       if (usage === undefined) throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no such space.' });
       return usage;
     }),

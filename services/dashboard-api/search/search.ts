@@ -6,8 +6,10 @@ import { events } from '../../../store/db/schema.ts';
 import { type EventFilter, matchTime, matchValues } from '../../../store/read/event-filter.ts';
 import { newestFirst } from '../../../store/read/event-position.ts';
 import { readSegment } from '../../../store/segments/read.ts';
+import { withCostRates } from '../charts/cost-rates.ts';
 import { type ListedEvent, listedColumns, listedEvent, showEvents } from '../events/listed-event.ts';
 import { searchBytesMax, searchEventsMax, searchSegmentsListed, searchTimeMs } from '../limits.ts';
+import type { SpaceData, SpaceRows } from '../space-data.ts';
 import { formatSearchCursor, type SearchCursor } from './search-cursor.ts';
 import { listSearchedSegments, type SearchedSegment } from './searched-segments.ts';
 
@@ -41,8 +43,16 @@ export type SearchPage = z.infer<typeof searchPage>;
  * a client stops by not requesting the next page, or by aborting.
  */
 export async function searchEvents(
-  database: Database,
-  spaceId: string,
+  space: SpaceRows & Pick<SpaceData, 'searchLimiter'>,
+  query: SearchQuery,
+  signal: AbortSignal | undefined,
+): Promise<SearchPage> {
+  const filter = await withCostRates(space, query.filter);
+  return space.searchLimiter(() => searchPages(space, { ...query, filter }, signal));
+}
+
+async function searchPages(
+  { database, spaceId }: SpaceRows,
   { text, matchCase, filter, cursor }: SearchQuery,
   signal: AbortSignal | undefined,
 ): Promise<SearchPage> {

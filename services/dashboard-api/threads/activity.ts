@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Database } from '../../../store/db/database.ts';
+import { CostSum } from '../../../store/prices/cost-sum.ts';
 import {
   type ActivitySearch,
   ofUser,
@@ -17,14 +18,14 @@ import {
   walkValues,
 } from '../../../store/read/activity/activity-walk.ts';
 import { type EventCursor, formatEventCursor } from '../../../store/read/event-cursor.ts';
-import { costOfCalls } from '../charts/event-costs.ts';
-import { cost, showCost } from '../charts/token-prices.ts';
+import { cost, costOfCalls } from '../charts/token-prices.ts';
 import {
   activityCountedEvents,
   activityFirstWalkEvents,
   activityModelsShown,
   activityWalksMax,
 } from '../limits.ts';
+import type { SpaceRows } from '../space-data.ts';
 
 export interface ActivityQuery {
   from?: number | undefined;
@@ -88,9 +89,9 @@ export type ActivityTotal = z.infer<typeof activityTotal>;
 
 /** A page of threads or users, most recent activity first. Following `nextCursor` shows all that existed at the start. */
 export async function listActivity(
-  database: Database,
-  spaceId: string,
-  { column, query }: { column: ActivityColumn; query: ActivityQuery },
+  { database, spaceId }: SpaceRows,
+  column: ActivityColumn,
+  query: ActivityQuery,
 ): Promise<ActivityList> {
   const { from, to, cursor, limit } = query;
   const range = { from, to };
@@ -145,9 +146,9 @@ export async function listActivity(
 
 /** All of one thread or user. @returns undefined when the space has no event of it. */
 export async function readActivity(
-  database: Database,
-  spaceId: string,
-  { column, value }: { column: ActivityColumn; value: string },
+  { database, spaceId }: SpaceRows,
+  column: ActivityColumn,
+  value: string,
 ): Promise<ActivityTotal | undefined> {
   const { summaries, isComplete } = await summarizeActivity(database, spaceId, {
     column,
@@ -198,7 +199,7 @@ async function showActivities(
     ...summary,
     id: value,
     models: mostCalled(calls),
-    cost: costs[place] ?? showCost([]),
+    cost: costs[place] ?? new CostSum().cost,
   }));
 }
 

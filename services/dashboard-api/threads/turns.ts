@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { addedNumberMax } from '../../../event/limits.ts';
-import type { Database } from '../../../store/db/database.ts';
 import { type EventCursor, formatEventCursor } from '../../../store/read/event-cursor.ts';
 import { readEventPage } from '../../../store/read/event-page.ts';
+import { toAddend } from '../charts/token-prices.ts';
 import { type ListedEvent, listedColumns, listedEvent, showEvents } from '../events/listed-event.ts';
 import { eventsPageMax } from '../limits.ts';
+import type { SpaceRows } from '../space-data.ts';
 
 /** One model call and the tools that ran until the next one. */
 const turn = z
@@ -31,8 +31,7 @@ export type TurnPage = z.infer<typeof turnPage>;
 
 /** A page of a thread's turns. Empty when the space has no such thread. */
 export async function readTurns(
-  database: Database,
-  spaceId: string,
+  { database, spaceId }: SpaceRows,
   { threadId, cursor, limit }: { threadId: string; cursor?: EventCursor | undefined; limit: number },
 ): Promise<TurnPage> {
   const page = await readEventPage(database, spaceId, listedColumns, {
@@ -67,16 +66,11 @@ export async function readTurns(
 /** @param events newest first. */
 function toTurn(events: readonly ListedEvent[], isContinued: boolean): Turn {
   const sum = (pick: (event: ListedEvent) => number | null) =>
-    events.reduce((total, event) => total + toAddend(pick(event) ?? 0), 0);
+    events.reduce((total, event) => total + toAddend(pick(event)), 0);
   return {
     events: events.toReversed(),
     inputTokens: sum(({ inputTokens }) => inputTokens),
     outputTokens: sum(({ outputTokens }) => outputTokens),
     isContinued,
   };
-}
-
-/** Sums with the same bounds as the statistics: a client may report any finite number of tokens. */
-function toAddend(tokens: number): number {
-  return Math.max(-addedNumberMax, Math.min(tokens, addedNumberMax));
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Database } from '../../../store/db/database.ts';
 import { listedEvent, showEvents } from '../events/listed-event.ts';
 import { traceEventsMax } from '../limits.ts';
+import type { SpaceRows, SpaceTexts } from '../space-data.ts';
 import { findNamedSpans } from './named-spans.ts';
 import { findParents, namedParentOf, parent } from './parents.ts';
 import { readSpanRelations, traceSpan } from './spans.ts';
@@ -44,10 +44,14 @@ export type Trace = z.infer<typeof trace>;
 
 /** @returns undefined when no event of the space has this trace. */
 export async function readTrace(
-  database: Database,
-  spaceId: string,
+  { database, spaceId, openingLimiter }: SpaceTexts,
   traceId: string,
 ): Promise<Trace | undefined> {
+  // Limited, because it reads the text of events.
+  return openingLimiter(() => openTrace({ database, spaceId }, traceId));
+}
+
+async function openTrace({ database, spaceId }: SpaceRows, traceId: string): Promise<Trace | undefined> {
   const { rows, isComplete } = await readTraceRows(database, spaceId, traceId);
   if (rows.length === 0) return undefined;
   const [toolCalls, shown] = await Promise.all([

@@ -18,10 +18,10 @@ import type { OpenStreams } from '../live/open-streams.ts';
 import type { Seal } from '../seal.ts';
 import type { SecondFactor } from '../second-factor/open-second-factor.ts';
 import type { PasskeySite } from '../second-factor/passkey-site.ts';
-import type { SpaceStore } from '../spaces/space-store.ts';
+import type { SpaceData } from '../space-data.ts';
 import type { CallRequest } from './request.ts';
 
-/** Dependencies of all calls. They exclude direct access to Postgres: a space's data is only reached through its SpaceStore. */
+/** Dependencies of all calls. They exclude direct access to Postgres: a space's data is only reached through its SpaceData. */
 export interface Services {
   sessions: Sessions;
   /** Waits until the control stream has the changes of a call (ADR 32), for two seconds at most. Never rejects. */
@@ -47,7 +47,7 @@ export interface Services {
   /** Counts attempts with tokens of links by network address. */
   tokenAttempts: RateLimiter;
   /** Opens a space's data for a user. Statements are queued fairly between users (services/dashboard-api/fair-limiter.ts). */
-  openSpace: (caller: Caller) => SpaceStore;
+  openSpace: (caller: Caller) => SpaceData;
   /** The open responses of live streams. */
   openStreams: OpenStreams;
   /** Makes the live streams of a space read events that were just stored. */

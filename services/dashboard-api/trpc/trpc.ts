@@ -149,7 +149,7 @@ const spaceInput = z
   .prefault({});
 
 /**
- * Requires at least this role in the space named by the input. Adds the space's SpaceStore and SpaceAdmin to the context. A space of
+ * Requires at least this role in the space named by the input. Adds its SpaceData and SpaceAdmin to the context. A space of
  * which the user is not a member is answered like one that does not exist.
  *
  * Queries and subscriptions accept a read key of the space instead of a session, mutations never (publicProcedure).

@@ -101,7 +101,8 @@ function describeCosts(
   groups: readonly (string | null)[] | undefined,
   isOnly: boolean,
 ): TimeSeries[] {
-  const priced = models.filter(({ cost }) => cost !== null);
+  // In a chart of many buckets, the points of most models are those of the null name.
+  const priced = models.filter(({ points }) => points.some(({ cost }) => cost !== null));
   const mostExpensive = () =>
     priced
       .toSorted((a, b) => Number(b.cost) - Number(a.cost))

@@ -1,0 +1,27 @@
+import type { Limiter } from '../../platform/limiter.ts';
+import type { Database } from '../../store/db/database.ts';
+import type { OpenBytes } from '../../store/segments/open-segments.ts';
+import type { LiveStreams } from './live/live-streams.ts';
+
+/**
+ * One space's data, opened for one caller who may read it (access.ts). Procedures pass it on whole: a function that reads rows of tenants
+ * takes the id from here, so no input can name another space by mistake.
+ */
+export interface SpaceData {
+  readonly spaceId: string;
+  /** Its statements take turns with those of other callers (fair-limiter.ts). */
+  readonly database: Database;
+  /** Limits how many events are opened at a time over all spaces, fairly between users. */
+  readonly openingLimiter: Limiter;
+  /** Limits concurrent searches in the same way. */
+  readonly searchLimiter: Limiter;
+  /** Limits the bytes of the segments that exports keep open. */
+  readonly openBytes: OpenBytes;
+  readonly streams: LiveStreams;
+}
+
+/** What reads of columns need. */
+export type SpaceRows = Pick<SpaceData, 'database' | 'spaceId'>;
+
+/** What reads of the text of events need. */
+export type SpaceTexts = SpaceRows & Pick<SpaceData, 'openingLimiter'>;

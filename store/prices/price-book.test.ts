@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import { CostSum } from './cost-sum.ts';
+import { PriceBook } from './price-book.ts';
+import type { ListedPrice } from './prices.ts';
+
+const spaceId = '7f1f6f0e-3c5b-4f60-9a51-0a5c0a6f8f12';
+const dayMs = 24 * 3_600_000;
+const price = (changes: Partial<ListedPrice>): ListedPrice => ({
+  ...{
+    spaceId,
+    model: 'm',
+    validFrom: '1970-01-01',
+    input: '1',
+    output: '2',
+    cacheRead: null,
+    cacheWrite: null,
+  },
+  ...changes,
+});
+const at = (day: string) => Date.parse(`${day}T12:00:00Z`);
+
+test('of a space, the operator and a list, the first that has a valid price counts, and of its prices the latest', () => {
+  const listed = [{ ...price({ input: '9' }), source: 'list', listedOn: '2026-01-01' }];
+  const book = new PriceBook(
+    [
+      price({ validFrom: '2026-03-01', input: '5' }),
+      price({ validFrom: '2026-02-01', input: '4' }),
+      price({ spaceId: null, validFrom: '2026-01-01', input: '7' }),
+      // It begins with a price of the space, which counts.
+      price({ spaceId: null, validFrom: '2026-02-01', input: '8' }),
+      price({ spaceId: null, validFrom: '2026-02-15', input: '6' }),
+    ],
+    new Map([['m', listed]]),
+  );
+  const inputs = ['2025-12-31', '2026-01-01', '2026-01-31', '2026-02-01', '2026-02-20', '2026-03-01'].map(
+    (day) => book.priceAt('m', at(day))?.input,
+  );
+  expect(inputs).toEqual(['9', '7', '7', '4', '4', '5']);
+  expect(book.periodsOf('m').map(({ price: { input } }) => input)).toEqual(['9', '7', '4', '5']);
+  expect(book.priceAt('other', at('2026-03-01'))).toBeUndefined();
+  expect(book.priceAt('m', -1)).toBeUndefined();
+});
+
+test('a price is found without walking all prices of its model', () => {
+  let compared = 0;
+  const count = 4_096;
+  const book = new PriceBook(
+    Array.from({ length: count }, (_, day) =>
+      price({ validFrom: new Date(day * dayMs).toISOString().slice(0, 10), input: String(day) }),
+    ),
+    new Map(),
+  );
+  const counted = {
+    valueOf: () => {
+      compared += 1;
+      return 1_000 * dayMs;
+    },
+  };
+  // Compared as a number.
+  expect(book.priceAt('m', counted as never)?.input).toBe('1000');
+  expect(compared).toBeLessThanOrEqual(Math.log2(count) + 1);
+});
+
+test('more cached tokens than input cost no more than the input, and tokens without a price are told', () => {
+  const book = new PriceBook([price({ cacheRead: '0.5' })], new Map());
+  const sum = new CostSum();
+  const counts = { inputTokens: 10, outputTokens: 1, cacheReadTokens: 12, cacheWriteTokens: 3 };
+  sum.add(counts, book.priceAt('m', 0));
+  sum.add(counts, undefined);
+  expect(sum.cost).toEqual({ cost: '0.000007', pricedTokens: 11, listPricedTokens: 0, tokens: 22 });
+});
