@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const cache = join(cacheDirectory(env, join(tmpdir(), 'weir')), 'clients');
 
 /**
- * On two cores without other work gRPC for Rust takes a minute to build, and a Collector a minute and a half with its downloads. In the
+ * On two cores without other work a Collector takes a minute and a half to build, with its downloads. In the
  * first run of all tests they are built at the same time as a dozen others, which once took more than five.
  */
 export const buildTimeoutMs = 600_000;

@@ -14,7 +14,6 @@ const toolchain = {
   mvn: { command: 'mvn --version', atLeast: [3, 6] },
   'apt-get': { command: 'dpkg --version && apt-get --version', atLeast: [1, 0] },
   psql: { command: 'psql --version', atLeast: [14, 0] },
-  cargo: { command: 'cargo --version', atLeast: [1, 89] },
 } as const satisfies Record<string, { command: string; atLeast: readonly [major: number, minor: number] }>;
 
 /** The first tool that this machine lacks, as a sentence; undefined when none is missing. */

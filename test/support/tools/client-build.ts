@@ -9,7 +9,7 @@ import type { ClientProgram } from './client-programs.ts';
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** Files that the clients' tools generate are not copied. */
-const generated = ['node_modules', '.venv', 'target', 'gen', '__pycache__', 'python-grpc/weir'];
+const generated = ['node_modules', '.venv', 'target', 'gen', '__pycache__'];
 
 /** A client that is ready to run: its folder and its command. */
 export interface BuiltClient {

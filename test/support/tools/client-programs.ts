@@ -9,17 +9,11 @@ export interface ClientProgram {
 
 export const clientPrograms: readonly ClientProgram[] = [
   { name: 'curl', tools: ['curl'] },
-  { name: 'curl-connect', tools: ['curl'] },
   { name: 'python-requests', tools: ['python3'] },
-  { name: 'python-grpc', tools: ['python3'] },
   { name: 'go-http', tools: ['go'] },
   { name: 'go-connect', tools: ['go'] },
-  { name: 'go-grpc', tools: ['go'] },
   { name: 'node-fetch', tools: ['npm'] },
-  { name: 'node-connect', tools: ['npm'] },
-  { name: 'node-grpc', tools: ['npm'] },
   { name: 'java-grpc', tools: ['javac', 'mvn'] },
-  { name: 'rust-tonic', tools: ['cargo'] },
   { name: 'browser', tools: ['npm'] },
 ];
 
