@@ -69,7 +69,7 @@ async function checkDatabase({ DATABASE_URL: url, DATABASE_ALLOW_UNSYNCED }: Pre
     const { migrateDatabase } = await import('../store/migrate/migrate.ts');
     await migrateDatabase(url);
   } catch (error) {
-    throw explainDatabaseError(url, error);
+    throw await explainDatabaseError(url, error);
   }
 }
 
@@ -85,14 +85,12 @@ async function checkDurability(url: string): Promise<void> {
   await requireDurable(openDatabase(sql));
 }
 
-function explainDatabaseError(url: string, error: unknown): unknown {
+async function explainDatabaseError(url: string, error: unknown): Promise<unknown> {
+  const { describeRejection } = await import('../store/db/connect.ts');
   const { host, username, pathname } = new URL(url);
   const code = (error as { code?: string }).code ?? '';
   const reason = error instanceof Error ? error.message : String(error);
   const messages: Record<string, string> = {
-    '28P01': `Postgres at ${host} rejects the password of ${username}`,
-    '28000': `Postgres at ${host} rejects the user ${username}`,
-    '3D000': `Postgres at ${host} has no database ${pathname.slice(1)}: create it first`,
     '42501': `${username} has no permission to create tables in ${pathname.slice(1)} on ${host}`,
     ECONNREFUSED: `No Postgres responds at ${host}`,
     CONNECT_TIMEOUT: `No Postgres responds at ${host}`,
@@ -103,7 +101,8 @@ function explainDatabaseError(url: string, error: unknown): unknown {
     ENETUNREACH: `The host ${host} is unreachable`,
     ETIMEDOUT: `No Postgres responds at ${host}`,
   };
-  const message = messages[code];
+  const rejection = describeRejection(error, { host, username, database: pathname.slice(1) });
+  const message = rejection ?? messages[code];
   if (message === undefined) return error;
   return new ConfigError(
     `${message} (${reason}). Fix DATABASE_URL, or unset it to use the embedded Postgres.`,

@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { requiredOf, type ServiceName } from './config/variables.ts';
 import { type Config, parseConfig } from './config.ts';
+import type { FindUnready } from './http/readiness.ts';
 import { type Logger, openLog } from './log.ts';
 import { registerProcessMetrics } from './metrics/process-metrics.ts';
 import { openServicePort, type Probes } from './metrics/service-port.ts';
@@ -21,6 +22,8 @@ export interface ServiceContext {
   resources: AsyncDisposableStack;
   /** Aborted when the service begins to stop. It then goes on working for DRAIN_DELAY_MS, so that load balancers notice. */
   stopping: AbortSignal;
+  /** Call it when dependencies are open, before waiting for them: `/readyz` then names what the start waits for. */
+  setStarting: (findUnready: FindUnready) => void;
   /** What this service answers to `weir doctor`. */
   report: () => ServiceReport;
 }
@@ -72,7 +75,14 @@ export async function openService(
     metricsUrl: port.url,
   };
   const report = () => ({ ...identity, nowMs: Date.now() });
-  const started = start({ config, log, resources, stopping: stopping.signal, report });
+  const started = start({
+    config,
+    log,
+    resources,
+    stopping: stopping.signal,
+    setStarting: port.setStarting,
+    report,
+  });
   const { probes, ...own } = await Promise.race([started, rejectOnAbort(signal)]).catch(async (error) => {
     // It may fail on a resource that is released here, and its result is not used.
     started.catch(() => {});

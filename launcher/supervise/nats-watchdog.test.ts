@@ -5,12 +5,12 @@ import { expect, inject, test } from 'vitest';
 import { pauseTree } from '../../harness/system/process-tree.ts';
 import { parseConfig } from '../../platform/config.ts';
 import { connectQueue } from '../../platform/queue/connect.ts';
+import { readNatsHealth } from '../../platform/queue/nats-health.ts';
 import { firstStream } from '../../platform/queue/settings.ts';
 import { ensureStreams } from '../../platform/queue/stream.ts';
 import { startNats } from '../../test/support/test-servers.ts';
 import { until } from '../../test/support/wait.ts';
 import { runProgram } from '../process/run-program.ts';
-import { readNatsHealth } from '../provision/nats/nats-health.ts';
 import { watchNats } from './nats-watchdog.ts';
 
 async function openQueue() {

@@ -1,7 +1,7 @@
 import { open, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startLoop } from '../../platform/background-loop.ts';
-import { readNatsHealth } from '../provision/nats/nats-health.ts';
+import { readNatsHealth } from '../../platform/queue/nats-health.ts';
 import type { NatsServer } from '../provision/nats/nats-server.ts';
 import { logLines } from '../terminal/progress.ts';
 

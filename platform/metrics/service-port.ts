@@ -13,6 +13,8 @@ import { toPrometheusText } from './prometheus-text.ts';
 export interface Probes {
   /** What it waits for before it can do its work. Not ready: send it no requests. */
   readonly findUnready: FindUnready;
+  /** What does not work although the service does most of its work: `/readyz` names it, and still answers 200. */
+  readonly findImpaired?: FindUnready;
   /** What makes a restart necessary. Default: nothing; the response itself shows that the event loop turns. */
   readonly findDead?: FindUnready;
 }
@@ -20,6 +22,8 @@ export interface Probes {
 /** The port of a service for monitoring: metrics and probes. */
 export interface ServicePort extends AsyncDisposable {
   readonly url: string;
+  /** Called while the service starts, with what its start waits for: `/readyz` names it instead of `start`. */
+  setStarting(findUnready: FindUnready): void;
   /** Called when the service has started. Before that, `/startupz` and `/readyz` answer 503. */
   setStarted(probes: Probes): void;
   /** Called when the service begins to stop. `/readyz` answers 503 from then on. */
@@ -52,9 +56,13 @@ export async function openServicePort(
 ): Promise<ServicePort> {
   register.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
   let probes: Probes | undefined;
+  let findMissing: FindUnready = async () => [];
   let isStopping = false;
   const findUnready = async () => {
-    if (probes === undefined) return ['start'];
+    if (probes === undefined) {
+      const missing = await findMissing();
+      return missing.length > 0 ? missing : ['start'];
+    }
     return isStopping ? ['stopping'] : probes.findUnready();
   };
   const checks: Record<string, FindUnready> = {
@@ -63,7 +71,7 @@ export async function openServicePort(
     '/startupz': async () => (probes === undefined ? ['start'] : []),
   };
   const server = createServer({ requestTimeout: requestTimeoutMs }, (request, response) => {
-    respond(checks, request, response).catch((error: unknown) => {
+    respond(checks, probes?.findImpaired, { request, response }).catch((error: unknown) => {
       log.warn({ err: error }, 'a request to the service port failed');
       response.destroy();
     });
@@ -80,6 +88,9 @@ export async function openServicePort(
   const address = server.address() as AddressInfo;
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`,
+    setStarting: (find) => {
+      findMissing = find;
+    },
     setStarted: (given) => {
       probes = given;
     },
@@ -101,16 +112,18 @@ async function listen(server: Server, host: string, port: number): Promise<void>
 
 async function respond(
   checks: Readonly<Record<string, FindUnready>>,
-  request: IncomingMessage,
-  response: ServerResponse,
+  findImpaired: FindUnready | undefined,
+  { request, response }: { request: IncomingMessage; response: ServerResponse },
 ): Promise<void> {
   const path = request.url?.split('?', 1)[0] ?? '';
   if (request.method !== 'GET' && request.method !== 'HEAD') return send(response, 405, 'text/plain', '');
   if (path === '/metrics') return sendMetrics(request, response);
   const check = Object.hasOwn(checks, path) ? checks[path] : undefined;
   if (check === undefined) return send(response, 404, 'text/plain', '');
-  const waitingFor = await check();
-  const status = waitingFor.length === 0 ? 200 : 503;
+  const missing = await check();
+  const impaired = path === '/readyz' ? await findImpaired?.() : [];
+  const waitingFor = [...missing, ...(impaired ?? [])];
+  const status = missing.length === 0 ? 200 : 503;
   send(response, status, 'application/json', JSON.stringify({ ok: status === 200, waitingFor }));
 }
 

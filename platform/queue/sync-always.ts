@@ -2,7 +2,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { ConfigError } from '../config/config-error.ts';
 import type { Config } from '../config.ts';
 
-type MonitorConfig = Pick<Config, 'NATS_URL' | 'NATS_MONITOR_URL' | 'NATS_REPLICAS'>;
+export type MonitorConfig = Pick<Config, 'NATS_URL' | 'NATS_MONITOR_URL' | 'NATS_REPLICAS'>;
 
 /**
  * Checks that every nats-server fsyncs each message before it acknowledges it (`sync_interval: always`). With the default
@@ -39,7 +39,10 @@ export async function requireSyncAlways(connection: NatsConnection, config: Moni
 }
 
 /** NATS_MONITOR_URL, or port 8222 of every host in NATS_URL. */
-function monitorUrls(connection: NatsConnection, { NATS_URL, NATS_MONITOR_URL }: MonitorConfig): string[] {
+export function monitorUrls(
+  connection: NatsConnection,
+  { NATS_URL, NATS_MONITOR_URL }: MonitorConfig,
+): string[] {
   if (NATS_MONITOR_URL !== undefined) return NATS_MONITOR_URL.split(',');
   const hosts = NATS_URL?.split(',').map((url) => new URL(url).hostname);
   return (hosts ?? [connection.info?.host ?? '127.0.0.1']).map((host) => `http://${host}:8222`);

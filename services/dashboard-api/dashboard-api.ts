@@ -1,7 +1,9 @@
+import type { NatsConnection } from '@nats-io/transport-node';
 import { requiredOf } from '../../platform/config/variables.ts';
 import { requireConfig } from '../../platform/config.ts';
 import { createReadiness } from '../../platform/http/readiness.ts';
 import { createAnswerAfterBody } from '../../platform/http/unread-body.ts';
+import { requireWritable } from '../../platform/queue/nats-health.ts';
 import type { ServiceContext, Started } from '../../platform/service.ts';
 import { openAnsweringRelay } from '../../store/control/answering-relay.ts';
 import { openPostgres } from '../../store/db/connect.ts';
@@ -30,6 +32,7 @@ export async function startDashboard({
   log,
   resources,
   stopping,
+  setStarting,
   report,
 }: ServiceContext): Promise<Started & { url: string }> {
   const config = requireConfig(parsed, requiredOf['dashboard-api']);
@@ -42,6 +45,11 @@ export async function startDashboard({
       }),
     );
   const accountPool = openPool(accountConnectionsMax);
+  const findUnready = createReadiness({
+    postgres: () => accountPool`SELECT 1`,
+    stopping: () => stopping.throwIfAborted(),
+  });
+  setStarting(findUnready);
   await requireSchemaOnStart(accountPool, log);
   const accounts = openDatabase(accountPool);
   const spaces = openDatabase(openPool(dashboardConnectionsMax));
@@ -49,19 +57,20 @@ export async function startDashboard({
   const control = openAnsweringRelay(accounts, log);
   const { relay: relayChanges } = control;
   const services = await openServices({ spaces, accounts, installation }, config, { log, relayChanges });
+  let nats: NatsConnection | undefined;
+  const onConnect = (connection: NatsConnection) => {
+    nats = connection;
+    control.connect(connection);
+  };
   if (config.NATS_URL !== undefined)
     resources.use(
-      followStoredNotices(
-        config.NATS_URL,
-        { wake: services.wakeStreams, report, onConnect: control.connect },
-        log,
-      ),
+      followStoredNotices(config.NATS_URL, { wake: services.wakeStreams, report, onConnect }, log),
     );
-  resources.use(startAlerts(spaces, config, log));
-  const findUnready = createReadiness({
-    postgres: () => accountPool`SELECT 1`,
-    stopping: () => stopping.throwIfAborted(),
+  // Pages, lists and charts need Postgres only.
+  const findImpaired = createReadiness({
+    nats: () => config.NATS_URL && requireWritable(nats ?? notConnected(), config),
   });
+  resources.use(startAlerts(spaces, config, log));
   const onRequest = createRoutes({
     services,
     findUnready,
@@ -76,5 +85,9 @@ export async function startDashboard({
   const { url } = resources.use(await serveDashboard({ onRequest, config, log, stopping }));
   // Released first, because closing the listener waits for open requests.
   resources.use(services.openStreams);
-  return { url, probes: { findUnready } };
+  return { url, probes: { findUnready, findImpaired } };
+}
+
+function notConnected(): never {
+  throw new Error('nats-server was not reached yet');
 }

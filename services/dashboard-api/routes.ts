@@ -164,8 +164,10 @@ function pathOf({ url = '' }: IncomingMessage): string {
 }
 
 async function sendReadiness(findUnready: FindUnready, response: ServerResponse): Promise<void> {
-  const isReady = (await findUnready()).length === 0;
-  sendText(response, isReady ? 200 : 503, isReady ? 'ok' : 'Postgres is not reachable');
+  const waitingFor = await findUnready();
+  const ready = waitingFor.length === 0;
+  response.writeHead(ready ? 200 : 503, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
+  response.end(JSON.stringify({ ready, waitingFor }));
 }
 
 /** Answers a sender that has the wrong address, with an error of ingest's form (docs/api.md §7). */

@@ -2,6 +2,7 @@ import type { RequestListener } from 'node:http';
 import { requiredOf } from '../../platform/config/variables.ts';
 import { type Config, requireConfig } from '../../platform/config.ts';
 import type { FindUnready } from '../../platform/http/readiness.ts';
+import { createReadiness } from '../../platform/http/readiness.ts';
 import { createAnswerAfterBody } from '../../platform/http/unread-body.ts';
 import type { Logger } from '../../platform/log.ts';
 import { answerRollCall } from '../../platform/queue/roll-call.ts';
@@ -38,7 +39,7 @@ import { createRespondRpcError } from './rpc/respond-error.ts';
  * @throws ConfigError when a variable is missing, nats-server cannot store the queue, or a port cannot be used.
  */
 export async function startIngest(context: ServiceContext): Promise<Started & { url: string }> {
-  const { log, resources, stopping, report } = context;
+  const { log, resources, stopping, setStarting, report } = context;
   const config = requireConfig(context.config, requiredOf.ingest);
   const sql = resources.use(
     openPostgres(config.DATABASE_URL, {
@@ -47,6 +48,7 @@ export async function startIngest(context: ServiceContext): Promise<Started & { 
       statementTimeoutMs: keyLookupTimeoutMs,
     }),
   );
+  setStarting(createReadiness({ postgres: () => sql`SELECT 1` }));
   await requireSchemaOnStart(sql, log);
   const database = openDatabase(sql);
   const clock = resources.use(await openCheckedClock(database, log));
@@ -59,7 +61,7 @@ export async function startIngest(context: ServiceContext): Promise<Started & { 
   const limits = limitsOfProcess(processes, config.INGEST_BYTES_IN_FLIGHT_MAX);
   const batches = openBatchDependencies({ config, database, clock, queue, ownSpans, limits, log, resources });
   const failures = resources.use(new FailureLog(log));
-  const findUnready = createIngestReadiness({ sql, clock, stopping, ...queue });
+  const findUnready = createIngestReadiness({ sql, config, clock, stopping, ...queue });
   const health = createHealth(findUnready);
   const routing = createRouting({ batches, failures, findUnready, health, config, log });
   const onRequest: RequestListener = (request, response) => void handleRequest(routing, request, response);

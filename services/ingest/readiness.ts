@@ -1,6 +1,8 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { createReadiness, type FindUnready } from '../../platform/http/readiness.ts';
 import type { QueuePublisher } from '../../platform/queue/failover.ts';
+import { requireWritable } from '../../platform/queue/nats-health.ts';
+import type { MonitorConfig } from '../../platform/queue/sync-always.ts';
 import type { CheckedClock } from '../../store/db/clock.ts';
 import type { Sql } from '../../store/db/connect.ts';
 
@@ -16,14 +18,15 @@ type IngestDependency = (typeof ingestDependencies)[number];
 export function createIngestReadiness(dependencies: {
   sql: Sql;
   nats: NatsConnection;
+  config: MonitorConfig;
   clock: Pick<CheckedClock, 'nowMs'>;
   publisher: Pick<QueuePublisher, 'loss'>;
   stopping: AbortSignal;
 }): FindUnready<IngestDependency> {
-  const { sql, nats, clock, publisher, stopping } = dependencies;
+  const { sql, nats, config, clock, publisher, stopping } = dependencies;
   return createReadiness({
     postgres: () => sql`SELECT 1`,
-    nats: () => nats.flush(),
+    nats: () => requireWritable(nats, config),
     clock: () => clock.nowMs(),
     'queue-loss': () => {
       if (publisher.loss !== undefined) throw publisher.loss;

@@ -1,7 +1,5 @@
-import type { NatsConnection } from '@nats-io/transport-node';
-import { createReadiness } from '../../platform/http/readiness.ts';
+import type { FindUnready } from '../../platform/http/readiness.ts';
 import type { Probes } from '../../platform/metrics/service-port.ts';
-import type { Sql } from '../../store/db/connect.ts';
 import type { QueueFigures } from '../../store/queue-state/queue-figures.ts';
 import { shownSpacesMax, stuckMs } from './limits.ts';
 import type { FailedNode } from './parts/failed-nodes.ts';
@@ -13,15 +11,14 @@ import type { FailedNode } from './parts/failed-nodes.ts';
  * @param lastStoredAtMs when this process last stored or settled a message, by `performance.now()`.
  */
 export function createWriterProbes({
-  sql,
-  nats,
+  findUnready,
   readQueue,
   lastStoredAtMs,
   failedNodes,
   startedAtMs = performance.now(),
 }: {
-  sql: Sql;
-  nats: NatsConnection;
+  /** Whether Postgres and nats-server answer. */
+  findUnready: FindUnready;
   readQueue: () => Promise<QueueFigures[]>;
   lastStoredAtMs: () => number;
   failedNodes: () => readonly FailedNode[];
@@ -29,7 +26,6 @@ export function createWriterProbes({
 }): Probes {
   /** When no message had waited for long. */
   let promptAtMs = startedAtMs;
-  const findUnready = createReadiness({ postgres: () => sql`SELECT 1`, nats: () => nats.flush() });
   return {
     findUnready: async () => [...(await findUnready()), ...failedNodes().map(describeFailedNode)],
     async findDead() {

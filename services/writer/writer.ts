@@ -3,9 +3,11 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { type BackgroundWork, startLoop } from '../../platform/background-loop.ts';
 import { requiredOf } from '../../platform/config/variables.ts';
 import { type ConfigWith, requireConfig } from '../../platform/config.ts';
+import { createReadiness } from '../../platform/http/readiness.ts';
 import type { Logger } from '../../platform/log.ts';
 import { retryUntilAvailable } from '../../platform/queue/availability.ts';
 import { connectQueue } from '../../platform/queue/connect.ts';
+import { requireWritable } from '../../platform/queue/nats-health.ts';
 import { answerRollCall } from '../../platform/queue/roll-call.ts';
 import { allowMoreWaiting, ensureReadableStreams } from '../../platform/queue/stream.ts';
 import type { ServiceContext, Started } from '../../platform/service.ts';
@@ -46,7 +48,7 @@ import { followStreams } from './streams/followed-streams.ts';
  * @throws ConfigError when a variable is missing, or the schema of the database does not fit.
  */
 export async function startWriter(context: ServiceContext): Promise<Started> {
-  const { log, resources, report } = context;
+  const { log, resources, setStarting, report } = context;
   const config = requireConfig(context.config, requiredOf.writer);
   const sql = resources.use(
     openPostgres(config.DATABASE_URL, {
@@ -58,6 +60,11 @@ export async function startWriter(context: ServiceContext): Promise<Started> {
   );
   const database = openDatabase(sql);
   const nats = resources.use(await connectQueue(config.NATS_URL, 'weir-writer'));
+  const findUnready = createReadiness({
+    postgres: () => sql`SELECT 1`,
+    nats: () => requireWritable(nats, config),
+  });
+  setStarting(findUnready);
   if (!config.DATABASE_ALLOW_UNSYNCED)
     await untilDurable(database, (error) => log.warn({ err: error }, 'waiting for Postgres'));
   await requireSchemaOnStart(sql, log);
@@ -86,7 +93,7 @@ export async function startWriter(context: ServiceContext): Promise<Started> {
   const failedNodes = () => workers.failedNodes;
   registerStateMetrics(database, readQueue, failedNodes);
   const lastStoredAtMs = () => workers.lastStoredAtMs;
-  return { concurrency, probes: createWriterProbes({ sql, nats, readQueue, lastStoredAtMs, failedNodes }) };
+  return { concurrency, probes: createWriterProbes({ findUnready, readQueue, lastStoredAtMs, failedNodes }) };
 }
 
 /** Everything but storing: partitions, retention, erasures, the control stream, and sums. */

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import postgres from 'postgres';
+import { ConfigError } from '../../platform/config/config-error.ts';
 import { idleInTransactionMs } from './limits.ts';
 import { socketOpener } from './socket.ts';
 
@@ -84,4 +85,30 @@ function rejectWhenClosed(begin: Sql['begin']) {
     });
     return ended;
   };
+}
+
+interface Address {
+  host: string;
+  username: string;
+  database: string;
+}
+
+/** What Postgres answers to a connection that it will never accept: waiting does not help. Undefined for any other error. */
+export function describeRejection(error: unknown, { host, username, database }: Address): string | undefined {
+  const messages: Record<string, string> = {
+    '28P01': `Postgres at ${host} rejects the password of ${username}`,
+    '28000': `Postgres at ${host} rejects the user ${username}`,
+    '3D000': `Postgres at ${host} has no database ${database}: create it first`,
+  };
+  const { code = '' } = (error ?? {}) as { code?: string };
+  return messages[code];
+}
+
+/** @throws ConfigError when Postgres rejected the connection. Another error, as while Postgres is away, is left to the caller. */
+export function throwIfRejected(error: unknown, { options }: Sql): void {
+  const { host, port, user: username, database } = options;
+  const addresses = host.map((one, at) => `${one}:${port[at]}`).join(',');
+  const reason = describeRejection(error, { host: addresses, username, database });
+  if (reason === undefined) return;
+  throw new ConfigError(`${reason} (${error instanceof Error ? error.message : error}). Fix DATABASE_URL.`);
 }

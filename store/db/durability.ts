@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import { ConfigError } from '../../platform/config/config-error.ts';
+import { throwIfRejected } from './connect.ts';
 import type { Database } from './database.ts';
 import { reachedPollMs } from './limits.ts';
 
@@ -29,7 +30,7 @@ export async function requireDurable(database: Database): Promise<void> {
  * Waits until Postgres is reachable, then checks the same.
  *
  * @param onWait called once, with the reason, when Postgres is not reachable.
- * @throws ConfigError that names the settings.
+ * @throws ConfigError that names the settings, or that Postgres rejects the user, the password or the database.
  */
 export async function untilDurable(database: Database, onWait: (error: unknown) => void): Promise<void> {
   for (let isWaiting = false; ; isWaiting = true) {
@@ -37,6 +38,7 @@ export async function untilDurable(database: Database, onWait: (error: unknown) 
       return await requireDurable(database);
     } catch (error) {
       if (error instanceof ConfigError) throw error;
+      throwIfRejected(error, database.$client);
       if (!isWaiting) onWait(error);
     }
     await sleep(reachedPollMs);

@@ -1,7 +1,7 @@
 import { ConfigError } from '../../platform/config/config-error.ts';
 import type { Logger } from '../../platform/log.ts';
 import { version } from '../../platform/version.ts';
-import type { Sql } from '../db/connect.ts';
+import { type Sql, throwIfRejected } from '../db/connect.ts';
 import { openDatabase } from '../db/database.ts';
 import { findUndistributed, refuseWorker } from '../db/distribution.ts';
 import { newestMigration } from '../db/schema/version.ts';
@@ -40,7 +40,7 @@ export async function requireSchema(sql: Sql): Promise<void> {
 /**
  * The same when a service starts. A service also starts while Postgres is away: then nothing is checked.
  *
- * @throws ConfigError as {@link requireSchema} does.
+ * @throws ConfigError as {@link requireSchema} does, and when Postgres rejects the user, the password or the database.
  */
 export async function requireSchemaOnStart(sql: Sql, log: Logger): Promise<void> {
   try {
@@ -51,6 +51,7 @@ export async function requireSchemaOnStart(sql: Sql, log: Logger): Promise<void>
     if (fault !== undefined) log.warn(fault);
   } catch (error) {
     if (error instanceof ConfigError) throw error;
+    throwIfRejected(error, sql);
     log.warn({ err: error }, 'the schema could not be checked');
   }
 }

@@ -47,7 +47,7 @@ async function get(path: string, { cert }: Pair) {
 
 test('it serves requests over TLS', async () => {
   expect(url).toMatch(/^https:/);
-  expect(await get('/readyz', first)).toEqual({ status: 200, text: 'ok\n' });
+  expect(await get('/readyz', first)).toEqual({ status: 200, text: '{"ready":true,"waitingFor":[]}' });
   expect((await get('/trpc/me', first)).status).toBe(401);
 });
 

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { constants } from 'node:http2';
 import { expect, test } from 'vitest';
 import { llmEvent } from '../../harness/fixtures/events.ts';
+import { createReadiness } from '../../platform/http/readiness.ts';
 import { connectQueue } from '../../platform/queue/connect.ts';
 import { shownSpacesMax, stuckMs } from '../../services/writer/limits.ts';
 import type { FailedNode } from '../../services/writer/parts/failed-nodes.ts';
@@ -108,8 +109,7 @@ test('a writer is dead when it stores nothing although messages wait and Postgre
   const failedNodes: FailedNode[] = [];
   const probesOf = (sql: typeof pipeline.sql, queue: (typeof waiting)[], lastStoredAtMs = longAgoMs) =>
     createWriterProbes({
-      sql,
-      nats,
+      findUnready: createReadiness({ postgres: () => sql`SELECT 1`, nats: () => nats.flush() }),
       readQueue: async () => queue,
       lastStoredAtMs: () => lastStoredAtMs,
       failedNodes: () => failedNodes,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readNatsHealth, readNatsTags } from '../../../platform/queue/nats-health.ts';
 import { describeExit, type StopSignals } from '../../process/child-process.ts';
 import { lastLogLines, logBytes } from '../../process/log-file.ts';
 import {
@@ -10,7 +11,6 @@ import {
   type StartHooks,
   spawnServer,
 } from '../../process/server-process.ts';
-import { readNatsHealth, readNatsTags } from './nats-health.ts';
 
 export interface NatsServerOptions extends StartHooks {
   /** The path of the program, from `findNatsServer`. */

@@ -25,6 +25,7 @@ const longest = [
   'test/durability/crash.test.ts',
   'test/web/recovery.test.ts',
   'platform/queue/cluster.test.ts',
+  'test/http/missing-dependencies.test.ts',
   'test/erasure/disk.test.ts',
   'test/web/following.test.ts',
   'services/dashboard-api/access.test.ts',

@@ -1,8 +1,27 @@
 import type { IncomingMessage } from 'node:http';
 import process from 'node:process';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { type MonitorConfig, monitorUrls } from './sync-always.ts';
 
 /** `import` would load Node's `fetch`, too: 17 MB of the supervisor's memory, as would a call of `fetch`. */
 const http = process.getBuiltinModule('node:http');
+const https = process.getBuiltinModule('node:https');
+
+/** Within that of a readiness probe: a monitoring port that does not respond makes nothing unready. */
+const probeTimeoutMs = 500;
+
+/**
+ * Checks that nats-server answers, and that the disks of most servers take writes.
+ *
+ * @throws Error with the reason. A monitoring port that does not respond says nothing.
+ */
+export async function requireWritable(connection: NatsConnection, config: MonitorConfig): Promise<void> {
+  const urls = monitorUrls(connection, config);
+  const reports = urls.map((url) => readNatsHealth(url, probeTimeoutMs).catch(() => undefined));
+  await connection.flush();
+  const errors = (await Promise.all(reports)).flatMap((report) => report?.writeError ?? []);
+  if (errors.length > urls.length / 2) throw new Error(errors[0]);
+}
 
 /** The parts of nats-server's health report that we use. */
 export interface NatsHealth {
@@ -18,7 +37,7 @@ export interface NatsHealth {
  * @throws when it does not respond in time.
  */
 export async function readNatsHealth(monitorUrl: string, timeoutMs: number): Promise<NatsHealth> {
-  const { status, body } = await readMonitor(`${monitorUrl}/healthz`, timeoutMs);
+  const { status, body } = await readMonitor(`${withoutSlash(monitorUrl)}/healthz`, timeoutMs);
   const { error } = body as { error?: string };
   // Other errors are temporary: the server is starting or, in a cluster, a stream is catching up.
   return { isHealthy: status === 200, writeError: error?.includes('write error') ? error : undefined };
@@ -30,13 +49,17 @@ export async function readNatsHealth(monitorUrl: string, timeoutMs: number): Pro
  * @throws when it does not respond in time.
  */
 export async function readNatsTags(monitorUrl: string, timeoutMs: number): Promise<readonly string[]> {
-  const { body } = await readMonitor(`${monitorUrl}/varz`, timeoutMs);
+  const { body } = await readMonitor(`${withoutSlash(monitorUrl)}/varz`, timeoutMs);
   return (body as { tags?: string[] }).tags ?? [];
 }
 
+/** A configured URL may end with one. */
+const withoutSlash = (url: string) => url.replace(/\/$/, '');
+
 async function readMonitor(url: string, timeoutMs: number) {
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    http.get(url, { signal: AbortSignal.timeout(timeoutMs) }, resolve).on('error', reject);
+    const { get } = url.startsWith('https:') ? https : http;
+    get(url, { signal: AbortSignal.timeout(timeoutMs) }, resolve).on('error', reject);
   });
   const text = (await response.setEncoding('utf8').toArray()).join('');
   return { status: response.statusCode, body: JSON.parse(text) as unknown };
