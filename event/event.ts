@@ -56,7 +56,11 @@ export interface LlmPayload {
   };
   readonly usage?: {
     readonly inputTokens?: number;
-    readonly inputTokenDetails?: { readonly cacheReadTokens?: number; readonly cacheWriteTokens?: number };
+    readonly inputTokenDetails?: {
+      readonly uncachedTokens?: number;
+      readonly cacheReadTokens?: number;
+      readonly cacheWriteTokens?: number;
+    };
     readonly outputTokens?: number;
     readonly outputTokenDetails?: { readonly reasoningTokens?: number };
     readonly totalTokens?: number;

@@ -1,16 +1,17 @@
 import { type KeptAttributes, keepAttributes } from './attributes.ts';
 import { type ColumnName, type ColumnType, columnNames, columnTypes } from './columns.ts';
-import type { IngestEvent, LlmPayload } from './event.ts';
+import type { IngestEvent } from './event.ts';
 import { columnCharsMax } from './limits.ts';
 import { inputPreview, outputPreview } from './previews.ts';
 import { TermCollector, type TermColumn, termColumns } from './terms.ts';
 import { cutText, quoteElement } from './text.ts';
+import { countTokens, type TokenCounts } from './token-counts.ts';
 
 /**
  * The version of the projection (columns and terms). Increment it when `weir reproject` has to recompute stored events
  * (docs/reproject.md).
  */
-export const projectionVersion = 2;
+export const projectionVersion = 3;
 
 /** The columns of one or more events, each the inside of a Postgres array literal (weir.queue.v1.Columns). */
 export type ColumnTexts = Record<ColumnName, string>;
@@ -19,12 +20,18 @@ const noColumns = Object.fromEntries(columnNames.map((name) => [name, ''])) as C
 
 type Value = string | number | undefined;
 
-/** Reads a column from an event, the `index`-th of its body. */
-type ReadColumn = (event: IngestEvent, index: number, attributes: KeptAttributes | undefined) => Value;
+/** What columns are read from: an event, its index in its body, and what is computed once for several columns. */
+interface Source {
+  readonly index: number;
+  readonly attributes: KeptAttributes | undefined;
+  readonly tokens: TokenCounts | undefined;
+}
+
+type ReadColumn = (event: IngestEvent, source: Source) => Value;
 
 const projections: Record<ColumnName, ReadColumn> = {
   id: (event) => event.id.toLowerCase(),
-  segmentIndex: (_event, index) => index,
+  segmentIndex: (_event, { index }) => index,
   type: (event) => event.type,
   state: (event) => event.status.state,
   name: (event) => (event.type === 'llm' ? event.properties.llm.model : scalar(event.properties.tool.name)),
@@ -37,18 +44,18 @@ const projections: Record<ColumnName, ReadColumn> = {
   startTimeMs: (event) => divisibleTime(event.startTimeMs),
   endTimeMs: (event) => event.endTimeMs,
   durationMs: (event) => event.durationMs,
-  inputTokens: (event) => usage(event)?.inputTokens,
-  outputTokens: (event) => usage(event)?.outputTokens,
-  totalTokens: (event) => usage(event)?.totalTokens,
+  inputTokens: (_event, { tokens }) => tokens?.inputTokens,
+  outputTokens: (_event, { tokens }) => tokens?.outputTokens,
+  totalTokens: (_event, { tokens }) => tokens?.totalTokens,
   errorCode: (event) => scalar(event.status.error?.code),
   errorHttpStatus: (event) => scalar(event.status.error?.httpStatus),
   errorMessage: (event) => event.status.error?.message,
   inputPreview,
   outputPreview,
-  attributes: (_event, _index, attributes) => attributes?.json,
-  cacheReadTokens: (event) => usage(event)?.inputTokenDetails?.cacheReadTokens,
-  cacheWriteTokens: (event) => usage(event)?.inputTokenDetails?.cacheWriteTokens,
-  reasoningTokens: (event) => usage(event)?.outputTokenDetails?.reasoningTokens,
+  attributes: (_event, { attributes }) => attributes?.json,
+  cacheReadTokens: (_event, { tokens }) => tokens?.cacheReadTokens,
+  cacheWriteTokens: (_event, { tokens }) => tokens?.cacheWriteTokens,
+  reasoningTokens: (_event, { tokens }) => tokens?.reasoningTokens,
 };
 
 /** The part of a queue message that is computed from the events of a request body. */
@@ -72,9 +79,11 @@ export class Projector {
 
   add(event: IngestEvent): void {
     const attributes = keepAttributes(event.additionalProperties);
+    const usage = event.type === 'llm' ? event.properties.llm.usage : undefined;
+    const source = { index: this.#eventCount, attributes, tokens: usage && countTokens(usage) };
     const isError = event.status.state === 'error';
     for (const column of this.#columns) {
-      const value = column.add(event, this.#eventCount, attributes);
+      const value = column.add(event, source);
       if (column.termName !== undefined && value !== undefined) {
         this.#terms.addColumn(column.termName, String(value), isError);
       }
@@ -134,8 +143,8 @@ class ColumnBuilder {
   }
 
   /** @returns the value. */
-  add(event: IngestEvent, index: number, attributes: KeptAttributes | undefined): Value {
-    const value = this.#project(event, index, attributes);
+  add(event: IngestEvent, source: Source): Value {
+    const value = this.#project(event, source);
     if (value === undefined) this.#elements.push('NULL');
     else if (typeof value === 'number') this.#elements.push(value);
     else this.#elements.push(value === this.#lastText ? this.#lastElement : this.#quote(value));
@@ -161,10 +170,6 @@ class ColumnBuilder {
  */
 function divisibleTime(timeMs: number): number {
   return timeMs / 60_000 === 0 ? 0 : timeMs;
-}
-
-function usage(event: IngestEvent): LlmPayload['usage'] {
-  return event.type === 'llm' ? event.properties.llm.usage : undefined;
 }
 
 function scalar(value: unknown): string | undefined {

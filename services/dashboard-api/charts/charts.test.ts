@@ -105,7 +105,8 @@ function measure(sent: readonly Sent[]) {
   return {
     events: sent.length,
     errors: sent.filter(({ isError }) => isError).length,
-    inputTokens: sum(({ input }) => input),
+    // More cached tokens than input stand beside it.
+    inputTokens: sum(({ input, cached }) => (cached + 2 > input ? input + cached + 2 : input)),
     outputTokens: sum(({ reasoning }) => reasoning + 1),
     cacheReadTokens: sum(({ cached }) => cached),
     cacheWriteTokens: sum(() => 2),

@@ -145,6 +145,34 @@ test('models without a price of their own cost the list price of their day, and 
   expect((await other.client.trpc.charts.costs.query(range)).total).toEqual(total);
 });
 
+test('the cost of many calls is the sum of their costs, whatever the senders count', async () => {
+  const { spaceId, client } = await dashboard.addSpace();
+  const { trpc } = client;
+  const model = `m-${randomUUID()}`;
+  await trpc.prices.set.mutate({ ...tokenPrices, model, input: '3', output: '15', cacheRead: '0.3' });
+  const usages = [
+    // Anthropic counts cached tokens beside the input.
+    { inputTokens: 5, inputTokenDetails: { cacheReadTokens: 100_000 } },
+    { inputTokens: 100_000, outputTokens: 0 },
+    { inputTokens: -90_000, outputTokens: 1 },
+    { inputTokens: 0.4, outputTokens: 0.4 },
+    { inputTokens: 0.4, outputTokens: 2.6, outputTokenDetails: { reasoningTokens: 7 } },
+  ];
+  const context = { threadId: 't', userId: 'u' };
+  const events = usages.map((usage) =>
+    llmEvent({ startTimeMs: from, context, properties: { llm: { model, usage } } }),
+  );
+  await insertParts(dashboard.database, [partOf(spaceId, events)]);
+  const range = { from: from - dayMs, to: from + dayMs };
+  const { events: listed } = await trpc.events.list.query(range);
+  const sum = listed.reduce((total, { cost }) => total + Math.round(Number(cost) * 1e9), 0);
+  const total = '0.33018';
+  expect(sum).toBe(330_180_000);
+  expect((await trpc.charts.costs.query({ ...range, step: 'day' })).total.cost).toBe(total);
+  expect((await trpc.threads.get.query({ threadId: 't' })).cost.cost).toBe(total);
+  expect((await trpc.users.get.query({ userId: 'u' })).cost.cost).toBe(total);
+});
+
 test('the models in use are listed with the price that applies to each', async () => {
   const { spaceId, client } = await dashboard.addSpace();
   const now = Date.now();
