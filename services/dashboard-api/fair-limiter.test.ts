@@ -10,7 +10,7 @@ function openGate(limits: Partial<Parameters<typeof openFairLimiter>[0]> = {}) {
     started,
     add: (caller: Caller) =>
       run(caller, () => {
-        started.push(`${caller.spaceId}/${caller.userId}`);
+        started.push(`${caller.spaceId}/${caller.holderId}`);
         return new Promise<void>((resolve) => running.push(resolve));
       }),
     /** Ends the longest-running task. */
@@ -21,7 +21,11 @@ function openGate(limits: Partial<Parameters<typeof openFairLimiter>[0]> = {}) {
   };
 }
 
-const by = (spaceId: string, userId: string, signal?: AbortSignal): Caller => ({ spaceId, userId, signal });
+const by = (spaceId: string, holderId: string, signal?: AbortSignal): Caller => ({
+  spaceId,
+  holderId,
+  signal,
+});
 
 test('after 400 queued tasks of one user, a task of another space and one of another user run next', async () => {
   const gate = openGate();

@@ -1,7 +1,8 @@
-/** The user and space on whose behalf a task runs. */
+/** The person and space on whose behalf a task runs. */
 export interface Caller {
   readonly spaceId: string;
-  readonly userId: string;
+  /** All sessions and read keys of a person are one. */
+  readonly holderId: string;
   /** Aborted when the result is no longer needed. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -86,7 +87,7 @@ export function openFairLimiter(limits: FairLimits): FairLimiter {
 /** Queues a task of the caller. Resolves when the task may start. */
 async function waitForTurn(
   { users }: SpaceQueue,
-  { userId, signal }: Caller,
+  { holderId: userId, signal }: Caller,
   waitingMax: number,
 ): Promise<void> {
   if (signal?.aborted) throw new CallerAbortedError("The caller's signal was aborted.");

@@ -113,7 +113,7 @@ test.each(cases)('%s of a user who is %s after the check changes nothing', async
     setStep: () => {},
     step: undefined,
     host: undefined,
-    beginStream: () => {},
+    beginStream: () => new DisposableStack(),
   });
   await lose(space);
   // A passkey's answer is used up before the session is renewed.

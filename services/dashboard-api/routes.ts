@@ -5,9 +5,10 @@ import type { FindUnready } from '../../platform/http/readiness.ts';
 import type { AnswerAfterBody } from '../../platform/http/unread-body.ts';
 import type { Logger } from '../../platform/log.ts';
 import { auditPath, sendAuditLog } from './downloads/audit.ts';
-import { DownloadSlots } from './downloads/download-slots.ts';
 import { exportPath, sendExport } from './downloads/export.ts';
+import { downloadLimits } from './downloads/limits.ts';
 import { rawPath, sendRawEvent } from './downloads/raw.ts';
+import { FairSlots } from './fair-slots.ts';
 import { dashboardBodyBytesMax, dashboardCallsMax } from './limits.ts';
 import { answerMcp, mcpPath } from './mcp/mcp-endpoint.ts';
 import { describeReads, openApiPath } from './openapi/document.ts';
@@ -57,7 +58,7 @@ const strictTransport = 'max-age=31536000';
 export function createRoutes(dependencies: RouteDependencies): RequestListener {
   const { answerAfterBody, findUnready, unread, web } = dependencies;
   const trpc: Route = { methods: ['GET', 'HEAD', 'POST'], handle: createTrpcHandler(dependencies) };
-  const downloads = { ...dependencies, slots: new DownloadSlots() };
+  const downloads = { ...dependencies, slots: new FairSlots(downloadLimits) };
   const logged = (methods: readonly string[], handle: RequestListener): Route => ({
     methods,
     handle: (request, response) => {

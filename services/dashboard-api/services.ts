@@ -109,7 +109,7 @@ function openSpaceServices(
       openBytes,
     }),
     openSpaceAdmin: (spaceId, actor) => {
-      const database = limitQueries(spaces, limitFor({ spaceId, userId: actor.id }, queries));
+      const database = limitQueries(spaces, limitFor({ spaceId, holderId: actor.id }, queries));
       const retentionDaysMax = config.RETENTION_DAYS_MAX;
       const alerts = {
         publicUrl: config.DASHBOARD_PUBLIC_URL,

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { constants, Http2ServerResponse } from 'node:http2';
 import type { Logger } from '../../platform/log.ts';
+import { resetResponse } from './fair-slots.ts';
 import { unreadBytesMax, unreadCheckMs, unreadStallMsMax } from './limits.ts';
 import { senderOf } from './request-log.ts';
 
@@ -26,7 +26,7 @@ export class UnreadResponses implements Disposable {
     this.#open.set(response, request.socket.remoteAddress ?? '');
     response.once('close', () => this.#open.delete(response));
     // Node counts any progress of a write as activity.
-    response.setTimeout(unreadStallMsMax, () => reset(response));
+    response.setTimeout(unreadStallMsMax, () => resetResponse(response));
   }
 
   [Symbol.dispose](): void {
@@ -47,7 +47,7 @@ export class UnreadResponses implements Disposable {
       const bytes = sumOf(own);
       const [first] = own;
       this.#log.warn({ bytes, ...(first && senderOf(first.response)) }, 'responses were not read: reset');
-      for (const { response } of own) reset(response);
+      for (const { response } of own) resetResponse(response);
       total -= bytes;
       if (total <= this.#bytesMax) return;
     }
@@ -56,12 +56,4 @@ export class UnreadResponses implements Disposable {
 
 function sumOf(unread: readonly { bytes: number }[]): number {
   return unread.reduce((sum, { bytes }) => sum + bytes, 0);
-}
-
-/** `destroy` of an HTTP/2 stream sends the reset only after the body, and keeps the body until then. */
-function reset(response: ServerResponse): void {
-  // Over HTTP/2 it is Node's compatible response.
-  const given: unknown = response;
-  if (given instanceof Http2ServerResponse) given.stream.close(constants.NGHTTP2_CANCEL);
-  else response.destroy();
 }

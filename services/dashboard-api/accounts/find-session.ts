@@ -49,6 +49,7 @@ export function toSessionUser(rows: SessionRow[], isSecondFactorRequired: boolea
   return {
     sessionId: first.sessionId,
     userId: first.userId,
+    holderId: first.userId,
     email: first.email,
     hasPassword: first.hasPassword,
     isOperator: first.isOperator,

@@ -1,6 +1,7 @@
 import { and, eq, gt, isNull, lt, or, sql } from 'drizzle-orm';
 import { openLimiter } from '../../../platform/limiter.ts';
 import { hashApiKey, isReadKey } from '../../../store/accounts/api-key.ts';
+import { operator } from '../../../store/accounts/audit/audit.ts';
 import { isReadScope, type ReadScope, roleOfScope } from '../../../store/accounts/key-scope.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { apiKeys, spaces } from '../../../store/db/schema.ts';
@@ -63,6 +64,7 @@ function prepareFind(database: Database) {
   return database
     .select({
       keyId: apiKeys.id,
+      createdBy: apiKeys.createdBy,
       scope: apiKeys.scope,
       spaceId: spaces.id,
       name: spaces.name,
@@ -84,11 +86,15 @@ function prepareFind(database: Database) {
     .prepare('read_key');
 }
 
-function toUser(row: { keyId: string; scope: ReadScope; spaceId: string; name: string }): ReadKeyUser {
-  const { keyId, scope, spaceId, name } = row;
+type ReadKeyRow = Awaited<ReturnType<ReturnType<typeof prepareFind>['execute']>>[number];
+
+function toUser(row: ReadKeyRow & { scope: ReadScope }): ReadKeyUser {
+  const { keyId, createdBy, scope, spaceId, name } = row;
   return {
     userId: keyId,
     sessionId: keyId,
+    // Keys of the operator belong to nobody who has other spaces.
+    holderId: createdBy === operator.id ? spaceId : createdBy,
     currentSpaceId: spaceId,
     spaces: [{ id: spaceId, name, role: roleOfScope[scope], deleteAt: null }],
     scope,

@@ -22,6 +22,8 @@ export interface UserSpace {
 export interface SpaceUser {
   sessionId: string;
   userId: string;
+  /** Whose share of statements, streams and downloads the caller uses: the user, or who created the read key. */
+  holderId: string;
   /** The space for calls without a `spaceId`: the selected one, or the user's only one; null when there is neither. */
   currentSpaceId: string | null;
   spaces: UserSpace[];

@@ -92,7 +92,7 @@ async function openAttempts({ database, now }: { database: Database; now: () => 
       if (!(await limits.take(attempt, () => isKnownNetwork(database, user?.id, client.address))))
         return 'too_many_attempts';
       const verify = () => verifyPassword(password, user?.passwordHash ?? decoyHash);
-      const isRight = await hashing({ spaceId: network, userId: network }, verify);
+      const isRight = await hashing({ spaceId: network, holderId: network }, verify);
       if (user?.passwordHash == null || !isRight) return 'rejected';
       const result = await onRight({ id: user.id, passwordHash: user.passwordHash });
       if (result === undefined) return 'rejected';

@@ -25,8 +25,12 @@ export async function sendAuditLog(
 ): Promise<void> {
   try {
     const spaceId = parsePathId((request.url ?? '').split('?', 1)[0]?.slice(auditPath.length));
-    const { actor, checkAccess } = await checkDownload(services, { request, response, spaceId }, 'admin');
-    using _slot = slots.take(actor.id, spaceId);
+    const { actor, caller, checkAccess } = await checkDownload(
+      services,
+      { request, response, spaceId },
+      'admin',
+    );
+    using _slot = slots.take(caller, response);
     const admin = services.openSpaceAdmin(spaceId, actor);
     const first = await admin.listAudit({ limit: auditPageMax });
     response.writeHead(200, {

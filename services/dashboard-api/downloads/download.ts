@@ -7,17 +7,17 @@ import type { Actor } from '../../../store/accounts/audit/audit.ts';
 import type { Role } from '../../../store/accounts/role.ts';
 import { actorOf, requireCaller, requireRole, requireScope } from '../access.ts';
 import type { Caller } from '../fair-limiter.ts';
+import type { FairSlots } from '../fair-slots.ts';
 import { logFailure, senderOf } from '../request-log.ts';
 import { noteCaller, type Services } from '../trpc/context.ts';
 import { classifyFailure } from '../trpc/failure.ts';
 import { publicMessage } from '../trpc/public-message.ts';
 import { readRequest } from '../trpc/request.ts';
-import type { DownloadSlots } from './download-slots.ts';
 
 export interface DownloadDependencies {
   services: Services;
   /** Slots of running downloads. */
-  slots: DownloadSlots;
+  slots: FairSlots;
   log: Logger;
 }
 
@@ -70,12 +70,13 @@ export async function checkDownload(
     noteCaller(sender, user);
     requireRole(user, spaceId, least);
     requireScope(user, { isStatistics: false });
-    return actorOf(user, address, { role: { spaceId, least } });
+    return user;
   };
-  const actor = await check();
+  const user = await check();
+  const actor = actorOf(user, address, { role: { spaceId, least } });
   const left = new AbortController();
   response.once('close', () => left.abort());
-  const caller = { spaceId, userId: actor.id, signal: left.signal };
+  const caller = { spaceId, holderId: user.holderId, signal: left.signal };
   return { actor, caller, checkAccess: async () => void (await check()) };
 }
 

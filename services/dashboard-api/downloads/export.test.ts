@@ -14,7 +14,7 @@ import {
   type TestSpace,
 } from '../../../test/support/dashboard.ts';
 import { csvRecord } from './csv.ts';
-import { parquetGroupEventsMax } from './limits.ts';
+import { downloadLimits, parquetGroupEventsMax } from './limits.ts';
 
 let dashboard: TestDashboard;
 beforeAll(async () => {
@@ -292,6 +292,39 @@ test('an export of a read key that is revoked meanwhile breaks off', async () =>
   await expect(readAll(response)).rejects.toThrow();
 });
 
+test('the keys of a person are one holder, and a newcomer is served while others have all downloads', async () => {
+  const { slotsMax, ofHolderMax } = downloadLimits;
+  const opened: IncomingMessage[] = [];
+  while (opened.length < slotsMax) {
+    const person = await dashboard.addSpace();
+    await addManyEvents(person);
+    const open = async (): Promise<IncomingMessage> => {
+      // Each with a read key of its own.
+      const { apiKey } = await person.client.trpc.apiKeys.create.mutate({ name: 'k', scope: 'events' });
+      const headers = { authorization: `Bearer ${apiKey}` };
+      const path = `${dashboard.url}/export/${person.spaceId}?format=ndjson`;
+      const [response] = (await once(get(path, { headers }), 'response')) as [IncomingMessage];
+      return response;
+    };
+    const count = Math.min(ofHolderMax, slotsMax - opened.length);
+    for (let place = 0; place < count; place++) opened.push(await open());
+    if (count === ofHolderMax) expect((await open()).statusCode).toBe(429);
+  }
+  expect(opened.map(({ statusCode }) => statusCode)).toEqual(opened.map(() => 200));
+  const newcomer = await dashboard.addSpace();
+  expect((await ask(newcomer, { format: 'csv' })).statusCode).toBe(200);
+  // Only the download that made room breaks off.
+  let broken = 0;
+  for (const response of opened) {
+    response.on('error', () => {
+      broken += 1;
+    });
+    response.resume();
+  }
+  await expect.poll(() => broken).toBe(1);
+  for (const response of opened) response.destroy();
+});
+
 test('downloads are limited by user and by space, and a finished one frees its slot', async () => {
   const space = await dashboard.addSpace();
   await addManyEvents(space);
@@ -306,17 +339,24 @@ test('downloads are limited by user and by space, and a finished one frees its s
     await setRole(dashboard.database, spaceId, { userId: user.id, role: 'viewer' });
   }
   const of = (other: TestSpace) => ask({ ...other, spaceId }, { format: 'ndjson' });
-  const held = [await of(space), await of(space)];
+  const held = [await of(space), await of(space), await of(space)];
   const refused = await of(space);
   expect([refused.statusCode, await readAll(refused)]).toEqual([
     429,
-    'You have 2 downloads running. Try again when one has ended.\n',
+    'You have 3 downloads running. Close one, or try again later.\n',
   ]);
-  held.push(await of(second));
+  held.pop()?.destroy();
+  await expect
+    .poll(async () => {
+      const response = await of(second);
+      held.push(response);
+      return response.statusCode;
+    })
+    .toBe(200);
   const full = await of(third);
   expect([full.statusCode, await readAll(full)]).toEqual([
     429,
-    'The space has 3 downloads running. Try again when one has ended.\n',
+    'The space has 3 downloads running. Close one, or try again later.\n',
   ]);
   const audit = await fetch(`${dashboard.url}/audit/${spaceId}`, {
     headers: { cookie: client.cookie ?? '' },

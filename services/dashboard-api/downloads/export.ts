@@ -75,11 +75,11 @@ export async function sendExport(
     const url = new URL(request.url ?? '', 'http://localhost');
     const spaceId = parsePathId(url.pathname.slice(exportPath.length));
     const asking = { request, response, spaceId };
-    const { actor, caller, checkAccess } = await checkDownload(services, asking, 'viewer');
+    const { caller, checkAccess } = await checkDownload(services, asking, 'viewer');
     const { sealed, ...plain } = parseQuery(url.searchParams);
     const asked =
       sealed === undefined ? plain : { ...plain, filter: openFilter(services.filterSeal, spaceId, sealed) };
-    using _slot = slots.take(actor.id, spaceId);
+    using _slot = slots.take(caller, response);
     const space = services.openSpace(caller);
     const pages = await openPages(space, asked, response);
     await sendPages({ response, pages, checkAccess, pageMsMax: downloadPageMsMax });

@@ -1,3 +1,5 @@
+import type { SlotLimits } from '../fair-slots.ts';
+
 /** A live stream ends after this time, and its client reconnects, which checks session and role like any call. */
 export const liveDurationMsMax = 5 * 60_000;
 
@@ -14,10 +16,13 @@ export const liveSilenceMsMax = 12_000;
 /** A client that does not read sent data for this long is disconnected. */
 export const liveStallMsMax = 60_000;
 
-/** Concurrent live streams of one user, of one space, and of the process. A browser opens one per tab. */
-export const liveStreamsPerUserMax = 250;
-export const liveStreamsPerSpaceMax = 500;
-export const liveStreamsMax = 1_000;
+/** Concurrent live streams of the process, of one person, and of one space. A browser opens one per tab. */
+export const liveStreamLimits: SlotLimits = {
+  slotsMax: 1_000,
+  ofHolderMax: 250,
+  ofSpaceMax: 500,
+  noun: 'open live streams',
+};
 
 /**
  * Limits of one message. tRPC and Node buffer a few messages for each client that does not read; with 64 KiB that stays below 256 MiB

@@ -30,7 +30,6 @@ test('idle streams of many spaces are looked up together, and get events without
     const stopping = new AbortController();
     const stream = live.open({
       spaceId: id,
-      userId: 'u',
       filter: {},
       after: undefined,
       hasChanges: true,

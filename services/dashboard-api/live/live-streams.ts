@@ -14,12 +14,10 @@ import { skippedMessage, type TrackedMessage, toTracked } from './live-message.t
 import { readMatching, toEventMessages } from './live-page.ts';
 import { SpaceFeed } from './space-feed.ts';
 import { type StreamFilter, StreamQueue } from './stream-queue.ts';
-import { StreamSlots } from './stream-slots.ts';
 
 /** The request of a subscriber. */
 export interface LiveQuery {
   spaceId: string;
-  userId: string;
   filter: EventFilter;
   /** The position to resume from; undefined to start with events stored from now on. */
   after: TailPosition | undefined;
@@ -38,7 +36,6 @@ export interface LiveQuery {
 export class LiveStreams {
   readonly #database: Database;
   readonly #log: Logger;
-  readonly #slots = new StreamSlots();
   readonly #queued = { bytes: 0 };
   readonly #reads: Limiter = openLimiter(liveReadsMax);
   readonly #catchUps: Limiter = openLimiter(liveCatchUpsMax);
@@ -59,11 +56,10 @@ export class LiveStreams {
    * Yields the messages of one subscriber until its signal is aborted. It holds a bounded number of bytes: a subscriber that reads too
    * slowly gets a `skipped` message.
    *
-   * @throws TRPCError TOO_MANY_REQUESTS above the limits; errors of `checkAccess`.
+   * @throws errors of `checkAccess`.
    */
   async *open(query: LiveQuery): AsyncGenerator<TrackedMessage, void> {
-    const { spaceId, userId, filter, signal } = query;
-    using _slot = this.#slots.take(userId, spaceId);
+    const { spaceId, filter, signal } = query;
     const predicate = await createPredicate(this.#database, filter);
     const edge = await readEdge(this.#database, spaceId);
     const isLost =

@@ -1,23 +1,30 @@
 import type { ServerResponse } from 'node:http';
 import { TRPCError } from '@trpc/server';
-import { liveStallMsMax } from './limits.ts';
+import { FairSlots, type SlotHolder } from '../fair-slots.ts';
+import { liveStallMsMax, liveStreamLimits } from './limits.ts';
 
 /**
- * The open responses of live streams. They do not end by themselves, so on shutdown they are destroyed first: clients reconnect at
- * once, and the drain only waits for other requests.
+ * The open responses of live streams, shared fairly between people. They do not end by themselves, so on shutdown they are destroyed
+ * first: clients reconnect at once, and the drain only waits for other requests.
  */
 export class OpenStreams implements Disposable {
   readonly #responses = new Set<ServerResponse>();
+  readonly #slots = new FairSlots(liveStreamLimits);
   #isClosed = false;
 
-  /** @throws TRPCError when the service is stopping; the client then reconnects. */
-  add(response: ServerResponse): void {
+  /**
+   * @returns the place of the stream, to be freed when it ends.
+   * @throws TRPCError SERVICE_UNAVAILABLE when the service is stopping; the client then reconnects. TOO_MANY_REQUESTS above the limits.
+   */
+  add(response: ServerResponse, holder: SlotHolder): Disposable {
     if (this.#isClosed)
       throw new TRPCError({ code: 'SERVICE_UNAVAILABLE', message: 'The service is restarting.' });
+    const slot = this.#slots.take(holder, response);
     // Pings keep a reading client active, so only one that does not read times out; its connection is destroyed.
     response.setTimeout(liveStallMsMax, () => response.destroy());
     this.#responses.add(response);
     response.once('close', () => this.#responses.delete(response));
+    return slot;
   }
 
   [Symbol.dispose](): void {

@@ -22,7 +22,7 @@ import { until } from '../../../test/support/wait.ts';
 import { createSpanReaders } from '../../ingest/otlp/batch/span-readers.ts';
 import { eventIdOf } from '../../ingest/otlp/mapping/ids.ts';
 import { unlimited } from '../../ingest/read/batch-reader.ts';
-import { liveMessageBytesMax, liveMessageEventsMax, liveStreamsPerUserMax } from '../live/limits.ts';
+import { liveMessageBytesMax, liveMessageEventsMax, liveStreamLimits } from '../live/limits.ts';
 import type { LiveMessage } from '../live/live-message.ts';
 
 let dashboard: TestDashboard;
@@ -276,10 +276,12 @@ test('the streams of a user are limited over all sessions, and a stream that end
     await until(() => text.includes('"status"') || text.includes('serialized-error'));
     return { socket, text: () => text };
   };
-  const streams = await Promise.all(Array.from({ length: liveStreamsPerUserMax }, (_, at) => open(at)));
+  const streams = await Promise.all(
+    Array.from({ length: liveStreamLimits.ofHolderMax }, (_, at) => open(at)),
+  );
   expect(streams.every(({ text }) => text().includes('"status"'))).toBe(true);
   const tooMany = await open(1);
-  expect(tooMany.text()).toContain('This user has 250 open live streams');
+  expect(tooMany.text()).toContain('You have 250 open live streams');
   expect(tooMany.text()).toContain('TOO_MANY_REQUESTS');
   tooMany.socket.destroy();
   streams.pop()?.socket.destroy();

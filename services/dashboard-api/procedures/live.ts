@@ -52,7 +52,8 @@ export const live = router({
    *
    * It ends with UNAUTHORIZED, NOT_FOUND or FORBIDDEN at most ten seconds after the session, the membership or the role is lost, and
    * within a second after a read key is revoked.
-   * TOO_MANY_REQUESTS: the user, the space or the server has too many streams.
+   * TOO_MANY_REQUESTS: the person, the space or the server has too many streams. When the server has, a newcomer gets the place of a stream
+   * of the person who has the most, whose connection is reset.
    */
   tail: spaceProcedure(least)
     .input(tailInput)
@@ -62,9 +63,9 @@ export const live = router({
       const { spaceId: _, ...plain } = input as typeof input & { spaceId?: string };
       try {
         const filter = sealed === undefined ? plain : openFilter(ctx.filterSeal, spaceId, sealed);
-        ctx.request.beginStream(ctx.openStreams);
+        const { holderId } = ctx.user;
+        using _slot = ctx.request.beginStream(ctx.openStreams, { holderId, spaceId });
         yield* tailEvents(ctx.space, {
-          userId: ctx.user.userId,
           filter,
           after: lastEventId ?? undefined,
           hasChanges: changes === true,

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FindAddress } from '../accounts/client-address.ts';
 import { keptCookie, readCookie } from '../accounts/cookie.ts';
 import { userAgentCharsMax } from '../accounts/limits.ts';
+import type { SlotHolder } from '../fair-slots.ts';
 import type { OpenStreams } from '../live/open-streams.ts';
 import { noteSender, type Sender } from '../request-log.ts';
 
@@ -27,8 +28,8 @@ export interface CallRequest {
   setSession(token: string | undefined): void;
   /** Sets the cookie of a sign-in that waits for its second step; undefined deletes it. */
   setStep(step: string | undefined): void;
-  /** Registers the response as an open stream. @throws TRPCError when the service is stopping. */
-  beginStream(streams: OpenStreams): void;
+  /** Registers the response as an open stream: see OpenStreams. */
+  beginStream(streams: OpenStreams, holder: SlotHolder): Disposable;
 }
 
 export function readRequest(
@@ -54,7 +55,7 @@ export function readRequest(
     isCrossSite: isCrossSite(request),
     setSession: (token) => void response.appendHeader('Set-Cookie', keptCookie('session', token, site)),
     setStep: (step) => void response.appendHeader('Set-Cookie', keptCookie('step', step, site)),
-    beginStream: (streams) => streams.add(response),
+    beginStream: (streams, holder) => streams.add(response, holder),
   };
 }
 

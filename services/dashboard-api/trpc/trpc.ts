@@ -177,7 +177,7 @@ export function spaceProcedure(
       const { user } = ctx;
       const { spaceId, role } = requireRole(user, input.spaceId, least, { isOfDeleted });
       requireScope(user, { isStatistics });
-      const { userId } = user;
+      const { holderId } = user;
       const actor = actorOf(user, ctx.request.address, {
         role: { spaceId, least, isOfDeleted },
         ...(isConfirmed && { authenticatedWithinMs: confirmationTtlMs }),
@@ -189,7 +189,7 @@ export function spaceProcedure(
           actor,
           role,
           admin: ctx.openSpaceAdmin(spaceId, actor),
-          space: ctx.openSpace({ spaceId, userId, signal: leaves }),
+          space: ctx.openSpace({ spaceId, holderId, signal: leaves }),
         },
       });
     });
