@@ -1,5 +1,6 @@
+import { once } from 'node:events';
 import process from 'node:process';
-import { parseConfig, requireConfig } from '../../platform/config.ts';
+import { requireConfig } from '../../platform/config.ts';
 import { openLog } from '../../platform/log.ts';
 import { connectQueue } from '../../platform/queue/connect.ts';
 import { openPostgres } from '../../store/db/connect.ts';
@@ -9,14 +10,15 @@ import { rewriteRequests, runRequest } from './request-run.ts';
 import { findRequestWork } from './requests.ts';
 
 /**
- * Runs the erasures that are requested in the dashboard, once, with the writer's configuration and rights. The writer starts it.
- * It can be killed at any time. Exit code 1: something is left to do.
+ * Runs the erasures that are requested in the dashboard, once, with the writer's configuration and rights. The writer starts it,
+ * and sends it its configuration. It can be killed at any time. Exit code 1: something is left to do.
  */
 
-const config = requireConfig(parseConfig(process.env), ['DATABASE_URL', 'NATS_URL']);
-const log = openLog('erasure', config);
 // The channel to the writer closes when the writer dies.
 for (const event of ['SIGTERM', 'SIGINT', 'disconnect']) process.once(event, () => process.exit(1));
+const [sent] = await once(process, 'message');
+const config = requireConfig(sent, ['DATABASE_URL', 'NATS_URL']);
+const log = openLog('erasure', config);
 
 const applicationName = 'weir-writer-erasure';
 const openPool = (statementTimeoutMs: number) =>

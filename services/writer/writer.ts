@@ -109,7 +109,7 @@ function startBackgroundWork(options: {
   resources.use(keepPartitions(databaseUrl, log));
   resources.use(startRetention({ databaseUrl, retentionDaysMax, log }));
   resources.use(startBackgroundRelay({ database, connection: nats, config, log }));
-  resources.use(startErasures(database, log));
+  resources.use(startErasures(config, database, log));
   for (const work of periodicWorks(database)) resources.use(startLoop(work, log));
 }
 

@@ -8,6 +8,7 @@ import { partOf } from '../../harness/fixtures/part.ts';
 import { batchSegmentsMax } from '../../operations/erasure/limits.ts';
 import { rowsPerBatch } from '../../operations/erasure-requests/limits.ts';
 import { requestLostDeletions } from '../../operations/erasure-requests/space-deletion.ts';
+import { parseConfig } from '../../platform/config.ts';
 import { issueApiKey } from '../../store/accounts/api-keys.ts';
 import { erasureRequests, eventIds } from '../../store/db/schema.ts';
 import { recordSenders } from '../../store/senders.ts';
@@ -19,7 +20,6 @@ import { runWeir } from '../support/cli/command-line.ts';
 import { openDashboard } from '../support/dashboard.ts';
 import { postEvents } from '../support/http.ts';
 import { type Pipeline, startPipeline } from '../support/pipeline.ts';
-import { inheritedEnvironment } from '../support/run/inherited-environment.ts';
 import { countRows, countUsage, until, untilDrained } from '../support/wait.ts';
 
 const eraser = fileURLToPath(new URL('../../operations/erasure-requests/main.ts', import.meta.url));
@@ -167,7 +167,8 @@ test('a deleted space is refused at once, can be restored for a day, and leaves 
   expect(ambiguous).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('2 spaces') });
 
   // Begun while they are still in the queue, killed half-way, and continued by one of two writers.
-  const first = fork(eraser, { env: { ...inheritedEnvironment(), ...pipeline.variables }, stdio: 'ignore' });
+  const first = fork(eraser, { stdio: 'ignore' });
+  first.send(parseConfig(pipeline.variables));
   const exited = once(first, 'exit');
   await until(async () => {
     const rows = await countRows(pipeline, spaceId);

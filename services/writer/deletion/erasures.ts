@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { findRequestWork } from '../../../operations/erasure-requests/requests.ts';
 import { startLoop } from '../../../platform/background-loop.ts';
+import type { Config } from '../../../platform/config.ts';
 import type { Logger } from '../../../platform/log.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { erasurePollMs, erasureRetryMs } from '../limits.ts';
@@ -14,12 +15,13 @@ const program = fileURLToPath(new URL('../../../operations/erasure-requests/main
  * or rewrite partitions, the writer's can. It is a process of its own because erasures take transactions, which services do not
  * hold open (ADR 14). It ends with the writer; the next one resumes what it left.
  */
-export function startErasures(database: Database, log: Logger): AsyncDisposable {
+export function startErasures(config: Config, database: Database, log: Logger): AsyncDisposable {
   let child: ChildProcess | undefined;
   const run = async (signal: AbortSignal): Promise<boolean> => {
     const { requests, unwritten } = await findRequestWork(database);
     if (requests.length + unwritten.length === 0 || signal.aborted) return true;
     child = fork(program, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    child.send(config);
     const [code] = await once(child, 'exit');
     return code === 0;
   };
