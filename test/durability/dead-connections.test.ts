@@ -6,7 +6,7 @@ import { openPostgres } from '../../store/db/connect.ts';
 import { postEvents } from '../support/http.ts';
 import { startPipeline } from '../support/pipeline.ts';
 import { openPostgresProxy } from '../support/postgres-proxy.ts';
-import { startService } from '../support/service-process.ts';
+import { openService } from '../support/service.ts';
 import { createDatabase } from '../support/test-servers.ts';
 import { until } from '../support/wait.ts';
 
@@ -24,7 +24,7 @@ test('a statement on a silently dead connection fails, and the next one gets a n
 test('a key that is revoked while the notification connection is dead is rejected when ingest detects that', async () => {
   await using pipeline = await startPipeline();
   await using postgres = await openPostgresProxy();
-  await using ingest = await startService('ingest', {
+  await using ingest = await openService('ingest', {
     ...pipeline.variables,
     DATABASE_URL: postgres.through(pipeline.variables.DATABASE_URL ?? ''),
   });

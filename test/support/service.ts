@@ -1,6 +1,7 @@
 import { pid } from 'node:process';
 import { urlOfRole } from '../../launcher/provision/postgres/roles.ts';
 import type { ReadyMessage } from '../../launcher/supervise/service-process.ts';
+import { ConfigError } from '../../platform/config/config-error.ts';
 import { requiredOf, type ServiceName } from '../../platform/config/variables.ts';
 import { parseConfig } from '../../platform/config.ts';
 import { openLog } from '../../platform/log.ts';
@@ -20,6 +21,9 @@ export interface TestService extends AsyncDisposable {
   /** Drains and stops it, as the signal does. @returns the exit code of a process. */
   stop(signal: 'SIGTERM'): Promise<number | string | null>;
 }
+
+/** How often a service is started while nats-server is slow to answer. */
+const startsMax = 10;
 
 const starts: Record<ServiceName, StartService> = {
   ingest: startIngest,
@@ -52,7 +56,8 @@ export async function openService(
   const log = openLog(name, config, { write: (line) => void lines.push(line) });
   const { signal } = new AbortController();
   const identity = { name, schema: schemaVersion };
-  const service = await open(starts[name], identity, { config, log, pid, signal });
+  const start = () => open(starts[name], identity, { config, log, pid, signal });
+  const service = await retryTimeouts(start, startsMax);
   let stopped: Promise<void> | undefined;
   const stop = (delayMs: number) => {
     stopped ??= service.drain(delayMs).then(() => service[Symbol.asyncDispose]());
@@ -65,4 +70,15 @@ export async function openService(
     stop: () => stop(config.DRAIN_DELAY_MS).then(() => 0),
     [Symbol.asyncDispose]: () => stop(0),
   };
+}
+
+/** The process also loads modules and runs other tests: then the time-out of the first connection to nats-server is too short. */
+async function retryTimeouts<T>(start: () => Promise<T>, attempts: number): Promise<T> {
+  try {
+    return await start();
+  } catch (error) {
+    if (attempts === 1 || !(error instanceof ConfigError && error.message.includes('TimeoutError')))
+      throw error;
+    return retryTimeouts(start, attempts - 1);
+  }
 }

@@ -26,7 +26,9 @@ export async function createDatabase(
   const name = `test_${process.pid}_${Date.now().toString(36)}_${++databases}`;
   await administer(
     template,
-    (sql) => sql`CREATE DATABASE ${sql(name)} TEMPLATE ${sql(options.template ?? 'weir')} OWNER weir_owner`,
+    // Copying the files takes a third of the CPU time of logging their blocks.
+    (sql) =>
+      sql`CREATE DATABASE ${sql(name)} TEMPLATE ${sql(options.template ?? 'weir')} STRATEGY FILE_COPY OWNER weir_owner`,
   );
   const url = new URL(template);
   url.pathname = `/${name}`;

@@ -6,7 +6,7 @@ import { callbackPath } from '../../services/dashboard-api/sso/provider.ts';
 import { builtWeb } from '../support/browser/built-web.ts';
 import { useBrowser } from '../support/browser/use-browser.ts';
 import type { Visitor } from '../support/browser/visitor.ts';
-import { startService } from '../support/service-process.ts';
+import { openService } from '../support/service.ts';
 import { openOpenIdProvider } from '../support/tools/openid-provider.ts';
 
 const system = useBrowser();
@@ -112,7 +112,7 @@ test('a user of single sign-on signs in again, and comes back to the same page',
     const publicUrl = `http://127.0.0.1:${port}`;
     const provider = resources.use(await openOpenIdProvider(`${publicUrl}${callbackPath}`));
     provider.people.set('owner', { email: owner.email, email_verified: true });
-    const dashboard = await startService('dashboard-api', {
+    const dashboard = await openService('dashboard-api', {
       ...system.pipeline.variables,
       DASHBOARD_PORT: String(port),
       DASHBOARD_PUBLIC_URL: publicUrl,
@@ -272,7 +272,7 @@ test('a user adds an app and a passkey, and signs in with a recovery code, a cod
 test('with SECOND_FACTOR_REQUIRED every page leads to the second factor, and then on', async () => {
   await using owner = await system.visit();
   await using visitor = await system.visitSignedOut();
-  await using dashboard = await startService('dashboard-api', {
+  await using dashboard = await openService('dashboard-api', {
     ...system.pipeline.variables,
     DASHBOARD_PORT: '0',
     DASHBOARD_WEB_DIR: await builtWeb(),

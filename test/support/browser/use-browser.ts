@@ -3,7 +3,7 @@ import { afterAll, beforeAll } from 'vitest';
 import { openChromium } from '../../../harness/browser/chromium.ts';
 import { addUser } from '../dashboard.ts';
 import { type Pipeline, startPipeline } from '../pipeline.ts';
-import { type ServiceProcess, startService } from '../service-process.ts';
+import { openService, type TestService } from '../service.ts';
 import { builtWeb } from './built-web.ts';
 import { openVisitor, type Visitor, type VisitorOptions } from './visitor.ts';
 
@@ -12,7 +12,7 @@ export interface BrowserSystem {
   pipeline: Pipeline;
   /** The address of the dashboard. */
   url: string;
-  dashboard: ServiceProcess;
+  dashboard: TestService;
   /** Creates a space with an owner and opens a window in which the owner is signed in, at the space's first page. */
   visit(options?: VisitorOptions): Promise<SpaceVisitor>;
   /** Opens a window without a session. */
@@ -43,7 +43,7 @@ export function useBrowser(): BrowserSystem {
     resources.use(pipeline);
     resources.defer(() => browser.close());
     const dashboard = resources.use(
-      await startService('dashboard-api', {
+      await openService('dashboard-api', {
         ...pipeline.variables,
         DASHBOARD_PORT: '0',
         DASHBOARD_WEB_DIR: directory,
@@ -56,7 +56,7 @@ export function useBrowser(): BrowserSystem {
   return system;
 }
 
-function describeSystem(pipeline: Pipeline, dashboard: ServiceProcess, browser: Browser): BrowserSystem {
+function describeSystem(pipeline: Pipeline, dashboard: TestService, browser: Browser): BrowserSystem {
   const url = dashboard.ready.url ?? '';
   let users = 0;
   return {
