@@ -1,5 +1,8 @@
+import { env } from 'node:process';
 import { defineConfig } from 'vitest/config';
+import { BudgetReporter } from './test/support/run/budget-reporter.ts';
 import { LongestFirst } from './test/support/run/longest-first.ts';
+import { slowFiles } from './test/support/run/slow-files.ts';
 
 /**
  * Tests that download and build programs in other languages, minutes on a machine that has not cached them yet, and those that
@@ -16,6 +19,12 @@ const external = [
 /** Tests of the other packages, and those that need what only these install. */
 const packages = ['{lab,sdk}/**/*.test.ts', 'test/sdk/**/*.test.ts'];
 
+const slow = Object.keys(slowFiles);
+
+/** The report that `.ci/run` counts. */
+const reportFile: ['json', { outputFile: string }][] =
+  env.TEST_REPORT === undefined ? [] : [['json', { outputFile: env.TEST_REPORT }]];
+
 /** Builds a Kubernetes API server: some ten minutes of CPU time, too long for every run. */
 const kubernetes = ['test/deploy/kubernetes/*.test.ts'];
 
@@ -31,6 +40,8 @@ export default defineConfig({
     // On two cores: the files share them with the servers that they start, and wait for half of their time.
     maxWorkers: 6,
     sequence: { sequencer: LongestFirst },
+    // `.ci/run` adds a report in JSON.
+    reporters: ['default', new BudgetReporter(), ...reportFile],
     // Test files share a process, and so load each module once. The suite takes a third less CPU time.
     isolate: false,
     // Loading Drizzle takes 0.4 s less (ADR 0014).
@@ -43,9 +54,10 @@ export default defineConfig({
           include: [
             '{platform,event,store,operations,services,cli,launcher,harness,examples,test}/**/*.test.ts',
           ],
-          exclude: ['**/node_modules/**', ...external, ...packages],
+          exclude: ['**/node_modules/**', ...external, ...packages, ...slow],
         },
       },
+      { extends: true, test: { name: 'slow', include: slow } },
       {
         extends: true,
         test: { name: 'external', include: external, exclude: ['**/node_modules/**', ...kubernetes] },

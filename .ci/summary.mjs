@@ -1,25 +1,25 @@
 /**
- * Prints what failed, by name, then "N passed, N failed", from the reports and the exit codes of .ci/run, and exits with 1
- * when anything failed: `node .ci/summary.mjs REPORTS TESTS PACKAGES EXTERNAL CHECKS PACKAGE-CHECKS CHAOS MODEL`. The names stand at the end of the log,
- * which is what most systems keep of it.
+ * Prints what failed, by name, then "N passed, N failed", from the reports, logs and exit codes that .ci/run wrote into a
+ * directory, and exits with 1 when anything failed: `node .ci/summary.mjs DIRECTORY`. The names stand at the end of the log, which is
+ * what most systems keep of it.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 
-const [directory = '', tests, packages, external, checks, packageChecks, chaos, model] =
-  process.argv.slice(2);
+const [directory = ''] = process.argv.slice(2);
 /** What Vitest prints of an error outside of a test, or of a process that was left running, fits into so many lines. */
 const linesOfLog = 40;
 
 const results = [
-  countRun('npm test', 'tests', tests, () => readVitestReport('tests.json')),
-  countRun('npm run test:packages', 'packages', packages, () => readVitestReport('packages.json')),
-  countRun('npm run test:external', 'external', external, () => readVitestReport('external.json')),
-  countRun('npm run check', 'checks', checks, () => countAsOne(checks)),
-  countRun('npm run check:packages', 'package-checks', packageChecks, () => countAsOne(packageChecks)),
-  countRun('npm run chaos', 'chaos', chaos, readChaosReport),
-  countRun('npm run model', 'model', model, () => countAsOne(model)),
+  countRun('npm test', 'tests', readVitestReport),
+  countRun('npm run test:slow', 'slow', readVitestReport),
+  countRun('npm run test:packages', 'packages', readVitestReport),
+  countRun('npm run test:external', 'external', readVitestReport),
+  countRun('npm run check', 'checks', countAsOne),
+  countRun('npm run check:packages', 'package-checks', countAsOne),
+  countRun('npm run chaos', 'chaos', readChaosReport),
+  countRun('npm run model', 'model', countAsOne),
 ];
 const passed = results.reduce((sum, result) => sum + result.passed, 0);
 const failures = results.flatMap((result) => result.failures);
@@ -32,13 +32,14 @@ process.exitCode = failures.length === 0 ? 0 : 1;
  * error was thrown outside of a test. Only the end of its log names the cause then.
  *
  * @param {string} command
- * @param {string} name of its log
- * @param {string | undefined} exitCode
- * @param {() => { passed: number, failures: string[] }} read
+ * @param {string} name of its files
+ * @param {(name: string, exitCode: string) => { passed: number, failures: string[] }} read
  */
-function countRun(command, name, exitCode, read) {
+function countRun(command, name, read) {
+  const codeFile = join(directory, `${name}.code`);
+  const exitCode = existsSync(codeFile) ? readFileSync(codeFile, 'utf8').trim() : 'none';
   try {
-    const { passed, failures } = read();
+    const { passed, failures } = read(name, exitCode);
     if (failures.length === 0 && exitCode !== '0') {
       failures.push(`${command} (exit code ${exitCode})${endOfLog(name)}`);
     }
@@ -64,14 +65,17 @@ function endOfLog(name) {
     .join('')}`.trimEnd();
 }
 
-/** @param {string | undefined} exitCode */
-function countAsOne(exitCode) {
+/**
+ * @param {string} _name
+ * @param {string} exitCode
+ */
+function countAsOne(_name, exitCode) {
   return { passed: exitCode === '0' ? 1 : 0, failures: [] };
 }
 
 /** @param {string} name */
 function readVitestReport(name) {
-  const { numPassedTests, testResults } = readJson(name);
+  const { numPassedTests, testResults } = readJson(`${name}.json`);
   return { passed: numPassedTests, failures: testResults.flatMap(failuresOfFile) };
 }
 
