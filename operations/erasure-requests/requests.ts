@@ -2,6 +2,7 @@ import { and, asc, desc, eq, getTableName, lte, sql } from 'drizzle-orm';
 import { type Actor, runAudited, userIdOf } from '../../store/accounts/audit/audit.ts';
 import type { Database } from '../../store/db/database.ts';
 import { erasureRequests, erasures, users } from '../../store/db/schema.ts';
+import { insertBelow, namesOf } from '../../store/db/statement.ts';
 import { type EventsSubject, type Subject, termOf } from '../erasure/subject.ts';
 import { erasuresListed, openRequestsMax } from './limits.ts';
 
@@ -52,22 +53,20 @@ export async function requestErasure(
   spaceId: string,
   { subject, reason, actor }: { subject: EventsSubject; reason: string | undefined; actor: Actor },
 ): Promise<string | undefined> {
-  if ((await database.$count(erasureRequests, eq(erasureRequests.spaceId, spaceId))) >= openRequestsMax)
-    return undefined;
-  const requested = database.$with('requested').as(
-    database
-      .insert(erasureRequests)
-      .values({
-        spaceId,
-        subject: subject.kind,
-        value: subject.kind === 'before' ? null : subject.value,
-        term: termOf(spaceId, subject) ?? null,
-        beforeMs: subject.kind === 'before' ? subject.timeMs : null,
-        reason: reason ?? null,
-        requestedBy: actor.id,
-      })
-      .returning({ id: erasureRequests.id, spaceId: erasureRequests.spaceId }),
-  );
+  const values = {
+    spaceId,
+    subject: subject.kind,
+    value: subject.kind === 'before' ? null : subject.value,
+    term: termOf(spaceId, subject) ?? null,
+    beforeMs: subject.kind === 'before' ? subject.timeMs : null,
+    reason: reason ?? null,
+    requestedBy: actor.id,
+  };
+  const counted = sql`SELECT count(*) FROM ${erasureRequests} WHERE ${eq(erasureRequests.spaceId, spaceId)}`;
+  const returned = { id: erasureRequests.id, spaceId: erasureRequests.spaceId };
+  const requested = database.$with('requested', returned).as(sql`
+    ${insertBelow(erasureRequests, values, { counted, max: openRequestsMax })}
+    RETURNING ${namesOf(Object.values(returned))}`);
   const [row] = await runAudited(database, requested, {
     spaceId: requested.spaceId,
     actor,

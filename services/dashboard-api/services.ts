@@ -1,7 +1,7 @@
 import type { ConfigWith } from '../../platform/config.ts';
 import type { Limiter } from '../../platform/limiter.ts';
 import type { Logger } from '../../platform/log.ts';
-import { createSpace } from '../../store/accounts/spaces.ts';
+import { createOwnedSpace } from '../../store/accounts/spaces.ts';
 import { type Database, limitQueries } from '../../store/db/database.ts';
 import { OpenBytes } from '../../store/segments/open-segments.ts';
 import { createFindAddress } from './accounts/client-address.ts';
@@ -19,7 +19,13 @@ import { openSpaceAdmin } from './admin/space-admin.ts';
 import { type Caller, type FairLimiter, openFairLimiter } from './fair-limiter.ts';
 import { openInstallation } from './installation/installation.ts';
 import { openOperators } from './installation/operators.ts';
-import { exportOpenBytesMax, openingLimits, searchLimits, spaceQueryLimits } from './limits.ts';
+import {
+  exportOpenBytesMax,
+  openingLimits,
+  searchLimits,
+  spaceQueryLimits,
+  spacesOwnedMax,
+} from './limits.ts';
 import { LiveStreams } from './live/live-streams.ts';
 import { OpenStreams } from './live/open-streams.ts';
 import { openSeal } from './seal.ts';
@@ -48,6 +54,8 @@ export async function openServices(
   const secondFactor = openSecondFactor(database, pepper);
   const streams = new LiveStreams(spaces, log);
   const now = () => performance.now();
+  // Those of one user one after another, so that each counts the ones before.
+  const creations = openFairLimiter({ ...spaceQueryLimits, atOnceOfSpaceMax: 1 });
   const secondStep = openSecondStep({
     database,
     sessions,
@@ -84,7 +92,10 @@ export async function openServices(
     ...openSpaceServices(spaces, config, streams),
     operators: openOperators(now),
     installation: openInstallation(installation, config),
-    createSpace: async (name, owner) => (await createSpace(database, name, newSpace, owner)).id,
+    createSpace: (name, owner) =>
+      creations({ spaceId: owner.id, userId: owner.id }, () =>
+        createOwnedSpace(database, { name, settings: newSpace, owner, ownedMax: spacesOwnedMax }),
+      ),
   };
 }
 
@@ -98,6 +109,7 @@ function openSpaceServices(
   const queries = openFairLimiter(spaceQueryLimits);
   const opening = openFairLimiter(openingLimits);
   const search = openFairLimiter(searchLimits);
+  const turns = openFairLimiter({ ...spaceQueryLimits, atOnceOfSpaceMax: 1 });
   const openBytes = new OpenBytes(exportOpenBytesMax);
   return {
     openSpace: (caller) => ({
@@ -116,7 +128,8 @@ function openSpaceServices(
         hasMail: config.SMTP_URL !== undefined,
         isPrivateAllowed: config.ALERT_TARGETS_PRIVATE,
       };
-      return openSpaceAdmin({ database, pepper, retentionDaysMax, alerts }, spaceId, actor);
+      const inTurn = limitFor({ spaceId, userId: actor.id }, turns);
+      return openSpaceAdmin({ database, pepper, retentionDaysMax, alerts, inTurn }, spaceId, actor);
     },
   };
 }

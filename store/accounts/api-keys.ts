@@ -1,7 +1,7 @@
 import { and, eq, gt, isNull, or, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
 import { apiKeys } from '../db/schema.ts';
-import { nameOf, namesOf } from '../db/statement.ts';
+import { insertBelow, nameOf, namesOf } from '../db/statement.ts';
 import { createApiKey, hashApiKey } from './api-key.ts';
 import { type Actor, operator, runAudited } from './audit/audit.ts';
 import { isReadScope, type KeyScope } from './key-scope.ts';
@@ -15,28 +15,39 @@ export interface IssuedApiKey {
   apiKey: string;
 }
 
+export interface NewApiKey {
+  name: string;
+  pepper: string;
+  expiresAt?: Date | undefined;
+  scope?: KeyScope;
+  actor?: Actor;
+}
+
 /** Creates an API key for a space: one that sends events, unless `scope` says otherwise. Without `expiresAt` it never expires. */
 export async function issueApiKey(
   database: Database,
   spaceId: string,
-  options: { name: string; pepper: string; expiresAt?: Date | undefined; scope?: KeyScope; actor?: Actor },
+  key: NewApiKey,
 ): Promise<IssuedApiKey> {
-  const { name, pepper, expiresAt, scope = 'ingest', actor = operator } = options;
+  const issued = await issueApiKeyBelow(database, spaceId, { ...key, keysMax: Number.MAX_SAFE_INTEGER });
+  if (issued === undefined) throw new Error('INSERT returned no key');
+  return issued;
+}
+
+/** The same, with a limit. @returns undefined when the space has `keysMax` keys that are neither revoked nor expired. */
+export async function issueApiKeyBelow(
+  database: Database,
+  spaceId: string,
+  options: NewApiKey & { keysMax: number },
+): Promise<IssuedApiKey | undefined> {
+  const { name, pepper, expiresAt, scope = 'ingest', actor = operator, keysMax } = options;
   const apiKey = createApiKey(scope);
-  const created = database.$with('created').as(
-    database
-      .insert(apiKeys)
-      .values({
-        spaceId,
-        name,
-        hash: hashApiKey(apiKey, pepper),
-        lastFour: apiKey.slice(-4),
-        expiresAt,
-        scope,
-        createdBy: actor.id,
-      })
-      .returning({ id: apiKeys.id, spaceId: apiKeys.spaceId }),
-  );
+  const hash = hashApiKey(apiKey, pepper);
+  const values = { spaceId, name, hash, lastFour: apiKey.slice(-4), expiresAt, scope, createdBy: actor.id };
+  const counted = sql`SELECT count(*) FROM ${apiKeys} WHERE ${and(eq(apiKeys.spaceId, spaceId), isInForce)}`;
+  const created = database.$with('created', { id: apiKeys.id, spaceId: apiKeys.spaceId }).as(sql`
+    ${insertBelow(apiKeys, values, { counted, max: keysMax })}
+    RETURNING ${namesOf([apiKeys.id, apiKeys.spaceId])}`);
   const [row] = await runAudited(database, created, {
     spaceId: created.spaceId,
     actor,
@@ -48,8 +59,7 @@ export async function issueApiKey(
       ...(isReadScope(scope) && { scope }),
     },
   });
-  if (row === undefined) throw new Error('INSERT returned no key');
-  return { keyId: row.id, apiKey };
+  return row && { keyId: row.id, apiKey };
 }
 
 /**

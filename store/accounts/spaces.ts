@@ -1,7 +1,7 @@
 import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
 import { memberships, spaces } from '../db/schema.ts';
-import { namesOf } from '../db/statement.ts';
+import { insertBelow, namesOf } from '../db/statement.ts';
 import { type Actor, operator, runAudited } from './audit/audit.ts';
 import type { Role } from './role.ts';
 
@@ -18,16 +18,11 @@ export interface SpaceChange {
   plan?: string | null;
 }
 
-/**
- * Creates a space, by default active and without a limit.
- *
- * @param owner the user who creates it and becomes its owner; by default the operator creates it.
- */
+/** Creates a space for the operator, by default active and without a limit. */
 export async function createSpace(
   database: Database,
   name: string,
   settings: SpaceChange = {},
-  owner?: Actor,
 ): Promise<Space> {
   const created = database.$with('created').as(
     database
@@ -35,19 +30,40 @@ export async function createSpace(
       .values({ name, ...settings })
       .returning(),
   );
-  const entry = {
-    spaceId: created.id,
-    actor: owner ?? operator,
-    action: 'space.create',
-    details: { name, ...settings },
-  };
-  const joined = database.$with('joined', {}).as(sql`
-    INSERT INTO ${memberships} (${namesOf([memberships.spaceId, memberships.userId, memberships.role])})
-    SELECT ${created.id}, ${owner?.id ?? null}::uuid, ${'owner' satisfies Role}::text FROM ${created}`);
-  const after = owner === undefined ? [] : [joined];
-  const [space] = await runAudited(database, created, entry, { after });
+  const details = { name, ...settings };
+  const entry = { spaceId: created.id, actor: operator, action: 'space.create', details };
+  const [space] = await runAudited(database, created, entry);
   if (space === undefined) throw new Error('INSERT returned no space');
   return space;
+}
+
+/**
+ * Creates a space whose owner is the actor.
+ *
+ * @returns its id; undefined when the actor owns `ownedMax` spaces, those that are marked as deleted included.
+ */
+export async function createOwnedSpace(
+  database: Database,
+  {
+    name,
+    settings,
+    owner,
+    ownedMax,
+  }: { name: string; settings: SpaceChange; owner: Actor; ownedMax: number },
+): Promise<string | undefined> {
+  const role: Role = 'owner';
+  const isOwned = and(eq(memberships.userId, owner.id), eq(memberships.role, role));
+  const counted = sql`SELECT count(*) FROM ${memberships} WHERE ${isOwned}`;
+  const created = database.$with('created', { id: spaces.id }).as(sql`
+    ${insertBelow(spaces, { name, ...settings }, { counted, max: ownedMax })}
+    RETURNING ${namesOf([spaces.id])}`);
+  const joined = database.$with('joined', {}).as(sql`
+    INSERT INTO ${memberships} (${namesOf([memberships.spaceId, memberships.userId, memberships.role])})
+    SELECT ${created.id}, ${owner.id}::uuid, ${role}::text FROM ${created}`);
+  const details = { name, ...settings };
+  const entry = { spaceId: created.id, actor: owner, action: 'space.create', details };
+  const [space] = await runAudited(database, created, entry, { after: [joined] });
+  return space?.id;
 }
 
 /**

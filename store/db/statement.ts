@@ -1,5 +1,5 @@
-import { Placeholder, type SQL, sql } from 'drizzle-orm';
-import { type PgColumn, PgDialect } from 'drizzle-orm/pg-core';
+import { getTableColumns, Placeholder, type SQL, sql } from 'drizzle-orm';
+import { type PgColumn, PgDialect, type PgTable } from 'drizzle-orm/pg-core';
 
 /**
  * Fragments of hand-written SQL, built from the columns of schema.ts, so that a renamed column is a compile error
@@ -17,6 +17,27 @@ export function namesOf(columns: readonly PgColumn[]): SQL {
 
 export function listOf(items: readonly SQL[]): SQL {
   return sql.join([...items], sql`, `);
+}
+
+/**
+ * An INSERT of one row that inserts none when `counted` rows are `max` or more: counted and inserted by one statement, so that
+ * calls which come between two statements cannot exceed the limit. Statements that run at the same time do not see each other's
+ * row: where the limit must be exact, they take turns.
+ */
+export function insertBelow<Table extends PgTable>(
+  table: Table,
+  values: Table['$inferInsert'],
+  { counted, max }: { counted: SQL; max: number },
+): SQL {
+  const given = Object.entries(getTableColumns(table)).flatMap(([key, column]) => {
+    const value: unknown = Reflect.get(values, key);
+    return value === undefined ? [] : [{ column, value }];
+  });
+  const selected = given.map(
+    ({ column, value }) => sql`${sql.param(value, column)}::${sql.raw(column.getSQLType())}`,
+  );
+  return sql`INSERT INTO ${table} (${namesOf(given.map(({ column }) => column))})
+    SELECT ${listOf(selected)} WHERE (${counted}) < ${max}::bigint`;
 }
 
 /** A constant number in the statement's text. */

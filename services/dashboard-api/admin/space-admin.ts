@@ -8,10 +8,10 @@ import {
   requestErasure,
 } from '../../../operations/erasure-requests/requests.ts';
 import { deleteSpace, restoreSpace } from '../../../operations/erasure-requests/space-deletion.ts';
+import type { Limiter } from '../../../platform/limiter.ts';
 import {
   type IssuedApiKey,
-  issueApiKey,
-  listApiKeys,
+  issueApiKeyBelow,
   revokeApiKey,
   rollApiKey,
 } from '../../../store/accounts/api-keys.ts';
@@ -74,11 +74,12 @@ export interface SpaceAdmin {
   usageDays(range: { from: string; to: string }): Promise<UsageDay[]>;
   usageMonths(): Promise<UsageMonth[]>;
   listKeys(): Promise<ListedApiKey[]>;
+  /** @returns undefined when there are too many. */
   createKey(key: {
     name: string;
     expiresAt: Date | undefined;
     scope: KeyScope;
-  }): Promise<IssuedApiKey | 'too_many'>;
+  }): Promise<IssuedApiKey | undefined>;
   /** @returns undefined when the space has no such active key, or when it was rolled before. */
   rollKey(key: { keyId: string; overlapMs: number }): Promise<IssuedApiKey | undefined>;
   /** @returns whether the space has the key. */
@@ -101,11 +102,13 @@ export interface SharedAdmin {
   pepper: string;
   /** The setting RETENTION_DAYS_MAX. */
   retentionDaysMax: number | undefined;
-  alerts: Omit<AlertOptions, 'pepper'>;
+  alerts: Omit<AlertOptions, 'pepper' | 'inTurn'>;
+  /** Runs the space's inserts that have a limit one after another: statements at the same time do not count each other's rows. */
+  inTurn: Limiter;
 }
 
 export function openSpaceAdmin(
-  { database, pepper, retentionDaysMax, alerts }: SharedAdmin,
+  { database, pepper, retentionDaysMax, alerts, inTurn }: SharedAdmin,
   spaceId: string,
   actor: Actor,
 ): SpaceAdmin {
@@ -114,7 +117,8 @@ export function openSpaceAdmin(
     changeRole: (member) => changeRole(database, spaceId, { ...member, actor }),
     removeMember: (userId) => removeMember(database, spaceId, { userId, actor }),
     listInvitations: () => listInvitations(database, spaceId),
-    createInvitation: (invitation) => createInvitation(database, spaceId, { ...invitation, actor }),
+    createInvitation: (invitation) =>
+      inTurn(() => createInvitation(database, spaceId, { ...invitation, actor })),
     revokeInvitation: (id) => revokeInvitation(database, spaceId, { id, actor }),
     readSpace: () => readSpace(database, spaceId),
     endSessions: (userId) => endSessionsOfMember(database, spaceId, { userId, actor }),
@@ -127,22 +131,17 @@ export function openSpaceAdmin(
     usageDays: (range) => readUsageDays(database, spaceId, range),
     usageMonths: () => readUsageMonths(database, spaceId, usageMonthsMax),
     listKeys: () => listKeys(database, spaceId),
-    createKey: async (key) => {
-      const now = Date.now();
-      const inForce = (await listApiKeys(database, spaceId)).filter(
-        ({ revokedAt, expiresAt }) => revokedAt === null && (expiresAt?.getTime() ?? Infinity) > now,
-      );
-      if (inForce.length >= apiKeysMax) return 'too_many';
-      return issueApiKey(database, spaceId, { ...key, pepper, actor });
-    },
+    createKey: (key) =>
+      inTurn(() => issueApiKeyBelow(database, spaceId, { ...key, pepper, actor, keysMax: apiKeysMax })),
     rollKey: (key) => rollApiKey(database, spaceId, { ...key, pepper, actor }),
     revokeKey: async (keyId) => (await revokeApiKey(database, keyId, { spaceId, actor })) !== undefined,
     listAudit: (query) => listAudit(database, spaceId, query),
     listQuarantine: (page) => listQuarantine(database, spaceId, page),
     replay: (ids) => replayQuarantined(database, { spaceId, ids, actor }),
     previewErasure: (subject) => previewErasure(database, spaceId, subject, erasurePreviewMs),
-    requestErasure: (subject, reason) => requestErasure(database, spaceId, { subject, reason, actor }),
-    alerts: openSpaceAlerts(database, spaceId, { ...alerts, actor, pepper }),
+    requestErasure: (subject, reason) =>
+      inTurn(() => requestErasure(database, spaceId, { subject, reason, actor })),
+    alerts: openSpaceAlerts(database, spaceId, { ...alerts, actor, pepper, inTurn }),
     listErasures: async () => {
       const [requests, erasures] = await Promise.all([
         listRequests(database, spaceId),

@@ -3,6 +3,7 @@ import { and, asc, desc, eq, inArray, type SQL, sql } from 'drizzle-orm';
 import { type Actor, runAudited } from '../../../store/accounts/audit/audit.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { alertDeliveries, alertEvents, alertRules, alertTargets } from '../../../store/db/schema.ts';
+import { insertBelow, namesOf } from '../../../store/db/statement.ts';
 import { historyListed, rulesMax } from './limits.ts';
 import { type AlertMessage, describeAlert } from './message.ts';
 import type { AlertCondition } from './rule.ts';
@@ -78,16 +79,14 @@ export async function saveRule(
   const details = { name, ...condition };
   const returned = { id: alertRules.id, spaceId: alertRules.spaceId };
   if (id === undefined) {
-    if ((await database.$count(alertRules, eq(alertRules.spaceId, spaceId))) >= rulesMax) return 'too_many';
-    const created = database.$with('saved').as(
-      database
-        .insert(alertRules)
-        .values({ ...values, spaceId, id: randomUUID() })
-        .returning(returned),
-    );
+    const inserted = { ...values, spaceId, id: randomUUID() };
+    const counted = sql`SELECT count(*) FROM ${alertRules} WHERE ${eq(alertRules.spaceId, spaceId)}`;
+    const created = database.$with('saved', returned).as(sql`
+      ${insertBelow(alertRules, inserted, { counted, max: rulesMax })}
+      RETURNING ${namesOf(Object.values(returned))}`);
     const entry = { spaceId: created.spaceId, actor, action: 'alert.create', target: created.id, details };
     const [row] = await runAudited(database, created, entry);
-    return row?.id ?? 'no_rule';
+    return row?.id ?? 'too_many';
   }
   const changed = database.$with('saved').as(
     database

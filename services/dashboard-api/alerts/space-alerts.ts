@@ -1,3 +1,4 @@
+import type { Limiter } from '../../../platform/limiter.ts';
 import type { Actor } from '../../../store/accounts/audit/audit.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { type AlertPreview, previewRule } from './preview.ts';
@@ -41,6 +42,8 @@ export interface SpaceAlerts {
 
 export interface AlertOptions {
   readonly pepper: string;
+  /** Runs the space's inserts that have a limit one after another. */
+  readonly inTurn: Limiter;
   readonly hasMail: boolean;
   readonly isPrivateAllowed: boolean;
   /** DASHBOARD_PUBLIC_URL. */
@@ -50,20 +53,20 @@ export interface AlertOptions {
 export function openSpaceAlerts(
   database: Database,
   spaceId: string,
-  { actor, pepper, publicUrl, hasMail, isPrivateAllowed }: AlertOptions & { actor: Actor },
+  { actor, pepper, publicUrl, hasMail, isPrivateAllowed, inTurn }: AlertOptions & { actor: Actor },
 ): SpaceAlerts {
   return {
     hasMail,
     isPrivateAllowed,
     listRules: () => listRules(database, spaceId),
-    saveRule: (id, rule) => saveRule(database, spaceId, { id, rule, actor }),
+    saveRule: (id, rule) => inTurn(() => saveRule(database, spaceId, { id, rule, actor })),
     removeRule: (id) => removeRule(database, spaceId, { id, actor }),
     muteRule: (id, until) => muteRule(database, spaceId, { id, until, actor }),
     preview: (rule) => previewRule(database, spaceId, rule, Date.now()),
     history: () => listHistory(database, spaceId),
     listTargets: () => listTargets(database, spaceId),
-    createTarget: (target) => createTarget(database, spaceId, { target, actor, pepper }),
+    createTarget: (target) => inTurn(() => createTarget(database, spaceId, { target, actor, pepper })),
     removeTarget: (id) => removeTarget(database, spaceId, { id, actor }),
-    testTarget: (id) => testTarget(database, spaceId, { id, actor, publicUrl }),
+    testTarget: (id) => inTurn(() => testTarget(database, spaceId, { id, actor, publicUrl })),
   };
 }

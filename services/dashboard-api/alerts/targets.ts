@@ -4,7 +4,7 @@ import { type Actor, runAudited } from '../../../store/accounts/audit/audit.ts';
 import { readSpace } from '../../../store/accounts/spaces.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { alertDeliveries, alertEvents, alertTargets } from '../../../store/db/schema.ts';
-import { namesOf } from '../../../store/db/statement.ts';
+import { insertBelow, namesOf } from '../../../store/db/statement.ts';
 import { webhookSecret } from './deliver.ts';
 import { targetsMax, testsPerMinuteMax } from './limits.ts';
 import type { AlertMessage } from './message.ts';
@@ -42,24 +42,21 @@ export async function createTarget(
   spaceId: string,
   { target, actor, pepper }: { target: NewTarget; actor: Actor; pepper: string },
 ): Promise<{ id: string; secret: string | null } | undefined> {
-  if ((await database.$count(alertTargets, eq(alertTargets.spaceId, spaceId))) >= targetsMax)
-    return undefined;
   const id = randomUUID();
-  const created = database.$with('created').as(
-    database
-      .insert(alertTargets)
-      .values({ spaceId, id, ...target })
-      .returning({ id: alertTargets.id, spaceId: alertTargets.spaceId }),
-  );
+  const counted = sql`SELECT count(*) FROM ${alertTargets} WHERE ${eq(alertTargets.spaceId, spaceId)}`;
+  const returned = { id: alertTargets.id, spaceId: alertTargets.spaceId };
+  const created = database.$with('created', returned).as(sql`
+    ${insertBelow(alertTargets, { spaceId, id, ...target }, { counted, max: targetsMax })}
+    RETURNING ${namesOf(Object.values(returned))}`);
   const { name, kind } = target;
-  await runAudited(database, created, {
+  const [row] = await runAudited(database, created, {
     spaceId: created.spaceId,
     actor,
     action: 'alert_target.create',
     target: created.id,
     details: { name, kind },
   });
-  return { id, secret: kind === 'webhook' ? webhookSecret(pepper, id) : null };
+  return row && { id, secret: kind === 'webhook' ? webhookSecret(pepper, id) : null };
 }
 
 /** @returns whether the space had it. */
@@ -93,7 +90,6 @@ export async function testTarget(
     eq(alertEvents.change, 'test'),
     gt(alertEvents.createdAt, sql`now() - interval '1 minute'`),
   );
-  if ((await database.$count(alertEvents, isRecentTest)) >= testsPerMinuteMax) return 'too_many';
   const message: AlertMessage = {
     change: 'test',
     space: { id: spaceId, name: space.name },
@@ -102,17 +98,17 @@ export async function testTarget(
     at: new Date().toISOString(),
     link: publicUrl === undefined ? null : `${publicUrl}/s/${spaceId}/alerts`,
   };
-  const tested = database.$with('tested').as(
-    database
-      .insert(alertEvents)
-      .values({ spaceId, change: 'test', at: new Date(), message: { ...message } })
-      .returning({ id: alertEvents.id, spaceId: alertEvents.spaceId }),
-  );
+  const values = { spaceId, change: 'test' as const, at: new Date(), message: { ...message } };
+  const counted = sql`SELECT count(*) FROM ${alertEvents} WHERE ${isRecentTest}`;
+  const returned = { id: alertEvents.id, spaceId: alertEvents.spaceId };
+  const tested = database.$with('tested', returned).as(sql`
+    ${insertBelow(alertEvents, values, { counted, max: testsPerMinuteMax })}
+    RETURNING ${namesOf(Object.values(returned))}`);
   const columns = [alertDeliveries.spaceId, alertDeliveries.eventId, alertDeliveries.targetId];
   const sent = database.$with('sent', {}).as(sql`
     INSERT INTO ${alertDeliveries} (${namesOf(columns)})
     SELECT ${tested.spaceId}, ${tested.id}, ${id}::uuid FROM ${tested}`);
   const entry = { spaceId: tested.spaceId, actor, action: 'alert_target.test', target: id };
-  await runAudited(database, tested, entry, { after: [sent] });
-  return undefined;
+  const rows = await runAudited(database, tested, entry, { after: [sent] });
+  return rows.length === 0 ? 'too_many' : undefined;
 }

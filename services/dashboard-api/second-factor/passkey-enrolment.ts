@@ -1,5 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm';
 import { z } from 'zod';
+import { openLimiter } from '../../../platform/limiter.ts';
 import { runAudited } from '../../../store/accounts/audit/audit.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { passkeys } from '../../../store/db/schema.ts';
@@ -45,6 +46,8 @@ const formats = ['none', 'packed'];
 
 export function openPasskeyEnrolment(database: Database, seal: Seal, now: () => number): PasskeyEnrolment {
   const challenges = openSealedState(seal, { shape: z.string(), ttlMs: enrolmentTtlMs, now });
+  // Statements at the same time would not count each other's passkeys.
+  const inTurn = openLimiter(1);
   return {
     async propose({ rpId }, { userId, email, sessionId }) {
       const own = await database
@@ -81,7 +84,7 @@ export function openPasskeyEnrolment(database: Database, seal: Seal, now: () => 
         counter,
         name,
       };
-      if (!(await store(database, user, credential))) return 'refused';
+      if (!(await inTurn(() => store(database, user, credential)))) return 'refused';
       if (isFirst) await endOtherSessions(database, user);
       return 'added';
     },

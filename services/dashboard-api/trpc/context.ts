@@ -57,8 +57,8 @@ export interface Services {
   operators: Operators;
   /** The state of the installation, for its operators only. */
   installation: Installation;
-  /** Creates a space with the actor as owner. @returns its id. */
-  createSpace: (name: string, owner: Actor) => Promise<string>;
+  /** Creates a space with the actor as owner. @returns its id; undefined when the actor owns too many. */
+  createSpace: (name: string, owner: Actor) => Promise<string | undefined>;
 }
 
 /** The context of the calls of one HTTP request. */

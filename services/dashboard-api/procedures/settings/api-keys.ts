@@ -40,7 +40,7 @@ export const apiKeys = router({
         throw new TRPCError({ code: 'BAD_REQUEST', message: 'expiresAt: must be in the future' });
       }
       const created = await ctx.admin.createKey({ name: input.name, expiresAt, scope: input.scope });
-      if (created !== 'too_many') return created;
+      if (created !== undefined) return created;
       throw new TRPCError({
         code: 'TOO_MANY_REQUESTS',
         message: 'The space has too many API keys. Revoke some first.',

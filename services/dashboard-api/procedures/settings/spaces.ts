@@ -4,7 +4,6 @@ import { retentionDaysMax } from '../../../../platform/config/limits.ts';
 import { roles } from '../../../../store/accounts/role.ts';
 import type { Space } from '../../../../store/accounts/spaces.ts';
 import type { RetentionPreview } from '../../../../store/retention/retention-preview.ts';
-import { spacesOwnedMax } from '../../limits.ts';
 import { anySpaceProcedure, router, spaceProcedure, userProcedure } from '../../trpc/trpc.ts';
 import { name } from '../account-inputs.ts';
 import { ownSpace, showOwnSpace } from '../me.ts';
@@ -60,10 +59,9 @@ export const spaces = router({
     .input(z.object({ name }))
     .output(z.object({ spaceId: z.guid() }))
     .mutation(async ({ ctx, input }) => {
-      if (ctx.user.spaces.filter(({ role }) => role === 'owner').length >= spacesOwnedMax) {
-        throw new TRPCError({ code: 'TOO_MANY_REQUESTS', message: 'You own too many spaces.' });
-      }
-      return { spaceId: await ctx.createSpace(input.name, ctx.actor) };
+      const spaceId = await ctx.createSpace(input.name, ctx.actor);
+      if (spaceId !== undefined) return { spaceId };
+      throw new TRPCError({ code: 'TOO_MANY_REQUESTS', message: 'You own too many spaces.' });
     }),
 
   rename: spaceProcedure('admin')
