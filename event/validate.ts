@@ -5,6 +5,8 @@ import type { IngestEvent } from './event.ts';
 import { isDeeperThan } from './json/depth.ts';
 import { eventSchema } from './schema.ts';
 
+export const tooDeep = `The body is nested deeper than ${jsonDepthMax} levels.`;
+
 /** The compiled rules of events and batches, for one vendor. */
 export interface BatchRules {
   /** Whether a parsed value matches the schema of events. */
@@ -46,10 +48,7 @@ export function compileBatchRules(vendor: string): BatchRules {
         );
       }
       if (isDeeperThan(body, jsonDepthMax)) {
-        throw new IngestError(
-          'invalid_event_batch',
-          `The body is nested deeper than ${jsonDepthMax} levels.`,
-        );
+        throw new IngestError('invalid_event_batch', tooDeep);
       }
       if (events.every((event): event is IngestEvent => isEvent(event))) return events;
       throw describeViolations(events, collectViolations);

@@ -50,6 +50,39 @@ test('reading event by event equals reading the whole body', () => {
   fc.assert(fc.property(body, expectSame), { numRuns: 2_000 });
 });
 
+const secret = 'SECRET WORD';
+const withSecret = (depth: number) => `${'['.repeat(depth)}"${secret}"${']'.repeat(depth)}`;
+const llm = JSON.stringify(llmEvent());
+
+test.each([
+  ...[1, 509, 510, 511].map((depth) => [
+    `nested ${depth} deep`,
+    `{"note":${withSecret(depth)},"events":[${llm}]}`,
+  ]),
+  ...[500, 501].map((count) => [
+    `an array of ${count} events before the last`,
+    `{"events":[${Array(count).fill(`"${secret}"`).join()}],"events":[${llm}]}`,
+  ]),
+  ['a deep array of events before the last', `{"events":${withSecret(511)},"events":[${llm}]}`],
+  ['white space before it', ` \n{"events":[${llm}],"note":"${secret}"}`],
+])('of a body with %s beside the events, only the events are stored', (_, text) => {
+  const { body, projection } = readJson(Buffer.from(text));
+  expect(projection.eventCount).toBe(1);
+  expect(String(body)).toBe(`{"events":[${llm}]}`);
+});
+
+test('nesting that a later member of the same name hides is rejected: segments could not be read', () => {
+  const hidden = `"additionalProperties":{"x":${withSecret(600)},"x":1,"plan":`;
+  for (const text of [
+    `{"events":[${llm.replace('"additionalProperties":{"plan":', hidden)}]}`,
+    `{"note":${withSecret(600)},"note":1,"events":[${llm}]}`,
+    `{"events":[${withSecret(600)}],"events":[${llm}]}`,
+  ]) {
+    expect(text).toContain(secret);
+    expect(() => readJson(Buffer.from(text))).toThrow('nested deeper than 512 levels');
+  }
+});
+
 test('a damaged body is rejected with the same error', () => {
   const damage = fc.tuple(
     body,

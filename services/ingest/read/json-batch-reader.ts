@@ -1,11 +1,12 @@
 import { isUtf8 } from 'node:buffer';
+import { IngestError } from '../../../event/errors.ts';
 import type { IngestEvent } from '../../../event/event.ts';
 import { isDeeperThan } from '../../../event/json/depth.ts';
 import { parseEscapedKeys } from '../../../event/json/parse-escaped-keys.ts';
-import { newScanState, type Range } from '../../../event/json/scan.ts';
+import { newScanState, type Range, skipSpace } from '../../../event/json/scan.ts';
 import { Projector, projectEvents } from '../../../event/projection.ts';
 import { hasOnlyEvents, joinEvents, locateEvents } from '../../../event/segment/cut.ts';
-import type { BatchRules } from '../../../event/validate.ts';
+import { type BatchRules, tooDeep } from '../../../event/validate.ts';
 import { eventsPerBatchMax, jsonDepthMax } from '../../../platform/limits.ts';
 import { type BatchReader, CostlyBatchError, type ReadBatch, type ReadLimits } from './batch-reader.ts';
 import { parseBody } from './parse-body.ts';
@@ -24,7 +25,8 @@ export function createJsonBatchReader(rules: BatchRules, limits: ReadLimits): Ba
     const batch = readEventByEvent(bytes, isEvent, limits.valuesMax);
     if (batch !== undefined) return batch;
     if (bytes.length > limits.badBytesMax) throw new CostlyBatchError();
-    return { projection: projectEvents(validateBatch(parseBody(bytes))) };
+    const projection = projectEvents(validateBatch(parseBody(bytes)));
+    return { projection, ...withoutRest(bytes, locateAll(bytes)) };
   };
 }
 
@@ -39,7 +41,10 @@ function readEventByEvent(
     const repeated = new RepeatedInputs();
     // The body and its array are two levels around each event. A deep member of the body has the same bound here: then the other parser decides.
     const scanState = newScanState(valuesMax, { depthMax: jsonDepthMax - 2, known: repeated });
-    const { events, hasEscapedKey } = locateEvents(bytes, 0, { eventsMax: eventsPerBatchMax, scanState });
+    const { events, hasEscapedKey } = locateEvents(bytes, skipSpace(bytes, 0), {
+      eventsMax: eventsPerBatchMax,
+      scanState,
+    });
     if (events.length === 0) return undefined;
     if (isDeeperThan(parse(withoutEvents(bytes, events), hasEscapedKey), jsonDepthMax)) return undefined;
     const projector = new Projector();
@@ -48,12 +53,30 @@ function readEventByEvent(
       if (!isEvent(event)) return undefined;
       projector.add(event);
     }
-    const projection = projector.finish();
-    // Store events only: other members of the body have no row, so no erasure would find them (ADR 0024).
-    return hasOnlyEvents(bytes, events) ? { projection } : { projection, body: joinEvents(bytes, events) };
+    return { projection: projector.finish(), ...withoutRest(bytes, events) };
   } catch {
     return undefined;
   }
+}
+
+/**
+ * The events of a valid body.
+ *
+ * @throws IngestError `invalid_event_batch` for nesting that only a member has which a later one of its name replaces: readers of
+ *   segments do not go that deep.
+ */
+function locateAll(bytes: Buffer): readonly Range[] {
+  const scanState = newScanState(Number.POSITIVE_INFINITY, { depthMax: jsonDepthMax - 1 });
+  try {
+    return locateEvents(bytes, skipSpace(bytes, 0), { scanState }).events;
+  } catch (cause) {
+    throw new IngestError('invalid_event_batch', tooDeep, { cause });
+  }
+}
+
+/** Stores events only: other members of the body have no row, so no erasure would find them (ADR 0024). */
+function withoutRest(bytes: Buffer, events: readonly Range[]): Pick<ReadBatch, 'body'> {
+  return events.length === 0 || hasOnlyEvents(bytes, events) ? {} : { body: joinEvents(bytes, events) };
 }
 
 function parse(text: string, hasEscapedKey: boolean): unknown {
