@@ -44,7 +44,8 @@ export class LatencySketch {
   }
 
   /**
-   * Quantiles in milliseconds, within 5 %.
+   * Quantiles in milliseconds, within 5 %, by the nearest rank: the least duration that so large a part of the durations does not
+   * exceed. So p99 of fewer than a hundred is the slowest.
    *
    * @param quantiles 0 to 1, ascending.
    * @returns undefined for each when nothing was counted.
@@ -53,10 +54,10 @@ export class LatencySketch {
     let bucket = this.#first;
     let before = 0;
     return quantiles.map((quantile) => {
-      const rank = Math.floor(quantile * (this.#total - 1));
+      const rank = Math.max(1, Math.ceil(quantile * this.#total));
       for (; bucket < this.#end; bucket++) {
         const count = this.#counts[bucket] ?? 0;
-        if (rank < before + count) return latencyOf(bucket);
+        if (rank <= before + count) return latencyOf(bucket);
         before += count;
       }
       return undefined;

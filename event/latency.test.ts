@@ -25,12 +25,27 @@ test('quantiles of merged sketches are those of all durations together, within 5
   const durations = Array.from({ length: 1_000 }, (_, i) => 20 + i ** 1.7);
   const halves = [durations.slice(0, 300), durations.slice(300)].map(sketchOf);
   for (const quantile of [0, 0.5, 0.95, 0.99, 1]) {
-    const exact = durations[Math.floor(quantile * 999)] ?? Number.NaN;
+    const exact = durations[Math.max(0, Math.ceil(quantile * 1_000) - 1)] ?? Number.NaN;
     const estimate = latencyQuantile(halves, quantile) ?? Number.NaN;
     expect(Math.abs(estimate - exact) / exact).toBeLessThanOrEqual(latencyAccuracy + 1e-9);
   }
   expect(latencyQuantile([[]], 0.5)).toBeUndefined();
 });
+
+test.each([
+  [[1, 665], 0.99, 665],
+  [[1, 665], 0.5, 1],
+  [[...Array<number>(98).fill(1), 665], 0.99, 665],
+  [[...Array<number>(99).fill(1), 665], 0.99, 1],
+  [[...Array<number>(18).fill(1), 665], 0.95, 665],
+  [[...Array<number>(19).fill(1), 665], 0.95, 1],
+])(
+  'a quantile is the least duration that so large a part does not exceed: %j, %d',
+  (durations, quantile, exact) => {
+    const estimate = latencyQuantile([sketchOf(durations)], quantile) ?? Number.NaN;
+    expect(Math.abs(estimate - exact) / exact).toBeLessThanOrEqual(latencyAccuracy + 1e-9);
+  },
+);
 
 test('a sketch may subtract an event that another one counts', () => {
   const subtracted = sketchOf([5_000]).map((element) => element | (2n ** BigInt(countBits) - 1n));

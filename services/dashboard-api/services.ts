@@ -93,7 +93,7 @@ export async function openServices(
     operators: openOperators(now),
     installation: openInstallation(installation, config),
     createSpace: (name, owner) =>
-      creations({ spaceId: owner.id, userId: owner.id }, () =>
+      creations({ spaceId: owner.id, holderId: owner.id }, () =>
         createOwnedSpace(database, { name, settings: newSpace, owner, ownedMax: spacesOwnedMax }),
       ),
   };
@@ -128,7 +128,7 @@ function openSpaceServices(
         hasMail: config.SMTP_URL !== undefined,
         isPrivateAllowed: config.ALERT_TARGETS_PRIVATE,
       };
-      const inTurn = limitFor({ spaceId, userId: actor.id }, turns);
+      const inTurn = limitFor({ spaceId, holderId: actor.id }, turns);
       return openSpaceAdmin({ database, pepper, retentionDaysMax, alerts, inTurn }, spaceId, actor);
     },
   };

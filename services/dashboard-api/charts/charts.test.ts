@@ -117,7 +117,7 @@ function measure(sent: readonly Sent[]) {
 /** The exact percentile by the definition of the sketch. */
 function exactPercentile(sent: readonly Sent[], quantile: number): number {
   const sorted = sent.map(({ durationMs }) => durationMs).toSorted((a, b) => a - b);
-  return Math.max(0, sorted[Math.floor(quantile * (sorted.length - 1))] ?? 0);
+  return Math.max(0, sorted[Math.max(0, Math.ceil(quantile * sorted.length) - 1)] ?? 0);
 }
 
 const anyQuery = fc.record({
