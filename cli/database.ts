@@ -1,4 +1,5 @@
 import { withLocalConnection } from '../launcher/local-system.ts';
+import { trustCertificates } from '../platform/config/trusted-certificates.ts';
 import { type Config, parseConfig, requireConfig } from '../platform/config.ts';
 import { spaceExists } from '../store/accounts/spaces.ts';
 import { openPostgres, type Sql, storeTimeoutMs } from '../store/db/connect.ts';
@@ -9,7 +10,9 @@ import { CommandError, type Host } from './host.ts';
 
 /** The configuration, with unset addresses taken from the system that `npm start` runs in the data directory. */
 export function readConfig(host: Host): Config {
-  return parseConfig(withLocalConnection(host.env));
+  const config = parseConfig(withLocalConnection(host.env));
+  trustCertificates(config);
+  return config;
 }
 
 /**

@@ -1,4 +1,5 @@
 import process from 'node:process';
+import { trustCertificates } from '../platform/config/trusted-certificates.ts';
 import { parseConfig } from '../platform/config.ts';
 import type { FirstAccessOptions } from './first-run.ts';
 import type { Connection } from './local-system.ts';
@@ -10,7 +11,11 @@ const loadFirstRun = () => import('./first-run.ts');
 
 /** The steps of a start that need Zod, Drizzle or a client of the servers, in a process of their own (supervise/task-process.ts). */
 const tasks = {
-  parseConfig,
+  parseConfig(...given: Parameters<typeof parseConfig>) {
+    const config = parseConfig(...given);
+    trustCertificates(config);
+    return config;
+  },
   preflight,
   migrateDatabase: async (url: string) => (await loadMigration()).migrateDatabase(url),
   ensureFirstAccess: async (options: FirstAccessOptions) => (await loadFirstRun()).ensureFirstAccess(options),

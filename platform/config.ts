@@ -42,6 +42,13 @@ const networks = z
 const hasProtocol = (text: string, protocols: string[]) =>
   URL.canParse(text) && protocols.includes(new URL(text).protocol);
 
+/** The first option of libpq for a file of certificates or keys, all of which the driver ignores. */
+function certificateOptionOf(databaseUrl: string): string | undefined {
+  const options = URL.parse(databaseUrl)?.searchParams;
+  const isIgnored = (name: string) => options?.has(name) && options.get(name) !== 'system';
+  return ['sslrootcert', 'sslcert', 'sslkey', 'sslcrl', 'sslcrldir'].find(isIgnored);
+}
+
 /** An IP address, or one with the number of bits that its network has. */
 function isNetwork(text: string): boolean {
   const [address = '', bits, ...more] = text.split('/');
@@ -63,7 +70,12 @@ export const configSchema = z
     DASHBOARD_PORT: port.default(8081),
     DASHBOARD_WEB_DIR: z.string().min(1).optional(),
     INGEST_URL: url('http:', 'https:').optional(),
-    DATABASE_URL: url('postgres:', 'postgresql:').optional(),
+    DATABASE_URL: url('postgres:', 'postgresql:')
+      .refine((text) => certificateOptionOf(text) === undefined, {
+        error: (issue) =>
+          `has ${certificateOptionOf(String(issue.input))}, which has no effect: name the file of your CA in TLS_CA_FILE, and use sslmode=verify-full`,
+      })
+      .optional(),
     DATABASE_ALLOW_UNSYNCED: z.stringbool().default(false),
     NATS_URL: urls('nats:', 'tls:').optional(),
     NATS_MONITOR_URL: urls('http:', 'https:').optional(),
@@ -79,6 +91,7 @@ export const configSchema = z
       .regex(/^[a-z0-9._-]+$/, { error: 'must be a lower-case name' })
       .default('weir'),
     API_KEY_PEPPER: z.string().min(16, { error: 'must have 16 characters or more' }).optional(),
+    TLS_CA_FILE: z.string().min(1).optional(),
     TLS_CERT_FILE: z.string().min(1).optional(),
     TLS_KEY_FILE: z.string().min(1).optional(),
     INGEST_ALLOWED_ORIGINS: origins.default([]),

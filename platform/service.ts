@@ -1,8 +1,10 @@
 import { flushCompileCache } from 'node:module';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { trustCertificates } from './config/trusted-certificates.ts';
 import { requiredOf, type ServiceName } from './config/variables.ts';
 import { type Config, parseConfig } from './config.ts';
+import { readExpiry } from './http/certificate-expiry.ts';
 import type { FindUnready } from './http/readiness.ts';
 import { type Logger, openLog } from './log.ts';
 import { registerProcessMetrics } from './metrics/process-metrics.ts';
@@ -74,7 +76,12 @@ export async function openService(
     pepperFingerprint: config.API_KEY_PEPPER && fingerprintOf(config.API_KEY_PEPPER),
     metricsUrl: port.url,
   };
-  const report = () => ({ ...identity, nowMs: Date.now() });
+  const certFile = name === 'writer' ? undefined : config.TLS_CERT_FILE;
+  const report = () => ({
+    ...identity,
+    certificateExpiresAt: certFile && readExpiry(certFile),
+    nowMs: Date.now(),
+  });
   const started = start({
     config,
     log,
@@ -122,6 +129,7 @@ export async function runService(
   let log: Logger | undefined;
   try {
     const config = parseConfig(host.env, requiredOf[name]);
+    trustCertificates(config);
     log = openLog(name, config);
     logUnhandled(host, name, log);
     registerProcessMetrics(host, { service: name, schema: identity.schema });

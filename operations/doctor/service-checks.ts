@@ -1,5 +1,7 @@
 import type { NatsConnection } from '@nats-io/transport-node';
+import { certificateWarningDays } from '../../platform/http/limits.ts';
 import { callRoll, fingerprintOf, type ServiceReport } from '../../platform/queue/roll-call.ts';
+import { dayMs } from '../../platform/time.ts';
 import { version } from '../../platform/version.ts';
 import { clockDifferenceMsMax } from '../../store/db/limits.ts';
 import { schemaVersion } from '../../store/db/schema/version.ts';
@@ -23,6 +25,7 @@ export function judgeServices(
     judgeVersions(reports),
     judgePeppers(reports, pepper),
     judgeClocks(reports, nowMs),
+    judgeCertificates(reports, nowMs),
   ];
 }
 
@@ -69,6 +72,20 @@ function judgeClocks(reports: readonly ServiceReport[], nowMs: number): Finding 
       .join(', '),
     'Synchronise the clocks (NTP).',
   );
+}
+
+function judgeCertificates(reports: readonly ServiceReport[], nowMs: number): Finding {
+  const check = 'services.certificate';
+  const served = reports.flatMap((report) => {
+    const { certificateExpiresAt: at } = report;
+    return at === undefined ? [] : [{ name: nameOf(report), at, days: (Date.parse(at) - nowMs) / dayMs }];
+  });
+  const near = served.filter(({ days }) => days < certificateWarningDays);
+  const describe = ({ name, at }: { name: string; at: string }) => `that of ${name} until ${at}`;
+  if (near.length === 0) return ok(check, served.map(describe).join(', ') || 'none serves TLS');
+  const action = 'Renew the files of TLS_CERT_FILE and TLS_KEY_FILE; the services read them again.';
+  const judge = near.some(({ days }) => days <= 0) ? failed : warning;
+  return judge(check, near.map(describe).join(', '), action);
 }
 
 const nameOf = ({ service, host, pid }: ServiceReport) => `${service} (${host}, pid ${pid})`;

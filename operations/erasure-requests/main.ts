@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import process from 'node:process';
+import { trustCertificates } from '../../platform/config/trusted-certificates.ts';
 import { requireConfig } from '../../platform/config.ts';
 import { openLog } from '../../platform/log.ts';
 import { connectQueue } from '../../platform/queue/connect.ts';
@@ -18,6 +19,7 @@ import { findRequestWork } from './requests.ts';
 for (const event of ['SIGTERM', 'SIGINT', 'disconnect']) process.once(event, () => process.exit(1));
 const [sent] = await once(process, 'message');
 const config = requireConfig(sent, ['DATABASE_URL', 'NATS_URL']);
+trustCertificates(config);
 const log = openLog('erasure', config);
 
 const applicationName = 'weir-writer-erasure';

@@ -4,6 +4,7 @@ import { createSecureContext } from 'node:tls';
 import { ConfigError } from '../config/config-error.ts';
 import type { Config } from '../config.ts';
 import type { Logger } from '../log.ts';
+import { watchExpiry } from './certificate-expiry.ts';
 import { certificateCheckMs } from './limits.ts';
 
 /** A certificate chain and its private key, both PEM. */
@@ -13,7 +14,7 @@ export interface KeyPair {
 }
 
 /** The server's certificate, reloaded when its files change. Disposing it stops watching the files. */
-export interface Certificate extends Disposable {
+export interface Certificate extends AsyncDisposable {
   /** The pair that was read at start. */
   readonly initial: KeyPair;
   /** Calls `use` with each valid pair that replaces it. */
@@ -37,13 +38,19 @@ export async function openCertificate(
 ): Promise<Certificate | undefined> {
   if (certFile === undefined || keyFile === undefined) return undefined;
   const files = { certFile, keyFile };
-  const stops: (() => void)[] = [];
+  const initial = await readPair(files);
+  const resources = new AsyncDisposableStack();
+  const served = resources.use(watchExpiry(initial.cert, log));
   return {
-    initial: await readPair(files),
-    onRenewal: (use) => void stops.push(watchPair(files, log, use)),
-    [Symbol.dispose]() {
-      for (const stop of stops) stop();
+    initial,
+    onRenewal(use) {
+      const renew = (pair: KeyPair) => {
+        use(pair);
+        served.renew(pair.cert);
+      };
+      resources.defer(watchPair(files, log, renew));
     },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 }
 

@@ -8,6 +8,9 @@ export const keepAliveTimeoutMs = 65_000;
 /** How often Node looks for connections that are past one of the limits above. */
 export const timeoutCheckMs = 1_000;
 
+/** Renewal tools replace a certificate some 30 days before it expires: with fewer left they have failed. */
+export const certificateWarningDays = 14;
+
 /** How often the modification times of the certificate's files are checked. */
 export const certificateCheckMs = 1_000;
 

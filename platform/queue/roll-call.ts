@@ -18,6 +18,8 @@ export interface ServiceReport {
   readonly pepperFingerprint?: string | undefined;
   /** The streams that an ingest publishes to. Weir 0.1 does not say it. */
   readonly queueStreams?: readonly string[] | undefined;
+  /** When the certificate of its TLS_CERT_FILE expires, ISO 8601; undefined without one. */
+  readonly certificateExpiresAt?: string | undefined;
   /** Its clock, in milliseconds since the epoch. */
   readonly nowMs: number;
   /** The address of its service port. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
 import { generate } from 'selfsigned';
 
-/** A certificate for 127.0.0.1 with its key, both PEM. */
+/** A certificate for 127.0.0.1 and localhost with its key, both PEM. */
 export interface Pair {
   cert: string;
   private: string;
@@ -13,11 +13,16 @@ export interface Pair {
   fingerprint: string;
 }
 
-export async function makePair(): Promise<Pair> {
-  const altNames = [{ type: 7 as const, ip: '127.0.0.1' }];
+/** @param notAfterDate when it expires; by default in a year. */
+export async function makePair(notAfterDate?: Date): Promise<Pair> {
+  const altNames = [
+    { type: 7 as const, ip: '127.0.0.1' },
+    { type: 2 as const, value: 'localhost' },
+  ];
   const pair = await generate([{ name: 'commonName', value: 'weir.test' }], {
     keyType: 'ec',
     algorithm: 'sha256',
+    ...(notAfterDate && { notAfterDate }),
     extensions: [{ name: 'subjectAltName', altNames }],
   });
   return { ...pair, fingerprint: pair.fingerprint.toUpperCase() };
