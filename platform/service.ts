@@ -67,21 +67,7 @@ export async function openService(
   const port = starting.use(await openServicePort(name, config, log));
   const resources = new AsyncDisposableStack();
   const stopping = new AbortController();
-  const identity = {
-    service: name,
-    host: hostname(),
-    pid,
-    version,
-    schema,
-    pepperFingerprint: config.API_KEY_PEPPER && fingerprintOf(config.API_KEY_PEPPER),
-    metricsUrl: port.url,
-  };
-  const certFile = name === 'writer' ? undefined : config.TLS_CERT_FILE;
-  const report = () => ({
-    ...identity,
-    certificateExpiresAt: certFile && readExpiry(certFile),
-    nowMs: Date.now(),
-  });
+  const report = createReport({ name, schema }, config, { pid, metricsUrl: port.url });
   const started = start({
     config,
     log,
@@ -111,6 +97,28 @@ export async function openService(
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+function createReport(
+  { name, schema }: ServiceIdentity,
+  config: Config,
+  process: { pid: number; metricsUrl: string },
+): () => ServiceReport {
+  const { API_KEY_PEPPER: pepper } = config;
+  const identity = {
+    service: name,
+    host: hostname(),
+    version,
+    schema,
+    pepperFingerprint: pepper && fingerprintOf(pepper),
+    ...process,
+  };
+  const certFile = name === 'writer' ? undefined : config.TLS_CERT_FILE;
+  return () => ({
+    ...identity,
+    certificateExpiresAt: certFile && readExpiry(certFile),
+    nowMs: Date.now(),
+  });
 }
 
 /**

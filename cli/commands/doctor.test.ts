@@ -50,6 +50,7 @@ test('a running system is checked part by part; each finding that is not ok says
     'services.versions': 'ok',
     'services.pepper': 'ok',
     'services.clocks': 'ok',
+    'services.certificate': 'ok',
     backup: 'warning',
     archive: 'skipped',
     statistics: 'ok',

@@ -33,7 +33,10 @@ export function watchExpiry(cert: Buffer, log: Logger): ServedCertificate {
   const loop = startLoop({ run: warn, intervalMs: dayMs, failure: 'the certificate was not checked' }, log);
   return {
     renew(renewed) {
-      expiresAt = expiryOf(renewed);
+      const renewedExpiry = expiryOf(renewed);
+      // Each of the two files that change is a renewal: the second one changes nothing.
+      if (renewedExpiry.getTime() === expiresAt.getTime()) return;
+      expiresAt = renewedExpiry;
       warn();
     },
     [Symbol.asyncDispose]: () => loop[Symbol.asyncDispose](),

@@ -8,9 +8,11 @@ import { checkLoopDevices, openLoopDisk } from '../../harness/chaos/disk/loop-di
 import { llmEvent } from '../../harness/fixtures/events.ts';
 import { buildTimeoutMs } from '../../harness/tools/build-cache.ts';
 import { findMissingTool } from '../../harness/tools/toolchain.ts';
+import { dayMs } from '../../platform/time.ts';
 import { replayQuarantined } from '../../store/write/replay.ts';
 import { postEvents } from '../support/http.ts';
 import { type ProcessPipeline, startProcessPipeline, type Tenant } from '../support/pipeline.ts';
+import { CertificateFiles, makePair } from '../support/protocols/certificate.ts';
 import { type ServiceProcess, startService } from '../support/service-process.ts';
 import { until, untilDrained } from '../support/wait.ts';
 import { alertNames, read, startProgram, startPrometheus, unpackDebian } from './prometheus.ts';
@@ -71,9 +73,14 @@ describe.skipIf(missing !== undefined)(
       );
     };
     /** Starts a service again, where Prometheus expects it. */
-    const restart = (service: ServiceProcess, name: 'ingest' | 'writer' | 'dashboard-api') =>
+    const restart = (
+      service: ServiceProcess,
+      name: 'ingest' | 'writer' | 'dashboard-api',
+      variables?: Record<string, string>,
+    ) =>
       startService(name, {
         ...pipeline.variables,
+        ...variables,
         DASHBOARD_PORT: '0',
         METRICS_PORT: new URL(service.ready.metricsUrl ?? '').port,
       });
@@ -113,6 +120,16 @@ describe.skipIf(missing !== undefined)(
       await untilFiring(['WeirTargetDown']);
       dashboard = await restart(dashboard, 'dashboard-api');
       await untilResolved(['WeirTargetDown']);
+    });
+
+    test('a certificate that expires tomorrow, until it is renewed', async () => {
+      using files = new CertificateFiles();
+      files.install(await makePair(new Date(Date.now() + dayMs)));
+      await dashboard.stop('SIGKILL');
+      dashboard = await restart(dashboard, 'dashboard-api', files.variables);
+      await untilFiring(['WeirCertificateExpiring']);
+      files.install(await makePair());
+      await untilResolved(['WeirCertificateExpiring', 'WeirTargetDown']);
     });
 
     test('a nats-server that pauses while it stores', async () => {
