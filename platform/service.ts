@@ -5,12 +5,12 @@ import { trustCertificates } from './config/trusted-certificates.ts';
 import { requiredOf, type ServiceName } from './config/variables.ts';
 import { type Config, parseConfig } from './config.ts';
 import { readExpiry } from './http/certificate-expiry.ts';
-import type { FindUnready } from './http/readiness.ts';
 import { type Logger, openLog } from './log.ts';
 import { registerProcessMetrics } from './metrics/process-metrics.ts';
 import { openServicePort, type Probes } from './metrics/service-port.ts';
 import { logSummaries } from './metrics/summary.ts';
 import { fingerprintOf, type ServiceReport } from './queue/roll-call.ts';
+import type { FindUnready } from './readiness.ts';
 import { drainTimeoutMs } from './service-limits.ts';
 import { version } from './version.ts';
 

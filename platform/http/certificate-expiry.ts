@@ -2,8 +2,8 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { startLoop } from '../background-loop.ts';
 import type { Logger } from '../log.ts';
-import { defineGauge } from '../metrics/define.ts';
 import { dayMs } from '../time.ts';
+import { defineDaysLeft } from './certificate-metrics.ts';
 import { certificateWarningDays } from './limits.ts';
 
 /** The certificate that a service serves now. */
@@ -16,13 +16,7 @@ export interface ServedCertificate extends AsyncDisposable {
 export function watchExpiry(cert: Buffer, log: Logger): ServedCertificate {
   let expiresAt = expiryOf(cert);
   const readDaysLeft = () => (expiresAt.getTime() - Date.now()) / dayMs;
-  defineGauge({
-    name: 'weir_tls_certificate_days_left',
-    help: 'Days until the certificate that the service serves expires; negative when it has expired.',
-    collect() {
-      this.set(readDaysLeft());
-    },
-  });
+  defineDaysLeft(readDaysLeft);
   const warn = () => {
     const days = readDaysLeft();
     if (days >= certificateWarningDays) return;

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { Registry, register } from '@prometheus-io/client';
 import { ConfigError } from '../config/config-error.ts';
 import type { Config } from '../config.ts';
-import type { FindUnready } from '../http/readiness.ts';
 import type { Logger } from '../log.ts';
+import type { FindUnready } from '../readiness.ts';
 import { requestsMax, requestTimeoutMs } from './limits.ts';
 import { toPrometheusText } from './prometheus-text.ts';
 

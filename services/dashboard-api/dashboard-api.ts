@@ -1,9 +1,9 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { requiredOf } from '../../platform/config/variables.ts';
 import { requireConfig } from '../../platform/config.ts';
-import { createReadiness } from '../../platform/http/readiness.ts';
 import { createAnswerAfterBody } from '../../platform/http/unread-body.ts';
 import { requireWritable } from '../../platform/queue/nats-health.ts';
+import { createReadiness } from '../../platform/readiness.ts';
 import type { ServiceContext, Started } from '../../platform/service.ts';
 import { openAnsweringRelay } from '../../store/control/answering-relay.ts';
 import { openPostgres } from '../../store/db/connect.ts';

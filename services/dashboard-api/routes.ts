@@ -1,9 +1,9 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { createHTTPHandler } from '@trpc/server/adapters/standalone';
 import { findHttpFault } from '../../platform/http/http-fault.ts';
-import type { FindUnready } from '../../platform/http/readiness.ts';
 import type { AnswerAfterBody } from '../../platform/http/unread-body.ts';
 import type { Logger } from '../../platform/log.ts';
+import type { FindUnready } from '../../platform/readiness.ts';
 import { auditPath, sendAuditLog } from './downloads/audit.ts';
 import { exportPath, sendExport } from './downloads/export.ts';
 import { downloadLimits } from './downloads/limits.ts';

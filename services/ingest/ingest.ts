@@ -1,11 +1,11 @@
 import type { RequestListener } from 'node:http';
 import { requiredOf } from '../../platform/config/variables.ts';
 import { type Config, requireConfig } from '../../platform/config.ts';
-import type { FindUnready } from '../../platform/http/readiness.ts';
-import { createReadiness } from '../../platform/http/readiness.ts';
 import { createAnswerAfterBody } from '../../platform/http/unread-body.ts';
 import type { Logger } from '../../platform/log.ts';
 import { answerRollCall } from '../../platform/queue/roll-call.ts';
+import type { FindUnready } from '../../platform/readiness.ts';
+import { createReadiness } from '../../platform/readiness.ts';
 import type { ServiceContext, Started } from '../../platform/service.ts';
 import { openOwnSpans } from '../../platform/tracing/own-spans.ts';
 import { openCheckedClock } from '../../store/db/clock.ts';

@@ -1,8 +1,8 @@
 import type { NatsConnection } from '@nats-io/transport-node';
-import { createReadiness, type FindUnready } from '../../platform/http/readiness.ts';
 import type { QueuePublisher } from '../../platform/queue/failover.ts';
 import { requireWritable } from '../../platform/queue/nats-health.ts';
 import type { MonitorConfig } from '../../platform/queue/sync-always.ts';
+import { createReadiness, type FindUnready } from '../../platform/readiness.ts';
 import type { CheckedClock } from '../../store/db/clock.ts';
 import type { Sql } from '../../store/db/connect.ts';
 

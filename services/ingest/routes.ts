@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { IngestError } from '../../event/errors.ts';
-import type { FindUnready } from '../../platform/http/readiness.ts';
+import type { FindUnready } from '../../platform/readiness.ts';
 import { ClientGoneError } from './body/body.ts';
 import { type IngestDependencies, ingestEvents } from './ingest-events.ts';
 import type { LogsDependencies } from './otlp/export-logs.ts';

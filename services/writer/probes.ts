@@ -1,5 +1,5 @@
-import type { FindUnready } from '../../platform/http/readiness.ts';
 import type { Probes } from '../../platform/metrics/service-port.ts';
+import type { FindUnready } from '../../platform/readiness.ts';
 import type { QueueFigures } from '../../store/queue-state/queue-figures.ts';
 import { shownSpacesMax, stuckMs } from './limits.ts';
 import type { FailedNode } from './parts/failed-nodes.ts';

@@ -1,7 +1,7 @@
 import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
 import { HealthCheckResponse_ServingStatus as Status } from '../../../gen/grpc/health/v1/health_pb.ts';
 import { IngestService } from '../../../gen/weir/ingest/v1/ingest_service_pb.ts';
-import type { FindUnready } from '../../../platform/http/readiness.ts';
+import type { FindUnready } from '../../../platform/readiness.ts';
 import { healthWatchersMax } from '../limits.ts';
 import { StatusMonitor } from './status-monitor.ts';
 

@@ -1,6 +1,6 @@
-import { shareResult } from '../shared-result.ts';
-import { withTimeout } from '../timeout.ts';
-import { probeTimeoutMs, readinessReuseMs } from './limits.ts';
+import { probeTimeoutMs, readinessReuseMs } from './http/limits.ts';
+import { shareResult } from './shared-result.ts';
+import { withTimeout } from './timeout.ts';
 
 /** The names of the dependencies that a service waits for; empty when it is ready. */
 export type FindUnready<Name extends string = string> = () => Promise<Name[]>;

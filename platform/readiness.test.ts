@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { probeTimeoutMs, readinessReuseMs } from './limits.ts';
+import { probeTimeoutMs, readinessReuseMs } from './http/limits.ts';
 import { createReadiness } from './readiness.ts';
 
 test('it names the dependencies whose probe fails, throws or does not answer', async () => {
