@@ -11,7 +11,7 @@ const groups = [
   { name: 'overview', test: /src\/pages\/overview\// },
   {
     name: 'settings',
-    test: /src\/pages\/(api-keys|audit|invitation|members|no-space|prices|profile|quarantine|second-factor|usage)\//,
+    test: /src\/pages\/(api-keys|audit|invitation|members|no-space|prices|profile|quarantine|second-factor|usage)[/.]/,
   },
 ];
 

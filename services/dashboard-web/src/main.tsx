@@ -1,10 +1,10 @@
 import './styles.css';
 import { CSPProvider } from '@base-ui/react/csp-provider';
-import { QueryClientProvider } from '@tanstack/react-query';
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { openQueryClient } from './api/query-client.ts';
+import { isTransient } from './api/failure.ts';
 import { restoreReturnAddress } from './entry/return-address.ts';
 import { openRouter } from './routes/router.ts';
 import { Toasts } from './ui/toasts.tsx';
@@ -32,4 +32,22 @@ function App() {
       </CSPProvider>
     </StrictMode>
   );
+}
+
+/** Responses younger than this are reused, in milliseconds. */
+const freshMs = 10_000;
+const retriesMax = 2;
+
+function openQueryClient(): QueryClient {
+  return new QueryClient({
+    defaultOptions: {
+      queries: {
+        staleTime: freshMs,
+        // Lists must not change when the window gets the focus.
+        refetchOnWindowFocus: false,
+        retry: (failures, error) => failures < retriesMax && isTransient(error),
+      },
+      mutations: { retry: false },
+    },
+  });
 }

@@ -1,5 +1,4 @@
 import './valid-language.ts';
-
 import uPlot from 'uplot';
 import { dayTicksMsMin, formatTick, type Zone } from '../format/time.ts';
 import { resolveColor } from './colors.ts';

@@ -12,7 +12,6 @@ import {
   pairRows,
   toRows,
 } from './changes.ts';
-import { ExactText } from './exact-text.tsx';
 
 export type DiffLook = 'split' | 'unified';
 
@@ -136,4 +135,28 @@ function FoldLine({ fold, onOpen }: { fold: Fold; onOpen: () => void }) {
       {fold.count.toLocaleString('en')} unchanged lines
     </button>
   );
+}
+
+const spaces = 'bg-[radial-gradient(circle,var(--color-faint)_1px,transparent_1.4px)] bg-[length:1ch_100%]';
+const tab =
+  'bg-[linear-gradient(var(--color-faint),var(--color-faint))] bg-[length:90%_1px] bg-center bg-no-repeat';
+
+/** What is easily overlooked: spaces at the start and the end, more than one, and tabs. */
+const hidden = /(^ +| {2,}| +$|\t)/;
+
+/** A changed line in which such spaces and tabs are visible. Copying it gives the original text. */
+function ExactText({ text }: { text: string }) {
+  return text.split(hidden).map((part, index) => {
+    // A pattern with one group: every second part is a match.
+    if (index % 2 === 0) {
+      // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text never change their order.
+      return <ShownText key={index} text={part} />;
+    }
+    return (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text never change their order.
+      <span key={index} className={part === '\t' ? tab : spaces}>
+        {part}
+      </span>
+    );
+  });
 }

@@ -1,14 +1,19 @@
-import { useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useLocation } from '@tanstack/react-router';
-import { type ReactNode, useCallback, useMemo, useState } from 'react';
+import { KeyRound } from 'lucide-react';
+import { type FormEvent, type ReactNode, useCallback, useMemo, useState } from 'react';
 import { ConfirmationContext } from '../api/confirmation.ts';
-import { apiQuery } from '../api/query.ts';
+import { answerWithPasskey } from '../api/passkey.ts';
+import { apiQuery, callMutation, useApiMutation } from '../api/query.ts';
 import { meQuery } from '../space/me.ts';
 import { Button, buttonClasses } from '../ui/button.tsx';
-import { Dialog } from '../ui/dialog.tsx';
+import { FormFailure } from '../ui/confirm-dialog.tsx';
+import { Dialog, FormActions } from '../ui/dialog.tsx';
+import { TextField } from '../ui/field.tsx';
 import { FailureNotice, Loading } from '../ui/states.tsx';
-import { ConfirmationForm, type ConfirmationOutcome } from './confirmation-form.tsx';
+import { CodeField } from './code-field.tsx';
 import { keepReturnAddress } from './return-address.ts';
+import type { SecondFactors } from './second-step.tsx';
 
 /** Shows a dialog when a change of the pages in it needs a recent authentication. The change is then repeated. */
 export function WithConfirmation({ children }: { children: ReactNode }) {
@@ -71,6 +76,63 @@ function ConfirmationMethod({ onConfirmed, onCancel }: ConfirmationOutcome) {
           </a>
         )}
       </div>
+    </div>
+  );
+}
+
+interface ConfirmationOutcome {
+  onConfirmed: () => void;
+  onCancel: () => void;
+}
+
+/** The password, with a code if the user has a second factor, or a passkey. */
+function ConfirmationForm({
+  factors,
+  onConfirmed,
+  onCancel,
+}: ConfirmationOutcome & { factors: SecondFactors }) {
+  const [password, setPassword] = useState('');
+  const [code, setCode] = useState('');
+  const { mutateAsync, error, isPending } = useApiMutation('auth.confirm');
+  const hasFactor = factors.totp || factors.passkey;
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault();
+    mutateAsync({ password, ...(hasFactor && { code }) }).then(onConfirmed, () => {});
+  };
+  return (
+    <div className="flex flex-col gap-4">
+      {factors.passkey && <PasskeyConfirmation onConfirmed={onConfirmed} />}
+      <form onSubmit={onSubmit} className="flex flex-col gap-4">
+        <TextField
+          label="Your password"
+          type="password"
+          name="password"
+          autoComplete="current-password"
+          required
+          autoFocus
+          value={password}
+          onChange={(event) => setPassword(event.target.value)}
+        />
+        {hasFactor && <CodeField hasApp={factors.totp} value={code} onChange={setCode} />}
+        <FormFailure error={error} />
+        <FormActions action="Confirm" onCancel={onCancel} isDisabled={isPending} />
+      </form>
+    </div>
+  );
+}
+
+function PasskeyConfirmation({ onConfirmed }: { onConfirmed: () => void }) {
+  const { mutate, error, isPending } = useMutation({
+    mutationFn: async () => callMutation('auth.confirmWithPasskey', await answerWithPasskey()),
+    onSuccess: onConfirmed,
+  });
+  return (
+    <div className="flex flex-col gap-3">
+      <FormFailure error={error} />
+      <Button disabled={isPending} onClick={() => mutate()}>
+        <KeyRound aria-hidden />
+        Confirm with a passkey
+      </Button>
     </div>
   );
 }

@@ -1,13 +1,12 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type RefObject, useEffect, useRef, useState } from 'react';
 import type { ListedEvent } from '../event/event-query.ts';
+import { changeSettings, useSettings } from '../settings/settings.ts';
 import { columns } from './columns.tsx';
 import { EventCard } from './event-card.tsx';
 import { GridHeader, type GridSort } from './grid-header.tsx';
 import { GridRow } from './grid-row.tsx';
 import { type OpenMenu, RowMenu } from './row-menu.tsx';
-import { useColumnWidths } from './use-column-widths.ts';
-import { useDoubleClick } from './use-double-click.ts';
 import { useIsNarrow } from './use-is-narrow.ts';
 
 /** The heights of a row and of a card, in pixels. */
@@ -123,4 +122,43 @@ function useRows(
     if (selected !== -1) list.scrollToIndex(selected);
   }, [selected]);
   return list;
+}
+
+/** The widths of a table's columns, which are kept in this browser. The last column takes the rest. */
+function useColumnWidths(table: string, columns: readonly { id: string; width: number }[]) {
+  const { columnWidths } = useSettings();
+  const widths = columns.map(({ id, width }) => columnWidths[`${table}.${id}`] ?? width);
+  const template = widths
+    .map((width, index) => (index === widths.length - 1 ? `minmax(${width}px, 1fr)` : `${width}px`))
+    .join(' ');
+  const setWidth = (id: string, width: number) =>
+    changeSettings({ columnWidths: { ...columnWidths, [`${table}.${id}`]: Math.round(width) } });
+  return { widths, template, setWidth };
+}
+
+/**
+ * Double clicks on rows. The second click may fall on something else: the first one opens the peek, which covers the right half of the
+ * list, or all of it in a window of medium width. It still opens the row that the first one hit.
+ *
+ * @param onOpen called with the row at the second click, which then does nothing else.
+ * @returns to be called with the row at each click on one.
+ */
+function useDoubleClick<T>(onOpen: (row: T) => void): (row: T) => void {
+  const first = useRef<T>(undefined);
+  useEffect(() => {
+    const onClick = (click: MouseEvent) => {
+      const row = first.current;
+      first.current = undefined;
+      if (click.detail !== 2 || row === undefined) return;
+      click.preventDefault();
+      click.stopPropagation();
+      onOpen(row);
+    };
+    // Before the handlers of the page: that of a row sets the first click afterwards.
+    addEventListener('click', onClick, true);
+    return () => removeEventListener('click', onClick, true);
+  }, [onOpen]);
+  return (row) => {
+    first.current = row;
+  };
 }

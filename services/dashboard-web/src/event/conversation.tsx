@@ -1,5 +1,15 @@
-import { Bot, LogIn, LogOut, type LucideIcon, ScrollText, TriangleAlert, UserRound } from 'lucide-react';
+import {
+  Bot,
+  LogIn,
+  LogOut,
+  type LucideIcon,
+  ScrollText,
+  TriangleAlert,
+  UserRound,
+  Wrench,
+} from 'lucide-react';
 import { useMemo } from 'react';
+import { describeText } from '../text/marks.ts';
 import { ShownText } from '../text/shown-text.tsx';
 import { TextBlock } from '../text/text-block.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
@@ -7,7 +17,6 @@ import type { WholeEvent } from './event-query.ts';
 import type { EventText } from './event-text.ts';
 import { MessageTurns } from './message-turns.tsx';
 import { readMessages } from './messages.ts';
-import { OfferedTools } from './offered-tools.tsx';
 import { Payload } from './payload.tsx';
 import { Prose, ProseActions } from './prose.tsx';
 import { ToolCalls } from './tool-calls.tsx';
@@ -124,6 +133,32 @@ function ErrorTurn({ event }: { event: WholeEvent }) {
       ) : (
         <TextBlock text={event.errorMessage} />
       )}
+    </Turn>
+  );
+}
+
+/** The tools that the model could call. */
+function OfferedTools({ tools }: { tools: { name: string; source: string }[] }) {
+  return (
+    <Turn
+      icon={Wrench}
+      title={`${tools.length} ${tools.length === 1 ? 'tool' : 'tools'} offered`}
+      tone="neutral"
+      isFolded={tools.length > 6}
+    >
+      <ul className="flex flex-wrap gap-1.5">
+        {tools.map(({ name, source }, index) => (
+          <li
+            // biome-ignore lint/suspicious/noArrayIndexKey: names may repeat, and the order never changes.
+            key={index}
+            className="rounded-sm bg-sunken px-1.5 py-0.5 font-mono text-xs"
+          >
+            <span title={describeText(source.slice(0, 500))}>
+              <ShownText text={name} />
+            </span>
+          </li>
+        ))}
+      </ul>
     </Turn>
   );
 }

@@ -1,13 +1,14 @@
 import { TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { attributePrefix } from '../filter/fields.ts';
-import { FilterValue } from '../filter/filter-value.tsx';
+import { attributePrefix, labelOf } from '../filter/fields.ts';
 import { type NamedField, NamedValue } from '../filter/named-value.tsx';
+import { useFilterBy } from '../filter/use-filter-by.ts';
 import { formatDuration } from '../format/number.ts';
 import { formatTime, nameZone } from '../format/time.ts';
 import { useSettings } from '../settings/settings.ts';
 import { describeText } from '../text/marks.ts';
 import { ShownText } from '../text/shown-text.tsx';
+import { classes } from '../ui/classes.ts';
 import { CopyButton } from '../ui/copy-button.tsx';
 import type { WholeEvent } from './event-query.ts';
 import type { EventText } from './event-text.ts';
@@ -111,5 +112,38 @@ function FilterField({
         )}
       </dd>
     </>
+  );
+}
+
+/** A value that filters the list on click; Alt-click excludes it. For values that have no page of their own. */
+function FilterValue({
+  field,
+  value,
+  children,
+  className,
+}: {
+  field: string;
+  value: string;
+  children: ReactNode;
+  className?: string;
+}) {
+  const filterBy = useFilterBy();
+  const shown = describeText(value);
+  return (
+    <button
+      type="button"
+      title={`${shown}\nClick to show only these, Alt-click to exclude them.`}
+      aria-label={`Only events with ${describeText(labelOf(field))} ${shown}`}
+      className={classes(
+        'max-w-full truncate rounded-sm text-left hover:underline hover:decoration-edge',
+        className,
+      )}
+      onClick={(click) => {
+        click.stopPropagation();
+        filterBy({ field, value, isExcluded: click.altKey });
+      }}
+    >
+      {children}
+    </button>
   );
 }

@@ -1,6 +1,6 @@
-import { MarkdownText } from '../markdown/markdown-text.tsx';
+import { Blocks } from '../markdown/blocks.tsx';
 import { hasMarkup } from '../markdown/markup.ts';
-import { markdownCharsMax } from '../markdown/use-markdown.ts';
+import { markdownCharsMax, useMarkdown } from '../markdown/use-markdown.ts';
 import { changeSettings, useSettings } from '../settings/settings.ts';
 import { TextBlock } from '../text/text-block.tsx';
 import { Button } from '../ui/button.tsx';
@@ -56,5 +56,27 @@ export function MarkdownToggle({ place, isDisabled = false }: { place: ProsePlac
     >
       Markdown
     </Button>
+  );
+}
+
+/** A text as Markdown; as plain text until it is parsed, and when parsing fails. */
+function MarkdownText({ text }: { text: string }) {
+  const markdown = useMarkdown(text);
+  if (markdown.state === 'done') {
+    return (
+      <div className="flex flex-col gap-2.5 [overflow-wrap:anywhere]">
+        <Blocks tokens={markdown.tokens} depth={0} />
+      </div>
+    );
+  }
+  return (
+    <>
+      {markdown.state === 'failed' && (
+        <p role="status" className="mb-2 text-muted text-xs">
+          This text cannot be displayed as Markdown.
+        </p>
+      )}
+      <TextBlock text={text} />
+    </>
   );
 }

@@ -1,14 +1,16 @@
-import { Outlet, useParams } from '@tanstack/react-router';
-import { Menu as MenuIcon } from 'lucide-react';
-import { useState } from 'react';
-import { CompareBar } from '../compare/compare-bar.tsx';
-import { IconButton } from '../ui/button.tsx';
+import { Link, Outlet, useNavigate, useParams } from '@tanstack/react-router';
+import { GitCompareArrows, Menu as MenuIcon, X } from 'lucide-react';
+import { lazy, Suspense, useEffect, useEffectEvent, useRef, useState } from 'react';
+import { clearTicked, useTicked } from '../compare/ticked.ts';
+import { useSettings } from '../settings/settings.ts';
+import { isForPage } from '../settings/shortcuts.ts';
+import { useSpace } from '../space/space.ts';
+import { buttonClasses, IconButton } from '../ui/button.tsx';
 import { classes } from '../ui/classes.ts';
 import { Logo } from '../ui/logo.tsx';
 import { KeyboardHelp } from './keyboard-help.tsx';
-import { PaletteKey } from './palette-key.tsx';
+import { navigationOf } from './navigation.ts';
 import { Sidebar } from './sidebar.tsx';
-import { usePageKeys } from './use-page-keys.ts';
 
 /** The frame of all pages of a space. On a narrow window the navigation opens over the page. */
 export function Layout() {
@@ -60,4 +62,92 @@ export function Layout() {
       <PaletteKey />
     </div>
   );
+}
+
+/** Above all pages of a space: the ticked events, and the link that compares them, the earlier one first. */
+function CompareBar({ spaceId }: { spaceId: string }) {
+  const ticked = useTicked();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: events of two spaces cannot be compared.
+  useEffect(() => clearTicked, [spaceId]);
+  const [a, b] = ticked.toSorted((one, other) => one.startTimeMs - other.startTimeMs);
+  if (a === undefined) return null;
+  return (
+    <section
+      aria-label="Events to compare"
+      className="fixed bottom-4 left-1/2 z-40 flex w-max max-w-[calc(100vw-2rem)] -translate-x-1/2 animate-appear items-center gap-2 rounded-lg border border-line bg-raised py-1.5 pr-1.5 pl-4 shadow-pop"
+    >
+      <p role="status" className="text-sm">
+        {b === undefined ? 'Tick another event' : '2 events ticked'}
+      </p>
+      {b !== undefined && (
+        <Link
+          to="/s/$spaceId/compare"
+          params={{ spaceId }}
+          search={{ a: a.id, b: b.id }}
+          onClick={clearTicked}
+          className={buttonClasses('primary', 'small')}
+        >
+          <GitCompareArrows aria-hidden />
+          Compare
+        </Link>
+      )}
+      <IconButton label="Untick all" onClick={clearTicked}>
+        <X aria-hidden />
+      </IconButton>
+    </section>
+  );
+}
+
+const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }));
+
+/** Opens the palette on Ctrl-K or ⌘K. Its code is loaded when it is first opened. */
+function PaletteKey() {
+  const [isOpen, setOpen] = useState(false);
+  const [wasOpened, setWasOpened] = useState(false);
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      const hasModifier = event.ctrlKey || event.metaKey;
+      if (event.key.toLowerCase() !== 'k' || !hasModifier || event.altKey || event.shiftKey) return;
+      event.preventDefault();
+      setWasOpened(true);
+      setOpen((open) => !open);
+    };
+    document.addEventListener('keydown', onKeyDown);
+    return () => document.removeEventListener('keydown', onKeyDown);
+  }, []);
+  if (!wasOpened) return null;
+  return (
+    <Suspense>
+      <Palette isOpen={isOpen} onOpenChange={setOpen} />
+    </Suspense>
+  );
+}
+
+/** Time after `g` in which the key of a page opens it, in milliseconds. */
+const secondKeyMs = 1_500;
+
+/** Opens a page by `g` and the page's key. */
+function usePageKeys(): void {
+  const { hasShortcuts } = useSettings();
+  const { id: spaceId, role } = useSpace();
+  const navigate = useNavigate();
+  const startedAt = useRef(Number.NEGATIVE_INFINITY);
+  const onKey = useEffectEvent((event: KeyboardEvent) => {
+    if (event.key === 'Shift' || !isForPage(event)) return;
+    const isSecond = event.timeStamp - startedAt.current < secondKeyMs;
+    startedAt.current = event.key === 'g' && !isSecond ? event.timeStamp : Number.NEGATIVE_INFINITY;
+    if (!isSecond) return;
+    const entry = navigationOf(role)
+      .flatMap(({ entries }) => entries)
+      .find(({ key }) => key === event.key);
+    if (entry === undefined) return;
+    event.preventDefault();
+    void navigate({ to: entry.to, params: { spaceId } });
+  });
+  useEffect(() => {
+    if (!hasShortcuts) return;
+    // Runs before the page's own shortcuts, which use some of the same keys and ignore handled events.
+    document.addEventListener('keydown', onKey, { capture: true });
+    return () => document.removeEventListener('keydown', onKey, { capture: true });
+  }, [hasShortcuts]);
 }

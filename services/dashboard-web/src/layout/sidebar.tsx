@@ -1,15 +1,18 @@
-import { Link } from '@tanstack/react-router';
-import { CircleUser, LogOut, Server } from 'lucide-react';
+import { useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { Check, CircleUser, LogOut, Monitor, Moon, Server, Settings2, Sun } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { useApiMutation } from '../api/query.ts';
 import { nameZone } from '../format/time.ts';
-import { useSettings } from '../settings/settings.ts';
+import { changeSettings, type Theme, useSettings } from '../settings/settings.ts';
 import { useMe } from '../space/me.ts';
 import { useSpace } from '../space/space.ts';
+import { IconButton } from '../ui/button.tsx';
 import { Logo } from '../ui/logo.tsx';
-import { MenuItem } from '../ui/menu.tsx';
+import { Menu, MenuItem, MenuLabel } from '../ui/menu.tsx';
+import { useToast } from '../ui/toasts.tsx';
 import { navigationOf } from './navigation.ts';
 import { SpaceSwitcher } from './space-switcher.tsx';
-import { ThemeMenu } from './theme-menu.tsx';
-import { useSignOut } from './use-sign-out.ts';
 
 const entry =
   'flex h-8 items-center gap-2.5 rounded-md px-2.5 text-sm text-muted hover:bg-hover hover:text-ink [&_svg]:size-4';
@@ -100,5 +103,55 @@ function UserBar({ spaceId, onNavigate }: { spaceId: string; onNavigate: () => v
         </MenuItem>
       </ThemeMenu>
     </div>
+  );
+}
+
+/** Signs out and clears all loaded data, so that the next user of this browser does not see it. */
+function useSignOut(): () => Promise<void> {
+  const { mutateAsync } = useApiMutation('auth.signOut');
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const toast = useToast();
+  return async () => {
+    try {
+      await mutateAsync();
+    } catch {
+      toast('Sign-out failed because Weir cannot be reached. You are still signed in.');
+      return;
+    }
+    await navigate({ to: '/sign-in' });
+    queries.clear();
+  };
+}
+
+const themes: { theme: Theme; label: string; icon: typeof Sun }[] = [
+  { theme: 'system', label: 'System', icon: Monitor },
+  { theme: 'light', label: 'Light', icon: Sun },
+  { theme: 'dark', label: 'Dark', icon: Moon },
+];
+
+/** The menu beside the user: the theme, and further entries. */
+function ThemeMenu({ children }: { children: ReactNode }) {
+  const { theme: chosen } = useSettings();
+  return (
+    <Menu
+      align="end"
+      trigger={
+        <IconButton label="Theme and sign out">
+          <Settings2 aria-hidden />
+        </IconButton>
+      }
+    >
+      <MenuLabel>Theme</MenuLabel>
+      {themes.map(({ theme, label, icon: Icon }) => (
+        <MenuItem key={theme} onSelect={() => changeSettings({ theme })}>
+          <Icon aria-hidden />
+          <span className="flex-1">{label}</span>
+          {theme === chosen && <Check aria-label="chosen" />}
+        </MenuItem>
+      ))}
+      <div className="my-1 border-line border-t" />
+      {children}
+    </Menu>
   );
 }

@@ -1,5 +1,4 @@
-import type { ErrorComponentProps } from '@tanstack/react-router';
-import { useRouter } from '@tanstack/react-router';
+import { type ErrorComponentProps, useRouter } from '@tanstack/react-router';
 import { PlugZap } from 'lucide-react';
 import { Button } from '../ui/button.tsx';
 import { useTitle } from '../ui/page.tsx';

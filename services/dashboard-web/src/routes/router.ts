@@ -22,13 +22,13 @@ const secondFactor = createRoute({
     const { user } = await loadUser(context, '/');
     if (!user.mustEnrol) throw redirect({ to: '/' });
   },
-  component: page(() => import('../pages/second-factor/page.tsx'), 'SecondFactorPage'),
+  component: page(() => import('../pages/second-factor.tsx'), 'SecondFactorPage'),
 });
 
 const invitation = createRoute({
   getParentRoute: () => root,
   path: '/invitation',
-  component: page(() => import('../pages/invitation/page.tsx'), 'InvitationPage'),
+  component: page(() => import('../pages/invitation.tsx'), 'InvitationPage'),
 });
 
 const home = createRoute({
@@ -40,7 +40,7 @@ const home = createRoute({
     if (space !== undefined) throw redirect({ to: '/s/$spaceId', params: { spaceId: space.id } });
     if (user.isOperator) throw redirect({ to: '/installation' });
   },
-  component: page(() => import('../pages/no-space/page.tsx'), 'NoSpacePage'),
+  component: page(() => import('../pages/no-space.tsx'), 'NoSpacePage'),
 });
 
 const installation = createRoute({

@@ -58,7 +58,7 @@ const trace = createRoute({
 const threads = createRoute({
   getParentRoute: () => space,
   path: '/threads',
-  component: page(() => import('../pages/threads/page.tsx'), 'ThreadsPage'),
+  component: page(() => import('../pages/threads.tsx'), 'ThreadsPage'),
 });
 const thread = createRoute({
   getParentRoute: () => space,
@@ -98,17 +98,17 @@ const spaceSettings = createRoute({
 const deletedSpace = createRoute({
   getParentRoute: () => space,
   path: '/deleted',
-  component: page(() => import('../pages/deleted-space/page.tsx'), 'DeletedSpacePage'),
+  component: page(() => import('../pages/deleted-space.tsx'), 'DeletedSpacePage'),
 });
 const user = createRoute({
   getParentRoute: () => space,
   path: '/users/$userId',
-  component: page(() => import('../pages/user/page.tsx'), 'UserPage'),
+  component: page(() => import('../pages/user.tsx'), 'UserPage'),
 });
 const users = createRoute({
   getParentRoute: () => space,
   path: '/users',
-  component: page(() => import('../pages/users/page.tsx'), 'UsersPage'),
+  component: page(() => import('../pages/users.tsx'), 'UsersPage'),
 });
 const senders = createRoute({
   getParentRoute: () => space,
@@ -118,12 +118,12 @@ const senders = createRoute({
 const audit = createRoute({
   getParentRoute: () => space,
   path: '/audit-log',
-  component: page(() => import('../pages/audit/page.tsx'), 'AuditPage'),
+  component: page(() => import('../pages/audit.tsx'), 'AuditPage'),
 });
 const quarantine = createRoute({
   getParentRoute: () => space,
   path: '/quarantine',
-  component: page(() => import('../pages/quarantine/page.tsx'), 'QuarantinePage'),
+  component: page(() => import('../pages/quarantine.tsx'), 'QuarantinePage'),
 });
 const profile = createRoute({
   getParentRoute: () => space,

@@ -1,5 +1,6 @@
-import { useQuery } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { type FormEvent, type ReactNode, useState } from 'react';
+import { createPasskey } from '../api/passkey.ts';
 import type { Output, QueryPath } from '../api/paths.ts';
 import { apiQuery, useApiMutation } from '../api/query.ts';
 import { formatTime } from '../format/time.ts';
@@ -7,10 +8,11 @@ import { useSettings } from '../settings/settings.ts';
 import { ShownText } from '../text/shown-text.tsx';
 import { Button } from '../ui/button.tsx';
 import { ConfirmDialog, FormFailure } from '../ui/confirm-dialog.tsx';
+import { CopyButton } from '../ui/copy-button.tsx';
+import { Dialog, FormActions } from '../ui/dialog.tsx';
+import { TextField } from '../ui/field.tsx';
 import { FailureNotice, Loading } from '../ui/states.tsx';
 import { AddAppDialog } from './add-app-dialog.tsx';
-import { AddPasskeyDialog } from './add-passkey-dialog.tsx';
-import { RecoveryCodesDialog } from './recovery-codes-dialog.tsx';
 
 /** What a change of the second factors changes too. */
 const reload: readonly QueryPath[] = ['secondFactor.list', 'me', 'sessions.list'];
@@ -150,5 +152,85 @@ function RemoveButton({ name, onConfirm }: { name: string; onConfirm: () => Prom
         You can no longer sign in with it. All your other sessions end.
       </ConfirmDialog>
     </>
+  );
+}
+
+interface Outcome {
+  onClose: () => void;
+  onAdded: () => void;
+}
+
+/** Adds a passkey, with a name by which the user knows it. */
+function AddPasskeyDialog({ isOpen, ...outcome }: Outcome & { isOpen: boolean }) {
+  return (
+    <Dialog isOpen={isOpen} onClose={outcome.onClose} title="Add a passkey">
+      {isOpen && <AddPasskeyForm {...outcome} />}
+    </Dialog>
+  );
+}
+
+function AddPasskeyForm({ onClose, onAdded }: Outcome) {
+  const [name, setName] = useState('');
+  const add = useApiMutation('secondFactor.addPasskey', {
+    reload: ['secondFactor.list', 'me', 'sessions.list'],
+  });
+  const { mutate, error, isPending } = useMutation({
+    mutationFn: async () => add.mutateAsync({ ...(await createPasskey()), name }),
+    onSuccess: onAdded,
+  });
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault();
+    mutate();
+  };
+  return (
+    <form onSubmit={onSubmit} className="flex flex-col gap-4">
+      <TextField
+        label="Name"
+        hint="Where the passkey is stored, such as “laptop” or “security key”. The browser asks next."
+        required
+        autoFocus
+        autoComplete="off"
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+      />
+      <FormFailure error={error} />
+      <FormActions
+        action={isPending ? 'Waiting for the browser …' : 'Create the passkey'}
+        onCancel={onClose}
+        isDisabled={isPending}
+      />
+    </form>
+  );
+}
+
+/** New recovery codes. They are shown only here. */
+function RecoveryCodesDialog({
+  codes,
+  onClose,
+}: {
+  codes: readonly string[] | undefined;
+  onClose: () => void;
+}) {
+  return (
+    <Dialog
+      isOpen={codes !== undefined}
+      onClose={onClose}
+      title="Your recovery codes"
+      description="Keep them where you can find them without your phone. Each signs in once in place of the second factor. Weir stores only hashes and cannot show them again. Earlier codes no longer work."
+    >
+      <ul className="grid grid-cols-1 gap-x-6 gap-y-1 rounded-md border border-line bg-sunken px-4 py-3 font-mono text-sm sm:grid-cols-2">
+        {codes?.map((code) => (
+          <li key={code}>{code}</li>
+        ))}
+      </ul>
+      <div className="mt-4 flex justify-end gap-2">
+        <CopyButton label="Copy all codes" text={() => (codes ?? []).join('\n')}>
+          Copy all
+        </CopyButton>
+        <Button size="small" look="primary" onClick={onClose}>
+          I have saved them
+        </Button>
+      </div>
+    </Dialog>
   );
 }

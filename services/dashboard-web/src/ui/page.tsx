@@ -1,5 +1,4 @@
-import type { ReactNode } from 'react';
-import { useEffect } from 'react';
+import { type ReactNode, useEffect } from 'react';
 import { classes } from './classes.ts';
 
 /** A page with its title (also of the window), actions and content. */

@@ -1,14 +1,16 @@
 import { RefreshCw, Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { formatAgo, formatDay, formatMinute, type Zone } from '../../format/time.ts';
+import { useApiMutation } from '../../api/query.ts';
+import { formatCount } from '../../format/number.ts';
+import { dayMs, formatAgo, formatDay, formatMinute, type Zone } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
+import { useSpace } from '../../space/space.ts';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { IconButton } from '../../ui/button.tsx';
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import type { ApiKey } from './api-key.ts';
-import { KeyDays } from './key-days.tsx';
-import { RevokeKeyDialog } from './revoke-key-dialog.tsx';
 import { RollKeyDialog } from './roll-key-dialog.tsx';
 
 const tones: Record<ApiKey['state'], Tone> = { active: 'good', expired: 'neutral', revoked: 'bad' };
@@ -117,5 +119,52 @@ function State({ apiKey: { state, expiresAt, replacedBy } }: { apiKey: ApiKey })
         </div>
       )}
     </div>
+  );
+}
+
+const shownDays = 30;
+
+/** The events of a key by day, as small bars. Days are UTC. */
+function KeyDays({ days }: { days: readonly { day: string; events: number }[] }) {
+  const sum = days.reduce((total, { events }) => total + events, 0);
+  const max = Math.max(1, ...days.map(({ events }) => events));
+  const byDay = new Map(days.map(({ day, events }) => [day, events]));
+  const today = Date.now();
+  const bars = Array.from({ length: shownDays }, (_, index) => {
+    const day = new Date(today - (shownDays - 1 - index) * dayMs).toISOString().slice(0, 10);
+    return { day, events: byDay.get(day) ?? 0 };
+  });
+  return (
+    <div className="flex items-end gap-2">
+      <div aria-hidden className="flex h-5 w-24 items-end gap-px">
+        {bars.map(({ day, events }) => (
+          <div
+            key={day}
+            title={`${day}: ${formatCount(events)}`}
+            className={events > 0 ? 'min-h-[2px] flex-1 rounded-t-xs bg-accent' : 'h-px flex-1 bg-line'}
+            style={events > 0 ? { height: `${(events / max) * 100}%` } : undefined}
+          />
+        ))}
+      </div>
+      <span className="text-muted text-xs">{formatCount(sum)}</span>
+    </div>
+  );
+}
+
+function RevokeKeyDialog({ apiKey, onClose }: { apiKey: ApiKey | undefined; onClose: () => void }) {
+  const { id: spaceId } = useSpace();
+  const { mutateAsync } = useApiMutation('apiKeys.revoke', { reload: ['apiKeys.list'] });
+  return (
+    <ConfirmDialog
+      isOpen={apiKey !== undefined}
+      onClose={onClose}
+      title="Revoke API key"
+      action="Revoke"
+      typed={apiKey?.name ?? ''}
+      onConfirm={() => mutateAsync({ spaceId, keyId: apiKey?.id ?? '' })}
+    >
+      Clients that use this key get 401 within a second. This cannot be undone. Events that were sent are
+      kept.
+    </ConfirmDialog>
   );
 }

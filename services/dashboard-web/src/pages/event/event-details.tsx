@@ -1,10 +1,11 @@
 import { Link, useLocation, useNavigate } from '@tanstack/react-router';
-import { ChevronRight, Download } from 'lucide-react';
+import { Braces, ChevronRight, Copy, Download, FileText, Link2, Terminal } from 'lucide-react';
 import { useMemo } from 'react';
 import { Conversation } from '../../event/conversation.tsx';
 import { EventFields } from '../../event/event-fields.tsx';
 import type { WholeEvent } from '../../event/event-query.ts';
 import { type EventText, readEventText } from '../../event/event-text.ts';
+import { toMarkdown, toPlainText } from '../../event/plain-text.ts';
 import { filterOf } from '../../filter/conditions.ts';
 import { useFilter } from '../../filter/use-filter.ts';
 import { formatDuration } from '../../format/number.ts';
@@ -16,15 +17,19 @@ import { useSettings } from '../../settings/settings.ts';
 import { useSpace } from '../../space/space.ts';
 import { describeText } from '../../text/marks.ts';
 import { ShownText } from '../../text/shown-text.tsx';
+import { TextLines } from '../../text/text-lines.tsx';
+import { useLines } from '../../text/use-lines.ts';
 import { StateBadge, TypeBadge } from '../../ui/badge.tsx';
-import { buttonClasses } from '../../ui/button.tsx';
+import { Button, buttonClasses } from '../../ui/button.tsx';
 import { classes } from '../../ui/classes.ts';
+import { useCopy } from '../../ui/copy-button.tsx';
+import { Menu, MenuItem } from '../../ui/menu.tsx';
 import { useTitle } from '../../ui/page.tsx';
+import { Loading } from '../../ui/states.tsx';
+import { useToast } from '../../ui/toasts.tsx';
 import { readHash, writeHash } from '../../url/hash.ts';
-import { CompareMenu } from './compare-menu.tsx';
-import { CopyMenu } from './copy-menu.tsx';
-import { Neighbours } from './neighbours.tsx';
-import { TextView } from './text-view.tsx';
+import { toCurl } from './curl.ts';
+import { CompareMenu, Neighbours } from './neighbours.tsx';
 
 const views = [
   { view: 'conversation', label: 'Conversation' },
@@ -215,5 +220,68 @@ function Breadcrumb() {
       <ChevronRight aria-hidden className="size-3" />
       <span>Event</span>
     </nav>
+  );
+}
+
+/** Menu to copy an event in several formats. */
+function CopyMenu({ event, parts }: { event: WholeEvent; parts: EventText }) {
+  const copy = useCopy();
+  const toast = useToast();
+  const offer = (what: string, text: () => string) => async () => {
+    if (await copy(text())) toast(`${what} copied.`);
+  };
+  return (
+    <Menu
+      align="end"
+      trigger={
+        <Button size="small">
+          <Copy aria-hidden />
+          Copy
+        </Button>
+      }
+    >
+      <MenuItem onSelect={offer('JSON', () => event.event)}>
+        <Braces aria-hidden />
+        JSON, as sent
+      </MenuItem>
+      <MenuItem onSelect={offer('Markdown', () => toMarkdown(parts))}>
+        <FileText aria-hidden />
+        Markdown
+      </MenuItem>
+      <MenuItem onSelect={offer('curl command', () => toCurl(event.event))}>
+        <Terminal aria-hidden />
+        curl command to resend it
+      </MenuItem>
+      <MenuItem onSelect={offer('Link', () => window.location.href)}>
+        <Link2 aria-hidden />
+        Link to this page
+      </MenuItem>
+    </Menu>
+  );
+}
+
+/** Characters in a line. Longer lines are wrapped. */
+const lineChars = 120;
+
+/** The whole conversation as numbered lines, each with its own address. */
+function TextView({
+  parts,
+  line,
+  onLine,
+}: {
+  parts: EventText;
+  line: number | undefined;
+  onLine: (line: number) => void;
+}) {
+  const text = useMemo(() => toPlainText(parts), [parts]);
+  const lines = useLines(text, lineChars);
+  return (
+    <div className="flex min-h-0 flex-1 bg-surface max-lg:h-[70vh]">
+      {lines === undefined ? (
+        <Loading label="Loading the text" />
+      ) : (
+        <TextLines lines={lines} label="Event as text" line={line} onLine={onLine} />
+      )}
+    </div>
   );
 }

@@ -1,17 +1,24 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
 import { Inbox, SearchX } from 'lucide-react';
-import type { ReactNode } from 'react';
-import type { ListedEvent } from '../../event/event-query.ts';
+import { type ReactNode, useEffect, useMemo, useState } from 'react';
+import { apiQuery } from '../../api/query.ts';
+import { Bars, barsHeight } from '../../charts/bars.tsx';
+import { readRange } from '../../charts/range.ts';
+import { eventQuery, type ListedEvent } from '../../event/event-query.ts';
 import { EventGrid } from '../../event-grid/event-grid.tsx';
 import { filterOf } from '../../filter/conditions.ts';
 import type { ListInput } from '../../filter/event-filter.ts';
 import { NewestEvent } from '../../filter/newest-event.tsx';
 import { useFilter } from '../../filter/use-filter.ts';
+import { minuteMs } from '../../format/time.ts';
 import { Peek } from '../../peek/peek.tsx';
+import { useSettings } from '../../settings/settings.ts';
+import { useShortcuts } from '../../settings/shortcuts.ts';
+import { useSpace } from '../../space/space.ts';
 import { Button } from '../../ui/button.tsx';
 import { Notice } from '../../ui/states.tsx';
-import { Histogram } from './histogram.tsx';
 import { readOrder } from './order.ts';
-import { useSelection } from './use-selection.ts';
 
 /** The list in any order, between the histogram and a note, with the selected event beside it. */
 export function ListFrame({
@@ -87,4 +94,68 @@ function NoEvents() {
       </Button>
     </Notice>
   );
+}
+
+const buckets = 72;
+
+/** The list's events over time. Dragging selects a range. */
+function Histogram({ input, newestMs }: { input: ListInput; newestMs: number | undefined }) {
+  const { id: spaceId } = useSpace();
+  const { search, set } = useFilter();
+  const { zone } = useSettings();
+  const [now] = useState(Date.now);
+  const { from, to } = useMemo(() => {
+    const range = readRange(search, now, '24h', zone);
+    // Any time: from the space's first event, which the API knows, to the newest of the list.
+    if (search.last === undefined && search.from === undefined) {
+      const end = Math.max(newestMs ?? 0, search.to === undefined ? 0 : range.to);
+      return { from: undefined, to: end === 0 ? range.to : Math.ceil((end + 1) / minuteMs) * minuteMs };
+    }
+    return range;
+  }, [search, now, newestMs, zone]);
+  const { data } = useQuery(apiQuery('events.histogram', { ...input, spaceId, from, to, buckets }));
+  if (data === undefined) return <div className={barsHeight} />;
+  return (
+    <Bars
+      bars={data.buckets}
+      bucketMs={data.bucketMs}
+      onRange={(start, end) => set({ last: undefined, from: String(start), to: String(end) })}
+    />
+  );
+}
+
+/** Events after the selected one that are prefetched. */
+const prefetched = 2;
+
+/** The event beside the list, with its keys. The events after it are prefetched. */
+function useSelection(events: readonly ListedEvent[]) {
+  const { search, set } = useFilter();
+  const { id: spaceId } = useSpace();
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const place = events.findIndex(({ id }) => id === search.peek);
+  const select = (event: ListedEvent | undefined) => {
+    if (event !== undefined)
+      void navigate({ to: '.', search: { ...search, peek: event.id }, replace: search.peek !== undefined });
+  };
+  const open = (event: ListedEvent | undefined) => {
+    if (event === undefined) return;
+    void navigate({
+      to: '/s/$spaceId/events/$eventId',
+      params: { spaceId, eventId: event.id },
+      search: filterOf(search),
+    });
+  };
+  useShortcuts({
+    j: () => select(events[place + 1]),
+    k: () => select(events[Math.max(0, place - 1)]),
+    enter: () => open(events[place]),
+    escape: () => search.peek !== undefined && set({ peek: undefined }),
+  });
+  useEffect(() => {
+    if (place === -1) return;
+    for (const { id } of events.slice(place + 1, place + 1 + prefetched))
+      void queries.prefetchQuery(eventQuery(spaceId, id));
+  }, [place, events, queries, spaceId]);
+  return { select, open };
 }

@@ -1,19 +1,24 @@
-import { SearchX } from 'lucide-react';
-import { useCallback } from 'react';
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { Download, SearchX } from 'lucide-react';
+import { useCallback, useMemo } from 'react';
+import { describeFailure } from '../../api/failure.ts';
+import { apiQuery, callQuery } from '../../api/query.ts';
 import type { ListInput } from '../../filter/event-filter.ts';
 import { useFilter } from '../../filter/use-filter.ts';
+import { formatCount } from '../../format/number.ts';
 import { formatTime } from '../../format/time.ts';
 import { FilterBar } from '../../search/filter-bar.tsx';
 import { useSettings } from '../../settings/settings.ts';
+import { useSpace } from '../../space/space.ts';
+import { Button } from '../../ui/button.tsx';
 import { SelectField } from '../../ui/field.tsx';
+import { Menu, MenuItem, MenuLabel } from '../../ui/menu.tsx';
 import { Page } from '../../ui/page.tsx';
 import { FailureNotice, Loading, Notice } from '../../ui/states.tsx';
-import { ExportMenu } from './export-menu.tsx';
-import { LargestFirst } from './largest-first.tsx';
+import { useToast } from '../../ui/toasts.tsx';
 import { ListFrame } from './list-frame.tsx';
 import { NewPill } from './new-pill.tsx';
-import { orders, readOrder } from './order.ts';
-import { useEventPages } from './use-event-pages.ts';
+import { type Order, orders, readOrder } from './order.ts';
 
 /** The list of events. All its state is in the address. */
 export function EventsPage() {
@@ -102,5 +107,106 @@ function SearchedUntil({ ms }: { ms: number | null }) {
     <p role="status" className="shrink-0 border-line border-t px-4 py-1.5 text-muted text-xs">
       Searched back to {formatTime(ms, zone)}. Scroll down to continue.
     </p>
+  );
+}
+
+const formats = [
+  { format: 'events', label: 'Events as sent, NDJSON' },
+  { format: 'ndjson', label: 'Columns, NDJSON' },
+  { format: 'csv', label: 'Columns, CSV' },
+  { format: 'parquet', label: 'Columns and whole events, Parquet' },
+] as const;
+
+/** Downloads all events of the list's filter, including those not loaded. */
+function ExportMenu({ input }: { input: ListInput }) {
+  const { id: spaceId } = useSpace();
+  const toast = useToast();
+  const download = async (format: string) => {
+    try {
+      const { sealed } = await callQuery('events.sealFilter', { ...input, spaceId });
+      followDownload(`/export/${spaceId}?format=${format}&sealed=${sealed}`);
+    } catch (error) {
+      toast(describeFailure(error).message);
+    }
+  };
+  return (
+    <Menu
+      align="end"
+      trigger={
+        <Button size="small">
+          <Download aria-hidden />
+          Export
+        </Button>
+      }
+    >
+      <MenuLabel>All events of this filter</MenuLabel>
+      {formats.map(({ format, label }) => (
+        <MenuItem key={format} onSelect={() => void download(format)}>
+          {label}
+        </MenuItem>
+      ))}
+    </Menu>
+  );
+}
+
+/** Downloads as a click on a link does: the browser streams into a file. */
+function followDownload(href: string): void {
+  const link = document.createElement('a');
+  link.href = href;
+  link.download = '';
+  link.click();
+}
+
+const pageEvents = 100;
+
+/** The events of a filter, page by page, newest first. Visible rows never move: newer events are only counted. */
+function useEventPages(input: ListInput) {
+  const { id: spaceId } = useSpace();
+  const pages = useInfiniteQuery({
+    queryKey: ['events.list', 'pages', { ...input, spaceId }],
+    queryFn: ({ pageParam, signal }) =>
+      callQuery(
+        'events.list',
+        { ...input, spaceId, limit: pageEvents, ...(pageParam === '' ? {} : { cursor: pageParam }) },
+        signal,
+      ),
+    initialPageParam: '',
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const events = useMemo(() => pages.data?.pages.flatMap((page) => page.events) ?? [], [pages.data]);
+  return { ...pages, events };
+}
+
+const shownEvents = 200;
+
+/** The slowest, largest or most expensive events of a filter. The note says among which events. */
+function LargestFirst({ input, order }: { input: ListInput; order: Order }) {
+  const { id: spaceId } = useSpace();
+  const { zone } = useSettings();
+  const { data, error, refetch } = useQuery({
+    ...apiQuery('events.top', { ...input, spaceId, by: order, limit: shownEvents }),
+    placeholderData: keepPreviousData,
+  });
+  if (error !== null) return <FailureNotice error={error} onRetry={() => void refetch()} />;
+  if (data === undefined) return <Loading rows={12} label="Loading events" />;
+  const { events, compared, comparedUntilMs } = data;
+  const among =
+    comparedUntilMs === null
+      ? `all ${formatCount(compared)} events`
+      : `the newest ${formatCount(compared)} events, back to ${formatTime(comparedUntilMs, zone)}. Choose a range of time to compare others`;
+  return (
+    <ListFrame
+      input={input}
+      events={events}
+      newestMs={undefined}
+      note={
+        compared > 0 && (
+          <p role="status" className="shrink-0 border-line border-t px-4 py-1.5 text-muted text-xs">
+            The {formatCount(events.length)} {orders[order].superlative} of {among}.
+          </p>
+        )
+      }
+    />
   );
 }

@@ -2,7 +2,6 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Output } from '../../api/paths.ts';
 import { apiQuery } from '../../api/query.ts';
-import { InlineCode } from '../../text/inline-code.tsx';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Table } from '../../ui/table.tsx';
@@ -72,5 +71,19 @@ export function DoctorCard() {
         );
       }}
     </StateCard>
+  );
+}
+
+/** A message of Weir. Its `commands`, between backticks as in Markdown, are shown as code. */
+function InlineCode({ text }: { text: string }) {
+  return text.split('`').map((part, place) =>
+    place % 2 === 1 ? (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one text never move.
+      <code key={place} className="break-words font-mono text-xs">
+        {part}
+      </code>
+    ) : (
+      part
+    ),
   );
 }

@@ -5,10 +5,8 @@ import { Logo } from '../../ui/logo.tsx';
 import { Page } from '../../ui/page.tsx';
 import { DelayCard } from './delay-card.tsx';
 import { DoctorCard } from './doctor-card.tsx';
-import { QuarantineCard } from './quarantine-card.tsx';
-import { QueueCard } from './queue-card.tsx';
-import { RetentionCard } from './retention-card.tsx';
-import { ServicesCard } from './services-card.tsx';
+import { QueueCard, ServicesCard } from './queue-card.tsx';
+import { QuarantineCard, RetentionCard } from './retention-card.tsx';
 import { StorageCard } from './storage-card.tsx';
 
 /** The state of the installation, for its operators. Each card is loaded by itself: what does not answer says so, the others stay. */

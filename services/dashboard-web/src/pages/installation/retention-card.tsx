@@ -3,6 +3,7 @@ import { apiQuery } from '../../api/query.ts';
 import { formatCount, formatCounted, formatDuration } from '../../format/number.ts';
 import { formatDay, formatTime, hourMs, minuteMs } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
+import { Badge } from '../../ui/badge.tsx';
 import { Table } from '../../ui/table.tsx';
 import { followed, StateCard } from './state-card.tsx';
 
@@ -59,6 +60,59 @@ export function RetentionCard() {
           </>
         );
       }}
+    </StateCard>
+  );
+}
+
+/** Classes of SQLSTATEs: their first two characters. */
+const classes: Record<string, string> = {
+  '21': 'cardinality violation',
+  '22': 'invalid value',
+  '23': 'constraint violation',
+  '42': 'missing object or privilege',
+  '53': 'insufficient resources',
+  '54': 'Postgres limit exceeded',
+  XX: 'internal Postgres error',
+};
+
+/** Rejected events of all spaces by reason. */
+export function QuarantineCard() {
+  const { zone } = useSettings();
+  const query = useQuery({ ...apiQuery('operator.quarantine', undefined), ...followed });
+  const day = (text: string) => formatDay(Date.parse(text), zone);
+  return (
+    <StateCard title="Quarantine" query={query} isFlush>
+      {(reasons) =>
+        reasons.length === 0 ? (
+          <p className="p-4 text-muted text-sm">Empty: every accepted event was stored.</p>
+        ) : (
+          <>
+            <Table
+              caption="Rejected events by reason"
+              rows={reasons}
+              keyOf={({ sqlstate }) => sqlstate}
+              columns={[
+                {
+                  title: 'Reason',
+                  cell: ({ sqlstate }) => (
+                    <span className="flex flex-wrap items-center gap-2">
+                      <Badge tone="bad">{sqlstate}</Badge>
+                      <span className="text-muted">{classes[sqlstate.slice(0, 2)]}</span>
+                    </span>
+                  ),
+                },
+                { title: 'Events', isNumber: true, cell: ({ entries }) => formatCount(entries) },
+                { title: 'Spaces', isNumber: true, cell: ({ spaces }) => formatCount(spaces) },
+                { title: 'Since', cell: ({ oldestAt, newestAt }) => `${day(oldestAt)} – ${day(newestAt)}` },
+              ]}
+            />
+            <p className="px-4 py-2.5 text-faint text-xs">
+              <code className="font-mono">weir quarantine list</code> lists each event with its error message;{' '}
+              <code className="font-mono">weir quarantine replay</code> stores them once the cause is fixed.
+            </p>
+          </>
+        )
+      }
     </StateCard>
   );
 }

@@ -1,14 +1,22 @@
 import { useQuery } from '@tanstack/react-query';
 import { UserPlus } from 'lucide-react';
-import { useState } from 'react';
-import { apiQuery } from '../../api/query.ts';
-import { hasRole } from '../../space/role.ts';
+import { type FormEvent, useState } from 'react';
+import { describeFailure } from '../../api/failure.ts';
+import { apiQuery, useApiMutation } from '../../api/query.ts';
+import { formatMinute } from '../../format/time.ts';
+import { useSettings } from '../../settings/settings.ts';
+import { hasRole, type Role, roles, roleTexts } from '../../space/role.ts';
 import { useSpace } from '../../space/space.ts';
+import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
+import { FormFailure } from '../../ui/confirm-dialog.tsx';
+import { ShownOnce } from '../../ui/copy-button.tsx';
+import { Dialog, FormActions } from '../../ui/dialog.tsx';
+import { SelectField, TextField } from '../../ui/field.tsx';
 import { Card, Page } from '../../ui/page.tsx';
 import { FailureNotice, Loading } from '../../ui/states.tsx';
-import { InvitationList } from './invitation-list.tsx';
-import { InviteDialog } from './invite-dialog.tsx';
+import { Table } from '../../ui/table.tsx';
+import { useToast } from '../../ui/toasts.tsx';
 import { MemberTable } from './member-table.tsx';
 
 /** The members of the space with their roles, and open invitations. */
@@ -44,5 +52,118 @@ export function MembersPage() {
       </div>
       <InviteDialog isOpen={isInviting} onClose={() => setInviting(false)} />
     </Page>
+  );
+}
+
+/** Open invitations; renders nothing when there are none. */
+function InvitationList() {
+  const { id: spaceId } = useSpace();
+  const { zone } = useSettings();
+  const toast = useToast();
+  const { data, error } = useQuery(apiQuery('invitations.list', { spaceId }));
+  const { mutateAsync } = useApiMutation('invitations.revoke', { reload: ['invitations.list'] });
+  if (error !== null) return <FailureNotice error={error} isSmall />;
+  if (data === undefined || data.length === 0) return null;
+  const revoke = async (id: string) => {
+    try {
+      await mutateAsync({ spaceId, id });
+    } catch (failure) {
+      toast(describeFailure(failure).message);
+    }
+  };
+  return (
+    <Card title="Open invitations" isFlush>
+      <Table
+        caption="Open invitations"
+        rows={data}
+        keyOf={({ id }) => id}
+        columns={[
+          { title: 'E-mail address', cell: ({ email }) => email },
+          { title: 'Role', cell: ({ role }) => <Badge>{role}</Badge> },
+          {
+            title: 'Valid until',
+            cell: ({ expiresAt }) => (
+              <span className="whitespace-nowrap text-muted">
+                {formatMinute(Date.parse(expiresAt), zone)}
+              </span>
+            ),
+          },
+          {
+            title: 'Actions',
+            isPinned: true,
+            isNumber: true,
+            cell: ({ id, email }) => (
+              <Button
+                look="danger"
+                size="small"
+                aria-label={`Revoke the invitation of ${email}`}
+                onClick={() => void revoke(id)}
+              >
+                Revoke
+              </Button>
+            ),
+          },
+        ]}
+      />
+    </Card>
+  );
+}
+
+/** Creates an invitation. Weir sends no mail: the inviting user sends the link, which is shown once. */
+function InviteDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+  return (
+    <Dialog
+      isOpen={isOpen}
+      onClose={onClose}
+      title="Invite a member"
+      description="Weir creates a link, which you send to the new member."
+    >
+      {isOpen && <InviteForm onClose={onClose} />}
+    </Dialog>
+  );
+}
+
+function InviteForm({ onClose }: { onClose: () => void }) {
+  const { id: spaceId, role: own } = useSpace();
+  const [email, setEmail] = useState('');
+  const [role, setRole] = useState<Role>('viewer');
+  const { mutateAsync, data, error, isPending } = useApiMutation('invitations.create', {
+    reload: ['invitations.list'],
+  });
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault();
+    void mutateAsync({ spaceId, email, role }).catch(() => {});
+  };
+  if (data !== undefined) {
+    const link = `${window.location.origin}/invitation#${data.token}`;
+    return (
+      <ShownOnce
+        note={`Send this link to ${email}. It works once and is not shown again.`}
+        text={link}
+        copyLabel="Copy the link"
+        onClose={onClose}
+      />
+    );
+  }
+  return (
+    <form onSubmit={onSubmit} className="flex flex-col gap-4">
+      <TextField
+        label="E-mail address"
+        type="email"
+        required
+        value={email}
+        onChange={(event) => setEmail(event.target.value)}
+        autoComplete="off"
+      />
+      <SelectField
+        label="Role"
+        hint={roleTexts[role]}
+        options={roles.filter((one) => hasRole(own, one)).map((one) => ({ value: one, label: one }))}
+        value={role}
+        onChange={setRole}
+      />
+      <FormFailure error={error} />
+      <FormActions action="Create the link" onCancel={onClose} isDisabled={isPending} />
+    </form>
   );
 }

@@ -1,10 +1,12 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useMemo } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import type { Input } from '../../api/paths.ts';
 import { apiQuery } from '../../api/query.ts';
+import { useInterval } from '../../api/use-interval.ts';
 import { Bars } from '../../charts/bars.tsx';
 import { readRange } from '../../charts/range.ts';
+import { useStored } from '../../event/use-stored.ts';
 import { rangeOf } from '../../filter/conditions.ts';
 import { NewestEvent } from '../../filter/newest-event.tsx';
 import { RangeField } from '../../filter/range-field.tsx';
@@ -15,10 +17,8 @@ import { useSpace } from '../../space/space.ts';
 import { Card } from '../../ui/page.tsx';
 import { FailureNotice, Loading } from '../../ui/states.tsx';
 import { ErrorList } from './error-list.tsx';
-import { Figures } from './figures.tsx';
-import { QuotaCard } from './quota-card.tsx';
+import { Figures, QuotaCard } from './figures.tsx';
 import { TopList } from './top-list.tsx';
-import { useFresh } from './use-fresh.ts';
 
 /** Models and tools that the lists are sorted among. */
 const topMax = 50;
@@ -107,4 +107,47 @@ function useFigures(input: Input<'charts.events'> & Input<'charts.costs'>) {
     ...kept,
   });
   return { all, models, tools, costs, delays };
+}
+
+/** Queries of the overview that depend on events. */
+const shownQueries = ['events.list', 'charts.events', 'charts.costs', 'charts.delays', 'usage.current'];
+
+/** Shortest time between reloads while events arrive, and the poll interval without a live stream, in milliseconds. */
+const restMs = 1_500;
+const pollMs = 10_000;
+
+/**
+ * Reloads the queries of the overview when the live stream has events, immediately for the first one. Also when the stream starts:
+ * events may have been stored since the page was loaded.
+ *
+ * @returns the time of the last reload, at which ranges that end now end.
+ */
+function useFresh(): number {
+  const queries = useQueryClient();
+  const [freshMs, setFreshMs] = useState(Date.now);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const refresh = () => {
+    setFreshMs(Date.now());
+    for (const path of shownQueries)
+      void queries.invalidateQueries({ queryKey: [path], refetchType: 'active' });
+  };
+  const wait = useRef({ isResting: false, hasMore: false }).current;
+  const onStored = (events: readonly unknown[]) => {
+    if (wait.isResting) {
+      wait.hasMore = true;
+      return;
+    }
+    wait.isResting = true;
+    refresh();
+    timer.current = setTimeout(() => {
+      wait.isResting = false;
+      if (!wait.hasMore) return;
+      wait.hasMore = false;
+      onStored(events);
+    }, restMs);
+  };
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const isFollowing = useStored({}, { isEnabled: true, onStored });
+  useInterval(refresh, isFollowing ? undefined : pollMs);
+  return freshMs;
 }

@@ -1,11 +1,19 @@
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { apiQuery } from '../../api/query.ts';
+import type { ListedEvent } from '../../event/event-query.ts';
+import { formatDuration } from '../../format/number.ts';
+import { formatTime } from '../../format/time.ts';
+import { useSettings } from '../../settings/settings.ts';
 import { useSpace } from '../../space/space.ts';
-import { Page } from '../../ui/page.tsx';
+import { ShownText } from '../../text/shown-text.tsx';
+import { StateBadge, TypeBadge } from '../../ui/badge.tsx';
+import { buttonClasses } from '../../ui/button.tsx';
+import { Card, Page } from '../../ui/page.tsx';
 import { FailureNotice, Loading } from '../../ui/states.tsx';
+import { Table } from '../../ui/table.tsx';
 import { Dashboard } from './dashboard.tsx';
 import { FirstEvent } from './first-event.tsx';
-import { Recent } from './recent.tsx';
 
 /** Poll interval of a space without events, in milliseconds. */
 const waitingPollMs = 1_000;
@@ -33,5 +41,51 @@ export function OverviewPage() {
         </div>
       )}
     </Page>
+  );
+}
+
+/** The newest events. */
+function Recent({ events }: { events: readonly ListedEvent[] }) {
+  const { id: spaceId } = useSpace();
+  const { zone } = useSettings();
+  return (
+    <Card
+      title="Recent events"
+      isFlush
+      actions={
+        <Link to="/s/$spaceId/events" params={{ spaceId }} className={buttonClasses('quiet', 'small')}>
+          All events
+        </Link>
+      }
+    >
+      <Table
+        caption="Recent events"
+        rows={events}
+        keyOf={({ id }) => id}
+        columns={[
+          {
+            title: 'Time',
+            cell: ({ startTimeMs }) => (
+              <span className="whitespace-nowrap text-muted">{formatTime(startTimeMs, zone)}</span>
+            ),
+          },
+          { title: 'Type', cell: ({ type }) => <TypeBadge type={type} /> },
+          {
+            title: 'Model or tool',
+            cell: ({ id, name }) => (
+              <Link
+                to="/s/$spaceId/events/$eventId"
+                params={{ spaceId, eventId: id }}
+                className="font-medium hover:underline"
+              >
+                <ShownText text={name ?? 'unnamed'} />
+              </Link>
+            ),
+          },
+          { title: 'State', cell: ({ state }) => <StateBadge state={state} /> },
+          { title: 'Duration', isNumber: true, cell: ({ durationMs }) => formatDuration(durationMs) },
+        ]}
+      />
+    </Card>
   );
 }

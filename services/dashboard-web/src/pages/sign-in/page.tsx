@@ -13,7 +13,6 @@ import { TextField } from '../../ui/field.tsx';
 import { useTitle } from '../../ui/page.tsx';
 import { isOwnPath } from '../../url/own-path.ts';
 import { useSearchTexts } from '../../url/use-search.ts';
-import { LinkSignIn } from './link-sign-in.tsx';
 
 /** Sign in with e-mail address and password, or with the link that `npm start` prints. */
 export function SignInPage() {
@@ -112,6 +111,33 @@ function PasswordForm({
           {isPending ? 'Signing in …' : 'Sign in'}
         </Button>
       </form>
+    </div>
+  );
+}
+
+/** Signs in with a link on a click, so that link scanners do not use it up. */
+function LinkSignIn({ token, href, onGiveUp }: { token: string; href: string; onGiveUp: () => void }) {
+  const enter = useEnter();
+  const [factors, setFactors] = useState<SecondFactors>();
+  const { mutateAsync, isPending, error } = useApiMutation('auth.redeemLink');
+  const onSignIn = async () => {
+    const outcome = await mutateAsync({ token }).catch(() => undefined);
+    if (outcome === undefined) return;
+    if ('secondFactors' in outcome) setFactors(outcome.secondFactors);
+    else await enter(outcome, href);
+  };
+  if (factors !== undefined)
+    return <SecondStep factors={factors} onSignedIn={(me) => void enter(me, href)} onGiveUp={onGiveUp} />;
+  return (
+    <div className="flex flex-col gap-4">
+      <p className="text-muted text-sm">This link works once.</p>
+      <FormFailure error={error} />
+      <Button look="primary" disabled={isPending} onClick={() => void onSignIn()}>
+        {isPending ? 'Signing in …' : 'Sign in with this link'}
+      </Button>
+      <Button look="quiet" onClick={onGiveUp}>
+        Use a password
+      </Button>
     </div>
   );
 }

@@ -1,12 +1,18 @@
 import { useQuery } from '@tanstack/react-query';
-import { apiQuery } from '../../api/query.ts';
+import { useNavigate } from '@tanstack/react-router';
+import { type FormEvent, useState } from 'react';
+import { apiQuery, useApiMutation } from '../../api/query.ts';
+import { hasRole } from '../../space/role.ts';
 import { useSpace } from '../../space/space.ts';
-import { Page } from '../../ui/page.tsx';
+import { Button } from '../../ui/button.tsx';
+import { ConfirmDialog, FormFailure } from '../../ui/confirm-dialog.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Card, Page } from '../../ui/page.tsx';
 import { FailureNotice, Loading } from '../../ui/states.tsx';
-import { DeleteCard } from './delete-card.tsx';
+import { useToast } from '../../ui/toasts.tsx';
 import { ErasureCard } from './erasure-card.tsx';
 import { ErasureList } from './erasure-list.tsx';
-import { NameCard } from './name-card.tsx';
 import { OperatorCard } from './operator-card.tsx';
 import { RetentionCard } from './retention-card.tsx';
 
@@ -33,5 +39,86 @@ export function SpaceSettingsPage() {
         </div>
       )}
     </Page>
+  );
+}
+
+/** Deletes the space, after its name was typed. */
+function DeleteCard() {
+  const { id: spaceId, name, role } = useSpace();
+  const [isAsking, setAsking] = useState(false);
+  const navigate = useNavigate();
+  const { mutateAsync } = useApiMutation('spaces.delete', { reload: ['me'] });
+  const remove = async () => {
+    await mutateAsync({ spaceId, name });
+    await navigate({ to: '/s/$spaceId/deleted', params: { spaceId } });
+  };
+  return (
+    <Card title="Delete the space">
+      <p className="mb-3 max-w-3xl text-muted text-sm">
+        Deletes everything in the space: events with their ids, statistics, keys, members, prices and alerts.
+        Its keys are refused at once. For one day, an owner can restore it; then it is deleted permanently.
+        Only its monthly event counts are kept, for billing.
+      </p>
+      {hasRole(role, 'owner') ? (
+        <Button look="danger" onClick={() => setAsking(true)}>
+          Delete this space …
+        </Button>
+      ) : (
+        <p className="text-sm">Only an owner of the space can delete it.</p>
+      )}
+      <ConfirmDialog
+        isOpen={isAsking}
+        onClose={() => setAsking(false)}
+        title="Delete the space"
+        action="Delete the space"
+        typed={name}
+        onConfirm={remove}
+      >
+        Its keys are refused at once, and nobody can read it. After one day everything in it is deleted
+        permanently. Only a backup can restore it.
+      </ConfirmDialog>
+    </Card>
+  );
+}
+
+/** The name of the space, and its id. */
+function NameCard() {
+  const { id: spaceId, name: current } = useSpace();
+  const [name, setName] = useState(current);
+  const toast = useToast();
+  const { mutateAsync, error, isPending } = useApiMutation('spaces.rename', { reload: ['me', 'spaces.get'] });
+  const onSubmit = async (event: FormEvent) => {
+    event.preventDefault();
+    await mutateAsync({ spaceId, name: name.trim() }).then(
+      () => toast('The space is renamed.'),
+      () => {},
+    );
+  };
+  return (
+    <Card title="Name">
+      <form onSubmit={(event) => void onSubmit(event)} className="flex flex-col gap-3">
+        <TextField
+          label="Name of the space"
+          required
+          maxLength={100}
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+          autoComplete="off"
+        />
+        <FormFailure error={error} />
+        <div className="flex items-center gap-2">
+          <Button
+            look="primary"
+            type="submit"
+            disabled={isPending || name.trim() === '' || name.trim() === current}
+          >
+            Rename
+          </Button>
+          <CopyButton label="Copy id of the space" text={spaceId}>
+            Copy id
+          </CopyButton>
+        </div>
+      </form>
+    </Card>
   );
 }

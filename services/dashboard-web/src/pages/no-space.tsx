@@ -1,6 +1,6 @@
 import { UserX } from 'lucide-react';
-import { useTitle } from '../../ui/page.tsx';
-import { Notice } from '../../ui/states.tsx';
+import { useTitle } from '../ui/page.tsx';
+import { Notice } from '../ui/states.tsx';
 
 /** A user who is a member of no space. */
 export function NoSpacePage() {

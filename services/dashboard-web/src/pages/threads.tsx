@@ -1,8 +1,8 @@
 import { MessagesSquare } from 'lucide-react';
-import { ActivityPage } from '../../activity/activity-list.tsx';
-import { threadColumns } from '../../activity/thread-columns.tsx';
-import { useSpace } from '../../space/space.ts';
-import { Notice } from '../../ui/states.tsx';
+import { ActivityPage } from '../activity/activity-list.tsx';
+import { threadColumns } from '../activity/thread-columns.tsx';
+import { useSpace } from '../space/space.ts';
+import { Notice } from '../ui/states.tsx';
 
 /** Threads, most recently active first. */
 export function ThreadsPage() {

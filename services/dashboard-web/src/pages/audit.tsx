@@ -1,19 +1,18 @@
-import { Download, ScrollText } from 'lucide-react';
-import type { Output } from '../../api/paths.ts';
-import { usePages } from '../../api/use-pages.ts';
-import { useFilter } from '../../filter/use-filter.ts';
-import { formatTime, type Zone } from '../../format/time.ts';
-import { useSettings } from '../../settings/settings.ts';
-import { hasRole } from '../../space/role.ts';
-import { useSpace } from '../../space/space.ts';
-import { ShownText } from '../../text/shown-text.tsx';
-import { Badge } from '../../ui/badge.tsx';
-import { buttonClasses } from '../../ui/button.tsx';
-import { Page } from '../../ui/page.tsx';
-import { PagedTable } from '../../ui/paged-table.tsx';
-import { Notice } from '../../ui/states.tsx';
-import type { Column } from '../../ui/table.tsx';
-import { AuditFilter, nameActor } from './audit-filter.tsx';
+import { Download, ScrollText, X } from 'lucide-react';
+import type { Output } from '../api/paths.ts';
+import { usePages } from '../api/use-pages.ts';
+import { useFilter } from '../filter/use-filter.ts';
+import { formatTime, type Zone } from '../format/time.ts';
+import { useSettings } from '../settings/settings.ts';
+import { hasRole } from '../space/role.ts';
+import { useSpace } from '../space/space.ts';
+import { ShownText } from '../text/shown-text.tsx';
+import { Badge } from '../ui/badge.tsx';
+import { Button, buttonClasses } from '../ui/button.tsx';
+import { Page } from '../ui/page.tsx';
+import { PagedTable } from '../ui/paged-table.tsx';
+import { Notice } from '../ui/states.tsx';
+import type { Column } from '../ui/table.tsx';
 
 type Row = Output<'audit.list'>['rows'][number];
 
@@ -109,4 +108,46 @@ function describeChange({ target, targetName, details }: Row): string {
     .filter(([key, value]) => value !== null && (name === '' || (key !== 'userId' && value !== name)))
     .map(([key, value]) => `${key}: ${typeof value === 'string' ? value : JSON.stringify(value)}`);
   return [...(name === '' ? [] : [name]), ...rest].join(', ') || (target ?? '');
+}
+
+interface Actor {
+  actor: string;
+  actorEmail: string | null;
+}
+
+/** The action and the user that the audit log is filtered by, from the address. */
+function AuditFilter({ rows }: { rows: readonly Actor[] }) {
+  const { search, set } = useFilter();
+  const { action, actor } = search;
+  if (action === undefined && actor === undefined) return null;
+  const chosen = rows.find((row) => row.actor === actor);
+  return (
+    <ul aria-label="Filters" className="mb-3 flex flex-wrap gap-2">
+      {action !== undefined && (
+        <FilterChip text={`Action: ${action}`} onRemove={() => set({ action: undefined })} />
+      )}
+      {actor !== undefined && (
+        <FilterChip
+          text={`Who: ${nameActor(chosen ?? { actor, actorEmail: null })}`}
+          onRemove={() => set({ actor: undefined })}
+        />
+      )}
+    </ul>
+  );
+}
+
+/** The e-mail address. The operator and removed accounts have none. */
+function nameActor({ actor, actorEmail }: Actor): string {
+  return actorEmail ?? (actor === 'operator' ? 'operator' : 'removed user');
+}
+
+function FilterChip({ text, onRemove }: { text: string; onRemove: () => void }) {
+  return (
+    <li>
+      <Button size="small" aria-label={`Remove filter ${text}`} onClick={onRemove}>
+        <ShownText text={text} />
+        <X aria-hidden />
+      </Button>
+    </li>
+  );
 }

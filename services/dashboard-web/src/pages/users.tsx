@@ -1,12 +1,12 @@
 import { Link } from '@tanstack/react-router';
 import { UserRound } from 'lucide-react';
-import { LastState } from '../../activity/activity-columns.tsx';
-import { ActivityPage } from '../../activity/activity-list.tsx';
-import { rangeOf } from '../../filter/conditions.ts';
-import { useSpace } from '../../space/space.ts';
-import { ShownText } from '../../text/shown-text.tsx';
-import { Notice } from '../../ui/states.tsx';
-import { useSearchTexts } from '../../url/use-search.ts';
+import { LastState } from '../activity/activity-columns.tsx';
+import { ActivityPage } from '../activity/activity-list.tsx';
+import { rangeOf } from '../filter/conditions.ts';
+import { useSpace } from '../space/space.ts';
+import { ShownText } from '../text/shown-text.tsx';
+import { Notice } from '../ui/states.tsx';
+import { useSearchTexts } from '../url/use-search.ts';
 
 /** End users, most recently active first. A user's page has the same range of time. */
 export function UsersPage() {

@@ -1,11 +1,11 @@
-import { EntryFrame } from '../../entry/entry-frame.tsx';
-import { useEnter } from '../../entry/use-enter.ts';
-import { Factors } from '../../second-factor/factors.tsx';
-import { useMe } from '../../space/me.ts';
-import { Button } from '../../ui/button.tsx';
-import { useTitle } from '../../ui/page.tsx';
-import { isOwnPath } from '../../url/own-path.ts';
-import { useSearchTexts } from '../../url/use-search.ts';
+import { EntryFrame } from '../entry/entry-frame.tsx';
+import { useEnter } from '../entry/use-enter.ts';
+import { Factors } from '../second-factor/factors.tsx';
+import { useMe } from '../space/me.ts';
+import { Button } from '../ui/button.tsx';
+import { useTitle } from '../ui/page.tsx';
+import { isOwnPath } from '../url/own-path.ts';
+import { useSearchTexts } from '../url/use-search.ts';
 
 /** The page of a user who has to add a second factor before all other pages (SECOND_FACTOR_REQUIRED). */
 export function SecondFactorPage() {

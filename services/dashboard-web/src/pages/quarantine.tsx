@@ -1,20 +1,20 @@
 import { ShieldCheck } from 'lucide-react';
-import { describeFailure } from '../../api/failure.ts';
-import type { Output } from '../../api/paths.ts';
-import { useApiMutation } from '../../api/query.ts';
-import { usePages } from '../../api/use-pages.ts';
-import { formatCount } from '../../format/number.ts';
-import { formatTime, type Zone } from '../../format/time.ts';
-import { useSettings } from '../../settings/settings.ts';
-import { useSpace } from '../../space/space.ts';
-import { ShownText } from '../../text/shown-text.tsx';
-import { Badge } from '../../ui/badge.tsx';
-import { Button } from '../../ui/button.tsx';
-import { Page } from '../../ui/page.tsx';
-import { PagedTable } from '../../ui/paged-table.tsx';
-import { Notice } from '../../ui/states.tsx';
-import type { Column } from '../../ui/table.tsx';
-import { useToast } from '../../ui/toasts.tsx';
+import { describeFailure } from '../api/failure.ts';
+import type { Output } from '../api/paths.ts';
+import { useApiMutation } from '../api/query.ts';
+import { usePages } from '../api/use-pages.ts';
+import { formatCount } from '../format/number.ts';
+import { formatTime, type Zone } from '../format/time.ts';
+import { useSettings } from '../settings/settings.ts';
+import { useSpace } from '../space/space.ts';
+import { ShownText } from '../text/shown-text.tsx';
+import { Badge } from '../ui/badge.tsx';
+import { Button } from '../ui/button.tsx';
+import { Page } from '../ui/page.tsx';
+import { PagedTable } from '../ui/paged-table.tsx';
+import { Notice } from '../ui/states.tsx';
+import type { Column } from '../ui/table.tsx';
+import { useToast } from '../ui/toasts.tsx';
 
 type Entry = Output<'quarantine.list'>['entries'][number];
 

@@ -1,13 +1,13 @@
 import { useNavigate } from '@tanstack/react-router';
-import { useApiMutation } from '../../api/query.ts';
-import { formatTime } from '../../format/time.ts';
-import { useSettings } from '../../settings/settings.ts';
-import { hasRole } from '../../space/role.ts';
-import { useSpace } from '../../space/space.ts';
-import { Button } from '../../ui/button.tsx';
-import { FormFailure } from '../../ui/confirm-dialog.tsx';
-import { Card, Page } from '../../ui/page.tsx';
-import { useToast } from '../../ui/toasts.tsx';
+import { useApiMutation } from '../api/query.ts';
+import { formatTime } from '../format/time.ts';
+import { useSettings } from '../settings/settings.ts';
+import { hasRole } from '../space/role.ts';
+import { useSpace } from '../space/space.ts';
+import { Button } from '../ui/button.tsx';
+import { FormFailure } from '../ui/confirm-dialog.tsx';
+import { Card, Page } from '../ui/page.tsx';
+import { useToast } from '../ui/toasts.tsx';
 
 /** In place of all pages of a space that is marked as deleted. */
 export function DeletedSpacePage() {

@@ -1,16 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
-import type { Output } from '../../api/paths.ts';
-import { callMutation, useApiMutation } from '../../api/query.ts';
-import { EntryFrame } from '../../entry/entry-frame.tsx';
-import { useEnter } from '../../entry/use-enter.ts';
-import { meQuery } from '../../space/me.ts';
-import { Button, buttonClasses } from '../../ui/button.tsx';
-import { FormFailure } from '../../ui/confirm-dialog.tsx';
-import { TextField } from '../../ui/field.tsx';
-import { useTitle } from '../../ui/page.tsx';
-import { FailureNotice, Loading } from '../../ui/states.tsx';
+import type { Output } from '../api/paths.ts';
+import { callMutation, useApiMutation } from '../api/query.ts';
+import { EntryFrame } from '../entry/entry-frame.tsx';
+import { useEnter } from '../entry/use-enter.ts';
+import { meQuery } from '../space/me.ts';
+import { Button, buttonClasses } from '../ui/button.tsx';
+import { FormFailure } from '../ui/confirm-dialog.tsx';
+import { TextField } from '../ui/field.tsx';
+import { useTitle } from '../ui/page.tsx';
+import { FailureNotice, Loading } from '../ui/states.tsx';
 
 /** The page of an invitation. The token is in the fragment of the address. */
 export function InvitationPage() {
