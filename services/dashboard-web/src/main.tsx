@@ -6,7 +6,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { isTransient } from './api/failure.ts';
 import { restoreReturnAddress } from './entry/return-address.ts';
-import { openRouter } from './routes/router.ts';
+import { openRouter } from './routes/router.tsx';
 import { Toasts } from './ui/toasts.tsx';
 
 const root = document.getElementById('root');
