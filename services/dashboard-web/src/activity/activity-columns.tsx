@@ -5,7 +5,7 @@ import { formatCompact, formatCount, formatDuration, formatMoney } from '../form
 import { formatTime, type Zone } from '../format/time.ts';
 import { describeText } from '../text/marks.ts';
 import { ShownText } from '../text/shown-text.tsx';
-import type { Column } from '../ui/table.tsx';
+import { type Column, Faded, NoValue } from '../ui/table.tsx';
 
 export type Activity = Output<'threads.list'>['items'][number];
 
@@ -20,7 +20,7 @@ export function LastState({ state }: { state: 'ok' | 'error' }) {
 
 /** What a conversation began with. */
 export function FirstInput({ text }: { text: string | null }) {
-  if (text === null) return <span className="text-faint">–</span>;
+  if (text === null) return <NoValue />;
   return (
     <span dir="auto" className="line-clamp-1 text-muted">
       <ShownText text={showInput(text)} />
@@ -30,7 +30,7 @@ export function FirstInput({ text }: { text: string | null }) {
 
 export function Models({ models }: { models: readonly string[] }) {
   const [first, ...others] = models;
-  if (first === undefined) return <span className="text-faint">–</span>;
+  if (first === undefined) return <NoValue />;
   return (
     <span className="flex items-baseline gap-1" title={models.map(describeText).join(', ')}>
       <span className="max-w-36 truncate">
@@ -44,11 +44,7 @@ export function Models({ models }: { models: readonly string[] }) {
 export function Cost({ cost: { cost, pricedTokens, tokens } }: Pick<Activity, 'cost'>) {
   return (
     <span title={pricedTokens < tokens ? 'Some of the tokens have no price' : undefined}>
-      {cost === null ? (
-        <span className="text-faint">–</span>
-      ) : (
-        `${pricedTokens < tokens ? '≥ ' : ''}${formatMoney(Number(cost))}`
-      )}
+      {cost === null ? <NoValue /> : `${pricedTokens < tokens ? '≥ ' : ''}${formatMoney(Number(cost))}`}
     </span>
   );
 }
@@ -60,9 +56,7 @@ export function activityColumns(zone: Zone): Column<Activity>[] {
     {
       title: 'Last active',
       sortBy: ({ lastStartMs }) => lastStartMs,
-      cell: ({ lastStartMs }) => (
-        <span className="whitespace-nowrap text-muted">{formatTime(lastStartMs, zone).slice(0, -4)}</span>
-      ),
+      cell: ({ lastStartMs }) => <Faded>{formatTime(lastStartMs, zone).slice(0, -4)}</Faded>,
     },
     {
       title: 'Lasted',

@@ -1,7 +1,6 @@
-import { Link } from '@tanstack/react-router';
 import type { Output } from '../api/paths.ts';
 import { formatCompact, formatCounted, formatDuration, formatMoney, formatShare } from '../format/number.ts';
-import { useSpace } from '../space/space.ts';
+import { SpaceLink } from '../space/space-link.tsx';
 import { describeText } from '../text/marks.ts';
 import { ShownText } from '../text/shown-text.tsx';
 
@@ -13,19 +12,18 @@ export function ActivityFacts({
   activity: Output<'threads.get'>;
   showsUser?: boolean;
 }) {
-  const { id: spaceId } = useSpace();
   const tokens = inputTokens + outputTokens;
   return (
     <span className="flex flex-wrap items-center gap-x-3 gap-y-0.5">
       {showsUser && userId !== null && userId !== '' && (
-        <Link
-          to="/s/$spaceId/users/$userId"
-          params={{ spaceId, userId }}
+        <SpaceLink
+          page="user"
+          id={userId}
           aria-label={`Open user ${describeText(userId)}`}
           className="max-w-48 truncate font-medium text-accent hover:underline"
         >
           <ShownText text={userId} />
-        </Link>
+        </SpaceLink>
       )}
       <span>{formatCounted(events, 'event')}</span>
       {errors > 0 && <span className="text-bad">{formatCounted(errors, 'error')}</span>}

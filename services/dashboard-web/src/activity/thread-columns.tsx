@@ -1,56 +1,44 @@
-import { Link } from '@tanstack/react-router';
 import { formatCounted } from '../format/number.ts';
 import { formatInCard } from '../format/time.ts';
 import { useSettings } from '../settings/settings.ts';
-import { type Space, useSpace } from '../space/space.ts';
+import { SpaceLink } from '../space/space-link.tsx';
 import { ShownText } from '../text/shown-text.tsx';
-import type { Column } from '../ui/table.tsx';
+import { type Column, NoValue } from '../ui/table.tsx';
 import { type Activity, Cost, FirstInput, LastState } from './activity-columns.tsx';
 
 /** What names a thread: its id, what it began with, and its user. */
-export function threadColumns({ id: spaceId }: Space): Column<Activity>[] {
-  return [
-    {
-      title: 'Thread',
-      className: 'md:w-2/5 md:max-w-0',
-      cell: (thread) => <ThreadCell thread={thread} />,
-    },
-    {
-      title: 'User',
-      isExtra: true,
-      className: 'md:max-w-40',
-      cell: ({ userId }) =>
-        userId === null || userId === '' ? (
-          <span className="text-faint">–</span>
-        ) : (
-          <Link
-            to="/s/$spaceId/users/$userId"
-            params={{ spaceId, userId }}
-            className="block truncate text-muted hover:underline"
-          >
-            <ShownText text={userId} />
-          </Link>
-        ),
-    },
-  ];
-}
+export const threadColumns: readonly Column<Activity>[] = [
+  {
+    title: 'Thread',
+    className: 'md:w-2/5 md:max-w-0',
+    cell: (thread) => <ThreadCell thread={thread} />,
+  },
+  {
+    title: 'User',
+    isExtra: true,
+    className: 'md:max-w-40',
+    cell: ({ userId }) =>
+      userId === null || userId === '' ? (
+        <NoValue />
+      ) : (
+        <SpaceLink page="user" id={userId} className="block truncate text-muted hover:underline">
+          <ShownText text={userId} />
+        </SpaceLink>
+      ),
+  },
+];
 
 /** The name of a thread and what it began with. In a card, two lines that also have its errors, cost and last time. */
 function ThreadCell({ thread }: { thread: Activity }) {
-  const { id: spaceId } = useSpace();
   const { zone } = useSettings();
   const { id, firstInput, lastState, lastStartMs, errors, cost } = thread;
   return (
     <div className="min-w-0 flex-1">
       <span className="flex min-w-0 items-center gap-1.5">
         <LastState state={lastState} />
-        <Link
-          to="/s/$spaceId/threads/$threadId"
-          params={{ spaceId, threadId: id }}
-          className="truncate font-medium hover:underline"
-        >
+        <SpaceLink page="thread" id={id} className="truncate font-medium hover:underline">
           <ShownText text={id} />
-        </Link>
+        </SpaceLink>
         <span className="ml-auto flex shrink-0 gap-2 text-muted md:hidden">
           {errors > 0 && <span className="text-bad">{formatCounted(errors, 'error')}</span>}
           <Cost cost={cost} />

@@ -10,10 +10,11 @@ export type PagedPath = {
 /** The pages of a query that are loaded, and what loads the next one. */
 export type Pages<Path extends PagedPath> = UseInfiniteQueryResult<InfiniteData<Output<Path>>>;
 
-/** Loads a query page by page. */
+/** Loads a query page by page. With `isFixed` loaded pages are not loaded again: what is read must not move. */
 export function usePages<Path extends PagedPath>(
   path: Path,
   input: Omit<NonNullable<Input<Path>>, 'cursor'>,
+  { isFixed = false, gcTime }: { isFixed?: boolean; gcTime?: number } = {},
 ): Pages<Path> {
   return useInfiniteQuery({
     queryKey: [path, 'pages', input],
@@ -22,5 +23,7 @@ export function usePages<Path extends PagedPath>(
       callQuery(path, { ...input, ...(pageParam != null && { cursor: pageParam }) } as Input<Path>, signal),
     initialPageParam: undefined as unknown,
     getNextPageParam: ({ nextCursor }: { nextCursor: unknown }) => nextCursor ?? undefined,
+    ...(isFixed && { staleTime: Number.POSITIVE_INFINITY }),
+    ...(gcTime !== undefined && { gcTime }),
   }) as Pages<Path>;
 }

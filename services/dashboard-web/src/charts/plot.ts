@@ -12,9 +12,11 @@ export interface Plot {
   format: (value: number) => string;
   /** The values are counts: an axis of them has whole numbers only. */
   isWhole: boolean;
+  /** Without the axis of the values, for charts whose exact values stand beside them. */
+  isBare: boolean;
   zone: Zone;
   onCursor: (bucket: number | undefined) => void;
-  onZoom: (range: { from: number; to: number }) => void;
+  onRange: (range: { from: number; to: number }, isBucket: boolean) => void;
 }
 
 /** A shorter drag is a click, in pixels. */
@@ -37,7 +39,7 @@ export function drawPlot(element: HTMLElement, plot: Plot, size: { width: number
     ...size,
     legend: { show: false },
     // Half of the name of a tick fits on the right.
-    padding: [8, 20, 0, 0],
+    padding: plot.isBare ? [2, 0, 0, 0] : [8, 20, 0, 0],
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), zoneName),
     scales: {
       x: { time: true, range: () => [(starts[0] ?? 0) / 1_000, end / 1_000] },
@@ -61,16 +63,28 @@ export function drawPlot(element: HTMLElement, plot: Plot, size: { width: number
           if (width < dragPixelsMin) return;
           const toMs = (pixel: number) => Math.round(self.posToVal(pixel, 'x') * 1_000);
           self.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-          plot.onZoom(snapToBuckets(starts, end, { from: toMs(left), to: toMs(left + width) }));
+          plot.onRange(snapToBuckets(starts, end, { from: toMs(left), to: toMs(left + width) }), false);
         },
       ],
     },
   };
-  return new uPlot(
-    options,
-    [starts.map((start) => start / 1_000), ...values.map((one) => [...one])],
-    element,
-  );
+  const data: uPlot.AlignedData = [starts.map((start) => start / 1_000), ...values.map((one) => [...one])];
+  const chart = new uPlot(options, data, element);
+  reportClicks(chart, plot);
+  return chart;
+}
+
+/** A click without a drag chooses the bucket under the pointer. */
+function reportClicks({ over, cursor }: uPlot, { starts, end, onRange }: Plot): void {
+  let downX = 0;
+  over.addEventListener('mousedown', ({ clientX }) => {
+    downX = clientX;
+  });
+  over.addEventListener('click', ({ clientX }) => {
+    const from = typeof cursor.idx === 'number' ? starts[cursor.idx] : undefined;
+    if (from === undefined || Math.abs(clientX - downX) >= dragPixelsMin) return;
+    onRange({ from, to: starts[(cursor.idx ?? 0) + 1] ?? end }, true);
+  });
 }
 
 function describeSeries({ label, color, values }: TimeSeries, isStacked: boolean): uPlot.Series {
@@ -94,7 +108,7 @@ function nameOnce(names: readonly string[]): string[] {
   return names.map((name, place) => (name === names[place - 1] ? '' : name));
 }
 
-function describeAxes({ starts, end, format, zone, isWhole }: Plot): uPlot.Axis[] {
+function describeAxes({ starts, end, format, zone, isWhole, isBare }: Plot): uPlot.Axis[] {
   const look = {
     font: axisFont,
     stroke: resolveColor('color-faint'),
@@ -106,7 +120,8 @@ function describeAxes({ starts, end, format, zone, isWhole }: Plot): uPlot.Axis[
     {
       ...look,
       grid: { show: false },
-      size: 28,
+      size: isBare ? 18 : 28,
+      gap: isBare ? 2 : 5,
       space: 70,
       // Where ticks are named by day, one a day at most: more would repeat the name.
       ...(lengthMs > dayTicksMsMin && { incrs: daySteps }),
@@ -114,6 +129,7 @@ function describeAxes({ starts, end, format, zone, isWhole }: Plot): uPlot.Axis[
     },
     {
       ...look,
+      show: !isBare,
       size: 54,
       space: 36,
       values: (_, splits) => splits.map(format),

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { localText, rangeOf } from '../filter/time-range.ts';
 import { fromLocalTime, hourMs } from '../format/time.ts';
+import { moveChoice } from './bucket-choice.ts';
 import { readRange } from './range.ts';
-import { moveChoice } from './use-bar-selection.ts';
 
 const now = 1_000 * 24 * hourMs + 12_345;
 

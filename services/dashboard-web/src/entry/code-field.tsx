@@ -23,7 +23,7 @@ export function CodeField({
       required
       autoFocus={autoFocus}
       value={value}
-      onChange={(event) => onChange(event.target.value)}
+      onText={onChange}
     />
   );
 }

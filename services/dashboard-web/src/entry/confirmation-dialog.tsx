@@ -1,15 +1,15 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useLocation } from '@tanstack/react-router';
 import { KeyRound } from 'lucide-react';
-import { type FormEvent, type ReactNode, useCallback, useMemo, useState } from 'react';
+import { type ReactNode, useCallback, useMemo, useState } from 'react';
 import { ConfirmationContext } from '../api/confirmation.ts';
 import { answerWithPasskey } from '../api/passkey.ts';
 import { apiQuery, callMutation, useApiMutation } from '../api/query.ts';
 import { meQuery } from '../space/me.ts';
 import { Button, buttonClasses } from '../ui/button.tsx';
-import { FormFailure } from '../ui/confirm-dialog.tsx';
-import { Dialog, FormActions } from '../ui/dialog.tsx';
+import { Dialog } from '../ui/dialog.tsx';
 import { TextField } from '../ui/field.tsx';
+import { Form, FormFailure } from '../ui/form.tsx';
 import { FailureNotice, Loading } from '../ui/states.tsx';
 import { CodeField } from './code-field.tsx';
 import { keepReturnAddress } from './return-address.ts';
@@ -93,16 +93,13 @@ function ConfirmationForm({
 }: ConfirmationOutcome & { factors: SecondFactors }) {
   const [password, setPassword] = useState('');
   const [code, setCode] = useState('');
-  const { mutateAsync, error, isPending } = useApiMutation('auth.confirm');
+  const { mutateAsync } = useApiMutation('auth.confirm');
   const hasFactor = factors.totp || factors.passkey;
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault();
-    mutateAsync({ password, ...(hasFactor && { code }) }).then(onConfirmed, () => {});
-  };
+  const confirm = () => mutateAsync({ password, ...(hasFactor && { code }) }).then(onConfirmed);
   return (
     <div className="flex flex-col gap-4">
       {factors.passkey && <PasskeyConfirmation onConfirmed={onConfirmed} />}
-      <form onSubmit={onSubmit} className="flex flex-col gap-4">
+      <Form action="Confirm" onSubmit={confirm} onCancel={onCancel}>
         <TextField
           label="Your password"
           type="password"
@@ -111,12 +108,10 @@ function ConfirmationForm({
           required
           autoFocus
           value={password}
-          onChange={(event) => setPassword(event.target.value)}
+          onText={setPassword}
         />
         {hasFactor && <CodeField hasApp={factors.totp} value={code} onChange={setCode} />}
-        <FormFailure error={error} />
-        <FormActions action="Confirm" onCancel={onCancel} isDisabled={isPending} />
-      </form>
+      </Form>
     </div>
   );
 }

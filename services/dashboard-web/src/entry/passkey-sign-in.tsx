@@ -4,7 +4,7 @@ import { answerWithPasskey } from '../api/passkey.ts';
 import { callMutation } from '../api/query.ts';
 import type { Me } from '../space/me.ts';
 import { Button, type ButtonLook } from '../ui/button.tsx';
-import { FormFailure } from '../ui/confirm-dialog.tsx';
+import { FormFailure } from '../ui/form.tsx';
 
 /** Signs in with a passkey. */
 export function PasskeySignIn({

@@ -3,7 +3,7 @@ import type { Output } from '../api/paths.ts';
 import { useApiMutation } from '../api/query.ts';
 import type { Me } from '../space/me.ts';
 import { Button } from '../ui/button.tsx';
-import { FormFailure } from '../ui/confirm-dialog.tsx';
+import { FormFailure } from '../ui/form.tsx';
 import { CodeField } from './code-field.tsx';
 import { PasskeySignIn } from './passkey-sign-in.tsx';
 

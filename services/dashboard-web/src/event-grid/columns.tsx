@@ -1,4 +1,4 @@
-import { Bot, CircleX, TriangleAlert, Wrench } from 'lucide-react';
+import { TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { type ListedEvent, showPreview } from '../event/event-query.ts';
 import { showInput } from '../event/input-preview.ts';
@@ -6,6 +6,8 @@ import { type NamedField, NamedValue } from '../filter/named-value.tsx';
 import { formatCount, formatDuration, formatMoney } from '../format/number.ts';
 import { formatTime, type Zone } from '../format/time.ts';
 import { ShownText } from '../text/shown-text.tsx';
+import { ErrorIcon, TypeIcon } from '../ui/badge.tsx';
+import { NoValue } from '../ui/table.tsx';
 
 export interface EventColumn {
   id: string;
@@ -43,8 +45,7 @@ export const columns: readonly EventColumn[] = [
     width: 78,
     isNumber: true,
     sort: 'tokens',
-    cell: ({ totalTokens }) =>
-      totalTokens === null ? <span className="text-faint">–</span> : formatCount(totalTokens),
+    cell: ({ totalTokens }) => (totalTokens === null ? <NoValue /> : formatCount(totalTokens)),
   },
   {
     id: 'cost',
@@ -52,7 +53,7 @@ export const columns: readonly EventColumn[] = [
     width: 96,
     isNumber: true,
     sort: 'cost',
-    cell: ({ cost }) => (cost === null ? <span className="text-faint">–</span> : formatMoney(Number(cost))),
+    cell: ({ cost }) => (cost === null ? <NoValue /> : formatMoney(Number(cost))),
   },
   { id: 'user', title: 'User', width: 110, cell: (event) => <Value field="userId" event={event} /> },
   {
@@ -66,19 +67,15 @@ export const columns: readonly EventColumn[] = [
 
 function Name({ event }: { event: ListedEvent }) {
   const { type, state, name, flags } = event;
-  const Icon = type === 'llm' ? Bot : Wrench;
   return (
     <span className="flex min-w-0 items-center gap-1.5">
-      <Icon
-        aria-label={type === 'llm' ? 'LLM call' : 'Tool call'}
-        className={`size-4 shrink-0 ${type === 'llm' ? 'text-llm' : 'text-tool'}`}
-      />
+      <TypeIcon type={type} />
       {name === null ? (
         <span className="text-faint">unnamed</span>
       ) : (
         <NamedValue field="name" value={name} event={event} isFloating className="font-medium" />
       )}
-      {state === 'error' && <CircleX aria-label="Error" className="size-3.5 shrink-0 text-bad" />}
+      {state === 'error' && <ErrorIcon />}
       {flags.length > 0 && (
         <TriangleAlert aria-label="Inconsistent data" className="size-3.5 shrink-0 text-warn" />
       )}
@@ -88,7 +85,7 @@ function Name({ event }: { event: ListedEvent }) {
 
 function Value({ field, event }: { field: Exclude<NamedField, 'name'>; event: ListedEvent }) {
   const value = event[field];
-  if (value === null || value === '') return <span className="text-faint">–</span>;
+  if (value === null || value === '') return <NoValue />;
   return <NamedValue field={field} value={value} event={event} isFloating className="text-muted" />;
 }
 

@@ -3,9 +3,8 @@ import { type RefObject, useEffect, useRef, useState } from 'react';
 import type { ListedEvent } from '../event/event-query.ts';
 import { changeSettings, useSettings } from '../settings/settings.ts';
 import { columns } from './columns.tsx';
-import { EventCard } from './event-card.tsx';
 import { GridHeader, type GridSort } from './grid-header.tsx';
-import { GridRow } from './grid-row.tsx';
+import { EventCard, GridRow } from './grid-row.tsx';
 import { type OpenMenu, RowMenu } from './row-menu.tsx';
 import { useIsNarrow } from './use-is-narrow.ts';
 

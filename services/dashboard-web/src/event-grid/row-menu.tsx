@@ -1,10 +1,9 @@
-import { useNavigate } from '@tanstack/react-router';
 import { ArrowUpRight, GitCompareArrows, ListFilter, ListTree, MessagesSquare } from 'lucide-react';
 import { toggleTicked, useTicked } from '../compare/ticked.ts';
 import type { ListedEvent } from '../event/event-query.ts';
 import { type Field, labelOf } from '../filter/fields.ts';
 import { useFilterBy } from '../filter/use-filter-by.ts';
-import { useSpace } from '../space/space.ts';
+import { useOpen } from '../space/space-link.tsx';
 import { ShownText } from '../text/shown-text.tsx';
 import { AnchoredMenu, MenuItem } from '../ui/menu.tsx';
 
@@ -32,8 +31,7 @@ export function RowMenu({
   onClose: () => void;
   onOpen: (event: ListedEvent) => void;
 }) {
-  const { id: spaceId } = useSpace();
-  const navigate = useNavigate();
+  const openPage = useOpen();
   const filterBy = useFilterBy();
   const ticked = useTicked();
   if (menu === undefined) return null;
@@ -50,29 +48,13 @@ export function RowMenu({
         Open event
       </MenuItem>
       {threadId !== null && threadId !== '' && (
-        <MenuItem
-          onSelect={() =>
-            void navigate({
-              to: '/s/$spaceId/threads/$threadId',
-              params: { spaceId, threadId },
-              search: { at: id },
-            })
-          }
-        >
+        <MenuItem onSelect={() => openPage({ page: 'thread', id: threadId, search: { at: id } })}>
           <MessagesSquare aria-hidden />
           Open thread
         </MenuItem>
       )}
       {traceId !== null && (
-        <MenuItem
-          onSelect={() =>
-            void navigate({
-              to: '/s/$spaceId/traces/$traceId',
-              params: { spaceId, traceId },
-              search: { peek: id },
-            })
-          }
-        >
+        <MenuItem onSelect={() => openPage({ page: 'trace', id: traceId, search: { peek: id } })}>
           <ListTree aria-hidden />
           Open trace
         </MenuItem>

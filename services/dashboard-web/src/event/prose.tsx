@@ -1,6 +1,7 @@
+import type { Token } from 'marked';
+import { useWorker } from '../api/use-worker.ts';
 import { Blocks } from '../markdown/blocks.tsx';
 import { hasMarkup } from '../markdown/markup.ts';
-import { markdownCharsMax, useMarkdown } from '../markdown/use-markdown.ts';
 import { changeSettings, useSettings } from '../settings/settings.ts';
 import { TextBlock } from '../text/text-block.tsx';
 import { Button } from '../ui/button.tsx';
@@ -61,11 +62,11 @@ export function MarkdownToggle({ place, isDisabled = false }: { place: ProsePlac
 
 /** A text as Markdown; as plain text until it is parsed, and when parsing fails. */
 function MarkdownText({ text }: { text: string }) {
-  const markdown = useMarkdown(text);
+  const markdown = useWorker<string, Token[]>(startLexer, text, timeoutMs);
   if (markdown.state === 'done') {
     return (
       <div className="flex flex-col gap-2.5 [overflow-wrap:anywhere]">
-        <Blocks tokens={markdown.tokens} depth={0} />
+        <Blocks tokens={markdown.result} depth={0} />
       </div>
     );
   }
@@ -80,3 +81,12 @@ function MarkdownText({ text }: { text: string }) {
     </>
   );
 }
+
+/** Longer texts are never shown as Markdown, in characters. */
+const markdownCharsMax = 50_000;
+
+/** Timeout of the Markdown parser, in milliseconds: some texts would take minutes. */
+const timeoutMs = 2_000;
+
+const startLexer = () =>
+  new Worker(new URL('../markdown/lex-worker.ts', import.meta.url), { type: 'module' });

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { ArrowRight, Wrench } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { apiQuery } from '../api/query.ts';
 import { formatCounted, formatDuration } from '../format/number.ts';
 import { useSpace } from '../space/space.ts';
+import { SpaceLink } from '../space/space-link.tsx';
 import { describeText } from '../text/marks.ts';
 import { ShownText } from '../text/shown-text.tsx';
 import { StateBadge } from '../ui/badge.tsx';
@@ -26,7 +26,6 @@ function ToolCallCard({
   result: ListedEvent | undefined;
   isFolded: boolean;
 }) {
-  const { id: spaceId } = useSpace();
   return (
     <Turn
       icon={Wrench}
@@ -45,11 +44,7 @@ function ToolCallCard({
       )}
       {result !== undefined && (
         <div className="mt-2.5 border-line border-t pt-2.5">
-          <Link
-            to="/s/$spaceId/events/$eventId"
-            params={{ spaceId, eventId: result.id }}
-            className="group flex flex-wrap items-center gap-2 text-sm"
-          >
+          <SpaceLink page="event" id={result.id} className="group flex flex-wrap items-center gap-2 text-sm">
             <span className="font-medium group-hover:underline">Result</span>
             <StateBadge state={result.state} />
             <span className="text-muted">{formatDuration(result.durationMs)}</span>
@@ -57,7 +52,7 @@ function ToolCallCard({
               inferred: the next call of this tool in the trace
             </span>
             <ArrowRight aria-hidden className="size-3.5 text-faint" />
-          </Link>
+          </SpaceLink>
           <Result result={result} />
         </div>
       )}

@@ -1,7 +1,5 @@
-import { Link } from '@tanstack/react-router';
 import { ListFilter } from 'lucide-react';
-import type { ReactNode } from 'react';
-import { useSpace } from '../space/space.ts';
+import { SpaceLink, type SpacePage } from '../space/space-link.tsx';
 import { describeText } from '../text/marks.ts';
 import { ShownText } from '../text/shown-text.tsx';
 import { classes } from '../ui/classes.ts';
@@ -32,78 +30,40 @@ export function NamedValue({
   isFloating?: boolean;
   className?: string;
 }) {
+  const { verb, page } = links[field];
+  const shown = describeText(value);
   return (
     <span className="group/named relative flex min-w-0 items-center gap-1">
-      <ValueLink field={field} value={value} event={event} className={className}>
+      <SpaceLink
+        {...page(value, event)}
+        title={shown}
+        aria-label={`${verb} ${shown}`}
+        className={classes('min-w-0 truncate rounded-sm hover:underline', className)}
+        // A click on the row around it selects the event.
+        onClick={(click) => click.stopPropagation()}
+      >
         <ShownText text={value} />
-      </ValueLink>
+      </SpaceLink>
       <FilterButton field={field} value={value} isFloating={isFloating} />
     </span>
   );
 }
 
-const verbs: Record<NamedField, string> = {
-  name: 'Charts of',
-  userId: 'Open user',
-  threadId: 'Open thread',
-  traceId: 'Open trace',
+const links: Record<NamedField, { verb: string; page: (value: string, event: NamedEvent) => SpacePage }> = {
+  name: {
+    verb: 'Charts of',
+    page: (name, { type }) => ({ page: 'charts', search: { type, name } }),
+  },
+  userId: { verb: 'Open user', page: (id) => ({ page: 'user', id }) },
+  threadId: {
+    verb: 'Open thread',
+    page: (id, event) => ({ page: 'thread', id, search: { at: event.id } }),
+  },
+  traceId: {
+    verb: 'Open trace',
+    page: (id, event) => ({ page: 'trace', id, search: { peek: event.id } }),
+  },
 };
-
-function ValueLink({
-  field,
-  value,
-  event,
-  className,
-  children,
-}: {
-  field: NamedField;
-  value: string;
-  event: NamedEvent;
-  className: string | undefined;
-  children: ReactNode;
-}) {
-  const { id: spaceId } = useSpace();
-  const shown = describeText(value);
-  const link = {
-    title: shown,
-    'aria-label': `${verbs[field]} ${shown}`,
-    className: classes('min-w-0 truncate rounded-sm hover:underline', className),
-    // A click on the row around it selects the event.
-    onClick: (click: { stopPropagation: () => void }) => click.stopPropagation(),
-    children,
-  };
-  switch (field) {
-    case 'name':
-      return (
-        <Link
-          to="/s/$spaceId/charts"
-          params={{ spaceId }}
-          search={{ type: event.type, name: value }}
-          {...link}
-        />
-      );
-    case 'userId':
-      return <Link to="/s/$spaceId/users/$userId" params={{ spaceId, userId: value }} {...link} />;
-    case 'threadId':
-      return (
-        <Link
-          to="/s/$spaceId/threads/$threadId"
-          params={{ spaceId, threadId: value }}
-          search={{ at: event.id }}
-          {...link}
-        />
-      );
-    case 'traceId':
-      return (
-        <Link
-          to="/s/$spaceId/traces/$traceId"
-          params={{ spaceId, traceId: value }}
-          search={{ peek: event.id }}
-          {...link}
-        />
-      );
-  }
-}
 
 function FilterButton({
   field,

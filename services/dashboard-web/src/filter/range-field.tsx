@@ -1,11 +1,12 @@
 import { useState } from 'react';
-import { formatMinute } from '../format/time.ts';
+import { formatMinute, fromLocalTime, nameZone } from '../format/time.ts';
 import { useSettings } from '../settings/settings.ts';
-import { SelectField } from '../ui/field.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { SelectField, TextField } from '../ui/field.tsx';
+import { Form } from '../ui/form.tsx';
 import type { Search } from '../url/search.ts';
-import { CustomRangeDialog } from './custom-range-dialog.tsx';
 import type { RecentRange } from './recent-range.ts';
-import { isNamedRange, namedRanges, rangeOf } from './time-range.ts';
+import { isNamedRange, localText, namedRanges, rangeOf, type TimeRange } from './time-range.ts';
 
 const anyTime = 'any';
 const ownRange = 'own';
@@ -55,5 +56,45 @@ export function RangeField({
         onChoose={(range) => onChange({ last: undefined, ...range })}
       />
     </>
+  );
+}
+
+interface RangeChoice {
+  initial: TimeRange;
+  onClose: () => void;
+  onChoose: (range: { from: string; to: string }) => void;
+}
+
+/** Chooses the ends of a range, in the viewer's time zone. */
+function CustomRangeDialog({ isOpen, ...choice }: RangeChoice & { isOpen: boolean }) {
+  const { zone } = useSettings();
+  return (
+    <Dialog
+      isOpen={isOpen}
+      onClose={choice.onClose}
+      title="Custom range"
+      description={`Start times of events, in ${nameZone(zone)}. The end is not included.`}
+    >
+      <RangeForm {...choice} />
+    </Dialog>
+  );
+}
+
+function RangeForm({ initial, onClose, onChoose }: RangeChoice) {
+  const { zone } = useSettings();
+  const [start, setStart] = useState(() => localText(initial.from ?? Date.now(), zone));
+  const [end, setEnd] = useState(() => localText(initial.to ?? Date.now(), zone));
+  const [from, to] = [start, end].map((text) => fromLocalTime(Date.parse(`${text}Z`), zone));
+  const isRange = from !== undefined && to !== undefined && from < to;
+  const problem = isRange || start === '' || end === '' ? undefined : 'The end must be after the start.';
+  const onSubmit = () => {
+    onClose();
+    onChoose({ from: String(from), to: String(to) });
+  };
+  return (
+    <Form action="Show" onSubmit={onSubmit} onCancel={onClose} isDisabled={!isRange}>
+      <TextField label="From" type="datetime-local" required value={start} onText={setStart} />
+      <TextField label="To" type="datetime-local" required value={end} problem={problem} onText={setEnd} />
+    </Form>
   );
 }

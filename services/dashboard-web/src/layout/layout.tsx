@@ -1,10 +1,11 @@
-import { Link, Outlet, useNavigate, useParams } from '@tanstack/react-router';
+import { Outlet, useNavigate, useParams } from '@tanstack/react-router';
 import { GitCompareArrows, Menu as MenuIcon, X } from 'lucide-react';
 import { lazy, Suspense, useEffect, useEffectEvent, useRef, useState } from 'react';
 import { clearTicked, useTicked } from '../compare/ticked.ts';
 import { useSettings } from '../settings/settings.ts';
 import { isForPage } from '../settings/shortcuts.ts';
 import { useSpace } from '../space/space.ts';
+import { SpaceLink } from '../space/space-link.tsx';
 import { buttonClasses, IconButton } from '../ui/button.tsx';
 import { classes } from '../ui/classes.ts';
 import { Logo } from '../ui/logo.tsx';
@@ -80,16 +81,15 @@ function CompareBar({ spaceId }: { spaceId: string }) {
         {b === undefined ? 'Tick another event' : '2 events ticked'}
       </p>
       {b !== undefined && (
-        <Link
-          to="/s/$spaceId/compare"
-          params={{ spaceId }}
+        <SpaceLink
+          page="compare"
           search={{ a: a.id, b: b.id }}
           onClick={clearTicked}
           className={buttonClasses('primary', 'small')}
         >
           <GitCompareArrows aria-hidden />
           Compare
-        </Link>
+        </SpaceLink>
       )}
       <IconButton label="Untick all" onClick={clearTicked}>
         <X aria-hidden />

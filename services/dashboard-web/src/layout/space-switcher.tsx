@@ -1,11 +1,14 @@
 import { useNavigate } from '@tanstack/react-router';
 import { Check, ChevronsUpDown, Pencil, Plus } from 'lucide-react';
 import { useState } from 'react';
+import { useApiMutation } from '../api/query.ts';
 import { useMe } from '../space/me.ts';
 import { hasRole } from '../space/role.ts';
 import { useSpace } from '../space/space.ts';
+import { Dialog } from '../ui/dialog.tsx';
+import { TextField } from '../ui/field.tsx';
+import { Form } from '../ui/form.tsx';
 import { Menu, MenuItem, MenuLabel } from '../ui/menu.tsx';
-import { CreateSpaceDialog, RenameSpaceDialog } from './space-dialogs.tsx';
 
 /** The current space, and a menu of the user's other spaces. Owners can create spaces, admins can rename the current one. */
 export function SpaceSwitcher() {
@@ -65,5 +68,62 @@ function SpaceMark({ name }: { name: string }) {
     >
       {[...name.trim()][0] ?? '·'}
     </span>
+  );
+}
+
+interface DialogState {
+  isOpen: boolean;
+  onClose: () => void;
+}
+
+function RenameSpaceDialog({ isOpen, onClose }: DialogState) {
+  const { id: spaceId, name } = useSpace();
+  const { mutateAsync } = useApiMutation('spaces.rename', { reload: ['me'] });
+  const rename = (next: string) => mutateAsync({ spaceId, name: next }).then(onClose);
+  return (
+    <Dialog isOpen={isOpen} onClose={onClose} title="Rename the space">
+      <NameForm first={name} action="Rename" onName={rename} onClose={onClose} />
+    </Dialog>
+  );
+}
+
+/** Creates a space owned by the user, and opens it. */
+function CreateSpaceDialog({ isOpen, onClose }: DialogState) {
+  const navigate = useNavigate();
+  const { mutateAsync } = useApiMutation('spaces.create', { reload: ['me'] });
+  const create = async (name: string) => {
+    const { spaceId } = await mutateAsync({ name });
+    onClose();
+    await navigate({ to: '/s/$spaceId', params: { spaceId } });
+  };
+  return (
+    <Dialog
+      isOpen={isOpen}
+      onClose={onClose}
+      title="New space"
+      description="A space has its own events, keys and members. You become its owner."
+    >
+      <NameForm first="" action="Create" onName={create} onClose={onClose} />
+    </Dialog>
+  );
+}
+
+function NameForm({
+  first,
+  action,
+  onName,
+  onClose,
+}: {
+  first: string;
+  action: string;
+  onName: (name: string) => Promise<void>;
+  onClose: () => void;
+}) {
+  const [name, setName] = useState(first);
+  const trimmed = name.trim();
+  return (
+    <Form action={action} onSubmit={() => onName(trimmed)} onCancel={onClose} isDisabled={trimmed === ''}>
+      <TextField label="Name" required value={name} onText={setName} />
+    </Form>
   );
 }

@@ -1,10 +1,13 @@
+import { useQueries } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import { apiQuery } from '../api/query.ts';
+import { eventQuery } from '../event/event-query.ts';
 import { changeSettings } from '../settings/settings.ts';
 import { useMe } from '../space/me.ts';
 import { useSpace } from '../space/space.ts';
-import { type DestinationGroup, matchLabels } from './destinations.ts';
+import { type Destination, type DestinationGroup, matchLabels } from './destinations.ts';
 import { navigationOf } from './navigation.ts';
-import { useFoundIds } from './use-found-ids.ts';
 
 /** The palette's entries for a query: found ids first, then pages, spaces and themes. */
 export function useDestinations(query: string): { groups: DestinationGroup[]; isLooking: boolean } {
@@ -48,4 +51,84 @@ export function useDestinations(query: string): { groups: DestinationGroup[]; is
     { title: 'Theme', items: matchLabels(themes, query) },
   ];
   return { groups: groups.filter(({ items }) => items.length > 0), isLooking };
+}
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** An id is looked up once the query has not changed for this time, in milliseconds. */
+const settledMs = 150;
+
+/** Fields whose values can be looked up. */
+const listed = ['threadId', 'userId', 'agentId'] as const;
+
+/** The event, trace, thread, user or agent whose id is the query. */
+function useFoundIds(query: string): { found: Destination[]; isLooking: boolean } {
+  const { id: spaceId } = useSpace();
+  const navigate = useNavigate();
+  const id = useSettled(query.trim());
+  const isUuid = uuid.test(id);
+  const enabled = id.length > 1;
+  const one = { spaceId, limit: 1 };
+  const lists = useQueries({
+    queries: listed.map((field) => ({ ...apiQuery('events.list', { ...one, [field]: id }), enabled })),
+  });
+  const [event, trace] = useQueries({
+    queries: [
+      { ...eventQuery(spaceId, id.toLowerCase()), enabled: isUuid, retry: false },
+      {
+        ...apiQuery('events.list', { ...one, traceId: isUuid ? id.toLowerCase() : undefined }),
+        enabled: isUuid,
+      },
+    ],
+  });
+  const targets = {
+    threadId: {
+      hint: 'thread',
+      go: () => void navigate({ to: '/s/$spaceId/threads/$threadId', params: { spaceId, threadId: id } }),
+    },
+    userId: {
+      hint: 'user',
+      go: () => void navigate({ to: '/s/$spaceId/users/$userId', params: { spaceId, userId: id } }),
+    },
+    // An agent has no page.
+    agentId: {
+      hint: 'events of the agent',
+      go: () => void navigate({ to: '/s/$spaceId/events', params: { spaceId }, search: { agentId: id } }),
+    },
+  };
+  const found: Destination[] = [];
+  if (isUuid && event.data !== undefined) {
+    found.push({
+      key: 'event',
+      label: id,
+      hint: 'event',
+      go: () =>
+        void navigate({ to: '/s/$spaceId/events/$eventId', params: { spaceId, eventId: event.data.id } }),
+    });
+  }
+  if (isUuid && (trace.data?.events.length ?? 0) > 0) {
+    found.push({
+      key: 'trace',
+      label: id,
+      hint: 'trace',
+      go: () =>
+        void navigate({ to: '/s/$spaceId/traces/$traceId', params: { spaceId, traceId: id.toLowerCase() } }),
+    });
+  }
+  for (const [place, field] of listed.entries()) {
+    if (enabled && (lists[place]?.data?.events.length ?? 0) > 0)
+      found.push({ key: field, label: id, ...targets[field] });
+  }
+  const isLooking = query.trim() !== id || [...lists, event, trace].some(({ isFetching }) => isFetching);
+  return { found, isLooking };
+}
+
+/** The value once it has not changed for a moment. */
+function useSettled(value: string): string {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), settledMs);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return settled;
 }

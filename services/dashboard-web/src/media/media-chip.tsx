@@ -1,8 +1,11 @@
-import { Image } from 'lucide-react';
-import { useState } from 'react';
+import { Download, Image } from 'lucide-react';
+import { useEffect, useMemo, useState } from 'react';
 import { formatBytes } from '../format/number.ts';
-import { bytesOf, type Media } from './base64.ts';
-import { ImageDialog } from './image-dialog.tsx';
+import { buttonClasses } from '../ui/button.tsx';
+import { CopyButton } from '../ui/copy-button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { bytesOf, type ImageType, type Media } from './base64.ts';
+import { decodeImage } from './image.ts';
 
 const look = 'inline-flex items-center gap-1 rounded-sm border border-line bg-sunken px-1.5 text-muted';
 
@@ -38,5 +41,102 @@ export function MediaChip({
       </button>
       {isOpen && <ImageDialog type={image} title={title} base64={base64} onClose={() => setOpen(false)} />}
     </>
+  );
+}
+
+/**
+ * An image of a payload, shown from a blob with the type of its bytes: nothing is fetched, and the browser decodes only this
+ * type.
+ */
+function ImageDialog({
+  type,
+  title,
+  base64,
+  onClose,
+}: {
+  type: ImageType;
+  title: string;
+  base64: () => string;
+  onClose: () => void;
+}) {
+  const { image, url } = useDecodedImage(type, base64);
+  const [hasFailed, setFailed] = useState(false);
+  const problem =
+    typeof image === 'string' ? image : hasFailed ? 'The browser cannot display this image.' : undefined;
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title={title}
+      description={typeof image === 'string' ? undefined : `${image.width} × ${image.height} pixels`}
+      width="wide"
+    >
+      {/* Clicks in the dialog are none in the line that has opened it. */}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: it only ends events. */}
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: the same. */}
+      <div onClick={(event) => event.stopPropagation()}>
+        {problem !== undefined ? (
+          <p role="alert" className="py-6 text-center text-bad text-sm">
+            {problem}
+          </p>
+        ) : (
+          typeof image !== 'string' &&
+          url !== undefined && (
+            <img
+              src={url}
+              alt="In the payload"
+              width={image.width}
+              height={image.height}
+              onError={() => setFailed(true)}
+              className="mx-auto h-auto max-h-[55vh] w-auto max-w-full rounded-md bg-sunken object-contain"
+            />
+          )
+        )}
+        <ImageActions type={type} base64={base64} url={problem === undefined ? url : undefined} />
+      </div>
+    </Dialog>
+  );
+}
+
+/** The image, or why it cannot be decoded, and the address of its blob. */
+function useDecodedImage(type: ImageType, base64: () => string) {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it is decoded once, when it is opened.
+  const image = useMemo(() => decodeImage(base64(), type), [type]);
+  const [url, setUrl] = useState<string>();
+  useEffect(() => {
+    if (typeof image === 'string') return;
+    const made = URL.createObjectURL(new Blob([image.bytes], { type }));
+    setUrl(made);
+    return () => URL.revokeObjectURL(made);
+  }, [image, type]);
+  return { image, url };
+}
+
+function ImageActions({
+  type,
+  base64,
+  url,
+}: {
+  type: ImageType;
+  base64: () => string;
+  /** What can be downloaded. */
+  url: string | undefined;
+}) {
+  return (
+    <div className="mt-4 flex justify-end gap-2">
+      <CopyButton label="Copy the base64" text={base64}>
+        Copy base64
+      </CopyButton>
+      {url !== undefined && (
+        <a
+          href={url}
+          download={`image.${type.slice('image/'.length)}`}
+          className={buttonClasses('plain', 'small')}
+        >
+          <Download aria-hidden />
+          Download
+        </a>
+      )}
+    </div>
   );
 }

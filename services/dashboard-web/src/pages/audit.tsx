@@ -12,7 +12,7 @@ import { Button, buttonClasses } from '../ui/button.tsx';
 import { Page } from '../ui/page.tsx';
 import { PagedTable } from '../ui/paged-table.tsx';
 import { Notice } from '../ui/states.tsx';
-import type { Column } from '../ui/table.tsx';
+import { type Column, Faded } from '../ui/table.tsx';
 
 type Row = Output<'audit.list'>['rows'][number];
 
@@ -59,9 +59,7 @@ function auditColumns(zone: Zone, setFilter: (change: Record<string, string>) =>
   return [
     {
       title: 'Time',
-      cell: ({ at }) => (
-        <span className="whitespace-nowrap text-muted">{formatTime(Date.parse(at), zone)}</span>
-      ),
+      cell: ({ at }) => <Faded>{formatTime(Date.parse(at), zone)}</Faded>,
     },
     {
       title: 'Who',

@@ -5,7 +5,7 @@ import { useSettings } from '../settings/settings.ts';
 import { hasRole } from '../space/role.ts';
 import { useSpace } from '../space/space.ts';
 import { Button } from '../ui/button.tsx';
-import { FormFailure } from '../ui/confirm-dialog.tsx';
+import { FormFailure } from '../ui/form.tsx';
 import { Card, Page } from '../ui/page.tsx';
 import { useToast } from '../ui/toasts.tsx';
 

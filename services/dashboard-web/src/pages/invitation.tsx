@@ -7,10 +7,10 @@ import { EntryFrame } from '../entry/entry-frame.tsx';
 import { useEnter } from '../entry/use-enter.ts';
 import { meQuery } from '../space/me.ts';
 import { Button, buttonClasses } from '../ui/button.tsx';
-import { FormFailure } from '../ui/confirm-dialog.tsx';
 import { TextField } from '../ui/field.tsx';
+import { FormFailure } from '../ui/form.tsx';
+import { Loaded } from '../ui/loaded.tsx';
 import { useTitle } from '../ui/page.tsx';
-import { FailureNotice, Loading } from '../ui/states.tsx';
 
 /** The page of an invitation. The token is in the fragment of the address. */
 export function InvitationPage() {
@@ -23,13 +23,9 @@ export function InvitationPage() {
   });
   return (
     <EntryFrame title="Accept the invitation">
-      {invitation.error !== null ? (
-        <FailureNotice error={invitation.error} isSmall />
-      ) : invitation.data === undefined ? (
-        <Loading rows={3} />
-      ) : (
-        <Acceptance token={token} invitation={invitation.data} />
-      )}
+      <Loaded query={invitation} rows={3} isSmall>
+        {(data) => <Acceptance token={token} invitation={data} />}
+      </Loaded>
     </EntryFrame>
   );
 }
@@ -72,7 +68,7 @@ function Acceptance({ token, invitation }: { token: string; invitation: Output<'
               hint="At least 8 characters."
               required
               value={password}
-              onChange={(event) => setPassword(event.target.value)}
+              onText={setPassword}
             />
           )}
           <FormFailure error={error} />

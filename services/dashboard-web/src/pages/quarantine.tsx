@@ -13,7 +13,7 @@ import { Button } from '../ui/button.tsx';
 import { Page } from '../ui/page.tsx';
 import { PagedTable } from '../ui/paged-table.tsx';
 import { Notice } from '../ui/states.tsx';
-import type { Column } from '../ui/table.tsx';
+import { actionsColumn, type Column, Faded } from '../ui/table.tsx';
 import { useToast } from '../ui/toasts.tsx';
 
 type Entry = Output<'quarantine.list'>['entries'][number];
@@ -73,9 +73,7 @@ function quarantineColumns(
   return [
     {
       title: 'Since',
-      cell: ({ quarantinedAt }) => (
-        <span className="whitespace-nowrap text-muted">{formatTime(Date.parse(quarantinedAt), zone)}</span>
-      ),
+      cell: ({ quarantinedAt }) => <Faded>{formatTime(Date.parse(quarantinedAt), zone)}</Faded>,
     },
     {
       title: 'Event',
@@ -93,15 +91,10 @@ function quarantineColumns(
         </span>
       ),
     },
-    {
-      title: 'Actions',
-      isPinned: true,
-      isNumber: true,
-      cell: ({ id }) => (
-        <Button size="small" disabled={isReplaying} aria-label={`Replay ${id}`} onClick={() => onReplay(id)}>
-          Replay
-        </Button>
-      ),
-    },
+    actionsColumn(({ id }) => (
+      <Button size="small" disabled={isReplaying} aria-label={`Replay ${id}`} onClick={() => onReplay(id)}>
+        Replay
+      </Button>
+    )),
   ];
 }

@@ -1,19 +1,17 @@
 import { MessagesSquare } from 'lucide-react';
 import { ActivityPage } from '../activity/activity-list.tsx';
 import { threadColumns } from '../activity/thread-columns.tsx';
-import { useSpace } from '../space/space.ts';
 import { Notice } from '../ui/states.tsx';
 
 /** Threads, most recently active first. */
 export function ThreadsPage() {
-  const space = useSpace();
   return (
     <ActivityPage
       procedure="threads.list"
       title="Threads"
       subtitle="Conversations, most recently active first."
       searchLabel="Thread, user or text of an input"
-      columns={threadColumns(space)}
+      columns={threadColumns}
       empty={
         <Notice icon={MessagesSquare} title="No threads" isSmall>
           Events whose context has a thread id appear here.

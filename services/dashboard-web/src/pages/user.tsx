@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
+import { useParams } from '@tanstack/react-router';
 import { MessagesSquare } from 'lucide-react';
 import { ActivityFacts } from '../activity/activity-facts.tsx';
 import { ActivityTable } from '../activity/activity-list.tsx';
@@ -9,6 +9,7 @@ import { rangeOf } from '../filter/conditions.ts';
 import { RangeField } from '../filter/range-field.tsx';
 import { useFilter } from '../filter/use-filter.ts';
 import { useSpace } from '../space/space.ts';
+import { SpaceLink } from '../space/space-link.tsx';
 import { describeText } from '../text/marks.ts';
 import { buttonClasses } from '../ui/button.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
@@ -37,21 +38,16 @@ export function UserPage() {
         <>
           <RangeField search={search} onChange={set} />
           <CopyButton label="Copy the user id" text={userId} />
-          <Link
-            to="/s/$spaceId/events"
-            params={{ spaceId: space.id }}
-            search={{ ...rangeOf(search), userId }}
-            className={buttonClasses()}
-          >
+          <SpaceLink page="events" search={{ ...rangeOf(search), userId }} className={buttonClasses()}>
             Show events
-          </Link>
+          </SpaceLink>
         </>
       }
     >
       <ActivityTable
         procedure="threads.list"
         caption={`Threads of ${describeText(userId)}`}
-        columns={threadColumns(space).filter(({ title }) => title !== 'User')}
+        columns={threadColumns.filter(({ title }) => title !== 'User')}
         query={{ userId, from, to }}
         empty={
           <Notice icon={MessagesSquare} title="No threads" isSmall>

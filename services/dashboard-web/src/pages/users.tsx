@@ -1,16 +1,14 @@
-import { Link } from '@tanstack/react-router';
 import { UserRound } from 'lucide-react';
 import { LastState } from '../activity/activity-columns.tsx';
 import { ActivityPage } from '../activity/activity-list.tsx';
 import { rangeOf } from '../filter/conditions.ts';
-import { useSpace } from '../space/space.ts';
+import { SpaceLink } from '../space/space-link.tsx';
 import { ShownText } from '../text/shown-text.tsx';
 import { Notice } from '../ui/states.tsx';
 import { useSearchTexts } from '../url/use-search.ts';
 
 /** End users, most recently active first. A user's page has the same range of time. */
 export function UsersPage() {
-  const { id: spaceId } = useSpace();
   const search = useSearchTexts();
   return (
     <ActivityPage
@@ -25,14 +23,14 @@ export function UsersPage() {
           cell: ({ id, lastState }) => (
             <span className="flex min-w-0 items-center gap-1.5">
               <LastState state={lastState} />
-              <Link
-                to="/s/$spaceId/users/$userId"
-                params={{ spaceId, userId: id }}
+              <SpaceLink
+                page="user"
+                id={id}
                 search={rangeOf(search)}
                 className="truncate font-medium hover:underline"
               >
                 <ShownText text={id} />
-              </Link>
+              </SpaceLink>
             </span>
           ),
         },

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { apiQuery } from '../api/query.ts';
 import type { WholeEvent } from '../event/event-query.ts';
 import type { Usage } from '../event/event-text.ts';
 import { formatMoney, formatShare } from '../format/number.ts';
 import { useSpace } from '../space/space.ts';
+import { SpaceLink } from '../space/space-link.tsx';
 
 /** How long a cost is not loaded again, in milliseconds: prices change rarely. */
 const freshMs = 60_000;
@@ -35,15 +35,11 @@ export function CallCost({ event, usage }: { event: WholeEvent; usage: Usage }) 
         {cost !== null && <span className="font-medium">{formatMoney(Number(cost))}</span>}
         {listPricedTokens > 0 && <span className="text-muted"> at the list price</span>}
         {pricedTokens < tokens && (
-          <Link
-            to="/s/$spaceId/settings/prices"
-            params={{ spaceId }}
-            className="text-muted underline decoration-line hover:decoration-current"
-          >
+          <SpaceLink page="prices" className="text-muted underline decoration-line hover:decoration-current">
             {cost === null
               ? 'no price'
               : ` for ${formatShare(pricedTokens / tokens)} of the tokens; the others have no price`}
-          </Link>
+          </SpaceLink>
         )}
       </dd>
     </dl>

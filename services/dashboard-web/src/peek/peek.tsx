@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { ArrowUpRight, X } from 'lucide-react';
 import { useMemo } from 'react';
 import { Conversation } from '../event/conversation.tsx';
@@ -8,10 +7,11 @@ import { eventQuery, type WholeEvent } from '../event/event-query.ts';
 import { readEventText } from '../event/event-text.ts';
 import { formatDuration } from '../format/number.ts';
 import { useSpace } from '../space/space.ts';
+import { SpaceLink } from '../space/space-link.tsx';
 import { ShownText } from '../text/shown-text.tsx';
 import { StateBadge, TypeBadge } from '../ui/badge.tsx';
 import { buttonClasses, IconButton } from '../ui/button.tsx';
-import { FailureNotice, Loading } from '../ui/states.tsx';
+import { Loaded } from '../ui/loaded.tsx';
 import type { Search } from '../url/search.ts';
 import { CallCost } from './call-cost.tsx';
 import { TokenBar } from './token-bar.tsx';
@@ -19,7 +19,7 @@ import { TokenBar } from './token-bar.tsx';
 /** An event beside a list. `filter` is the list's filter, which the event's page uses for its previous and next events. */
 export function Peek({ eventId, filter, onClose }: { eventId: string; filter: Search; onClose: () => void }) {
   const { id: spaceId } = useSpace();
-  const { data, error, refetch } = useQuery(eventQuery(spaceId, eventId));
+  const query = useQuery(eventQuery(spaceId, eventId));
   return (
     <aside
       aria-label="Selected event"
@@ -27,14 +27,9 @@ export function Peek({ eventId, filter, onClose }: { eventId: string; filter: Se
     >
       <div className="flex h-11 shrink-0 items-center gap-2 border-line border-b px-3">
         <h2 className="flex-1 font-medium text-sm">Event</h2>
-        <Link
-          to="/s/$spaceId/events/$eventId"
-          params={{ spaceId, eventId }}
-          search={filter}
-          className={buttonClasses('plain', 'small')}
-        >
+        <SpaceLink page="event" id={eventId} search={filter} className={buttonClasses('plain', 'small')}>
           Open <ArrowUpRight aria-hidden />
-        </Link>
+        </SpaceLink>
         <IconButton label="Close (Esc)" onClick={onClose}>
           <X aria-hidden />
         </IconButton>
@@ -45,13 +40,9 @@ export function Peek({ eventId, filter, onClose }: { eventId: string; filter: Se
         role="region"
         aria-label="Content of the selected event"
       >
-        {error !== null ? (
-          <FailureNotice error={error} onRetry={() => void refetch()} isSmall />
-        ) : data === undefined ? (
-          <Loading />
-        ) : (
-          <EventSummary event={data} />
-        )}
+        <Loaded query={query} isSmall>
+          {(data) => <EventSummary event={data} />}
+        </Loaded>
       </div>
     </aside>
   );

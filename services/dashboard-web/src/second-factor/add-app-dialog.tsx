@@ -1,11 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
-import { type FormEvent, lazy, Suspense, useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
+import type { Output } from '../api/paths.ts';
 import { apiQuery, useApiMutation } from '../api/query.ts';
-import { FormFailure } from '../ui/confirm-dialog.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
-import { Dialog, FormActions } from '../ui/dialog.tsx';
+import { Dialog } from '../ui/dialog.tsx';
 import { TextField } from '../ui/field.tsx';
-import { FailureNotice, Loading } from '../ui/states.tsx';
+import { Form } from '../ui/form.tsx';
+import { Loaded } from '../ui/loaded.tsx';
 
 /** Loaded with its encoder when an app is added. */
 const QrCode = lazy(async () => ({ default: (await import('./qr-code.tsx')).QrCode }));
@@ -19,31 +20,42 @@ interface Outcome {
 export function AddAppDialog({ isOpen, ...outcome }: Outcome & { isOpen: boolean }) {
   return (
     <Dialog isOpen={isOpen} onClose={outcome.onClose} title="Add an authenticator app">
-      {isOpen && <AddAppForm {...outcome} />}
+      <AddAppForm {...outcome} />
     </Dialog>
   );
 }
 
 function AddAppForm({ onClose, onAdded }: Outcome) {
-  const proposed = useQuery({
+  const query = useQuery({
     ...apiQuery('secondFactor.proposeTotp', undefined),
     // Each dialog has a secret of its own, which does not change while it is open.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   });
+  return (
+    <Loaded query={query} rows={4} isSmall>
+      {(proposed) => <ProposedApp {...proposed} onClose={onClose} onAdded={onAdded} />}
+    </Loaded>
+  );
+}
+
+function ProposedApp({
+  secret,
+  uri,
+  proposal,
+  onClose,
+  onAdded,
+}: Outcome & Output<'secondFactor.proposeTotp'>) {
   const [code, setCode] = useState('');
-  const { mutate, error, isPending } = useApiMutation('secondFactor.addTotp', {
+  const { mutateAsync } = useApiMutation('secondFactor.addTotp', {
     reload: ['secondFactor.list', 'me', 'sessions.list'],
   });
-  if (proposed.error !== null) return <FailureNotice error={proposed.error} isSmall />;
-  if (proposed.data === undefined) return <Loading rows={4} />;
-  const { secret, uri, proposal } = proposed.data;
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault();
-    mutate({ proposal, code }, { onSuccess: onAdded });
-  };
   return (
-    <form onSubmit={onSubmit} className="flex flex-col gap-4">
+    <Form
+      action="Add the app"
+      onSubmit={() => mutateAsync({ proposal, code }).then(onAdded)}
+      onCancel={onClose}
+    >
       <p className="text-muted text-sm">Scan this with your app, or type the secret into it.</p>
       <div className="mx-auto size-48">
         <Suspense>
@@ -65,10 +77,8 @@ function AddAppForm({ onClose, onAdded }: Outcome) {
         autoComplete="one-time-code"
         required
         value={code}
-        onChange={(event) => setCode(event.target.value)}
+        onText={setCode}
       />
-      <FormFailure error={error} />
-      <FormActions action="Add the app" onCancel={onClose} isDisabled={isPending} />
-    </form>
+    </Form>
   );
 }

@@ -1,5 +1,5 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
 import { createPasskey } from '../api/passkey.ts';
 import type { Output, QueryPath } from '../api/paths.ts';
 import { apiQuery, useApiMutation } from '../api/query.ts';
@@ -7,11 +7,12 @@ import { formatTime } from '../format/time.ts';
 import { useSettings } from '../settings/settings.ts';
 import { ShownText } from '../text/shown-text.tsx';
 import { Button } from '../ui/button.tsx';
-import { ConfirmDialog, FormFailure } from '../ui/confirm-dialog.tsx';
+import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
-import { Dialog, FormActions } from '../ui/dialog.tsx';
+import { Dialog } from '../ui/dialog.tsx';
 import { TextField } from '../ui/field.tsx';
-import { FailureNotice, Loading } from '../ui/states.tsx';
+import { Form, FormFailure } from '../ui/form.tsx';
+import { Loaded } from '../ui/loaded.tsx';
 import { AddAppDialog } from './add-app-dialog.tsx';
 
 /** What a change of the second factors changes too. */
@@ -19,10 +20,11 @@ const reload: readonly QueryPath[] = ['secondFactor.list', 'me', 'sessions.list'
 
 /** The user's authenticator app, passkeys and recovery codes. */
 export function Factors() {
-  const { data, error, refetch } = useQuery(apiQuery('secondFactor.list', undefined));
-  if (error !== null) return <FailureNotice error={error} onRetry={() => void refetch()} isSmall />;
-  if (data === undefined) return <Loading rows={3} />;
-  return <FactorList list={data} />;
+  return (
+    <Loaded query={useQuery(apiQuery('secondFactor.list', undefined))} rows={3} isSmall>
+      {(list) => <FactorList list={list} />}
+    </Loaded>
+  );
 }
 
 function FactorList({ list }: { list: Output<'secondFactor.list'> }) {
@@ -164,42 +166,29 @@ interface Outcome {
 function AddPasskeyDialog({ isOpen, ...outcome }: Outcome & { isOpen: boolean }) {
   return (
     <Dialog isOpen={isOpen} onClose={outcome.onClose} title="Add a passkey">
-      {isOpen && <AddPasskeyForm {...outcome} />}
+      <AddPasskeyForm {...outcome} />
     </Dialog>
   );
 }
 
 function AddPasskeyForm({ onClose, onAdded }: Outcome) {
   const [name, setName] = useState('');
-  const add = useApiMutation('secondFactor.addPasskey', {
-    reload: ['secondFactor.list', 'me', 'sessions.list'],
-  });
-  const { mutate, error, isPending } = useMutation({
-    mutationFn: async () => add.mutateAsync({ ...(await createPasskey()), name }),
-    onSuccess: onAdded,
-  });
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault();
-    mutate();
+  const { mutateAsync } = useApiMutation('secondFactor.addPasskey', { reload });
+  const add = async () => {
+    await mutateAsync({ ...(await createPasskey()), name });
+    onAdded();
   };
   return (
-    <form onSubmit={onSubmit} className="flex flex-col gap-4">
+    <Form action="Create the passkey" onSubmit={add} onCancel={onClose}>
       <TextField
         label="Name"
         hint="Where the passkey is stored, such as “laptop” or “security key”. The browser asks next."
         required
         autoFocus
-        autoComplete="off"
         value={name}
-        onChange={(event) => setName(event.target.value)}
+        onText={setName}
       />
-      <FormFailure error={error} />
-      <FormActions
-        action={isPending ? 'Waiting for the browser …' : 'Create the passkey'}
-        onCancel={onClose}
-        isDisabled={isPending}
-      />
-    </form>
+    </Form>
   );
 }
 

@@ -1,20 +1,17 @@
-import { useEffect, useMemo, useState } from 'react';
+import { useMemo } from 'react';
+import { useWorker } from '../api/use-worker.ts';
 import { splitLines } from './split-lines.ts';
 
 /** Longer texts are split in a worker, in characters: these take less time than the start of one. */
 const syncCharsMax = 200_000;
 
+const startSplitter = () => new Worker(new URL('./lines-worker.ts', import.meta.url), { type: 'module' });
+
 /** The lines of a text, at most so many characters each; undefined while a long one is being split. */
 export function useLines(text: string, charsMax: number): readonly string[] | undefined {
   const isShort = text.length <= syncCharsMax;
   const short = useMemo(() => (isShort ? splitLines(text, charsMax) : undefined), [text, charsMax, isShort]);
-  const [long, setLong] = useState<{ text: string; lines: readonly string[] }>();
-  useEffect(() => {
-    if (isShort) return;
-    const worker = new Worker(new URL('./lines-worker.ts', import.meta.url), { type: 'module' });
-    worker.addEventListener('message', ({ data }: MessageEvent<string[]>) => setLong({ text, lines: data }));
-    worker.postMessage({ text, charsMax });
-    return () => worker.terminate();
-  }, [text, charsMax, isShort]);
-  return short ?? (long?.text === text ? long.lines : undefined);
+  const message = useMemo(() => (isShort ? undefined : { text, charsMax }), [text, charsMax, isShort]);
+  const long = useWorker<{ text: string; charsMax: number }, string[]>(startSplitter, message);
+  return short ?? (long.state === 'done' ? long.result : undefined);
 }

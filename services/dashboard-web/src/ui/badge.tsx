@@ -1,4 +1,4 @@
-import { Bot, CircleCheck, CircleX, Wrench } from 'lucide-react';
+import { Bot, CircleCheck, CircleX, type LucideProps, Wrench } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { classes } from './classes.ts';
 
@@ -46,4 +46,20 @@ export function StateBadge({ state }: { state: 'ok' | 'error' }) {
       {state === 'ok' ? 'OK' : 'Error'}
     </Badge>
   );
+}
+
+/** The kind of an event as an icon with a name. */
+export function TypeIcon({ type, className, ...rest }: { type: 'llm' | 'tool' } & LucideProps) {
+  const Icon = type === 'llm' ? Bot : Wrench;
+  return (
+    <Icon
+      aria-label={type === 'llm' ? 'LLM call' : 'Tool call'}
+      className={classes('size-4 shrink-0', type === 'llm' ? 'text-llm' : 'text-tool', className)}
+      {...rest}
+    />
+  );
+}
+
+export function ErrorIcon() {
+  return <CircleX aria-label="Error" className="size-3.5 shrink-0 text-bad" />;
 }

@@ -1,11 +1,14 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
 import { X } from 'lucide-react';
-import { type ReactNode, useContext } from 'react';
+import { type ReactNode, useContext, useRef } from 'react';
 import { ConfirmationContext } from '../api/confirmation.ts';
-import { Button, type ButtonLook, IconButton } from './button.tsx';
+import { IconButton } from './button.tsx';
 import { classes } from './classes.ts';
 
-/** A modal dialog. Esc and a click outside close it; the focus returns to the previous element. */
+/**
+ * A modal dialog. It focuses its first field. Esc and a click outside close it; the focus returns to the previous element.
+ * Its content is mounted while it is open.
+ */
 export function Dialog({
   isOpen,
   onClose,
@@ -26,6 +29,7 @@ export function Dialog({
 }) {
   // A click on the question of the confirmation, or Esc there, is not meant for the dialog below it.
   const { isOpen: isConfirming } = useContext(ConfirmationContext);
+  const popup = useRef<HTMLDivElement>(null);
   return (
     <Base.Root open={isOpen} onOpenChange={(open) => !open && !isConfirming && onClose()}>
       <Base.Portal>
@@ -36,6 +40,9 @@ export function Dialog({
           )}
         />
         <Base.Popup
+          ref={popup}
+          // Without a field, the first control: the button that closes the dialog.
+          initialFocus={() => popup.current?.querySelector<HTMLElement>('input, select, textarea') ?? true}
           className={classes(
             'fixed top-[12vh] left-1/2 max-h-[80vh] w-[calc(100vw-2rem)] -translate-x-1/2 overflow-y-auto',
             'animate-appear rounded-xl bg-raised p-5 shadow-pop outline-none',
@@ -58,27 +65,5 @@ export function Dialog({
         </Base.Popup>
       </Base.Portal>
     </Base.Root>
-  );
-}
-
-/** The buttons below a form: Cancel, and the one that sends it. */
-export function FormActions({
-  action,
-  onCancel,
-  isDisabled,
-  look = 'primary',
-}: {
-  action: string;
-  onCancel: () => void;
-  isDisabled: boolean;
-  look?: ButtonLook;
-}) {
-  return (
-    <div className="flex justify-end gap-2">
-      <Button onClick={onCancel}>Cancel</Button>
-      <Button look={look} type="submit" disabled={isDisabled}>
-        {action}
-      </Button>
-    </div>
   );
 }

@@ -19,8 +19,9 @@ export function TextField({
   hint,
   problem,
   className,
+  onText,
   ...rest
-}: FieldProps & ComponentProps<'input'>) {
+}: FieldProps & ComponentProps<'input'> & { onText: (text: string) => void }) {
   const id = useId();
   const isDescribed = hint !== undefined || problem !== undefined;
   return (
@@ -33,6 +34,8 @@ export function TextField({
         className={classes(inputClasses, problem !== undefined && 'border-bad-line')}
         aria-invalid={problem !== undefined}
         aria-describedby={isDescribed ? `${id}-hint` : undefined}
+        autoComplete="off"
+        onChange={(event) => onText(event.target.value)}
         {...rest}
       />
       {isDescribed && (

@@ -123,3 +123,18 @@ function BodyCell<Row>({
     </td>
   );
 }
+
+/** Buttons for a row; in a card they stand at its end. */
+export function actionsColumn<Row>(cell: (row: Row) => ReactNode): Column<Row> {
+  return { title: 'Actions', isPinned: true, isNumber: true, cell };
+}
+
+/** A short text in a cell, such as a time. */
+export function Faded({ children }: { children: ReactNode }) {
+  return <span className="whitespace-nowrap text-muted">{children}</span>;
+}
+
+/** What a cell without a value shows. */
+export function NoValue() {
+  return <span className="text-faint">–</span>;
+}

@@ -1,6 +1,7 @@
 import { Toast } from '@base-ui/react/toast';
 import { X } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { describeFailure } from '../api/failure.ts';
 import { IconButton } from './button.tsx';
 
 /** Short messages at the edge of the window, announced to screen readers. */
@@ -37,4 +38,14 @@ function ToastList() {
 export function useToast(): (message: string) => void {
   const { add } = Toast.useToastManager();
   return (message) => void add({ title: message });
+}
+
+/** Runs a change. A toast says what was done, or why the change failed. */
+export function useAttempt(): (change: Promise<unknown>, done?: string) => void {
+  const toast = useToast();
+  return (change, done) =>
+    void change.then(
+      () => done !== undefined && toast(done),
+      (error: unknown) => toast(describeFailure(error).message),
+    );
 }

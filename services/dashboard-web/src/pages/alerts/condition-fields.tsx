@@ -52,8 +52,7 @@ function MetricFields({ draft, onChange }: Fields) {
             inputMode="decimal"
             required
             value={draft.bound}
-            onChange={(event) => onChange({ bound: event.target.value })}
-            autoComplete="off"
+            onText={(text) => onChange({ bound: text })}
           />
         </>
       )}
@@ -81,8 +80,7 @@ function TimeFields({ draft, onChange }: Fields) {
         inputMode="numeric"
         required
         value={draft.holdMinutes}
-        onChange={(event) => onChange({ holdMinutes: event.target.value })}
-        autoComplete="off"
+        onText={(text) => onChange({ holdMinutes: text })}
       />
     </div>
   );
@@ -112,8 +110,7 @@ function ScopeFields({ draft, onChange }: Fields) {
           required
           maxLength={256}
           value={draft.attributeKey}
-          onChange={(event) => onChange({ attributeKey: event.target.value })}
-          autoComplete="off"
+          onText={(text) => onChange({ attributeKey: text })}
         />
       )}
       {scope !== 'all' && (
@@ -126,8 +123,7 @@ function ScopeFields({ draft, onChange }: Fields) {
           required
           maxLength={256}
           value={draft.scopeValue}
-          onChange={(event) => onChange({ scopeValue: event.target.value })}
-          autoComplete="off"
+          onText={(text) => onChange({ scopeValue: text })}
         />
       )}
     </div>

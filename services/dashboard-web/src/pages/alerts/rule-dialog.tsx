@@ -1,14 +1,14 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { type FormEvent, useDeferredValue, useState } from 'react';
+import { useDeferredValue, useState } from 'react';
 import { describeFailure } from '../../api/failure.ts';
 import { apiQuery, useApiMutation } from '../../api/query.ts';
 import { formatCounted } from '../../format/number.ts';
 import { formatMinute } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
 import { useSpace } from '../../space/space.ts';
-import { FormFailure } from '../../ui/confirm-dialog.tsx';
-import { Dialog, FormActions } from '../../ui/dialog.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
 import { type Condition, formatAlertValue, type Rule } from './alert-text.ts';
 import { ConditionFields } from './condition-fields.tsx';
 import { conditionOf, draftOf } from './rule-draft.ts';
@@ -31,35 +31,33 @@ function RuleForm({ rule, onClose }: { rule: Rule | undefined; onClose: () => vo
   const { id: spaceId } = useSpace();
   const [draft, setDraft] = useState(() => draftOf(rule));
   const [targetIds, setTargetIds] = useState<readonly string[]>(rule?.targetIds ?? []);
-  const { mutateAsync, error, isPending } = useApiMutation('alerts.save', { reload: ['alerts.list'] });
+  const { mutateAsync } = useApiMutation('alerts.save', { reload: ['alerts.list'] });
   const condition = conditionOf(draft);
-  const onSubmit = async (event: FormEvent) => {
-    event.preventDefault();
+  const save = async () => {
     if (condition === undefined) return;
     const name = draft.name.trim();
     const saved = { spaceId, ...condition, name, targetIds: [...targetIds], ...(rule && { id: rule.id }) };
-    await mutateAsync(saved).then(onClose, () => {});
+    await mutateAsync(saved);
+    onClose();
   };
   return (
-    <form onSubmit={(event) => void onSubmit(event)} className="flex flex-col gap-4">
+    <Form
+      action="Save"
+      onSubmit={save}
+      onCancel={onClose}
+      isDisabled={condition === undefined || draft.name.trim() === ''}
+    >
       <TextField
         label="Name"
         required
         maxLength={100}
         value={draft.name}
-        onChange={(event) => setDraft({ ...draft, name: event.target.value })}
-        autoComplete="off"
+        onText={(text) => setDraft({ ...draft, name: text })}
       />
       <ConditionFields draft={draft} onChange={(change) => setDraft({ ...draft, ...change })} />
       <TargetChoice chosen={targetIds} onChange={setTargetIds} />
       {condition !== undefined && <RulePreview condition={condition} />}
-      <FormFailure error={error} />
-      <FormActions
-        action="Save"
-        onCancel={onClose}
-        isDisabled={isPending || condition === undefined || draft.name.trim() === ''}
-      />
-    </form>
+    </Form>
   );
 }
 

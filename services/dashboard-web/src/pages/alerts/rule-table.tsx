@@ -1,6 +1,5 @@
 import { BellOff, BellRing, Pencil, Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { describeFailure } from '../../api/failure.ts';
 import { useApiMutation } from '../../api/query.ts';
 import { formatMinute } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
@@ -10,8 +9,8 @@ import { Badge, type Tone } from '../../ui/badge.tsx';
 import { IconButton } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { Notice } from '../../ui/states.tsx';
-import { Table } from '../../ui/table.tsx';
-import { useToast } from '../../ui/toasts.tsx';
+import { actionsColumn, Table } from '../../ui/table.tsx';
+import { useAttempt } from '../../ui/toasts.tsx';
 import { describeRule, formatAlertValue, kinds, type Rule } from './alert-text.ts';
 
 const phases: Record<Rule['phase'], { tone: Tone; label: string }> = {
@@ -72,12 +71,7 @@ export function RuleTable({ rules, onEdit }: { rules: readonly Rule[]; onEdit: (
           className: 'text-muted whitespace-nowrap',
           cell: ({ evaluatedUntil }) => formatMinute(Date.parse(evaluatedUntil), zone),
         },
-        {
-          title: 'Actions',
-          isPinned: true,
-          isNumber: true,
-          cell: (rule) => <RuleActions rule={rule} onEdit={onEdit} />,
-        },
+        actionsColumn((rule: Rule) => <RuleActions rule={rule} onEdit={onEdit} />),
       ]}
     />
   );
@@ -85,7 +79,7 @@ export function RuleTable({ rules, onEdit }: { rules: readonly Rule[]; onEdit: (
 
 function RuleActions({ rule, onEdit }: { rule: Rule; onEdit: (rule: Rule) => void }) {
   const { id: spaceId, role } = useSpace();
-  const toast = useToast();
+  const attempt = useAttempt();
   const [isRemoving, setRemoving] = useState(false);
   const mute = useApiMutation('alerts.mute', { reload: ['alerts.list'] });
   const remove = useApiMutation('alerts.remove', { reload: ['alerts.list'] });
@@ -94,9 +88,9 @@ function RuleActions({ rule, onEdit }: { rule: Rule; onEdit: (rule: Rule) => voi
   const wasMuted = isMuted(rule.mutedUntil);
   const changeMute = () => {
     const until = wasMuted ? null : new Date(Date.now() + muteMs).toISOString();
-    mute.mutateAsync({ spaceId, id, until }).then(
-      () => toast(wasMuted ? `${name} is no longer muted.` : `${name} is muted for a day.`),
-      (error: unknown) => toast(describeFailure(error).message),
+    attempt(
+      mute.mutateAsync({ spaceId, id, until }),
+      wasMuted ? `${name} is no longer muted.` : `${name} is muted for a day.`,
     );
   };
   return (

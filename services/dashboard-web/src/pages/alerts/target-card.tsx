@@ -1,22 +1,25 @@
 import { useQuery } from '@tanstack/react-query';
 import { Plus, Send, Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { describeFailure } from '../../api/failure.ts';
+import type { Output } from '../../api/paths.ts';
 import { apiQuery, useApiMutation } from '../../api/query.ts';
 import { useSpace } from '../../space/space.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
+import { ShownOnce } from '../../ui/copy-button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { SelectField, TextField } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
+import { Loaded } from '../../ui/loaded.tsx';
 import { Card } from '../../ui/page.tsx';
-import { FailureNotice, Loading } from '../../ui/states.tsx';
-import { Table } from '../../ui/table.tsx';
-import { useToast } from '../../ui/toasts.tsx';
-import { TargetDialog } from './target-dialog.tsx';
+import { actionsColumn, Table } from '../../ui/table.tsx';
+import { useAttempt } from '../../ui/toasts.tsx';
 
 /** Where alerts are sent. */
 export function TargetCard() {
   const { id: spaceId } = useSpace();
   const [isAdding, setAdding] = useState(false);
-  const { data, error } = useQuery(apiQuery('alerts.targets', { spaceId }));
+  const query = useQuery(apiQuery('alerts.targets', { spaceId }));
   return (
     <Card
       title="Targets"
@@ -28,42 +31,39 @@ export function TargetCard() {
         </Button>
       }
     >
-      {error !== null ? (
-        <FailureNotice error={error} isSmall />
-      ) : data === undefined ? (
-        <Loading rows={2} />
-      ) : data.targets.length === 0 ? (
-        <p className="px-4 py-3 text-muted text-sm">
-          Add a webhook, a Slack channel or an e-mail address. Until then alerts are only shown here.
-        </p>
-      ) : (
-        <Table
-          caption="Alert targets"
-          rows={data.targets}
-          keyOf={({ id }) => id}
-          columns={[
-            {
-              title: 'Name',
-              cell: ({ name }) => <span className="font-medium [overflow-wrap:anywhere]">{name}</span>,
-            },
-            { title: 'Kind', cell: ({ kind }) => <Badge>{kind}</Badge> },
-            {
-              title: 'Address',
-              isExtra: true,
-              className: 'max-w-72 truncate text-muted',
-              cell: ({ shownAddress }) => shownAddress,
-            },
-            {
-              title: 'Actions',
-              isPinned: true,
-              isNumber: true,
-              cell: (target) => <TargetActions {...target} />,
-            },
-          ]}
-        />
-      )}
-      {data !== undefined && (
-        <TargetDialog isOpen={isAdding} onClose={() => setAdding(false)} hasMail={data.hasMail} />
+      <Loaded query={query} rows={2} isSmall>
+        {(data) =>
+          data.targets.length === 0 ? (
+            <p className="px-4 py-3 text-muted text-sm">
+              Add a webhook, a Slack channel or an e-mail address. Until then alerts are only shown here.
+            </p>
+          ) : (
+            <Table
+              caption="Alert targets"
+              rows={data.targets}
+              keyOf={({ id }) => id}
+              columns={[
+                {
+                  title: 'Name',
+                  cell: ({ name }) => <span className="font-medium [overflow-wrap:anywhere]">{name}</span>,
+                },
+                { title: 'Kind', cell: ({ kind }) => <Badge>{kind}</Badge> },
+                {
+                  title: 'Address',
+                  isExtra: true,
+                  className: 'max-w-72 truncate text-muted',
+                  cell: ({ shownAddress }) => shownAddress,
+                },
+                actionsColumn((target: Output<'alerts.targets'>['targets'][number]) => (
+                  <TargetActions {...target} />
+                )),
+              ]}
+            />
+          )
+        }
+      </Loaded>
+      {query.data !== undefined && (
+        <TargetDialog isOpen={isAdding} onClose={() => setAdding(false)} hasMail={query.data.hasMail} />
       )}
     </Card>
   );
@@ -71,15 +71,9 @@ export function TargetCard() {
 
 function TargetActions({ id, name }: { id: string; name: string }) {
   const { id: spaceId } = useSpace();
-  const toast = useToast();
+  const attempt = useAttempt();
   const test = useApiMutation('alerts.testTarget', { reload: ['alerts.history'] });
   const remove = useApiMutation('alerts.removeTarget', { reload: ['alerts.targets'] });
-  const attempt = (change: Promise<unknown>, done: string) => {
-    change.then(
-      () => toast(done),
-      (failure: unknown) => toast(describeFailure(failure).message),
-    );
-  };
   return (
     <span className="inline-flex gap-1">
       <IconButton
@@ -97,5 +91,73 @@ function TargetActions({ id, name }: { id: string; name: string }) {
         <Trash2 aria-hidden />
       </IconButton>
     </span>
+  );
+}
+
+type Kind = Output<'alerts.targets'>['targets'][number]['kind'];
+
+const kinds: { value: Kind; label: string; address: string; example: string }[] = [
+  { value: 'webhook', label: 'Signed webhook', address: 'URL', example: 'https://example.com/weir' },
+  { value: 'slack', label: 'Slack', address: 'Webhook URL', example: 'https://hooks.slack.com/services/…' },
+  { value: 'email', label: 'E-mail', address: 'E-mail address', example: 'on-call@example.com' },
+];
+
+/** Adds a target. The secret of a webhook is shown once. */
+function TargetDialog({
+  isOpen,
+  onClose,
+  hasMail,
+}: {
+  isOpen: boolean;
+  onClose: () => void;
+  hasMail: boolean;
+}) {
+  return (
+    <Dialog isOpen={isOpen} onClose={onClose} title="Add a target">
+      <TargetForm onClose={onClose} hasMail={hasMail} />
+    </Dialog>
+  );
+}
+
+function TargetForm({ onClose, hasMail }: { onClose: () => void; hasMail: boolean }) {
+  const { id: spaceId } = useSpace();
+  const [kind, setKind] = useState<Kind>('webhook');
+  const [name, setName] = useState('');
+  const [address, setAddress] = useState('');
+  const { mutateAsync, data } = useApiMutation('alerts.createTarget', { reload: ['alerts.targets'] });
+  const shown = kinds.find(({ value }) => value === kind);
+  const isUnavailable = kind === 'email' && !hasMail;
+  const add = async () => {
+    const { secret } = await mutateAsync({ spaceId, kind, name, address: address.trim() });
+    if (secret === null) onClose();
+  };
+  if (data?.secret != null)
+    return (
+      <ShownOnce
+        note="Messages are signed with this secret, so that the receiver can verify them. It is not shown again."
+        text={data.secret}
+        copyLabel="Copy the secret"
+        onClose={onClose}
+      />
+    );
+  return (
+    <Form action="Add" onSubmit={add} onCancel={onClose} isDisabled={isUnavailable}>
+      <SelectField label="Kind" options={kinds} value={kind} onChange={setKind} />
+      {isUnavailable && (
+        <p className="text-muted text-sm">
+          Weir cannot send e-mail yet. The operator sets <code>SMTP_URL</code> and <code>SMTP_FROM</code> for
+          the dashboard API.
+        </p>
+      )}
+      <TextField label="Name" required maxLength={100} value={name} onText={setName} />
+      <TextField
+        label={shown?.address ?? ''}
+        required
+        type={kind === 'email' ? 'email' : 'url'}
+        placeholder={shown?.example}
+        value={address}
+        onText={setAddress}
+      />
+    </Form>
   );
 }

@@ -9,9 +9,12 @@ import { ShownText } from '../../text/shown-text.tsx';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { IconButton } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { SelectField } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
+import { actionsColumn, type Column, Table } from '../../ui/table.tsx';
 import type { ApiKey } from './api-key.ts';
-import { RollKeyDialog } from './roll-key-dialog.tsx';
+import { NewKey } from './new-key.tsx';
 
 const tones: Record<ApiKey['state'], Tone> = { active: 'good', expired: 'neutral', revoked: 'bad' };
 
@@ -32,11 +35,8 @@ export function KeyTable({ keys }: { keys: readonly ApiKey[] }) {
         keyOf={({ id }) => id}
         columns={[
           ...keyColumns(zone),
-          {
-            title: 'Actions',
-            isPinned: true,
-            isNumber: true,
-            cell: (key) =>
+          actionsColumn(
+            (key: ApiKey) =>
               key.state === 'active' && (
                 <span className="inline-flex">
                   {key.replacedBy === null && (
@@ -49,7 +49,7 @@ export function KeyTable({ keys }: { keys: readonly ApiKey[] }) {
                   </IconButton>
                 </span>
               ),
-          },
+          ),
         ]}
       />
       <RollKeyDialog apiKey={rolled} onClose={() => setRolled(undefined)} />
@@ -166,5 +166,39 @@ function RevokeKeyDialog({ apiKey, onClose }: { apiKey: ApiKey | undefined; onCl
       Clients that use this key get 401 within a second. This cannot be undone. Events that were sent are
       kept.
     </ConfirmDialog>
+  );
+}
+
+const overlaps = [
+  { value: '0', label: 'Immediately' },
+  { value: '1', label: 'After an hour' },
+  { value: '24', label: 'After a day' },
+  { value: '168', label: 'After a week' },
+] as const;
+
+/** Creates a replacement key. Both work until the old key ends. */
+function RollKeyDialog({ apiKey, onClose }: { apiKey: ApiKey | undefined; onClose: () => void }) {
+  return (
+    <Dialog
+      isOpen={apiKey !== undefined}
+      onClose={onClose}
+      title={`Roll ${apiKey?.name ?? ''}`}
+      description="A new key takes its place. Both work until the old one ends, so that nothing is refused meanwhile."
+    >
+      {apiKey !== undefined && <RollKeyForm apiKey={apiKey} onClose={onClose} />}
+    </Dialog>
+  );
+}
+
+function RollKeyForm({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }) {
+  const { id: spaceId } = useSpace();
+  const [overlap, setOverlap] = useState<(typeof overlaps)[number]['value']>('24');
+  const { mutateAsync, data } = useApiMutation('apiKeys.roll', { reload: ['apiKeys.list'] });
+  if (data !== undefined) return <NewKey apiKey={data.apiKey} onDone={onClose} />;
+  const roll = () => mutateAsync({ spaceId, keyId: apiKey.id, overlapHours: Number(overlap) });
+  return (
+    <Form action="Roll the key" onSubmit={roll} onCancel={onClose}>
+      <SelectField label="The old key ends" options={overlaps} value={overlap} onChange={setOverlap} />
+    </Form>
   );
 }

@@ -1,29 +1,30 @@
 import { useQuery } from '@tanstack/react-query';
 import { KeyRound, Plus } from 'lucide-react';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { apiQuery, useApiMutation } from '../../api/query.ts';
 import { dayMs } from '../../format/time.ts';
 import { useSpace } from '../../space/space.ts';
 import { Button } from '../../ui/button.tsx';
-import { FormFailure } from '../../ui/confirm-dialog.tsx';
-import { Dialog, FormActions } from '../../ui/dialog.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
+import { Loaded } from '../../ui/loaded.tsx';
 import { Card, Page } from '../../ui/page.tsx';
-import { FailureNotice, Loading, Notice } from '../../ui/states.tsx';
+import { Notice } from '../../ui/states.tsx';
 import { KeyTable } from './key-table.tsx';
 import { NewKey } from './new-key.tsx';
 
 /** The API keys of the space, for sending and for reading: create, roll and revoke. */
 export function ApiKeysPage() {
   const { id: spaceId } = useSpace();
-  const { data, error, refetch } = useQuery(apiQuery('apiKeys.list', { spaceId }));
+  const query = useQuery(apiQuery('apiKeys.list', { spaceId }));
   const [isCreating, setCreating] = useState(false);
   return (
     <Page
       title="API keys"
       subtitle="A key either sends events to this space or reads it. Changes take effect within a second."
       actions={
-        data !== undefined && (
+        query.data !== undefined && (
           <Button look="primary" onClick={() => setCreating(true)}>
             <Plus aria-hidden />
             Create key
@@ -32,17 +33,17 @@ export function ApiKeysPage() {
       }
     >
       <Card isFlush>
-        {error !== null ? (
-          <FailureNotice error={error} onRetry={() => void refetch()} isSmall />
-        ) : data === undefined ? (
-          <Loading />
-        ) : data.length === 0 ? (
-          <Notice icon={KeyRound} title="No API key yet" isSmall>
-            Create a key to send events, or a key to read them.
-          </Notice>
-        ) : (
-          <KeyTable keys={data} />
-        )}
+        <Loaded query={query} isSmall>
+          {(data) =>
+            data.length === 0 ? (
+              <Notice icon={KeyRound} title="No API key yet" isSmall>
+                Create a key to send events, or a key to read them.
+              </Notice>
+            ) : (
+              <KeyTable keys={data} />
+            )
+          }
+        </Loaded>
       </Card>
       <CreateKeyDialog isOpen={isCreating} onClose={() => setCreating(false)} />
     </Page>
@@ -66,7 +67,7 @@ const scopes = [
 function CreateKeyDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
   return (
     <Dialog isOpen={isOpen} onClose={onClose} title="Create an API key">
-      {isOpen && <CreateKeyForm onClose={onClose} />}
+      <CreateKeyForm onClose={onClose} />
     </Dialog>
   );
 }
@@ -76,27 +77,23 @@ function CreateKeyForm({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState('');
   const [scope, setScope] = useState<(typeof scopes)[number]['value']>('ingest');
   const [lifetime, setLifetime] = useState<(typeof lifetimes)[number]['value']>('never');
-  const { mutateAsync, data, error, isPending } = useApiMutation('apiKeys.create', {
-    reload: ['apiKeys.list'],
-  });
+  const { mutateAsync, data } = useApiMutation('apiKeys.create', { reload: ['apiKeys.list'] });
   if (data !== undefined) return <NewKey apiKey={data.apiKey} onDone={onClose} />;
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault();
+  const create = () => {
     const expiry =
       lifetime === 'never'
         ? {}
         : { expiresAt: new Date(Date.now() + Number(lifetime) * dayMs).toISOString() };
-    void mutateAsync({ spaceId, name, scope, ...expiry }).catch(() => {});
+    return mutateAsync({ spaceId, name, scope, ...expiry });
   };
   return (
-    <form onSubmit={onSubmit} className="flex flex-col gap-4">
+    <Form action="Create" onSubmit={create} onCancel={onClose}>
       <TextField
         label="Name"
         hint="What uses the key, such as “support agent, production”."
         required
         value={name}
-        onChange={(event) => setName(event.target.value)}
-        autoComplete="off"
+        onText={setName}
       />
       <SelectField
         label="Access"
@@ -110,8 +107,6 @@ function CreateKeyForm({ onClose }: { onClose: () => void }) {
         onChange={setScope}
       />
       <SelectField label="Expires" options={lifetimes} value={lifetime} onChange={setLifetime} />
-      <FormFailure error={error} />
-      <FormActions action="Create" onCancel={onClose} isDisabled={isPending} />
-    </form>
+    </Form>
   );
 }

@@ -1,54 +1,42 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import type { Input, Output } from '../../api/paths.ts';
 import { apiQuery } from '../../api/query.ts';
 import { colorNames } from '../../charts/colors.ts';
 import { TimeChart } from '../../charts/time-chart.tsx';
 import type { TimeSeries } from '../../charts/time-series.ts';
+import type { TimeSpan } from '../../charts/use-chart.ts';
 import { formatMoney } from '../../format/number.ts';
 import { describePriced } from '../../format/priced.ts';
-import { useSpace } from '../../space/space.ts';
+import { SpaceLink } from '../../space/space-link.tsx';
+import { Loaded } from '../../ui/loaded.tsx';
 import { Card } from '../../ui/page.tsx';
-import { FailureNotice, Loading } from '../../ui/states.tsx';
 import { nameGroup } from './series.ts';
 
 /** Models shown as series of their own. */
 const modelsShown = 7;
 
-/** The cost of each model over time, and the share of tokens that have a price. */
-export function CostCard({
-  input,
-  groups,
-  isOnly,
-  onZoom,
-}: {
-  input: Input<'charts.costs'>;
+interface CostChart {
   /** The models that the other charts show, when they are grouped by model. */
   groups: readonly (string | null)[] | undefined;
   /** Whether the other models are left out. */
   isOnly: boolean;
-  onZoom: (range: { from: number; to: number }) => void;
-}) {
-  const { data, error, refetch } = useQuery({
-    ...apiQuery('charts.costs', input),
-    placeholderData: keepPreviousData,
-  });
-  const series = useMemo(
-    () => (data === undefined ? [] : describeCosts(data, groups, isOnly)),
-    [data, groups, isOnly],
+  onZoom: (range: TimeSpan) => void;
+}
+
+/** The cost of each model over time, and the share of tokens that have a price. */
+export function CostCard({ input, ...chart }: CostChart & { input: Input<'charts.costs'> }) {
+  const query = useQuery({ ...apiQuery('charts.costs', input), placeholderData: keepPreviousData });
+  return (
+    <Loaded query={query} isSmall frame={(state) => <Card title="Cost">{state}</Card>}>
+      {(costs) => <Costs costs={costs} {...chart} />}
+    </Loaded>
   );
-  if (data === undefined)
-    return (
-      <Card title="Cost">
-        {error === null ? (
-          <Loading />
-        ) : (
-          <FailureNotice error={error} onRetry={() => void refetch()} isSmall />
-        )}
-      </Card>
-    );
-  const shown = isOnly ? data.models.find(({ model }) => model === groups?.[0]) : data.total;
+}
+
+function Costs({ costs, groups, isOnly, onZoom }: CostChart & { costs: Output<'charts.costs'> }) {
+  const series = useMemo(() => describeCosts(costs, groups, isOnly), [costs, groups, isOnly]);
+  const shown = isOnly ? costs.models.find(({ model }) => model === groups?.[0]) : costs.total;
   const { cost, tokens } = shown ?? { cost: null, tokens: 0 };
   if (shown === undefined || cost === null)
     return (
@@ -60,8 +48,8 @@ export function CostCard({
     <Card title="Cost" actions={<span className="font-medium">{formatMoney(Number(cost))}</span>}>
       <TimeChart
         name="Cost by model"
-        starts={data.starts}
-        end={data.end}
+        starts={costs.starts}
+        end={costs.end}
         series={series}
         kind="bars"
         format={formatMoney}
@@ -87,11 +75,10 @@ function NoCost({ hasTokens }: { hasTokens: boolean }) {
 }
 
 function PricesLink({ className, children }: { className: string; children: string }) {
-  const { id: spaceId } = useSpace();
   return (
-    <Link to="/s/$spaceId/settings/prices" params={{ spaceId }} className={className}>
+    <SpaceLink page="prices" className={className}>
       {children}
-    </Link>
+    </SpaceLink>
   );
 }
 

@@ -1,10 +1,9 @@
-import { Link } from '@tanstack/react-router';
 import type { Output } from '../../api/paths.ts';
 import { formatCompact, formatCount, formatDuration, formatMoney, formatShare } from '../../format/number.ts';
-import { useSpace } from '../../space/space.ts';
+import { SpaceLink } from '../../space/space-link.tsx';
 import { describeText } from '../../text/marks.ts';
 import { ShownText } from '../../text/shown-text.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
+import { type Column, NoValue, Table } from '../../ui/table.tsx';
 import type { Search } from '../../url/search.ts';
 import { useSort } from '../../url/use-sort.ts';
 import type { ChartRange } from './range.ts';
@@ -80,7 +79,7 @@ function costColumn(costOf: (one: ChartSeries) => number | null): Column<ChartSe
     sortBy: costOf,
     cell: (one) => {
       const cost = costOf(one);
-      return cost === null ? <span className="text-faint">–</span> : formatMoney(cost);
+      return cost === null ? <NoValue /> : formatMoney(cost);
     },
   };
 }
@@ -150,20 +149,18 @@ function GroupName({
   range: ChartRange;
   only: Search;
 }) {
-  const { id: spaceId } = useSpace();
   const label = groupBy === 'none' ? (only.name ?? 'All events') : nameGroup(group);
   const events = eventsOf(groupBy, group);
   if (events === undefined) return <span className="text-muted">{label}</span>;
   const time: Record<string, string> = last === undefined ? { from: String(from), to: String(to) } : { last };
   return (
-    <Link
-      to="/s/$spaceId/events"
-      params={{ spaceId }}
+    <SpaceLink
+      page="events"
       search={{ ...only, ...events, ...time }}
       className="block truncate text-accent hover:underline"
       title={`Show events: ${describeText(label)}`}
     >
       <ShownText text={label} />
-    </Link>
+    </SpaceLink>
   );
 }

@@ -1,5 +1,4 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { ChartNoAxesColumn, X } from 'lucide-react';
 import { useMemo } from 'react';
 import { apiQuery } from '../../api/query.ts';
@@ -11,12 +10,14 @@ import { formatCompact, formatDuration } from '../../format/number.ts';
 import { nameZone } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
 import { useSpace } from '../../space/space.ts';
+import { SpaceLink } from '../../space/space-link.tsx';
 import { describeText } from '../../text/marks.ts';
 import { Button, buttonClasses } from '../../ui/button.tsx';
 import { classes } from '../../ui/classes.ts';
 import { SelectField } from '../../ui/field.tsx';
+import { Loaded } from '../../ui/loaded.tsx';
 import { Card, Page } from '../../ui/page.tsx';
-import { FailureNotice, Loading, Notice } from '../../ui/states.tsx';
+import { Notice } from '../../ui/states.tsx';
 import type { Search } from '../../url/search.ts';
 import { CostCard } from './cost-card.tsx';
 import { GroupTable } from './group-table.tsx';
@@ -71,40 +72,42 @@ export function ChartsPage() {
       subtitle={`By ${step}, ${nameZone(zone)}. Includes expired events.`}
       actions={<Controls range={range} groupBy={groupBy} only={only} onChange={set} />}
     >
-      {query.error !== null ? (
-        <FailureNotice error={query.error} onRetry={() => void query.refetch()} />
-      ) : query.data === undefined ? (
-        <Loading />
-      ) : query.data.series.length === 0 ? (
-        <Notice icon={ChartNoAxesColumn} title="No events in this range">
-          <NewestEvent />
-        </Notice>
-      ) : (
-        <div className="flex flex-col gap-4">
-          <div className="grid gap-4 xl:grid-cols-2">
-            <Cards chart={query.data} groupBy={groupBy} only={only} onZoom={zoom} />
-            {hasCosts && (
-              <div className={classes('grid', groupBy === 'model' && 'xl:col-span-2')}>
-                <CostCard
-                  input={input}
-                  groups={only.name === undefined ? (groupBy === 'model' ? models : undefined) : [only.name]}
-                  isOnly={only.name !== undefined}
-                  onZoom={zoom}
-                />
+      <Loaded query={query}>
+        {(data) =>
+          data.series.length === 0 ? (
+            <Notice icon={ChartNoAxesColumn} title="No events in this range">
+              <NewestEvent />
+            </Notice>
+          ) : (
+            <div className="flex flex-col gap-4">
+              <div className="grid gap-4 xl:grid-cols-2">
+                <Cards chart={data} groupBy={groupBy} only={only} onZoom={zoom} />
+                {hasCosts && (
+                  <div className={classes('grid', groupBy === 'model' && 'xl:col-span-2')}>
+                    <CostCard
+                      input={input}
+                      groups={
+                        only.name === undefined ? (groupBy === 'model' ? models : undefined) : [only.name]
+                      }
+                      isOnly={only.name !== undefined}
+                      onZoom={zoom}
+                    />
+                  </div>
+                )}
               </div>
-            )}
-          </div>
-          <Card title="Numbers" isFlush>
-            <GroupTable
-              series={query.data.series}
-              costs={hasCosts ? costs.data : undefined}
-              groupBy={groupBy}
-              range={range}
-              only={only}
-            />
-          </Card>
-        </div>
-      )}
+              <Card title="Numbers" isFlush>
+                <GroupTable
+                  series={data.series}
+                  costs={hasCosts ? costs.data : undefined}
+                  groupBy={groupBy}
+                  range={range}
+                  only={only}
+                />
+              </Card>
+            </div>
+          )
+        }
+      </Loaded>
     </Page>
   );
 }
@@ -129,7 +132,6 @@ function Controls({
   only: Search;
   onChange: (change: Record<string, string | undefined>) => void;
 }) {
-  const { id: spaceId } = useSpace();
   const { search } = useFilter();
   return (
     <>
@@ -148,14 +150,13 @@ function Controls({
         className="w-44"
       />
       <RangeField search={search} fallback={recentDefault} onChange={onChange} />
-      <Link
-        to="/s/$spaceId/events"
-        params={{ spaceId }}
+      <SpaceLink
+        page="events"
         search={{ ...only, ...(last === undefined ? { from: String(from), to: String(to) } : { last }) }}
         className={buttonClasses()}
       >
         Show events
-      </Link>
+      </SpaceLink>
     </>
   );
 }

@@ -24,9 +24,8 @@ export function ChooseEvents({ a, b }: { a: string; b: string }) {
             value={ids[name]}
             required
             spellCheck={false}
-            autoComplete="off"
             className="font-mono"
-            onChange={({ target }) => setIds({ ...ids, [name]: target.value })}
+            onText={(text) => setIds({ ...ids, [name]: text })}
           />
         ))}
         <Button type="submit" look="primary" className="self-start">

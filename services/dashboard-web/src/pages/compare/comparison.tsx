@@ -1,20 +1,23 @@
-import { Link } from '@tanstack/react-router';
 import { ArrowLeftRight, ArrowRight } from 'lucide-react';
 import { useMemo } from 'react';
+import { useWorker } from '../../api/use-worker.ts';
+import type { LineRun } from '../../compare/changes.ts';
 import { type DiffLook, DiffView } from '../../compare/diff-view.tsx';
 import { type ComparedPart, comparedParts, readParts } from '../../compare/parts.ts';
-import { useDiff } from '../../compare/use-diff.ts';
 import type { WholeEvent } from '../../event/event-query.ts';
 import { useIsNarrow } from '../../event-grid/use-is-narrow.ts';
 import { useFilter } from '../../filter/use-filter.ts';
 import { formatTime } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
-import { useSpace } from '../../space/space.ts';
+import { SpaceLink } from '../../space/space-link.tsx';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
-import { classes } from '../../ui/classes.ts';
 import { Page } from '../../ui/page.tsx';
 import { Loading } from '../../ui/states.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
+
+const startDiff = () =>
+  new Worker(new URL('../../compare/diff-worker.ts', import.meta.url), { type: 'module' });
 
 const looks: readonly DiffLook[] = ['split', 'unified'];
 
@@ -30,7 +33,8 @@ export function Comparison({ before, after }: { before: WholeEvent; after: Whole
   const usual: DiffLook = useIsNarrow() ? 'unified' : 'split';
   const look = looks.find((one) => one === search.look) ?? usual;
   const [left, right] = [useLines(old[part]), useLines(now[part])];
-  const diff = useDiff(left, right);
+  const message = useMemo(() => ({ before: left, after: right }), [left, right]);
+  const diff = useWorker<typeof message, LineRun[]>(startDiff, message);
   return (
     <Page
       title="Compare"
@@ -55,63 +59,25 @@ export function Comparison({ before, after }: { before: WholeEvent; after: Whole
         </Button>
       }
     >
-      <PartTabs parts={parts} part={part} onChoose={(one) => set({ part: one })} />
-      <div
-        id="differences"
-        role="tabpanel"
-        aria-labelledby={`tab-${part}`}
-        className="flex min-h-0 flex-1 flex-col"
+      <Tabs
+        label="Parts"
+        tabs={parts.map((value) => ({ value, label: comparedParts[value] }))}
+        chosen={part}
+        onChoose={(one) => set({ part: one })}
+        className="px-4 md:px-6"
       >
         {diff.state === 'done' ? (
           <>
             <p role="status" className="shrink-0 border-line border-b px-4 py-1.5 text-muted text-xs md:px-6">
-              {summarize(diff.runs)}
+              {summarize(diff.result)}
             </p>
-            <DiffView key={part} before={left} after={right} runs={diff.runs} look={look} />
+            <DiffView key={part} before={left} after={right} runs={diff.result} look={look} />
           </>
         ) : (
           <NoDiff isWorking={diff.state === 'working'} />
         )}
-      </div>
+      </Tabs>
     </Page>
-  );
-}
-
-function PartTabs({
-  parts,
-  part,
-  onChoose,
-}: {
-  parts: readonly ComparedPart[];
-  part: ComparedPart;
-  onChoose: (part: ComparedPart) => void;
-}) {
-  return (
-    <div
-      role="tablist"
-      aria-label="Parts"
-      className="flex shrink-0 items-center gap-1 overflow-x-auto border-line border-b px-4 md:px-6"
-    >
-      {parts.map((one) => (
-        <button
-          key={one}
-          type="button"
-          role="tab"
-          id={`tab-${one}`}
-          aria-selected={one === part}
-          aria-controls="differences"
-          onClick={() => onChoose(one)}
-          className={classes(
-            '-mb-px h-9 border-b-2 px-2.5 text-sm',
-            one === part
-              ? 'border-accent font-medium text-ink'
-              : 'border-transparent text-muted hover:text-ink',
-          )}
-        >
-          {comparedParts[one]}
-        </button>
-      ))}
-    </div>
   );
 }
 
@@ -138,15 +104,10 @@ function summarize(runs: readonly { kind: string; count: number }[]): string {
 }
 
 function EventLink({ event }: { event: WholeEvent }) {
-  const { id: spaceId } = useSpace();
   const { zone } = useSettings();
   return (
-    <Link
-      to="/s/$spaceId/events/$eventId"
-      params={{ spaceId, eventId: event.id }}
-      className="max-w-full truncate hover:text-ink hover:underline"
-    >
+    <SpaceLink page="event" id={event.id} className="max-w-full truncate hover:text-ink hover:underline">
       <ShownText text={event.name ?? 'unnamed'} /> · {formatTime(event.startTimeMs, zone)}
-    </Link>
+    </SpaceLink>
   );
 }

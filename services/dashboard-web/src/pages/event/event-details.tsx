@@ -1,11 +1,11 @@
-import { Link, useLocation, useNavigate } from '@tanstack/react-router';
-import { Braces, ChevronRight, Copy, Download, FileText, Link2, Terminal } from 'lucide-react';
+import { useLocation, useNavigate } from '@tanstack/react-router';
+import { ChevronRight, Download } from 'lucide-react';
 import { useMemo } from 'react';
 import { Conversation } from '../../event/conversation.tsx';
 import { EventFields } from '../../event/event-fields.tsx';
 import type { WholeEvent } from '../../event/event-query.ts';
 import { type EventText, readEventText } from '../../event/event-text.ts';
-import { toMarkdown, toPlainText } from '../../event/plain-text.ts';
+import { toPlainText } from '../../event/plain-text.ts';
 import { filterOf } from '../../filter/conditions.ts';
 import { useFilter } from '../../filter/use-filter.ts';
 import { formatDuration } from '../../format/number.ts';
@@ -15,38 +15,35 @@ import { CallCost } from '../../peek/call-cost.tsx';
 import { TokenBar } from '../../peek/token-bar.tsx';
 import { useSettings } from '../../settings/settings.ts';
 import { useSpace } from '../../space/space.ts';
+import { SpaceLink } from '../../space/space-link.tsx';
 import { describeText } from '../../text/marks.ts';
 import { ShownText } from '../../text/shown-text.tsx';
 import { TextLines } from '../../text/text-lines.tsx';
 import { useLines } from '../../text/use-lines.ts';
 import { StateBadge, TypeBadge } from '../../ui/badge.tsx';
-import { Button, buttonClasses } from '../../ui/button.tsx';
-import { classes } from '../../ui/classes.ts';
-import { useCopy } from '../../ui/copy-button.tsx';
-import { Menu, MenuItem } from '../../ui/menu.tsx';
+import { buttonClasses } from '../../ui/button.tsx';
 import { useTitle } from '../../ui/page.tsx';
 import { Loading } from '../../ui/states.tsx';
-import { useToast } from '../../ui/toasts.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
 import { readHash, writeHash } from '../../url/hash.ts';
-import { toCurl } from './curl.ts';
-import { CompareMenu, Neighbours } from './neighbours.tsx';
+import { CompareMenu, CopyMenu, Neighbours } from './event-actions.tsx';
 
 const views = [
-  { view: 'conversation', label: 'Conversation' },
-  { view: 'text', label: 'Text' },
-  { view: 'json', label: 'JSON' },
+  { value: 'conversation', label: 'Conversation' },
+  { value: 'text', label: 'Text' },
+  { value: 'json', label: 'JSON' },
 ] as const;
 
-type View = (typeof views)[number]['view'];
+type View = (typeof views)[number]['value'];
 
 /** The event's payload in three views, beside its other fields. A path in the address's hash opens the JSON at that value. */
 export function EventDetails({ event }: { event: WholeEvent }) {
-  const { search } = useFilter();
+  const { search, set } = useFilter();
   const hash = readHash(useLocation().hash);
   const parts = useMemo(() => readEventText(event.event), [event.event]);
   const isLine = /^L\d+$/.test(hash);
   const view =
-    views.find((one) => one.view === search.view)?.view ??
+    views.find(({ value }) => value === search.view)?.value ??
     (hash === '' ? 'conversation' : isLine ? 'text' : 'json');
   useTitle(describeText(event.name ?? 'Event'));
   return (
@@ -54,15 +51,15 @@ export function EventDetails({ event }: { event: WholeEvent }) {
       <EventHeader event={event} parts={parts} />
       <div className="flex min-h-0 flex-1 max-lg:flex-col">
         <div className="flex min-w-0 flex-1 flex-col lg:min-h-0">
-          <ViewTabs view={view} />
-          <div
-            id="view"
-            role="tabpanel"
-            aria-labelledby={`tab-${view}`}
-            className="flex min-h-0 flex-1 flex-col"
+          <Tabs
+            label="Views"
+            tabs={views}
+            chosen={view}
+            onChoose={(chosen) => set({ view: chosen })}
+            className="px-4 md:px-6"
           >
             <EventView event={event} parts={parts} view={view} hash={hash} isLine={isLine} />
-          </div>
+          </Tabs>
         </div>
         <FieldsPanel event={event} parts={parts} />
       </div>
@@ -102,33 +99,6 @@ function EventHeader({ event, parts }: { event: WholeEvent; parts: EventText }) 
         </div>
       </div>
     </header>
-  );
-}
-
-function ViewTabs({ view }: { view: View }) {
-  const { set } = useFilter();
-  return (
-    <div role="tablist" aria-label="Views" className="flex shrink-0 gap-1 border-line border-b px-4 md:px-6">
-      {views.map(({ view: one, label }) => (
-        <button
-          key={one}
-          type="button"
-          role="tab"
-          id={`tab-${one}`}
-          aria-selected={one === view}
-          aria-controls="view"
-          onClick={() => set({ view: one })}
-          className={classes(
-            '-mb-px h-9 border-b-2 px-2.5 text-sm',
-            one === view
-              ? 'border-accent font-medium text-ink'
-              : 'border-transparent text-muted hover:text-ink',
-          )}
-        >
-          {label}
-        </button>
-      ))}
-    </div>
   );
 }
 
@@ -205,58 +175,15 @@ function FieldsPanel({ event, parts }: { event: WholeEvent; parts: EventText }) 
 }
 
 function Breadcrumb() {
-  const { id: spaceId } = useSpace();
   const { search } = useFilter();
   return (
     <nav aria-label="Breadcrumb" className="mb-1 flex items-center gap-1 text-faint text-xs">
-      <Link
-        to="/s/$spaceId/events"
-        params={{ spaceId }}
-        search={filterOf(search)}
-        className="hover:text-ink hover:underline"
-      >
+      <SpaceLink page="events" search={filterOf(search)} className="hover:text-ink hover:underline">
         Events
-      </Link>
+      </SpaceLink>
       <ChevronRight aria-hidden className="size-3" />
       <span>Event</span>
     </nav>
-  );
-}
-
-/** Menu to copy an event in several formats. */
-function CopyMenu({ event, parts }: { event: WholeEvent; parts: EventText }) {
-  const copy = useCopy();
-  const toast = useToast();
-  const offer = (what: string, text: () => string) => async () => {
-    if (await copy(text())) toast(`${what} copied.`);
-  };
-  return (
-    <Menu
-      align="end"
-      trigger={
-        <Button size="small">
-          <Copy aria-hidden />
-          Copy
-        </Button>
-      }
-    >
-      <MenuItem onSelect={offer('JSON', () => event.event)}>
-        <Braces aria-hidden />
-        JSON, as sent
-      </MenuItem>
-      <MenuItem onSelect={offer('Markdown', () => toMarkdown(parts))}>
-        <FileText aria-hidden />
-        Markdown
-      </MenuItem>
-      <MenuItem onSelect={offer('curl command', () => toCurl(event.event))}>
-        <Terminal aria-hidden />
-        curl command to resend it
-      </MenuItem>
-      <MenuItem onSelect={offer('Link', () => window.location.href)}>
-        <Link2 aria-hidden />
-        Link to this page
-      </MenuItem>
-    </Menu>
   );
 }
 

@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { Inbox, SearchX } from 'lucide-react';
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import { apiQuery } from '../../api/query.ts';
-import { Bars, barsHeight } from '../../charts/bars.tsx';
+import { EventBars, eventBarsHeight } from '../../charts/event-bars.tsx';
 import { readRange } from '../../charts/range.ts';
 import { eventQuery, type ListedEvent } from '../../event/event-query.ts';
 import { EventGrid } from '../../event-grid/event-grid.tsx';
@@ -16,6 +16,7 @@ import { Peek } from '../../peek/peek.tsx';
 import { useSettings } from '../../settings/settings.ts';
 import { useShortcuts } from '../../settings/shortcuts.ts';
 import { useSpace } from '../../space/space.ts';
+import { useOpen } from '../../space/space-link.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Notice } from '../../ui/states.tsx';
 import { readOrder } from './order.ts';
@@ -114,12 +115,12 @@ function Histogram({ input, newestMs }: { input: ListInput; newestMs: number | u
     return range;
   }, [search, now, newestMs, zone]);
   const { data } = useQuery(apiQuery('events.histogram', { ...input, spaceId, from, to, buckets }));
-  if (data === undefined) return <div className={barsHeight} />;
+  if (data === undefined) return <div className={eventBarsHeight} />;
   return (
-    <Bars
-      bars={data.buckets}
+    <EventBars
+      counts={data.buckets}
       bucketMs={data.bucketMs}
-      onRange={(start, end) => set({ last: undefined, from: String(start), to: String(end) })}
+      onRange={({ from, to }) => set({ last: undefined, from: String(from), to: String(to) })}
     />
   );
 }
@@ -132,6 +133,7 @@ function useSelection(events: readonly ListedEvent[]) {
   const { search, set } = useFilter();
   const { id: spaceId } = useSpace();
   const navigate = useNavigate();
+  const openPage = useOpen();
   const queries = useQueryClient();
   const place = events.findIndex(({ id }) => id === search.peek);
   const select = (event: ListedEvent | undefined) => {
@@ -140,11 +142,7 @@ function useSelection(events: readonly ListedEvent[]) {
   };
   const open = (event: ListedEvent | undefined) => {
     if (event === undefined) return;
-    void navigate({
-      to: '/s/$spaceId/events/$eventId',
-      params: { spaceId, eventId: event.id },
-      search: filterOf(search),
-    });
+    openPage({ page: 'event', id: event.id, search: filterOf(search) });
   };
   useShortcuts({
     j: () => select(events[place + 1]),

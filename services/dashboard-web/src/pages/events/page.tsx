@@ -1,17 +1,20 @@
-import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Download, SearchX } from 'lucide-react';
 import { useCallback, useMemo } from 'react';
 import { describeFailure } from '../../api/failure.ts';
+import type { Output } from '../../api/paths.ts';
 import { apiQuery, callQuery } from '../../api/query.ts';
+import { usePages } from '../../api/use-pages.ts';
 import type { ListInput } from '../../filter/event-filter.ts';
 import { useFilter } from '../../filter/use-filter.ts';
 import { formatCount } from '../../format/number.ts';
-import { formatTime } from '../../format/time.ts';
+import { formatTime, type Zone } from '../../format/time.ts';
 import { FilterBar } from '../../search/filter-bar.tsx';
 import { useSettings } from '../../settings/settings.ts';
 import { useSpace } from '../../space/space.ts';
 import { Button } from '../../ui/button.tsx';
 import { SelectField } from '../../ui/field.tsx';
+import { Loaded } from '../../ui/loaded.tsx';
 import { Menu, MenuItem, MenuLabel } from '../../ui/menu.tsx';
 import { Page } from '../../ui/page.tsx';
 import { FailureNotice, Loading, Notice } from '../../ui/states.tsx';
@@ -72,8 +75,11 @@ function OrderField() {
 }
 
 function NewestFirst({ input }: { input: ListInput }) {
-  const list = useEventPages(input);
-  const { events, hasNextPage } = list;
+  const { id: spaceId } = useSpace();
+  // Visible rows never move: newer events are only counted.
+  const list = usePages('events.list', { ...input, spaceId, limit: pageEvents }, { isFixed: true });
+  const { hasNextPage } = list;
+  const events = useMemo(() => list.data?.pages.flatMap((page) => page.events) ?? [], [list.data]);
   const loadMore = useCallback(() => void list.fetchNextPage(), [list.fetchNextPage]);
   if (list.isPending) return <Loading rows={12} label="Loading events" />;
   if (list.isError) return <FailureNotice error={list.error} onRetry={() => void list.refetch()} />;
@@ -159,54 +165,41 @@ function followDownload(href: string): void {
 
 const pageEvents = 100;
 
-/** The events of a filter, page by page, newest first. Visible rows never move: newer events are only counted. */
-function useEventPages(input: ListInput) {
-  const { id: spaceId } = useSpace();
-  const pages = useInfiniteQuery({
-    queryKey: ['events.list', 'pages', { ...input, spaceId }],
-    queryFn: ({ pageParam, signal }) =>
-      callQuery(
-        'events.list',
-        { ...input, spaceId, limit: pageEvents, ...(pageParam === '' ? {} : { cursor: pageParam }) },
-        signal,
-      ),
-    initialPageParam: '',
-    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
-    staleTime: Number.POSITIVE_INFINITY,
-  });
-  const events = useMemo(() => pages.data?.pages.flatMap((page) => page.events) ?? [], [pages.data]);
-  return { ...pages, events };
-}
-
 const shownEvents = 200;
 
 /** The slowest, largest or most expensive events of a filter. The note says among which events. */
 function LargestFirst({ input, order }: { input: ListInput; order: Order }) {
   const { id: spaceId } = useSpace();
   const { zone } = useSettings();
-  const { data, error, refetch } = useQuery({
+  const query = useQuery({
     ...apiQuery('events.top', { ...input, spaceId, by: order, limit: shownEvents }),
     placeholderData: keepPreviousData,
   });
-  if (error !== null) return <FailureNotice error={error} onRetry={() => void refetch()} />;
-  if (data === undefined) return <Loading rows={12} label="Loading events" />;
-  const { events, compared, comparedUntilMs } = data;
-  const among =
-    comparedUntilMs === null
-      ? `all ${formatCount(compared)} events`
-      : `the newest ${formatCount(compared)} events, back to ${formatTime(comparedUntilMs, zone)}. Choose a range of time to compare others`;
   return (
-    <ListFrame
-      input={input}
-      events={events}
-      newestMs={undefined}
-      note={
-        compared > 0 && (
-          <p role="status" className="shrink-0 border-line border-t px-4 py-1.5 text-muted text-xs">
-            The {formatCount(events.length)} {orders[order].superlative} of {among}.
-          </p>
-        )
-      }
-    />
+    <Loaded query={query} rows={12} label="Loading events">
+      {({ events, ...compared }) => (
+        <ListFrame
+          input={input}
+          events={events}
+          newestMs={undefined}
+          note={
+            compared.compared > 0 && (
+              <p role="status" className="shrink-0 border-line border-t px-4 py-1.5 text-muted text-xs">
+                The {formatCount(events.length)} {orders[order].superlative} of {nameCompared(compared, zone)}
+                .
+              </p>
+            )
+          }
+        />
+      )}
+    </Loaded>
   );
+}
+
+function nameCompared(
+  { compared, comparedUntilMs }: Omit<Output<'events.top'>, 'events'>,
+  zone: Zone,
+): string {
+  if (comparedUntilMs === null) return `all ${formatCount(compared)} events`;
+  return `the newest ${formatCount(compared)} events, back to ${formatTime(comparedUntilMs, zone)}. Choose a range of time to compare others`;
 }

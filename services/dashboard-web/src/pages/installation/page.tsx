@@ -1,12 +1,19 @@
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { ArrowLeft } from 'lucide-react';
+import { useState } from 'react';
+import type { Output } from '../../api/paths.ts';
+import { apiQuery } from '../../api/query.ts';
 import { useMe } from '../../space/me.ts';
+import { Badge, type Tone } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
 import { Logo } from '../../ui/logo.tsx';
 import { Page } from '../../ui/page.tsx';
+import { Table } from '../../ui/table.tsx';
 import { DelayCard } from './delay-card.tsx';
-import { DoctorCard } from './doctor-card.tsx';
 import { QueueCard, ServicesCard } from './queue-card.tsx';
 import { QuarantineCard, RetentionCard } from './retention-card.tsx';
+import { StateCard } from './state-card.tsx';
 import { StorageCard } from './storage-card.tsx';
 
 /** The state of the installation, for its operators. Each card is loaded by itself: what does not answer says so, the others stay. */
@@ -43,5 +50,86 @@ export function InstallationPage() {
         </div>
       </Page>
     </div>
+  );
+}
+
+type Finding = Output<'operator.doctor'>[number];
+
+/** The checks cost more than the other figures, so they run less often. */
+const doctorReloadMs = 30_000;
+
+const tones: Record<Finding['status'], Tone> = {
+  failed: 'bad',
+  warning: 'warn',
+  skipped: 'neutral',
+  ok: 'good',
+};
+const order = Object.keys(tones);
+
+/** The findings of `weir doctor`: failures and warnings, or all of them with these first. */
+function DoctorCard() {
+  const [isAll, setAll] = useState(false);
+  const query = useQuery({
+    ...apiQuery('operator.doctor', undefined),
+    refetchInterval: doctorReloadMs,
+    retry: false,
+  });
+  const open = query.data?.filter(({ status }) => status === 'failed' || status === 'warning') ?? [];
+  return (
+    <StateCard
+      title="weir doctor"
+      query={query}
+      isFlush
+      actions={
+        query.data !== undefined && (
+          <Button size="small" aria-pressed={isAll} onClick={() => setAll(!isAll)}>
+            All {query.data.length} checks
+          </Button>
+        )
+      }
+    >
+      {(findings) => {
+        const shown = isAll
+          ? findings.toSorted((a, b) => order.indexOf(a.status) - order.indexOf(b.status))
+          : open;
+        return shown.length === 0 ? (
+          <p className="p-4 text-muted text-sm">No check failed.</p>
+        ) : (
+          <Table
+            caption="What weir doctor found"
+            rows={shown}
+            keyOf={({ check, found }) => `${check} ${found}`}
+            columns={[
+              { title: 'Check', cell: ({ check }) => <code className="font-mono text-xs">{check}</code> },
+              { title: 'Status', cell: ({ status }) => <Badge tone={tones[status]}>{status}</Badge> },
+              {
+                title: 'Found',
+                className: 'break-words min-w-0',
+                cell: ({ found }) => <InlineCode text={found} />,
+              },
+              {
+                title: 'What to do',
+                className: 'min-w-0',
+                cell: ({ action }) => <InlineCode text={action ?? '–'} />,
+              },
+            ]}
+          />
+        );
+      }}
+    </StateCard>
+  );
+}
+
+/** A message of Weir. Its `commands`, between backticks as in Markdown, are shown as code. */
+function InlineCode({ text }: { text: string }) {
+  return text.split('`').map((part, place) =>
+    place % 2 === 1 ? (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one text never move.
+      <code key={place} className="break-words font-mono text-xs">
+        {part}
+      </code>
+    ) : (
+      part
+    ),
   );
 }

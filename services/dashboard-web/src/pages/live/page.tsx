@@ -1,4 +1,3 @@
-import { useNavigate } from '@tanstack/react-router';
 import { Pause, Play, Radio, SearchX } from 'lucide-react';
 import { EventGrid } from '../../event-grid/event-grid.tsx';
 import { filterOf } from '../../filter/conditions.ts';
@@ -8,7 +7,7 @@ import { formatCount, formatCounted } from '../../format/number.ts';
 import { Peek } from '../../peek/peek.tsx';
 import { FilterBar } from '../../search/filter-bar.tsx';
 import { useShortcuts } from '../../settings/shortcuts.ts';
-import { useSpace } from '../../space/space.ts';
+import { useOpen } from '../../space/space-link.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -30,8 +29,7 @@ export function LivePage() {
 
 function LiveTail({ input }: { input: ListInput }) {
   const { search, set } = useFilter();
-  const { id: spaceId } = useSpace();
-  const navigate = useNavigate();
+  const openPage = useOpen();
   const tail = useTail(input);
   const toggle = () => tail.setPaused(!tail.isPaused);
   useShortcuts({ p: toggle, escape: () => search.peek !== undefined && set({ peek: undefined }) });
@@ -85,9 +83,7 @@ function LiveTail({ input }: { input: ListInput }) {
               isLoadingMore={false}
               onLoadMore={() => {}}
               onSelect={({ id }) => set({ peek: id })}
-              onOpen={({ id }) =>
-                void navigate({ to: '/s/$spaceId/events/$eventId', params: { spaceId, eventId: id } })
-              }
+              onOpen={({ id }) => openPage({ page: 'event', id: id })}
             />
           )}
         </div>

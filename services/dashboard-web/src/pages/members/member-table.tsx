@@ -1,6 +1,5 @@
 import { LogOut, Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { describeFailure } from '../../api/failure.ts';
 import type { Output } from '../../api/paths.ts';
 import { useApiMutation } from '../../api/query.ts';
 import { formatCounted } from '../../format/number.ts';
@@ -13,8 +12,8 @@ import { Badge } from '../../ui/badge.tsx';
 import { IconButton } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { SelectField } from '../../ui/field.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
-import { useToast } from '../../ui/toasts.tsx';
+import { actionsColumn, type Column, Faded, Table } from '../../ui/table.tsx';
+import { useAttempt, useToast } from '../../ui/toasts.tsx';
 
 type Member = Output<'members.list'>[number];
 
@@ -44,11 +43,8 @@ export function MemberTable({ members }: { members: readonly Member[] }) {
             (member) => canManage && findObstacle(member) === undefined,
             findObstacle,
           ),
-          {
-            title: 'Actions',
-            isPinned: true,
-            isNumber: true,
-            cell: (member) =>
+          actionsColumn(
+            (member: Member) =>
               canManage && (
                 <span className="inline-flex gap-1">
                   {isManageable(member) && (
@@ -69,7 +65,7 @@ export function MemberTable({ members }: { members: readonly Member[] }) {
                   )}
                 </span>
               ),
-          },
+          ),
         ]}
       />
       <MemberDialogs space={name} asked={asked} onClose={() => setAsked(undefined)} />
@@ -169,7 +165,7 @@ function memberColumns(
 function VerifiedTime({ at }: { at: string | null }) {
   const { zone } = useSettings();
   if (at !== null) {
-    return <span className="whitespace-nowrap text-muted">{formatMinute(Date.parse(at), zone)}</span>;
+    return <Faded>{formatMinute(Date.parse(at), zone)}</Faded>;
   }
   return (
     <span title="The member accepted an invitation. Neither the operator nor single sign-on has verified who holds the address.">
@@ -180,18 +176,12 @@ function VerifiedTime({ at }: { at: string | null }) {
 
 function RoleField({ member }: { member: Member }) {
   const { id: spaceId, role: own } = useSpace();
-  const toast = useToast();
+  const attempt = useAttempt();
   const { mutateAsync } = useApiMutation('members.setRole', { reload: ['members.list', 'me'] });
   // Only owners may assign or remove the role owner.
   const options = roles.filter((role) => hasRole(own, role) || role === member.role);
-  const onChange = async (role: Role) => {
-    try {
-      await mutateAsync({ spaceId, userId: member.userId, role });
-      toast(`${member.email} is ${role} now.`);
-    } catch (error) {
-      toast(describeFailure(error).message);
-    }
-  };
+  const onChange = (role: Role) =>
+    attempt(mutateAsync({ spaceId, userId: member.userId, role }), `${member.email} is ${role} now.`);
   return (
     <SelectField
       label={`Role of ${member.email}`}
@@ -199,7 +189,7 @@ function RoleField({ member }: { member: Member }) {
       className="w-28"
       options={options.map((role) => ({ value: role, label: role }))}
       value={member.role}
-      onChange={(role) => void onChange(role)}
+      onChange={onChange}
     />
   );
 }

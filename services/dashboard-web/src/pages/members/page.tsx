@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { UserPlus } from 'lucide-react';
-import { type FormEvent, useState } from 'react';
-import { describeFailure } from '../../api/failure.ts';
+import { useState } from 'react';
+import type { Output } from '../../api/paths.ts';
 import { apiQuery, useApiMutation } from '../../api/query.ts';
 import { formatMinute } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
@@ -9,20 +9,21 @@ import { hasRole, type Role, roles, roleTexts } from '../../space/role.ts';
 import { useSpace } from '../../space/space.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { FormFailure } from '../../ui/confirm-dialog.tsx';
 import { ShownOnce } from '../../ui/copy-button.tsx';
-import { Dialog, FormActions } from '../../ui/dialog.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
+import { Loaded } from '../../ui/loaded.tsx';
 import { Card, Page } from '../../ui/page.tsx';
-import { FailureNotice, Loading } from '../../ui/states.tsx';
-import { Table } from '../../ui/table.tsx';
-import { useToast } from '../../ui/toasts.tsx';
+import { FailureNotice } from '../../ui/states.tsx';
+import { actionsColumn, Faded, Table } from '../../ui/table.tsx';
+import { useAttempt } from '../../ui/toasts.tsx';
 import { MemberTable } from './member-table.tsx';
 
 /** The members of the space with their roles, and open invitations. */
 export function MembersPage() {
   const { id: spaceId, role, name } = useSpace();
-  const { data, error, refetch } = useQuery(apiQuery('members.list', { spaceId }));
+  const query = useQuery(apiQuery('members.list', { spaceId }));
   const [isInviting, setInviting] = useState(false);
   const canManage = hasRole(role, 'admin');
   return (
@@ -40,13 +41,9 @@ export function MembersPage() {
     >
       <div className="flex flex-col gap-4">
         <Card isFlush>
-          {error !== null ? (
-            <FailureNotice error={error} onRetry={() => void refetch()} isSmall />
-          ) : data === undefined ? (
-            <Loading />
-          ) : (
-            <MemberTable members={data} />
-          )}
+          <Loaded query={query} isSmall>
+            {(data) => <MemberTable members={data} />}
+          </Loaded>
         </Card>
         {canManage && <InvitationList />}
       </div>
@@ -59,18 +56,11 @@ export function MembersPage() {
 function InvitationList() {
   const { id: spaceId } = useSpace();
   const { zone } = useSettings();
-  const toast = useToast();
+  const attempt = useAttempt();
   const { data, error } = useQuery(apiQuery('invitations.list', { spaceId }));
   const { mutateAsync } = useApiMutation('invitations.revoke', { reload: ['invitations.list'] });
   if (error !== null) return <FailureNotice error={error} isSmall />;
   if (data === undefined || data.length === 0) return null;
-  const revoke = async (id: string) => {
-    try {
-      await mutateAsync({ spaceId, id });
-    } catch (failure) {
-      toast(describeFailure(failure).message);
-    }
-  };
   return (
     <Card title="Open invitations" isFlush>
       <Table
@@ -82,27 +72,18 @@ function InvitationList() {
           { title: 'Role', cell: ({ role }) => <Badge>{role}</Badge> },
           {
             title: 'Valid until',
-            cell: ({ expiresAt }) => (
-              <span className="whitespace-nowrap text-muted">
-                {formatMinute(Date.parse(expiresAt), zone)}
-              </span>
-            ),
+            cell: ({ expiresAt }) => <Faded>{formatMinute(Date.parse(expiresAt), zone)}</Faded>,
           },
-          {
-            title: 'Actions',
-            isPinned: true,
-            isNumber: true,
-            cell: ({ id, email }) => (
-              <Button
-                look="danger"
-                size="small"
-                aria-label={`Revoke the invitation of ${email}`}
-                onClick={() => void revoke(id)}
-              >
-                Revoke
-              </Button>
-            ),
-          },
+          actionsColumn(({ id, email }: Output<'invitations.list'>[number]) => (
+            <Button
+              look="danger"
+              size="small"
+              aria-label={`Revoke the invitation of ${email}`}
+              onClick={() => attempt(mutateAsync({ spaceId, id }))}
+            >
+              Revoke
+            </Button>
+          )),
         ]}
       />
     </Card>
@@ -118,7 +99,7 @@ function InviteDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => voi
       title="Invite a member"
       description="Weir creates a link, which you send to the new member."
     >
-      {isOpen && <InviteForm onClose={onClose} />}
+      <InviteForm onClose={onClose} />
     </Dialog>
   );
 }
@@ -127,13 +108,7 @@ function InviteForm({ onClose }: { onClose: () => void }) {
   const { id: spaceId, role: own } = useSpace();
   const [email, setEmail] = useState('');
   const [role, setRole] = useState<Role>('viewer');
-  const { mutateAsync, data, error, isPending } = useApiMutation('invitations.create', {
-    reload: ['invitations.list'],
-  });
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault();
-    void mutateAsync({ spaceId, email, role }).catch(() => {});
-  };
+  const { mutateAsync, data } = useApiMutation('invitations.create', { reload: ['invitations.list'] });
   if (data !== undefined) {
     const link = `${window.location.origin}/invitation#${data.token}`;
     return (
@@ -146,15 +121,8 @@ function InviteForm({ onClose }: { onClose: () => void }) {
     );
   }
   return (
-    <form onSubmit={onSubmit} className="flex flex-col gap-4">
-      <TextField
-        label="E-mail address"
-        type="email"
-        required
-        value={email}
-        onChange={(event) => setEmail(event.target.value)}
-        autoComplete="off"
-      />
+    <Form action="Create the link" onSubmit={() => mutateAsync({ spaceId, email, role })} onCancel={onClose}>
+      <TextField label="E-mail address" type="email" required value={email} onText={setEmail} />
       <SelectField
         label="Role"
         hint={roleTexts[role]}
@@ -162,8 +130,6 @@ function InviteForm({ onClose }: { onClose: () => void }) {
         value={role}
         onChange={setRole}
       />
-      <FormFailure error={error} />
-      <FormActions action="Create the link" onCancel={onClose} isDisabled={isPending} />
-    </form>
+    </Form>
   );
 }

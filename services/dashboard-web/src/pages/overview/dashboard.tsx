@@ -1,22 +1,26 @@
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useMemo, useRef, useState } from 'react';
-import type { Input } from '../../api/paths.ts';
+import type { Input, Output } from '../../api/paths.ts';
 import { apiQuery } from '../../api/query.ts';
 import { useInterval } from '../../api/use-interval.ts';
-import { Bars } from '../../charts/bars.tsx';
+import { EventBars } from '../../charts/event-bars.tsx';
 import { readRange } from '../../charts/range.ts';
+import type { TimeSpan } from '../../charts/use-chart.ts';
 import { useStored } from '../../event/use-stored.ts';
 import { rangeOf } from '../../filter/conditions.ts';
 import { NewestEvent } from '../../filter/newest-event.tsx';
-import { RangeField } from '../../filter/range-field.tsx';
 import { useFilter } from '../../filter/use-filter.ts';
-import { dayMs, hourMs, minuteMs } from '../../format/time.ts';
+import { formatCount } from '../../format/number.ts';
+import { dayMs, formatTime, hourMs, minuteMs } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
 import { useSpace } from '../../space/space.ts';
+import { SpaceLink, useOpen } from '../../space/space-link.tsx';
+import { ShownText } from '../../text/shown-text.tsx';
+import { Loaded, together } from '../../ui/loaded.tsx';
 import { Card } from '../../ui/page.tsx';
-import { FailureNotice, Loading } from '../../ui/states.tsx';
-import { ErrorList } from './error-list.tsx';
+import { Table } from '../../ui/table.tsx';
+import type { Search } from '../../url/search.ts';
+import { constantPart } from './constant-part.ts';
 import { Figures, QuotaCard } from './figures.tsx';
 import { TopList } from './top-list.tsx';
 
@@ -28,85 +32,78 @@ const stepMs = { minute: minuteMs, hour: hourMs, day: dayMs };
 export function Dashboard() {
   const { id: spaceId } = useSpace();
   const { zone } = useSettings();
-  const { search, set } = useFilter();
-  const navigate = useNavigate();
+  const { search } = useFilter();
   const now = useFresh();
   const range = useMemo(() => readRange(search, now, '24h', zone), [search, now, zone]);
   const timeZone = zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const usage = useQuery(apiQuery('usage.current', { spaceId }));
-  const { all, models, tools, costs, delays } = useFigures({ spaceId, ...range, timeZone });
-  const error = all.error ?? models.error ?? tools.error;
-  if (error !== null) return <FailureNotice error={error} onRetry={() => void all.refetch()} isSmall />;
-  const isLoading = all.data === undefined || models.data === undefined || tools.data === undefined;
-  // As high as the window, and until the quota is known, which may be shown first: the page does not move under the mouse.
-  if (isLoading || usage.isPending)
-    return (
-      <div className="min-h-svh">
-        <Loading rows={8} />
-      </div>
-    );
+  const { main, costs, delays } = useFigures({ spaceId, ...range, timeZone });
   const chosen = rangeOf(search);
   const shown = Object.keys(chosen).length === 0 ? { last: '24h' } : chosen;
-  const points = new Map(all.data.series[0]?.points.map((point) => [point.bucket, point]));
-  const bars = all.data.starts.map((startMs, bucket) => ({
-    startMs,
-    events: points.get(bucket)?.events ?? 0,
-    errors: points.get(bucket)?.errors ?? 0,
-  }));
-  const openList = (from: number, to: number) =>
-    void navigate({
-      to: '/s/$spaceId/events',
-      params: { spaceId },
-      search: { from: String(from), to: String(to) },
-    });
   return (
-    <div className="flex flex-col gap-4">
-      <QuotaCard place="first" />
-      <Figures total={all.data.series[0]?.total} costs={costs.data?.total} delays={delays.data} />
-      <Card title="Events over time" actions={<RangeField search={search} fallback="24h" onChange={set} />}>
-        <Bars
-          bars={bars}
-          bucketMs={stepMs[range.step]}
-          onRange={(from, to, isBar) => {
-            if (isBar) openList(from, to);
-            else set({ last: undefined, from: String(from), to: String(to) });
-          }}
-        />
-        {all.data.series.length === 0 && (
-          <p className="mt-2 text-center text-muted text-sm">
-            <NewestEvent />
-          </p>
-        )}
-      </Card>
-      <TopList type="llm" series={models.data.series} costs={costs.data?.models} range={shown} />
-      <div className="grid items-start gap-4 xl:grid-cols-2">
-        <TopList type="tool" series={tools.data.series} range={shown} />
-        <ErrorList from={range.from} to={range.to} range={shown} />
-      </div>
-      <QuotaCard place="last" />
-    </div>
+    // As high as the window, and until the quota is known, which may be shown first: the page does not move under the mouse.
+    <Loaded query={main} rows={8} isSmall frame={(state) => <div className="min-h-svh">{state}</div>}>
+      {([all, models, tools, usage]) => (
+        <div className="flex flex-col gap-4">
+          <QuotaCard usage={usage} place="first" />
+          <Figures total={all.series[0]?.total} costs={costs.data?.total} delays={delays.data} />
+          <EventsCard chart={all} bucketMs={stepMs[range.step]} />
+          <TopList type="llm" series={models.series} costs={costs.data?.models} range={shown} />
+          <div className="grid items-start gap-4 xl:grid-cols-2">
+            <TopList type="tool" series={tools.series} range={shown} />
+            <ErrorList from={range.from} to={range.to} range={shown} />
+          </div>
+          <QuotaCard usage={usage} place="last" />
+        </div>
+      )}
+    </Loaded>
   );
 }
 
-/** What the page shows of a range. */
+/** A drag chooses the range of the page, a click on a bar lists its events. */
+function EventsCard({
+  chart: { starts, series },
+  bucketMs,
+}: {
+  chart: Output<'charts.events'>;
+  bucketMs: number;
+}) {
+  const { set } = useFilter();
+  const openPage = useOpen();
+  const counts = useMemo(() => {
+    const points = new Map(series[0]?.points.map((point) => [point.bucket, point]));
+    return starts.map((startMs, bucket) => ({ startMs, events: 0, errors: 0, ...points.get(bucket) }));
+  }, [starts, series]);
+  const onRange = (range: TimeSpan, isBar: boolean) => {
+    const search = { from: String(range.from), to: String(range.to) };
+    if (isBar) openPage({ page: 'events', search });
+    else set({ last: undefined, ...search });
+  };
+  return (
+    <Card title="Events over time">
+      <EventBars counts={counts} bucketMs={bucketMs} onRange={onRange} />
+      {series.length === 0 && (
+        <p className="mt-2 text-center text-muted text-sm">
+          <NewestEvent />
+        </p>
+      )}
+    </Card>
+  );
+}
+
+/** What the page shows of a range. While a new range is loaded, the previous figures stay. */
 function useFigures(input: Input<'charts.events'> & Input<'charts.costs'>) {
-  // While a new range is loaded, the previous figures stay.
+  const { spaceId, from, to } = input;
   const kept = { placeholderData: keepPreviousData };
-  const all = useQuery({ ...apiQuery('charts.events', input), ...kept });
-  const models = useQuery({
-    ...apiQuery('charts.events', { ...input, groupBy: 'model', groupsMax: topMax }),
-    ...kept,
-  });
-  const tools = useQuery({
-    ...apiQuery('charts.events', { ...input, groupBy: 'tool', groupsMax: topMax }),
-    ...kept,
-  });
+  const grouped = { ...input, groupsMax: topMax };
+  const main = together(
+    useQuery({ ...apiQuery('charts.events', input), ...kept }),
+    useQuery({ ...apiQuery('charts.events', { ...grouped, groupBy: 'model' }), ...kept }),
+    useQuery({ ...apiQuery('charts.events', { ...grouped, groupBy: 'tool' }), ...kept }),
+    useQuery(apiQuery('usage.current', { spaceId })),
+  );
   const costs = useQuery({ ...apiQuery('charts.costs', input), ...kept });
-  const delays = useQuery({
-    ...apiQuery('charts.delays', { spaceId: input.spaceId, from: input.from, to: input.to }),
-    ...kept,
-  });
-  return { all, models, tools, costs, delays };
+  const delays = useQuery({ ...apiQuery('charts.delays', { spaceId, from, to }), ...kept });
+  return { main, costs, delays };
 }
 
 /** Queries of the overview that depend on events. */
@@ -150,4 +147,82 @@ function useFresh(): number {
   const isFollowing = useStored({}, { isEnabled: true, onStored });
   useInterval(refresh, isFollowing ? undefined : pollMs);
   return freshMs;
+}
+
+const shownMax = 6;
+
+/** The errors of a range by message. A message opens the newest of its events, the number all of them. */
+function ErrorList({ from, to, range }: { from: number; to: number; range: Search }) {
+  const { id: spaceId } = useSpace();
+  const { zone } = useSettings();
+  const query = useQuery({
+    ...apiQuery('events.errors', { spaceId, from, to }),
+    placeholderData: keepPreviousData,
+  });
+  return (
+    <Card title="Errors by message" isFlush>
+      <Loaded query={query} isSmall>
+        {(data) =>
+          data.groups.length === 0 ? (
+            <p className="px-4 py-6 text-center text-muted text-sm">No errors in this range.</p>
+          ) : (
+            <>
+              <Table
+                caption="Errors by message"
+                rows={data.groups.slice(0, shownMax)}
+                keyOf={({ lastEventId }) => lastEventId}
+                columns={[
+                  {
+                    title: 'Message',
+                    className: 'md:w-full md:max-w-0',
+                    cell: ({ message, code, names, lastEventId }) => (
+                      <div className="min-w-0 flex-1">
+                        <SpaceLink
+                          page="event"
+                          id={lastEventId}
+                          className="line-clamp-1 font-medium hover:underline"
+                        >
+                          <ShownText text={message || 'No message'} />
+                        </SpaceLink>
+                        <span className="line-clamp-1 text-faint text-xs">
+                          <ShownText text={[code, ...names].filter(Boolean).join(' · ')} />
+                        </span>
+                      </div>
+                    ),
+                  },
+                  {
+                    title: 'Events',
+                    isNumber: true,
+                    cell: ({ message, code, events }) => (
+                      <SpaceLink
+                        page="events"
+                        search={{ ...range, ...filterOfErrors(message, code) }}
+                        className="text-bad hover:underline"
+                      >
+                        {formatCount(events)}
+                      </SpaceLink>
+                    ),
+                  },
+                ]}
+              />
+              {data.countedUntilMs !== null && (
+                <p className="border-line border-t px-4 py-2 text-muted text-xs">
+                  The newest errors are counted, back to {formatTime(data.countedUntilMs, zone)}.
+                </p>
+              )}
+            </>
+          )
+        }
+      </Loaded>
+    </Card>
+  );
+}
+
+function filterOfErrors(message: string | null, code: string | null): Search {
+  const text = constantPart(message ?? '');
+  return {
+    state: 'error',
+    ...(code !== null && code !== '' && { errorCode: code }),
+    ...(text !== '' && { text }),
+  };
 }

@@ -1,9 +1,6 @@
-import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { ArrowRight } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { Output } from '../../api/paths.ts';
-import { apiQuery } from '../../api/query.ts';
 import {
   formatCompact,
   formatCount,
@@ -15,7 +12,7 @@ import {
 import { describePriced } from '../../format/priced.ts';
 import { formatMinute } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
-import { useSpace } from '../../space/space.ts';
+import { SpaceLink } from '../../space/space-link.tsx';
 import { classes } from '../../ui/classes.ts';
 
 type Total = Output<'charts.events'>['series'][number]['total'];
@@ -75,17 +72,15 @@ export function Figures({
 
 /** The share of tokens that the cost includes, so that a partial sum is not taken for the whole. */
 function PricedShare({ costs }: { costs: Cost }) {
-  const { id: spaceId } = useSpace();
   if (costs.tokens === 0) return 'No tokens';
   return (
-    <Link
-      to="/s/$spaceId/settings/prices"
-      params={{ spaceId }}
+    <SpaceLink
+      page="prices"
       title={describePriced(costs)}
       className="underline decoration-line hover:decoration-current"
     >
       {describePriced(costs)}
-    </Link>
+    </SpaceLink>
   );
 }
 
@@ -118,19 +113,15 @@ function Figure({
 const warnShare = 0.8;
 
 /** The month's usage and limit. `place` is where it is shown: at the top when the limit is near, otherwise at the bottom. */
-export function QuotaCard({ place }: { place: 'first' | 'last' }) {
-  const { id: spaceId } = useSpace();
+export function QuotaCard({ usage, place }: { usage: Output<'usage.current'>; place: 'first' | 'last' }) {
   const { zone } = useSettings();
-  const { data } = useQuery(apiQuery('usage.current', { spaceId }));
-  if (data === undefined) return null;
-  const { events, monthlyEventLimit: limit, limitReachedAt, billingState } = data;
+  const { events, monthlyEventLimit: limit, limitReachedAt, billingState } = usage;
   const isBad = billingState !== 'active' || (limit !== null && events >= limit);
   const isNear = limitReachedAt !== null || (limit !== null && events >= limit * warnShare);
   if ((isBad || isNear) !== (place === 'first')) return null;
   return (
-    <Link
-      to="/s/$spaceId/usage"
-      params={{ spaceId }}
+    <SpaceLink
+      page="usage"
       className={classes(
         'flex flex-wrap items-center justify-between gap-2 rounded-lg px-4 py-3 text-sm hover:underline',
         isBad ? 'bg-bad-soft text-bad' : isNear ? 'bg-warn-soft text-warn' : 'bg-sunken text-muted',
@@ -151,6 +142,6 @@ export function QuotaCard({ place }: { place: 'first' | 'last' }) {
           : `${formatCount(events)} of ${formatCounted(limit, 'event')}, ${formatShare(limit === 0 ? 1 : events / limit)}`}
         <ArrowRight aria-label="Usage and plan" className="size-3.5" />
       </span>
-    </Link>
+    </SpaceLink>
   );
 }

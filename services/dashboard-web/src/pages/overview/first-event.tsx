@@ -4,12 +4,12 @@ import { useApiMutation } from '../../api/query.ts';
 import { hasRole } from '../../space/role.ts';
 import { useSpace } from '../../space/space.ts';
 import { Button } from '../../ui/button.tsx';
-import { classes } from '../../ui/classes.ts';
-import { FormFailure } from '../../ui/confirm-dialog.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
+import { FormFailure } from '../../ui/form.tsx';
 import { Card, Page } from '../../ui/page.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
 import { ingestUrl } from './ingest-url.ts';
-import { makeSnippets, type Snippet } from './snippets.ts';
+import { makeSnippets } from './snippets.ts';
 
 const keyPlaceholder = 'YOUR_API_KEY';
 
@@ -20,7 +20,7 @@ export function FirstEvent() {
   const urls = { ingest: ingestUrl(), dashboard: window.location.origin };
   const snippets = makeSnippets(urls, apiKey ?? keyPlaceholder);
   const [chosen, choose] = useState('curl');
-  const snippet = snippets.find(({ id }) => id === chosen);
+  const snippet = snippets.find(({ value }) => value === chosen);
   return (
     <Page title="Send your first event" subtitle={name}>
       <div
@@ -34,12 +34,11 @@ export function FirstEvent() {
         <FirstKey isMade={apiKey !== undefined} onKey={setApiKey} />
       </div>
       <Card isFlush>
-        <SnippetTabs snippets={snippets} chosen={chosen} onChoose={choose} />
-        {snippet !== undefined && (
-          <div id="snippet" role="tabpanel" aria-labelledby={`tab-${snippet.id}`} className="p-4">
-            <Code title="Paste this into a shell in an empty folder" code={snippet.paste} />
+        <Tabs label="Languages" tabs={snippets} chosen={chosen} onChoose={choose} className="px-3">
+          <div className="p-4">
+            <Code title="Paste this into a shell in an empty folder" code={snippet?.paste ?? ''} />
           </div>
-        )}
+        </Tabs>
       </Card>
       <Card className="mt-4">
         <Code
@@ -48,40 +47,6 @@ export function FirstEvent() {
         />
       </Card>
     </Page>
-  );
-}
-
-function SnippetTabs({
-  snippets,
-  chosen,
-  onChoose,
-}: {
-  snippets: readonly Snippet[];
-  chosen: string;
-  onChoose: (id: string) => void;
-}) {
-  return (
-    <div role="tablist" aria-label="Languages" className="flex flex-wrap gap-x-1 border-line border-b px-3">
-      {snippets.map(({ id, label }) => (
-        <button
-          key={id}
-          type="button"
-          role="tab"
-          id={`tab-${id}`}
-          aria-controls="snippet"
-          aria-selected={id === chosen}
-          onClick={() => onChoose(id)}
-          className={classes(
-            '-mb-px h-10 border-b-2 px-2.5 text-sm whitespace-nowrap',
-            id === chosen
-              ? 'border-accent font-medium text-ink'
-              : 'border-transparent text-muted hover:text-ink',
-          )}
-        >
-          {label}
-        </button>
-      ))}
-    </div>
   );
 }
 

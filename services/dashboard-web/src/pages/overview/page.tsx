@@ -1,17 +1,19 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { apiQuery } from '../../api/query.ts';
 import type { ListedEvent } from '../../event/event-query.ts';
+import { RangeField } from '../../filter/range-field.tsx';
+import { useFilter } from '../../filter/use-filter.ts';
 import { formatDuration } from '../../format/number.ts';
 import { formatTime } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
 import { useSpace } from '../../space/space.ts';
+import { SpaceLink } from '../../space/space-link.tsx';
 import { ShownText } from '../../text/shown-text.tsx';
 import { StateBadge, TypeBadge } from '../../ui/badge.tsx';
 import { buttonClasses } from '../../ui/button.tsx';
+import { Loaded } from '../../ui/loaded.tsx';
 import { Card, Page } from '../../ui/page.tsx';
-import { FailureNotice, Loading } from '../../ui/states.tsx';
-import { Table } from '../../ui/table.tsx';
+import { Faded, Table } from '../../ui/table.tsx';
 import { Dashboard } from './dashboard.tsx';
 import { FirstEvent } from './first-event.tsx';
 
@@ -22,40 +24,42 @@ const recentEvents = 8;
 /** The overview of a space; before its first event, instructions for sending one. */
 export function OverviewPage() {
   const { id: spaceId, name } = useSpace();
-  const { data, error, refetch } = useQuery({
+  const { search, set } = useFilter();
+  const query = useQuery({
     ...apiQuery('events.list', { spaceId, limit: recentEvents }),
     // Any stored event ends the wait.
     refetchInterval: ({ state }) => (state.data?.events.length === 0 ? waitingPollMs : false),
   });
-  if (error === null && data?.events.length === 0) return <FirstEvent />;
+  if (query.error === null && query.data?.events.length === 0) return <FirstEvent />;
   return (
-    <Page title="Overview" subtitle={name}>
-      {error !== null ? (
-        <FailureNotice error={error} onRetry={() => void refetch()} />
-      ) : data === undefined ? (
-        <Loading />
-      ) : (
-        <div className="flex flex-col gap-4">
-          <Dashboard />
-          <Recent events={data.events} />
-        </div>
-      )}
+    <Page
+      title="Overview"
+      subtitle={name}
+      actions={<RangeField search={search} fallback="24h" onChange={set} />}
+    >
+      <Loaded query={query}>
+        {(data) => (
+          <div className="flex flex-col gap-4">
+            <Dashboard />
+            <Recent events={data.events} />
+          </div>
+        )}
+      </Loaded>
     </Page>
   );
 }
 
 /** The newest events. */
 function Recent({ events }: { events: readonly ListedEvent[] }) {
-  const { id: spaceId } = useSpace();
   const { zone } = useSettings();
   return (
     <Card
       title="Recent events"
       isFlush
       actions={
-        <Link to="/s/$spaceId/events" params={{ spaceId }} className={buttonClasses('quiet', 'small')}>
+        <SpaceLink page="events" className={buttonClasses('quiet', 'small')}>
           All events
-        </Link>
+        </SpaceLink>
       }
     >
       <Table
@@ -65,21 +69,15 @@ function Recent({ events }: { events: readonly ListedEvent[] }) {
         columns={[
           {
             title: 'Time',
-            cell: ({ startTimeMs }) => (
-              <span className="whitespace-nowrap text-muted">{formatTime(startTimeMs, zone)}</span>
-            ),
+            cell: ({ startTimeMs }) => <Faded>{formatTime(startTimeMs, zone)}</Faded>,
           },
           { title: 'Type', cell: ({ type }) => <TypeBadge type={type} /> },
           {
             title: 'Model or tool',
             cell: ({ id, name }) => (
-              <Link
-                to="/s/$spaceId/events/$eventId"
-                params={{ spaceId, eventId: id }}
-                className="font-medium hover:underline"
-              >
+              <SpaceLink page="event" id={id} className="font-medium hover:underline">
                 <ShownText text={name ?? 'unnamed'} />
-              </Link>
+              </SpaceLink>
             ),
           },
           { title: 'State', cell: ({ state }) => <StateBadge state={state} /> },

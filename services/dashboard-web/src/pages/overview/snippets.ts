@@ -13,7 +13,7 @@ import span from '../../../../../examples/first-event/send-span.mjs?raw';
 
 /** A program that sends the first events. */
 export interface Snippet {
-  id: string;
+  value: string;
   label: string;
   /** Shell commands that write the program into the current folder and run it there. */
   paste: string;
@@ -41,7 +41,7 @@ export function makeSnippets(urls: { ingest: string; dashboard: string }, apiKey
   ];
   return [
     {
-      id: 'sdk',
+      value: 'sdk',
       label: 'TypeScript SDK',
       paste: joinLines(
         ...weir,
@@ -52,7 +52,7 @@ export function makeSnippets(urls: { ingest: string; dashboard: string }, apiKey
       ),
     },
     {
-      id: 'otlp',
+      value: 'otlp',
       label: 'OpenTelemetry',
       paste: joinLines(
         ...otel,
@@ -63,12 +63,12 @@ export function makeSnippets(urls: { ingest: string; dashboard: string }, apiKey
       ),
     },
     {
-      id: 'curl',
+      value: 'curl',
       label: 'curl',
       paste: joinLines(...weir, writeFile('send-events.sh', curl), commandOf(curlReadme)),
     },
     {
-      id: 'python',
+      value: 'python',
       label: 'Python',
       paste: joinLines(
         ...weir,
@@ -78,12 +78,12 @@ export function makeSnippets(urls: { ingest: string; dashboard: string }, apiKey
       ),
     },
     {
-      id: 'node',
+      value: 'node',
       label: 'Node',
       paste: joinLines(...weir, writeFile('send-events.mjs', node), commandOf(nodeReadme)),
     },
     {
-      id: 'go',
+      value: 'go',
       label: 'Go',
       paste: joinLines(...weir, writeFile('go.mod', goModule), writeFile('main.go', go), commandOf(goReadme)),
     },

@@ -1,10 +1,9 @@
-import { Link } from '@tanstack/react-router';
 import type { Output } from '../../api/paths.ts';
 import { formatCompact, formatDuration, formatMoney, formatShare } from '../../format/number.ts';
-import { useSpace } from '../../space/space.ts';
+import { SpaceLink } from '../../space/space-link.tsx';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Card } from '../../ui/page.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
+import { type Column, NoValue, Table } from '../../ui/table.tsx';
 import type { Search } from '../../url/search.ts';
 import { useSort } from '../../url/use-sort.ts';
 
@@ -29,7 +28,6 @@ export function TopList({
 }) {
   const title = type === 'llm' ? 'Models' : 'Tools';
   const sort = useSort(title.toLowerCase());
-  const { id: spaceId } = useSpace();
   const named = series.filter(({ group }) => group !== null && group !== '');
   const max = Math.max(1, ...named.map(({ total }) => total.events));
   return (
@@ -41,10 +39,7 @@ export function TopList({
           caption={title}
           rows={named}
           keyOf={({ group }) => group ?? ''}
-          columns={[
-            ...listColumns(spaceId, { ...range, type }, max),
-            ...(type === 'llm' ? pricedColumns(costs) : []),
-          ]}
+          columns={[...listColumns({ ...range, type }, max), ...(type === 'llm' ? pricedColumns(costs) : [])]}
           sort={sort}
           rowsMax={shownMax}
         />
@@ -54,7 +49,7 @@ export function TopList({
 }
 
 /** The name, which opens the charts, the events, errors and durations. `max` is the largest number of events. */
-function listColumns(spaceId: string, search: Search, max: number): Column<Series[number]>[] {
+function listColumns(search: Search, max: number): Column<Series[number]>[] {
   return [
     {
       title: 'Name',
@@ -67,14 +62,13 @@ function listColumns(spaceId: string, search: Search, max: number): Column<Serie
             className="absolute inset-y-0 -left-2 rounded-sm bg-accent-soft"
             style={{ width: `${(total.events / max) * 100}%` }}
           />
-          <Link
-            to="/s/$spaceId/charts"
-            params={{ spaceId }}
+          <SpaceLink
+            page="charts"
             search={{ ...search, name: group ?? '' }}
             className="relative font-medium hover:underline"
           >
             <ShownText text={group ?? ''} />
-          </Link>
+          </SpaceLink>
         </div>
       ),
     },
@@ -83,14 +77,9 @@ function listColumns(spaceId: string, search: Search, max: number): Column<Serie
       isNumber: true,
       sortBy: ({ total }) => total.events,
       cell: ({ group, total }) => (
-        <Link
-          to="/s/$spaceId/events"
-          params={{ spaceId }}
-          search={{ ...search, name: group ?? '' }}
-          className="hover:underline"
-        >
+        <SpaceLink page="events" search={{ ...search, name: group ?? '' }} className="hover:underline">
           {formatCompact(total.events)}
-        </Link>
+        </SpaceLink>
       ),
     },
     {
@@ -128,7 +117,7 @@ function pricedColumns(costs: ModelCosts | undefined): Column<Series[number]>[] 
       sortBy: ({ group }) => costOf.get(group) ?? null,
       cell: ({ group }) => {
         const cost = costOf.get(group) ?? null;
-        return cost === null ? <span className="text-faint">–</span> : formatMoney(cost);
+        return cost === null ? <NoValue /> : formatMoney(cost);
       },
     },
   ];

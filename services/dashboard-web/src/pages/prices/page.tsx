@@ -9,9 +9,10 @@ import { describeText } from '../../text/marks.ts';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
+import { Loaded, together } from '../../ui/loaded.tsx';
 import { Card, Page } from '../../ui/page.tsx';
-import { FailureNotice, Loading, Notice } from '../../ui/states.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
+import { Notice } from '../../ui/states.tsx';
+import { actionsColumn, type Column, Table } from '../../ui/table.tsx';
 import { amountColumns, modelClasses } from './amount-columns.tsx';
 import type { Price, UsedModel } from './price.ts';
 import { PriceDialog } from './price-dialog.tsx';
@@ -21,10 +22,10 @@ import { UnpricedModels } from './unpriced-models.tsx';
 /** Prices of models: list prices, the operator's, and those that owners set for their space. The last of these applies. */
 export function PricesPage() {
   const { id: spaceId, role } = useSpace();
-  const { data, error: listError, refetch: refetchList } = useQuery(apiQuery('prices.list', { spaceId }));
-  const models = useQuery(apiQuery('prices.models', { spaceId }));
-  const error = listError ?? models.error;
-  const refetch = () => Promise.all([refetchList(), models.refetch()]);
+  const query = together(
+    useQuery(apiQuery('prices.list', { spaceId })),
+    useQuery(apiQuery('prices.models', { spaceId })),
+  );
   const [edited, setEdited] = useState<Partial<Price>>();
   const canSet = hasRole(role, 'owner');
   return (
@@ -40,30 +41,28 @@ export function PricesPage() {
         )
       }
     >
-      {error !== null ? (
-        <FailureNotice error={error} onRetry={() => void refetch()} isSmall />
-      ) : data === undefined || models.data === undefined ? (
-        <Loading />
-      ) : (
-        <div className="flex flex-col gap-4">
-          <UnpricedModels models={models.data} canSet={canSet} />
-          <UsedModels
-            models={models.data}
-            onSet={canSet ? ({ model, price }) => setEdited({ ...price, model }) : undefined}
-          />
-          <Card title="Configured prices" isFlush>
-            {data.length === 0 ? (
-              <Notice icon={CircleDollarSign} title="No configured prices" isSmall>
-                {canSet
-                  ? 'Models have the list prices of their providers. Set a price to replace one.'
-                  : 'Models have the list prices of their providers. An owner of the space can set prices.'}
-              </Notice>
-            ) : (
-              <PriceTable prices={data} canSet={canSet} onEdit={setEdited} />
-            )}
-          </Card>
-        </div>
-      )}
+      <Loaded query={query} isSmall>
+        {([data, models]) => (
+          <div className="flex flex-col gap-4">
+            <UnpricedModels models={models} canSet={canSet} />
+            <UsedModels
+              models={models}
+              onSet={canSet ? ({ model, price }) => setEdited({ ...price, model }) : undefined}
+            />
+            <Card title="Configured prices" isFlush>
+              {data.length === 0 ? (
+                <Notice icon={CircleDollarSign} title="No configured prices" isSmall>
+                  {canSet
+                    ? 'Models have the list prices of their providers. Set a price to replace one.'
+                    : 'Models have the list prices of their providers. An owner of the space can set prices.'}
+                </Notice>
+              ) : (
+                <PriceTable prices={data} canSet={canSet} onEdit={setEdited} />
+              )}
+            </Card>
+          </div>
+        )}
+      </Loaded>
       <PriceDialog price={edited} onClose={() => setEdited(undefined)} />
     </Page>
   );
@@ -116,18 +115,9 @@ function Origin({ price: { origin, list } }: Pick<PricedModel, 'price'>) {
 }
 
 function setColumn(onSet: (model: UsedModel) => void): Column<PricedModel> {
-  return {
-    title: 'Actions',
-    isPinned: true,
-    isNumber: true,
-    cell: (one) => (
-      <Button
-        size="small"
-        aria-label={`Set a price for ${describeText(one.model)}`}
-        onClick={() => onSet(one)}
-      >
-        Set a price
-      </Button>
-    ),
-  };
+  return actionsColumn((one) => (
+    <Button size="small" aria-label={`Set a price for ${describeText(one.model)}`} onClick={() => onSet(one)}>
+      Set a price
+    </Button>
+  ));
 }

@@ -1,9 +1,9 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { useApiMutation } from '../../api/query.ts';
 import { useSpace } from '../../space/space.ts';
-import { FormFailure } from '../../ui/confirm-dialog.tsx';
-import { Dialog, FormActions } from '../../ui/dialog.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
 import {
   type AmountTexts,
   allTime,
@@ -38,32 +38,27 @@ function PriceForm({ price, onClose }: { price: Partial<Price>; onClose: () => v
     cacheRead: price.cacheRead ?? '',
     cacheWrite: price.cacheWrite ?? '',
   });
-  const { mutateAsync, error, isPending } = useApiMutation('prices.set', pricesChanged);
-  const onSubmit = async (event: FormEvent) => {
-    event.preventDefault();
+  const { mutateAsync } = useApiMutation('prices.set', pricesChanged);
+  const set = async () => {
     const amounts = toAmounts(texts);
     if (amounts === undefined) return;
-    const isDone = await mutateAsync({
-      spaceId,
-      model,
-      ...amounts,
-      ...(validFrom !== '' && { validFrom }),
-    }).then(
-      () => true,
-      () => false,
-    );
-    if (isDone) onClose();
+    await mutateAsync({ spaceId, model, ...amounts, ...(validFrom !== '' && { validFrom }) });
+    onClose();
   };
   return (
-    <form onSubmit={(event) => void onSubmit(event)} className="flex flex-col gap-4">
+    <Form
+      action="Set the price"
+      onSubmit={set}
+      onCancel={onClose}
+      isDisabled={Object.values(texts).some(isInvalid)}
+    >
       <TextField
         label="Model"
         hint="The full model name, as in the events."
         required
         maxLength={256}
         value={model}
-        onChange={(event) => setModel(event.target.value)}
-        autoComplete="off"
+        onText={setModel}
       />
       <AmountFields texts={texts} onChange={setTexts} />
       <TextField
@@ -71,15 +66,9 @@ function PriceForm({ price, onClose }: { price: Partial<Price>; onClose: () => v
         hint="Leave empty for all time."
         type="date"
         value={validFrom}
-        onChange={(event) => setValidFrom(event.target.value)}
+        onText={setValidFrom}
       />
-      <FormFailure error={error} />
-      <FormActions
-        action="Set the price"
-        onCancel={onClose}
-        isDisabled={isPending || Object.values(texts).some(isInvalid)}
-      />
-    </form>
+    </Form>
   );
 }
 
@@ -94,8 +83,7 @@ function AmountFields({ texts, onChange }: { texts: AmountTexts; onChange: (text
           required={isRequired}
           value={texts[kind]}
           problem={isInvalid(texts[kind]) ? 'Enter a decimal number such as 2.50.' : undefined}
-          onChange={(event) => onChange({ ...texts, [kind]: event.target.value.trim() })}
-          autoComplete="off"
+          onText={(text) => onChange({ ...texts, [kind]: text.trim() })}
         />
       ))}
     </div>

@@ -7,7 +7,7 @@ import { ShownText } from '../../text/shown-text.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { IconButton } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
+import { actionsColumn, type Column, Faded, Table } from '../../ui/table.tsx';
 import { amountColumns, modelClasses } from './amount-columns.tsx';
 import { allTime, type Price, priceOn, pricesChanged } from './price.ts';
 
@@ -68,46 +68,35 @@ function validityColumns(prices: readonly Price[]): Column<Price>[] {
     { title: 'State', cell: stateOf },
     {
       title: 'From, UTC',
-      cell: ({ validFrom }) => (
-        <span className="whitespace-nowrap text-muted">{validFrom === allTime ? 'all time' : validFrom}</span>
-      ),
+      cell: ({ validFrom }) => <Faded>{validFrom === allTime ? 'all time' : validFrom}</Faded>,
     },
     {
       title: 'Set by',
-      cell: ({ spaceId }) => (
-        <span className="whitespace-nowrap text-muted">
-          {spaceId === null ? 'operator, for all spaces' : 'this space'}
-        </span>
-      ),
+      cell: ({ spaceId }) => <Faded>{spaceId === null ? 'operator, for all spaces' : 'this space'}</Faded>,
     },
   ];
 }
 
 /** Buttons to change a price, and to remove one of the space. */
 function actionColumn(onEdit: (price: Price) => void, onRemove: (price: Price) => void): Column<Price> {
-  return {
-    title: 'Actions',
-    isPinned: true,
-    isNumber: true,
-    cell: (price) => (
-      <span className="inline-flex">
+  return actionsColumn((price) => (
+    <span className="inline-flex">
+      <IconButton
+        label={`Change the price of ${describeText(price.model)} from ${price.validFrom}`}
+        onClick={() => onEdit(price)}
+      >
+        <Pencil aria-hidden />
+      </IconButton>
+      {price.spaceId === null ? (
+        <span className="size-7" />
+      ) : (
         <IconButton
-          label={`Change the price of ${describeText(price.model)} from ${price.validFrom}`}
-          onClick={() => onEdit(price)}
+          label={`Remove the price of ${describeText(price.model)} from ${price.validFrom}`}
+          onClick={() => onRemove(price)}
         >
-          <Pencil aria-hidden />
+          <Trash2 aria-hidden />
         </IconButton>
-        {price.spaceId === null ? (
-          <span className="size-7" />
-        ) : (
-          <IconButton
-            label={`Remove the price of ${describeText(price.model)} from ${price.validFrom}`}
-            onClick={() => onRemove(price)}
-          >
-            <Trash2 aria-hidden />
-          </IconButton>
-        )}
-      </span>
-    ),
-  };
+      )}
+    </span>
+  ));
 }

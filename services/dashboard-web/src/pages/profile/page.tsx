@@ -1,15 +1,21 @@
+import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { useApiMutation } from '../../api/query.ts';
-import { formatTime, nameZone } from '../../format/time.ts';
+import type { Output } from '../../api/paths.ts';
+import { apiQuery, useApiMutation } from '../../api/query.ts';
+import { formatAgo, formatTime, nameZone, type Zone } from '../../format/time.ts';
 import { Factors } from '../../second-factor/factors.tsx';
 import { changeSettings, type Theme, useSettings } from '../../settings/settings.ts';
 import { useMe } from '../../space/me.ts';
+import { ShownText } from '../../text/shown-text.tsx';
+import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { FormFailure } from '../../ui/confirm-dialog.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
+import { FormFailure } from '../../ui/form.tsx';
+import { Loaded } from '../../ui/loaded.tsx';
 import { Card, Page } from '../../ui/page.tsx';
-import { useToast } from '../../ui/toasts.tsx';
-import { SessionsCard } from './sessions-card.tsx';
+import { actionsColumn, type Column, Faded, Table } from '../../ui/table.tsx';
+import { useAttempt, useToast } from '../../ui/toasts.tsx';
+import { nameBrowser } from './browser-name.ts';
 
 /** Settings of this browser, and the account. */
 export function ProfilePage() {
@@ -102,7 +108,7 @@ function PasswordCard() {
           autoComplete="current-password"
           required
           value={current}
-          onChange={(event) => setCurrent(event.target.value)}
+          onText={setCurrent}
         />
         <TextField
           label="New password"
@@ -111,7 +117,7 @@ function PasswordCard() {
           required
           hint="At least 8 characters."
           value={next}
-          onChange={(event) => setNext(event.target.value)}
+          onText={setNext}
         />
         <FormFailure error={error} />
         <div>
@@ -121,5 +127,82 @@ function PasswordCard() {
         </div>
       </form>
     </Card>
+  );
+}
+
+/** The sessions of the user. */
+function SessionsCard() {
+  const attempt = useAttempt();
+  const query = useQuery(apiQuery('sessions.list', undefined));
+  const revoke = useApiMutation('sessions.revoke', { reload: ['sessions.list'] });
+  const revokeOthers = useApiMutation('sessions.revokeOthers', { reload: ['sessions.list'] });
+  return (
+    <Card
+      title="Sessions"
+      isFlush
+      className="lg:col-span-2"
+      actions={
+        (query.data?.length ?? 0) > 1 && (
+          <Button look="danger" size="small" onClick={() => attempt(revokeOthers.mutateAsync())}>
+            End all others
+          </Button>
+        )
+      }
+    >
+      <Loaded query={query} rows={3} isSmall>
+        {(data) => <SessionTable sessions={data} onEnd={(id) => attempt(revoke.mutateAsync({ id }))} />}
+      </Loaded>
+    </Card>
+  );
+}
+
+type Session = Output<'sessions.list'>[number];
+
+/** Sessions with their browser, address and last use. */
+function SessionTable({ sessions, onEnd }: { sessions: readonly Session[]; onEnd: (id: string) => void }) {
+  const { zone } = useSettings();
+  return (
+    <Table
+      caption="Sessions"
+      rows={sessions}
+      keyOf={({ id }) => id}
+      columns={[...sessionColumns(zone), endColumn(onEnd)]}
+    />
+  );
+}
+
+function sessionColumns(zone: Zone): Column<Session>[] {
+  return [
+    {
+      title: 'Browser',
+      cell: ({ userAgent, isCurrent }) => (
+        <span className="flex max-w-80 items-center gap-2">
+          <span className="truncate" title={userAgent ?? ''}>
+            <ShownText text={nameBrowser(userAgent)} />
+          </span>
+          {isCurrent && <Badge tone="accent">this one</Badge>}
+        </span>
+      ),
+    },
+    { title: 'IP address', cell: ({ address }) => <span className="text-muted">{address ?? '–'}</span> },
+    {
+      title: 'Signed in',
+      cell: ({ createdAt }) => <Faded>{formatTime(Date.parse(createdAt), zone).slice(0, 16)}</Faded>,
+    },
+    {
+      title: 'Last used',
+      cell: ({ lastUsedAt }) => <Faded>{formatAgo(Date.parse(lastUsedAt), Date.now())}</Faded>,
+    },
+  ];
+}
+
+function endColumn(onEnd: (id: string) => void): Column<Session> {
+  return actionsColumn(
+    ({ id, isCurrent }) =>
+      !isCurrent && (
+        <Button size="small" aria-label="End this session" onClick={() => onEnd(id)}>
+          End
+        </Button>
+      ),
   );
 }

@@ -1,21 +1,24 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { Antenna, SearchX } from 'lucide-react';
 import type { Output } from '../../api/paths.ts';
 import { apiQuery } from '../../api/query.ts';
 import { useFilter } from '../../filter/use-filter.ts';
 import { formatCount, formatCounted } from '../../format/number.ts';
+import { formatAgo, formatTime, type Zone } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
 import { useSpace } from '../../space/space.ts';
+import { SpaceLink } from '../../space/space-link.tsx';
+import { ShownText } from '../../text/shown-text.tsx';
+import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { inputClasses } from '../../ui/field.tsx';
+import { Loaded } from '../../ui/loaded.tsx';
 import { Card, Page } from '../../ui/page.tsx';
-import { FailureNotice, Loading, Notice } from '../../ui/states.tsx';
-import { Table } from '../../ui/table.tsx';
+import { Notice } from '../../ui/states.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
 import { ingestUrl } from '../overview/ingest-url.ts';
-import { matchSenders } from './sender.ts';
-import { senderColumns } from './sender-columns.tsx';
+import { countReceived, matchSenders, type Sender } from './sender.ts';
 
 /** New counts are written every few seconds. */
 const reloadMs = 10_000;
@@ -25,72 +28,73 @@ export function SendersPage() {
   const { id: spaceId } = useSpace();
   const { zone } = useSettings();
   const { search, set } = useFilter();
-  const { data, error, refetch } = useQuery({
+  const query = useQuery({
     ...apiQuery('senders.list', { spaceId }),
     refetchInterval: reloadMs,
   });
   const large = useQuery({ ...apiQuery('senders.largeTraces', { spaceId }), refetchInterval: reloadMs });
   const isRefusedOnly = search.refused !== undefined;
-  const shown = matchSenders(data ?? [], { text: search.q, isRefusedOnly });
+  const shown = matchSenders(query.data ?? [], { text: search.q, isRefusedOnly });
   return (
     <Page
       title="Senders"
       subtitle="OpenTelemetry spans by program and library, counted since each was first seen. Events sent as JSON, over RPC or by Weir's SDK are not counted here."
     >
       {large.data !== undefined && large.data.length > 0 && <LargeTraces traces={large.data} />}
-      {error !== null ? (
-        <FailureNotice error={error} onRetry={() => void refetch()} />
-      ) : data === undefined ? (
-        <Loading />
-      ) : data.length === 0 ? (
-        <SetUp />
-      ) : (
-        <>
-          <div className="mb-3 flex flex-wrap items-center gap-2">
-            <input
-              type="search"
-              aria-label="Filter by service, library or SDK"
-              placeholder="Service, library or SDK"
-              className={`${inputClasses} max-w-72`}
-              value={search.q ?? ''}
-              onChange={({ target }) => set({ q: target.value || undefined })}
-            />
-            <Button
-              size="small"
-              aria-pressed={isRefusedOnly}
-              onClick={() => set({ refused: isRefusedOnly ? undefined : 'yes' })}
-            >
-              With refused spans
-            </Button>
-          </div>
-          <Card isFlush>
-            {shown.length === 0 ? (
-              <Notice icon={SearchX} title="No sender matches" isSmall>
-                <Button onClick={() => set({ q: undefined, refused: undefined })}>Show all senders</Button>
-              </Notice>
-            ) : (
-              <Table
-                caption="Senders"
-                rows={shown}
-                keyOf={({ service, scope, version }) => JSON.stringify([service, scope, version])}
-                columns={senderColumns(zone)}
-              />
-            )}
-          </Card>
-          <p className="mt-3 text-muted text-sm">
-            Left out: spans that are neither a model call nor a tool call, such as HTTP requests, and sums
-            over several calls. Merged: further spans of a call that is stored once. Requests that Weir
-            rejects as a whole (wrong key, monthly limit reached) appear only in the log of the program.
-          </p>
-        </>
-      )}
+      <Loaded query={query}>
+        {(data) =>
+          data.length === 0 ? (
+            <SetUp />
+          ) : (
+            <>
+              <div className="mb-3 flex flex-wrap items-center gap-2">
+                <input
+                  type="search"
+                  aria-label="Filter by service, library or SDK"
+                  placeholder="Service, library or SDK"
+                  className={`${inputClasses} max-w-72`}
+                  value={search.q ?? ''}
+                  onChange={({ target }) => set({ q: target.value || undefined })}
+                />
+                <Button
+                  size="small"
+                  aria-pressed={isRefusedOnly}
+                  onClick={() => set({ refused: isRefusedOnly ? undefined : 'yes' })}
+                >
+                  With refused spans
+                </Button>
+              </div>
+              <Card isFlush>
+                {shown.length === 0 ? (
+                  <Notice icon={SearchX} title="No sender matches" isSmall>
+                    <Button onClick={() => set({ q: undefined, refused: undefined })}>
+                      Show all senders
+                    </Button>
+                  </Notice>
+                ) : (
+                  <Table
+                    caption="Senders"
+                    rows={shown}
+                    keyOf={({ service, scope, version }) => JSON.stringify([service, scope, version])}
+                    columns={senderColumns(zone)}
+                  />
+                )}
+              </Card>
+              <p className="mt-3 text-muted text-sm">
+                Left out: spans that are neither a model call nor a tool call, such as HTTP requests, and sums
+                over several calls. Merged: further spans of a call that is stored once. Requests that Weir
+                rejects as a whole (wrong key, monthly limit reached) appear only in the log of the program.
+              </p>
+            </>
+          )
+        }
+      </Loaded>
     </Page>
   );
 }
 
 /** Says which traces have too many spans, and what is missing in their events. */
 function LargeTraces({ traces }: { traces: Output<'senders.largeTraces'> }) {
-  const { id: spaceId } = useSpace();
   return (
     <div role="note" className="mb-3 rounded-md bg-warn-soft px-4 py-3 text-sm text-warn">
       <p className="font-medium">{formatCounted(traces.length, 'trace')} with more than 10,000 spans</p>
@@ -102,9 +106,9 @@ function LargeTraces({ traces }: { traces: Output<'senders.largeTraces'> }) {
       <ul className="mt-1 space-y-0.5">
         {traces.map(({ traceId, spans }) => (
           <li key={traceId} className="[overflow-wrap:anywhere]">
-            <Link to="/s/$spaceId/traces/$traceId" params={{ spaceId, traceId }} className="underline">
+            <SpaceLink page="trace" id={traceId} className="underline">
               {traceId}
-            </Link>
+            </SpaceLink>
             , {formatCount(spans)} spans
           </li>
         ))}
@@ -141,5 +145,60 @@ function SetUp() {
         {variables}
       </pre>
     </Card>
+  );
+}
+
+function senderColumns(zone: Zone): Column<Sender>[] {
+  return [
+    { title: 'Sender', className: '[overflow-wrap:anywhere]', cell: (sender) => <Names sender={sender} /> },
+    {
+      title: 'Received',
+      isNumber: true,
+      isExtra: true,
+      cell: (sender) => formatCount(countReceived(sender)),
+    },
+    { title: 'Stored', isNumber: true, cell: ({ stored }) => formatCount(stored) },
+    { title: 'Merged', isNumber: true, isExtra: true, cell: ({ merged }) => formatCount(merged) },
+    { title: 'Left out', isNumber: true, cell: ({ leftOut }) => formatCount(leftOut) },
+    {
+      title: 'Refused',
+      isNumber: true,
+      cell: ({ refused }) => (refused === 0 ? '0' : <Badge tone="bad">{formatCount(refused)}</Badge>),
+    },
+    {
+      title: 'Last seen',
+      isExtra: true,
+      cell: ({ lastSeenAt }) => (
+        <time
+          dateTime={lastSeenAt}
+          title={formatTime(Date.parse(lastSeenAt), zone)}
+          className="whitespace-nowrap text-muted"
+        >
+          {formatAgo(Date.parse(lastSeenAt), Date.now())}
+        </time>
+      ),
+    },
+  ];
+}
+
+/** The service above its library and SDK, and why its last refused span was refused. */
+function Names({ sender: { service, scope, version, sdk, refusal } }: { sender: Sender }) {
+  return (
+    <>
+      <span className="block font-medium">
+        {service === '' ? <span className="text-muted">unnamed service</span> : <ShownText text={service} />}
+      </span>
+      <span className="block text-xs">
+        <ShownText text={`${scope} ${version}`.trim()} />
+      </span>
+      <span className="block text-muted text-xs">
+        <ShownText text={sdk} />
+      </span>
+      {refusal !== undefined && (
+        <span className="block text-bad text-xs">
+          Last refusal: <ShownText text={refusal} />
+        </span>
+      )}
+    </>
   );
 }

@@ -8,8 +8,8 @@ import { type SecondFactors, SecondStep } from '../../entry/second-step.tsx';
 import { useEnter } from '../../entry/use-enter.ts';
 import type { Me } from '../../space/me.ts';
 import { Button, buttonClasses } from '../../ui/button.tsx';
-import { FormFailure } from '../../ui/confirm-dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
+import { FormFailure } from '../../ui/form.tsx';
 import { useTitle } from '../../ui/page.tsx';
 import { isOwnPath } from '../../url/own-path.ts';
 import { useSearchTexts } from '../../url/use-search.ts';
@@ -95,7 +95,7 @@ function PasswordForm({
           required
           autoFocus
           value={email}
-          onChange={(event) => setEmail(event.target.value)}
+          onText={setEmail}
         />
         <TextField
           label="Password"
@@ -104,7 +104,7 @@ function PasswordForm({
           autoComplete="current-password"
           required
           value={password}
-          onChange={(event) => setPassword(event.target.value)}
+          onText={setPassword}
         />
         <FormFailure error={error} />
         <Button look="primary" type="submit" disabled={isPending}>

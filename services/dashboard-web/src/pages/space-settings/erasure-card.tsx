@@ -86,8 +86,7 @@ function SubjectForm({ onSubject }: { onSubject: (subject: Subject | undefined) 
         type={kind === 'before' ? 'datetime-local' : 'text'}
         required
         value={text}
-        onChange={(event) => change({ text: event.target.value })}
-        autoComplete="off"
+        onText={(text) => change({ text: text })}
       />
       <Button type="submit" disabled={text === ''}>
         Count
@@ -131,8 +130,7 @@ function ErasurePreview({ subject, onRequested }: { subject: Subject; onRequeste
           className="min-w-52 flex-1"
           maxLength={500}
           value={reason}
-          onChange={(event) => setReason(event.target.value)}
-          autoComplete="off"
+          onText={setReason}
         />
         <Button look="danger" onClick={() => setAsking(true)}>
           Erase …

@@ -11,7 +11,7 @@ import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/page.tsx';
 import { FailureNotice } from '../../ui/states.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
+import { type Column, Faded, Table } from '../../ui/table.tsx';
 
 type Listed = Output<'erasures.list'>;
 
@@ -122,9 +122,7 @@ function receiptColumns(zone: Zone): Column<Listed['completed'][number]>[] {
 }
 
 function Time({ at, zone }: { at: string; zone: Zone }) {
-  return (
-    <span className="whitespace-nowrap text-muted">{formatTime(Date.parse(at), zone).slice(0, 16)}</span>
-  );
+  return <Faded>{formatTime(Date.parse(at), zone).slice(0, 16)}</Faded>;
 }
 
 function download(name: string, json: string): void {

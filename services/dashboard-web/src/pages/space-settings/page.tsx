@@ -5,11 +5,12 @@ import { apiQuery, useApiMutation } from '../../api/query.ts';
 import { hasRole } from '../../space/role.ts';
 import { useSpace } from '../../space/space.ts';
 import { Button } from '../../ui/button.tsx';
-import { ConfirmDialog, FormFailure } from '../../ui/confirm-dialog.tsx';
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { TextField } from '../../ui/field.tsx';
+import { FormFailure } from '../../ui/form.tsx';
+import { Loaded } from '../../ui/loaded.tsx';
 import { Card, Page } from '../../ui/page.tsx';
-import { FailureNotice, Loading } from '../../ui/states.tsx';
 import { useToast } from '../../ui/toasts.tsx';
 import { ErasureCard } from './erasure-card.tsx';
 import { ErasureList } from './erasure-list.tsx';
@@ -19,25 +20,23 @@ import { RetentionCard } from './retention-card.tsx';
 /** What admins and owners of a space can change, and what only the operator can. */
 export function SpaceSettingsPage() {
   const { id: spaceId, name } = useSpace();
-  const { data, error, refetch } = useQuery(apiQuery('spaces.get', { spaceId }));
+  const query = useQuery(apiQuery('spaces.get', { spaceId }));
   return (
     <Page title="Space settings" subtitle={name}>
-      {error !== null ? (
-        <FailureNotice error={error} onRetry={() => void refetch()} />
-      ) : data === undefined ? (
-        <Loading />
-      ) : (
-        <div className="flex flex-col gap-4">
-          <div className="grid gap-4 lg:grid-cols-2">
-            <NameCard />
-            <OperatorCard space={data} />
+      <Loaded query={query}>
+        {(data) => (
+          <div className="flex flex-col gap-4">
+            <div className="grid gap-4 lg:grid-cols-2">
+              <NameCard />
+              <OperatorCard space={data} />
+            </div>
+            <RetentionCard retentionDays={data.retentionDays} />
+            <ErasureCard />
+            <ErasureList />
+            <DeleteCard />
           </div>
-          <RetentionCard retentionDays={data.retentionDays} />
-          <ErasureCard />
-          <ErasureList />
-          <DeleteCard />
-        </div>
-      )}
+        )}
+      </Loaded>
     </Page>
   );
 }
@@ -97,14 +96,7 @@ function NameCard() {
   return (
     <Card title="Name">
       <form onSubmit={(event) => void onSubmit(event)} className="flex flex-col gap-3">
-        <TextField
-          label="Name of the space"
-          required
-          maxLength={100}
-          value={name}
-          onChange={(event) => setName(event.target.value)}
-          autoComplete="off"
-        />
+        <TextField label="Name of the space" required maxLength={100} value={name} onText={setName} />
         <FormFailure error={error} />
         <div className="flex items-center gap-2">
           <Button

@@ -44,8 +44,7 @@ export function RetentionCard({ retentionDays }: { retentionDays: number | null 
               placeholder="forever"
               value={text}
               problem={isValid ? undefined : `A whole number from 1 to ${daysMax}.`}
-              onChange={(event) => setText(event.target.value)}
-              autoComplete="off"
+              onText={setText}
             />
             <Button
               look="primary"

@@ -1,14 +1,13 @@
-import { Link } from '@tanstack/react-router';
-import { Bot, CircleX, Wrench } from 'lucide-react';
+import { Bot, Wrench } from 'lucide-react';
 import { type Ref, useId } from 'react';
 import { TickBox } from '../../compare/tick-box.tsx';
 import { type ListedEvent, showPreview } from '../../event/event-query.ts';
 import { formatCount, formatDuration, formatMoney } from '../../format/number.ts';
 import { formatTime } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
-import { useSpace } from '../../space/space.ts';
+import { SpaceLink } from '../../space/space-link.tsx';
 import { ShownText } from '../../text/shown-text.tsx';
-import { StateBadge } from '../../ui/badge.tsx';
+import { ErrorIcon, StateBadge } from '../../ui/badge.tsx';
 import { classes } from '../../ui/classes.ts';
 import { TurnText } from './turn-text.tsx';
 import type { ThreadTurn } from './use-thread.ts';
@@ -89,7 +88,6 @@ function TurnHeader({
   llmBefore: ListedEvent | undefined;
 }) {
   const { zone } = useSettings();
-  const { id: spaceId } = useSpace();
   const { llm } = splitTurn(turn);
   const [first] = turn.events;
   const cost = turn.events.reduce((sum, event) => sum + Number(event.cost ?? 0), 0);
@@ -100,27 +98,22 @@ function TurnHeader({
         {llm === undefined ? (
           'Tools'
         ) : (
-          <Link
-            to="/s/$spaceId/events/$eventId"
-            params={{ spaceId, eventId: llm.id }}
-            className="hover:underline"
-          >
+          <SpaceLink page="event" id={llm.id} className="hover:underline">
             <ShownText text={llm.name ?? 'unnamed'} />
-          </Link>
+          </SpaceLink>
         )}
       </h2>
       {llm?.state === 'error' && <StateBadge state="error" />}
       {first !== undefined && <span className="text-muted">{formatTime(first.startTimeMs, zone)}</span>}
       {llm !== undefined && <span className="text-muted">{formatDuration(llm.durationMs)}</span>}
       {llm !== undefined && llmBefore !== undefined && (
-        <Link
-          to="/s/$spaceId/compare"
-          params={{ spaceId }}
+        <SpaceLink
+          page="compare"
           search={{ a: llmBefore.id, b: llm.id }}
           className="text-muted text-xs hover:text-ink hover:underline"
         >
           Compare with the previous turn
-        </Link>
+        </SpaceLink>
       )}
       <span className="ml-auto text-faint text-xs">
         {formatCount(turn.inputTokens)} in, {formatCount(turn.outputTokens)} out
@@ -132,22 +125,21 @@ function TurnHeader({
 }
 
 function ToolLine({ tool }: { tool: ListedEvent }) {
-  const { id: spaceId } = useSpace();
   return (
-    <Link
-      to="/s/$spaceId/events/$eventId"
-      params={{ spaceId, eventId: tool.id }}
+    <SpaceLink
+      page="event"
+      id={tool.id}
       className="flex min-h-7 items-center gap-2 rounded-md border border-line px-2 hover:bg-hover"
     >
       <Wrench aria-hidden className="size-3.5 shrink-0 text-tool" />
       <span className="shrink-0 font-medium">
         <ShownText text={tool.name ?? 'unnamed'} />
       </span>
-      {tool.state === 'error' && <CircleX aria-label="Error" className="size-3.5 shrink-0 text-bad" />}
+      {tool.state === 'error' && <ErrorIcon />}
       <span dir="auto" className="min-w-0 flex-1 truncate text-muted">
         <ShownText text={tool.errorMessage ?? showPreview(tool.outputPreview ?? tool.inputPreview ?? '')} />
       </span>
       <span className="shrink-0 text-faint text-xs">{formatDuration(tool.durationMs)}</span>
-    </Link>
+    </SpaceLink>
   );
 }

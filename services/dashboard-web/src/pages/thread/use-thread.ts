@@ -1,7 +1,6 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { Output } from '../../api/paths.ts';
-import { callQuery } from '../../api/query.ts';
+import { usePages } from '../../api/use-pages.ts';
 import { useSpace } from '../../space/space.ts';
 
 export type ThreadTurn = Output<'threads.turns'>['turns'][number];
@@ -12,20 +11,12 @@ const pageTurns = 50;
 /** The loaded turns of a thread, oldest first. Earlier ones are loaded page by page. */
 export function useThread(threadId: string) {
   const { id: spaceId } = useSpace();
-  const list = useInfiniteQuery({
-    queryKey: ['threads.turns', spaceId, threadId],
-    queryFn: ({ pageParam, signal }) =>
-      callQuery(
-        'threads.turns',
-        { spaceId, threadId, limit: pageTurns, ...(pageParam === '' ? {} : { cursor: pageParam }) },
-        signal,
-      ),
-    initialPageParam: '',
-    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
-    // The pages of a long thread are never loaded again; a page that is opened again starts with the newest.
-    staleTime: Number.POSITIVE_INFINITY,
-    gcTime: 0,
-  });
+  // The pages of a long thread are never loaded again; a page that is opened again starts with the newest.
+  const list = usePages(
+    'threads.turns',
+    { spaceId, threadId, limit: pageTurns },
+    { isFixed: true, gcTime: 0 },
+  );
   const { data, fetchNextPage } = list;
   const turns = useMemo(() => turnsOf(data?.pages), [data]);
 

@@ -1,8 +1,8 @@
-import { Bot, CircleX, Wrench } from 'lucide-react';
 import { TickBox } from '../../compare/tick-box.tsx';
 import { Preview } from '../../event-grid/columns.tsx';
 import { formatCompact, formatMoney } from '../../format/number.ts';
 import { ShownText } from '../../text/shown-text.tsx';
+import { ErrorIcon, TypeIcon } from '../../ui/badge.tsx';
 import { classes } from '../../ui/classes.ts';
 import type { TraceEvent } from './trace-rows.ts';
 
@@ -21,7 +21,6 @@ const inferredBy: Partial<Record<NonNullable<TraceEvent['parent']>['by'], string
 
 /** What was called, below its parent, with the preview. */
 export function EventName({ event, depth }: { event: TraceEvent; depth: number }) {
-  const Icon = event.type === 'llm' ? Bot : Wrench;
   return (
     // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus.
     <div
@@ -29,15 +28,11 @@ export function EventName({ event, depth }: { event: TraceEvent; depth: number }
       className={nameCell}
       title={event.parent?.isInferred ? inferredBy[event.parent.by] : undefined}
     >
-      <Icon
-        aria-label={event.type === 'llm' ? 'LLM call' : 'Tool call'}
-        className={classes('size-3.5 shrink-0', event.type === 'llm' ? 'text-llm' : 'text-tool')}
-        style={{ marginLeft: depth * indentPx }}
-      />
+      <TypeIcon type={event.type} className="size-3.5" style={{ marginLeft: depth * indentPx }} />
       <span className={classes('truncate md:shrink-0', event.parent?.isInferred && 'italic')}>
         <ShownText text={event.name ?? 'unnamed'} />
       </span>
-      {event.state === 'error' && <CircleX aria-label="Error" className="size-3.5 shrink-0 text-bad" />}
+      {event.state === 'error' && <ErrorIcon />}
       <span className="flex min-w-0 pl-1 text-xs whitespace-nowrap max-md:hidden">
         <Preview event={event} />
       </span>

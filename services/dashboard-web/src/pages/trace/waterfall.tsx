@@ -1,8 +1,9 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { Binary, CircleX, FileSearch, Layers, Link2, UserRound, Users, Workflow } from 'lucide-react';
+import { Binary, FileSearch, Layers, Link2, UserRound, Users, Workflow } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import { formatCounted, formatDuration } from '../../format/number.ts';
 import { ShownText } from '../../text/shown-text.tsx';
+import { ErrorIcon } from '../../ui/badge.tsx';
 import { classes } from '../../ui/classes.ts';
 import { EventName, EventNumbers, indentPx, nameCell, numbersWidth } from './event-cells.tsx';
 import { nameLane, type TraceEvent, type TraceRow } from './trace-rows.ts';
@@ -118,7 +119,7 @@ function SpanRow({
         <span className="truncate">
           <ShownText text={node.name} />
         </span>
-        {node.state === 'error' && <CircleX aria-label="Error" className="size-3.5 shrink-0 text-bad" />}
+        {node.state === 'error' && <ErrorIcon />}
       </div>
       <Bar
         item={node}

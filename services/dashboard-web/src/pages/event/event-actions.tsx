@@ -1,24 +1,39 @@
 import { useQuery } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
-import { ChevronLeft, ChevronRight, GitCompareArrows, History } from 'lucide-react';
+import {
+  Braces,
+  ChevronLeft,
+  ChevronRight,
+  Copy,
+  FileText,
+  GitCompareArrows,
+  History,
+  Link2,
+  Terminal,
+} from 'lucide-react';
 import { apiQuery } from '../../api/query.ts';
 import type { WholeEvent } from '../../event/event-query.ts';
+import type { EventText } from '../../event/event-text.ts';
+import { toMarkdown } from '../../event/plain-text.ts';
 import { useFilter } from '../../filter/use-filter.ts';
 import { useShortcuts } from '../../settings/shortcuts.ts';
 import { useSpace } from '../../space/space.ts';
+import { useOpen } from '../../space/space-link.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
+import { useCopy } from '../../ui/copy-button.tsx';
 import { Menu, MenuItem } from '../../ui/menu.tsx';
+import { useToast } from '../../ui/toasts.tsx';
+import { toCurl } from './curl.ts';
 
 /** Buttons for the previous and next event of the list in the address, also on `[` and `]`. */
 export function Neighbours({ event }: { event: WholeEvent }) {
   const { id: spaceId } = useSpace();
   const { input, search } = useFilter();
-  const navigate = useNavigate();
+  const openPage = useOpen();
   const filter = typeof input === 'string' ? {} : input;
   const { data } = useQuery(apiQuery('events.neighbours', { ...filter, spaceId, id: event.id }));
   const open = (id: string | undefined) => {
     if (id === undefined) return;
-    void navigate({ to: '/s/$spaceId/events/$eventId', params: { spaceId, eventId: id }, search });
+    openPage({ page: 'event', id, search });
   };
   const [earlier, later] = [data?.inList.older?.id, data?.inList.newer?.id];
   useShortcuts({ '[': () => open(earlier), ']': () => open(later) });
@@ -37,7 +52,7 @@ export function Neighbours({ event }: { event: WholeEvent }) {
 /** Menu to compare this event with another one. */
 export function CompareMenu({ event }: { event: WholeEvent }) {
   const { id: spaceId } = useSpace();
-  const navigate = useNavigate();
+  const openPage = useOpen();
   const { id, threadId, type } = event;
   // Only events of the same type: a prompt and a tool call have nothing in common.
   const { data } = useQuery({
@@ -45,8 +60,7 @@ export function CompareMenu({ event }: { event: WholeEvent }) {
     enabled: threadId !== null && threadId !== '',
   });
   const previous = data?.inList.older?.id;
-  const open = (search: Record<string, string>) =>
-    void navigate({ to: '/s/$spaceId/compare', params: { spaceId }, search });
+  const open = (search: Record<string, string>) => openPage({ page: 'compare', search });
   return (
     <Menu
       align="end"
@@ -66,6 +80,43 @@ export function CompareMenu({ event }: { event: WholeEvent }) {
       <MenuItem onSelect={() => open({ b: id })}>
         <GitCompareArrows aria-hidden />
         With another event by id
+      </MenuItem>
+    </Menu>
+  );
+}
+
+/** Menu to copy an event in several formats. */
+export function CopyMenu({ event, parts }: { event: WholeEvent; parts: EventText }) {
+  const copy = useCopy();
+  const toast = useToast();
+  const offer = (what: string, text: () => string) => async () => {
+    if (await copy(text())) toast(`${what} copied.`);
+  };
+  return (
+    <Menu
+      align="end"
+      trigger={
+        <Button size="small">
+          <Copy aria-hidden />
+          Copy
+        </Button>
+      }
+    >
+      <MenuItem onSelect={offer('JSON', () => event.event)}>
+        <Braces aria-hidden />
+        JSON, as sent
+      </MenuItem>
+      <MenuItem onSelect={offer('Markdown', () => toMarkdown(parts))}>
+        <FileText aria-hidden />
+        Markdown
+      </MenuItem>
+      <MenuItem onSelect={offer('curl command', () => toCurl(event.event))}>
+        <Terminal aria-hidden />
+        curl command to resend it
+      </MenuItem>
+      <MenuItem onSelect={offer('Link', () => window.location.href)}>
+        <Link2 aria-hidden />
+        Link to this page
       </MenuItem>
     </Menu>
   );

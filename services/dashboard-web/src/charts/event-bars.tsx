@@ -1,0 +1,128 @@
+import 'uplot/dist/uPlot.min.css';
+import { useMemo } from 'react';
+import { formatCount, formatCounted } from '../format/number.ts';
+import { dayMs, formatEnd, formatTick, hourMs, minuteMs } from '../format/time.ts';
+import { useSettings } from '../settings/settings.ts';
+import { classes } from '../ui/classes.ts';
+import type { TimeSeries } from './time-series.ts';
+import { type TimeSpan, useChart } from './use-chart.ts';
+
+export interface EventCount {
+  startMs: number;
+  events: number;
+  errors: number;
+  isEstimate?: boolean;
+}
+
+/** The height of the whole figure, to be reserved until its data arrives: what is below would move under the mouse. */
+export const eventBarsHeight = 'h-23.5';
+const drawingPixels = 74;
+
+/** The least part of the height that a count above zero takes: one error among thousands of events has to be visible. */
+const visibleShare = 0.035;
+
+/** Events over time, with errors at the bottom of each bar. A drag selects a range, a click a bar; so do the keys. */
+export function EventBars({
+  counts,
+  bucketMs,
+  onRange,
+  hasErrors = true,
+  areDays = false,
+}: {
+  counts: readonly EventCount[];
+  bucketMs: number;
+  onRange?: (range: TimeSpan, isBar: boolean) => void;
+  /** Whether errors are counted, too. */
+  hasErrors?: boolean;
+  /** The bars are UTC days, whatever the time zone setting is. */
+  areDays?: boolean;
+}) {
+  const settings = useSettings();
+  const zone = areDays ? 'UTC' : settings.zone;
+  const { starts, series } = useMemo(() => drawCounts(counts), [counts]);
+  const first = starts[0] ?? 0;
+  const end = first + counts.length * bucketMs;
+  const { bucket, chosen, box } = useChart({
+    starts,
+    end,
+    series,
+    zone,
+    kind: 'bars',
+    format: formatCount,
+    isWhole: true,
+    isBare: true,
+    height: drawingPixels,
+    onRange,
+  });
+  const nameTime = (ms: number) =>
+    areDays ? formatTick(ms, end - first, 'UTC') : formatEnd(ms, end - first, zone);
+  const nameSpan = ({ from, to }: TimeSpan) => `${nameTime(from)} – ${nameTime(to)}`;
+  const shown = bucket === undefined ? undefined : counts[bucket];
+  const caption =
+    shown === undefined
+      ? describeAll(counts, bucketMs, hasErrors)
+      : `${nameTime(shown.startMs)}: ${describeCount(shown, hasErrors)}`;
+  return (
+    <figure className={eventBarsHeight}>
+      <figcaption className="flex h-5 items-center justify-between text-faint text-xs">
+        <span>{caption}</span>
+        <span className="max-md:hidden">
+          {nameSpan(chosen ?? { from: first, to: areDays ? end - bucketMs : end })}
+        </span>
+      </figcaption>
+      <div
+        {...box}
+        {...(onRange === undefined
+          ? { 'aria-hidden': true }
+          : {
+              role: 'slider',
+              tabIndex: 0,
+              'aria-label':
+                'Events over time: arrow keys choose a bar, with Shift a range, and Enter shows it',
+              'aria-valuemin': 0,
+              'aria-valuemax': Math.max(0, counts.length - 1),
+              'aria-valuenow': bucket ?? Math.max(0, counts.length - 1),
+              'aria-valuetext': chosen === undefined ? caption : `${nameSpan(chosen)}, ${caption}`,
+            })}
+        className={classes('w-full', onRange && '[&_.u-over]:cursor-crosshair')}
+      />
+    </figure>
+  );
+}
+
+/** Errors below the other events, each as high as can be seen. The caption has the exact counts. */
+function drawCounts(counts: readonly EventCount[]): { starts: number[]; series: TimeSeries[] } {
+  const least = Math.max(1, ...counts.map(({ events }) => events)) * visibleShare;
+  const visible = (count: number) => (count === 0 ? 0 : Math.max(count, least));
+  return {
+    starts: counts.map(({ startMs }) => startMs),
+    series: [
+      { label: 'Errors', color: 'color-bad-line', values: counts.map(({ errors }) => visible(errors)) },
+      {
+        label: 'Events',
+        color: 'color-bar',
+        values: counts.map(({ events, errors }) => Math.max(0, visible(events) - visible(errors))),
+      },
+    ],
+  };
+}
+
+function describeCount(count: Omit<EventCount, 'startMs'>, hasErrors: boolean): string {
+  const errors = hasErrors ? `, ${formatCounted(count.errors, 'error')}` : '';
+  return `${count.isEstimate ? 'about ' : ''}${formatCounted(count.events, 'event')}${errors}`;
+}
+
+const bucketNames = new Map([
+  [minuteMs, 'a minute'],
+  [hourMs, 'an hour'],
+  [dayMs, 'a day'],
+]);
+
+function describeAll(counts: readonly EventCount[], bucketMs: number, hasErrors: boolean): string {
+  const sum = (of: (count: EventCount) => number) => counts.reduce((total, count) => total + of(count), 0);
+  const events = sum((count) => count.events);
+  const isEstimate = counts.some((count) => count.isEstimate);
+  const all = describeCount({ events, errors: sum(({ errors }) => errors), isEstimate }, hasErrors);
+  const max = Math.max(0, ...counts.map((count) => count.events));
+  return events === 0 ? all : `${all}; at most ${formatCount(max)} ${bucketNames.get(bucketMs) ?? 'a bar'}`;
+}

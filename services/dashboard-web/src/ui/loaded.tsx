@@ -1,0 +1,96 @@
+import { TriangleAlert } from 'lucide-react';
+import { type ReactNode, useEffect, useState } from 'react';
+import { describeFailure, isTransient } from '../api/failure.ts';
+import { useInterval } from '../api/use-interval.ts';
+import { formatClock } from '../format/time.ts';
+import { useSettings } from '../settings/settings.ts';
+import { FailureNotice, Loading } from './states.tsx';
+
+/** The part of a query's result that its loading and failed states need. */
+export interface Loadable<Data> {
+  data: Data | undefined;
+  /** Null while the last call did not fail. */
+  error: unknown;
+  dataUpdatedAt: number;
+  refetch: () => unknown;
+}
+
+/** A query that failed because the API cannot be reached is called again after this time, in milliseconds. */
+const retryMs = 5_000;
+
+/**
+ * Shows the data of a query, or its loading or failed state in their place. While the API cannot be reached, data that
+ * were loaded before stay, with their time, and the query is called again until it succeeds.
+ */
+export function Loaded<Data>({
+  query: { data, error, dataUpdatedAt, refetch },
+  rows,
+  label,
+  isSmall = false,
+  frame = (state) => state,
+  children,
+}: {
+  query: Loadable<Data>;
+  /** Placeholder lines while loading. */
+  rows?: number;
+  /** The loading state's name for screen readers. */
+  label?: string;
+  isSmall?: boolean;
+  /** Wraps the loading and the failed state. */
+  frame?: (state: ReactNode) => ReactNode;
+  children: (data: Exclude<Data, undefined>) => ReactNode;
+}) {
+  const failure = useLastFailure({ data, error });
+  useInterval(() => void refetch(), isTransient(failure) ? retryMs : undefined);
+  if (failure !== null && (data === undefined || !isTransient(failure)))
+    return frame(<FailureNotice error={failure} onRetry={() => void refetch()} isSmall={isSmall} />);
+  if (data === undefined) return frame(<Loading rows={rows} label={label} />);
+  return (
+    <>
+      {failure !== null && <Outdated error={failure} atMs={dataUpdatedAt} />}
+      {/* `undefined` was returned above, which TypeScript does not see in a generic type. */}
+      {children(data as Exclude<Data, undefined>)}
+    </>
+  );
+}
+
+/** The failure of the last finished call: a query forgets its own while it is called again. */
+function useLastFailure({ data, error }: { data: unknown; error: unknown }): unknown {
+  const [last, setLast] = useState(error);
+  useEffect(() => {
+    if (error !== null || data !== undefined) setLast(error);
+  }, [data, error]);
+  return data === undefined ? (error ?? last) : error;
+}
+
+function Outdated({ error, atMs }: { error: unknown; atMs: number }) {
+  const { zone } = useSettings();
+  return (
+    <p
+      role="alert"
+      className="flex items-start gap-2 bg-warn-soft px-4 py-2 text-sm text-warn [&_svg]:mt-0.5 [&_svg]:size-4 [&_svg]:shrink-0"
+    >
+      <TriangleAlert aria-hidden />
+      <span>
+        {describeFailure(error).message} What is shown below was read at {formatClock(atMs, zone).slice(0, 8)}
+        .
+      </span>
+    </p>
+  );
+}
+
+type DataOf<Query> = Query extends Loadable<infer Data> ? Exclude<Data, undefined> : never;
+
+/** Several queries as one, which has data when all of them have. */
+export function together<const Queries extends readonly Loadable<unknown>[]>(
+  ...queries: Queries
+): Loadable<{ -readonly [Place in keyof Queries]: DataOf<Queries[Place]> }> {
+  const data = queries.map((query) => query.data);
+  return {
+    // The mapped tuple of the data, which `map` types as a plain array.
+    data: data.includes(undefined) ? undefined : (data as never),
+    error: queries.find(({ error }) => error !== null)?.error ?? null,
+    dataUpdatedAt: Math.min(...queries.map(({ dataUpdatedAt }) => dataUpdatedAt)),
+    refetch: () => Promise.all(queries.map(({ refetch }) => refetch())),
+  };
+}
