@@ -15,8 +15,8 @@ restoreReturnAddress();
 const queryClient = openQueryClient();
 const router = openRouter(queryClient);
 
-// Until the first page is loaded the placeholders of index.html stay. No top-level await: the page's code imports this chunk, and
-// would wait for it.
+// Until the first page is loaded the placeholders of index.html stay. No top-level await: the page's code
+// imports this chunk, and would wait for it.
 void router.load().then(() => createRoot(root).render(<App />));
 
 function App() {

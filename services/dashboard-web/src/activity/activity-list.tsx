@@ -84,7 +84,10 @@ function Notes({ texts }: { texts: readonly (string | false)[] }) {
   );
 }
 
-/** A page of threads or users, most recently active first, with counts of their events in the range of the address. */
+/**
+ * A page of threads or users, most recently active first, with counts of their events in the range of the
+ * address.
+ */
 export function ActivityPage({
   procedure,
   title,

@@ -28,7 +28,10 @@ export const threadColumns: readonly Column<Activity>[] = [
   },
 ];
 
-/** The name of a thread and what it began with. In a card, two lines that also have its errors, cost and last time. */
+/**
+ * The name of a thread and what it began with. In a card, two lines that also have its errors, cost and last
+ * time.
+ */
 function ThreadCell({ thread }: { thread: Activity }) {
   const { zone } = useSettings();
   const { id, firstInput, lastState, lastStartMs, errors, cost } = thread;

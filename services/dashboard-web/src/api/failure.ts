@@ -3,7 +3,6 @@ import { TRPCClientError } from '@trpc/client';
 /** A failed call as a page shows it. */
 export interface Failure {
   kind: 'signed-out' | 'forbidden' | 'missing' | 'rejected' | 'unavailable' | 'broken';
-  /** A sentence to show. */
   message: string;
 }
 

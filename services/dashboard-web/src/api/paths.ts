@@ -32,7 +32,5 @@ export type MutationPath = PathsOf<AnyTRPCMutationProcedure>;
 type Callable<Path extends string> =
   ProcedureAt<Path> extends infer Found extends AnyTRPCProcedure ? Found : never;
 
-/** What a procedure takes. */
 export type Input<Path extends string> = inferProcedureInput<Callable<Path>>;
-/** What a procedure returns. */
 export type Output<Path extends string> = inferProcedureOutput<Callable<Path>>;

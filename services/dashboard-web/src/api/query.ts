@@ -12,7 +12,6 @@ export function apiQuery<Path extends QueryPath>(path: Path, input: Input<Path>)
   });
 }
 
-/** Calls a query once. */
 export async function callQuery<Path extends QueryPath>(
   path: Path,
   input: Input<Path>,
@@ -21,7 +20,6 @@ export async function callQuery<Path extends QueryPath>(
   return (await client.query(path, input, { signal })) as Output<Path>;
 }
 
-/** Calls a mutation once. */
 export async function callMutation<Path extends MutationPath>(
   path: Path,
   input: Input<Path>,
@@ -30,8 +28,8 @@ export async function callMutation<Path extends MutationPath>(
 }
 
 /**
- * A mutation. When it needs a recent authentication, the user is asked, and it is called again. On success the queries of the
- * named procedures are reloaded.
+ * A mutation. When it needs a recent authentication, the user is asked, and it is called again. On success
+ * the queries of the named procedures are reloaded.
  */
 export function useApiMutation<Path extends MutationPath>(
   path: Path,

@@ -19,8 +19,8 @@ type Message<Path extends string> = Output<Path> extends AsyncIterable<infer Ite
 type StreamInput = Extract<Input<'live.tail'>, object>;
 
 /**
- * Opens a stream. tRPC reconnects automatically and continues after the last message. The address of a stream has its input, and proxies
- * log addresses: the filter is sealed first, by a call that has it in its body.
+ * Opens a stream. tRPC reconnects automatically and continues after the last message. The address of a stream
+ * has its input, and proxies log addresses: the filter is sealed first, by a call that has it in its body.
  */
 export function subscribe(
   path: 'live.tail',

@@ -10,7 +10,9 @@ export type PagedPath = {
 /** The pages of a query that are loaded, and what loads the next one. */
 export type Pages<Path extends PagedPath> = UseInfiniteQueryResult<InfiniteData<Output<Path>>>;
 
-/** Loads a query page by page. With `isFixed` loaded pages are not loaded again: what is read must not move. */
+/**
+ * Loads a query page by page. With `isFixed` loaded pages are not loaded again: what is read must not move.
+ */
 export function usePages<Path extends PagedPath>(
   path: Path,
   input: Omit<NonNullable<Input<Path>>, 'cursor'>,
@@ -19,7 +21,8 @@ export function usePages<Path extends PagedPath>(
   return useInfiniteQuery({
     queryKey: [path, 'pages', input],
     queryFn: ({ pageParam, signal }) =>
-      // Without a cursor the API returns the first page; TypeScript cannot join `Omit` and `cursor` of a generic input.
+      // Without a cursor the API returns the first page; TypeScript cannot join `Omit` and `cursor` of a
+      // generic input.
       callQuery(path, { ...input, ...(pageParam != null && { cursor: pageParam }) } as Input<Path>, signal),
     initialPageParam: undefined as unknown,
     getNextPageParam: ({ nextCursor }: { nextCursor: unknown }) => nextCursor ?? undefined,

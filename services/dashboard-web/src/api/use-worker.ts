@@ -3,8 +3,8 @@ import { useEffect, useState } from 'react';
 export type Work<Result> = { state: 'working' } | { state: 'failed' } | { state: 'done'; result: Result };
 
 /**
- * Gives a message, if there is one, to a new worker and returns its answer: long work must not stop the page. `failed`: the worker had an
- * error, answered undefined, or did not answer in time.
+ * Gives a message, if there is one, to a new worker and returns its answer: long work must not stop the page.
+ * `failed`: the worker had an error, answered undefined, or did not answer in time.
  *
  * @param start a function that stays the same, and makes the worker.
  */

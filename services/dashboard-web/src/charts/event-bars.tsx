@@ -14,14 +14,23 @@ export interface EventCount {
   isEstimate?: boolean;
 }
 
-/** The height of the whole figure, to be reserved until its data arrives: what is below would move under the mouse. */
+/**
+ * The height of the whole figure, to be reserved until its data arrives: what is below would move under the
+ * mouse.
+ */
 export const eventBarsHeight = 'h-23.5';
 const drawingPixels = 74;
 
-/** The least part of the height that a count above zero takes: one error among thousands of events has to be visible. */
+/**
+ * The least part of the height that a count above zero takes: one error among thousands of events has to be
+ * visible.
+ */
 const visibleShare = 0.035;
 
-/** Events over time, with errors at the bottom of each bar. A drag selects a range, a click a bar; so do the keys. */
+/**
+ * Events over time, with errors at the bottom of each bar. A drag selects a range, a click a bar; so do the
+ * keys.
+ */
 export function EventBars({
   counts,
   bucketMs,

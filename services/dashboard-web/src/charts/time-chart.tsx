@@ -11,9 +11,9 @@ import { type ChartOptions, type TimeSpan, useChart } from './use-chart.ts';
 const heightPixels = 190;
 
 /**
- * A chart over time: stacked bars, or lines. Dragging selects a range; the arrow keys move a cursor, with Shift they
- * select a range, and Enter shows it. Screen readers read the values at the cursor. A table beside the chart has the same
- * values.
+ * A chart over time: stacked bars, or lines. Dragging selects a range; the arrow keys move a cursor, with
+ * Shift they select a range, and Enter shows it. Screen readers read the values at the cursor. A table beside
+ * the chart has the same values.
  */
 export function TimeChart({
   name,
@@ -106,7 +106,10 @@ function EventsLink({ label, search }: { label: string; search: Search }) {
   );
 }
 
-/** The values at the cursor, over the half of the chart without the cursor: below or above it they would move the page. */
+/**
+ * The values at the cursor, over the half of the chart without the cursor: below or above it they would move
+ * the page.
+ */
 function Readout({ at, values, isLeft }: { at: string; values: readonly ShownValue[]; isLeft: boolean }) {
   return (
     <ul

@@ -12,14 +12,17 @@ export interface TimeSpan {
 export interface ChartOptions extends Omit<Plot, 'onCursor' | 'onRange'> {
   /** The height of the drawing, in pixels. */
   height: number;
-  /** Called with a range that was dragged, clicked or chosen by keyboard; `isBucket` when it is a single bucket. */
+  /**
+   * Called with a range that was dragged, clicked or chosen by keyboard; `isBucket` when it is a single
+   * bucket.
+   */
   onRange?: ((range: TimeSpan, isBucket: boolean) => void) | undefined;
 }
 
 /**
- * A chart whose buckets can be chosen: by a drag or a click, or by the arrow keys, with Shift for a range, and Enter.
- * `box` are the properties of the element that it is drawn into. `bucket` is the bucket at the cursor, and `chosen` the
- * range that the keys have marked.
+ * A chart whose buckets can be chosen: by a drag or a click, or by the arrow keys, with Shift for a range,
+ * and Enter. `box` are the properties of the element that it is drawn into. `bucket` is the bucket at the
+ * cursor, and `chosen` the range that the keys have marked.
  */
 export function useChart({ height, onRange, ...options }: ChartOptions) {
   const { starts, end } = options;
@@ -61,7 +64,9 @@ export function useChart({ height, onRange, ...options }: ChartOptions) {
   };
 }
 
-/** Draws the chart into the element of the returned ref, again when its data, its size or the theme changes. */
+/**
+ * Draws the chart into the element of the returned ref, again when its data, its size or the theme changes.
+ */
 function usePlot(
   plot: { current: uPlot | undefined },
   { height, onRange, onCursor, ...options }: ChartOptions & Pick<Plot, 'onCursor'>,

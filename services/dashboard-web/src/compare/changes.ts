@@ -46,7 +46,8 @@ export function toRows(
 }
 
 /**
- * Hides unchanged rows that are far from any change. A fold replaces two rows at least: one would take as much room.
+ * Hides unchanged rows that are far from any change. A fold replaces two rows at least: one would take as
+ * much room.
  *
  * @param opened the folds that are shown, by their `at`.
  */

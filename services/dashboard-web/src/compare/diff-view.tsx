@@ -21,7 +21,10 @@ const overscan = 12;
 /** Of a longer line only so much is drawn. */
 const lineChars = 2_000;
 
-/** Two texts line by line, of which only the visible lines are in the page. Changes have a sign beside their colour. */
+/**
+ * Two texts line by line, of which only the visible lines are in the page. Changes have a sign beside their
+ * colour.
+ */
 export function DiffView({
   before,
   after,

@@ -1,12 +1,14 @@
 import { useSyncExternalStore } from 'react';
 
-/** An event that is ticked to be compared. */
 export interface Ticked {
   id: string;
   startTimeMs: number;
 }
 
-/** At most two: a third replaces the first. They stay ticked on other pages, so that events of two lists can be compared. */
+/**
+ * At most two: a third replaces the first. They stay ticked on other pages, so that events of two lists can
+ * be compared.
+ */
 let ticked: readonly Ticked[] = [];
 const listeners = new Set<() => void>();
 

@@ -15,7 +15,9 @@ import { CodeField } from './code-field.tsx';
 import { keepReturnAddress } from './return-address.ts';
 import type { SecondFactors } from './second-step.tsx';
 
-/** Shows a dialog when a change of the pages in it needs a recent authentication. The change is then repeated. */
+/**
+ * Shows a dialog when a change of the pages in it needs a recent authentication. The change is then repeated.
+ */
 export function WithConfirmation({ children }: { children: ReactNode }) {
   const [waiting, setWaiting] = useState<((isConfirmed: boolean) => void)[]>([]);
   const isOpen = waiting.length > 0;
@@ -44,7 +46,10 @@ export function WithConfirmation({ children }: { children: ReactNode }) {
   );
 }
 
-/** The password, and the second factor or a passkey, for users who have them. All others authenticate at the OpenID provider. */
+/**
+ * The password, and the second factor or a passkey, for users who have them. All others authenticate at the
+ * OpenID provider.
+ */
 function ConfirmationMethod({ onConfirmed, onCancel }: ConfirmationOutcome) {
   const me = useQuery(meQuery);
   const methods = useQuery(apiQuery('auth.methods', undefined));

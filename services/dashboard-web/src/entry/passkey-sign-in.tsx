@@ -6,7 +6,6 @@ import type { Me } from '../space/me.ts';
 import { Button, type ButtonLook } from '../ui/button.tsx';
 import { FormFailure } from '../ui/form.tsx';
 
-/** Signs in with a passkey. */
 export function PasskeySignIn({
   look = 'plain',
   onSignedIn,

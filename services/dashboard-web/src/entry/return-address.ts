@@ -3,8 +3,8 @@ import { isOwnPath } from '../url/own-path.ts';
 const key = 'weir.returnAddress';
 
 /**
- * Keeps the address that a sign-in at the OpenID provider returns to, in this tab. It is not sent: its query may be a filter, which
- * would be in the logs of proxies.
+ * Keeps the address that a sign-in at the OpenID provider returns to, in this tab. It is not sent: its query
+ * may be a filter, which would be in the logs of proxies.
  */
 export function keepReturnAddress(href: string): void {
   try {

@@ -89,7 +89,10 @@ function Value({ field, event }: { field: Exclude<NamedField, 'name'>; event: Li
   return <NamedValue field={field} value={value} event={event} isFloating className="text-muted" />;
 }
 
-/** An error shows its message first: behind the input it would be cut off, and all rows of a failure would look alike. */
+/**
+ * An error shows its message first: behind the input it would be cut off, and all rows of a failure would
+ * look alike.
+ */
 export function Preview({ event }: { event: ListedEvent }) {
   const { inputPreview, outputPreview, errorMessage, state } = event;
   const input = inputPreview === null ? undefined : oneLine(showInput(inputPreview));

@@ -23,7 +23,10 @@ interface Rows {
   onLoadMore: () => void;
 }
 
-/** The list as a grid of which only the visible rows are in the page; in a narrow window, rows are cards of two lines. */
+/**
+ * The list as a grid of which only the visible rows are in the page; in a narrow window, rows are cards of
+ * two lines.
+ */
 export function EventGrid({
   label = 'Events',
   events,
@@ -136,8 +139,9 @@ function useColumnWidths(table: string, columns: readonly { id: string; width: n
 }
 
 /**
- * Double clicks on rows. The second click may fall on something else: the first one opens the peek, which covers the right half of the
- * list, or all of it in a window of medium width. It still opens the row that the first one hit.
+ * Double clicks on rows. The second click may fall on something else: the first one opens the peek, which
+ * covers the right half of the list, or all of it in a window of medium width. It still opens the row that
+ * the first one hit.
  *
  * @param onOpen called with the row at the second click, which then does nothing else.
  * @returns to be called with the row at each click on one.

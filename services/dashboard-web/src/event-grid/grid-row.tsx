@@ -71,7 +71,6 @@ export function GridRow({
   );
 }
 
-/** Opens the menu of a row. */
 export function MenuButton({ onMenu }: { onMenu: (anchor: Element) => void }) {
   return (
     <IconButton
@@ -87,7 +86,9 @@ export function MenuButton({ onMenu }: { onMenu: (anchor: Element) => void }) {
   );
 }
 
-/** An event in two lines, for narrow windows: what was called, when, how long and for what, then the preview. */
+/**
+ * An event in two lines, for narrow windows: what was called, when, how long and for what, then the preview.
+ */
 export function EventCard({ event, index, top, isSelected, onSelect, onMenu }: RowProps) {
   const { zone } = useSettings();
   const { type, state, name, cost, durationMs, startTimeMs } = event;

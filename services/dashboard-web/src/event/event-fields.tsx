@@ -20,7 +20,10 @@ const flagTexts: Record<WholeEvent['flags'][number], string> = {
   token_sum_mismatch: 'Input and output tokens do not add up to the total.',
 };
 
-/** The fields of an event beside its payload. Names open what they name; a click on another value filters the list by it. */
+/**
+ * The fields of an event beside its payload. Names open what they name; a click on another value filters the
+ * list by it.
+ */
 export function EventFields({ event, parts }: { event: WholeEvent; parts: EventText }) {
   const { zone } = useSettings();
   const values: [label: string, field: string, value: string | null][] = [
@@ -115,7 +118,9 @@ function FilterField({
   );
 }
 
-/** A value that filters the list on click; Alt-click excludes it. For values that have no page of their own. */
+/**
+ * A value that filters the list on click; Alt-click excludes it. For values that have no page of their own.
+ */
 function FilterValue({
   field,
   value,

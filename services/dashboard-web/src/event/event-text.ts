@@ -17,7 +17,9 @@ export interface ToolCall {
   input: string | undefined;
 }
 
-/** The parts of an event that pages show, from its JSON as sent. Every value is JSON text or a decoded string. */
+/**
+ * The parts of an event that pages show, from its JSON as sent. Every value is JSON text or a decoded string.
+ */
 export interface EventText {
   text: string;
   llm?: {

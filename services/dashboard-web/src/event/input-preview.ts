@@ -4,7 +4,10 @@ import { isCut } from './event-query.ts';
 const firstMessage =
   /^\s*(?:\{\s*"messages"\s*:\s*)?\[\s*\{\s*"role"\s*:\s*"(\w+)"\s*,\s*"content"\s*:\s*(?:\[\s*\{\s*"type"\s*:\s*"\w+"\s*,\s*"text"\s*:\s*)?"((?:[^"\\]|\\.)*)/;
 
-/** The preview of an input: of a conversation that was sent as JSON, the first message. An ellipsis marks a cut. */
+/**
+ * The preview of an input: of a conversation that was sent as JSON, the first message. An ellipsis marks a
+ * cut.
+ */
 export function showInput(preview: string): string {
   const [, role, text] = firstMessage.exec(preview) ?? [];
   const shown = role === undefined || text === undefined ? undefined : decode(text);

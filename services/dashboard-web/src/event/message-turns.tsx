@@ -19,7 +19,9 @@ export const roleLooks = {
   { title: string; icon: LucideIcon; tone: 'neutral' | 'user' | 'llm' | 'tool' }
 >;
 
-/** Of a longer conversation the last messages are shown first: the earlier ones were seen in earlier calls. */
+/**
+ * Of a longer conversation the last messages are shown first: the earlier ones were seen in earlier calls.
+ */
 const shownMessages = 20;
 
 /** A prompt that is a conversation, message by message. */
@@ -57,7 +59,6 @@ export function MessageTurns({ messages, text }: { messages: readonly Message[];
   );
 }
 
-/** The parts of a message, one below the other. */
 export function MessageParts({
   parts,
   place,

@@ -32,7 +32,10 @@ const roles: Record<string, Message['role']> = {
   function: 'tool',
 };
 
-/** The messages in a JSON array, or in the member `messages` of an object; undefined when the text is something else. */
+/**
+ * The messages in a JSON array, or in the member `messages` of an object; undefined when the text is
+ * something else.
+ */
 export function readMessages(text: string): Message[] | undefined {
   const first = text.trimStart()[0];
   if ((first !== '[' && first !== '{') || text.length > parsedCharsMax) return undefined;

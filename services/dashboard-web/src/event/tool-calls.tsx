@@ -129,7 +129,9 @@ export function ToolCalls({ calls, event }: { calls: readonly ToolCall[]; event:
   );
 }
 
-/** The result of each call: the n-th event of a tool after the model's call is the result of its n-th call. */
+/**
+ * The result of each call: the n-th event of a tool after the model's call is the result of its n-th call.
+ */
 function inferResults(
   calls: readonly ToolCall[],
   newestFirst: readonly ListedEvent[],

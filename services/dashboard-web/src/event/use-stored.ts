@@ -6,8 +6,9 @@ import { useSpace } from '../space/space.ts';
 import type { ListedEvent } from './event-query.ts';
 
 /**
- * Follows the live stream of a filter while the window is visible. `onStored` gets the events as they are stored. It gets an empty
- * list when the stream starts or has skipped events: then the caller has to query for events stored before.
+ * Follows the live stream of a filter while the window is visible. `onStored` gets the events as they are
+ * stored. It gets an empty list when the stream starts or has skipped events: then the caller has to query
+ * for events stored before.
  *
  * @returns whether the stream is connected. If not, the page has to poll.
  */

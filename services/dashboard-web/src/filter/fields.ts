@@ -1,4 +1,7 @@
-/** The fields of an event that a list can be filtered by. Each is a parameter of the address under the same name. */
+/**
+ * The fields of an event that a list can be filtered by. Each is a parameter of the address under the same
+ * name.
+ */
 export const fields = {
   type: 'Type',
   state: 'State',
@@ -20,7 +23,10 @@ export function isField(name: string): name is Field {
   return Object.hasOwn(fields, name);
 }
 
-/** The numbers of an event that a list can compare. Each is a parameter of the address, with a comparison such as `>10s`. */
+/**
+ * The numbers of an event that a list can compare. Each is a parameter of the address, with a comparison such
+ * as `>10s`.
+ */
 export const measures = { duration: 'Duration', tokens: 'Tokens', cost: 'Cost' } as const;
 
 export type Measure = keyof typeof measures;

@@ -15,7 +15,9 @@ interface NamedEvent {
 /** Fields whose values have a page of their own. */
 export type NamedField = Extract<Field, 'name' | 'userId' | 'threadId' | 'traceId'>;
 
-/** The name of a model, tool, user, thread or trace: it opens what it names. A button beside it filters by it. */
+/**
+ * The name of a model, tool, user, thread or trace: it opens what it names. A button beside it filters by it.
+ */
 export function NamedValue({
   field,
   value,

@@ -12,7 +12,10 @@ const anyTime = 'any';
 const ownRange = 'own';
 const newRange = 'custom';
 
-/** Selects a time range: one that ends now, a day, or a custom one. Without a `fallback`, "any time" is an option too. */
+/**
+ * Selects a time range: one that ends now, a day, or a custom one. Without a `fallback`, "any time" is an
+ * option too.
+ */
 export function RangeField({
   search,
   fallback,

@@ -35,7 +35,9 @@ export function rangeOf(search: Search, nowMs: number, zone: Zone): TimeRange {
   return { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
 }
 
-/** The range of an address that names a day, up to the next full minute of now; undefined for another range. */
+/**
+ * The range of an address that names a day, up to the next full minute of now; undefined for another range.
+ */
 export function rangeOfDay(search: Search, nowMs: number, zone: Zone): Required<TimeRange> | undefined {
   if (isRecentRange(search.last) || !isNamedRange(search.last)) return undefined;
   const { from = 0, to = Math.ceil((nowMs + 1) / minuteMs) * minuteMs } = rangeOf(search, nowMs, zone);

@@ -1,6 +1,9 @@
 import { formatShare } from './number.ts';
 
-/** The share of tokens that a cost includes, so that a partial sum is not taken for the whole, and whether list prices are in it. */
+/**
+ * The share of tokens that a cost includes, so that a partial sum is not taken for the whole, and whether
+ * list prices are in it.
+ */
 export function describePriced({
   tokens,
   pricedTokens,

@@ -62,7 +62,10 @@ const yearsMsMin = 300 * dayMs;
 /** Ticks of longer ranges are named by day, in milliseconds. */
 export const dayTicksMsMin = 2 * dayMs;
 
-/** A time on the axis of a range: `14:03`, `21 Nov` in ranges longer than two days, `Nov 2026` in ranges of about a year. */
+/**
+ * A time on the axis of a range: `14:03`, `21 Nov` in ranges longer than two days, `Nov 2026` in ranges of
+ * about a year.
+ */
 export function formatTick(ms: number, rangeMs: number, zone: Zone): string {
   if (rangeMs > yearsMsMin) return formatIn(zone, { month: 'short', year: 'numeric' }).format(ms);
   if (rangeMs > dayTicksMsMin) return formatIn(zone, { day: 'numeric', month: 'short' }).format(ms);
@@ -103,14 +106,16 @@ export function localTime(ms: number, zone: Zone): number {
   return days + part('hour') * hourMs + part('minute') * minuteMs + part('second') * 1_000;
 }
 
-/** The time at which the clock of a zone shows `local`. Of a time that it shows twice, or skips, one beside the change. */
+/**
+ * The time at which the clock of a zone shows `local`. Of a time that it shows twice, or skips, one beside
+ * the change.
+ */
 export function fromLocalTime(local: number, zone: Zone): number {
   // The difference between zone and UTC at about that time, and then at the time that it leads to.
   const near = local - (localTime(local, zone) - local);
   return local - (localTime(near, zone) - near);
 }
 
-/** The start of the day of a time. */
 export function startOfDay(ms: number, zone: Zone): number {
   return fromLocalTime(Math.floor(localTime(ms, zone) / dayMs) * dayMs, zone);
 }

@@ -15,7 +15,6 @@ const indentDepthMax = 24;
 /** Characters of a text, and of the source of a number, in a closed line. */
 const headChars = 160;
 
-/** One line of a JSON tree. */
 export function JsonLine({
   id,
   row,

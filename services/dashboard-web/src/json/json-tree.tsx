@@ -12,8 +12,8 @@ const lineHeight = 24;
 const overscan = 12;
 
 /**
- * JSON as a tree over its source text. A value is read when its parent is opened, and only the visible lines are in the
- * page: a payload of megabytes opens at once.
+ * JSON as a tree over its source text. A value is read when its parent is opened, and only the visible lines
+ * are in the page: a payload of megabytes opens at once.
  */
 export function JsonTree({
   text,

@@ -9,14 +9,13 @@ export interface JsonNode {
 export interface JsonChild {
   /** The member's name, decoded; undefined for an element. */
   key: string | undefined;
-  /** Its index among the children. */
   index: number;
   node: JsonNode;
 }
 
 /**
- * Finds the value at a position, white space before it aside. Nothing is parsed, so that each digit of a number and each
- * escape of a text stays what was sent.
+ * Finds the value at a position, white space before it aside. Nothing is parsed, so that each digit of a
+ * number and each escape of a text stays what was sent.
  *
  * @throws SyntaxError where the text is no JSON. What is inside of strings and numbers is not examined.
  */
@@ -79,7 +78,9 @@ export function openSource(text: string): JsonSource {
   };
 }
 
-/** Follows member names from a value. Of several members of one name it takes the last, as JSON.parse does. */
+/**
+ * Follows member names from a value. Of several members of one name it takes the last, as JSON.parse does.
+ */
 export function find(
   source: JsonSource,
   from: JsonNode | undefined,

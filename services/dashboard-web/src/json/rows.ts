@@ -2,7 +2,6 @@ import { splitLines } from '../text/split-lines.ts';
 import { childrenOf, type JsonNode, readString } from './node.ts';
 import { formatPath, type JsonPath } from './path.ts';
 
-/** A line of the tree. */
 export interface JsonRow {
   depth: number;
   /** The path as text: the row's identity. */

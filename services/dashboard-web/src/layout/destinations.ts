@@ -1,4 +1,3 @@
-/** An entry of the palette. */
 export interface Destination {
   /** Unique within its group. */
   key: string;

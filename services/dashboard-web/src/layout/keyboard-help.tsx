@@ -53,7 +53,6 @@ const groups: readonly KeyGroup[] = [
   { title: 'Live', keys: [[['p'], 'Pause or resume']] },
 ];
 
-/** The keyboard shortcuts, on `?`. */
 export function KeyboardHelp() {
   const [isOpen, setOpen] = useState(false);
   const { role } = useSpace();

@@ -10,7 +10,10 @@ import { TextField } from '../ui/field.tsx';
 import { Form } from '../ui/form.tsx';
 import { Menu, MenuItem, MenuLabel } from '../ui/menu.tsx';
 
-/** The current space, and a menu of the user's other spaces. Owners can create spaces, admins can rename the current one. */
+/**
+ * The current space, and a menu of the user's other spaces. Owners can create spaces, admins can rename the
+ * current one.
+ */
 export function SpaceSwitcher() {
   const { spaces } = useMe();
   const current = useSpace();

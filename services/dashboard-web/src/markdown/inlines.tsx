@@ -7,7 +7,6 @@ import { safeLink } from './safe-link.ts';
 /** Deeper nested emphasis and links are shown as source text. */
 const depthMax = 12;
 
-/** The parts of a paragraph. */
 export function Inlines({ tokens, depth }: { tokens: readonly Token[]; depth: number }): ReactNode {
   // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text never change their order.
   return tokens.map((token, index) => <Inline key={index} token={token as MarkedToken} depth={depth} />);

@@ -5,7 +5,9 @@ export interface SafeLink {
   target: string;
 }
 
-/** The link, if it is an absolute web address or a mail address, and not a script or a path of the dashboard. */
+/**
+ * The link, if it is an absolute web address or a mail address, and not a script or a path of the dashboard.
+ */
 export function safeLink(address: string): SafeLink | undefined {
   const url = URL.parse(address.trim());
   if (url === null) return undefined;

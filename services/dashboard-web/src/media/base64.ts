@@ -22,7 +22,9 @@ export interface Media {
   prefix: number;
 }
 
-/** Reads what base64 is from its first characters; undefined when they are neither a data URL nor an image. */
+/**
+ * Reads what base64 is from its first characters; undefined when they are neither a data URL nor an image.
+ */
 export function readMedia(head: string): Media | undefined {
   const url = dataUrl.exec(head);
   const prefix = url?.[0].length ?? 0;
@@ -38,8 +40,9 @@ export function bytesOf(base64Chars: number): number {
 }
 
 /**
- * A data URL, or an image's base64 without one that is longer than an id. In the source of JSON, some clients write `\/` for `/`.
- * One class of characters, and not a choice between two: that would take memory for each of megabytes of them.
+ * A data URL, or an image's base64 without one that is longer than an id. In the source of JSON, some clients
+ * write `\/` for `/`. One class of characters, and not a choice between two: that would take memory for each
+ * of megabytes of them.
  */
 const inText =
   /data:[\w.+-]{1,80}\\?\/[\w.+-]{1,80}(?:;[\w=.+-]{1,80}){0,4};base64,[\w+/\\-]{64,}={0,2}|(?<![\w+/=\\-])(?:iVBORw0KGgo|\\?\/9j\\?\/|R0lGOD[dl]h|UklGR)[\w+/\\-]{400,}={0,2}/g;

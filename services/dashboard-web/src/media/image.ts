@@ -1,6 +1,5 @@
 import type { ImageType } from './base64.ts';
 
-/** An image that can be drawn. */
 export interface DecodedImage {
   bytes: Uint8Array<ArrayBuffer>;
   width: number;

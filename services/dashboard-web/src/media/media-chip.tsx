@@ -16,7 +16,6 @@ export function MediaChip({
   base64,
 }: {
   media: Pick<Media, 'label' | 'image'>;
-  /** The length of the base64. */
   chars: number;
   /** Reads the base64, which may be megabytes, when it is needed. */
   base64: () => string;
@@ -45,8 +44,8 @@ export function MediaChip({
 }
 
 /**
- * An image of a payload, shown from a blob with the type of its bytes: nothing is fetched, and the browser decodes only this
- * type.
+ * An image of a payload, shown from a blob with the type of its bytes: nothing is fetched, and the browser
+ * decodes only this type.
  */
 function ImageDialog({
   type,

@@ -99,7 +99,10 @@ function auditColumns(zone: Zone, setFilter: (change: Record<string, string>) =>
   ];
 }
 
-/** The name of what was changed, where it is known, and the details. Details that only repeat the name are left out. */
+/**
+ * The name of what was changed, where it is known, and the details. Details that only repeat the name are
+ * left out.
+ */
 function describeChange({ target, targetName, details }: Row): string {
   const name = targetName ?? '';
   const rest = Object.entries(details)

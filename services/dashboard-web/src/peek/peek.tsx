@@ -16,7 +16,10 @@ import type { Search } from '../url/search.ts';
 import { CallCost } from './call-cost.tsx';
 import { TokenBar } from './token-bar.tsx';
 
-/** An event beside a list. `filter` is the list's filter, which the event's page uses for its previous and next events. */
+/**
+ * An event beside a list. `filter` is the list's filter, which the event's page uses for its previous and
+ * next events.
+ */
 export function Peek({ eventId, filter, onClose }: { eventId: string; filter: Search; onClose: () => void }) {
   const { id: spaceId } = useSpace();
   const query = useQuery(eventQuery(spaceId, eventId));

@@ -8,7 +8,6 @@ interface Part {
   color: string;
 }
 
-/** The tokens of a call by kind. */
 export function TokenBar({ usage }: { usage: Usage }) {
   const parts = partsOf(usage).filter(({ tokens }) => tokens > 0);
   const sum = parts.reduce((total, { tokens }) => total + tokens, 0);

@@ -4,8 +4,8 @@ import { useEffect, useEffectEvent } from 'react';
 export class MissingChunk extends Error {}
 
 /**
- * Wraps the import of a page. The router reloads the window when it sees the browser's own error, and offline that would replace
- * the dashboard by the browser's error page.
+ * Wraps the import of a page. The router reloads the window when it sees the browser's own error, and offline
+ * that would replace the dashboard by the browser's error page.
  */
 export function loadPage<Module>(load: () => Promise<Module>): () => Promise<Module> {
   return () =>
@@ -19,7 +19,8 @@ const storageKey = 'weir.reloaded-for';
 const retryMs = 5_000;
 
 /**
- * Reloads the window as soon as the server answers: at once when a newer Weir was started, otherwise when the network is back.
+ * Reloads the window as soon as the server answers: at once when a newer Weir was started, otherwise when the
+ * network is back.
  *
  * @returns tries now, also when this part was already missing after a reload.
  */

@@ -225,7 +225,10 @@ const pauseMs = 150;
 /** How long values are not asked for again, in milliseconds. */
 const freshMs = 60_000;
 
-/** The options of a completion. Values of the API arrive after a pause in typing; until then the previous ones are filtered. */
+/**
+ * The options of a completion. Values of the API arrive after a pause in typing; until then the previous ones
+ * are filtered.
+ */
 function useCompletion(completion: Completion | undefined): readonly CompletionOption[] {
   const { id: spaceId } = useSpace();
   const asked = completion?.asked;

@@ -12,13 +12,15 @@ export interface QueryProblem {
 export interface ParsedQuery {
   conditions: Condition[];
   text: string;
-  /** Set when the query has a wrong field or comparison: searching it as text would be slow, and find nothing. */
+  /**
+   * Set when the query has a wrong field or comparison: searching it as text would be slow, and find nothing.
+   */
   problem?: QueryProblem;
 }
 
 /**
- * Parses the search field: `field:value`, `-field:value`, quoted values with spaces, comparisons such as `took:>10s`. Other words, and
- * texts in quotes, are a text search.
+ * Parses the search field: `field:value`, `-field:value`, quoted values with spaces, comparisons such as
+ * `took:>10s`. Other words, and texts in quotes, are a text search.
  */
 export function parseQueryText(query: string): ParsedQuery {
   const conditions: Condition[] = [];

@@ -6,7 +6,10 @@ export type Shortcuts = Record<string, () => void>;
 
 const editable = 'input, textarea, select, [contenteditable]';
 
-/** Single-key shortcuts while the component is mounted. They are off in text fields, dialogs and menus, and by a setting. */
+/**
+ * Single-key shortcuts while the component is mounted. They are off in text fields, dialogs and menus, and by
+ * a setting.
+ */
 export function useShortcuts(shortcuts: Shortcuts): void {
   const { hasShortcuts } = useSettings();
   const onKey = useEffectEvent((event: KeyboardEvent) => {

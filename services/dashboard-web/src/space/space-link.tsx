@@ -30,7 +30,6 @@ function addressOf(spaceId: string, { page, id = '', search = {} }: SpacePage) {
   return { to: pages[page], params, search };
 }
 
-/** A link to a page of the current space. */
 export function SpaceLink({
   page,
   id,
@@ -47,7 +46,6 @@ export function SpaceLink({
   return <Link {...addressOf(spaceId, { page, id, search })} {...link} />;
 }
 
-/** Opens a page of the current space. */
 export function useOpen(): (page: SpacePage) => void {
   const { id: spaceId } = useSpace();
   const navigate = useNavigate();

@@ -8,8 +8,8 @@ export type TextPart =
 const key = /(?:weir_(?:read_)?[0-9A-Za-z]{38}|\bsk-[A-Za-z0-9_-]{16,})\b/g;
 
 /**
- * A JSON Web Token from the end of its first part on. A pattern for whole tokens would read a long word without a dot
- * again at each `eyJ` in it, in quadratic time; this one can only begin at a dot.
+ * A JSON Web Token from the end of its first part on. A pattern for whole tokens would read a long word
+ * without a dot again at each `eyJ` in it, in quadratic time; this one can only begin at a dot.
  */
 const tokenEnd = /\.eyJ[\w-]{8,}\.[\w-]{8,}\b/g;
 
@@ -17,8 +17,8 @@ const tokenEnd = /\.eyJ[\w-]{8,}\.[\w-]{8,}\b/g;
 const tokenStart = /\beyJ[\w-]{8}/;
 
 /**
- * Control characters, format characters such as those that turn the direction of a text, separators of lines that look
- * like spaces, and halves of surrogate pairs. Not the joiner inside of an emoji.
+ * Control characters, format characters such as those that turn the direction of a text, separators of lines
+ * that look like spaces, and halves of surrogate pairs. Not the joiner inside of an emoji.
  */
 const invisible =
   /(?![\t\n])[\p{Cc}\p{Cs}\u2028\u2029\u115F\u1160\u3164\uFFA0]|(?!\u200D)\p{Cf}|(?<!\p{Extended_Pictographic}|\p{Emoji_Modifier}|\uFE0F)\u200D/gu;
@@ -40,8 +40,8 @@ export function splitText(text: string): TextPart[] {
 const wholeSecretMax = 4_000;
 
 /**
- * Where to cut a text that is shown in parts: at `at`, or beside the secret there. Half a secret is not recognised, and would be
- * shown.
+ * Where to cut a text that is shown in parts: at `at`, or beside the secret there. Half a secret is not
+ * recognised, and would be shown.
  */
 export function cutOutsideSecret(text: string, at: number): number {
   const start = Math.max(0, at - wholeSecretMax);
@@ -52,7 +52,9 @@ export function cutOutsideSecret(text: string, at: number): number {
   return around.from > 0 ? start + around.from : start + around.to;
 }
 
-/** Where the secrets of a text are, in its order; very long ones are left out, since no line can hold them. */
+/**
+ * Where the secrets of a text are, in its order; very long ones are left out, since no line can hold them.
+ */
 export function findSecrets(text: string): SecretRange[] {
   return findAllSecrets(text).filter(({ from, to }) => to - from <= wholeSecretMax);
 }

@@ -1,6 +1,9 @@
 import { findSecrets } from './marks.ts';
 
-/** Splits a text at its line ends, and lines longer than `charsMax` at spaces where possible. No secret is split. */
+/**
+ * Splits a text at its line ends, and lines longer than `charsMax` at spaces where possible. No secret is
+ * split.
+ */
 export function splitLines(text: string, charsMax: number): string[] {
   const lines: string[] = [];
   for (const line of text.split(/\r\n|\r|\n/)) {

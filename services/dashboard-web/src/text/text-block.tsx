@@ -15,8 +15,8 @@ const firstChars = 1_600;
 const moreChars = 20_000;
 
 /**
- * A text as it was sent, with its line ends and spaces. A long text is cut; one click shows more of it, or all of it in a
- * window that scrolls. Base64 is shown as a chip.
+ * A text as it was sent, with its line ends and spaces. A long text is cut; one click shows more of it, or
+ * all of it in a window that scrolls. Base64 is shown as a chip.
  */
 export function TextBlock({
   text,

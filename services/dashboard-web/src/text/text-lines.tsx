@@ -6,13 +6,16 @@ import { useShortcuts } from '../settings/shortcuts.ts';
 import { classes } from '../ui/classes.ts';
 import { ShownText } from './shown-text.tsx';
 
-/** The height of a line that is not wrapped, in pixels. Line numbers are buttons, which are at least 24 pixels high. */
+/**
+ * The height of a line that is not wrapped, in pixels. Line numbers are buttons, which are at least 24 pixels
+ * high.
+ */
 const lineHeight = 24;
 const overscan = 12;
 
 /**
- * A long text with numbered lines. Only the visible lines are in the page, and the browser's own search finds only those, so
- * there is a search field.
+ * A long text with numbered lines. Only the visible lines are in the page, and the browser's own search finds
+ * only those, so there is a search field.
  */
 export function TextLines({
   lines,

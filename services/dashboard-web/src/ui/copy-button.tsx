@@ -61,7 +61,10 @@ export function useCopy(): (text: string) => Promise<boolean> {
   };
 }
 
-/** A secret that is shown once, in a dialog: what it is for, the text with a button that copies it, and the end of the dialog. */
+/**
+ * A secret that is shown once, in a dialog: what it is for, the text with a button that copies it, and the
+ * end of the dialog.
+ */
 export function ShownOnce({
   note,
   text,

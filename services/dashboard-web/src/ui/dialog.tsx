@@ -6,8 +6,8 @@ import { IconButton } from './button.tsx';
 import { classes } from './classes.ts';
 
 /**
- * A modal dialog. It focuses its first field. Esc and a click outside close it; the focus returns to the previous element.
- * Its content is mounted while it is open.
+ * A modal dialog. It focuses its first field. Esc and a click outside close it; the focus returns to the
+ * previous element. Its content is mounted while it is open.
  */
 export function Dialog({
   isOpen,

@@ -13,7 +13,6 @@ interface FieldProps {
   problem?: string | undefined;
 }
 
-/** A text field with its label. */
 export function TextField({
   label,
   hint,
@@ -47,7 +46,6 @@ export function TextField({
   );
 }
 
-/** A select field with its label. */
 export function SelectField<Value extends string>({
   label,
   hint,

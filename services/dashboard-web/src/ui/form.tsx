@@ -4,8 +4,8 @@ import { describeFailure } from '../api/failure.ts';
 import { Button, type ButtonLook } from './button.tsx';
 
 /**
- * The form of a dialog, with its buttons. While `onSubmit` runs the form cannot be sent again; when it fails, the form says
- * why and stays as it is.
+ * The form of a dialog, with its buttons. While `onSubmit` runs the form cannot be sent again; when it fails,
+ * the form says why and stays as it is.
  */
 export function Form({
   action,

@@ -19,8 +19,8 @@ export interface Loadable<Data> {
 const retryMs = 5_000;
 
 /**
- * Shows the data of a query, or its loading or failed state in their place. While the API cannot be reached, data that
- * were loaded before stay, with their time, and the query is called again until it succeeds.
+ * Shows the data of a query, or its loading or failed state in their place. While the API cannot be reached,
+ * data that were loaded before stay, with their time, and the query is called again until it succeeds.
  */
 export function Loaded<Data>({
   query: { data, error, dataUpdatedAt, refetch },

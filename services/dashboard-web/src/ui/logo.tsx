@@ -1,4 +1,3 @@
-/** The mark and the name. */
 export function Logo() {
   return (
     <span className="flex items-center gap-2 font-semibold tracking-tight">

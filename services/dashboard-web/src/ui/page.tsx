@@ -48,7 +48,6 @@ export function useTitle(title: string): void {
   }, [title]);
 }
 
-/** A titled part of a page. */
 export function Card({
   title,
   actions,

@@ -16,7 +16,10 @@ interface Pages {
   fetchNextPage: () => unknown;
 }
 
-/** A table in a card that is loaded page by page: its loading, failed and empty states, and a button for the next page. */
+/**
+ * A table in a card that is loaded page by page: its loading, failed and empty states, and a button for the
+ * next page.
+ */
 export function PagedTable<Row>({
   pages,
   caption,
@@ -33,7 +36,6 @@ export function PagedTable<Row>({
   /** What the table holds, for screen readers. */
   caption: string;
   columns: readonly Column<Row>[];
-  /** The rows of all loaded pages. */
   rows: readonly Row[];
   keyOf: (row: Row) => string;
   /** The order, where columns have `sortBy`. */

@@ -35,7 +35,10 @@ const titles: Record<Failure['kind'], { icon: LucideIcon; title: string }> = {
   broken: { icon: CircleAlert, title: 'Something went wrong' },
 };
 
-/** What a failed call means. Offers to sign in when the session has ended, and to try again where that can help. */
+/**
+ * What a failed call means. Offers to sign in when the session has ended, and to try again where that can
+ * help.
+ */
 export function FailureNotice({
   error,
   onRetry,

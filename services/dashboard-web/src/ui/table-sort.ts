@@ -1,6 +1,8 @@
-/** The order of a table. */
 export interface TableSort {
-  /** The title of a column in lower case, with a minus for the reverse order; undefined is the order of the rows. */
+  /**
+   * The title of a column in lower case, with a minus for the reverse order; undefined is the order of the
+   * rows.
+   */
   by: string | undefined;
   onSort: (by: string | undefined) => void;
 }
@@ -10,7 +12,10 @@ interface Sortable<Row> {
   sortBy?: (row: Row) => number | string | null;
 }
 
-/** Numbers begin with the largest, texts with the first of the alphabet. Rows without a value come last in both directions. */
+/**
+ * Numbers begin with the largest, texts with the first of the alphabet. Rows without a value come last in
+ * both directions.
+ */
 export function sortRows<Row>(
   rows: readonly Row[],
   columns: readonly Sortable<Row>[],

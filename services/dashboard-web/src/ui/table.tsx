@@ -18,8 +18,8 @@ export interface Column<Row> {
 }
 
 /**
- * A table of few rows, all of them in the page. In a narrow window each row is a card: the first cell is its title, and the others
- * follow with the titles of their columns, so that nothing has to be scrolled sideways.
+ * A table of few rows, all of them in the page. In a narrow window each row is a card: the first cell is its
+ * title, and the others follow with the titles of their columns, so that nothing has to be scrolled sideways.
  */
 export function Table<Row>({
   caption,

@@ -16,7 +16,6 @@ export function Tabs<Value extends string>({
   onChoose: (value: Value) => void;
   /** Of the row of tabs. */
   className: string;
-  /** The content of the panel. */
   children: ReactNode;
 }) {
   return (

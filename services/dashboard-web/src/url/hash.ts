@@ -1,4 +1,7 @@
-/** The text behind the `#` of an address. Browsers escape some of its characters, and the router leaves them so. */
+/**
+ * The text behind the `#` of an address. Browsers escape some of its characters, and the router leaves them
+ * so.
+ */
 export function readHash(hash: string): string {
   try {
     return decodeURIComponent(hash);

@@ -1,5 +1,6 @@
 /**
- * The search of an address as texts only. A parser that turned them into numbers would round the digits of a long id.
+ * The search of an address as texts only. A parser that turned them into numbers would round the digits of a
+ * long id.
  */
 export type Search = Record<string, string>;
 

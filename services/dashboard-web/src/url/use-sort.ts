@@ -2,7 +2,10 @@ import { useNavigate } from '@tanstack/react-router';
 import type { TableSort } from '../ui/table-sort.ts';
 import { useSearchTexts } from './use-search.ts';
 
-/** The order of a table, from the address. @param name of the parameter: a page with several tables has several. */
+/**
+ * The order of a table, from the address. @param name of the parameter: a page with several tables has
+ * several.
+ */
 export function useSort(name = 'sort'): TableSort {
   const { [name]: by, ...others } = useSearchTexts();
   const navigate = useNavigate();

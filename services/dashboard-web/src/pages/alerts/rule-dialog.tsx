@@ -98,7 +98,6 @@ function TargetChoice({
   );
 }
 
-/** Times that are listed. */
 const listedMax = 5;
 
 /** When the alert would have fired in the last week. */

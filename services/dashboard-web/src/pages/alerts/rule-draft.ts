@@ -9,7 +9,6 @@ export const scopes: { value: Scope; label: string }[] = [
   { value: 'attributeValue', label: 'An additional property' },
 ];
 
-/** The texts of the form. */
 export interface Draft {
   name: string;
   kind: Kind;

@@ -23,7 +23,6 @@ const phases: Record<Rule['phase'], { tone: Tone; label: string }> = {
 /** How long a click mutes, in milliseconds. */
 const muteMs = 24 * 60 * 60_000;
 
-/** The alerts with their state. */
 export function RuleTable({ rules, onEdit }: { rules: readonly Rule[]; onEdit: (rule: Rule) => void }) {
   const { zone } = useSettings();
   if (rules.length === 0)

@@ -15,7 +15,6 @@ import { Card } from '../../ui/page.tsx';
 import { actionsColumn, Table } from '../../ui/table.tsx';
 import { useAttempt } from '../../ui/toasts.tsx';
 
-/** Where alerts are sent. */
 export function TargetCard() {
   const { id: spaceId } = useSpace();
   const [isAdding, setAdding] = useState(false);

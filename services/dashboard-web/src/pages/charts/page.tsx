@@ -42,7 +42,10 @@ const formats: Record<ChartCard['unit'], (value: number) => string> = {
   tokens: formatCompact,
 };
 
-/** Events, durations, tokens and costs over time, for the range and grouping of the address. Dragging over a chart selects a range. */
+/**
+ * Events, durations, tokens and costs over time, for the range and grouping of the address. Dragging over a
+ * chart selects a range.
+ */
 export function ChartsPage() {
   const { search, set } = useFilter();
   const { id: spaceId } = useSpace();
@@ -112,7 +115,10 @@ export function ChartsPage() {
   );
 }
 
-/** Which events are counted, from the address: those of a type, or of one model or tool. Statistics by agent have neither. */
+/**
+ * Which events are counted, from the address: those of a type, or of one model or tool. Statistics by agent
+ * have neither.
+ */
 function readOnly({ type, name }: Search, groupBy: GroupBy): { type?: 'llm' | 'tool'; name?: string } {
   if (groupBy === 'agent') return {};
   return {

@@ -1,6 +1,6 @@
 /**
- * A command that sends an event, byte for byte. The address and the key come from variables, so that neither is in the
- * clipboard; the same id is stored once only.
+ * A command that sends an event, byte for byte. The address and the key come from variables, so that neither
+ * is in the clipboard; the same id is stored once only.
  */
 export function toCurl(event: string): string {
   const body = `{"events":[${event}]}`;

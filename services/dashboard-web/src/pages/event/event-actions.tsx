@@ -49,7 +49,6 @@ export function Neighbours({ event }: { event: WholeEvent }) {
   );
 }
 
-/** Menu to compare this event with another one. */
 export function CompareMenu({ event }: { event: WholeEvent }) {
   const { id: spaceId } = useSpace();
   const openPage = useOpen();
@@ -85,7 +84,6 @@ export function CompareMenu({ event }: { event: WholeEvent }) {
   );
 }
 
-/** Menu to copy an event in several formats. */
 export function CopyMenu({ event, parts }: { event: WholeEvent; parts: EventText }) {
   const copy = useCopy();
   const toast = useToast();

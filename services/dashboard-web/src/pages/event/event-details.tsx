@@ -36,7 +36,10 @@ const views = [
 
 type View = (typeof views)[number]['value'];
 
-/** The event's payload in three views, beside its other fields. A path in the address's hash opens the JSON at that value. */
+/**
+ * The event's payload in three views, beside its other fields. A path in the address's hash opens the JSON at
+ * that value.
+ */
 export function EventDetails({ event }: { event: WholeEvent }) {
   const { search, set } = useFilter();
   const hash = readHash(useLocation().hash);

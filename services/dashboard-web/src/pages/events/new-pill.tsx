@@ -16,8 +16,8 @@ const pollMs = 5_000;
 const newestMax = 100;
 
 /**
- * The number of new events that a list does not show yet, from the live stream of its filter. A separate component, so that
- * new events do not render the list.
+ * The number of new events that a list does not show yet, from the live stream of its filter. A separate
+ * component, so that new events do not render the list.
  */
 export function NewPill({
   input,
@@ -26,7 +26,6 @@ export function NewPill({
   onShow,
 }: {
   input: ListInput;
-  /** The events in the list. */
   events: readonly ListedEvent[];
   /** Whether the list has no further page. */
   isWhole: boolean;

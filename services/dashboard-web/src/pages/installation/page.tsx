@@ -16,7 +16,10 @@ import { QuarantineCard, RetentionCard } from './retention-card.tsx';
 import { StateCard } from './state-card.tsx';
 import { StorageCard } from './storage-card.tsx';
 
-/** The state of the installation, for its operators. Each card is loaded by itself: what does not answer says so, the others stay. */
+/**
+ * The state of the installation, for its operators. Each card is loaded by itself: what does not answer says
+ * so, the others stay.
+ */
 export function InstallationPage() {
   const { spaces } = useMe();
   return (

@@ -8,7 +8,6 @@ export const reloadMs = 5_000;
 /** Options of the cards' queries. A failure is shown at once: the next reading follows anyway. */
 export const followed = { refetchInterval: reloadMs, retry: false } as const;
 
-/** A card with a part of the state of the installation. */
 export function StateCard<Data>({
   query,
   children,

@@ -11,8 +11,8 @@ const rowsMax = 2_000;
 export type TailState = 'connecting' | 'live' | 'reconnecting' | 'delayed' | { error: unknown };
 
 /**
- * A stream that is back sooner is not reported as lost, in milliseconds: the server ends streams every few minutes to check the
- * session anew, and the browser reconnects after three seconds.
+ * A stream that is back sooner is not reported as lost, in milliseconds: the server ends streams every few
+ * minutes to check the session anew, and the browser reconnects after three seconds.
  */
 const reconnectGraceMs = 10_000;
 
@@ -29,8 +29,8 @@ export interface Tail {
 }
 
 /**
- * Events of a filter as they are stored; the server filters. The stream is closed while the window is hidden. It continues after
- * the last message received, so that no event is missing.
+ * Events of a filter as they are stored; the server filters. The stream is closed while the window is hidden.
+ * It continues after the last message received, so that no event is missing.
  */
 export function useTail(input: ListInput): Tail {
   const { id: spaceId } = useSpace();
@@ -93,7 +93,10 @@ export function useTail(input: ListInput): Tail {
   return { events, waiting, isPaused, state, skipped, setPaused };
 }
 
-/** Events that arrive, shown once per frame, however fast they come; held back while paused. Another key starts an empty list. */
+/**
+ * Events that arrive, shown once per frame, however fast they come; held back while paused. Another key
+ * starts an empty list.
+ */
 function useBufferedEvents(key: string) {
   const [events, setEvents] = useState<readonly ListedEvent[]>([]);
   const [waiting, setWaiting] = useState(0);

@@ -161,7 +161,10 @@ function memberColumns(
   ];
 }
 
-/** When the e-mail address was verified. An unverified account belongs to whoever had the link of the invitation. */
+/**
+ * When the e-mail address was verified. An unverified account belongs to whoever had the link of the
+ * invitation.
+ */
 function VerifiedTime({ at }: { at: string | null }) {
   const { zone } = useSettings();
   if (at !== null) {

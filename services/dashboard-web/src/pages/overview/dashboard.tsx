@@ -28,7 +28,9 @@ import { TopList } from './top-list.tsx';
 const topMax = 50;
 const stepMs = { minute: minuteMs, hour: hourMs, day: dayMs };
 
-/** Figures of the range, events over time, the models and tools with the most events, and errors by message. */
+/**
+ * Figures of the range, events over time, the models and tools with the most events, and errors by message.
+ */
 export function Dashboard() {
   const { id: spaceId } = useSpace();
   const { zone } = useSettings();
@@ -40,7 +42,8 @@ export function Dashboard() {
   const chosen = rangeOf(search);
   const shown = Object.keys(chosen).length === 0 ? { last: '24h' } : chosen;
   return (
-    // As high as the window, and until the quota is known, which may be shown first: the page does not move under the mouse.
+    // As high as the window, and until the quota is known, which may be shown first: the page does not move
+    // under the mouse.
     <Loaded query={main} rows={8} isSmall frame={(state) => <div className="min-h-svh">{state}</div>}>
       {([all, models, tools, usage]) => (
         <div className="flex flex-col gap-4">
@@ -109,13 +112,16 @@ function useFigures(input: Input<'charts.events'> & Input<'charts.costs'>) {
 /** Queries of the overview that depend on events. */
 const shownQueries = ['events.list', 'charts.events', 'charts.costs', 'charts.delays', 'usage.current'];
 
-/** Shortest time between reloads while events arrive, and the poll interval without a live stream, in milliseconds. */
+/**
+ * Shortest time between reloads while events arrive, and the poll interval without a live stream, in
+ * milliseconds.
+ */
 const restMs = 1_500;
 const pollMs = 10_000;
 
 /**
- * Reloads the queries of the overview when the live stream has events, immediately for the first one. Also when the stream starts:
- * events may have been stored since the page was loaded.
+ * Reloads the queries of the overview when the live stream has events, immediately for the first one. Also
+ * when the stream starts: events may have been stored since the page was loaded.
  *
  * @returns the time of the last reload, at which ranges that end now end.
  */

@@ -19,7 +19,6 @@ type Total = Output<'charts.events'>['series'][number]['total'];
 type Cost = Output<'charts.costs'>['total'];
 type Delays = Output<'charts.delays'>;
 
-/** The main figures of a range. */
 export function Figures({
   total,
   costs,
@@ -112,7 +111,10 @@ function Figure({
 
 const warnShare = 0.8;
 
-/** The month's usage and limit. `place` is where it is shown: at the top when the limit is near, otherwise at the bottom. */
+/**
+ * The month's usage and limit. `place` is where it is shown: at the top when the limit is near, otherwise at
+ * the bottom.
+ */
 export function QuotaCard({ usage, place }: { usage: Output<'usage.current'>; place: 'first' | 'last' }) {
   const { zone } = useSettings();
   const { events, monthlyEventLimit: limit, limitReachedAt, billingState } = usage;

@@ -49,7 +49,6 @@ export function OverviewPage() {
   );
 }
 
-/** The newest events. */
 function Recent({ events }: { events: readonly ListedEvent[] }) {
   const { zone } = useSettings();
   return (

@@ -12,7 +12,10 @@ type ModelCosts = Output<'charts.costs'>['models'];
 
 const shownMax = 8;
 
-/** The models or tools with the most events, or first in the chosen order. A name opens its charts, its number of events the events. */
+/**
+ * The models or tools with the most events, or first in the chosen order. A name opens its charts, its number
+ * of events the events.
+ */
 export function TopList({
   type,
   series,
@@ -48,7 +51,9 @@ export function TopList({
   );
 }
 
-/** The name, which opens the charts, the events, errors and durations. `max` is the largest number of events. */
+/**
+ * The name, which opens the charts, the events, errors and durations. `max` is the largest number of events.
+ */
 function listColumns(search: Search, max: number): Column<Series[number]>[] {
   return [
     {

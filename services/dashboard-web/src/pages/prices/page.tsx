@@ -19,7 +19,10 @@ import { PriceDialog } from './price-dialog.tsx';
 import { PriceTable } from './price-table.tsx';
 import { UnpricedModels } from './unpriced-models.tsx';
 
-/** Prices of models: list prices, the operator's, and those that owners set for their space. The last of these applies. */
+/**
+ * Prices of models: list prices, the operator's, and those that owners set for their space. The last of these
+ * applies.
+ */
 export function PricesPage() {
   const { id: spaceId, role } = useSpace();
   const query = together(

@@ -20,7 +20,10 @@ import {
   type UsedModel,
 } from './price.ts';
 
-/** The models of the last 30 days without a price, in one table in which owners enter prices. No cost includes these tokens. */
+/**
+ * The models of the last 30 days without a price, in one table in which owners enter prices. No cost includes
+ * these tokens.
+ */
 export function UnpricedModels({ models, canSet }: { models: readonly UsedModel[]; canSet: boolean }) {
   const { id: spaceId } = useSpace();
   const [texts, setTexts] = useState<Readonly<Record<string, AmountTexts>>>({});

@@ -1,4 +1,7 @@
-/** Products by their token in a user agent. Browsers also name products they derive from, so the first match counts. */
+/**
+ * Products by their token in a user agent. Browsers also name products they derive from, so the first match
+ * counts.
+ */
 const browsers: [token: RegExp, name: string][] = [
   [/\b(?:Edg|EdgA|EdgiOS)\/(\d+)/, 'Edge'],
   [/\bOPR\/(\d+)/, 'Opera'],

@@ -130,7 +130,6 @@ function PasswordCard() {
   );
 }
 
-/** The sessions of the user. */
 function SessionsCard() {
   const attempt = useAttempt();
   const query = useQuery(apiQuery('sessions.list', undefined));
@@ -158,7 +157,6 @@ function SessionsCard() {
 
 type Session = Output<'sessions.list'>[number];
 
-/** Sessions with their browser, address and last use. */
 function SessionTable({ sessions, onEnd }: { sessions: readonly Session[]; onEnd: (id: string) => void }) {
   const { zone } = useSettings();
   return (

@@ -117,7 +117,10 @@ function LargeTraces({ traces }: { traces: Output<'senders.largeTraces'> }) {
   );
 }
 
-/** A space that received no spans: the variables that every exporter of OpenTelemetry reads (docs/opentelemetry.md). */
+/**
+ * A space that received no spans: the variables that every exporter of OpenTelemetry reads
+ * (docs/opentelemetry.md).
+ */
 function SetUp() {
   const variables = [
     `export OTEL_EXPORTER_OTLP_ENDPOINT=${ingestUrl()}`,

@@ -80,7 +80,6 @@ function DeleteCard() {
   );
 }
 
-/** The name of the space, and its id. */
 function NameCard() {
   const { id: spaceId, name: current } = useSpace();
   const [name, setName] = useState(current);

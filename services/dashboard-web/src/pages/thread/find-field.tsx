@@ -16,8 +16,8 @@ interface Finding {
 }
 
 /**
- * Finds a text in the whole thread; the browser's own search only finds turns that are in the page. Enter goes to the next older
- * turn with the text, Shift-Enter to the next newer one.
+ * Finds a text in the whole thread; the browser's own search only finds turns that are in the page. Enter
+ * goes to the next older turn with the text, Shift-Enter to the next newer one.
  */
 export function FindField({
   threadId,

@@ -9,8 +9,8 @@ export interface Repeated {
 const noRepeat: Repeated = { end: 0, lines: 0 };
 
 /**
- * The common beginning of two prompts, in whole lines, or in whole elements of a JSON array on one line, so that no word, secret
- * or base64 is cut in two.
+ * The common beginning of two prompts, in whole lines, or in whole elements of a JSON array on one line, so
+ * that no word, secret or base64 is cut in two.
  */
 export function findRepeated(text: string, before: string): Repeated {
   let same = 0;

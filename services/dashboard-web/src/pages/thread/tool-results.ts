@@ -10,8 +10,8 @@ const outputCharsMin = 16;
 const numberLike = /^(?=.*\d).{3,}$/;
 
 /**
- * Separates the results of tools from what is new in a prompt. Agents repeat the results in the next prompt, while the thread shows
- * them at the tools already.
+ * Separates the results of tools from what is new in a prompt. Agents repeat the results in the next prompt,
+ * while the thread shows them at the tools already.
  *
  * @param text lines, or the elements of a JSON array after those that the prompt before had, too.
  * @param tools of the turn before.

@@ -12,7 +12,10 @@ import { classes } from '../../ui/classes.ts';
 import { TurnText } from './turn-text.tsx';
 import type { ThreadTurn } from './use-thread.ts';
 
-/** A call of a model with the tools that followed, as an article of a feed. Its text is loaded when the card is in the page. */
+/**
+ * A call of a model with the tools that followed, as an article of a feed. Its text is loaded when the card
+ * is in the page.
+ */
 export function TurnCard({
   measure,
   index,
@@ -23,7 +26,6 @@ export function TurnCard({
   isCurrent,
   onFocus,
 }: {
-  /** Measures the height of the card. */
   measure: Ref<HTMLElement>;
   index: number;
   /** The number of turns in the thread; undefined while earlier ones are not loaded. */

@@ -10,8 +10,8 @@ import { keyOf, type ThreadTurn } from './use-thread.ts';
 const loadAhead = 8;
 
 /**
- * Turns of any height, of which only those near the window are in the page. The list opens at its end. The turn being read keeps
- * its position when earlier turns arrive and when texts above it are loaded.
+ * Turns of any height, of which only those near the window are in the page. The list opens at its end. The
+ * turn being read keeps its position when earlier turns arrive and when texts above it are loaded.
  */
 export function TurnList({
   turns,
@@ -143,8 +143,8 @@ interface ListEnd {
 }
 
 /**
- * Keeps the list at its newest turn until the reader scrolls: the virtualizer alone loses the end when many texts arrive at once.
- * Away from the end, the turn being read keeps its position.
+ * Keeps the list at its newest turn until the reader scrolls: the virtualizer alone loses the end when many
+ * texts arrive at once. Away from the end, the turn being read keeps its position.
  */
 function useListEnd({
   scroller,
@@ -203,7 +203,6 @@ function useTurnWindow({
 }: {
   scroller: RefObject<HTMLDivElement | null>;
   turns: readonly ThreadTurn[];
-  /** The turn with the focus. */
   current: number | undefined;
 }): TurnWindow {
   const list = useVirtualizer<HTMLDivElement, Element>({
@@ -224,8 +223,9 @@ function useTurnWindow({
         : [...near, current].sort((a, b) => a - b);
     },
   });
-  // A text that is loaded above the window must not push down what is read, also while scrolling up. The middle decides: while
-  // several turns are measured at once, the positions after the first are slightly outdated.
+  // A text that is loaded above the window must not push down what is read, also while scrolling up. The
+  // middle decides: while several turns are measured at once, the positions after the first are slightly
+  // outdated.
   list.shouldAdjustScrollPositionOnItemSizeChange = ({ start, end }, _, { scrollOffset }) =>
     (start + end) / 2 <= (scrollOffset ?? 0);
   return list;

@@ -5,8 +5,9 @@ import { keyOf, type ThreadTurn } from './use-thread.ts';
 const holdMs = 2_000;
 
 /**
- * Keeps the turn being read at its position on the screen when earlier turns are prepended. The virtualizer does so too, but fails
- * right after a scroll, when its own offset is older than the element's. This hook uses the element's.
+ * Keeps the turn being read at its position on the screen when earlier turns are prepended. The virtualizer
+ * does so too, but fails right after a scroll, when its own offset is older than the element's. This hook
+ * uses the element's.
  */
 export function useReadingPlace({
   scroller,

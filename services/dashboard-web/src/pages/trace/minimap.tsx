@@ -25,7 +25,6 @@ export function Minimap({
   trace: Trace;
   /** The time of the whole trace. */
   span: Span;
-  /** The visible part. */
   zoom: Span | undefined;
   selectedId: string | undefined;
   onSelect: (id: string | undefined) => void;

@@ -34,7 +34,8 @@ export function toTraceRows({ events, spans, lanes }: Trace): TraceRow[] {
       return depth;
     };
     const items = [...own].flatMap((id) => byId.get(id) ?? []);
-    // Of equal starts the longer first, and of equal times the upper one: a span may last as long as its only event.
+    // Of equal starts the longer first, and of equal times the upper one: a span may last as long as its only
+    // event.
     const lengthOf = (item: TraceEvent | TraceSpan) => item.endTimeMs - item.startTimeMs;
     items.sort(
       (a, b) => a.startTimeMs - b.startTimeMs || lengthOf(b) - lengthOf(a) || depthOf(a) - depthOf(b),

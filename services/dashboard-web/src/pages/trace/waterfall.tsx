@@ -167,7 +167,10 @@ function LaneHead({
 /** Bars that end after this fraction of the width have the duration at their left. */
 const leftFrom = 0.75;
 
-/** Bars that begin before this fraction of the width may leave no room at their left: the duration is then on the bar. */
+/**
+ * Bars that begin before this fraction of the width may leave no room at their left: the duration is then on
+ * the bar.
+ */
 const leftRoom = 0.25;
 const labelWidth = '3.5rem';
 

@@ -33,7 +33,6 @@ export function UsagePage() {
 
 const shownDays = 30;
 
-/** Usage of the last days and months. */
 function UsageDays() {
   const { id: spaceId } = useSpace();
   const query = together(
