@@ -7,6 +7,7 @@ import {
   splitLink,
 } from '@trpc/client';
 import type { AppRouter } from '../../../dashboard-api/router.ts';
+import { isTransient } from './failure.ts';
 
 const url = '/trpc';
 
@@ -38,8 +39,9 @@ export const client = createTRPCUntypedClient<AppRouter>({
     splitLink({
       condition: ({ type }) => type === 'subscription',
       true: [
-        // A proxy's 502 closes an EventSource permanently; a new one continues after the last id.
-        retryLink({ retry: () => true, retryDelayMs: () => reconnectMs }),
+        // A proxy's 502 closes an EventSource permanently; a new one continues after the last id. A stream that
+        // the API refuses, such as without a session, stays closed.
+        retryLink({ retry: ({ error }) => isTransient(error), retryDelayMs: () => reconnectMs }),
         httpSubscriptionLink({ url }),
       ],
       false: splitLink({

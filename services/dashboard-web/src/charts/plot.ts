@@ -122,6 +122,7 @@ function describeAxes({ starts, end, format, zone, isWhole, isBare }: Plot): uPl
       grid: { show: false },
       size: isBare ? 18 : 28,
       gap: isBare ? 2 : 5,
+      border: { show: isBare, stroke: resolveColor('color-line'), width: 1 },
       space: 70,
       // Where ticks are named by day, one a day at most: more would repeat the name.
       ...(lengthMs > dayTicksMsMin && { incrs: daySteps }),

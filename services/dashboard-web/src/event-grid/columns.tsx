@@ -7,6 +7,7 @@ import { formatCount, formatDuration, formatMoney } from '../format/number.ts';
 import { formatTime, type Zone } from '../format/time.ts';
 import { ShownText } from '../text/shown-text.tsx';
 import { ErrorIcon, TypeIcon } from '../ui/badge.tsx';
+import { classes } from '../ui/classes.ts';
 import { NoValue } from '../ui/table.tsx';
 
 export interface EventColumn {
@@ -111,14 +112,17 @@ export function Preview({ event }: { event: ListedEvent }) {
       </span>
     );
   return (
-    <span dir="auto" className="truncate">
+    <span className="flex min-w-0 flex-1">
       {input !== undefined && (
-        <span className="text-muted">
+        <span
+          dir="auto"
+          className={classes('truncate text-muted', outputPreview !== null && 'max-w-[45%] shrink-0')}
+        >
           <ShownText text={input} />
         </span>
       )}
       {outputPreview !== null && (
-        <span>
+        <span dir="auto" className="min-w-0 flex-1 truncate">
           <span aria-hidden className="text-faint">
             {' '}
             →{' '}

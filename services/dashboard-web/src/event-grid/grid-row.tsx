@@ -43,7 +43,7 @@ export function GridRow({
       aria-selected={isSelected}
       onClick={() => onSelect(event)}
       className={classes(
-        'absolute inset-x-0 grid h-[34px] cursor-default border-line border-b text-sm',
+        'absolute inset-x-0 grid h-[34px] cursor-pointer border-line border-b text-sm',
         isSelected ? 'bg-accent-soft' : 'hover:bg-hover',
       )}
       style={{ top, gridTemplateColumns: template }}
@@ -101,7 +101,7 @@ export function EventCard({ event, index, top, isSelected, onSelect, onMenu }: R
       aria-selected={isSelected}
       onClick={() => onSelect(event)}
       className={classes(
-        'absolute inset-x-0 grid h-16 cursor-default grid-cols-[minmax(0,1fr)_auto] grid-rows-2 items-center gap-x-2 border-line border-b py-1.5 pr-2 pl-4 text-sm',
+        'absolute inset-x-0 grid h-16 cursor-pointer grid-cols-[minmax(0,1fr)_auto] grid-rows-2 items-center gap-x-2 border-line border-b py-1.5 pr-2 pl-4 text-sm',
         isSelected && 'bg-accent-soft',
       )}
       style={{ top }}

@@ -29,8 +29,9 @@ export function Conversation({ event, parts }: { event: WholeEvent; parts: Event
     <div className="flex flex-col gap-2.5">
       {llm && <LlmTurns llm={llm} event={event} />}
       {tool?.input && <ToolTurn icon={LogIn} title="Input" text={tool.input} />}
+      {tool !== undefined && event.state === 'error' && <ErrorTurn event={event} />}
       {tool?.output && <ToolTurn icon={LogOut} title="Output" text={tool.output} />}
-      {event.state === 'error' && <ErrorTurn event={event} />}
+      {llm === undefined && tool === undefined && event.state === 'error' && <ErrorTurn event={event} />}
       {isEmpty(parts) && event.state === 'ok' && (
         <p className="py-8 text-center text-muted text-sm">
           This event has no input and no output. The JSON tab shows all of it.
@@ -61,6 +62,7 @@ function LlmTurns({ llm, event }: { llm: NonNullable<EventText['llm']>; event: W
       )}
       {llm.tools.length > 0 && <OfferedTools tools={llm.tools} />}
       {llm.prompt && <PromptTurn text={llm.prompt} />}
+      {event.state === 'error' && <ErrorTurn event={event} />}
       {llm.response && (
         <Turn
           icon={Bot}

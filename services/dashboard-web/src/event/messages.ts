@@ -48,9 +48,25 @@ export function readMessages(text: string): Message[] | undefined {
   const root = nodeAt(text, text.indexOf(first));
   const list = root.kind === 'array' ? root : find(source, root, 'messages');
   if (list?.kind !== 'array') return undefined;
-  const messages = source.childrenOf(list).map(({ node }) => readMessage(source, node));
+  const messages = nameResults(source.childrenOf(list).map(({ node }) => readMessage(source, node)));
   const known = messages.filter((message) => message !== undefined);
   return known.length > 0 && known.length === messages.length ? known : undefined;
+}
+
+/** Gives results the name of the tool whose call they answer: most providers only send the id of the call. */
+function nameResults(messages: readonly (Message | undefined)[]): (Message | undefined)[] {
+  const names = new Map<string, string>();
+  for (const part of messages.flatMap((message) => message?.parts ?? []))
+    if (part.kind === 'call' && part.call.callId !== undefined) names.set(part.call.callId, part.call.name);
+  return messages.map(
+    (message) =>
+      message && {
+        ...message,
+        parts: message.parts.map((part) =>
+          part.kind === 'result' ? { ...part, name: names.get(part.name ?? '') ?? part.name } : part,
+        ),
+      },
+  );
 }
 
 function readMessage(source: JsonSource, node: JsonNode): Message | undefined {

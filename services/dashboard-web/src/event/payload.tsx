@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { JsonTree } from '../json/json-tree.tsx';
 import { nodeAt } from '../json/node.ts';
 import { TextBlock } from '../text/text-block.tsx';
@@ -6,7 +6,7 @@ import { Button } from '../ui/button.tsx';
 
 /** A tool's payload: a tree if it is JSON or a string of JSON, otherwise text. */
 export function Payload({ text, label }: { text: string; label: string }) {
-  const isJson = isContainer(text);
+  const isJson = useMemo(() => isJsonContainer(text), [text]);
   const [isRaw, setRaw] = useState(false);
   if (!isJson) return <TextBlock text={text} />;
   return (
@@ -21,8 +21,8 @@ export function Payload({ text, label }: { text: string; label: string }) {
   );
 }
 
-/** Whether a text is a JSON object or array, and nothing else. */
-function isContainer(text: string): boolean {
+/** Whether a text is a JSON object or array, and nothing else. Long ones are only read to their end. */
+export function isJsonContainer(text: string): boolean {
   const first = text.trimStart()[0];
   if (first !== '{' && first !== '[') return false;
   try {

@@ -1,4 +1,5 @@
 import type { Token } from 'marked';
+import { useMemo } from 'react';
 import { useWorker } from '../api/use-worker.ts';
 import { Blocks } from '../markdown/blocks.tsx';
 import { hasMarkup } from '../markdown/markup.ts';
@@ -6,6 +7,7 @@ import { changeSettings, useSettings } from '../settings/settings.ts';
 import { TextBlock } from '../text/text-block.tsx';
 import { Button } from '../ui/button.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
+import { isJsonContainer, Payload } from './payload.tsx';
 
 /** A thread is read, so Markdown is drawn there by default; the page of an event shows what was sent. */
 export type ProsePlace = 'event' | 'thread';
@@ -15,7 +17,7 @@ export function useShowsMarkdown(place: ProsePlace): boolean {
   return useSettings().showsMarkdown ?? place === 'thread';
 }
 
-/** What a person or a model wrote: as plain text or as Markdown. */
+/** What a person or a model wrote: JSON as a tree, other texts plain or as Markdown. */
 export function Prose({
   text,
   firstMax,
@@ -28,6 +30,9 @@ export function Prose({
 }) {
   const isMarkdown =
     useShowsMarkdown(place) && text.length <= (firstMax ?? markdownCharsMax) && hasMarkup(text);
+  const isJson = useMemo(() => isJsonContainer(text), [text]);
+  // As Markdown JSON would lose its backslashes.
+  if (isJson) return <Payload text={text} label="Text as JSON" />;
   if (isMarkdown) return <MarkdownText text={text} />;
   return <TextBlock text={text} {...(firstMax !== undefined && { firstMax })} />;
 }

@@ -14,9 +14,9 @@ export function formatCounted(value: number, noun: string): string {
   return `${formatCount(value)} ${noun}${value === 1 ? '' : 's'}`;
 }
 
-/** `12.3K` */
+/** `12.3K`; a number below ten thousand as it is, since `1K` may be 1,007. */
 export function formatCompact(value: number): string {
-  return compact.format(value);
+  return Math.abs(value) < 10_000 ? whole.format(Math.round(value * 10) / 10) : compact.format(value);
 }
 
 /** `4.2%` */

@@ -28,6 +28,24 @@ export function splitLines(text: string, charsMax: number): string[] {
   return lines;
 }
 
+/** A text in rows that fit, and the number of the text's line that each row is a part of, from 1. */
+export interface NumberedLines {
+  rows: readonly string[];
+  numbers: readonly number[];
+}
+
+export function numberLines(text: string, charsMax: number): NumberedLines {
+  const rows: string[] = [];
+  const numbers: number[] = [];
+  for (const [index, line] of text.split(/\r\n|\r|\n/).entries()) {
+    for (const row of splitLines(line, charsMax)) {
+      rows.push(row);
+      numbers.push(index + 1);
+    }
+  }
+  return { rows, numbers };
+}
+
 /** After the last space of the line, or in the middle of a word that fills half of it. */
 function endOfLine(line: string, from: number, charsMax: number): number {
   const end = from + charsMax;

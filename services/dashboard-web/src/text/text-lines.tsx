@@ -5,6 +5,7 @@ import { formatCounted } from '../format/number.ts';
 import { useShortcuts } from '../settings/shortcuts.ts';
 import { classes } from '../ui/classes.ts';
 import { ShownText } from './shown-text.tsx';
+import type { NumberedLines } from './split-lines.ts';
 
 /**
  * The height of a line that is not wrapped, in pixels. Line numbers are buttons, which are at least 24 pixels
@@ -23,29 +24,31 @@ export function TextLines({
   line,
   onLine,
 }: {
-  lines: readonly string[];
+  lines: NumberedLines;
   label: string;
-  /** The marked line, from 1. */
+  /** The number of the marked line. */
   line?: number | undefined;
   onLine: (line: number) => void;
 }) {
   const scroller = useRef<HTMLDivElement>(null);
   const [query, setQuery] = useState('');
+  const { rows, numbers } = lines;
   const matches = useMemo(() => findLines(lines, query), [lines, query]);
   const list = useVirtualizer({
-    count: lines.length,
+    count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => lineHeight,
-    initialOffset: line === undefined ? 0 : Math.max(0, (line - 5) * lineHeight),
+    initialOffset: line === undefined ? 0 : Math.max(0, (numbers.indexOf(line) - 4) * lineHeight),
     overscan,
   });
   const place = matches.indexOf(line ?? 0);
   const show = (to: number | undefined) => {
     if (to === undefined) return;
     onLine(to);
-    list.scrollToIndex(to - 1, { align: 'center' });
+    list.scrollToIndex(numbers.indexOf(to), { align: 'center' });
   };
-  const width = String(lines.length).length;
+  const count = numbers.at(-1) ?? 0;
+  const width = String(count).length;
   return (
     <div className="flex h-full min-h-0 flex-1 flex-col">
       <FindForm
@@ -53,9 +56,7 @@ export function TextLines({
         onQuery={setQuery}
         onNext={() => show(matches[(place + 1) % matches.length])}
         status={
-          query === ''
-            ? formatCounted(lines.length, 'line')
-            : `${formatCounted(matches.length, 'line')} found`
+          query === '' ? formatCounted(count, 'line') : `${formatCounted(matches.length, 'line')} found`
         }
       />
       <section
@@ -71,9 +72,17 @@ export function TextLines({
               measure={list.measureElement}
               index={index}
               top={start}
-              text={lines[index] ?? ''}
+              text={rows[index] ?? ''}
+              number={numbers[index] ?? 0}
+              isFirst={numbers[index] !== numbers[index - 1]}
               digits={width}
-              mark={index + 1 === line ? 'current' : matches.includes(index + 1) ? 'match' : undefined}
+              mark={
+                numbers[index] === line
+                  ? 'current'
+                  : matches.includes(numbers[index] ?? 0)
+                    ? 'match'
+                    : undefined
+              }
               onLine={onLine}
             />
           ))}
@@ -124,6 +133,8 @@ function Line({
   index,
   top,
   text,
+  number,
+  isFirst,
   digits,
   mark,
   onLine,
@@ -133,6 +144,10 @@ function Line({
   /** The position in the list, in pixels. */
   top: number;
   text: string;
+  /** Of the line that the row is a part of. */
+  number: number;
+  /** Whether the line begins here. */
+  isFirst: boolean;
   /** The width of the line numbers, in characters. */
   digits: number;
   mark: 'current' | 'match' | undefined;
@@ -151,12 +166,14 @@ function Line({
     >
       <button
         type="button"
-        aria-label={`Line ${index + 1}`}
-        onClick={() => onLine(index + 1)}
+        aria-label={`Line ${number}`}
+        // A wrapped line is one stop for the keyboard, and has one number.
+        {...(!isFirst && { tabIndex: -1, 'aria-hidden': true })}
+        onClick={() => onLine(number)}
         className="flex shrink-0 justify-end self-stretch pr-3 pl-4 text-faint select-none hover:text-ink md:pl-6"
         style={{ minWidth: `calc(${digits}ch + 1.75rem)` }}
       >
-        {index + 1}
+        {isFirst && number}
       </button>
       <span dir="auto" className="min-w-0 flex-1 whitespace-pre-wrap pr-4 [overflow-wrap:anywhere]">
         <ShownText text={text} />
@@ -165,9 +182,14 @@ function Line({
   );
 }
 
-/** The numbers of the lines with a text, in upper or lower case. */
-function findLines(lines: readonly string[], query: string): number[] {
+/** The numbers of the lines with a text, in upper or lower case; each once, also where the text goes on in its next row. */
+function findLines({ rows, numbers }: NumberedLines, query: string): number[] {
   const wanted = query.toLowerCase();
   if (wanted === '') return [];
+  const lines: string[] = [];
+  for (const [index, row] of rows.entries()) {
+    const place = (numbers[index] ?? 1) - 1;
+    lines[place] = (lines[place] ?? '') + row;
+  }
   return lines.flatMap((text, index) => (text.toLowerCase().includes(wanted) ? [index + 1] : []));
 }

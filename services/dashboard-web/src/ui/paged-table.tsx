@@ -59,7 +59,14 @@ export function PagedTable<Row>({
         ) : isEmpty ? (
           empty
         ) : (
-          <Table caption={caption} rows={rows} keyOf={keyOf} columns={columns} {...(sort && { sort })} />
+          <Table
+            caption={caption}
+            rows={rows}
+            keyOf={keyOf}
+            columns={columns}
+            hasKeys
+            {...(sort && { sort })}
+          />
         )}
       </Card>
       {note}

@@ -1,11 +1,11 @@
-import { ArrowDown, ArrowUp } from 'lucide-react';
+import { ArrowDown, ArrowUp, ChevronsUpDown } from 'lucide-react';
 import { SelectField } from './field.tsx';
 import { nameOf, nextSort, sortState, type TableSort } from './table-sort.ts';
 
 /** The title of a column as a button that sorts by it. */
 export function SortTitle({ title, sort }: { title: string; sort: TableSort }) {
   const state = sortState(title, sort.by);
-  const Icon = state === 'reverse' ? ArrowUp : ArrowDown;
+  const Icon = state === undefined ? ChevronsUpDown : state === 'reverse' ? ArrowUp : ArrowDown;
   return (
     <button
       type="button"
@@ -13,7 +13,7 @@ export function SortTitle({ title, sort }: { title: string; sort: TableSort }) {
       className={`inline-flex min-h-6 items-center gap-1 rounded-sm hover:text-ink ${state === undefined ? '' : 'text-accent'}`}
     >
       {title}
-      {state !== undefined && <Icon aria-hidden className="size-3" />}
+      <Icon aria-hidden className="size-3" />
     </button>
   );
 }

@@ -1,4 +1,5 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, type RefObject, useRef } from 'react';
+import { useShortcuts } from '../settings/shortcuts.ts';
 import { classes } from './classes.ts';
 import { SortField, SortTitle } from './sort-controls.tsx';
 import { sortRows, sortState, type TableSort } from './table-sort.ts';
@@ -28,6 +29,7 @@ export function Table<Row>({
   keyOf,
   sort,
   rowsMax,
+  hasKeys = false,
 }: {
   /** What the table holds, for screen readers. */
   caption: string;
@@ -38,11 +40,15 @@ export function Table<Row>({
   sort?: TableSort;
   /** Only the first rows in this order are shown. */
   rowsMax?: number;
+  /** Whether `j` and `k` move the focus to the link of the next and the previous row, which Enter then opens. */
+  hasKeys?: boolean;
 }) {
+  const body = useRef<HTMLTableSectionElement>(null);
   const sorted = (sort === undefined ? rows : sortRows(rows, columns, sort.by)).slice(0, rowsMax);
   return (
     <>
       {sort !== undefined && <SortField columns={columns} sort={sort} />}
+      {hasKeys && <RowKeys body={body} />}
       <table className="w-full border-collapse text-sm max-md:block">
         <caption className="sr-only">{caption}</caption>
         <thead className="max-md:sr-only">
@@ -52,7 +58,7 @@ export function Table<Row>({
             ))}
           </tr>
         </thead>
-        <tbody className="max-md:block">
+        <tbody ref={body} className="max-md:block">
           {sorted.map((row) => (
             <tr
               key={keyOf(row)}
@@ -67,6 +73,17 @@ export function Table<Row>({
       </table>
     </>
   );
+}
+
+function RowKeys({ body }: { body: RefObject<HTMLTableSectionElement | null> }) {
+  const move = (by: 1 | -1) => {
+    const rows = [...(body.current?.rows ?? [])];
+    const place = rows.findIndex((row) => row.contains(document.activeElement));
+    const next = rows[place === -1 ? 0 : place + by];
+    next?.querySelector('a')?.focus();
+  };
+  useShortcuts({ j: () => move(1), k: () => move(-1) });
+  return null;
 }
 
 function HeadCell<Row>({ column, sort }: { column: Column<Row>; sort: TableSort | undefined }) {

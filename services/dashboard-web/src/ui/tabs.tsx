@@ -23,7 +23,7 @@ export function Tabs<Value extends string>({
       <div
         role="tablist"
         aria-label={label}
-        className={classes('flex shrink-0 gap-x-1 overflow-x-auto border-line border-b', className)}
+        className={classes('flex shrink-0 flex-wrap gap-x-1 border-line border-b', className)}
       >
         {tabs.map((tab) => (
           <button

@@ -13,12 +13,21 @@ import { actionsColumn, Table } from '../../ui/table.tsx';
 import { useAttempt } from '../../ui/toasts.tsx';
 import { describeRule, formatAlertValue, kinds, type Rule } from './alert-text.ts';
 
-const phases: Record<Rule['phase'], { tone: Tone; label: string }> = {
-  ok: { tone: 'good', label: 'OK' },
-  pending: { tone: 'warn', label: 'Pending' },
-  firing: { tone: 'bad', label: 'Firing' },
-  clearing: { tone: 'bad', label: 'Firing, ending' },
+const phases: Record<Rule['phase'], { tone: Tone; children: string }> = {
+  ok: { tone: 'good', children: 'OK' },
+  pending: { tone: 'warn', children: 'Pending' },
+  firing: { tone: 'bad', children: 'Firing' },
+  clearing: { tone: 'bad', children: 'Firing, ending' },
 };
+
+/** A new alert is OK until the condition has held: its value says what comes. */
+function phaseOf({ phase, value, kind, comparison, bound }: Rule) {
+  if (phase !== 'ok') return phases[phase];
+  if (value === null)
+    return kinds[kind].isWindow ? { tone: 'neutral' as const, children: 'Not measured yet' } : phases.ok;
+  const isBeyond = comparison === 'below' ? value < bound : kind === 'quota' ? value >= bound : value > bound;
+  return isBeyond && kind !== 'silence' ? phases.pending : phases.ok;
+}
 
 /** How long a click mutes, in milliseconds. */
 const muteMs = 24 * 60 * 60_000;
@@ -51,10 +60,13 @@ export function RuleTable({ rules, onEdit }: { rules: readonly Rule[]; onEdit: (
         },
         {
           title: 'State',
-          cell: ({ phase, since, mutedUntil }) => (
-            <span className="flex flex-wrap gap-1" title={`Since ${formatMinute(Date.parse(since), zone)}`}>
-              <Badge tone={phases[phase].tone}>{phases[phase].label}</Badge>
-              {isMuted(mutedUntil) && <Badge>muted</Badge>}
+          cell: (rule) => (
+            <span
+              className="flex flex-wrap gap-1"
+              title={`Since ${formatMinute(Date.parse(rule.since), zone)}`}
+            >
+              <Badge {...phaseOf(rule)} />
+              {isMuted(rule.mutedUntil) && <Badge>muted</Badge>}
             </span>
           ),
         },

@@ -154,6 +154,11 @@ function TargetForm({ onClose, hasMail }: { onClose: () => void; hasMail: boolea
         required
         type={kind === 'email' ? 'email' : 'url'}
         placeholder={shown?.example}
+        hint={
+          kind === 'email'
+            ? undefined
+            : 'Addresses in private networks need ALERT_TARGETS_PRIVATE, which the operator sets.'
+        }
         value={address}
         onText={setAddress}
       />

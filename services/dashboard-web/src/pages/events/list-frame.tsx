@@ -1,12 +1,12 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { useQuery } from '@tanstack/react-query';
 import { Inbox, SearchX } from 'lucide-react';
-import { type ReactNode, useEffect, useMemo, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import { apiQuery } from '../../api/query.ts';
 import { EventBars, eventBarsHeight } from '../../charts/event-bars.tsx';
 import { readRange } from '../../charts/range.ts';
-import { eventQuery, type ListedEvent } from '../../event/event-query.ts';
+import type { ListedEvent } from '../../event/event-query.ts';
 import { EventGrid } from '../../event-grid/event-grid.tsx';
+import { useSelection } from '../../event-grid/use-selection.ts';
 import { filterOf } from '../../filter/conditions.ts';
 import type { ListInput } from '../../filter/event-filter.ts';
 import { NewestEvent } from '../../filter/newest-event.tsx';
@@ -14,9 +14,7 @@ import { useFilter } from '../../filter/use-filter.ts';
 import { minuteMs } from '../../format/time.ts';
 import { Peek } from '../../peek/peek.tsx';
 import { useSettings } from '../../settings/settings.ts';
-import { useShortcuts } from '../../settings/shortcuts.ts';
 import { useSpace } from '../../space/space.ts';
-import { useOpen } from '../../space/space-link.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Notice } from '../../ui/states.tsx';
 import { readOrder } from './order.ts';
@@ -123,37 +121,4 @@ function Histogram({ input, newestMs }: { input: ListInput; newestMs: number | u
       onRange={({ from, to }) => set({ last: undefined, from: String(from), to: String(to) })}
     />
   );
-}
-
-/** Events after the selected one that are prefetched. */
-const prefetched = 2;
-
-/** The event beside the list, with its keys. The events after it are prefetched. */
-function useSelection(events: readonly ListedEvent[]) {
-  const { search, set } = useFilter();
-  const { id: spaceId } = useSpace();
-  const navigate = useNavigate();
-  const openPage = useOpen();
-  const queries = useQueryClient();
-  const place = events.findIndex(({ id }) => id === search.peek);
-  const select = (event: ListedEvent | undefined) => {
-    if (event !== undefined)
-      void navigate({ to: '.', search: { ...search, peek: event.id }, replace: search.peek !== undefined });
-  };
-  const open = (event: ListedEvent | undefined) => {
-    if (event === undefined) return;
-    openPage({ page: 'event', id: event.id, search: filterOf(search) });
-  };
-  useShortcuts({
-    j: () => select(events[place + 1]),
-    k: () => select(events[Math.max(0, place - 1)]),
-    enter: () => open(events[place]),
-    escape: () => search.peek !== undefined && set({ peek: undefined }),
-  });
-  useEffect(() => {
-    if (place === -1) return;
-    for (const { id } of events.slice(place + 1, place + 1 + prefetched))
-      void queries.prefetchQuery(eventQuery(spaceId, id));
-  }, [place, events, queries, spaceId]);
-  return { select, open };
 }

@@ -1,5 +1,6 @@
 import { Pause, Play, Radio, SearchX } from 'lucide-react';
 import { EventGrid } from '../../event-grid/event-grid.tsx';
+import { useSelection } from '../../event-grid/use-selection.ts';
 import { filterOf } from '../../filter/conditions.ts';
 import type { ListInput } from '../../filter/event-filter.ts';
 import { useFilter } from '../../filter/use-filter.ts';
@@ -7,7 +8,6 @@ import { formatCount, formatCounted } from '../../format/number.ts';
 import { Peek } from '../../peek/peek.tsx';
 import { FilterBar } from '../../search/filter-bar.tsx';
 import { useShortcuts } from '../../settings/shortcuts.ts';
-import { useOpen } from '../../space/space-link.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -29,10 +29,10 @@ export function LivePage() {
 
 function LiveTail({ input }: { input: ListInput }) {
   const { search, set } = useFilter();
-  const openPage = useOpen();
   const tail = useTail(input);
   const toggle = () => tail.setPaused(!tail.isPaused);
-  useShortcuts({ p: toggle, escape: () => search.peek !== undefined && set({ peek: undefined }) });
+  const { select, open } = useSelection(tail.events);
+  useShortcuts({ p: toggle });
   return (
     <Page
       title="Live"
@@ -82,8 +82,8 @@ function LiveTail({ input }: { input: ListInput }) {
               hasMore={false}
               isLoadingMore={false}
               onLoadMore={() => {}}
-              onSelect={({ id }) => set({ peek: id })}
-              onOpen={({ id }) => openPage({ page: 'event', id: id })}
+              onSelect={select}
+              onOpen={open}
             />
           )}
         </div>

@@ -6,6 +6,7 @@ import { formatTime } from '../../format/time.ts';
 import { Peek } from '../../peek/peek.tsx';
 import { useSettings } from '../../settings/settings.ts';
 import { useShortcuts } from '../../settings/shortcuts.ts';
+import { useOpen } from '../../space/space-link.tsx';
 import { TextLines } from '../../text/text-lines.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
@@ -29,7 +30,10 @@ export function TraceDetails({
   const view = useTraceView(trace);
   const { whole, span, zoom, rows, shown, select, zoomTo } = view;
   const isText = search.view === 'text';
-  const lines = useMemo(() => (isText ? toTraceText(rows, whole.startMs) : []), [isText, rows, whole]);
+  const lines = useMemo(() => {
+    const texts = isText ? toTraceText(rows, whole.startMs) : [];
+    return { rows: texts, numbers: texts.map((_, index) => index + 1) };
+  }, [isText, rows, whole]);
   return (
     <Page
       title="Trace"
@@ -119,6 +123,7 @@ function TraceActions({
 /** The visible part of a trace and the selection, both from the address, with their keys. */
 function useTraceView(trace: Trace) {
   const { search, set } = useFilter();
+  const openPage = useOpen();
   const allRows = useMemo(() => toTraceRows(trace), [trace]);
   const whole = useMemo(() => spanOf(trace), [trace]);
   const zoom = readZoom(search, whole);
@@ -150,6 +155,7 @@ function useTraceView(trace: Trace) {
     j: () => select(shown[place + 1]?.id),
     k: () => select(shown[Math.max(0, place - 1)]?.id),
     e: showError,
+    enter: () => search.peek !== undefined && openPage({ page: 'event', id: search.peek }),
     escape: () => search.peek !== undefined && set({ peek: undefined }),
   });
   return { whole, span, zoom, rows, shown, errors, select, showError, zoomTo, zoomCloser };

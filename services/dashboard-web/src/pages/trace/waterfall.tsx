@@ -62,7 +62,7 @@ export function Waterfall({
               aria-selected={row.event.id === selectedId}
               onClick={() => onSelect(row.event.id)}
               className={classes(
-                'absolute inset-x-0 flex h-7 cursor-default items-center border-line border-b text-sm',
+                'absolute inset-x-0 flex h-7 cursor-pointer items-center border-line border-b text-sm',
                 row.event.id === selectedId ? 'bg-accent-soft' : 'hover:bg-hover',
               )}
               style={place}

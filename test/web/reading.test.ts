@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest';
+import { useBrowser } from '../support/browser/use-browser.ts';
+import { llmEvent } from './complaints/sent-event.ts';
+
+const system = useBrowser();
+
+test('Markdown stays drawn, code in it can be copied, and JSON is a tree with every backslash', async () => {
+  await using visitor = await system.visit();
+  const { page, apiKey, spaceId } = visitor;
+  const json = JSON.stringify({ pattern: '\\d+_\\w*', note: 'a "quoted" word', list: ['*a*', '_b_'] });
+  const markdown = llmEvent({ output: { response: '# Opening hours\n\n```js\nopen();\n```' } });
+  const response = llmEvent({ input: { prompt: 'As JSON.' }, output: { response: json } });
+  await system.send(apiKey, [markdown, response]);
+  await page.getByRole('heading', { name: 'Recent events' }).waitFor();
+  await page.clock.install();
+  await page.goto(`/s/${spaceId}/events/${markdown.id}`);
+  await page.getByRole('button', { name: 'Markdown' }).first().click();
+  await page.getByRole('heading', { name: 'Opening hours' }).waitFor();
+  // Longer than a parser may take.
+  await page.clock.fastForward(60_000);
+  await page.getByRole('button', { name: 'Copy the code' }).focus();
+  await page.getByRole('heading', { name: 'Opening hours' }).waitFor();
+  expect(await page.getByText('cannot be displayed as Markdown').count()).toBe(0);
+
+  await page.goto(`/s/${spaceId}/events/${response.id}`);
+  const tree = page.getByRole('tree', { name: 'Text as JSON' });
+  await tree.getByText('\\d+_\\w*').waitFor();
+  await tree.getByText('a "quoted" word').waitFor();
+});
+
+test('the live page stops when the session has ended, and says so', async () => {
+  await using visitor = await system.visit();
+  const { page, context, apiKey, spaceId } = visitor;
+  await page.goto(`/s/${spaceId}/live`);
+  await page.getByText('Waiting for events').waitFor();
+  await system.send(apiKey, [llmEvent({})]);
+  await page.getByRole('grid', { name: 'Live events' }).waitFor();
+  const { origin } = new URL(page.url());
+  expect((await context.request.post('/trpc/auth.signOut', { headers: { origin } })).ok()).toBe(true);
+  await page.getByText('Stopped', { exact: true }).waitFor();
+  await page.getByText('Your session has ended').waitFor();
+});
+
+test('j, k and Enter work in tables, and a dialog focuses its first field', async () => {
+  await using visitor = await system.visit();
+  const { page, apiKey, spaceId } = visitor;
+  const turns = ['one', 'two'].map((threadId) => llmEvent({}, { context: { threadId } }));
+  await system.send(apiKey, turns);
+  await page.getByRole('heading', { name: 'Recent events' }).waitFor();
+  await page.goto(`/s/${spaceId}/threads`);
+  await page.getByRole('link', { name: 'one' }).waitFor();
+  const focused = () => page.evaluate<string>('document.activeElement.textContent');
+  await page.keyboard.press('j');
+  const first = await focused();
+  await page.keyboard.press('j');
+  await expect.poll(focused).not.toBe(first);
+  await page.keyboard.press('k');
+  await expect.poll(focused).toBe(first);
+  await page.keyboard.press('Enter');
+  await page.waitForURL(`**/threads/${first}`);
+
+  await page.goto(`/s/${spaceId}/settings/api-keys`);
+  await page.getByRole('button', { name: 'Create key' }).click();
+  await expect.poll(() => page.evaluate('document.activeElement.tagName')).toBe('INPUT');
+});
+
+test('lines have the numbers that they have in the text, however often they are wrapped', async () => {
+  await using visitor = await system.visit();
+  const { page, apiKey, spaceId } = visitor;
+  const response = ['word '.repeat(200), 'the line after'].join('\n');
+  const event = llmEvent({ output: { response } });
+  await system.send(apiKey, [event]);
+  await page.getByRole('heading', { name: 'Recent events' }).waitFor();
+  await page.goto(`/s/${spaceId}/events/${event.id}?view=text`);
+  await page.getByText('3 lines').waitFor();
+  const row = page.locator('[data-index]').filter({ hasText: 'the line after' });
+  await row.getByRole('button', { name: 'Line 3' }).waitFor();
+});
