@@ -33,9 +33,9 @@ test('messages of several providers become texts, calls and results', () => {
     ['system', text('Be brief.')],
     ['user', text('Hi'), { kind: 'other', text: '{"type":"image_url","image_url":"x"}' }],
     ['assistant', { kind: 'call', call: { name: 'find', callId: 'c1', input: '{"id":1}' } }],
-    ['tool', { kind: 'result', name: 'c1', text: '{"ok":true}' }],
+    ['tool', { kind: 'result', name: 'find', text: '{"ok":true}' }],
     ['assistant', { kind: 'call', call: { name: 'book', callId: 'c2', input: '{"day":2}' } }],
-    ['user', { kind: 'result', name: 'c2', text: 'done' }],
+    ['user', { kind: 'result', name: 'book', text: 'done' }],
     ['assistant', text('Bye')],
   ]);
   expect(shape({ messages: [{ role: 'user', content: 'Hi' }] })).toEqual([['user', text('Hi')]]);
