@@ -78,3 +78,32 @@ test('lines have the numbers that they have in the text, however often they are 
   const row = page.locator('[data-index]').filter({ hasText: 'the line after' });
   await row.getByRole('button', { name: 'Line 3' }).waitFor();
 });
+
+test('images of a conversation are drawn from the data in the event, and addresses only open by a click', async () => {
+  await using visitor = await system.visit();
+  const { page, apiKey, spaceId } = visitor;
+  const png =
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+  const content = [
+    { type: 'image_url', image_url: { url: `data:image/png;base64,${png}` } },
+    { type: 'image', source: { type: 'base64', media_type: 'image/png', data: png } },
+    { inlineData: { mimeType: 'image/png', data: png } },
+    { type: 'file', data: png, mediaType: 'image/png' },
+    { type: 'input_audio', input_audio: { data: 'UklGRiQAAABXQVZF', format: 'wav' } },
+    { type: 'image', source: { type: 'url', url: 'https://img.example/a.png' } },
+  ];
+  const event = llmEvent({ input: { prompt: JSON.stringify([{ role: 'user', content }]) } });
+  await system.send(apiKey, [event]);
+  await page.getByRole('heading', { name: 'Recent events' }).waitFor();
+  const foreign: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().includes('img.example')) foreign.push(request.url());
+  });
+  await page.goto(`/s/${spaceId}/events/${event.id}`);
+  const prompt = page.getByRole('region', { name: 'Prompt' });
+  await prompt.getByRole('img', { name: 'In the payload' }).nth(3).waitFor();
+  await prompt.getByLabel('Sound, audio/wav').waitFor();
+  const link = prompt.getByRole('link', { name: 'Open the image at img.example' });
+  expect(await link.getAttribute('href')).toBe('https://img.example/a.png');
+  expect(foreign).toEqual([]);
+});

@@ -7,6 +7,7 @@ const contentSecurityPolicy = [
   "script-src 'self'",
   "style-src 'self'",
   "img-src 'self' data: blob:",
+  'media-src blob:',
   "connect-src 'self'",
   "worker-src 'self'",
   "base-uri 'none'",

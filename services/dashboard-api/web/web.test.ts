@@ -99,7 +99,7 @@ test('HEAD returns the headers of GET without a body; other methods are refused'
 test('the policy lets a page load nothing from other origins, and no other site frame it', async () => {
   const { headers } = await get('/', html);
   expect(headers.get('content-security-policy')).toBe(
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; " +
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src blob:; connect-src 'self'; " +
       "worker-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
   );
   expect(headers.get('cross-origin-opener-policy')).toBe('same-origin');

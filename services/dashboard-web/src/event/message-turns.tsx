@@ -1,5 +1,6 @@
 import { Bot, LogOut, type LucideIcon, ScrollText, UserRound, Wrench } from 'lucide-react';
 import { useState } from 'react';
+import { InlineMedia } from '../media/inline-media.tsx';
 import { describeText } from '../text/marks.ts';
 import { ShownText } from '../text/shown-text.tsx';
 import { Button } from '../ui/button.tsx';
@@ -98,6 +99,15 @@ function Part({ part, place, firstMax }: { part: MessagePart; place: ProsePlace;
           <Payload text={part.text} label={`Result of ${describeText(part.name ?? 'a tool')}`} />
         </Labelled>
       );
+    case 'thinking':
+      return (
+        <details className="text-muted">
+          <summary className="w-fit text-xs">Thinking</summary>
+          <Prose text={part.text} place={place} />
+        </details>
+      );
+    case 'media':
+      return <InlineMedia media={part} />;
     case 'other':
       return <Payload text={part.text} label="Part of the message" />;
   }

@@ -31,7 +31,7 @@ test('messages of several providers become texts, calls and results', () => {
     ]),
   ).toEqual([
     ['system', text('Be brief.')],
-    ['user', text('Hi'), { kind: 'other', text: '{"type":"image_url","image_url":"x"}' }],
+    ['user', text('Hi'), expect.objectContaining({ kind: 'media', what: 'image', data: 'x' })],
     ['assistant', { kind: 'call', call: { name: 'find', callId: 'c1', input: '{"id":1}' } }],
     ['tool', { kind: 'result', name: 'find', text: '{"ok":true}' }],
     ['assistant', { kind: 'call', call: { name: 'book', callId: 'c2', input: '{"day":2}' } }],
@@ -56,4 +56,50 @@ test.each([
   '[{"role":"user"}, "x"]',
 ])('other texts are no conversation: %s', (prompt) => {
   expect(readMessages(prompt)).toBeUndefined();
+});
+
+const png =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+test.each([
+  ['OpenAI', { type: 'image_url', image_url: { url: `data:image/png;base64,${png}` } }, 'image', 'image/png'],
+  [
+    'OpenAI Responses',
+    { type: 'input_image', image_url: `data:image/png;base64,${png}` },
+    'image',
+    'image/png',
+  ],
+  [
+    'Anthropic',
+    { type: 'image', source: { type: 'base64', media_type: 'image/png', data: png } },
+    'image',
+    'image/png',
+  ],
+  ['Gemini', { inlineData: { mimeType: 'image/png', data: png } }, 'image', 'image/png'],
+  ['Vercel', { type: 'file', data: png, mediaType: 'image/png' }, 'image', 'image/png'],
+  ['a sound', { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }, 'audio', 'audio/wav'],
+  [
+    'a document',
+    { type: 'document', source: { media_type: 'application/pdf', data: 'AAAA' } },
+    'file',
+    'application/pdf',
+  ],
+])('the media of %s are read', (_, part, what, type) => {
+  const [message] = readMessages(JSON.stringify([{ role: 'user', content: [part] }])) ?? [];
+  expect(message?.parts).toMatchObject([{ kind: 'media', what, type, url: undefined }]);
+});
+
+test('an address is no data, and thinking is not the answer', () => {
+  const content = [
+    { type: 'image', source: { type: 'url', url: 'https://img.example/a.png' } },
+    { type: 'thinking', thinking: 'Hm.' },
+    { text: 'So.', thought: true },
+    { type: 'text', text: 'Yes.' },
+  ];
+  expect(readMessages(JSON.stringify([{ role: 'assistant', content }]))?.[0]?.parts).toMatchObject([
+    { kind: 'media', url: 'https://img.example/a.png', data: undefined },
+    { kind: 'thinking', text: 'Hm.' },
+    { kind: 'thinking', text: 'So.' },
+    { kind: 'text', text: 'Yes.' },
+  ]);
 });

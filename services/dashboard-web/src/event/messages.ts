@@ -1,5 +1,14 @@
-import { find, type JsonNode, type JsonSource, nodeAt, openSource, readString } from '../json/node.ts';
+import {
+  find,
+  type JsonNode,
+  type JsonSource,
+  nodeAt,
+  openSource,
+  readString,
+  sourceOf,
+} from '../json/node.ts';
 import { readAny, readCall, type ToolCall } from './event-text.ts';
+import { type MediaPart, readMedia } from './media-part.ts';
 
 /** A message of a conversation that a client sent as JSON text in the prompt. */
 export interface Message {
@@ -14,7 +23,10 @@ export type MessagePart =
   | { kind: 'call'; call: ToolCall }
   /** What a tool returned. `name` is the tool, or the id of the call. */
   | { kind: 'result'; name: string | undefined; text: string }
-  /** A part of another type, such as an image, as JSON. */
+  /** What a model thought before its answer. */
+  | { kind: 'thinking'; text: string }
+  | MediaPart
+  /** A part of another type, as JSON. */
   | { kind: 'other'; text: string };
 
 /** Longer texts are not parsed, since that would block the page, in characters. */
@@ -118,6 +130,13 @@ function readPart(source: JsonSource, node: JsonNode): MessagePart {
       .find((one) => one !== undefined);
     return { kind: 'result', name, text: readResult(source, result) };
   }
+  const media = readMedia(source, node, type);
+  if (media !== undefined) return media;
+  const thought = readString(text, at('thinking')) ?? readString(text, at('text'));
+  const flag = at('thought');
+  const isThought =
+    ['thinking', 'reasoning'].includes(type) || (flag !== undefined && sourceOf(text, flag) === 'true');
+  if (isThought && thought !== undefined) return { kind: 'thinking', text: thought };
   const own = readString(text, at('text'));
   if (own !== undefined && (type === '' || type.endsWith('text'))) return { kind: 'text', text: own };
   return { kind: 'other', text: text.slice(node.start, node.end) };

@@ -9,7 +9,7 @@ import { safeLink } from './safe-link.ts';
 
 const draw = (text: string) =>
   renderToStaticMarkup(
-    createElement(Toasts, { children: createElement(Blocks, { tokens: lexer(text), depth: 0 }) }),
+    createElement(Toasts, null, createElement(Blocks, { tokens: lexer(text), depth: 0 })),
   ).replaceAll(/ class="[^"]*"/g, '');
 
 test('headings, emphasis, code, lists, tables and quotes are drawn', () => {

@@ -19,7 +19,8 @@ export function decodeImage(base64: string, type: ImageType): DecodedImage | str
   return { bytes, width, height };
 }
 
-function decodeBase64(base64: string): Uint8Array<ArrayBuffer> | undefined {
+/** @returns undefined when the text is no base64. */
+export function decodeBase64(base64: string): Uint8Array<ArrayBuffer> | undefined {
   try {
     const binary = atob(base64.replaceAll('\\/', '/').replaceAll('-', '+').replaceAll('_', '/'));
     const bytes = new Uint8Array(binary.length);

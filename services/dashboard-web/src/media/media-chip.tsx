@@ -43,10 +43,7 @@ export function MediaChip({
   );
 }
 
-/**
- * An image of a payload, shown from a blob with the type of its bytes: nothing is fetched, and the browser
- * decodes only this type.
- */
+/** An image of a payload in a dialog. */
 function ImageDialog({
   type,
   title,
@@ -58,84 +55,71 @@ function ImageDialog({
   base64: () => string;
   onClose: () => void;
 }) {
-  const { image, url } = useDecodedImage(type, base64);
-  const [hasFailed, setFailed] = useState(false);
-  const problem =
-    typeof image === 'string' ? image : hasFailed ? 'The browser cannot display this image.' : undefined;
+  // It is decoded once, when it is opened.
+  const [data] = useState(base64);
   return (
-    <Dialog
-      isOpen
-      onClose={onClose}
-      title={title}
-      description={typeof image === 'string' ? undefined : `${image.width} × ${image.height} pixels`}
-      width="wide"
-    >
+    <Dialog isOpen onClose={onClose} title={title} width="wide">
       {/* Clicks in the dialog are none in the line that has opened it. */}
       {/* biome-ignore lint/a11y/noStaticElementInteractions: it only ends events. */}
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: the same. */}
       <div onClick={(event) => event.stopPropagation()}>
-        {problem !== undefined ? (
-          <p role="alert" className="py-6 text-center text-bad text-sm">
-            {problem}
-          </p>
-        ) : (
-          typeof image !== 'string' &&
-          url !== undefined && (
-            <img
-              src={url}
-              alt="In the payload"
-              width={image.width}
-              height={image.height}
-              onError={() => setFailed(true)}
-              className="mx-auto h-auto max-h-[55vh] w-auto max-w-full rounded-md bg-sunken object-contain"
-            />
-          )
-        )}
-        <ImageActions type={type} base64={base64} url={problem === undefined ? url : undefined} />
+        <Picture type={type} base64={data} />
       </div>
     </Dialog>
   );
 }
 
-/** The image, or why it cannot be decoded, and the address of its blob. */
-function useDecodedImage(type: ImageType, base64: () => string) {
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it is decoded once, when it is opened.
-  const image = useMemo(() => decodeImage(base64(), type), [type]);
+/**
+ * An image of a payload, drawn from a blob with the type of its bytes: nothing is fetched, and the browser decodes only
+ * this type.
+ */
+export function Picture({ type, base64 }: { type: ImageType; base64: string }) {
+  const image = useMemo(() => decodeImage(base64, type), [base64, type]);
   const [url, setUrl] = useState<string>();
+  const [hasFailed, setFailed] = useState(false);
   useEffect(() => {
     if (typeof image === 'string') return;
     const made = URL.createObjectURL(new Blob([image.bytes], { type }));
     setUrl(made);
     return () => URL.revokeObjectURL(made);
   }, [image, type]);
-  return { image, url };
-}
-
-function ImageActions({
-  type,
-  base64,
-  url,
-}: {
-  type: ImageType;
-  base64: () => string;
-  /** What can be downloaded. */
-  url: string | undefined;
-}) {
+  const problem =
+    typeof image === 'string' ? image : hasFailed ? 'The browser cannot display this image.' : undefined;
   return (
-    <div className="mt-4 flex justify-end gap-2">
-      <CopyButton label="Copy the base64" text={base64}>
-        Copy base64
-      </CopyButton>
-      {url !== undefined && (
-        <a
-          href={url}
-          download={`image.${type.slice('image/'.length)}`}
-          className={buttonClasses('plain', 'small')}
-        >
-          <Download aria-hidden />
-          Download
-        </a>
+    <figure className="flex flex-col gap-2">
+      {problem === undefined && typeof image !== 'string' ? (
+        url !== undefined && (
+          <img
+            src={url}
+            alt="In the payload"
+            width={image.width}
+            height={image.height}
+            onError={() => setFailed(true)}
+            className="h-auto max-h-[55vh] w-auto max-w-full self-start rounded-md bg-sunken object-contain"
+          />
+        )
+      ) : (
+        <p role="alert" className="py-6 text-center text-bad text-sm">
+          {problem}
+        </p>
       )}
-    </div>
+      <figcaption className="flex flex-wrap items-center gap-2 text-faint text-xs">
+        {typeof image !== 'string' && `${image.width} × ${image.height} pixels`}
+        <span className="flex-1" />
+        <CopyButton label="Copy the base64" text={base64}>
+          Copy base64
+        </CopyButton>
+        {problem === undefined && url !== undefined && (
+          <a
+            href={url}
+            download={`image.${type.slice('image/'.length)}`}
+            className={buttonClasses('plain', 'small')}
+          >
+            <Download aria-hidden />
+            Download
+          </a>
+        )}
+      </figcaption>
+    </figure>
   );
 }

@@ -5,7 +5,7 @@ import { describeFailure } from '../api/failure.ts';
 import { IconButton } from './button.tsx';
 
 /** Short messages at the edge of the window, announced to screen readers. */
-export function Toasts({ children }: { children: ReactNode }) {
+export function Toasts({ children }: { children?: ReactNode }) {
   return (
     <Toast.Provider timeout={4_000} limit={3}>
       {children}

@@ -1,0 +1,72 @@
+import { ExternalLink, File, Volume2 } from 'lucide-react';
+import { useEffect, useMemo, useState } from 'react';
+import type { MediaPart } from '../event/media-part.ts';
+import { formatBytes } from '../format/number.ts';
+import { safeLink } from '../markdown/safe-link.ts';
+import { describeText } from '../text/marks.ts';
+import { ShownText } from '../text/shown-text.tsx';
+import { buttonClasses } from '../ui/button.tsx';
+import { bytesOf, readMedia } from './base64.ts';
+import { decodeBase64 } from './image.ts';
+import { Picture } from './media-chip.tsx';
+
+/** Types of sounds that browsers play, and that hold neither scripts nor links. */
+const played = /^audio\/(?:mpeg|mp3|wav|x-wav|wave|ogg|opus|webm|mp4|aac|flac)$/;
+
+/**
+ * An image, a sound or a file of a message. Data of the event are drawn from a blob; an address is only opened by a
+ * click, since loading it would tell its host who reads the event.
+ */
+export function InlineMedia({ media }: { media: MediaPart }) {
+  const { what, type, name, data, url } = media;
+  if (url !== undefined) return <RemoteMedia media={media} url={url} />;
+  const read = data === undefined ? undefined : readMedia(data.slice(0, 500));
+  const base64 = data?.slice(read?.prefix ?? 0) ?? '';
+  if (read?.image !== undefined) return <Picture type={read.image} base64={base64} />;
+  if (what === 'audio' && type !== undefined && played.test(type))
+    return <Sound type={type} base64={base64} />;
+  const label = [name, type ?? read?.label ?? what, formatBytes(bytesOf(base64.length))].filter(Boolean);
+  return (
+    <span className="inline-flex items-center gap-2 text-muted">
+      <File aria-hidden className="size-4" />
+      <ShownText text={label.join(' · ')} />
+    </span>
+  );
+}
+
+function RemoteMedia({ media: { what, name }, url }: { media: MediaPart; url: string }) {
+  const link = safeLink(url);
+  if (link === undefined) return <ShownText text={`${what}: ${url}`} />;
+  return (
+    <a
+      href={link.href}
+      target="_blank"
+      rel="noopener noreferrer nofollow"
+      title={describeText(url)}
+      className={buttonClasses('plain', 'small')}
+    >
+      <ExternalLink aria-hidden />
+      <ShownText text={`Open the ${what}${name === undefined ? '' : ` ${name}`} at ${link.target}`} />
+    </a>
+  );
+}
+
+function Sound({ type, base64 }: { type: string; base64: string }) {
+  const bytes = useMemo(() => decodeBase64(base64), [base64]);
+  const [url, setUrl] = useState<string>();
+  useEffect(() => {
+    if (bytes === undefined) return;
+    const made = URL.createObjectURL(new Blob([bytes], { type }));
+    setUrl(made);
+    return () => URL.revokeObjectURL(made);
+  }, [bytes, type]);
+  if (bytes === undefined) return <p className="text-bad">The sound is incomplete.</p>;
+  return (
+    <div className="flex items-center gap-2">
+      <Volume2 aria-hidden className="size-4 text-faint" />
+      {/* biome-ignore lint/a11y/useMediaCaption: events have no captions for their sounds. */}
+      <audio controls src={url} aria-label={`Sound, ${type}`} className="h-8 max-w-full" />
+      <span className="text-faint text-xs">{formatBytes(bytes.length)}</span>
+    </div>
+  );
+}
