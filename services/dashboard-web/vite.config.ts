@@ -7,7 +7,7 @@ import { defineConfig } from 'vite';
  * follow one another. Alone, each of some fifty small chunks costs a request and compresses badly.
  */
 const groups = [
-  { name: 'frame', test: /src\/(main|layout\/layout|ui\/|api\/|format\/|settings\/|space\/)/ },
+  { name: 'frame', test: /src\/(main|layout\/layout|(?:ui|table)\/|api\/|format\/|settings\/|space\/)/ },
   { name: 'overview', test: /src\/pages\/overview\// },
   {
     name: 'settings',

@@ -71,6 +71,8 @@ test('no call of the pages has a user id or a searched text in its address', asy
   page.on('request', (request) => request.isNavigationRequest() || addresses.push(request.url()));
   const query = `?userId=${marks[0]}&text=${marks[1]}`;
   await page.goto(`/s/${spaceId}/events${query}`);
+  await page.getByText('0 events found').waitFor();
+  await page.goto(`/s/${spaceId}/events?userId=${marks[0]}`);
   await page.getByRole('button', { name: 'Export' }).click();
   const csv = await download(page, () => page.getByRole('menuitem', { name: 'Columns, CSV' }).click());
   expect(csv.trimEnd().split('\r\n')).toHaveLength(1);

@@ -107,3 +107,68 @@ test('images of a conversation are drawn from the data in the event, and address
   expect(await link.getAttribute('href')).toBe('https://img.example/a.png');
   expect(foreign).toEqual([]);
 });
+
+test('a text anywhere in a payload is found, marked in the event, and an id leads to what it names', async () => {
+  await using visitor = await system.visit();
+  const { page, apiKey, spaceId } = visitor;
+  const prompt = `${'filler '.repeat(3_000)}Straßenbahn-Fahrplan${' filler'.repeat(3_000)}`;
+  const wanted = llmEvent({ input: { prompt } }, { context: { threadId: 'tram', userId: 'mia' } });
+  await system.send(apiKey, [wanted, llmEvent({ input: { prompt: 'something else' } })]);
+  await page.getByRole('heading', { name: 'Recent events' }).waitFor();
+  await page.goto(`/s/${spaceId}/events`);
+  const field = page.getByRole('combobox', { name: /Search events/ });
+  for (const text of [
+    'Fahrplan',
+    'STRASSENBAHN'.toLowerCase().replace('ss', 'ß'),
+    wanted.id,
+    wanted.traceId,
+  ]) {
+    await field.fill(text);
+    await page.keyboard.press('Enter');
+    await page.getByText('1 event found; ').waitFor();
+  }
+  await page.getByRole('button', { name: `Open the trace ${wanted.traceId}` }).waitFor();
+  await field.fill('fahrplan');
+  await page.keyboard.press('Enter');
+  await page.getByText(/all of this filter/).waitFor();
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('j');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(`**/events/${wanted.id}?**`);
+  // The hit stands in the middle of a long text: it is shown, and marked.
+  await page.getByText('Straßenbahn-Fahrplan').first().waitFor();
+  await expect.poll(() => page.evaluate(`CSS.highlights.get('found')?.size ?? 0`)).toBeGreaterThan(0);
+
+  await page.goto(`/s/${spaceId}/events?text=nowhere`);
+  await page.getByText(/No event has “nowhere” in what was sent/).waitFor();
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'Page, space, or id' }).fill('Fahrplan');
+  await page.getByRole('option', { name: 'Search events for “Fahrplan”' }).click();
+  await page.getByText('1 event found; ').waitFor();
+});
+
+test('a text of a conversation is found in a thread where it is new, not in every prompt that repeats it', async () => {
+  await using visitor = await system.visit();
+  const { page, apiKey, spaceId } = visitor;
+  const messages: { role: string; content: string }[] = [];
+  const turns = Array.from({ length: 6 }, (_, turn) => {
+    messages.push({ role: 'user', content: turn === 1 ? 'about the harbour' : `question ${turn}` });
+    const startTimeMs = Date.now() - 60_000 + turn * 1_000;
+    const event = llmEvent(
+      { input: { prompt: JSON.stringify(messages) }, output: { response: `answer ${turn}` } },
+      { context: { threadId: 'chat' }, startTimeMs, endTimeMs: startTimeMs + 250 },
+    );
+    messages.push({ role: 'assistant', content: `answer ${turn}` });
+    return event;
+  });
+  await system.send(apiKey, turns);
+  await page.getByRole('heading', { name: 'Recent events' }).waitFor();
+  await page.goto(`/s/${spaceId}/threads/chat`);
+  const feed = page.getByRole('feed', { name: 'Turns' });
+  await feed.getByText('answer 5').waitFor();
+  await page.getByLabel('Find in the thread').fill('harbour');
+  await page.keyboard.press('Enter');
+  await page.getByText('1 of 1').waitFor();
+  await feed.locator('article[aria-current=true]').getByText('about the harbour').waitFor();
+  await expect.poll(() => page.evaluate(`CSS.highlights.get('found')?.size ?? 0`)).toBeGreaterThan(0);
+});

@@ -22,7 +22,7 @@ export async function measureLists(bench: WebBench): Promise<WebFigure[]> {
     const motion = await measureMotion(page, async () => {
       for (let i = 0; i < wheelTurns; i++) await page.mouse.wheel(0, wheelPx);
     });
-    const field = page.getByLabel('Search in previews, or filter by field:value');
+    const field = page.getByLabel('Search events, or filter by field:value');
     const inputMs = await measureInputs(page, async () => {
       await field.click();
       await page.keyboard.type('type:tool');

@@ -17,7 +17,7 @@ export function testLists(system: BrowserSystem): void {
     expect(wanted.length).toBeGreaterThan(2);
 
     await page.goto(`/s/${spaceId}/events`);
-    await page.getByLabel('Search in previews, or filter by field:value').fill('type:tool state:error');
+    await page.getByLabel('Search events, or filter by field:value').fill('type:tool state:error');
     await page.keyboard.press('Enter');
     await page.waitForURL((url) => url.searchParams.get('state') === 'error');
     await page.reload();

@@ -53,7 +53,7 @@ export function testSearch(system: BrowserSystem): void {
     await page.keyboard.press('e');
     await page.waitForURL(`**/s/${spaceId}/events`);
     // Waits for the address: until the events page is loaded, the overview, which has rows too, is shown.
-    await page.getByLabel('Search in previews').waitFor();
+    await page.getByLabel('Search events').waitFor();
     await page.getByRole('row').nth(5).waitFor();
     await page.keyboard.press('/');
     await page.keyboard.type('type:tool state:error error:calendar_locked');
@@ -83,7 +83,7 @@ export function testSearch(system: BrowserSystem): void {
     const grid = page.getByRole('grid');
     await grid.waitFor();
     await page.keyboard.press('/');
-    const field = page.getByRole('combobox', { name: /Search in previews/ });
+    const field = page.getByRole('combobox', { name: /Search events/ });
     await field.pressSequentially('mod');
     await page.getByRole('option', { name: 'model:' }).waitFor();
     const { violations } = await new AxeBuilder({ page }).include('search').analyze();

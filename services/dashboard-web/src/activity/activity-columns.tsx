@@ -3,9 +3,9 @@ import type { Output } from '../api/paths.ts';
 import { showInput } from '../event/input-preview.ts';
 import { formatCompact, formatCount, formatDuration, formatMoney } from '../format/number.ts';
 import { formatTime, type Zone } from '../format/time.ts';
+import { type Column, Faded, NoValue } from '../table/table.tsx';
 import { describeText } from '../text/marks.ts';
 import { ShownText } from '../text/shown-text.tsx';
-import { type Column, Faded, NoValue } from '../ui/table.tsx';
 
 export type Activity = Output<'threads.list'>['items'][number];
 

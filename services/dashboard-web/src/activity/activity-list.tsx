@@ -1,5 +1,4 @@
-import { Search } from 'lucide-react';
-import { type FormEvent, type ReactNode, useRef } from 'react';
+import type { ReactNode } from 'react';
 import { usePages } from '../api/use-pages.ts';
 import { NewestActivity } from '../filter/newest-event.tsx';
 import { RangeField } from '../filter/range-field.tsx';
@@ -7,13 +6,12 @@ import { useFilter } from '../filter/use-filter.ts';
 import { formatCount } from '../format/number.ts';
 import { formatTime } from '../format/time.ts';
 import { useSettings } from '../settings/settings.ts';
-import { useShortcuts } from '../settings/shortcuts.ts';
 import { useSpace } from '../space/space.ts';
+import { PagedTable } from '../table/paged-table.tsx';
+import type { Column } from '../table/table.tsx';
 import { ShownText } from '../text/shown-text.tsx';
-import { inputClasses } from '../ui/field.tsx';
 import { Page } from '../ui/page.tsx';
-import { PagedTable } from '../ui/paged-table.tsx';
-import type { Column } from '../ui/table.tsx';
+import { SearchField } from '../ui/search-field.tsx';
 import { useSort } from '../url/use-sort.ts';
 import { type Activity, activityColumns } from './activity-columns.tsx';
 
@@ -146,46 +144,5 @@ export function ActivityPage({
         }
       />
     </Page>
-  );
-}
-
-/** Searches a list when Enter is pressed; an empty field shows all. */
-function SearchField({
-  label,
-  value,
-  onSearch,
-}: {
-  /** Also shown in the empty field. */
-  label: string;
-  value: string;
-  onSearch: (text: string | undefined) => void;
-}) {
-  const field = useRef<HTMLInputElement>(null);
-  useShortcuts({ '/': () => field.current?.focus() });
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault();
-    onSearch(field.current?.value.trim() || undefined);
-  };
-  return (
-    <search className="min-w-0 max-sm:w-full">
-      <form onSubmit={onSubmit} className="relative">
-        <Search aria-hidden className="pointer-events-none absolute top-2 left-2.5 size-4 text-faint" />
-        <input
-          ref={field}
-          // A new address resets the text.
-          key={value}
-          type="search"
-          defaultValue={value}
-          aria-label={label}
-          placeholder={label}
-          spellCheck={false}
-          autoComplete="off"
-          enterKeyHint="search"
-          maxLength={256}
-          onChange={({ target }) => target.value === '' && onSearch(undefined)}
-          className={`${inputClasses} pl-8 sm:w-72`}
-        />
-      </form>
-    </search>
   );
 }

@@ -2,8 +2,8 @@ import { formatCounted } from '../format/number.ts';
 import { formatInCard } from '../format/time.ts';
 import { useSettings } from '../settings/settings.ts';
 import { SpaceLink } from '../space/space-link.tsx';
+import { type Column, NoValue } from '../table/table.tsx';
 import { ShownText } from '../text/shown-text.tsx';
-import { type Column, NoValue } from '../ui/table.tsx';
 import { type Activity, Cost, FirstInput, LastState } from './activity-columns.tsx';
 
 /** What names a thread: its id, what it began with, and its user. */

@@ -5,10 +5,10 @@ import { showInput } from '../event/input-preview.ts';
 import { type NamedField, NamedValue } from '../filter/named-value.tsx';
 import { formatCount, formatDuration, formatMoney } from '../format/number.ts';
 import { formatTime, type Zone } from '../format/time.ts';
+import { NoValue } from '../table/table.tsx';
 import { ShownText } from '../text/shown-text.tsx';
 import { ErrorIcon, TypeIcon } from '../ui/badge.tsx';
 import { classes } from '../ui/classes.ts';
-import { NoValue } from '../ui/table.tsx';
 
 export interface EventColumn {
   id: string;

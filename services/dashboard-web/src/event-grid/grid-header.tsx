@@ -1,6 +1,6 @@
 import type { KeyboardEvent, PointerEvent } from 'react';
+import { SortTitle } from '../table/sort-controls.tsx';
 import { classes } from '../ui/classes.ts';
-import { SortTitle } from '../ui/sort-controls.tsx';
 import { type EventColumn, widthMin } from './columns.tsx';
 
 /** The order of the list, where it can be chosen: the largest first, or by time. */

@@ -1,10 +1,10 @@
 import { Bot, LogOut, type LucideIcon, ScrollText, UserRound, Wrench } from 'lucide-react';
 import { useState } from 'react';
-import { InlineMedia } from '../media/inline-media.tsx';
 import { describeText } from '../text/marks.ts';
 import { ShownText } from '../text/shown-text.tsx';
 import { Button } from '../ui/button.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
+import { InlineMedia } from './inline-media.tsx';
 import type { Message, MessagePart } from './messages.ts';
 import { Payload } from './payload.tsx';
 import { Prose, ProseActions, type ProsePlace } from './prose.tsx';

@@ -6,7 +6,7 @@ import { readConditions } from './conditions.ts';
 import { attributePrefix, isField, isMeasure } from './fields.ts';
 import { rangeOf } from './time-range.ts';
 
-export type ListInput = NonNullable<Input<'events.list'>>;
+export type ListInput = Extract<Input<'events.list'>, object>;
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 

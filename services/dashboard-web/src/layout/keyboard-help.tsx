@@ -113,7 +113,7 @@ function SearchHelp() {
 }
 
 const syntax = [
-  ['refund order', 'Text in previews and error messages'],
+  ['refund order', 'Text in whole payloads, or an id'],
   ['"user:mia"', 'Literal text, not a field'],
   ['user:mia', 'A value of a field'],
   ['user:"Mia Li"', 'A value with spaces'],

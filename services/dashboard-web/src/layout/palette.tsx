@@ -52,7 +52,7 @@ function Choice({ onClose }: { onClose: () => void }) {
         <Search aria-hidden className="size-4 shrink-0 text-faint" />
         <Autocomplete.Input
           aria-label="Page, space, or id"
-          placeholder="Page, space, or the id of an event, trace, thread or user"
+          placeholder="Page, space, id, or a text in any event"
           className="h-12 w-full bg-transparent outline-none placeholder:text-faint"
           spellCheck={false}
           autoComplete="off"

@@ -44,11 +44,18 @@ export function useDestinations(query: string): { groups: DestinationGroup[]; is
     go: () => void navigate({ to: '/installation' }),
   };
   const further = user.isOperator ? [profile, installation] : [profile];
+  const text = query.trim();
+  const payloads = {
+    key: 'search',
+    label: `Search events for “${text}”`,
+    go: () => void navigate({ to: '/s/$spaceId/events', params, search: { text } }),
+  };
   const groups = [
     { title: 'Found', items: found },
     { title: 'Pages', items: matchLabels([...pages, ...further], query) },
     { title: 'Spaces', items: matchLabels(otherSpaces, query) },
     { title: 'Theme', items: matchLabels(themes, query) },
+    { title: 'Search', items: text === '' || found.length > 0 ? [] : [payloads] },
   ];
   return { groups: groups.filter(({ items }) => items.length > 0), isLooking };
 }
@@ -62,7 +69,7 @@ const settledMs = 150;
 const listed = ['threadId', 'userId', 'agentId'] as const;
 
 /** The event, trace, thread, user or agent whose id is the query. */
-function useFoundIds(query: string): { found: Destination[]; isLooking: boolean } {
+export function useFoundIds(query: string): { found: Destination[]; isLooking: boolean } {
   const { id: spaceId } = useSpace();
   const navigate = useNavigate();
   const id = useSettled(query.trim());

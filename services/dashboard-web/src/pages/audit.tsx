@@ -6,13 +6,13 @@ import { formatTime, type Zone } from '../format/time.ts';
 import { useSettings } from '../settings/settings.ts';
 import { hasRole } from '../space/role.ts';
 import { useSpace } from '../space/space.ts';
+import { PagedTable } from '../table/paged-table.tsx';
+import { type Column, Faded } from '../table/table.tsx';
 import { ShownText } from '../text/shown-text.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Button, buttonClasses } from '../ui/button.tsx';
 import { Page } from '../ui/page.tsx';
-import { PagedTable } from '../ui/paged-table.tsx';
 import { Notice } from '../ui/states.tsx';
-import { type Column, Faded } from '../ui/table.tsx';
 
 type Row = Output<'audit.list'>['rows'][number];
 

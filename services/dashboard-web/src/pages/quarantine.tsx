@@ -7,13 +7,13 @@ import { formatCount } from '../format/number.ts';
 import { formatTime, type Zone } from '../format/time.ts';
 import { useSettings } from '../settings/settings.ts';
 import { useSpace } from '../space/space.ts';
+import { PagedTable } from '../table/paged-table.tsx';
+import { actionsColumn, type Column, Faded } from '../table/table.tsx';
 import { ShownText } from '../text/shown-text.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { Page } from '../ui/page.tsx';
-import { PagedTable } from '../ui/paged-table.tsx';
 import { Notice } from '../ui/states.tsx';
-import { actionsColumn, type Column, Faded } from '../ui/table.tsx';
 import { useToast } from '../ui/toasts.tsx';
 
 type Entry = Output<'quarantine.list'>['entries'][number];

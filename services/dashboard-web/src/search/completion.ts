@@ -1,6 +1,6 @@
 import { comparisonExamples } from '../filter/comparison.ts';
 import { attributePrefix, isMeasure } from '../filter/fields.ts';
-import { completeField, fieldNamed } from './typed-fields.ts';
+import { completeField, fieldNamed, quote } from './typed-fields.ts';
 
 /** What can be completed at the cursor of the search field. */
 export interface Completion {
@@ -45,7 +45,8 @@ export function completeAt(text: string, cursor: number): Completion | undefined
   const before = text.slice(0, cursor);
   const token = /(?:^|\s)((?:[^\s"]|"[^"]*(?:"|$))*)$/.exec(before)?.[1] ?? '';
   const end = cursor + (/^[^\s"]*/.exec(text.slice(cursor))?.[0].length ?? 0);
-  const [, minus = '', name, quote, value = ''] = /^(-?)([\p{L}\p{N}_.]+):("?)([^"]*)$/u.exec(token) ?? [];
+  const [, minus = '', name, quote, value = ''] =
+    /^(-?)(attr\."(?:[^"\\]|\\.)*"|attr\.[^\s:"]+|[\p{L}\p{N}_.]+):("?)([^"]*)$/u.exec(token) ?? [];
   const tokenStart = cursor - token.length;
   if (name !== undefined) {
     const field = fieldNamed(name);
@@ -54,7 +55,7 @@ export function completeAt(text: string, cursor: number): Completion | undefined
       ? undefined
       : { start, end, ...completeValue(field, value) };
   }
-  const [, typedMinus = '', prefix] = /^(-?)([\p{L}\p{N}_.]*)$/u.exec(token) ?? [];
+  const [, typedMinus = '', prefix] = /^(-?)(attr\.[^\s:"]*|[\p{L}\p{N}_.]*)$/u.exec(token) ?? [];
   if (prefix === undefined) return undefined;
   const start = tokenStart + typedMinus.length;
   if (prefix.startsWith(attributePrefix)) {
@@ -88,17 +89,15 @@ function completeValue(field: string, value: string): Pick<Completion, 'options'
 /** The options for values of the API. Values that cannot be typed are left out. */
 export function toOptions({ field, key }: AskedValues, values: readonly string[]): CompletionOption[] {
   const isKey = field === 'attribute' && key === undefined;
-  if (!isKey) return values.filter((value) => !/["\r\n]/.test(value)).map(valueOption);
-  return values
-    .filter((name) => /^[\p{L}\p{N}_.]+$/u.test(name))
-    .map((name) => ({
-      insert: `${attributePrefix}${name}:`,
-      label: `${attributePrefix}${name}:`,
-      isOpen: true,
-    }));
+  const typed = values.filter((value) => !/[\r\n]/.test(value));
+  if (!isKey) return typed.map(valueOption);
+  return typed.map((name) => {
+    const field = `${attributePrefix}${/^[^\s:"]+$/.test(name) ? name : quote(name)}:`;
+    return { insert: field, label: field, isOpen: true };
+  });
 }
 
 function valueOption(value: string): CompletionOption {
-  const insert = /\s/.test(value) ? `"${value}" ` : `${value} `;
+  const insert = /[\s"]/.test(value) ? `${quote(value)} ` : `${value} `;
   return { insert, label: value, isOpen: false };
 }

@@ -72,7 +72,7 @@ function QueryInput({ initial, onQuery }: { initial: string; onQuery: (query: Pa
         onClick={(event) => moveTo(event.currentTarget)}
         onBlur={close}
         onKeyDown={onKeyDown}
-        aria-label="Search in previews, or filter by field:value"
+        aria-label="Search events, or filter by field:value"
         placeholder="Search, or user:mia -model:gpt-4o took:>10s"
         spellCheck={false}
         autoComplete="off"
@@ -138,7 +138,9 @@ function useQueryText(
     if (event.key === 'Escape') return isOpen ? close() : event.currentTarget.blur();
     // Tab completes what was begun; in an empty field it goes on to the next control.
     const isTab = event.key === 'Tab' && !event.shiftKey && text.trim() !== '';
-    const option = options[isTab ? Math.max(0, active) : active];
+    // Enter takes the only value that begins with what was typed; the name of a field may be a word to search for.
+    const isOnly = options.length === 1 && options[0]?.isOpen === false && active === -1;
+    const option = options[isTab || isOnly ? Math.max(0, active) : active];
     if (!isOpen || option === undefined || !(isTab || event.key === 'Enter')) return;
     event.preventDefault();
     accept(option);

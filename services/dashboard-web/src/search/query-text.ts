@@ -1,6 +1,6 @@
 import { parseComparison } from '../filter/comparison.ts';
 import { attributePrefix, type Condition, isMeasure } from '../filter/fields.ts';
-import { fieldNamed, findSimilar } from './typed-fields.ts';
+import { fieldNamed, findSimilar, unquote } from './typed-fields.ts';
 
 /** Why a typed query is not searched, and what may have been meant. */
 export interface QueryProblem {
@@ -26,10 +26,10 @@ export function parseQueryText(query: string): ParsedQuery {
   const conditions: Condition[] = [];
   const words: string[] = [];
   for (const match of query.matchAll(tokens)) {
-    const [whole, minus, name = '', quoted, plain, phrase] = match;
-    const value = quoted ?? plain ?? '';
+    const [whole, minus, name = '', quotedValue, plain, phrase] = match;
+    const value = quotedValue === undefined ? (plain ?? '') : unquote(quotedValue);
     const field = fieldNamed(name);
-    if (phrase !== undefined) words.push(phrase);
+    if (phrase !== undefined) words.push(unquote(phrase));
     else if (field !== undefined && value !== '') {
       const isExcluded = minus === '-';
       if (isMeasure(field)) {
@@ -45,7 +45,10 @@ export function parseQueryText(query: string): ParsedQuery {
   return { conditions, text: words.join(' ') };
 }
 
-const tokens = /(-)?([\p{L}_][\p{L}\p{N}_.]*):(?:"([^"]*)"|(\S+))|"([^"]+)"|\S+/gu;
+/** The name of a field, or of an additional property, in quotes where it has other characters. */
+const fieldName = String.raw`attr\.(?:"(?:[^"\\]|\\.)*"|[^\s:"]+)|[\p{L}_][\p{L}\p{N}_.]*`;
+const quoted = String.raw`"((?:[^"\\]|\\.)*)"`;
+const tokens = new RegExp(`(-)?(${fieldName}):(?:${quoted}|(\\S+))|${quoted}|\\S+`, 'gu');
 
 function failed(message: string, fixes: QueryProblem['fixes']): ParsedQuery {
   return { conditions: [], text: '', problem: { message, fixes } };

@@ -29,7 +29,7 @@ test.each([
   ['modle:gpt-4o', 'model'],
   ['threads:t', 'thread'],
   ['token:>5', 'tokens'],
-  ['latency:5', undefined],
+  ['region:5', undefined],
   ['plan:pro', undefined],
 ])('%s is no search in texts: it is asked whether %s was meant', (query, similar) => {
   const { conditions, text, problem } = parseQueryText(`refund ${query}`);
@@ -75,8 +75,19 @@ test('fields and values are completed at the cursor, and options keep what is ar
   expect(toOptions(asked, ['mia', 'Mia Li', 'a"b']).map(({ insert }) => insert)).toEqual([
     'mia ',
     '"Mia Li" ',
+    String.raw`"a\"b" `,
   ]);
   expect(toOptions({ field: 'attribute', prefix: '' }, ['plan', 'a b']).map(({ insert }) => insert)).toEqual([
     'attr.plan:',
+    'attr."a b":',
   ]);
+});
+
+test.each([
+  ['attr.user-tier:pro', 'attr.user-tier', 'pro'],
+  [String.raw`attr."x/y":"a \"b\""`, 'attr.x/y', 'a "b"'],
+  ['status:error', 'state', 'error'],
+  ['latency:>5s', 'duration', '>5s'],
+])('%s filters by %s', (query, field, value) => {
+  expect(parseQueryText(query)).toEqual({ conditions: [{ field, value, isExcluded: false }], text: '' });
 });

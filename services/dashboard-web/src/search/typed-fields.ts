@@ -18,11 +18,32 @@ const typedFields: Record<string, string> = {
   cost: 'cost',
 };
 
+/** Names that other products have. They are not offered, but understood. */
+const aliases: Record<string, string> = {
+  status: 'state',
+  latency: 'duration',
+  llm: 'name',
+  session: 'threadId',
+  code: 'errorCode',
+};
+
+/** A text in quotes, without the backslashes before quotes and backslashes. */
+export function unquote(text: string): string {
+  return text.replaceAll(/\\(["\\])/g, '$1');
+}
+
+export function quote(text: string): string {
+  return `"${text.replaceAll(/["\\]/g, '\\$&')}"`;
+}
+
 /** The field that a typed name stands for; fields have their own names, too. */
 export function fieldNamed(name: string): string | undefined {
   if (isField(name) || isMeasure(name)) return name;
   if (Object.hasOwn(typedFields, name)) return typedFields[name];
-  return name.startsWith(attributePrefix) && name.length > attributePrefix.length ? name : undefined;
+  if (Object.hasOwn(aliases, name)) return aliases[name];
+  const [, quotedKey, key = ''] = /^attr\.(?:"(.*)"|(.*))$/s.exec(name) ?? [];
+  const attribute = quotedKey === undefined ? key : unquote(quotedKey);
+  return attribute === '' ? undefined : attributePrefix + attribute;
 }
 
 /** The names that begin with a text, with what they mean. */

@@ -5,6 +5,7 @@ import { MediaChip } from '../media/media-chip.tsx';
 import { Button } from '../ui/button.tsx';
 import { classes } from '../ui/classes.ts';
 import { Loading } from '../ui/states.tsx';
+import { useFoundText } from './found-marks.tsx';
 import { cutOutsideSecret } from './marks.ts';
 import { ShownText } from './shown-text.tsx';
 import { TextLines } from './text-lines.tsx';
@@ -27,7 +28,8 @@ export function TextBlock({
   isMono?: boolean;
   firstMax?: number;
 }) {
-  const [extent, setExtent] = useState<Extent>('first');
+  const found = useFoundText().toLowerCase();
+  const [extent, setExtent] = useState<Extent>(() => extentWith(text, found, firstMax));
   const pieces = useMemo(() => splitMedia(text), [text]);
   const length = lengthOf(pieces);
   if (extent === 'all')
@@ -58,6 +60,13 @@ export function TextBlock({
       {length > firstMax && <ExtentButtons extent={extent} length={length} onChange={setExtent} />}
     </div>
   );
+}
+
+/** What has to be shown of a text for the reader to see what was searched for. */
+function extentWith(text: string, found: string, firstMax: number): Extent {
+  const at = found === '' ? -1 : text.toLowerCase().indexOf(found);
+  if (at + found.length <= firstMax) return 'first';
+  return at + found.length <= moreChars ? 'more' : 'all';
 }
 
 /** How much of a text is shown. */

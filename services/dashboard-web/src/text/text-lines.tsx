@@ -4,6 +4,7 @@ import { type FormEvent, type Ref, useMemo, useRef, useState } from 'react';
 import { formatCounted } from '../format/number.ts';
 import { useShortcuts } from '../settings/shortcuts.ts';
 import { classes } from '../ui/classes.ts';
+import { useFoundText } from './found-marks.tsx';
 import { ShownText } from './shown-text.tsx';
 import type { NumberedLines } from './split-lines.ts';
 
@@ -31,21 +32,24 @@ export function TextLines({
   onLine: (line: number) => void;
 }) {
   const scroller = useRef<HTMLDivElement>(null);
-  const [query, setQuery] = useState('');
+  const [query, setQuery] = useState(useFoundText());
   const { rows, numbers } = lines;
   const matches = useMemo(() => findLines(lines, query), [lines, query]);
   const list = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => lineHeight,
-    initialOffset: line === undefined ? 0 : Math.max(0, (numbers.indexOf(line) - 4) * lineHeight),
+    initialOffset: Math.max(
+      0,
+      ((line === undefined ? (matches[0]?.row ?? 0) : numbers.indexOf(line)) - 4) * lineHeight,
+    ),
     overscan,
   });
-  const place = matches.indexOf(line ?? 0);
-  const show = (to: number | undefined) => {
+  const place = matches.findIndex(({ number }) => number === line);
+  const show = (to: FoundLine | undefined) => {
     if (to === undefined) return;
-    onLine(to);
-    list.scrollToIndex(numbers.indexOf(to), { align: 'center' });
+    onLine(to.number);
+    list.scrollToIndex(to.row, { align: 'center' });
   };
   const count = numbers.at(-1) ?? 0;
   const width = String(count).length;
@@ -79,7 +83,7 @@ export function TextLines({
               mark={
                 numbers[index] === line
                   ? 'current'
-                  : matches.includes(numbers[index] ?? 0)
+                  : matches.some(({ row }) => row === index)
                     ? 'match'
                     : undefined
               }
@@ -182,14 +186,27 @@ function Line({
   );
 }
 
-/** The numbers of the lines with a text, in upper or lower case; each once, also where the text goes on in its next row. */
-function findLines({ rows, numbers }: NumberedLines, query: string): number[] {
+/** A line with a text, and the row in which the text begins. */
+interface FoundLine {
+  number: number;
+  row: number;
+}
+
+/** The lines with a text, in upper or lower case, also where the text goes on in the next row of its line. */
+function findLines({ rows, numbers }: NumberedLines, query: string): FoundLine[] {
   const wanted = query.toLowerCase();
-  if (wanted === '') return [];
-  const lines: string[] = [];
-  for (const [index, row] of rows.entries()) {
-    const place = (numbers[index] ?? 1) - 1;
-    lines[place] = (lines[place] ?? '') + row;
+  const found: FoundLine[] = [];
+  for (let first = 0; wanted !== '' && first < rows.length; ) {
+    const number = numbers[first] ?? 0;
+    let next = first;
+    while (next < rows.length && numbers[next] === number) next++;
+    let at = rows.slice(first, next).join('').toLowerCase().indexOf(wanted);
+    if (at !== -1) {
+      let row = first;
+      for (; row < next - 1 && at >= (rows[row]?.length ?? 0); row++) at -= rows[row]?.length ?? 0;
+      found.push({ number, row });
+    }
+    first = next;
   }
-  return lines.flatMap((text, index) => (text.toLowerCase().includes(wanted) ? [index + 1] : []));
+  return found;
 }

@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router';
-import type { TableSort } from '../ui/table-sort.ts';
+import type { TableSort } from '../table/table-sort.ts';
 import { useSearchTexts } from './use-search.ts';
 
 /**

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import type { Output } from '../../api/paths.ts';
 import { apiQuery, useApiMutation } from '../../api/query.ts';
 import { useSpace } from '../../space/space.ts';
+import { actionsColumn, Table } from '../../table/table.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { ShownOnce } from '../../ui/copy-button.tsx';
@@ -12,7 +13,6 @@ import { SelectField, TextField } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { Loaded } from '../../ui/loaded.tsx';
 import { Card } from '../../ui/page.tsx';
-import { actionsColumn, Table } from '../../ui/table.tsx';
 import { useAttempt } from '../../ui/toasts.tsx';
 
 export function TargetCard() {

@@ -14,6 +14,7 @@ import { apiQuery } from '../../api/query.ts';
 import type { WholeEvent } from '../../event/event-query.ts';
 import type { EventText } from '../../event/event-text.ts';
 import { toMarkdown } from '../../event/plain-text.ts';
+import type { ListInput } from '../../filter/event-filter.ts';
 import { useFilter } from '../../filter/use-filter.ts';
 import { useShortcuts } from '../../settings/shortcuts.ts';
 import { useSpace } from '../../space/space.ts';
@@ -29,7 +30,8 @@ export function Neighbours({ event }: { event: WholeEvent }) {
   const { id: spaceId } = useSpace();
   const { input, search } = useFilter();
   const openPage = useOpen();
-  const filter = typeof input === 'string' ? {} : input;
+  // A text was searched for in payloads, which the neighbours are not.
+  const { text: _, ...filter }: ListInput = typeof input === 'string' ? {} : input;
   const { data } = useQuery(apiQuery('events.neighbours', { ...filter, spaceId, id: event.id }));
   const open = (id: string | undefined) => {
     if (id === undefined) return;

@@ -1,6 +1,6 @@
 import { useLocation, useNavigate } from '@tanstack/react-router';
 import { ChevronRight, Download } from 'lucide-react';
-import { useMemo } from 'react';
+import { useMemo, useRef } from 'react';
 import { Conversation } from '../../event/conversation.tsx';
 import { EventFields } from '../../event/event-fields.tsx';
 import type { WholeEvent } from '../../event/event-query.ts';
@@ -16,6 +16,7 @@ import { TokenBar } from '../../peek/token-bar.tsx';
 import { useSettings } from '../../settings/settings.ts';
 import { useSpace } from '../../space/space.ts';
 import { SpaceLink } from '../../space/space-link.tsx';
+import { FoundTextProvider, useFoundMarks } from '../../text/found-marks.tsx';
 import { describeText } from '../../text/marks.ts';
 import { ShownText } from '../../text/shown-text.tsx';
 import { TextLines } from '../../text/text-lines.tsx';
@@ -48,25 +49,34 @@ export function EventDetails({ event }: { event: WholeEvent }) {
   const view =
     views.find(({ value }) => value === search.view)?.value ??
     (hash === '' ? 'conversation' : isLine ? 'text' : 'json');
+  const page = useRef<HTMLElement>(null);
+  useFoundMarks(page, search.text ?? '');
   useTitle(describeText(event.name ?? 'Event'));
   return (
-    <main id="main" tabIndex={-1} className="flex h-full min-w-0 flex-col outline-none max-lg:h-auto">
-      <EventHeader event={event} parts={parts} />
-      <div className="flex min-h-0 flex-1 max-lg:flex-col">
-        <div className="flex min-w-0 flex-1 flex-col lg:min-h-0">
-          <Tabs
-            label="Views"
-            tabs={views}
-            chosen={view}
-            onChoose={(chosen) => set({ view: chosen })}
-            className="px-4 md:px-6"
-          >
-            <EventView event={event} parts={parts} view={view} hash={hash} isLine={isLine} />
-          </Tabs>
+    <FoundTextProvider value={search.text ?? ''}>
+      <main
+        ref={page}
+        id="main"
+        tabIndex={-1}
+        className="flex h-full min-w-0 flex-col outline-none max-lg:h-auto"
+      >
+        <EventHeader event={event} parts={parts} />
+        <div className="flex min-h-0 flex-1 max-lg:flex-col">
+          <div className="flex min-w-0 flex-1 flex-col lg:min-h-0">
+            <Tabs
+              label="Views"
+              tabs={views}
+              chosen={view}
+              onChoose={(chosen) => set({ view: chosen })}
+              className="px-4 md:px-6"
+            >
+              <EventView event={event} parts={parts} view={view} hash={hash} isLine={isLine} />
+            </Tabs>
+          </div>
+          <FieldsPanel event={event} parts={parts} />
         </div>
-        <FieldsPanel event={event} parts={parts} />
-      </div>
-    </main>
+      </main>
+    </FoundTextProvider>
   );
 }
 

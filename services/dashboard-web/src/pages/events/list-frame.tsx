@@ -28,6 +28,7 @@ export function ListFrame({
   isLoadingMore = false,
   onLoadMore = () => {},
   pill,
+  empty = <NoEvents />,
   note,
 }: {
   input: ListInput;
@@ -39,6 +40,8 @@ export function ListFrame({
   onLoadMore?: () => void;
   /** Shown over the list. */
   pill?: ReactNode;
+  /** Shown in place of an empty list. */
+  empty?: ReactNode;
   /** Shown below the list: how far the list goes. */
   note: ReactNode;
 }) {
@@ -53,7 +56,7 @@ export function ListFrame({
         <div className="relative flex min-h-0 min-w-0 flex-1 flex-col">
           {pill}
           {events.length === 0 && !hasMore ? (
-            <NoEvents />
+            empty
           ) : (
             <EventGrid
               events={events}

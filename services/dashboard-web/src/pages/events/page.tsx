@@ -19,6 +19,7 @@ import { Menu, MenuItem, MenuLabel } from '../../ui/menu.tsx';
 import { Page } from '../../ui/page.tsx';
 import { FailureNotice, Loading, Notice } from '../../ui/states.tsx';
 import { useToast } from '../../ui/toasts.tsx';
+import { FoundEvents } from './found-events.tsx';
 import { ListFrame } from './list-frame.tsx';
 import { NewPill } from './new-pill.tsx';
 import { type Order, orders, readOrder } from './order.ts';
@@ -33,8 +34,9 @@ export function EventsPage() {
       isWide
       actions={
         <>
-          <OrderField />
-          {typeof input !== 'string' && <ExportMenu input={input} />}
+          {/* What a text is found in has one order, and no export. */}
+          {search.text === undefined && <OrderField />}
+          {typeof input !== 'string' && input.text === undefined && <ExportMenu input={input} />}
         </>
       }
     >
@@ -45,6 +47,8 @@ export function EventsPage() {
         <Notice icon={SearchX} title="Invalid filter">
           <p>{input}</p>
         </Notice>
+      ) : input.text !== undefined ? (
+        <FoundEvents key={JSON.stringify(input)} input={input} />
       ) : order === undefined ? (
         <NewestFirst input={input} />
       ) : (

@@ -2,8 +2,8 @@ import { useQuery } from '@tanstack/react-query';
 import type { Output } from '../../api/paths.ts';
 import { apiQuery } from '../../api/query.ts';
 import { formatBytes, formatCount, formatDuration, formatShare } from '../../format/number.ts';
+import { Table } from '../../table/table.tsx';
 import { Badge, type Tone } from '../../ui/badge.tsx';
-import { Table } from '../../ui/table.tsx';
 import { followed, StateCard } from './state-card.tsx';
 
 type Stream = Output<'operator.queue'>['streams'][number];

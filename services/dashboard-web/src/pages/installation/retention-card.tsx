@@ -3,8 +3,8 @@ import { apiQuery } from '../../api/query.ts';
 import { formatCount, formatCounted, formatDuration } from '../../format/number.ts';
 import { formatDay, formatTime, hourMs, minuteMs } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
+import { Table } from '../../table/table.tsx';
 import { Badge } from '../../ui/badge.tsx';
-import { Table } from '../../ui/table.tsx';
 import { followed, StateCard } from './state-card.tsx';
 
 /** Writers begin a pass every five minutes. A pass that deletes much takes longer. */

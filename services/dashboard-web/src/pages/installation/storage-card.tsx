@@ -2,8 +2,8 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { apiQuery } from '../../api/query.ts';
 import { formatBytes, formatCompact, formatShare } from '../../format/number.ts';
+import { Table } from '../../table/table.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Table } from '../../ui/table.tsx';
 import { StateCard } from './state-card.tsx';
 
 /** Sizes change slowly. */

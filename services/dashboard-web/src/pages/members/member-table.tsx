@@ -8,11 +8,11 @@ import { useSettings } from '../../settings/settings.ts';
 import { useMe } from '../../space/me.ts';
 import { hasRole, type Role, roles, roleTexts } from '../../space/role.ts';
 import { useSpace } from '../../space/space.ts';
+import { actionsColumn, type Column, Faded, Table } from '../../table/table.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { IconButton } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { SelectField } from '../../ui/field.tsx';
-import { actionsColumn, type Column, Faded, Table } from '../../ui/table.tsx';
 import { useAttempt, useToast } from '../../ui/toasts.tsx';
 
 type Member = Output<'members.list'>[number];

@@ -7,6 +7,7 @@ import { formatMinute } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
 import { hasRole, type Role, roles, roleTexts } from '../../space/role.ts';
 import { useSpace } from '../../space/space.ts';
+import { actionsColumn, Faded, Table } from '../../table/table.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ShownOnce } from '../../ui/copy-button.tsx';
@@ -16,7 +17,6 @@ import { Form } from '../../ui/form.tsx';
 import { Loaded } from '../../ui/loaded.tsx';
 import { Card, Page } from '../../ui/page.tsx';
 import { FailureNotice } from '../../ui/states.tsx';
-import { actionsColumn, Faded, Table } from '../../ui/table.tsx';
 import { useAttempt } from '../../ui/toasts.tsx';
 import { MemberTable } from './member-table.tsx';
 

@@ -8,12 +8,12 @@ import { formatTime } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
 import { useSpace } from '../../space/space.ts';
 import { SpaceLink } from '../../space/space-link.tsx';
+import { Faded, Table } from '../../table/table.tsx';
 import { ShownText } from '../../text/shown-text.tsx';
 import { StateBadge, TypeBadge } from '../../ui/badge.tsx';
 import { buttonClasses } from '../../ui/button.tsx';
 import { Loaded } from '../../ui/loaded.tsx';
 import { Card, Page } from '../../ui/page.tsx';
-import { Faded, Table } from '../../ui/table.tsx';
 import { Dashboard } from './dashboard.tsx';
 import { FirstEvent } from './first-event.tsx';
 

@@ -1,9 +1,9 @@
 import type { Output } from '../../api/paths.ts';
 import { formatCompact, formatDuration, formatMoney, formatShare } from '../../format/number.ts';
 import { SpaceLink } from '../../space/space-link.tsx';
+import { type Column, NoValue, Table } from '../../table/table.tsx';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Card } from '../../ui/page.tsx';
-import { type Column, NoValue, Table } from '../../ui/table.tsx';
 import type { Search } from '../../url/search.ts';
 import { useSort } from '../../url/use-sort.ts';
 

@@ -1,4 +1,4 @@
-import type { Column } from '../../ui/table.tsx';
+import type { Column } from '../../table/table.tsx';
 import { type Amounts, withCents } from './price.ts';
 
 /** The column with the name of a model. */

@@ -2,12 +2,12 @@ import { Pencil, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useApiMutation } from '../../api/query.ts';
 import { useSpace } from '../../space/space.ts';
+import { actionsColumn, type Column, Faded, Table } from '../../table/table.tsx';
 import { describeText } from '../../text/marks.ts';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { IconButton } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
-import { actionsColumn, type Column, Faded, Table } from '../../ui/table.tsx';
 import { amountColumns, modelClasses } from './amount-columns.tsx';
 import { allTime, type Price, priceOn, pricesChanged } from './price.ts';
 

@@ -2,13 +2,13 @@ import { type FormEvent, useState } from 'react';
 import { useApiMutation } from '../../api/query.ts';
 import { formatCompact, formatCounted } from '../../format/number.ts';
 import { useSpace } from '../../space/space.ts';
+import { type Column, Table } from '../../table/table.tsx';
 import { describeText } from '../../text/marks.ts';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Button } from '../../ui/button.tsx';
 import { inputClasses } from '../../ui/field.tsx';
 import { FormFailure } from '../../ui/form.tsx';
 import { Card } from '../../ui/page.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
 import { modelClasses } from './amount-columns.tsx';
 import {
   type AmountTexts,

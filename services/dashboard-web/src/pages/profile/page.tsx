@@ -6,6 +6,7 @@ import { formatAgo, formatTime, nameZone, type Zone } from '../../format/time.ts
 import { Factors } from '../../second-factor/factors.tsx';
 import { changeSettings, type Theme, useSettings } from '../../settings/settings.ts';
 import { useMe } from '../../space/me.ts';
+import { actionsColumn, type Column, Faded, Table } from '../../table/table.tsx';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -13,7 +14,6 @@ import { SelectField, TextField } from '../../ui/field.tsx';
 import { FormFailure } from '../../ui/form.tsx';
 import { Loaded } from '../../ui/loaded.tsx';
 import { Card, Page } from '../../ui/page.tsx';
-import { actionsColumn, type Column, Faded, Table } from '../../ui/table.tsx';
 import { useAttempt, useToast } from '../../ui/toasts.tsx';
 import { nameBrowser } from './browser-name.ts';
 

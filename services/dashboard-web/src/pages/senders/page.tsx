@@ -8,6 +8,7 @@ import { formatAgo, formatTime, type Zone } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
 import { useSpace } from '../../space/space.ts';
 import { SpaceLink } from '../../space/space-link.tsx';
+import { type Column, Table } from '../../table/table.tsx';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -16,7 +17,6 @@ import { inputClasses } from '../../ui/field.tsx';
 import { Loaded } from '../../ui/loaded.tsx';
 import { Card, Page } from '../../ui/page.tsx';
 import { Notice } from '../../ui/states.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
 import { ingestUrl } from '../overview/ingest-url.ts';
 import { countReceived, matchSenders, type Sender } from './sender.ts';
 

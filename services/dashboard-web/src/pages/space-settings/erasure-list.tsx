@@ -6,12 +6,12 @@ import { formatCount } from '../../format/number.ts';
 import { formatTime, type Zone } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
 import { useSpace } from '../../space/space.ts';
+import { type Column, Faded, Table } from '../../table/table.tsx';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/page.tsx';
 import { FailureNotice } from '../../ui/states.tsx';
-import { type Column, Faded, Table } from '../../ui/table.tsx';
 
 type Listed = Output<'erasures.list'>;
 

@@ -1,9 +1,14 @@
 import { Search } from 'lucide-react';
 import { type FormEvent, useRef, useState } from 'react';
 import { describeFailure } from '../../api/failure.ts';
+import type { Output } from '../../api/paths.ts';
 import { callQuery } from '../../api/query.ts';
+import { readEventText } from '../../event/event-text.ts';
+import { readMessages } from '../../event/messages.ts';
 import { useShortcuts } from '../../settings/shortcuts.ts';
 import { useSpace } from '../../space/space.ts';
+import { findRepeated } from './find-repeated.ts';
+import { findNewMessages } from './new-messages.ts';
 
 /** Matches of one search. A more specific text finds the others. */
 const foundMax = 500;
@@ -22,8 +27,11 @@ interface Finding {
 export function FindField({
   threadId,
   onFound,
+  onText,
 }: {
   threadId: string;
+  /** Called with the text that is searched for, to be marked. */
+  onText: (text: string) => void;
   /** Shows the turn of an event, and loads it before. @returns whether it could be shown. */
   onFound: (eventId: string) => Promise<boolean>;
 }) {
@@ -37,13 +45,17 @@ export function FindField({
 
   const find = async (step: 1 | -1) => {
     running.current?.abort();
-    if (text === '') return setStatus('');
+    if (text === '') {
+      onText('');
+      return setStatus('');
+    }
     const abort = new AbortController();
     running.current = abort;
     try {
       let found = finding.current;
       if (found?.text !== text) {
         setStatus('Searching …');
+        onText(text);
         found = { text, ids: await search({ spaceId, threadId, text }, abort.signal), index: -1 };
         if (abort.signal.aborted) return;
         finding.current = found;
@@ -89,12 +101,15 @@ export function FindField({
   );
 }
 
-/** The events of a thread whose payload has a text, the newest first. */
+/**
+ * The events of a thread in which a text is new, the newest first: most prompts repeat the conversation before them, and
+ * would all be hits.
+ */
 async function search(
   { spaceId, threadId, text }: { spaceId: string; threadId: string; text: string },
   signal: AbortSignal,
 ): Promise<string[]> {
-  const found: { id: string; startTimeMs: number }[] = [];
+  const found: Output<'events.search'>['events'] = [];
   let cursor: string | null | undefined;
   do {
     const page = await callQuery(
@@ -105,8 +120,28 @@ async function search(
     found.push(...page.events);
     cursor = page.nextCursor;
   } while (cursor !== null && found.length < foundMax && !signal.aborted);
-  return found
-    .toSorted((a, b) => b.startTimeMs - a.startTimeMs)
-    .slice(0, foundMax)
-    .map(({ id }) => id);
+  const ids: string[] = [];
+  let before = '';
+  for (const event of found.toSorted((a, b) => a.startTimeMs - b.startTimeMs)) {
+    if (event.type === 'tool') {
+      ids.push(event.id);
+      continue;
+    }
+    const { event: json } = await callQuery('events.get', { spaceId, id: event.id }, signal);
+    const { prompt = '', ...rest } = readEventText(json).llm ?? {};
+    const added = [newPart(prompt, before), JSON.stringify(rest), event.errorMessage ?? ''].join('\n');
+    if (added.toLowerCase().includes(text.toLowerCase())) ids.push(event.id);
+    before = prompt;
+  }
+  return ids.toReversed();
+}
+
+/** What of a prompt the prompt before did not have. */
+function newPart(prompt: string, before: string): string {
+  const messages = readMessages(prompt);
+  if (messages === undefined) return prompt.slice(findRepeated(prompt, before).end);
+  const { messages: added } = findNewMessages(messages, readMessages(before), []);
+  return added
+    .map(({ parts, source }) => source + parts.map((part) => JSON.stringify(part)).join())
+    .join('\n');
 }

@@ -8,6 +8,7 @@ import { eventQuery } from '../../event/event-query.ts';
 import { readEventText } from '../../event/event-text.ts';
 import { MarkdownToggle, Prose } from '../../event/prose.tsx';
 import { useSpace } from '../../space/space.ts';
+import { FoundTextProvider, useFoundMarks } from '../../text/found-marks.tsx';
 import { describeText } from '../../text/marks.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
@@ -29,6 +30,9 @@ function Thread({ threadId }: { threadId: string }) {
   const thread = useThread(threadId);
   const { turns } = thread;
   const [currentKey, setCurrentKey] = useState<string>();
+  const [foundText, setFoundText] = useState('');
+  const list = useRef<HTMLDivElement>(null);
+  useFoundMarks(list, foundText);
   const show = async (eventId: string) => {
     const place = await thread.load(eventId);
     if (place !== undefined) setCurrentKey(eventId);
@@ -56,7 +60,7 @@ function Thread({ threadId }: { threadId: string }) {
       actions={
         <>
           <MarkdownToggle place="thread" />
-          {turns.length > 0 && <FindField threadId={threadId} onFound={show} />}
+          {turns.length > 0 && <FindField threadId={threadId} onFound={show} onText={setFoundText} />}
           <CopyButton label="Copy the thread id" text={threadId} />
         </>
       }
@@ -68,15 +72,19 @@ function Thread({ threadId }: { threadId: string }) {
       ) : turns.length === 0 ? (
         <Notice icon={MessagesSquare} title="This thread has no events" />
       ) : (
-        <TurnList
-          turns={turns}
-          current={current === -1 ? undefined : current}
-          onCurrent={(place) => setCurrentKey(turns[place] && keyOf(turns[place]))}
-          hasEarlier={thread.hasNextPage}
-          isLoading={thread.isFetchingNextPage}
-          failure={thread.isFetchNextPageError ? thread.error : undefined}
-          onLoadEarlier={() => void thread.fetchNextPage()}
-        />
+        <FoundTextProvider value={foundText}>
+          <div ref={list} className="flex min-h-0 flex-1 flex-col">
+            <TurnList
+              turns={turns}
+              current={current === -1 ? undefined : current}
+              onCurrent={(place) => setCurrentKey(turns[place] && keyOf(turns[place]))}
+              hasEarlier={thread.hasNextPage}
+              isLoading={thread.isFetchingNextPage}
+              failure={thread.isFetchNextPageError ? thread.error : undefined}
+              onLoadEarlier={() => void thread.fetchNextPage()}
+            />
+          </div>
+        </FoundTextProvider>
       )}
     </Page>
   );

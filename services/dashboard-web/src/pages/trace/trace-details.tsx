@@ -1,7 +1,7 @@
 import { CircleX, RefreshCw, ZoomIn } from 'lucide-react';
 import { useMemo } from 'react';
 import { useFilter } from '../../filter/use-filter.ts';
-import { formatCount, formatCounted, formatDuration } from '../../format/number.ts';
+import { formatCount, formatCounted, formatDuration, formatMoney } from '../../format/number.ts';
 import { formatTime } from '../../format/time.ts';
 import { Peek } from '../../peek/peek.tsx';
 import { useSettings } from '../../settings/settings.ts';
@@ -11,8 +11,9 @@ import { TextLines } from '../../text/text-lines.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Page } from '../../ui/page.tsx';
+import { SearchField } from '../../ui/search-field.tsx';
 import { Minimap } from './minimap.tsx';
-import { spanOf, type Trace, toTraceRows, toTraceText } from './trace-rows.ts';
+import { spanOf, type Trace, type TraceEvent, toTraceRows, toTraceText } from './trace-rows.ts';
 import { Waterfall } from './waterfall.tsx';
 import { readZoom, rowsWithin, type Span, writeZoom, zoomIn } from './zoom.ts';
 
@@ -89,7 +90,7 @@ export function TraceDetails({
 }
 
 function TraceActions({
-  view: { zoom, errors, showError, zoomTo, zoomCloser },
+  view: { zoom, errors, showError, zoomTo, zoomCloser, findNext },
   isText,
   onView,
   onReload,
@@ -106,6 +107,7 @@ function TraceActions({
           Whole trace <kbd>-</kbd>
         </Button>
       )}
+      <SearchField label="Find in the trace" value="" onSearch={findNext} />
       <IconButton label="Zoom in (+)" onClick={zoomCloser}>
         <ZoomIn aria-hidden />
       </IconButton>
@@ -142,6 +144,19 @@ function useTraceView(trace: Trace) {
     const next = shown.slice(place + 1).find(({ state }) => state === 'error') ?? errors[0];
     select(next?.id);
   };
+  const findNext = (text: string | undefined) => {
+    if (text === undefined) return;
+    const has = (event: TraceEvent) =>
+      [
+        event.name,
+        event.errorMessage,
+        event.inputPreview,
+        event.outputPreview,
+        event.agentId,
+        event.threadId,
+      ].some((part) => part?.toLowerCase().includes(text.toLowerCase()));
+    select((shown.slice(place + 1).find(has) ?? shown.find(has))?.id);
+  };
   const zoomTo = (next: Span | undefined) =>
     set(next === undefined ? { from: undefined, to: undefined } : writeZoom(next));
   const zoomCloser = () => {
@@ -158,7 +173,7 @@ function useTraceView(trace: Trace) {
     enter: () => search.peek !== undefined && openPage({ page: 'event', id: search.peek }),
     escape: () => search.peek !== undefined && set({ peek: undefined }),
   });
-  return { whole, span, zoom, rows, shown, errors, select, showError, zoomTo, zoomCloser };
+  return { whole, span, zoom, rows, shown, errors, select, showError, zoomTo, zoomCloser, findNext };
 }
 
 /** The id, start, duration and size of the trace. `visible` is the number of events in the zoomed part. */
@@ -174,6 +189,9 @@ function TraceSummary({
   visible: number | undefined;
 }) {
   const { zone } = useSettings();
+  const tokens = events.reduce((sum, { totalTokens }) => sum + (totalTokens ?? 0), 0);
+  const priced = events.filter(({ cost }) => cost !== null);
+  const cost = priced.reduce((sum, event) => sum + Number(event.cost), 0);
   const idleMs = gaps.reduce((sum, { startMs, endMs }) => sum + endMs - startMs, 0);
   return (
     <span className="flex flex-wrap items-center gap-x-3">
@@ -187,6 +205,8 @@ function TraceSummary({
         {visible !== undefined && `${formatCount(visible)} of `}
         {formatCounted(events.length, 'event')}
       </span>
+      {tokens > 0 && <span>{formatCount(tokens)} tokens</span>}
+      {priced.length > 0 && <span>{formatMoney(cost)}</span>}
       {idleMs > 0 && (
         <span title="Time during which no event of the trace ran">{formatDuration(idleMs)} idle</span>
       )}

@@ -5,9 +5,9 @@ import { EventBars } from '../../charts/event-bars.tsx';
 import { formatCount } from '../../format/number.ts';
 import { dayMs } from '../../format/time.ts';
 import { useSpace } from '../../space/space.ts';
+import { Table } from '../../table/table.tsx';
 import { Loaded, together } from '../../ui/loaded.tsx';
 import { Card, Page } from '../../ui/page.tsx';
-import { Table } from '../../ui/table.tsx';
 import { PlanCard } from './plan-card.tsx';
 
 /** The month's usage, the limit, and the effect of reaching it. */

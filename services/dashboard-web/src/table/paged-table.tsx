@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
-import { Button } from './button.tsx';
-import { Card } from './page.tsx';
-import { FailureNotice, Loading } from './states.tsx';
+import { Button } from '../ui/button.tsx';
+import { Card } from '../ui/page.tsx';
+import { FailureNotice, Loading } from '../ui/states.tsx';
 import { type Column, Table } from './table.tsx';
 import type { TableSort } from './table-sort.ts';
 

@@ -1,5 +1,5 @@
 import { ArrowDown, ArrowUp, ChevronsUpDown } from 'lucide-react';
-import { SelectField } from './field.tsx';
+import { SelectField } from '../ui/field.tsx';
 import { nameOf, nextSort, sortState, type TableSort } from './table-sort.ts';
 
 /** The title of a column as a button that sorts by it. */

@@ -1,6 +1,6 @@
 import { type ReactNode, type RefObject, useRef } from 'react';
 import { useShortcuts } from '../settings/shortcuts.ts';
-import { classes } from './classes.ts';
+import { classes } from '../ui/classes.ts';
 import { SortField, SortTitle } from './sort-controls.tsx';
 import { sortRows, sortState, type TableSort } from './table-sort.ts';
 

@@ -1,14 +1,14 @@
 import { ExternalLink, File, Volume2 } from 'lucide-react';
 import { useEffect, useMemo, useState } from 'react';
-import type { MediaPart } from '../event/media-part.ts';
 import { formatBytes } from '../format/number.ts';
 import { safeLink } from '../markdown/safe-link.ts';
+import { bytesOf, readMedia } from '../media/base64.ts';
+import { decodeBase64 } from '../media/image.ts';
+import { Picture } from '../media/media-chip.tsx';
 import { describeText } from '../text/marks.ts';
 import { ShownText } from '../text/shown-text.tsx';
 import { buttonClasses } from '../ui/button.tsx';
-import { bytesOf, readMedia } from './base64.ts';
-import { decodeBase64 } from './image.ts';
-import { Picture } from './media-chip.tsx';
+import type { MediaPart } from './media-part.ts';
 
 /** Types of sounds that browsers play, and that hold neither scripts nor links. */
 const played = /^audio\/(?:mpeg|mp3|wav|x-wav|wave|ogg|opus|webm|mp4|aac|flac)$/;

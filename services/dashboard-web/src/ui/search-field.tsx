@@ -1,0 +1,45 @@
+import { Search } from 'lucide-react';
+import { type FormEvent, useRef } from 'react';
+import { useShortcuts } from '../settings/shortcuts.ts';
+import { inputClasses } from './field.tsx';
+
+/** Searches a list when Enter is pressed; an empty field shows all. */
+export function SearchField({
+  label,
+  value,
+  onSearch,
+}: {
+  /** Also shown in the empty field. */
+  label: string;
+  value: string;
+  onSearch: (text: string | undefined) => void;
+}) {
+  const field = useRef<HTMLInputElement>(null);
+  useShortcuts({ '/': () => field.current?.focus() });
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault();
+    onSearch(field.current?.value.trim() || undefined);
+  };
+  return (
+    <search className="min-w-0 max-sm:w-full">
+      <form onSubmit={onSubmit} className="relative">
+        <Search aria-hidden className="pointer-events-none absolute top-2 left-2.5 size-4 text-faint" />
+        <input
+          ref={field}
+          // A new address resets the text.
+          key={value}
+          type="search"
+          defaultValue={value}
+          aria-label={label}
+          placeholder={label}
+          spellCheck={false}
+          autoComplete="off"
+          enterKeyHint="search"
+          maxLength={256}
+          onChange={({ target }) => target.value === '' && onSearch(undefined)}
+          className={`${inputClasses} pl-8 sm:w-72`}
+        />
+      </form>
+    </search>
+  );
+}
