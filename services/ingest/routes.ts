@@ -7,12 +7,13 @@ import type { LogsDependencies } from './otlp/export-logs.ts';
 import { exportTraces, type TracesDependencies } from './otlp/export-traces.ts';
 import { findExporterHandlers } from './otlp/exporter-paths.ts';
 import type { OtherSignalDependencies } from './otlp/other-signals.ts';
+import { parseHttpEncoding, type RespondExportError } from './otlp/respond/http-response.ts';
 import type { Cors } from './respond/cors.ts';
 import { sendJson, sendJsonText } from './respond/respond.ts';
 import type { RespondError } from './respond/respond-error.ts';
+import { parseRpcEncoding } from './rpc/encoding.ts';
 import type { RpcHandler } from './rpc/handlers.ts';
 import type { RespondRpcError } from './rpc/respond-error.ts';
-import { answerUnknownPath } from './unknown-path.ts';
 
 export interface RouteDependencies
   extends IngestDependencies,
@@ -99,4 +100,35 @@ async function sendReadiness(
   const waitingFor = await findUnready();
   const ready = waitingFor.length === 0;
   sendJson(response, ready ? 200 : 503, { ready, waitingFor });
+}
+
+/**
+ * Sends UNIMPLEMENTED for a gRPC or gRPC-Web call to an unknown path: these clients do not read the status of
+ * an HTTP 404. An exporter that posted protobuf gets a google.rpc.Status, which exporters log.
+ *
+ * @throws IngestError `not_found` for every other request.
+ */
+async function answerUnknownPath(
+  dependencies: { respondRpcError: RespondRpcError; respondExportError: RespondExportError },
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const error = new IngestError('not_found', describePath(request.url ?? ''));
+  const contentType = request.headers['content-type'] ?? '';
+  const encoding = parseRpcEncoding(contentType);
+  const exportEncoding = parseHttpEncoding(contentType);
+  if (encoding !== undefined && encoding.protocol !== 'connect') {
+    await dependencies.respondRpcError({ request, response }, encoding, error);
+  } else if (exportEncoding?.isJson === false) {
+    await dependencies.respondExportError({ request, response }, exportEncoding, error);
+  } else {
+    throw error;
+  }
+}
+
+/** A program that reads may have the address of ingest by mistake. */
+function describePath(path: string): string {
+  return /^\/(trpc|export|raw|audit|mcp)\b/.test(path)
+    ? "This is Weir's ingest, which takes events. Programs read from the address of the dashboard."
+    : 'There is nothing at this path.';
 }

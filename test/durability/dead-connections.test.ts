@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { llmEvent } from '../../harness/fixtures/events.ts';
-import { keyCacheMs } from '../../services/ingest/limits.ts';
+import { keyCacheMs } from '../../services/ingest/admit/api-key-cache.ts';
 import { revokeApiKey } from '../../store/accounts/api-keys.ts';
 import { openPostgres } from '../../store/db/connect.ts';
 import { postEvents } from '../support/http.ts';

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { llmEvent } from '../../harness/fixtures/events.ts';
 import { partOf } from '../../harness/fixtures/part.ts';
 import { batchSegmentsMax } from '../../operations/erasure/limits.ts';
-import { ownSegmentBytesMin } from '../../services/ingest/limits.ts';
+import { ownSegmentBytesMin } from '../../services/ingest/commit/compressed-batch.ts';
 import { insertParts } from '../../store/write/store.ts';
 import { runWeir } from '../support/cli/command-line.ts';
 import { startErase as startEraseProcess } from '../support/cli/erase-process.ts';

@@ -3,7 +3,7 @@ import { createGrpcTransport, createGrpcWebTransport } from '@connectrpc/connect
 import { expect, test } from 'vitest';
 import { Health, HealthCheckResponse_ServingStatus as Status } from '../../gen/grpc/health/v1/health_pb.ts';
 import { http2StreamsMax } from '../../platform/http/limits.ts';
-import { healthWatchersMax } from '../../services/ingest/limits.ts';
+import { healthWatchersMax } from '../../services/ingest/rpc/health.ts';
 import { openSession } from '../support/protocols/http2.ts';
 import { envelope } from '../support/protocols/rpc-calls.ts';
 import { usePipeline } from '../support/use-pipeline.ts';

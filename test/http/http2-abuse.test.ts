@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { toolEvent } from '../../harness/fixtures/events.ts';
 import { http2ResetsBurst, http2StreamsMax } from '../../platform/http/limits.ts';
-import { spaceShareOfBudget } from '../../services/ingest/limits.ts';
+import { spaceShareOfBudget } from '../../services/ingest/body/byte-budget.ts';
 import { postEvents } from '../support/http.ts';
 import { startProcessPipeline } from '../support/pipeline.ts';
 import { openSession } from '../support/protocols/http2.ts';

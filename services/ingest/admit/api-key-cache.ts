@@ -5,14 +5,22 @@ import { TimeoutError, withTimeout } from '../../../platform/timeout.ts';
 import { hashApiKey, isApiKey } from '../../../store/accounts/api-key.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { apiKeys, spaces } from '../../../store/db/schema.ts';
-import {
-  keyCacheMs,
-  keyLookupTimeoutMs,
-  knownKeysMax,
-  unknownKeyCacheMs,
-  unknownKeyLookupsMax,
-  unknownKeysMax,
-} from '../limits.ts';
+import { keyLookupTimeoutMs } from '../limits.ts';
+
+/** Most concurrent look-ups of unknown API keys, of four connections to Postgres. */
+const unknownKeyLookupsMax = 2;
+
+/** Most API keys whose hashes (15 MB) the first look-up reads, so that valid keys do not wait behind unknown ones. */
+const knownKeysMax = 100_000;
+
+/** Most invalid API keys that are cached; the oldest is evicted first. */
+const unknownKeysMax = 10_000;
+
+/** How long an invalid API key is cached. Short, because a client drops its data on a 401. */
+const unknownKeyCacheMs = 2_000;
+
+/** How long a valid API key is cached. A change in the database invalidates it at once. */
+export const keyCacheMs = 30_000;
 
 /** The authenticated API key, its space, and the state that decides whether the space accepts events. */
 export interface Principal {

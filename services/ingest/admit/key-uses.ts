@@ -6,7 +6,9 @@ import type { Database } from '../../../store/db/database.ts';
 import { leaveReadOnlySession } from '../../../store/db/read-only.ts';
 import { apiKeys, usageDays } from '../../../store/db/schema.ts';
 import { rowsOfKeptSpaces } from '../../../store/write/deleted-spaces.ts';
-import { keyLastUseFlushMs } from '../limits.ts';
+
+/** `last_used_at` of an API key is written at most once in this time. */
+const keyLastUseFlushMs = 60_000;
 
 /** Events of one key and day that the queue dropped as duplicates. */
 interface Repeats {

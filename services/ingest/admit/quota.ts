@@ -4,11 +4,14 @@ import { withTimeout } from '../../../platform/timeout.ts';
 import { monthEnd, monthOf } from '../../../store/accounts/month.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { usageMonths } from '../../../store/db/schema.ts';
-import { keyLookupTimeoutMs, usageCacheMs } from '../limits.ts';
+import { keyLookupTimeoutMs } from '../limits.ts';
 import type { Principal } from './api-key-cache.ts';
 import { PendingEvents } from './pending-events.ts';
 import type { QuotaUsage, QuotaUsageBroadcast } from './quota-usage-broadcast.ts';
 import type { StoredPosition } from './stored-position.ts';
+
+/** Longest age of the cached usage of a space with a quota. */
+const usageCacheMs = 500;
 
 export interface QuotaDependencies {
   database: Database;

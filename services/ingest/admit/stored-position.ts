@@ -4,8 +4,10 @@ import type { QueuePosition } from '../../../platform/queue/failover.ts';
 import { consumerName, type QueueStream } from '../../../platform/queue/settings.ts';
 import { shareResult } from '../../../platform/shared-result.ts';
 import { withTimeout } from '../../../platform/timeout.ts';
-import { quotaSettleTimeoutMs } from '../limits.ts';
 import type { StoredUpTo } from './pending-events.ts';
+
+/** How long a request near its quota waits until pending events are counted, before the response is a 503. */
+const quotaSettleTimeoutMs = 2_000;
 
 /** The pause between polls doubles from the minimum to the maximum. Storing a message takes about 10 ms. */
 const pauseMinMs = 5;

@@ -1,4 +1,5 @@
-import { spaceShareOfBudget } from '../limits.ts';
+/** The share of the byte budget that one space may use, so that its stalled requests leave room for other spaces. */
+export const spaceShareOfBudget = 0.75;
 
 /** Counts the bytes of one space's requests. */
 export interface ByteBudget {

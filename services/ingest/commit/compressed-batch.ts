@@ -4,7 +4,9 @@ import { type Projection, projectEvents } from '../../../event/projection.ts';
 import type { OwnSpan } from '../../../platform/tracing/own-spans.ts';
 import type { Principal } from '../admit/api-key-cache.ts';
 import { detachBuffer } from '../body/detach-buffer.ts';
-import { ownSegmentBytesMin } from '../limits.ts';
+
+/** Bodies of this size and larger are compressed alone, on zlib's threads; smaller ones share a segment. */
+export const ownSegmentBytesMin = 64 * 1024;
 
 /** A validated batch to publish: all events of a request, or those that fit into one message. */
 export interface CompressedBatch extends Projection {

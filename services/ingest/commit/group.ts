@@ -4,8 +4,10 @@ import { type ColumnTexts, projectionVersion } from '../../../event/projection.t
 import type { BatchRange } from '../../../event/segment/batch-id.ts';
 import { inSpace, unionTerms } from '../../../event/terms.ts';
 import { encodeGroup, type PartInit } from '../../../platform/queue/group.ts';
-import { sharedSegmentBytesMax } from '../limits.ts';
 import { type CompressedBatch, compressShared } from './compressed-batch.ts';
+
+/** Most bytes of bodies in one shared segment. Opening an event decompresses its whole segment: some milliseconds. */
+const sharedSegmentBytesMax = 4 * 1024 * 1024;
 
 /** A message for the queue. */
 export interface GroupMessage {

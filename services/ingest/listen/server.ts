@@ -1,13 +1,15 @@
-import type { RequestListener } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import { IngestError } from '../../../event/errors.ts';
 import type { Config } from '../../../platform/config.ts';
+import { createHttp1Drain, http1Options } from '../../../platform/http/http1.ts';
 import { createHttp2 } from '../../../platform/http/http2.ts';
+import { bodyTimeoutMs, keepAliveTimeoutMs } from '../../../platform/http/limits.ts';
 import type { Listener } from '../../../platform/http/listener.ts';
 import { type ServeOptions, serveHttp } from '../../../platform/http/serve.ts';
 import type { Logger } from '../../../platform/log.ts';
 import { sendJson } from '../respond/respond.ts';
 import type { RespondError } from '../respond/respond-error.ts';
-import { createHttp1 } from './http1.ts';
+import { enforceStrictHttp, strictHttpOptions } from './strict-http.ts';
 
 export interface ServerOptions {
   onRequest: RequestListener;
@@ -43,4 +45,28 @@ export async function serveIngest({
   );
   const servers = { http1: createHttp1(onRequest, respondError, stopping), http2 };
   return serveHttp(servers, { prefix: 'INGEST', ...listening, config, log });
+}
+
+/**
+ * An HTTP/1.1 server that does not listen: the listener passes connections to the server. Disposal closes each
+ * connection once the responses to its requests are sent.
+ */
+function createHttp1(
+  onRequest: RequestListener,
+  respondError: RespondError,
+  stopping: AbortSignal,
+): { server: Server } & AsyncDisposable {
+  const server = createServer({ ...http1Options, ...strictHttpOptions });
+  enforceStrictHttp(server, { onRequest, respondError });
+  server.setTimeout(keepAliveTimeoutMs + bodyTimeoutMs);
+  const drain = createHttp1Drain(server, stopping);
+  // Node starts its time-outs of slow requests on this event.
+  server.emit('listening');
+  return {
+    server,
+    async [Symbol.asyncDispose]() {
+      await drain();
+      server.close();
+    },
+  };
 }

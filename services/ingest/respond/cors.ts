@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { cors as connectCors } from '@connectrpc/connect';
-import { corsMaxAgeSeconds } from '../limits.ts';
+
+/** How long a browser may cache the response to a preflight request. Chromium's maximum. */
+const corsMaxAgeSeconds = 7_200;
 
 const allowedHeaders = ['Authorization', 'X-API-Key', 'Content-Encoding', ...connectCors.allowedHeaders].join(
   ', ',

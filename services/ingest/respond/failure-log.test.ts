@@ -1,8 +1,7 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { IngestError } from '../../../event/errors.ts';
-import { unavailableLogMs } from '../limits.ts';
-import { FailureLog } from './failure-log.ts';
+import { FailureLog, unavailableLogMs } from './failure-log.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

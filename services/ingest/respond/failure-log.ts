@@ -1,6 +1,8 @@
 import type { IngestError } from '../../../event/errors.ts';
 import type { Logger } from '../../../platform/log.ts';
-import { unavailableLogMs } from '../limits.ts';
+
+/** Interval of the log's summary of 503s with the same reason. */
+export const unavailableLogMs = 1_000;
 
 /** Errors with the same `details` within one interval. */
 interface Interval {

@@ -1,10 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connectNodeAdapter } from '@connectrpc/connect-node';
+import { IngestError } from '../../../event/errors.ts';
 import { Health } from '../../../gen/grpc/health/v1/health_pb.ts';
 import { IngestService } from '../../../gen/weir/ingest/v1/ingest_service_pb.ts';
-import { healthMessageBytesMax } from '../limits.ts';
+import { ClientGoneError } from '../body/body.ts';
+import { type BatchDecoder, type BatchDependencies, ingestBatch } from '../ingest-batch.ts';
+import { type RpcEncoding, requireRpcEncoding } from './encoding.ts';
 import type { HealthService } from './health.ts';
-import { ingestEventsRpc, type RpcDependencies } from './ingest-rpc.ts';
+import { sendReceipt } from './respond.ts';
+import type { RespondRpcError } from './respond-error.ts';
+
+/** Largest request to the health service. It holds only a service name. */
+const healthMessageBytesMax = 4 * 1024;
 
 export type RpcHandler = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
@@ -23,4 +30,32 @@ export function createRpcHandlers(
     [`/${IngestService.typeName}/${method.ingestEvents.name}`, ingestEvents],
     ...Object.values(Health.method).map(({ name }) => [`/${Health.typeName}/${name}`, healthRpcs] as const),
   ]);
+}
+
+interface RpcDependencies extends BatchDependencies {
+  rpcDecoder: (encoding: RpcEncoding) => BatchDecoder;
+  respondRpcError: RespondRpcError;
+}
+
+/**
+ * `weir.ingest.v1.IngestService/IngestEvents`, over Connect, gRPC and gRPC-Web: the same checks as a
+ * JSON batch, in the same order (ADR 10).
+ *
+ * @throws IngestError `unsupported_media_type` when the Content-Type names no protocol.
+ * @throws ClientGoneError
+ */
+async function ingestEventsRpc(
+  dependencies: RpcDependencies,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const encoding = requireRpcEncoding(request);
+  try {
+    const decoder = dependencies.rpcDecoder(encoding);
+    const { protocol } = encoding;
+    sendReceipt(response, encoding, await ingestBatch(dependencies, request, { decoder, protocol }));
+  } catch (thrown) {
+    if (thrown instanceof ClientGoneError) throw thrown;
+    await dependencies.respondRpcError({ request, response }, encoding, IngestError.from(thrown));
+  }
 }

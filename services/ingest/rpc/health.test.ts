@@ -1,8 +1,8 @@
 import { Code } from '@connectrpc/connect';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { HealthCheckResponse_ServingStatus as Status } from '../../../gen/grpc/health/v1/health_pb.ts';
-import { healthWatchersMax, healthWatchMs } from '../limits.ts';
-import { createHealth, type HealthService } from './health.ts';
+import { createHealth, type HealthService, healthWatchersMax } from './health.ts';
+import { healthWatchMs } from './status-monitor.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

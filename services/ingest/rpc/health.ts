@@ -2,8 +2,13 @@ import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
 import { HealthCheckResponse_ServingStatus as Status } from '../../../gen/grpc/health/v1/health_pb.ts';
 import { IngestService } from '../../../gen/weir/ingest/v1/ingest_service_pb.ts';
 import type { FindUnready } from '../../../platform/readiness.ts';
-import { healthWatchersMax } from '../limits.ts';
 import { StatusMonitor } from './status-monitor.ts';
+
+/**
+ * Most Health.Watch streams at a time, since they need no API key. Each costs some 10 KB. gRPC clients with health checks
+ * open one for each connection.
+ */
+export const healthWatchersMax = 1_000;
 
 interface HealthRequest {
   service: string;

@@ -1,4 +1,5 @@
-import { healthWatchMs } from '../limits.ts';
+/** Interval of the readiness check that all Health.Watch streams share. */
+export const healthWatchMs = 1_000;
 
 /**
  * Polls a status every `healthWatchMs` while it has watchers, and wakes them when it changes. All watchers share one poll.
