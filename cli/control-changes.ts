@@ -7,7 +7,9 @@ import { ensureControlStream } from '../store/control/stream.ts';
 import type { Sql } from '../store/db/connect.ts';
 import { openDatabase } from '../store/db/database.ts';
 import { type Host, printMessage } from './host.ts';
-import { relayTimeoutMs } from './limits.ts';
+
+/** How long a command waits for the control stream: less than the election of a leader can take. */
+const relayTimeoutMs = 5_000;
 
 /** SQLSTATE undefined_table: the database was not migrated yet. And insufficient_privilege: then a writer relays. */
 const withoutLog: readonly string[] = ['42P01', '42501'];

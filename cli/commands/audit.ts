@@ -4,7 +4,8 @@ import { noSpace } from '../../store/db/limits.ts';
 import { parseId } from '../arguments.ts';
 import { requireSpace, withDatabase } from '../database.ts';
 import { type Host, printJson } from '../host.ts';
-import { auditPageRows } from '../limits.ts';
+
+const auditPageRows = 500;
 
 /** `audit`: prints an audit log. */
 export function addAuditCommand(program: Command, host: Host): void {

@@ -8,6 +8,9 @@ import { wholeNumber } from '../arguments.ts';
 import { readConfig, withDatabase } from '../database.ts';
 import { CommandError, type Host, printJson, printMessage } from '../host.ts';
 
+/** Days for which backups are kept when neither `--keep` nor BACKUP_RETENTION_DAYS says otherwise. */
+const keepDaysDefault = 7;
+
 interface BackupCommandOptions {
   to?: string;
   keep?: number;
@@ -41,7 +44,6 @@ export function addBackupCommand(program: Command, host: Host): void {
 
 async function makeBackup(host: Host, { to, keep }: BackupCommandOptions): Promise<void> {
   const config = readConfig(host);
-  const { keepDaysDefault } = await import('../../launcher/backup/limits.ts');
   const { findEmbeddedPostgres } = await import('../../launcher/backup/embedded-postgres.ts');
   const { backUp } = await import('../../launcher/backup/backup.ts');
   const found = host.env.DATABASE_URL ? undefined : findEmbeddedPostgres(config.WEIR_DATA_DIR);

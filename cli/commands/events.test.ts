@@ -7,7 +7,7 @@ import { anyTerm, inSpace } from '../../event/terms.ts';
 import { events, segments } from '../../store/db/schema.ts';
 import { runWeirProcess } from '../../test/support/cli/command-line.ts';
 import { Operator, unknownId } from '../../test/support/cli/operator.ts';
-import { printedEventsPage } from '../limits.ts';
+import { printedEventsPage } from './events.ts';
 
 const operator = new Operator();
 

@@ -8,12 +8,19 @@ import { type EventLocator, EventTextsTooLargeError, readEventTexts } from '../.
 import { parseId, wholeNumber } from '../arguments.ts';
 import { requireSpace, withDatabase } from '../database.ts';
 import { CommandError, type Host, printLine } from '../host.ts';
-import { printedCharsMax, printedEventsPage } from '../limits.ts';
 import { eventColumns } from '../reads/event-columns.ts';
 import { addFilterOptions, type FilterOptions, toFilter } from '../reads/filter-options.ts';
 import { listEvents } from '../reads/list-events.ts';
 import { addReadOptions, openReadApi, type ReadOptions } from '../reads/read-api.ts';
 import { printRows } from '../reads/table.ts';
+
+const printedCharsMax = 64 * 1024 * 1024;
+
+/**
+ * Events of one page of `weir events`, if their text fits into `printedCharsMax`. Large, because each page
+ * decompresses every segment that it reads.
+ */
+export const printedEventsPage = 5_000;
 
 const limitDefault = 100;
 

@@ -1,11 +1,19 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { and, between, eq, ne } from 'drizzle-orm';
 import { type BatchRange, parseBatchId } from '../../event/segment/batch-id.ts';
 import { requireConfig } from '../../platform/config.ts';
 import { connectQueue } from '../../platform/queue/connect.ts';
+import { decodePart } from '../../platform/queue/group.ts';
+import type { Database } from '../../store/db/database.ts';
+import { noSpace } from '../../store/db/limits.ts';
+import { events, quarantine, segments } from '../../store/db/schema.ts';
 import { readOldestQueued } from '../../store/queue-state/watermark.ts';
+import { isSliceOf } from '../../store/write/slice.ts';
 import { readConfig, withDatabase } from '../database.ts';
-import { locateBatch } from '../find/batch-location.ts';
 import { type Host, printJson, printMessage } from '../host.ts';
+
+/** Longest time between the receipt of a request and the creation of its segment. Reading and publishing take seconds. */
+const quarantineReceiptLagMs = 60_000;
 
 /** `find`: locates the events of a request by the `Weir-Batch-Id` of its response (docs/api.md §4.3). */
 export function addFindCommand(program: Command, host: Host): void {
@@ -45,4 +53,89 @@ async function explainMissing(host: Host, missing: number): Promise<string> {
       : `The oldest message in the queue is from ${oldest.toISOString()}: events accepted later may still be queued.`;
   const verb = missing === 1 ? 'event is' : 'events are';
   return `${missing} ${verb} not stored under this id. ${queue} Otherwise they were stored from an earlier request with the same ids, were erased, or have expired.`;
+}
+
+/** The locations of the events of one range of a batch. */
+interface BatchLocation extends BatchRange {
+  /** Absent when none of its events is stored. */
+  spaceId?: string;
+  apiKeyId?: string;
+  receivedAt?: Date;
+  /** Ids of its stored events. */
+  stored: string[];
+  /** Ids of its events that Postgres rejected. */
+  quarantined: string[];
+  /** How many of its events are neither stored nor in quarantine. */
+  missing: number;
+}
+
+/** Finds the events of a range in Postgres, in any space. */
+async function locateBatch(database: Database, range: BatchRange): Promise<BatchLocation> {
+  const { segmentId, first, last } = range;
+  const found = await readEvents(database, segmentId);
+  // When Postgres rejected an event, the others of its part are in slices; a replay stores it in a slice of its own.
+  const stored = found.filter(
+    (row) => isSliceOf(segmentId, row.segmentId) && row.segmentIndex >= first && row.segmentIndex <= last,
+  );
+  const quarantined = await findQuarantined(database, range);
+  const [one] = stored;
+  return {
+    ...range,
+    ...(one !== undefined && { ...(await readSegment(database, one)), receivedAt: one.receivedAt }),
+    stored: stored.map(({ id }) => id),
+    quarantined,
+    missing: Math.max(0, last - first + 1 - stored.length - quarantined.length),
+  };
+}
+
+/** The events of all segments of the same millisecond, which include the slices of this segment. */
+function readEvents(database: Database, segmentId: string) {
+  const millisecond = segmentId.slice(0, 13);
+  const { spaceId, id, segmentIndex, receivedAt } = events;
+  return database
+    .select({ spaceId, id, segmentId: events.segmentId, segmentIndex, receivedAt })
+    .from(events)
+    .where(
+      between(
+        events.segmentId,
+        `${millisecond}-0000-0000-000000000000`,
+        `${millisecond}-ffff-ffff-ffffffffffff`,
+      ),
+    )
+    .orderBy(events.segmentIndex);
+}
+
+async function readSegment(
+  database: Database,
+  { spaceId, segmentId }: { spaceId: string; segmentId: string },
+) {
+  const [segment] = await database
+    .select({ spaceId: segments.spaceId, apiKeyId: segments.apiKeyId })
+    .from(segments)
+    .where(and(eq(segments.spaceId, spaceId), eq(segments.id, segmentId)));
+  return segment ?? { spaceId };
+}
+
+async function findQuarantined(
+  database: Database,
+  { segmentId, first, last }: BatchRange,
+): Promise<string[]> {
+  const madeAtMs = Number.parseInt(segmentId.replace('-', '').slice(0, 12), 16);
+  const entries = await database
+    .select({ id: quarantine.id, part: quarantine.part })
+    .from(quarantine)
+    .where(
+      and(
+        // Excludes messages that cannot be decoded.
+        ne(quarantine.spaceId, noSpace),
+        between(quarantine.receivedAt, new Date(madeAtMs - quarantineReceiptLagMs), new Date(madeAtMs)),
+      ),
+    );
+  return entries
+    .filter(({ part: bytes }) => {
+      const { segmentId: id, columns } = decodePart(bytes);
+      const index = Number(columns?.segmentIndex);
+      return isSliceOf(segmentId, id) && index >= first && index <= last;
+    })
+    .map(({ id }) => id);
 }

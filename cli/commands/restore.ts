@@ -5,7 +5,9 @@ import type { RestoreJournal } from '../../launcher/restore/restore-journal.ts';
 import { parsePastTime } from '../arguments.ts';
 import { readConfig } from '../database.ts';
 import { CommandError, type Host, printJson, printMessage } from '../host.ts';
-import { restorePollMs } from '../limits.ts';
+
+/** Poll interval for the progress of a restore. */
+const restorePollMs = 250;
 
 interface RestoreCommandOptions {
   to?: number;

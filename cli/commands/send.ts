@@ -5,10 +5,12 @@ import { eventsPerBatchMax } from '../../platform/limits.ts';
 import { parseApiKey, parseHttpUrl, wholeNumber } from '../arguments.ts';
 import { readConfig } from '../database.ts';
 import { CommandError, findFile, type Host, printJson, printMessage } from '../host.ts';
-import { sendRetryForSeconds } from '../limits.ts';
 import { openProgress } from '../send/progress.ts';
 import { sendFile } from '../send/send-file.ts';
 import { describeSummary } from '../send/send-summary.ts';
+
+/** Default time for which a batch is retried: long enough for a restart of all services of a machine. */
+const sendRetryForSeconds = 90;
 
 /** Enough to saturate ingest on a small machine; more only increases latency. */
 const concurrencyDefault = 4;

@@ -2,8 +2,13 @@ import { hash } from 'node:crypto';
 import { open, rm } from 'node:fs/promises';
 import { readJson, writePrivateJson } from '../../launcher/data-directory/json-file.ts';
 import { identifyProcess, isAlive, type ProcessIdentity } from '../../launcher/process/process-identity.ts';
-import { sendHeadBytes, sendSaveIntervalMs } from '../limits.ts';
 import type { SendCounts } from './send-summary.ts';
+
+/** Bytes at the start of a file that identify it together with its size and time. */
+const sendHeadBytes = 64 * 1024;
+
+/** How often `weir send` stores how far it is: a command that is killed repeats at most the requests of this time. */
+const sendSaveIntervalMs = 1_000;
 
 /** How far a file was sent. */
 export interface SentPart {

@@ -1,6 +1,8 @@
 import type { Latencies } from '../client/latencies.ts';
 import type { SendError } from '../client/send-with-retry.ts';
-import { sendErrorsMax } from '../limits.ts';
+
+/** Most distinct errors in a summary: each may quote a part of the input. */
+const sendErrorsMax = 100;
 
 /** An error, and the number of events with it. `status` is null without a response. */
 export interface CountedError extends SendError {

@@ -1,10 +1,10 @@
+import { countQueued } from '../queued.ts';
 import type { Random } from '../random.ts';
 import type { System } from '../system/system.ts';
-import { retry } from '../wait.ts';
+import { retry, until } from '../wait.ts';
 import type { Fault, FaultRun } from './fault.ts';
 import { Journal } from './load/journal.ts';
 import { fullLoad, type LoadOptions, startLoad } from './load/load.ts';
-import { drain } from './verify/drain.ts';
 import { type Discrepancies, findAlarms, findDiscrepancies, findViolations } from './verify/invariants.ts';
 import { findLeakedConnections, watchMemory } from './verify/resources.ts';
 
@@ -165,4 +165,24 @@ function judge(fault: Fault, found: Discrepancies, violations: string[]): string
 /** Checked events are deleted, so that a long run does not fill the disk. */
 async function truncateEvents({ sql }: System): Promise<void> {
   await retry(() => sql`TRUNCATE events, segments, statistic_deltas, event_stats, usage_months, quarantine`);
+}
+
+/**
+ * Waits until nothing waits in the queue: everything accepted is stored or in quarantine.
+ *
+ * @returns the time it took in milliseconds.
+ * @throws Error after the time-out.
+ */
+async function drain(system: Pick<System, 'monitorUrls'>, timeoutMs: number): Promise<number> {
+  const startedMs = performance.now();
+  let queued: number | undefined;
+  await until(
+    async () => {
+      queued = await countQueued(system.monitorUrls);
+      return queued === 0;
+    },
+    timeoutMs,
+    () => `the queue still holds ${queued ?? 'an unknown number of'} messages`,
+  );
+  return performance.now() - startedMs;
 }

@@ -1,11 +1,10 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildWeb } from '../../launcher/provision/web/web-build.ts';
 import { describeReads } from '../../services/dashboard-api/openapi/document.ts';
 import { describeApi } from '../../services/ingest/openapi/document.ts';
-import { findDifferences } from './directories.ts';
 import { findLockFiles, findMissingOptional } from './lockfile.ts';
 import { runTool } from './tool.ts';
 import { findOverweight, measureWeb } from './web-size.ts';
@@ -105,4 +104,19 @@ async function inScratch(run: (scratch: string) => Promise<void>): Promise<void>
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
+}
+
+/** @returns the relative paths of files that differ between two directories, or are missing in one of them. */
+function findDifferences(left: string, right: string): string[] {
+  const files = new Set([...listFiles(left), ...listFiles(right)]);
+  return [...files].filter((file) => {
+    const [a, b] = [join(left, file), join(right, file)];
+    return !existsSync(a) || !existsSync(b) || !readFileSync(a).equals(readFileSync(b));
+  });
+}
+
+function listFiles(directory: string): string[] {
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1));
 }

@@ -5,8 +5,20 @@ import { parseArgs } from 'node:util';
 import fc from 'fast-check';
 import { type RunningWeir, startWeir } from '../system/weir.ts';
 import { anyBody, type Body } from './bodies.ts';
-import { outcomeInProcess, outcomeOverHttp } from './outcome.ts';
-import { Tally } from './tally.ts';
+import { type Outcome, outcomeInProcess, outcomeOverHttp } from './outcome.ts';
+
+/** Counts outcomes, which show whether the generator produces both accepted and rejected bodies. */
+class Tally {
+  readonly #counts = new Map<Outcome, number>();
+
+  add(outcome: Outcome): void {
+    this.#counts.set(outcome, (this.#counts.get(outcome) ?? 0) + 1);
+  }
+
+  toString(): string {
+    return [...this.#counts].map(([outcome, count]) => `${count} ${outcome}`).join(', ');
+  }
+}
 
 /**
  * `npm run fuzz [-- --count N --seed S]`: checks that any body is accepted, or rejected with a 400 or 413 of docs/api.md §7,

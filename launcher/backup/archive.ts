@@ -1,7 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sql } from '../../store/db/connect.ts';
-import { archiveTimeout, archiveTimeoutMs } from './limits.ts';
 import { findMissing } from './wal-segments.ts';
+
+/** A WAL segment that is not full is archived after this time, with all of its 16 MB. */
+const archiveTimeout = '5min';
+
+/** How long a backup waits until its WAL is archived: a slow disk may have many segments waiting. */
+const archiveTimeoutMs = 120_000;
 
 const pollMs = 50;
 

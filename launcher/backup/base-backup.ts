@@ -7,10 +7,11 @@ import { untilArchived } from './archive.ts';
 import { type Backup, type BackupDirectory, draftSuffix } from './backup-directory.ts';
 import { copyFile, syncDirectory } from './copied-file.ts';
 import { copyTree, listTree } from './file-tree.ts';
-import { isLeftOut } from './left-out.ts';
-import { freeBytesLeft } from './limits.ts';
 import { openProgress, type Report } from './progress.ts';
 import { segmentsBetween } from './wal-segments.ts';
+
+/** Free space that a copy leaves: with less, nats-server and Postgres on the same disk would stop. */
+const freeBytesLeft = 500 * 1024 ** 2;
 
 export interface BaseBackupOptions {
   /** One connection of a superuser, without a statement timeout: a backup belongs to the session that began it. */
@@ -116,4 +117,36 @@ async function readServer(sql: Sql): Promise<Pick<Backup, 'systemId' | 'postgres
       pg_size_bytes(current_setting('wal_segment_size'))::int AS "walSegmentBytes" FROM pg_control_system()`;
   if (row === undefined) throw new Error('SELECT returned no row');
   return { ...row };
+}
+
+/** Directories that a backup has without content, which Postgres creates again when it starts. */
+const emptied = [
+  'pg_wal',
+  'pg_replslot',
+  'pg_dynshmem',
+  'pg_notify',
+  'pg_serial',
+  'pg_snapshots',
+  'pg_stat_tmp',
+  'pg_subtrans',
+];
+const files = [
+  'postmaster.pid',
+  'postmaster.opts',
+  'backup_label',
+  'backup_label.old',
+  'tablespace_map',
+  'backup_manifest',
+];
+
+/** Whether a copy of a running data directory omits a file (Postgres, "Backing Up The Data Directory"). */
+function isLeftOut(path: string): boolean {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  return (
+    emptied.some((directory) => path.startsWith(`${directory}/`)) ||
+    files.includes(path) ||
+    name.startsWith('pgsql_tmp') ||
+    name.startsWith('pg_internal.init') ||
+    name.startsWith('postgresql.auto.conf.tmp')
+  );
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
-import { copyBytes } from './limits.ts';
+
+const copyBytes = 1024 * 1024;
 
 /** A file of a backup. */
 export interface CopiedFile {

@@ -1,7 +1,9 @@
 import { mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type CopiedFile, copyFile, syncDirectory } from './copied-file.ts';
-import { concurrentCopies } from './limits.ts';
+
+/** Files that are copied at the same time. They share fsyncs, and do not keep the disk from Postgres. */
+const concurrentCopies = 4;
 
 /** The directories and files of a data directory. */
 export interface FileTree {

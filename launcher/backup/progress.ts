@@ -1,4 +1,4 @@
-import { progressMs } from './limits.ts';
+const progressMs = 5_000;
 
 /** Called with one line for the operator. */
 export type Report = (line: string) => void;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
-import { findMissingChromium, openChromium } from '../../harness/browser/chromium.ts';
+import { findMissingChromium, openChromium } from '../../harness/tools/chromium.ts';
 import { startPipeline } from '../support/pipeline.ts';
 
 const missing = findMissingChromium();

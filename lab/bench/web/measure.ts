@@ -1,5 +1,5 @@
-import { openChromium } from '../../../harness/browser/chromium.ts';
 import type { RunningWeir } from '../../../harness/system/weir.ts';
+import { openChromium } from '../../../harness/tools/chromium.ts';
 import { renderFigures, type WebFigure } from './figure.ts';
 import { fillSpace } from './fill.ts';
 import { measureFollowing } from './following.ts';

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { chownSync, existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,7 +15,6 @@ import {
   type StartHooks,
   spawnServer,
 } from '../../process/server-process.ts';
-import { keepArchiveCommand } from './archive-command.ts';
 import { embeddedSettings } from './embedded-settings.ts';
 import { locatePostgres, postgresMajor } from './postgres-binaries.ts';
 import { initDatabaseDirectory } from './postgres-init.ts';
@@ -129,4 +128,27 @@ function rejectOtherMajor(dataDir: string): void {
   throw new Error(
     `${dataDir} was written by Postgres ${major}, and this version of Weir runs Postgres ${postgresMajor}. Start the version that wrote it, or set WEIR_DATA_DIR to another directory than ${dirname(dataDir)}.`,
   );
+}
+
+/**
+ * Lets Postgres recycle its WAL until the first backup: `archive_mode=on` without a command or library keeps all
+ * WAL. The backup sets `basic_archive` (launcher/backup/archive.ts) with ALTER SYSTEM, which overrides this file
+ * but not an argument of the server.
+ *
+ * @param dataDir a data directory whose server does not run.
+ */
+function keepArchiveCommand(dataDir: string): void {
+  const file = join(dataDir, 'postgresql.conf');
+  const text = readFileSync(file, 'utf8');
+  if (/^archive_command\b/m.test(text)) return;
+  const { uid, gid, mode } = statSync(file);
+  // A line that is appended can be zeros after a power cut, and Postgres would not start any more.
+  const draft = `${file}.new`;
+  writeFileSync(
+    draft,
+    `${text}\n# Weir: nothing is archived until the first \`weir backup\`.\narchive_command = 'true'\n`,
+    { mode, flush: true },
+  );
+  chownSync(draft, uid, gid);
+  renameSync(draft, file);
 }

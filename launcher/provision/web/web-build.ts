@@ -1,23 +1,28 @@
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import {
   existsSync,
+  globSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
   utimesSync,
+  writeFileSync,
 } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, extname, join } from 'node:path';
 import { env, execPath } from 'node:process';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { brotliCompress, gzip, constants as zlib } from 'node:zlib';
 import { describeExit, exitOf } from '../../process/child-process.ts';
-import { precompress } from './precompress.ts';
 import { packSdk } from './sdk-package.ts';
-import { hashWebSources } from './web-sources.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -89,4 +94,51 @@ function removeOld(cacheDir: string): void {
     const { mtimeMs } = statSync(path, { throwIfNoEntry: false }) ?? { mtimeMs: Date.now() };
     if (Date.now() - mtimeMs > keepMs) rmSync(path, { recursive: true, force: true });
   }
+}
+
+/** The inputs of a build of the pages, which show the example programs and serve the SDK. */
+const sources = [
+  'services/dashboard-web/{src,public}/**/*.*',
+  'services/dashboard-web/*.{html,ts,json}',
+  'examples/clients/{curl,python-requests,node-fetch,go-http}/*.*',
+  'examples/first-event/*.*',
+  'sdk/typescript/{src/**/*.ts,*.json,README.md,LICENSE}',
+  'package-lock.json',
+];
+
+function hashWebSources(root: string): string {
+  const hash = createHash('sha256');
+  const files = globSync(sources, { cwd: root, exclude: (name) => /node_modules|\.test\.ts$/.test(name) });
+  for (const file of files.sort())
+    hash
+      .update(`${file}\0`)
+      .update(readFileSync(join(root, file)))
+      .update('\0');
+  return hash.digest('hex').slice(0, 16);
+}
+
+const compressible = ['.js', '.css', '.svg', '.html'];
+
+/** Smaller files are not compressed: it would save nothing. */
+const bytesMin = 512;
+
+/** Writes a `.br` and a `.gz` file next to each text file of a directory, at the highest compression level. */
+async function precompress(directory: string): Promise<void> {
+  const files = readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && compressible.includes(extname(entry.name)))
+    .map((entry) => join(entry.parentPath, entry.name));
+  await Promise.all(files.map(compressFile));
+}
+
+async function compressFile(file: string): Promise<void> {
+  const text = await readFile(file);
+  if (text.length < bytesMin) return;
+  const [br, gz] = await Promise.all([
+    promisify(brotliCompress)(text, {
+      params: { [zlib.BROTLI_PARAM_SIZE_HINT]: text.length, [zlib.BROTLI_PARAM_MODE]: zlib.BROTLI_MODE_TEXT },
+    }),
+    promisify(gzip)(text, { level: zlib.Z_BEST_COMPRESSION }),
+  ]);
+  writeFileSync(`${file}.br`, br);
+  writeFileSync(`${file}.gz`, gz);
 }

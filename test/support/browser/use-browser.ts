@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
-import { openChromium } from '../../../harness/browser/chromium.ts';
+import { openChromium } from '../../../harness/tools/chromium.ts';
 import { addUser } from '../dashboard.ts';
 import { type Pipeline, startPipeline } from '../pipeline.ts';
 import { openService, type TestService } from '../service.ts';

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { openChromium } from '../../../harness/browser/chromium.ts';
+import { openChromium } from '../../../harness/tools/chromium.ts';
 import type { ShellResult } from '../../../harness/tools/shell.ts';
 import type { BuiltClient } from './client-build.ts';
 

@@ -1,4 +1,4 @@
-import { findMissingChromium } from '../../../harness/browser/chromium.ts';
+import { findMissingChromium } from '../../../harness/tools/chromium.ts';
 import { findMissingTool, type Tool } from '../../../harness/tools/toolchain.ts';
 
 /** A client of `examples/clients`, by the name of its folder, and the tools that build and run it. */
