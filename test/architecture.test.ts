@@ -51,6 +51,8 @@ const mayImport: Record<string, readonly string[]> = {
     'services/dashboard-api',
     'operations',
   ],
+  // It finds the queries of the dashboard API from its router.
+  'harness/heavy': [...product, 'harness', 'services/dashboard-api'],
   // The fuzzer calls ingest's parser in its own process.
   'harness/fuzz': [...product, 'harness', 'services/ingest'],
   // It is a client of the services: it imports only the type of the dashboard API's router.
@@ -62,6 +64,7 @@ const mayImport: Record<string, readonly string[]> = {
     'launcher',
     'cli',
     'harness',
+    'harness/heavy',
     'sdk/typescript',
     'type:services/dashboard-api',
   ],
@@ -77,6 +80,7 @@ const mayImport: Record<string, readonly string[]> = {
     'harness',
     'harness/fuzz',
     'harness/check',
+    'harness/heavy',
     'cli',
     'sdk/typescript',
     ...services,

@@ -1,19 +1,22 @@
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { startWeir } from '../../harness/system/weir.ts';
+import { measureDashboard } from './dashboard.ts';
 import { measureLatency } from './latency.ts';
 import { measureMemory } from './memory.ts';
 import { abuses } from './requests.ts';
 
 /**
- * `npm run abuse [-- --rounds N --at-once N --only NAME --seconds S]`: abuses a Weir of its own, in two parts.
+ * `npm run abuse [-- --rounds N --at-once N --only NAME --seconds S --part PART]`: abuses a Weir of its own, in three parts.
  *
  * - Memory: hundreds of kinds of abuse through every protocol. Prints how much memory ingest had at most and after ten
  *   idle seconds. `--only` selects the kinds with this text in their name, and omits the second part.
  * - Latency: 2,000 slow connections, compression bombs and invalid keys, with a well-behaved client. Prints the client's
  *   latency during and just before the abuse, and whether an accepted event was lost.
+ * - Dashboard (`--part dashboard` runs it alone): every query of the dashboard API and every download with the largest inputs, on the
+ *   worst data. Prints the longest stall of the event loop in each, and a neighbour's latency. `--only` selects calls.
  *
- * It fails when ingest answers a kind with 5xx, exits, uses more memory than `residentBytesMax`, or loses an event.
+ * It fails when the dashboard API stands still for longer than its bound or its neighbour waits, when ingest answers a kind with 5xx, exits, uses more memory than `residentBytesMax`, or loses an event.
  */
 const { values } = parseArgs({
   options: {
@@ -21,18 +24,21 @@ const { values } = parseArgs({
     'at-once': { type: 'string', default: '2' },
     only: { type: 'string', default: '' },
     seconds: { type: 'string', default: '20' },
+    part: { type: 'string', default: '' },
   },
 });
 
 const say = (text: string) => process.stderr.write(`${text}\n`);
 const kinds = abuses.filter(({ name, protocol }) => `${protocol.name}: ${name}`.includes(values.only));
 await using weir = await startWeir();
-const faults = await measureMemory(weir, kinds, {
-  rounds: Number(values.rounds),
-  atOnce: Number(values['at-once']),
-  say,
-});
-if (values.only === '')
-  faults.push(...(await measureLatency(weir, { seconds: Number(values.seconds), say })));
+const faults: string[] = [];
+if (values.part !== 'dashboard') {
+  const options = { rounds: Number(values.rounds), atOnce: Number(values['at-once']), say };
+  faults.push(...(await measureMemory(weir, kinds, options)));
+  if (values.only === '')
+    faults.push(...(await measureLatency(weir, { seconds: Number(values.seconds), say })));
+}
+if (values.part === 'dashboard' || values.only === '')
+  faults.push(...(await measureDashboard(weir, { only: values.only, say })));
 for (const fault of faults) say(`FAILED: ${fault}`);
 if (faults.length > 0) process.exitCode = 1;

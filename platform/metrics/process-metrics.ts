@@ -28,6 +28,7 @@ export function registerProcessMetrics(
       this.inc((user + system) / 1e6);
     },
   });
+  defineStallMetric();
   const delays = monitorEventLoopDelay({ resolution: 20 });
   delays.enable();
   defineGauge({
@@ -39,6 +40,27 @@ export function registerProcessMetrics(
       this.set({ quantile: '0.99' }, delays.percentile(99) / 1e9);
       this.set({ quantile: '1' }, delays.max / 1e9);
       delays.reset();
+    },
+  });
+}
+
+/** Minutes of the longest stall that is shown: scrapes do not reset it, so that each of several Prometheus servers sees it. */
+const stallMinutes = 5;
+
+function defineStallMetric(): void {
+  const delays = monitorEventLoopDelay({ resolution: 20 });
+  delays.enable();
+  const longest: number[] = [];
+  setInterval(() => {
+    longest.push(delays.max);
+    if (longest.length > stallMinutes) longest.shift();
+    delays.reset();
+  }, 60_000).unref();
+  defineGauge({
+    name: 'weir_event_loop_stall_seconds',
+    help: 'Longest time in the last five minutes for which the event loop served nothing.',
+    collect() {
+      this.set(Math.max(delays.max, ...longest) / 1e9);
     },
   });
 }

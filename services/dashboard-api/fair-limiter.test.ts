@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Caller, CallerAbortedError, openFairLimiter, QueueFullError } from './fair-limiter.ts';
+import { SpaceShares } from './metrics.ts';
 
 /** A limiter whose tasks end on request, and that records the order of their starts. */
 function openGate(limits: Partial<Parameters<typeof openFairLimiter>[0]> = {}) {
@@ -67,4 +68,19 @@ test('a failed task frees its slot, and the call rejects with its error', async 
   const run = openFairLimiter({ atOnceMax: 1, atOnceOfSpaceMax: 1, waitingOfUserMax: 1 });
   await expect(run(by('a', 'x'), () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
   expect(await run(by('a', 'x'), () => Promise.resolve(1))).toBe(1);
+});
+
+test('the share of the space whose tasks take most time is known', async () => {
+  const shares = new SpaceShares();
+  expect(shares.findBusiest()).toBeUndefined();
+  shares.add('a', 30);
+  shares.add('b', 10);
+  shares.add('a', 40);
+  expect(shares.findBusiest()).toEqual({ spaceId: 'a', share: 70 / 80 });
+  const taken: string[] = [];
+  const limit = openFairLimiter({ atOnceMax: 1, atOnceOfSpaceMax: 1, waitingOfUserMax: 1 }, (spaceId) =>
+    taken.push(spaceId),
+  );
+  await limit({ spaceId: 'c', holderId: 'h' }, async () => {});
+  expect(taken).toEqual(['c']);
 });

@@ -44,8 +44,13 @@ interface SpaceQueue {
 /**
  * Makes a limiter that serves spaces round-robin, and the users of a space round-robin: a user who queues many tasks
  * delays only their own. A task leaves the queue when its caller's signal is aborted.
+ *
+ * @param noteTime called with the time that each task took.
  */
-export function openFairLimiter(limits: FairLimits): FairLimiter {
+export function openFairLimiter(
+  limits: FairLimits,
+  noteTime: (spaceId: string, ms: number) => void = () => {},
+): FairLimiter {
   const spaces = new Map<string, SpaceQueue>();
   let running = 0;
   const startNext = () => {
@@ -71,9 +76,11 @@ export function openFairLimiter(limits: FairLimits): FairLimiter {
       const turn = waitForTurn(space, caller, limits.waitingOfUserMax);
       startNext();
       await turn;
+      const startedMs = performance.now();
       try {
         return await task();
       } finally {
+        noteTime(spaceId, performance.now() - startedMs);
         space.running -= 1;
         running -= 1;
         startNext();

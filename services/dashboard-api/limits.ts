@@ -135,8 +135,8 @@ export const chartCellsMax = 11 * chartBucketsMax;
 /** Models whose costs are listed: more than any space uses. */
 export const costModelsMax = 1_000;
 
-/** Cells that one statement of a chart of costs returns: some 15 MB of memory. */
-export const costCellsAtOnce = 40_000;
+/** Cells that one statement of a chart of costs returns: some 8 MB of memory. */
+export const costCellsAtOnce = 20_000;
 
 /** Days whose models the page of prices lists. */
 export const pricedDays = 30;
@@ -154,8 +154,15 @@ export const histogramSampleEvents = 100;
 /** Events shown of a trace. */
 export const traceEventsMax = 5_000;
 
+/** Characters of the texts of a trace's events, and of its spans: a longer answer would take the event loop too long. */
+export const traceEventCharsMax = 4 * 1024 * 1024;
+export const traceSpanCharsMax = 1024 * 1024;
+
 /** Spans of OpenTelemetry that are read of a trace: some 150 bytes each. */
 export const traceSpansMax = 10_000;
+
+/** Events or spans of a trace that one statement reads: 5,000 rows at once would hold the event loop for 100 ms. */
+export const traceRowsAtOnce = 1_000;
 
 /** Pages read for a trace: each examines at most 12,000 events. */
 export const tracePagesMax = 20;

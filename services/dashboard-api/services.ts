@@ -28,6 +28,7 @@ import {
 } from './limits.ts';
 import { LiveStreams } from './live/live-streams.ts';
 import { OpenStreams } from './live/open-streams.ts';
+import { SpaceShares } from './metrics.ts';
 import { openSeal } from './seal.ts';
 import { openSecondFactor } from './second-factor/open-second-factor.ts';
 import { findPasskeySite } from './second-factor/passkey-site.ts';
@@ -106,7 +107,9 @@ function openSpaceServices(
   streams: LiveStreams,
 ): Pick<Services, 'openSpace' | 'openSpaceAdmin'> {
   const pepper = config.API_KEY_PEPPER;
-  const queries = openFairLimiter(spaceQueryLimits);
+  const shares = new SpaceShares();
+  const noteTime = (spaceId: string, ms: number) => shares.add(spaceId, ms);
+  const queries = openFairLimiter(spaceQueryLimits, noteTime);
   const opening = openFairLimiter(openingLimits);
   const search = openFairLimiter(searchLimits);
   const turns = openFairLimiter({ ...spaceQueryLimits, atOnceOfSpaceMax: 1 });

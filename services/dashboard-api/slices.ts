@@ -3,7 +3,10 @@ import { setImmediate as letOthersRun } from 'node:timers/promises';
 /** Work after which the event loop serves others, in milliseconds: far below the 100 ms that no call may hold it. */
 const sliceMs = 20;
 
-/** Calls `visit` for each item in order, and lets the event loop serve others whenever it was busy for {@link sliceMs}. */
+/**
+ * Calls `visit` for each item in order, and lets the event loop serve others whenever it was busy for {@link sliceMs}, and at the end:
+ * what the caller does next, such as the validation of the result, would add to the last slice.
+ */
 export async function visitInSlices<Item>(
   items: Iterable<Item>,
   visit: (item: Item, place: number) => void,
@@ -17,4 +20,15 @@ export async function visitInSlices<Item>(
     }
     visit(item, place++);
   }
+  await letOthersRun();
+}
+
+/** The same as `items.map`. */
+export async function mapInSlices<Item, Result>(
+  items: Iterable<Item>,
+  map: (item: Item, place: number) => Result,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  await visitInSlices(items, (item, place) => results.push(map(item, place)));
+  return results;
 }

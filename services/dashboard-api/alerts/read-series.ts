@@ -47,7 +47,10 @@ export async function readSeries(
     await visitInSlices(cells, (cell) =>
       add(cell, book.priceAt(cell.group ?? '', boundaries[cell.bucket] ?? 0)),
     );
-  } else if (kind === 'cost') await visitPricedCells({ database, spaceId }, { boundaries, filter }, add);
+  } else if (kind === 'cost')
+    await visitPricedCells({ database, spaceId }, { boundaries, filter }, (cell, { price }) =>
+      add(cell, price),
+    );
   else {
     const query = { boundaries, group: 'none' as const, filter, groupsMax: 1, withDurations };
     for (const cell of await readCells(database, spaceId, query)) add(cell);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { CostSum } from '../../../store/prices/cost-sum.ts';
 import { type AppliedPrice, readPriceChanges } from '../../../store/prices/price-book.ts';
+import { mapInSlices } from '../slices.ts';
 import type { SpaceRows } from '../space-data.ts';
 import { groupsWithin } from './chart.ts';
 import { visitPricedCells } from './priced-cells.ts';
@@ -44,10 +45,10 @@ export async function readCosts({ database, spaceId }: SpaceRows, query: CostQue
   const parts = [...new Set([...boundaries, ...changes])].toSorted((a, b) => a - b);
   const bucketOfPart = numberBuckets(parts, new Set(boundaries));
   const sums = new ModelSums(groupsWithin(boundaries));
-  await visitPricedCells({ database, spaceId }, { boundaries: parts, filter: { source } }, (cell, price) =>
-    sums.add(cell, { price, bucket: bucketOfPart[cell.bucket] ?? 0 }),
+  await visitPricedCells({ database, spaceId }, { boundaries: parts, filter: { source } }, (cell, priced) =>
+    sums.add(cell, { ...priced, bucket: bucketOfPart[cell.bucket] ?? 0 }),
   );
-  return { starts: boundaries.slice(0, -1), end: toMs, ...sums.show() };
+  return { starts: boundaries.slice(0, -1), end: toMs, ...(await sums.show()) };
 }
 
 /** The bucket of each part. */
@@ -56,45 +57,49 @@ function numberBuckets(parts: readonly number[], boundaries: ReadonlySet<number>
   return parts.map((start) => (boundaries.has(start) ? ++bucket : bucket));
 }
 
-/** The costs of each model; null stands for the models after the first thousand. */
+/** The costs of one model, or of those after the first thousand. */
+interface ModelSum {
+  readonly rank: number;
+  readonly sum: CostSum;
+  readonly points: Map<number, CostSum>;
+}
+
+/** Adds up the costs of a chart in one pass over its cells: each is priced once. */
 class ModelSums {
   readonly #pointsOfMax: number;
   readonly #total = new CostSum();
-  readonly #models = new Map<string | null, CostSum>();
-  readonly #points = new Map<string | null, Map<number, CostSum>>();
+  readonly #models = new Map<string | null, ModelSum>();
 
-  /** @param pointsOfMax number of models with points of their own: those that are added first. */
+  /** @param pointsOfMax number of models with points of their own: those with the most events. */
   constructor(pointsOfMax: number) {
     this.#pointsOfMax = pointsOfMax;
   }
 
-  /** Adds a cell, in one pass: each is priced once. */
-  add(cell: Cell, { price, bucket }: { price: AppliedPrice | undefined; bucket: number }): void {
+  add(
+    cell: Cell,
+    { price, rank, bucket }: { price: AppliedPrice | undefined; rank: number; bucket: number },
+  ): void {
     const own = new CostSum();
     own.add(cell, price);
-    const hasPoints = this.#points.has(cell.group) || this.#models.size < this.#pointsOfMax;
-    const points = sumOf(this.#points, hasPoints ? cell.group : null, () => new Map());
-    for (const sum of [
-      this.#total,
-      sumOf(this.#models, cell.group, () => new CostSum()),
-      sumOf(points, bucket, () => new CostSum()),
-    ])
-      sum.addSum(own);
+    const { points } = rank < this.#pointsOfMax ? this.#of(cell.group, rank) : this.#of(null, Infinity);
+    const point = points.get(bucket) ?? new CostSum();
+    points.set(bucket, point);
+    for (const sum of [this.#total, this.#of(cell.group, rank).sum, point]) sum.addSum(own);
   }
 
-  show(): Pick<Costs, 'total' | 'models'> {
-    const names = new Set([...this.#models.keys(), ...this.#points.keys()]);
-    const shown = Array.from(names, (model) => ({
-      model,
-      ...(this.#models.get(model) ?? new CostSum()).cost,
-      points: Array.from(this.#points.get(model) ?? [], ([bucket, sum]) => ({ bucket, ...sum.cost })),
-    }));
-    return { total: this.#total.cost, models: shown };
+  async show(): Promise<Pick<Costs, 'total' | 'models'>> {
+    const ranked = [...this.#models].toSorted(([, a], [, b]) => a.rank - b.rank);
+    const models: Costs['models'] = [];
+    for (const [model, { sum, points }] of ranked) {
+      const shown = await mapInSlices(points, ([bucket, one]) => ({ bucket, ...one.cost }));
+      models.push({ model, ...sum.cost, points: shown.toSorted((a, b) => a.bucket - b.bucket) });
+    }
+    return { total: this.#total.cost, models };
   }
-}
 
-function sumOf<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
-  const value = map.get(key) ?? make();
-  map.set(key, value);
-  return value;
+  #of(model: string | null, rank: number): ModelSum {
+    const found = this.#models.get(model) ?? { rank, sum: new CostSum(), points: new Map() };
+    this.#models.set(model, found);
+    return found;
+  }
 }

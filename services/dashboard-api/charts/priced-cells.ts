@@ -4,35 +4,37 @@ import { visitInSlices } from '../slices.ts';
 import type { SpaceRows } from '../space-data.ts';
 import { type Cell, type CellQuery, type NamedCellQuery, rankGroups, readCellsOf } from './read-cells.ts';
 
+interface PricedModel {
+  readonly price: AppliedPrice | undefined;
+  readonly rank: number;
+}
+
 /**
- * Calls `visit` for each bucket of each model with the price at the bucket's start: models with the most events first, the buckets of each
- * in time order. All models after the first thousand are one, null, without a price.
+ * Calls `visit` for each bucket of each model with the price at the bucket's start and the rank of the model by its number of events, from
+ * 0. All models after the first thousand are one, null, without a price and a rank.
  *
  * Holds a bounded number of cells, and never the event loop for long, however many models and buckets there are.
  */
 export async function visitPricedCells(
   { database, spaceId }: SpaceRows,
   { boundaries, filter }: Pick<CellQuery, 'boundaries' | 'filter'>,
-  visit: (cell: Cell, price: AppliedPrice | undefined) => void,
+  visit: (cell: Cell, priced: PricedModel) => void,
 ): Promise<void> {
   const read = { boundaries, group: 'model' as const, filter, withDurations: false };
   const ranked = await rankGroups(database, spaceId, { ...read, groupsMax: costModelsMax + 1 });
   const models = ranked.slice(0, costModelsMax);
   const names = models.map(({ group }) => group);
   const book = await openPriceBook(database, spaceId, names);
-  const places = new Map(names.map((name, place) => [name, place]));
+  const ranks = new Map(names.map((name, rank) => [name, rank]));
   const reads: Pick<NamedCellQuery, 'names' | 'which'>[] = divideModels(models, boundaries.length - 1);
   if (ranked.length > models.length) reads.push({ names, which: 'others' });
   for (const which of reads) {
     const cells = await readCellsOf(database, spaceId, { ...read, ...which });
-    const placeOf = ({ group }: Cell) => places.get(group ?? '') ?? 0;
-    await visitInSlices(
-      cells.toSorted((a, b) => placeOf(a) - placeOf(b)),
-      (cell) => {
-        const atMs = boundaries[cell.bucket] ?? 0;
-        visit(cell, cell.group === null ? undefined : book.priceAt(cell.group, atMs));
-      },
-    );
+    await visitInSlices(cells, (cell) => {
+      if (cell.group === null) return visit(cell, { price: undefined, rank: Number.POSITIVE_INFINITY });
+      const price = book.priceAt(cell.group, boundaries[cell.bucket] ?? 0);
+      visit(cell, { price, rank: ranks.get(cell.group) ?? 0 });
+    });
   }
 }
 

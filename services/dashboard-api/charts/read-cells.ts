@@ -11,6 +11,7 @@ import {
   statisticDeltas,
 } from '../../../store/db/schema.ts';
 import { listOf, nameOf } from '../../../store/db/statement.ts';
+import { mapInSlices } from '../slices.ts';
 import { coverBuckets, type StatRange } from './stat-ranges.ts';
 
 /** The dimension by which a chart is split. */
@@ -117,15 +118,21 @@ SELECT bucket, CASE WHEN ${isNamed} THEN grouped END AS named,
   ${listOf(sums.map((column) => sql`coalesce(sum(${nameOf(column)}), 0)::float8 AS ${nameOf(column)}`))}, ${latency} AS latency
 FROM (${selectSpans(spaceId, query, read)}) AS cells ${isRead}
 GROUP BY bucket, named ORDER BY bucket`);
-  return rows.map(toCell);
+  return mapInSlices(rows, toCell);
 }
 
 function toCell(row: Record<string, unknown>): Cell {
-  const sums = Object.entries(summed).map(([name, column]) => [name, Number(row[column.name])]);
+  const sumOf = ({ name }: PgColumn) => Number(row[name]);
   return {
-    ...(Object.fromEntries(sums) as Record<keyof Sums, number>),
     bucket: Number(row.bucket),
     group: row.named === null ? null : String(row.named),
+    events: sumOf(summed.events),
+    errors: sumOf(summed.errors),
+    inputTokens: sumOf(summed.inputTokens),
+    outputTokens: sumOf(summed.outputTokens),
+    cacheReadTokens: sumOf(summed.cacheReadTokens),
+    cacheWriteTokens: sumOf(summed.cacheWriteTokens),
+    reasoningTokens: sumOf(summed.reasoningTokens),
     latency: row.latency as Buffer,
   };
 }

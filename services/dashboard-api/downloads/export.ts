@@ -10,6 +10,7 @@ import {
 } from '../events/export-rows.ts';
 import { eventFilter } from '../procedures/filter-input.ts';
 import { openFilter, sealed } from '../procedures/sealed-filter.ts';
+import { mapInSlices } from '../slices.ts';
 import type { SpaceData } from '../space-data.ts';
 import { csvRecord } from './csv.ts';
 import {
@@ -146,7 +147,7 @@ async function* toText(
 ): AsyncGenerator<string> {
   for await (const lines of exportTexts(space, filter)) {
     count(lines.length);
-    yield lines.map((line) => `${line}\n`).join('');
+    yield (await mapInSlices(lines, (line) => `${line}\n`)).join('');
   }
 }
 
@@ -159,7 +160,7 @@ async function* toColumns(
   const toLine = format === 'csv' ? toRecord : (event: ExportedEvent) => `${JSON.stringify(event)}\n`;
   for await (const events of exportEvents(space, filter)) {
     count(events.length);
-    yield events.map(toLine).join('');
+    yield (await mapInSlices(events, toLine)).join('');
   }
 }
 

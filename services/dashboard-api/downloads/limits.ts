@@ -4,8 +4,8 @@ import type { SlotLimits } from '../fair-slots.ts';
  * Events of a row group of a Parquet export, and the characters of their texts. A group is compressed on the main thread, in some 20 ms,
  * and held in memory.
  */
-export const parquetGroupEventsMax = 5_000;
-export const parquetGroupCharsMax = 4 * 1024 * 1024;
+export const parquetGroupEventsMax = 2_000;
+export const parquetGroupCharsMax = 512 * 1024;
 
 /**
  * Concurrent exports and downloads of audit logs: in total, of one person and of one space. Each holds some megabytes and runs a

@@ -8,6 +8,7 @@ import type { SegmentSource } from '../../../store/segments/open-segments.ts';
 import { withParents } from '../../../store/traces/parent-events.ts';
 import { withCostRates } from '../charts/cost-rates.ts';
 import { exportPageEvents, exportTextCharsMax, exportTextEventsMax } from '../limits.ts';
+import { mapInSlices } from '../slices.ts';
 import type { SpaceData, SpaceRows, SpaceTexts } from '../space-data.ts';
 import { type ListedEvent, listedColumns, showEvents } from './listed-event.ts';
 import { correctParent, correctParents } from './parent-texts.ts';
@@ -69,7 +70,7 @@ export async function* exportTexts(space: ExportedSpace, filter: EventFilter): A
   for await (const rows of readListTexts(sourceOf(space), pages, textLimits)) {
     const corrected = await correctParents(database, spaceId, rows);
     // Line breaks of pretty-printed events are between tokens; within strings JSON escapes them.
-    yield corrected.map(([, text]) => text.replaceAll(/[\r\n]/g, ' '));
+    yield await mapInSlices(corrected, ([, text]) => text.replaceAll(/[\r\n]/g, ' '));
   }
 }
 
@@ -86,7 +87,7 @@ export async function* exportWholeEvents(
   for await (const rows of readListTexts(sourceOf(space), pages, textLimits)) {
     const columnsOf = rows.map(([{ segmentId: _segment, segmentIndex: _index, ...row }]) => row);
     const shown = await showEvents(database, spaceId, await withParents(database, spaceId, columnsOf));
-    yield shown.map((event, place) => {
+    yield await mapInSlices(shown, (event, place) => {
       const [stored, text = ''] = rows[place] ?? [];
       return { event, text: correctParent(text, stored?.attributes ?? null, event.attributes) };
     });

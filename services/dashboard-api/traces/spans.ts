@@ -1,8 +1,8 @@
-import { and, asc, eq } from 'drizzle-orm';
+import { and, asc, eq, gt, or } from 'drizzle-orm';
 import { z } from 'zod';
 import type { Database } from '../../../store/db/database.ts';
 import { traceNodes } from '../../../store/db/schema.ts';
-import { traceSpansMax } from '../limits.ts';
+import { traceRowsAtOnce, traceSpansMax } from '../limits.ts';
 
 const shownKinds = ['agent', 'workflow', 'chain', 'retriever', 'embedding'] as const;
 
@@ -46,7 +46,7 @@ type NodePlace = EventPlace & { readonly beyond?: NodePlace };
 
 const nowhere: EventPlace = { parentEventId: undefined, above: null, missingSpanId: undefined };
 
-type Node = Awaited<ReturnType<typeof readNodes>>[number];
+type Node = Awaited<ReturnType<typeof readNodePage>>[number];
 
 /** @param eventIds the events that are shown. */
 export async function readSpanRelations(
@@ -58,16 +58,45 @@ export async function readSpanRelations(
   return relateSpans(nodes, eventIds);
 }
 
-function readNodes(database: Database, spaceId: string, traceId: string) {
-  const { spanId, parentSpanId, kind, name, state, startTimeMs, endTimeMs } = traceNodes;
-  const { agentId, threadId, eventId, mergedEventId } = traceNodes;
-  const shown = { spanId, parentSpanId, kind, name, state, startTimeMs, endTimeMs, agentId, threadId };
+async function readNodes(database: Database, spaceId: string, traceId: string): Promise<Node[]> {
+  const nodes: Node[] = [];
+  while (nodes.length < traceSpansMax) {
+    const page = await readNodePage(database, spaceId, { traceId, after: nodes.at(-1) });
+    nodes.push(...page);
+    if (page.length < traceRowsAtOnce) break;
+  }
+  return nodes;
+}
+
+function readNodePage(
+  database: Database,
+  ofSpace: string,
+  {
+    traceId: ofTrace,
+    after,
+  }: { traceId: string; after: { spanId: string; startTimeMs: number } | undefined },
+) {
+  const { spaceId, traceId, spanId, startTimeMs } = traceNodes;
+  const isAfter =
+    after &&
+    or(gt(startTimeMs, after.startTimeMs), and(eq(startTimeMs, after.startTimeMs), gt(spanId, after.spanId)));
   return database
-    .select({ ...shown, eventId, mergedEventId })
+    .select({
+      ...{ spanId, startTimeMs },
+      parentSpanId: traceNodes.parentSpanId,
+      kind: traceNodes.kind,
+      name: traceNodes.name,
+      state: traceNodes.state,
+      endTimeMs: traceNodes.endTimeMs,
+      agentId: traceNodes.agentId,
+      threadId: traceNodes.threadId,
+      eventId: traceNodes.eventId,
+      mergedEventId: traceNodes.mergedEventId,
+    })
     .from(traceNodes)
-    .where(and(eq(traceNodes.spaceId, spaceId), eq(traceNodes.traceId, traceId)))
-    .orderBy(asc(traceNodes.startTimeMs), asc(spanId))
-    .limit(traceSpansMax);
+    .where(and(eq(spaceId, ofSpace), eq(traceId, ofTrace), isAfter))
+    .orderBy(asc(startTimeMs), asc(spanId))
+    .limit(traceRowsAtOnce);
 }
 
 export function relateSpans(nodes: readonly Node[], eventIds: ReadonlySet<string>): SpanRelations {

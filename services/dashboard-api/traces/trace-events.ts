@@ -3,7 +3,7 @@ import { events } from '../../../store/db/schema.ts';
 import type { EventCursor } from '../../../store/read/event-cursor.ts';
 import { readEventPage } from '../../../store/read/event-page.ts';
 import { type ListedRow, listedColumns } from '../events/listed-event.ts';
-import { traceEventsMax, tracePagesMax } from '../limits.ts';
+import { traceEventCharsMax, traceEventsMax, tracePagesMax, traceRowsAtOnce } from '../limits.ts';
 
 /** A row of a trace's event. */
 export interface TraceRow extends ListedRow {
@@ -26,7 +26,7 @@ const columns = {
   attributes: events.attributes,
 };
 
-/** Reads the events of a trace, at most {@link traceEventsMax}. */
+/** Reads the events of a trace, at most {@link traceEventsMax} with {@link traceEventCharsMax} characters. */
 export async function readTraceRows(
   database: Database,
   spaceId: string,
@@ -35,13 +35,25 @@ export async function readTraceRows(
   const rows: TraceRow[] = [];
   let after: EventCursor | undefined;
   for (let page = 0; page < tracePagesMax; page++) {
-    const limit = traceEventsMax - rows.length;
+    const limit = Math.min(traceRowsAtOnce, traceEventsMax - rows.length);
     const found = await readEventPage(database, spaceId, columns, { filter: { traceId }, after, limit });
     rows.push(...found.rows);
     after = found.next;
     if (after === undefined || rows.length >= traceEventsMax) break;
   }
-  return { rows: rows.toSorted(compareInTime), isComplete: after === undefined };
+  const shown = takeWithin(rows, traceEventCharsMax);
+  const isComplete = after === undefined && shown.length === rows.length;
+  return { rows: shown.toSorted(compareInTime), isComplete };
+}
+
+/** The first items, as long as their texts have at most this many characters. */
+export function takeWithin<Item extends object>(items: readonly Item[], charsMax: number): Item[] {
+  let chars = 0;
+  const end = items.findIndex((item) => {
+    for (const value of Object.values(item)) if (typeof value === 'string') chars += value.length;
+    return chars > charsMax;
+  });
+  return items.slice(0, end === -1 ? items.length : end);
 }
 
 /** Compares by start; of events with equal starts the longer one comes first, since it may contain the other. */

@@ -1,13 +1,15 @@
+import { setImmediate as letOthersRun } from 'node:timers/promises';
 import { z } from 'zod';
 import { listedEvent, showEvents } from '../events/listed-event.ts';
-import { traceEventsMax } from '../limits.ts';
+import { traceEventsMax, traceSpanCharsMax } from '../limits.ts';
+import { mapInSlices } from '../slices.ts';
 import type { SpaceRows, SpaceTexts } from '../space-data.ts';
 import { findNamedSpans } from './named-spans.ts';
 import { findParents, namedParentOf, parent } from './parents.ts';
 import { readSpanRelations, traceSpan } from './spans.ts';
 import { findGaps, findLanes, findOverlaps, interval, lane, overlap } from './timeline.ts';
 import { readToolCalls } from './tool-calls.ts';
-import { readTraceRows, type TraceRow } from './trace-events.ts';
+import { readTraceRows, type TraceRow, takeWithin } from './trace-events.ts';
 
 const traceEvent = listedEvent
   .extend({
@@ -28,7 +30,7 @@ export const trace = z
     spans: z.array(traceSpan),
     /** Limit of the events that are shown. */
     eventsMax: z.number(),
-    /** False when the trace has more events: then the newest are shown. */
+    /** False when the trace has more events, or longer ones: then the newest are shown. Or more spans than are shown. */
     isComplete: z.boolean(),
     /** False when some tool calls were not read: then some inferred parents are missing. */
     areToolCallsComplete: z.boolean(),
@@ -67,29 +69,35 @@ async function openTrace({ database, spaceId }: SpaceRows, traceId: string): Pro
       ? (known?.parentEventId ?? namedParentOf(row))
       : (known.parentEventId ?? null);
   });
+  await letOthersRun();
   const named = findNamedSpans(rows);
-  const spans = [...relations.spans, ...named.spans];
+  const all = [...relations.spans, ...named.spans];
+  const spans = takeWithin(all, traceSpanCharsMax);
   const inner = new Set([...parents.values()].map(({ id }) => id));
-  return {
-    events: shown.map((event, place): TraceEvent => {
-      const row = rows[place];
-      const parentId = row && namedParentOf(row);
-      const known = relations.of(event.id);
-      const missing = parentId === undefined || ids.has(parentId) ? undefined : parentId;
-      return {
-        ...event,
-        parent: parents.get(event.id) ?? null,
-        missingParentId: (known === undefined ? missing : known.missingSpanId) ?? null,
-        above: known?.above ?? named.above.get(event.id) ?? null,
-      };
-    }),
-    spans,
-    eventsMax: traceEventsMax,
-    isComplete,
-    areToolCallsComplete: toolCalls.isComplete,
+  const timeline = {
     lanes: findLanes(rows, spans),
     gaps: findGaps(rows),
     overlaps: findOverlaps(rows.filter(({ id }) => !inner.has(id))),
+  };
+  const events = await mapInSlices(shown, (event, place): TraceEvent => {
+    const row = rows[place];
+    const parentId = row && namedParentOf(row);
+    const known = relations.of(event.id);
+    const missing = parentId === undefined || ids.has(parentId) ? undefined : parentId;
+    return {
+      ...event,
+      parent: parents.get(event.id) ?? null,
+      missingParentId: (known === undefined ? missing : known.missingSpanId) ?? null,
+      above: known?.above ?? named.above.get(event.id) ?? null,
+    };
+  });
+  return {
+    events,
+    spans,
+    eventsMax: traceEventsMax,
+    isComplete: isComplete && spans.length === all.length,
+    areToolCallsComplete: toolCalls.isComplete,
+    ...timeline,
   };
 }
 
