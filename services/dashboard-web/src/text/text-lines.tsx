@@ -1,6 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { Search } from 'lucide-react';
-import { type FormEvent, type Ref, useMemo, useRef, useState } from 'react';
+import { type FormEvent, type Ref, useEffect, useMemo, useRef, useState } from 'react';
 import { formatCounted } from '../format/number.ts';
 import { useShortcuts } from '../settings/shortcuts.ts';
 import { classes } from '../ui/classes.ts';
@@ -45,6 +45,12 @@ export function TextLines({
     ),
     overscan,
   });
+  // Rows above may be higher than estimated: the first hit is scrolled to once they are measured.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only the text that was searched for before scrolls.
+  useEffect(() => {
+    const [first] = matches;
+    if (line === undefined && first !== undefined) list.scrollToIndex(first.row, { align: 'center' });
+  }, []);
   const place = matches.findIndex(({ number }) => number === line);
   const show = (to: FoundLine | undefined) => {
     if (to === undefined) return;
