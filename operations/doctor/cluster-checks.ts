@@ -1,12 +1,12 @@
 import { getTableName, sql } from 'drizzle-orm';
-import { type ClusterNode, listNodes, nameOfNode, runOnNode } from '../../store/db/cluster-nodes.ts';
 import type { Database } from '../../store/db/database.ts';
+import { type ClusterNode, listNodes, nameOfNode, runOnNode } from '../../store/db/layout/cluster-nodes.ts';
 import {
   distributedTables,
   findUndistributed,
   hasCitus,
   isDistributed,
-} from '../../store/db/distribution.ts';
+} from '../../store/db/layout/distribution.ts';
 import { type Finding, failed, finding, ok, warning } from './finding.ts';
 import { preparedSecondsMax } from './limits.ts';
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { getTableName, is, sql } from 'drizzle-orm';
 import { PgTable } from 'drizzle-orm/pg-core';
 import type { Database } from '../../store/db/database.ts';
-import { distributedTables, isDistributed } from '../../store/db/distribution.ts';
+import { distributedTables, isDistributed } from '../../store/db/layout/distribution.ts';
 import { defaultEvents, defaultSegments, serverTimeMs } from '../../store/db/partitions.ts';
 import * as schema from '../../store/db/schema.ts';
 import { isLockConflict } from '../../store/retention/delete-expired.ts';

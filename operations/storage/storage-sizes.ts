@@ -1,7 +1,7 @@
 import { getTableName, is, sql } from 'drizzle-orm';
 import { PgTable } from 'drizzle-orm/pg-core';
 import type { Database } from '../../store/db/database.ts';
-import { hasCitus } from '../../store/db/distribution.ts';
+import { hasCitus } from '../../store/db/layout/distribution.ts';
 import { defaultEvents, defaultSegments } from '../../store/db/partitions.ts';
 import * as schema from '../../store/db/schema.ts';
 import { listWeekPartitions } from '../../store/retention/week-partitions.ts';

@@ -1,6 +1,6 @@
 import { getTableName, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
-import { hasCitus } from '../db/distribution.ts';
+import { hasCitus } from '../db/layout/distribution.ts';
 import { keyOf, type LoggedTable, loggedTables } from './logged-tables.ts';
 
 /** The name of the trigger of each logged table. */

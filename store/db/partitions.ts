@@ -2,7 +2,7 @@ import { getTableName, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import { dayMs } from '../../platform/time.ts';
 import type { Database } from './database.ts';
-import { identifyRows } from './distribution.ts';
+import { identifyRows } from './layout/distribution.ts';
 import { ddlLockTimeoutMs } from './limits.ts';
 import { setPlannerStatistics } from './planner-statistics.ts';
 import { events, segments } from './schema.ts';

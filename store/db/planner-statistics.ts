@@ -1,7 +1,7 @@
 import { getTableName, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import type { Database } from './database.ts';
-import { hasCitus } from './distribution.ts';
+import { hasCitus } from './layout/distribution.ts';
 import { ddlLockTimeoutMs } from './limits.ts';
 import { events, segments } from './schema.ts';
 import { nameOf, numberOf } from './statement.ts';

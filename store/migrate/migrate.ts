@@ -3,7 +3,12 @@ import { ConfigError } from '../../platform/config/config-error.ts';
 import { planTriggers } from '../control/triggers.ts';
 import { openPostgres, type Sql } from '../db/connect.ts';
 import { openDatabase } from '../db/database.ts';
-import { changeShardsInSequence, distributeTables, isDistributed, refuseWorker } from '../db/distribution.ts';
+import {
+  changeShardsInSequence,
+  distributeTables,
+  isDistributed,
+  refuseWorker,
+} from '../db/layout/distribution.ts';
 import { ensurePartitions, serverTimeMs } from '../db/partitions.ts';
 import { releasePlannerStatistics } from '../db/planner-statistics.ts';
 import { grantRights } from '../db/roles/grants.ts';
@@ -49,7 +54,7 @@ export function migrateDatabase(url: string): Promise<void> {
 }
 
 /**
- * Distributes the tables of a migrated database over the workers of a Citus cluster (db/distribution.ts). Safe to call again, and
+ * Distributes the tables of a migrated database over the workers of a Citus cluster (db/layout/distribution.ts). Safe to call again, and
  * from several processes at once.
  *
  * @param url of the coordinator.

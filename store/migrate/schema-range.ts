@@ -3,7 +3,7 @@ import type { Logger } from '../../platform/log.ts';
 import { version } from '../../platform/version.ts';
 import { type Sql, throwIfRejected } from '../db/connect.ts';
 import { openDatabase } from '../db/database.ts';
-import { findUndistributed, refuseWorker } from '../db/distribution.ts';
+import { findUndistributed, refuseWorker } from '../db/layout/distribution.ts';
 import { newestMigration } from '../db/schema/version.ts';
 
 /** The oldest version of Weir that works with the schema of this one. Its services may run while and after the database is migrated. */

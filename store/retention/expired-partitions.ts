@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
-import { hasCitus } from '../db/distribution.ts';
+import { hasCitus } from '../db/layout/distribution.ts';
 import { segments, spaces } from '../db/schema.ts';
 import { isKept, isLockConflict, raiseKept } from './delete-expired.ts';
 import { segmentIdDelayMs } from './limits.ts';

@@ -1,6 +1,6 @@
 import { asc, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
-import { hasCitus } from '../db/distribution.ts';
+import { hasCitus } from '../db/layout/distribution.ts';
 import { defaultSegments } from '../db/partitions.ts';
 import { events, segments } from '../db/schema.ts';
 import { nameOf } from '../db/statement.ts';

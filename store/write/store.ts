@@ -1,7 +1,7 @@
 import type { Part } from '../../platform/queue/group.ts';
 import type { Sql } from '../db/connect.ts';
 import type { Database } from '../db/database.ts';
-import { isDistributed } from '../db/distribution.ts';
+import { isDistributed } from '../db/layout/distribution.ts';
 import { storeOnCluster } from './cluster-store.ts';
 import { distributionReuseMs, knownIdsExpectedMs, separationsMax } from './limits.ts';
 import { isKnownId, isMovedPartition, permanentErrorOf } from './permanent-error.ts';

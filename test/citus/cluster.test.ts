@@ -11,7 +11,7 @@ import { createSpace } from '../../store/accounts/spaces.ts';
 import { readUsage } from '../../store/accounts/usage.ts';
 import { openPostgres, type Sql } from '../../store/db/connect.ts';
 import { type Database, openDatabase } from '../../store/db/database.ts';
-import { distributedTables } from '../../store/db/distribution.ts';
+import { distributedTables } from '../../store/db/layout/distribution.ts';
 import { noSpace } from '../../store/db/limits.ts';
 import { ensurePartitions, findPartitionFaults } from '../../store/db/partitions.ts';
 import {

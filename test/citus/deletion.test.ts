@@ -11,15 +11,15 @@ import { eraseEvents } from '../../operations/erasure/erase.ts';
 import { connectQueue } from '../../platform/queue/connect.ts';
 import { changeSpace, createSpace } from '../../store/accounts/spaces.ts';
 import { readUsage } from '../../store/accounts/usage.ts';
+import { openPostgres } from '../../store/db/connect.ts';
+import { type Database, openDatabase } from '../../store/db/database.ts';
 import {
   type ClusterNode,
   listNodes,
   nameOfNode,
   readPlacements,
   runOnNode,
-} from '../../store/db/cluster-nodes.ts';
-import { openPostgres } from '../../store/db/connect.ts';
-import { type Database, openDatabase } from '../../store/db/database.ts';
+} from '../../store/db/layout/cluster-nodes.ts';
 import { ensurePartitions } from '../../store/db/partitions.ts';
 import { eventIds, events, segments } from '../../store/db/schema.ts';
 import type { EventFilter } from '../../store/read/event-filter.ts';

@@ -10,9 +10,9 @@ import { citusUrl, createCitusDatabase, turnTimeoutMs } from '../../harness/syst
 import { openLog } from '../../platform/log.ts';
 import type { Delivered } from '../../services/writer/delivered.ts';
 import { type StoreWorkers, startStoreWorkers } from '../../services/writer/store-workers.ts';
-import { readPlacements } from '../../store/db/cluster-nodes.ts';
 import { openPostgres, type Sql } from '../../store/db/connect.ts';
 import { type Database, openDatabase } from '../../store/db/database.ts';
+import { readPlacements } from '../../store/db/layout/cluster-nodes.ts';
 import { eventIds, events, usageMonths } from '../../store/db/schema.ts';
 import { until } from '../support/wait.ts';
 

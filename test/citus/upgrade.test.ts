@@ -9,7 +9,7 @@ import { checkCluster } from '../../operations/doctor/cluster-checks.ts';
 import { issueApiKey } from '../../store/accounts/api-keys.ts';
 import { openPostgres, type Sql } from '../../store/db/connect.ts';
 import { type Database, openDatabase } from '../../store/db/database.ts';
-import { distributedTables } from '../../store/db/distribution.ts';
+import { distributedTables } from '../../store/db/layout/distribution.ts';
 import { auditLog, eventIds, events, usageMonths } from '../../store/db/schema.ts';
 import { migrateDatabase } from '../../store/migrate/migrate.ts';
 import { openDashboard } from '../support/dashboard.ts';

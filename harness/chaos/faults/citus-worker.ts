@@ -2,7 +2,7 @@ import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { and, eq } from 'drizzle-orm';
 import { issueApiKey } from '../../../store/accounts/api-keys.ts';
-import { readPlacements } from '../../../store/db/cluster-nodes.ts';
+import { readPlacements } from '../../../store/db/layout/cluster-nodes.ts';
 import { events } from '../../../store/db/schema.ts';
 import type { System } from '../../system/system.ts';
 import { until } from '../../wait.ts';

@@ -1,7 +1,7 @@
 import { getTableName } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
 import type { Sql } from '../../../store/db/connect.ts';
-import { distributedTables } from '../../../store/db/distribution.ts';
+import { distributedTables } from '../../../store/db/layout/distribution.ts';
 import {
   agentStats,
   agentStatsRollups,

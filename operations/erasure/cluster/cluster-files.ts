@@ -1,7 +1,12 @@
 import { sql } from 'drizzle-orm';
 import { PgDialect } from 'drizzle-orm/pg-core';
-import { type ClusterNode, listNodes, nameOfNode, runOnNode } from '../../../store/db/cluster-nodes.ts';
 import type { Database } from '../../../store/db/database.ts';
+import {
+  type ClusterNode,
+  listNodes,
+  nameOfNode,
+  runOnNode,
+} from '../../../store/db/layout/cluster-nodes.ts';
 import { rewrittenEventsMax } from '../../../store/retention/limits.ts';
 import {
   copyWhenUnseen,

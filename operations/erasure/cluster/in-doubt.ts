@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
-import { listNodes, nameOfNode, readPlacements, runOnNode } from '../../../store/db/cluster-nodes.ts';
 import type { Database } from '../../../store/db/database.ts';
+import { listNodes, nameOfNode, readPlacements, runOnNode } from '../../../store/db/layout/cluster-nodes.ts';
 import { inDoubtPollMs, inDoubtWaitMs } from '../limits.ts';
 
 /** A transaction that was prepared on a node before the erasure is neither committed nor rolled back. */

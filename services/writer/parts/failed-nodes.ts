@@ -1,7 +1,7 @@
 import postgres from 'postgres';
 import type { Logger } from '../../../platform/log.ts';
-import { readPlacements } from '../../../store/db/cluster-nodes.ts';
 import type { Database } from '../../../store/db/database.ts';
+import { readPlacements } from '../../../store/db/layout/cluster-nodes.ts';
 import { permanentErrorOf } from '../../../store/write/permanent-error.ts';
 import { lockedDelayMsMax, nodeRetryMs, placementReuseMs } from '../limits.ts';
 import { isLockTimeout } from './locked-spaces.ts';

@@ -1,7 +1,7 @@
 import { getTableName, sql } from 'drizzle-orm';
-import type { Database, Transaction } from './database.ts';
+import type { Database, Transaction } from '../database.ts';
+import { events } from '../schema.ts';
 import { isDistributed } from './distribution.ts';
-import { events } from './schema.ts';
 
 /** A node of a Citus cluster. */
 export interface ClusterNode {

@@ -1,8 +1,8 @@
 import { getTableName, is, sql } from 'drizzle-orm';
 import { getTableConfig, PgTable } from 'drizzle-orm/pg-core';
-import { ConfigError } from '../../platform/config/config-error.ts';
-import type { Database, Transaction } from './database.ts';
-import * as schema from './schema.ts';
+import { ConfigError } from '../../../platform/config/config-error.ts';
+import type { Database, Transaction } from '../database.ts';
+import * as schema from '../schema.ts';
 
 /**
  * The distribution of tables over a Citus cluster (docs/cluster.md). Tables whose primary key begins with the space are

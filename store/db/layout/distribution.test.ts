@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { getTableName, is } from 'drizzle-orm';
 import { PgTable } from 'drizzle-orm/pg-core';
 import { expect, test } from 'vitest';
-import { createDatabase } from '../../test/support/test-servers.ts';
-import { distributeDatabase } from '../migrate/migrate.ts';
-import { openPostgres } from './connect.ts';
-import { openDatabase } from './database.ts';
+import { createDatabase } from '../../../test/support/test-servers.ts';
+import { distributeDatabase } from '../../migrate/migrate.ts';
+import { openPostgres } from '../connect.ts';
+import { openDatabase } from '../database.ts';
+import * as schema from '../schema.ts';
 import { changeShardsInSequence, distributedTables } from './distribution.ts';
-import * as schema from './schema.ts';
 
 /** Checks the requirements of Citus for distributed tables, on a plain Postgres (docs/cluster.md). */
 
