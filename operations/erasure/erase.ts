@@ -1,6 +1,7 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { eq, sql } from 'drizzle-orm';
 import type { Database } from '../../store/db/database.ts';
+import { layoutOf } from '../../store/db/layout/layout.ts';
 import { noSpace } from '../../store/db/limits.ts';
 import { quarantine } from '../../store/db/schema.ts';
 import { untilStatementsEnded } from '../../store/retention/older-snapshots.ts';
@@ -114,7 +115,8 @@ async function eraseAll(
   ];
   const { atMs: startMs, watermarks } = start;
   const queue = await forgottenByQueue(database, connection, { startMs, drainedAtMs, watermarks });
-  const input = { erasure, files, queue, backupRetentionDays, notReached };
+  const layout = await layoutOf(database);
+  const input = { erasure, layout, files, queue, backupRetentionDays, notReached };
   return completeErasure(database, erasure, async (transaction, done) => {
     const receipt = await writeReceipt(transaction, { ...input, ...done });
     return { receipt, stored: { ...storedReceipt(receipt) } };

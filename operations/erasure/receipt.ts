@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'drizzle-orm';
-import { PgDialect } from 'drizzle-orm/pg-core';
 import { dayMs } from '../../platform/time.ts';
 import type { Transaction } from '../../store/db/database.ts';
-import { listNodes, nameOfNode, runOnNode } from '../../store/db/layout/cluster-nodes.ts';
-import { isDistributed } from '../../store/db/layout/distribution.ts';
+import type { Layout } from '../../store/db/layout/layout.ts';
 import { isArchiving } from '../storage/backup-state.ts';
 import type { RewrittenFiles } from './cluster/cluster-files.ts';
 import type { Erasure, ErasureCounts } from './erasure-row.ts';
@@ -38,6 +36,7 @@ export interface Receipt {
 
 export interface ReceiptInput {
   readonly erasure: Erasure;
+  readonly layout: Layout;
   readonly counts: ErasureCounts;
   readonly completedAt: Date;
   readonly files: RewrittenFiles;
@@ -80,7 +79,7 @@ export async function writeReceipt(database: Transaction, input: ReceiptInput): 
     rewrittenTables: files.rewritten,
     forgotten: {
       queue,
-      wal: await forgottenByWal(database, completedAt, backups),
+      wal: forgottenByWal(await readWalSettings(input.layout, database), completedAt, backups),
       backups,
     },
     notReached: [
@@ -121,30 +120,27 @@ const walSettings = sql`SELECT json_build_object('lsn', pg_current_wal_lsn(),
   'timeoutSeconds', extract(epoch FROM current_setting('checkpoint_timeout')::interval)::float8,
   'slots', (SELECT count(*) FROM pg_replication_slots))::text AS settings`;
 
-/** The settings of the server, or of each node of a cluster. */
-async function readWalSettings(database: Transaction): Promise<[node: string, WalSettings][]> {
-  if (!(await isDistributed(database))) {
-    const [row] = await database.execute<{ settings: string }>(walSettings);
-    if (row === undefined) throw new Error('SELECT returned no row');
-    return [['', JSON.parse(row.settings)]];
-  }
-  const { sql: command } = new PgDialect().sqlToQuery(walSettings);
-  const ofNodes: [string, WalSettings][] = [];
-  for (const node of await listNodes(database))
-    ofNodes.push([`${nameOfNode(node)}: `, JSON.parse(await runOnNode(database, node, command))]);
-  return ofNodes;
+/** The settings of each server that stores rows of spaces. */
+async function readWalSettings(
+  layout: Layout,
+  database: Transaction,
+): Promise<[server: string, WalSettings][]> {
+  const ofServers: [string, WalSettings][] = [];
+  for (const server of await layout.listServers(database))
+    ofServers.push([server.name && `${server.name}: `, JSON.parse(await server.run(walSettings))]);
+  return ofServers;
 }
 
 /**
  * A checkpoint removes WAL that crash recovery does not need, unless an archive, a standby or a setting keeps it. On a cluster each
  * node has WAL of its own: the last one decides.
  */
-async function forgottenByWal(
-  database: Transaction,
+function forgottenByWal(
+  ofServers: readonly [string, WalSettings][],
   completedAt: Date,
   backups: Forgotten,
-): Promise<Forgotten> {
-  const ofNodes = (await readWalSettings(database)).map(([node, settings]): Forgotten => {
+): Forgotten {
+  const ofNodes = ofServers.map(([node, settings]): Forgotten => {
     const { at, from } = forgottenByNode(settings, completedAt, backups);
     return { at, from: `${node}${from}` };
   });

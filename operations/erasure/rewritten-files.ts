@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { getTableName, is, sql } from 'drizzle-orm';
 import { PgTable } from 'drizzle-orm/pg-core';
 import type { Database } from '../../store/db/database.ts';
-import { distributedTables, isDistributed } from '../../store/db/layout/distribution.ts';
+import { distributedTables } from '../../store/db/layout/distribution.ts';
+import { layoutOf } from '../../store/db/layout/layout.ts';
 import { defaultEvents, defaultSegments, serverTimeMs } from '../../store/db/partitions.ts';
 import * as schema from '../../store/db/schema.ts';
 import { isLockConflict } from '../../store/retention/delete-expired.ts';
@@ -62,12 +63,12 @@ export async function rewriteFiles(
   if (!(await untilLocked(database))) return { rewritten, left: await namesOfTables(database, tables) };
   const untilMs = performance.now() + writersWaitMs;
   try {
-    const onCluster = await isDistributed(database);
-    if (onCluster) left.push(...(await dropMovedShards(database)));
+    const { isCluster } = await layoutOf(database);
+    if (isCluster) left.push(...(await dropMovedShards(database)));
     for (const table of tables) {
       report(table);
       const wait: WritersWait = { untilMs, report: () => report(`${table}: waiting for older transactions`) };
-      if (onCluster && !localTables.includes(table)) {
+      if (isCluster && !localTables.includes(table)) {
         const files = await rewriteOnCluster(database, erasure.spaceId, table, wait);
         rewritten.push(...files.rewritten);
         left.push(...files.left);

@@ -1,7 +1,7 @@
 import { getTableName, is, sql } from 'drizzle-orm';
 import { PgTable } from 'drizzle-orm/pg-core';
 import type { Database } from '../../store/db/database.ts';
-import { hasCitus } from '../../store/db/layout/distribution.ts';
+import { layoutOf } from '../../store/db/layout/layout.ts';
 import { defaultEvents, defaultSegments } from '../../store/db/partitions.ts';
 import * as schema from '../../store/db/schema.ts';
 import { listWeekPartitions } from '../../store/retention/week-partitions.ts';
@@ -68,19 +68,13 @@ export async function readEstimate(database: Database, name: string): Promise<nu
 /** The bytes of a table with its indexes and TOAST. */
 export type Measure = (name: string) => Promise<number>;
 
-/**
- * Returns a function that measures a table by name. On Citus the coordinator's own relation of a distributed table is empty, and Citus
- * refuses to measure a table that is not distributed.
- */
+/** Returns a function that measures a table by name. */
 export async function openMeasure(database: Database): Promise<Measure> {
-  const size = (await hasCitus(database))
-    ? (
-        name: string,
-      ) => sql`CASE WHEN EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = ${name}::regclass)
-        THEN citus_total_relation_size(${name}::regclass) ELSE pg_total_relation_size(${name}::regclass) END`
-    : (name: string) => sql`pg_total_relation_size(${name}::regclass)`;
+  const layout = await layoutOf(database);
   return async (name) => {
-    const [row] = await database.execute<{ bytes: number }>(sql`SELECT (${size(name)})::float8 AS bytes`);
+    const [row] = await database.execute<{ bytes: number }>(
+      sql`SELECT (${layout.sizeOf(name)})::float8 AS bytes`,
+    );
     return row?.bytes ?? 0;
   };
 }

@@ -78,6 +78,9 @@ export const retryDelayMs = 500;
  */
 export const retryDelayMsMax = 5 * 60_000;
 
+/** Interval at which a writer of a cluster looks for shards without planner statistics: one short query for each node. */
+export const shardStatisticsMs = 60_000;
+
 /** Interval of the check of partitions, which are created weeks ahead, and the pause after a failure. */
 export const partitionCheckMs = 60 * 60_000;
 export const partitionRetryMs = 60_000;

@@ -16,7 +16,8 @@ import { startBackgroundRelay } from '../../store/control/background-relay.ts';
 import { openPostgres, storeTimeoutMs } from '../../store/db/connect.ts';
 import { type Database, openDatabase } from '../../store/db/database.ts';
 import { untilDurable } from '../../store/db/durability.ts';
-import { isDistributed } from '../../store/db/layout/distribution.ts';
+import { layoutOf } from '../../store/db/layout/layout.ts';
+import { setPlannerStatistics } from '../../store/db/planner-statistics.ts';
 import { requireSchemaOnStart } from '../../store/migrate/schema-range.ts';
 import { openQueueFigures } from '../../store/queue-state/queue-figures.ts';
 import { keepStoredCounts } from '../../store/queue-state/stored-counts.ts';
@@ -31,6 +32,7 @@ import { startRetention } from './deletion/retention.ts';
 import {
   clusterGatherMs,
   replayedPollMs,
+  shardStatisticsMs,
   statisticsFoldMs,
   storedCountMs,
   storeLockTimeoutMs,
@@ -76,16 +78,22 @@ export async function startWriter(context: ServiceContext): Promise<Started> {
   const ownSpans = await openOwnSpans('writer', config);
   if (ownSpans !== undefined) resources.use(ownSpans);
   const replays = await readReplays(database);
-  // A failure here is not fatal: a service also starts while Postgres is away.
-  const onCluster = await isDistributed(database).catch(() => false);
-  const gatherMs = onCluster ? clusterGatherMs : 0;
+  // A service also starts while Postgres is away.
+  const isCluster = await layoutOf(database).then(
+    (layout) => layout.isCluster,
+    () => false,
+  );
+  const gatherMs = isCluster ? clusterGatherMs : 0;
   const { WRITER_CONNECTIONS: concurrency } = config;
   const workers = resources.use(
     startStoreWorkers({ database, log, concurrency, onStored, gatherMs, replays }),
   );
   const manager = await retryUntilAvailable(nats, () => jetstreamManager(nats));
   resources.use(startLoop(countingWork(database, manager), log));
-  if (onCluster) await allowMoreWaiting(manager);
+  if (isCluster) {
+    await allowMoreWaiting(manager);
+    resources.use(startLoop(shardStatisticsWork(database), log));
+  }
   const limits = readWindowLimits(config);
   const following = { connection: nats, manager, database, receiver: workers, ownSpans, config, limits, log };
   resources.use(await followStreams(following));
@@ -111,6 +119,15 @@ function startBackgroundWork(options: {
   resources.use(startBackgroundRelay({ database, connection: nats, config, log }));
   resources.use(startErasures(config, database, log));
   for (const work of periodicWorks(database)) resources.use(startLoop(work, log));
+}
+
+/** A shard that was moved has lost its statistics. Its lists are slow until they are set again. */
+function shardStatisticsWork(database: Database): BackgroundWork<unknown> {
+  return {
+    run: () => setPlannerStatistics(database),
+    intervalMs: shardStatisticsMs,
+    failure: 'planner statistics of shards were not set; trying again later',
+  };
 }
 
 function countingWork(database: Database, manager: JetStreamManager): BackgroundWork<unknown> {

@@ -2,7 +2,7 @@ import { getTableName, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import { dayMs } from '../../platform/time.ts';
 import type { Database } from './database.ts';
-import { identifyRows } from './layout/distribution.ts';
+import { layoutOf } from './layout/layout.ts';
 import { ddlLockTimeoutMs } from './limits.ts';
 import { setPlannerStatistics } from './planner-statistics.ts';
 import { events, segments } from './schema.ts';
@@ -56,7 +56,7 @@ export async function listPartitions(database: Database, table: PgTable): Promis
 /**
  * Creates the missing partitions of the current week and the weeks ahead, then those of past weeks with rows in the default
  * partition. Rows of a new partition are moved there from the default partition. A failed week does not stop the others.
- * Sets the planner statistics of every partition, and on Citus what moves of shards need.
+ * Sets the planner statistics of every partition.
  *
  * Safe to call from several processes at once, while rows are written and read.
  *
@@ -71,7 +71,8 @@ export async function ensurePartitions(database: Database, nowMs: number): Promi
     const late = (await findDefaultWeeks(database, table)).filter(({ toMs }) => toMs <= lastMs);
     failures.push(...(await makeWeeks(database, table, late)));
   }
-  await identifyRows(database).catch((error: unknown) => failures.push(error));
+  const layout = await layoutOf(database);
+  await layout.finishPartitions(database).catch((error: unknown) => failures.push(error));
   await setPlannerStatistics(database).catch((error: unknown) => failures.push(error));
   if (failures.length > 0) throw failures[0];
 }

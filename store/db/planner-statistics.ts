@@ -1,7 +1,7 @@
-import { getTableName, type SQL, sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import type { Database } from './database.ts';
-import { hasCitus } from './layout/distribution.ts';
+import { layoutOf } from './layout/layout.ts';
 import { ddlLockTimeoutMs } from './limits.ts';
 import { events, segments } from './schema.ts';
 import { nameOf, numberOf } from './statement.ts';
@@ -75,39 +75,38 @@ function inOrder(): SQL {
 }
 
 /**
- * Sets the statistics of each partition that does not have them yet, or has those of version 0.1.0. Does nothing on Citus, where each shard has its own statistics.
+ * Sets the statistics of each partition that lacks them, or has those of version 0.1.0; on Citus, of each shard of a partition: it does
+ * not get those of the coordinator, and loses its own when it is moved.
  *
- * @throws at a lock time-out. Call again later.
+ * @throws the first failure, such as a lock time-out or a node that is away, after all others were tried. Call again later.
  */
 export async function setPlannerStatistics(database: Database): Promise<void> {
-  if (await hasCitus(database)) return;
-  for (const table of statistics.keys()) {
-    for (const partition of await listPartitions(database, table, lacksStatistics)) {
-      await database.execute(runAll(statisticsOf(table, partition)));
+  const layout = await layoutOf(database);
+  const failures: unknown[] = [];
+  for (const server of await layout.listServers(database)) {
+    try {
+      for (const table of statistics.keys()) {
+        // A JSON array of texts.
+        const names = JSON.parse(await server.run(lacking(layout.selectPartitions(table)))) as string[];
+        for (const name of names) await server.run(runAll(statisticsOf(table, name)));
+      }
+    } catch (error) {
+      failures.push(error);
     }
   }
+  if (failures.length > 0) throw failures[0];
 }
 
-const lacksStatistics = sql`(attstattarget IS DISTINCT FROM 0 OR EXISTS (
-  SELECT FROM pg_stats WHERE schemaname = current_schema() AND tablename = relname AND attname = ${segments.terms.name}
-    AND most_common_elem_freqs[1] <> ${numberOf(termFrequency)}::real))`;
-
-/** Returns the statistics of all partitions to ANALYZE: shards inherit the columns' targets, but not the statistics. */
-export async function releasePlannerStatistics(database: Database): Promise<void> {
-  for (const [table, columns] of statistics) {
-    for (const partition of await listPartitions(database, table, sql`attstattarget = 0`)) {
-      await database.execute(runAll([setTargets(partition, columns, sql`DEFAULT`)]));
-    }
-  }
-}
-
-/** The partitions whose column of spaces has such a statistics target. */
-async function listPartitions(database: Database, table: PgTable, hasTarget: SQL): Promise<string[]> {
-  const rows = await database.execute<{ name: string }>(sql`
-    SELECT relname AS name FROM pg_inherits JOIN pg_class ON oid = inhrelid
-      JOIN pg_attribute ON attrelid = oid AND attname = ${events.spaceId.name}
-    WHERE inhparent = ${getTableName(table)}::regclass AND ${hasTarget}`);
-  return rows.map(({ name }) => name);
+/** The names, as a JSON array, of those partitions whose statistics are not set. */
+function lacking(partitions: SQL): SQL {
+  const ofPartition = sql`schemaname = current_schema() AND tablename = partition.name`;
+  return sql`
+    SELECT coalesce(json_agg(partition.name), '[]')::text AS names FROM (${partitions}) AS partition(name)
+    JOIN pg_attribute ON attrelid = to_regclass(partition.name) AND attname = ${events.spaceId.name}
+    WHERE attstattarget IS DISTINCT FROM 0
+      OR NOT EXISTS (SELECT FROM pg_stats WHERE ${ofPartition} AND attname = ${events.spaceId.name})
+      OR EXISTS (SELECT FROM pg_stats WHERE ${ofPartition} AND attname = ${segments.terms.name}
+        AND most_common_elem_freqs[1] <> ${numberOf(termFrequency)}::real)`;
 }
 
 /** Runs statements with a lock time-out, because reads and writes of the table queue behind waiting DDL. */

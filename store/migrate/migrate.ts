@@ -10,7 +10,7 @@ import {
   refuseWorker,
 } from '../db/layout/distribution.ts';
 import { ensurePartitions, serverTimeMs } from '../db/partitions.ts';
-import { releasePlannerStatistics } from '../db/planner-statistics.ts';
+import { setPlannerStatistics } from '../db/planner-statistics.ts';
 import { grantRights } from '../db/roles/grants.ts';
 import { firstMigration, newestMigration } from '../db/schema/version.ts';
 import { importListPrices } from '../prices/list-prices.ts';
@@ -66,8 +66,9 @@ export function distributeDatabase(url: string, shards?: number): Promise<string
   return whileLocked(url, async (sql) => {
     const database = openDatabase(sql);
     await refuseWorker(database);
-    await releasePlannerStatistics(database);
-    return distributeTables(database, shards);
+    const distributed = await distributeTables(database, shards);
+    await setPlannerStatistics(database);
+    return distributed;
   });
 }
 

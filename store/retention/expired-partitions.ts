@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
-import { hasCitus } from '../db/layout/distribution.ts';
+import { layoutOf } from '../db/layout/layout.ts';
 import { segments, spaces } from '../db/schema.ts';
 import { isKept, isLockConflict, raiseKept } from './delete-expired.ts';
 import { segmentIdDelayMs } from './limits.ts';
@@ -27,7 +27,7 @@ export async function dropExpiredPartitions(
   { rule, latestCutoffMs }: { rule: ExpiryRule; latestCutoffMs: number },
 ): Promise<DroppedPartitions> {
   const result: DroppedPartitions = { dropped: [], locked: [] };
-  const onCitus = await hasCitus(database);
+  const { isCluster: onCitus } = await layoutOf(database);
   for (const week of await listWeekPartitions(database)) {
     if (latestCutoffMs < week.range.toMs + segmentIdDelayMs) continue;
     // Without its segments partition, the receipt times of the events are unknown.

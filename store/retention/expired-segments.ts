@@ -1,6 +1,6 @@
 import { asc, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
-import { hasCitus } from '../db/layout/distribution.ts';
+import { layoutOf } from '../db/layout/layout.ts';
 import { defaultSegments } from '../db/partitions.ts';
 import { events, segments } from '../db/schema.ts';
 import { nameOf } from '../db/statement.ts';
@@ -37,7 +37,7 @@ export async function listSpacesWithExpiredSegments(
   expiries: readonly SpaceExpiry[],
   place: SegmentPlace,
 ): Promise<string[]> {
-  if (await hasCitus(database)) return expiries.map(({ spaceId }) => spaceId);
+  if ((await layoutOf(database)).isCluster) return expiries.map(({ spaceId }) => spaceId);
   const arrayOf = (element: (expiry: SpaceExpiry) => string) => `{${expiries.map(element).join(',')}}`;
   const ids = arrayOf(({ spaceId }) => spaceId);
   const cutoffs = arrayOf(({ cutoffMs }) => new Date(cutoffMs).toISOString());

@@ -10,8 +10,5 @@ export const separationsMax = 4;
  */
 export const knownIdsExpectedMs = 10_000;
 
-/** How long a database counts as not distributed: after `weir migrate --citus` its writers store as before for up to this time. */
-export const distributionReuseMs = 60_000;
-
 /** Deltas that one statement folds at most, some ten seconds of full load: about a second of work after folding did not succeed for long. */
 export const deltasPerFoldMax = 50_000;

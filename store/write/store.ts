@@ -1,9 +1,9 @@
 import type { Part } from '../../platform/queue/group.ts';
 import type { Sql } from '../db/connect.ts';
 import type { Database } from '../db/database.ts';
-import { isDistributed } from '../db/layout/distribution.ts';
+import { layoutOf } from '../db/layout/layout.ts';
 import { storeOnCluster } from './cluster-store.ts';
-import { distributionReuseMs, knownIdsExpectedMs, separationsMax } from './limits.ts';
+import { knownIdsExpectedMs, separationsMax } from './limits.ts';
 import { isKnownId, isMovedPartition, permanentErrorOf } from './permanent-error.ts';
 import { quarantineEvent } from './quarantine.ts';
 import { findRepeatedIds, separateKnown, separateRepeated } from './repeats.ts';
@@ -67,12 +67,11 @@ async function storeWhole(
   database: Database,
   parts: readonly Part[],
 ): Promise<Pick<StoreResult, 'inserted' | 'hadKnown'>> {
+  const insert = (await layoutOf(database)).isCluster ? runOnCluster : runStoreStatement;
   let tried = parts;
   for (let attempt = 1; ; attempt++) {
     try {
-      const inserted = (await storesOnCluster(database))
-        ? await runOnCluster(database.$client, tried)
-        : await runStoreStatement(database.$client, tried);
+      const inserted = await insert(database.$client, tried);
       return { inserted, hadKnown: tried !== parts };
     } catch (error) {
       if (isKnownId(error)) {
@@ -90,30 +89,15 @@ async function storeWhole(
 /** When each pool last stored events of which the ledger had some. */
 const knownIdsSinceMs = new WeakMap<Sql, number>();
 
-/** When each pool last had a database whose tables are not distributed; undefined after one whose tables are. */
-const plainSinceMs = new WeakMap<Sql, number | undefined>();
-
-/** Whether the tables are distributed. Tables may become distributed, but never plain again. */
-async function storesOnCluster(database: Database): Promise<boolean> {
-  const { $client: client } = database;
-  const sinceMs = plainSinceMs.get(client) ?? Number.NEGATIVE_INFINITY;
-  if (plainSinceMs.has(client) && plainSinceMs.get(client) === undefined) return true;
-  if (performance.now() - sinceMs < distributionReuseMs) return false;
-  const found = await isDistributed(database);
-  plainSinceMs.set(client, found ? undefined : performance.now());
-  return found;
-}
-
-/** Pools whose database had no deltas left after its tables were distributed: statements on a cluster write none. */
+/** Clusters whose tables have no deltas left from before they were distributed: statements there write none. */
 const foldedOnCluster = new WeakSet<Sql>();
 
 /** Adds the deltas of all statements to the statistics (ADR 0040). */
 export async function foldStored(database: Database): Promise<void> {
   const { $client: client } = database;
-  const isOnCluster = await storesOnCluster(database);
   if (foldedOnCluster.has(client)) return;
-  const folded = await foldStatistics(database);
-  if (isOnCluster && folded === 0) foldedOnCluster.add(client);
+  const { isCluster } = await layoutOf(database);
+  if ((await foldStatistics(database)) === 0 && isCluster) foldedOnCluster.add(client);
 }
 
 async function runOnCluster(client: Sql, parts: readonly Part[]): Promise<number> {

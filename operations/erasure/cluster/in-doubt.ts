@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../store/db/database.ts';
-import { listNodes, nameOfNode, readPlacements, runOnNode } from '../../../store/db/layout/cluster-nodes.ts';
+import { layoutOf } from '../../../store/db/layout/layout.ts';
 import { inDoubtPollMs, inDoubtWaitMs } from '../limits.ts';
 
 /** A transaction that was prepared on a node before the erasure is neither committed nor rolled back. */
@@ -21,20 +21,20 @@ export async function untilNoneInDoubt(
   spaceId: string,
   report: (text: string) => void,
 ): Promise<void> {
-  const placements = await readPlacements(database, [spaceId]);
-  if (placements === undefined) return;
-  for (const node of await listNodes(database)) {
-    if (nameOfNode(node) !== placements.get(spaceId)) continue;
-    const xid = await runOnNode(database, node, 'SELECT pg_snapshot_xmax(pg_current_snapshot())::text');
-    const older = `SELECT count(*)::text FROM pg_prepared_xacts
-      WHERE database = current_database() AND age(transaction) > age('${BigInt(xid)}'::xid8::xid)`;
+  const layout = await layoutOf(database);
+  const placements = await layout.readPlacements(database, [spaceId]);
+  for (const server of placements === undefined ? [] : await layout.listServers(database)) {
+    if (server.name !== placements?.get(spaceId)) continue;
+    const xid = await server.run(sql`SELECT pg_snapshot_xmax(pg_current_snapshot())::text`);
+    const older = sql`SELECT count(*)::text FROM pg_prepared_xacts
+      WHERE database = current_database() AND age(transaction) > age(${String(BigInt(xid))}::xid8::xid)`;
     const deadlineMs = performance.now() + inDoubtWaitMs;
-    while ((await runOnNode(database, node, older)) !== '0') {
+    while ((await server.run(older)) !== '0') {
       if (performance.now() > deadlineMs)
         throw new TransactionInDoubtError(
-          `a transaction is in doubt on ${nameOfNode(node)}: see pg_prepared_xacts there. Run the command again when it has ended.`,
+          `a transaction is in doubt on ${server.name}: see pg_prepared_xacts there. Run the command again when it has ended.`,
         );
-      report(`waiting for a transaction in doubt on ${nameOfNode(node)}`);
+      report(`waiting for a transaction in doubt on ${server.name}`);
       // Only a superuser may call it. Otherwise Citus recovers by itself.
       await database.execute(sql`SELECT recover_prepared_transactions()`).catch(() => {});
       await sleep(inDoubtPollMs);

@@ -1,7 +1,7 @@
 import postgres from 'postgres';
 import type { Logger } from '../../../platform/log.ts';
 import type { Database } from '../../../store/db/database.ts';
-import { readPlacements } from '../../../store/db/layout/cluster-nodes.ts';
+import { layoutOf } from '../../../store/db/layout/layout.ts';
 import { permanentErrorOf } from '../../../store/write/permanent-error.ts';
 import { lockedDelayMsMax, nodeRetryMs, placementReuseMs } from '../limits.ts';
 import { isLockTimeout } from './locked-spaces.ts';
@@ -79,7 +79,9 @@ export class FailedNodes {
     const unknown = [...spaceIds].filter((spaceId) => this.#placements?.has(spaceId) === false);
     if (unknown.length > 0) {
       if (this.#placements?.size === 0) this.#readAtMs = performance.now();
-      const read = await readPlacements(this.#database, unknown).catch(() => null);
+      const read = await layoutOf(this.#database)
+        .then((layout) => layout.readPlacements(this.#database, unknown))
+        .catch(() => null);
       // Without an answer, the error of the statement is the one to report.
       if (read === null) return undefined;
       this.#placements = read && new Map([...(this.#placements ?? []), ...read]);

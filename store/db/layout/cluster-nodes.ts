@@ -1,7 +1,6 @@
 import { getTableName, sql } from 'drizzle-orm';
 import type { Database, Transaction } from '../database.ts';
 import { events } from '../schema.ts';
-import { isDistributed } from './distribution.ts';
 
 /** A node of a Citus cluster. */
 export interface ClusterNode {
@@ -38,17 +37,11 @@ export async function runOnNode(
   throw new Error(`${nameOfNode(node)}: ${row?.result ?? 'no answer'}`);
 }
 
-/**
- * Finds where the rows of spaces are in a Citus cluster.
- *
- * @returns the node of each space, as `host:port`; undefined when the tables are not distributed. A space has no node while its
- * shard is being moved.
- */
+/** The node of each space, as `host:port`. A space has none while its shard is being moved. */
 export async function readPlacements(
   database: Database,
   spaceIds: Iterable<string>,
-): Promise<ReadonlyMap<string, string> | undefined> {
-  if (!(await isDistributed(database))) return undefined;
+): Promise<ReadonlyMap<string, string>> {
   const rows = await database.execute<{ spaceId: string; node: string }>(sql`
     SELECT space.id::text AS "spaceId", nodename || ':' || nodeport AS node
     FROM unnest(${`{${[...new Set(spaceIds)].join()}}`}::uuid[]) AS space(id)

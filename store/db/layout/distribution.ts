@@ -79,10 +79,9 @@ export async function distributeTables(database: Database, shards?: number): Pro
 
 /**
  * Sets the replica identity of the tables and partitions without a primary key, which Citus needs to move shards while events are stored.
- * It adds the old row to the WAL of each UPDATE and DELETE, and nothing to that of an INSERT. No effect without Citus.
+ * It adds the old row to the WAL of each UPDATE and DELETE, and nothing to that of an INSERT.
  */
 export async function identifyRows(database: Database): Promise<void> {
-  if (!(await isDistributed(database))) return;
   const found = await database.execute<{ name: string }>(sql`
     SELECT relation.oid::regclass::text AS name
     FROM pg_dist_partition JOIN pg_class AS relation ON relation.oid = logicalrelid
