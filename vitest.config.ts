@@ -1,6 +1,7 @@
 import { env } from 'node:process';
 import { defineConfig } from 'vitest/config';
 import { BudgetReporter } from './test/support/run/budget-reporter.ts';
+import { preloadOption } from './launcher/preload.mjs';
 import { LongestFirst } from './test/support/run/longest-first.ts';
 import { slowFiles } from './test/support/run/slow-files.ts';
 
@@ -44,8 +45,7 @@ export default defineConfig({
     reporters: ['default', new BudgetReporter(), ...reportFile],
     // Test files share a process, and so load each module once. The suite takes a third less CPU time.
     isolate: false,
-    // Loading Drizzle takes 0.4 s less (ADR 0014).
-    execArgv: ['--import=./store/db/fast-imports.ts'],
+    execArgv: [preloadOption()],
     projects: [
       {
         extends: true,

@@ -4,7 +4,7 @@ import process from 'node:process';
 // Both before all other imports: a short command spends half of its time compiling, and most of the rest on Drizzle's
 // package.json.
 enableCompileCache();
-await import('../store/db/fast-imports.ts');
+await import('../store/db/preload/preload.ts');
 const { runCommandLine } = await import('./program.ts');
 
 process.exitCode = await runCommandLine(process.argv.slice(2), {

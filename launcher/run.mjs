@@ -11,14 +11,13 @@ import { constants } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { ensureInstalled, InstallError } from './bootstrap/install.mjs';
+import { preloadUrl } from './preload.mjs';
 
 /** The first Node version with the type stripping and the built-in modules that we use. */
 const nodeMajorMin = 26;
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Loaded before every script: it makes loading Drizzle 0.4 s faster, and corrects the Postgres driver. */
-const preload = new URL('../store/db/fast-imports.ts', import.meta.url).href;
 const own = process.argv.slice(2);
 const packages = own[0] === '--packages';
 const [name, ...args] = packages ? own.slice(1) : own;
@@ -31,7 +30,7 @@ try {
     process.argv = [process.execPath, script, ...args];
     // With compiled code in a cache Node does not load its TypeScript parser, which takes 17 MB of the supervisor's memory.
     module.enableCompileCache(join(root, 'node_modules', '.cache', 'weir-compiled'));
-    await import(preload);
+    await import(preloadUrl());
     await import(pathToFileURL(script).href);
   } else {
     await runInNode(node, [...process.execArgv, fileURLToPath(import.meta.url), ...own]);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { execPath } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { preloadOption } from '../../launcher/preload.mjs';
 import { cacheDirectory } from '../../launcher/provision/cache-directory.ts';
 
 /** The version that installations are upgraded from. To change with each release. */
@@ -58,9 +59,8 @@ export async function findReleaseFault(env: Record<string, string | undefined>):
 
 /** The command line of another checkout. @returns what it printed, parsed as JSON. */
 export function openCommandLine(root: string, env: Record<string, string>) {
-  const preload = join(root, 'lib/db/fast-imports.ts');
   return async (...args: readonly string[]): Promise<Record<string, string>> => {
-    const { stdout } = await run(execPath, [`--import=${preload}`, join(root, 'cli/main.ts'), ...args], {
+    const { stdout } = await run(execPath, [preloadOption(root), join(root, 'cli/main.ts'), ...args], {
       env,
     });
     return JSON.parse(stdout);

@@ -4,7 +4,8 @@ import { flushCompileCache, getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
 import process from 'node:process';
 import { serviceNames } from '../../platform/config/variables.ts';
-import { nodeOptionsOf, preloadOption, scriptOf } from './service-process.ts';
+import { preloadOption } from '../preload.mjs';
+import { nodeOptionsOf, scriptOf } from './service-process.ts';
 
 /**
  * Keeps the code that this process has compiled, and runs its script again in the same process. When no code was compiled, or none can be

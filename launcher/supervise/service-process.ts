@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, existsSync, openSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { execPath } from 'node:process';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { type ServiceName, serviceNames } from '../../platform/config/variables.ts';
 import { drainTimeoutMs } from '../../platform/service-limits.ts';
+import { preloadOption } from '../preload.mjs';
 import {
   describeExit,
   exitOf,
@@ -35,15 +36,6 @@ const readyTimeoutMs = 60_000;
  * The import makes loading Drizzle cheap (ADR 0014), and corrects the Postgres driver (ADR 0004).
  */
 const nodeOptions = (root: string) => ['--v8-pool-size=0', preloadOption(root)];
-
-/** The first is of this version, the other of 0.1.0. */
-const preloads = ['store/db/fast-imports.ts', 'lib/db/fast-imports.ts'];
-
-export const preloadOption = (root = ownRoot): string => {
-  const preload = preloads.map((path) => join(root, path)).find((path) => existsSync(path));
-  if (preload === undefined) throw new Error(`${root} has none of ${preloads.join(', ')}`);
-  return `--import=${pathToFileURL(preload).href}`;
-};
 
 /**
  * The dashboard API and the writer allocate in bursts, already while they load their code, which let V8's young generation grow to

@@ -1,8 +1,8 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { preloadOption } from '../preload.mjs';
 import type { TaskAnswer, TaskRequest, Tasks } from '../start-tasks.ts';
-import { preloadOption } from './service-process.ts';
 
 type Result<Name extends keyof Tasks> = Awaited<ReturnType<Tasks[Name]>>;
 

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import postgres from 'postgres';
 import { ConfigError } from '../../platform/config/config-error.ts';
 import { idleInTransactionMs } from './limits.ts';
+import { correctionMark } from './preload/correction-mark.ts';
 import { socketOpener } from './socket.ts';
 
 /** Postgres cancels a store statement after this time, and its messages are delivered again. */
@@ -29,8 +30,14 @@ export interface PostgresOptions {
 /**
  * Opens a pool of connections to Postgres. Connections are opened on demand and reopened when they break.
  * The returned pool closes with `await using`.
+ *
+ * @throws Error when the driver is not corrected (preload/driver-correction.ts).
  */
 export function openPostgres(url: string, options: PostgresOptions): Sql & AsyncDisposable {
+  if (!(correctionMark in globalThis))
+    throw new Error(
+      'the Postgres driver is not corrected: start node with --import ./store/db/preload/preload.ts',
+    );
   const { statementTimeoutMs } = options;
   const silenceMsMax = statementTimeoutMs === 0 ? 0 : statementTimeoutMs + postgresGraceMs;
   const sql = postgres(url, {

@@ -20,7 +20,7 @@ test('the printed curl command works, a second start is rejected, and SIGTERM le
   const first = weir.launch({ NODE_COMPILE_CACHE: cache.path });
   await first.ready();
   // Its code was not compiled, so it has run its script again (launcher/supervise/compile-cache.ts).
-  expect(readProcess(first.pid)?.commandLine).toContain('fast-imports.ts');
+  expect(readProcess(first.pid)?.commandLine).toContain('preload.ts');
   expect(await runPrintedCurl(first.output())).toEqual({ message: 'Queued 1 event.' });
   // stdout is not a terminal.
   const { apiKey, password } = weir.connection();

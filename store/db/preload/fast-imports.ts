@@ -4,8 +4,7 @@ import { type ResolveFnOutput, type ResolveHookContext, registerHooks } from 'no
 const modular = /\/node_modules\/(?:drizzle-orm|zod|@bufbuild\/protobuf|@connectrpc\/[\w-]+)\//;
 
 /**
- * Speeds up loading our files and large packages, and patches postgres.js. Load it before any other module:
- * `node --import ./store/db/fast-imports.ts`.
+ * Speeds up loading our files and large packages.
  *
  * Node 26 parses the package.json again for each module: drizzle-orm's 179 KB for 300 modules take 0.4 s and leave 240 MB of
  * garbage, the other packages take 0.1 s. A relative import with a known format does not need it, and the name of a package need be
@@ -25,7 +24,7 @@ registerHooks({
 });
 
 /** A folder of ours: `sdk` has a package.json of its own. */
-const ownFolder = new RegExp(`^${RegExp.escape(new URL('../../', import.meta.url).href)}[^/]+/`);
+const ownFolder = new RegExp(`^${RegExp.escape(new URL('../../../', import.meta.url).href)}[^/]+/`);
 
 /** Resolved names of packages. */
 const packages = new Map<string, ResolveFnOutput>();
@@ -51,25 +50,3 @@ function formatOf(specifier: string, { parentURL, conditions }: ResolveHookConte
   // `require` between CommonJS files of Drizzle ends with .cjs.
   return specifier.endsWith('.cjs') ? 'commonjs' : undefined;
 }
-
-/**
- * postgres.js defers the write of a query to the end of the event-loop turn. When the connection closes before, it cancels
- * the write but does not reset the timer's variable: it never writes on this connection again, and each query on it fails
- * after the connect time-out, until the process ends (ADR 0004). Remove this hook when a release resets the variable.
- */
-registerHooks({
-  load(url, context, nextLoad) {
-    const loaded = nextLoad(url, context);
-    if (!url.endsWith('/node_modules/postgres/src/connection.js')) return loaded;
-    const original = String(loaded.source);
-    const source = original.replaceAll(
-      /^( *)clearImmediate\(nextWriteTimer\)$/gm,
-      '$1clearImmediate(nextWriteTimer); chunk = nextWriteTimer = null',
-    );
-    if (source === original)
-      throw new Error(
-        `${url} has no clearImmediate(nextWriteTimer): store/db/fast-imports.ts corrects another release of postgres.js`,
-      );
-    return { ...loaded, source };
-  },
-});

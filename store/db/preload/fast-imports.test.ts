@@ -6,10 +6,10 @@ import { execPath } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { inheritedEnvironment } from '../../test/support/run/inherited-environment.ts';
+import { inheritedEnvironment } from '../../../test/support/run/inherited-environment.ts';
 
 const hooks = new URL('fast-imports.ts', import.meta.url).href;
-const service = fileURLToPath(new URL('../../services/dashboard-api/main.ts', import.meta.url));
+const service = fileURLToPath(new URL('../../../services/dashboard-api/main.ts', import.meta.url));
 
 /** Records how each import resolves. Registered last, it is asked first. */
 const recorder = `data:text/javascript,${encodeURIComponent(`
