@@ -11,8 +11,9 @@ export interface KeptAttributes {
 }
 
 /**
- * Selects the additional properties of an event that are stored as a column: all of them, or, when their JSON is longer
- * than {@link attributesCharsMax}, as many as fit, the shortest first. Filters find only these; the segment has all.
+ * Selects the additional properties of an event that are stored as a column: all of them, or, when their JSON
+ * is longer than {@link attributesCharsMax}, as many as fit, the shortest first. Filters find only these; the
+ * segment has all.
  *
  * @returns undefined when nothing is kept.
  */
@@ -27,7 +28,10 @@ export function keepAttributes(properties: Properties): KeptAttributes | undefin
   return { json: toJson(properties, json), entries: properties };
 }
 
-/** Takes two passes and builds no array of entries: 4 MiB can have half a million, which exceed the worker's memory. */
+/**
+ * Takes two passes and builds no array of entries: 4 MiB can have half a million, which exceed the worker's
+ * memory.
+ */
 function fittingEntries(properties: Properties): Properties {
   const counts = new Uint32Array(attributesCharsMax);
   for (const key in properties) {
@@ -57,7 +61,8 @@ function entryChars(key: string, value: string | number | undefined): number {
 }
 
 function toJson(entries: Properties, json: string): string {
-  // Postgres rejects U+0000 and lone surrogates in JSON. JSON.stringify escapes both, so JSON without `\u` has neither.
+  // Postgres rejects U+0000 and lone surrogates in JSON. JSON.stringify escapes both, so JSON without `\u`
+  // has neither.
   return json.includes('\\u') ? JSON.stringify(storableEntries(entries)) : json;
 }
 

@@ -7,8 +7,8 @@ export type ColumnName = Exclude<keyof Columns, '$typeName' | '$unknown'>;
 export type ColumnType = 'uuid' | 'integer' | 'double precision' | 'text' | 'json';
 
 /**
- * The type of each column. A field that is added to the proto does not compile until it is added here; a test compares
- * this table with the database's columns.
+ * The type of each column. A field that is added to the proto does not compile until it is added here; a test
+ * compares this table with the database's columns.
  */
 export const columnTypes: Record<ColumnName, ColumnType> = {
   id: 'uuid',

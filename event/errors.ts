@@ -2,8 +2,8 @@ import type { Code } from '@connectrpc/connect';
 import { errorDetailsCharsMax } from '../platform/limits.ts';
 
 /**
- * Every error that ingest returns, in the order of docs/api.md §7. The last three are not part of the public contract.
- * `condition` is the text of that table, and of the OpenAPI document.
+ * Every error that ingest returns, in the order of docs/api.md §7. The last three are not part of the public
+ * contract. `condition` is the text of that table, and of the OpenAPI document.
  */
 export const errorTable = {
   invalid_request_body: {
@@ -97,8 +97,8 @@ export interface ErrorBody {
 }
 
 /**
- * An error that is returned to the client. `details` is public: it may name positions in the client's request, never
- * internal state. `cause` is for the log.
+ * An error that is returned to the client. `details` is public: it may name positions in the client's
+ * request, never internal state. `cause` is for the log.
  */
 export class IngestError extends Error {
   readonly id: ErrorId;
@@ -122,7 +122,10 @@ export class IngestError extends Error {
     return { error: { id: this.id, title, status, details: this.message.toWellFormed() } };
   }
 
-  /** Converts a thrown value to an error for the client. An unexpected error becomes a 500 without internal details. */
+  /**
+   * Converts a thrown value to an error for the client. An unexpected error becomes a 500 without internal
+   * details.
+   */
   static from(thrown: unknown): IngestError {
     if (thrown instanceof IngestError) return thrown;
     return new IngestError(

@@ -1,8 +1,8 @@
 import { countBits, latencyBuckets, latencyOf } from './latency.ts';
 
 /**
- * Sums stored sketches and computes quantiles of the sum. A chart of a month sums half a million elements, so the counts
- * are in one array, which can be cleared and reused.
+ * Sums stored sketches and computes quantiles of the sum. A chart of a month sums half a million elements, so
+ * the counts are in one array, which can be cleared and reused.
  */
 export class LatencySketch {
   readonly #counts = new Float64Array(latencyBuckets);
@@ -18,8 +18,8 @@ export class LatencySketch {
   }
 
   /**
-   * Adds concatenated sketches in Postgres's binary array format (`array_send`). Sending them as text takes Postgres and
-   * this process three times as long.
+   * Adds concatenated sketches in Postgres's binary array format (`array_send`). Sending them as text takes
+   * Postgres and this process three times as long.
    */
   addBinary(arrays: Uint8Array): void {
     const view = new DataView(arrays.buffer, arrays.byteOffset, arrays.byteLength);
@@ -79,12 +79,18 @@ export class LatencySketch {
   }
 }
 
-/** Counts wrap around: an event may be subtracted in one row before the row that counts it is folded into it (ADR 0040). */
+/**
+ * Counts wrap around: an event may be subtracted in one row before the row that counts it is folded into it
+ * (ADR 0040).
+ */
 function signed(count: number): number {
   return count < 2 ** (countBits - 1) ? count : count - 2 ** countBits;
 }
 
-/** An array starts with the number of dimensions, flags and the element type; then the length and lower bound of each dimension. */
+/**
+ * An array starts with the number of dimensions, flags and the element type; then the length and lower bound
+ * of each dimension.
+ */
 const headBytes = 12;
 const dimensionBytes = 8;
 /** Each element is its length, then eight bytes in big-endian order. */

@@ -8,14 +8,19 @@ export function inputPreview(event: IngestEvent): string | undefined {
   return preview(event.type === 'llm' ? event.properties.llm.input?.prompt : event.properties.tool.input);
 }
 
-/** The preview of an event's output in lists: the text, or the tool calls of a model that returned no text. */
+/**
+ * The preview of an event's output in lists: the text, or the tool calls of a model that returned no text.
+ */
 export function outputPreview(event: IngestEvent): string | undefined {
   if (event.type === 'tool') return preview(event.properties.tool.output);
   const { response, toolCalls } = event.properties.llm.output ?? {};
   return response || !toolCalls?.length ? preview(response) : callsPreview(toolCalls);
 }
 
-/** Formats calls like code, `get_weather({"city":"Bern"})`: JSON often has the name after the arguments, where it is cut off. */
+/**
+ * Formats calls like code, `get_weather({"city":"Bern"})`: JSON often has the name after the arguments, where
+ * it is cut off.
+ */
 function callsPreview(calls: readonly unknown[]): string | undefined {
   let text = '';
   for (const call of calls) {

@@ -8,8 +8,8 @@ import { cutText, quoteElement } from './text.ts';
 import { countTokens, type TokenCounts } from './token-counts.ts';
 
 /**
- * The version of the projection (columns and terms). Increment it when `weir reproject` has to recompute stored events
- * (docs/reproject.md).
+ * The version of the projection (columns and terms). Increment it when `weir reproject` has to recompute
+ * stored events (docs/reproject.md).
  */
 export const projectionVersion = 3;
 
@@ -165,8 +165,8 @@ class ColumnBuilder {
 }
 
 /**
- * The statistics divide the start by a minute, and Postgres rejects a quotient that underflows, which would send the
- * event to quarantine. Such a start is stored as 0.
+ * The statistics divide the start by a minute, and Postgres rejects a quotient that underflows, which would
+ * send the event to quarantine. Such a start is stored as 0.
  */
 function divisibleTime(timeMs: number): number {
   return timeMs / 60_000 === 0 ? 0 : timeMs;

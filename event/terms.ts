@@ -4,11 +4,12 @@ import { recentTermsMax, recentTermTextCharsMax, segmentTermsMax } from './limit
 import { asStored, storableText } from './text.ts';
 
 /**
- * Terms: 64-bit hashes of the values that events can be filtered by. A segment is stored with the distinct terms of its
- * events, under an inverted index (ADR 0018). A term only shows that an event may match: queries compare the columns too,
- * so hash collisions are harmless.
+ * Terms: 64-bit hashes of the values that events can be filtered by. A segment is stored with the distinct
+ * terms of its events, under an inverted index (ADR 0018). A term only shows that an event may match: queries
+ * compare the columns too, so hash collisions are harmless.
  *
- * A term is computed from the stored value: the first 256 characters, with U+FFFD for characters that Postgres rejects.
+ * A term is computed from the stored value: the first 256 characters, with U+FFFD for characters that
+ * Postgres rejects.
  */
 
 /** The columns that have terms. Attributes have terms, too. */
@@ -32,12 +33,15 @@ export type TermSource =
   | { readonly column: TermColumn; readonly value: string }
   | { readonly attribute: string; readonly value: string };
 
-/** Terms with the scope `error` are of events with that state only. They make a filter by a value and the state precise. */
+/**
+ * Terms with the scope `error` are of events with that state only. They make a filter by a value and the
+ * state precise.
+ */
 export type TermScope = 'any' | 'error';
 
 /**
- * The hashes of recent texts. Types, models, agents and traces occur again in the requests that follow, and a hash takes several times as
- * long as a look-up.
+ * The hashes of recent texts. Types, models, agents and traces occur again in the requests that follow, and a
+ * hash takes several times as long as a look-up.
  */
 const recentHashes = new Map<string, bigint>();
 
@@ -51,11 +55,15 @@ export function hashTerm(source: TermSource, scope: TermScope): bigint {
   );
 }
 
-/** Replaces the terms of a segment that has more than {@link segmentTermsMax}. Such a segment is a candidate for every filter. */
+/**
+ * Replaces the terms of a segment that has more than {@link segmentTermsMax}. Such a segment is a candidate
+ * for every filter.
+ */
 export const anyTerm = hash64('any');
 
 /**
- * Converts terms to those of a space. Spaces share no terms, so a search in one space reads no postings of another.
+ * Converts terms to those of a space. Spaces share no terms, so a search in one space reads no postings of
+ * another.
  */
 export function inSpace(spaceId: string, terms: Iterable<bigint>): bigint[] {
   const space = hash64(`space\0${spaceId}`);
@@ -108,8 +116,8 @@ export class TermCollector {
 }
 
 /**
- * The values of one column or attribute seen so far, separately for events with the state `error`. Consecutive events share most values,
- * and comparing is faster than a look-up; a single event needs no sets.
+ * The values of one column or attribute seen so far, separately for events with the state `error`.
+ * Consecutive events share most values, and comparing is faster than a look-up; a single event needs no sets.
  */
 class SeenValues {
   #ok: Set<string> | undefined;

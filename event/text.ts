@@ -1,8 +1,8 @@
 import { columnCharsMax } from './limits.ts';
 
 /**
- * Text for Postgres, which stores neither U+0000 nor lone surrogates: both become U+FFFD in a column, and are kept in the
- * segment (docs/api.md).
+ * Text for Postgres, which stores neither U+0000 nor lone surrogates: both become U+FFFD in a column, and are
+ * kept in the segment (docs/api.md).
  */
 
 /** Characters that a quoted element must escape, and one that Postgres cannot store. */
@@ -23,7 +23,10 @@ export function storableText(text: string): string {
   return wellFormed.includes('\0') ? wellFormed.replaceAll('\0', '\uFFFD') : wellFormed;
 }
 
-/** The text as the writer stores it in a column: a longer one would match nothing, and Postgres rejects U+0000. */
+/**
+ * The text as the writer stores it in a column: a longer one would match nothing, and Postgres rejects
+ * U+0000.
+ */
 export function asStored(text: string): string {
   return storableText(cutText(text, columnCharsMax));
 }
@@ -38,8 +41,8 @@ export function quoteElement(text: string): string {
 }
 
 /**
- * Splits the inside of a Postgres array literal into its elements, each as it is written there. They are the results of
- * quoteElement, numbers, UUIDs and NULLs, joined by commas.
+ * Splits the inside of a Postgres array literal into its elements, each as it is written there. They are the
+ * results of quoteElement, numbers, UUIDs and NULLs, joined by commas.
  */
 export function splitElements(inside: string): string[] {
   return inside === '' ? [] : (inside.match(/"(?:[^"\\]|\\.)*"|[^,]+/gs) ?? []);

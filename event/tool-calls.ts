@@ -1,4 +1,7 @@
-/** Tool calls in a model's output. docs/api.md §2.6 does not name their fields; these are the names of providers and SDKs. */
+/**
+ * Tool calls in a model's output. docs/api.md §2.6 does not name their fields; these are the names of
+ * providers and SDKs.
+ */
 
 /** The name of the called tool; undefined when no known field has it. */
 export function calledTool(call: unknown): string | undefined {

@@ -12,8 +12,9 @@ export interface BatchRules {
   /** Whether a parsed value matches the schema of events. */
   isEvent(this: void, value: unknown): value is IngestEvent;
   /**
-   * Checks a parsed request body, in the order of docs/api.md: the root is an object, `events` is an array, it has at most
-   * 500 entries, the nesting is within `jsonDepthMax`, every event matches the schema. Returns the events.
+   * Checks a parsed request body, in the order of docs/api.md: the root is an object, `events` is an array,
+   * it has at most 500 entries, the nesting is within `jsonDepthMax`, every event matches the schema. Returns
+   * the events.
    *
    * @throws IngestError `invalid_event_batch`, `too_many_events`.
    */
@@ -21,8 +22,8 @@ export interface BatchRules {
 }
 
 /**
- * Ajv does not check the schema against the meta-schema here: compiling the meta-schema takes longer than compiling ours,
- * in each thread of ingest. validate.test.ts checks it.
+ * Ajv does not check the schema against the meta-schema here: compiling the meta-schema takes longer than
+ * compiling ours, in each thread of ingest. validate.test.ts checks it.
  */
 const ajvOptions: Options = {
   discriminator: true,

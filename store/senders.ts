@@ -25,8 +25,8 @@ export interface Sender extends SenderCounts {
 }
 
 /**
- * Most senders of a space. Names and versions come from programs, which may put anything into them; the counts of further
- * senders go to one row. Concurrent writers can exceed it by their number of new senders.
+ * Most senders of a space. Names and versions come from programs, which may put anything into them; the
+ * counts of further senders go to one row. Concurrent writers can exceed it by their number of new senders.
  */
 export const sendersPerSpaceMax = 200;
 

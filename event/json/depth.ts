@@ -28,8 +28,8 @@ export interface ShallowJson {
 }
 
 /**
- * Empties the objects and arrays at level `levels`, so that the JSON nests no deeper: JSON.parse blocks for half a second
- * on 4 MiB of brackets. Invalid JSON stays invalid, unless the error is in a removed part.
+ * Empties the objects and arrays at level `levels`, so that the JSON nests no deeper: JSON.parse blocks for
+ * half a second on 4 MiB of brackets. Invalid JSON stays invalid, unless the error is in a removed part.
  *
  * @returns `bytes` themselves when they nest no deeper.
  */

@@ -4,18 +4,20 @@ const openBrace = 0x7b;
 const openBracket = 0x5b;
 
 /**
- * Down to this depth, objects and arrays without escaped keys are parsed by JSON.parse, which is ten times as fast.
- * Detecting escaped keys takes a scan per level; without this bound the work would grow with depth times bytes.
+ * Down to this depth, objects and arrays without escaped keys are parsed by JSON.parse, which is ten times as
+ * fast. Detecting escaped keys takes a scan per level; without this bound the work would grow with depth
+ * times bytes.
  */
 const scannedLevels = 5;
 
 /**
  * Parses JSON in which keys are written with escapes, to the value that JSON.parse should give.
  *
- * JSON.parse can return a wrong key for an escaped one (nodejs/node#63785, a bug of V8): when another object of the
- * process has the same first keys, and its next key equals the beginning of the escaped key's source text, V8 returns
- * that key. After one client's `{"a":0,"\\":0}` it reads another client's `{"a":1,"\u00e9":2}` as `{"a":1,"\\":2}`, however
- * the first object was made. Keys without escapes are read correctly.
+ * JSON.parse can return a wrong key for an escaped one (nodejs/node#63785, a bug of V8): when another object
+ * of the process has the same first keys, and its next key equals the beginning of the escaped key's source
+ * text, V8 returns that key. After one client's `{"a":0,"\\":0}` it reads another client's
+ * `{"a":1,"\u00e9":2}` as `{"a":1,"\\":2}`, however the first object was made. Keys without escapes are read
+ * correctly.
  *
  * Here JSON.parse sees only single keys and scalars, and values without escaped keys.
  *

@@ -1,10 +1,10 @@
 import { jsonDepthMax } from '../../platform/limits.ts';
 
 /**
- * Walks over the bytes of JSON without building values, so that parts of it can be cut out byte for byte. Each function
- * takes the position of a value and returns the position after it. The input is expected to be valid JSON: the walk
- * throws at errors in the structure, and where values nest deeper than any request body may, but it does not check
- * the content of strings, numbers and literals.
+ * Walks over the bytes of JSON without building values, so that parts of it can be cut out byte for byte.
+ * Each function takes the position of a value and returns the position after it. The input is expected to be
+ * valid JSON: the walk throws at errors in the structure, and where values nest deeper than any request body
+ * may, but it does not check the content of strings, numbers and literals.
  */
 
 const quote = 0x22;
@@ -16,7 +16,10 @@ const closeBracket = 0x5d;
 const comma = 0x2c;
 const colon = 0x3a;
 
-/** Bytes of a string that are examined one by one before `indexOf` searches its end: the call costs more than they do. */
+/**
+ * Bytes of a string that are examined one by one before `indexOf` searches its end: the call costs more than
+ * they do.
+ */
 const shortStringBytes = 32;
 
 /** The positions of a value: of its first byte, and of the byte after its last. */
@@ -29,7 +32,10 @@ export interface Range {
 export interface ScanState {
   /** Whether a key is written with an escape (see parse-escaped-keys.ts). */
   hasEscapedKey: boolean;
-  /** How many more nested values there may be. Members, elements, objects and arrays count, since each costs parsing time. */
+  /**
+   * How many more nested values there may be. Members, elements, objects and arrays count, since each costs
+   * parsing time.
+   */
   valuesLeft: number;
   /** How deep objects and arrays may nest in the value that is skipped. */
   readonly depthMax: number;
@@ -57,7 +63,10 @@ export function newScanState(
   return { hasEscapedKey: false, valuesLeft: valuesMax, depthMax, known };
 }
 
-/** Called with a member's key (quotes included) and the position of its value; returns the position after the value. */
+/**
+ * Called with a member's key (quotes included) and the position of its value; returns the position after the
+ * value.
+ */
 type VisitMember = (key: Range, valueStart: number) => number;
 
 /** Called with the position of an element; returns the position after it. */

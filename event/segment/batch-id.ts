@@ -8,8 +8,8 @@ export interface BatchRange {
 const format = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}):(\d{1,9})-(\d{1,9})$/i;
 
 /**
- * The value of `Weir-Batch-Id` (docs/api.md §4.3): the ranges of the batch, separated by commas. A batch has one range, or
- * several when it was too large for one queue message.
+ * The value of `Weir-Batch-Id` (docs/api.md §4.3): the ranges of the batch, separated by commas. A batch has
+ * one range, or several when it was too large for one queue message.
  */
 export function formatBatchId(ranges: readonly BatchRange[]): string {
   return ranges.map(({ segmentId, first, last }) => `${segmentId}:${first}-${last}`).join(', ');

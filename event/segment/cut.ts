@@ -13,16 +13,19 @@ import {
 
 const openBracket = 0x5b;
 
-/** Replaces an erased event in its segment, so that other events keep their indexes (docs/data-lifecycle.md#erasure). No event is a number. */
+/**
+ * Replaces an erased event in its segment, so that other events keep their indexes
+ * (docs/data-lifecycle.md#erasure). No event is a number.
+ */
 export const erasedText = '0';
 
 /**
- * Cuts events out of a segment as the exact JSON text that was sent: nothing is parsed, so 64-bit integers and escapes are
- * kept.
+ * Cuts events out of a segment as the exact JSON text that was sent: nothing is parsed, so 64-bit integers
+ * and escapes are kept.
  *
- * A segment is one or more request bodies `{"events":[…], …}`, concatenated; an index counts the events of all of them,
- * from 0. The events of a body are those that JSON.parse gives: of several `events` members the last one, however its
- * key is escaped.
+ * A segment is one or more request bodies `{"events":[…], …}`, concatenated; an index counts the events of
+ * all of them, from 0. The events of a body are those that JSON.parse gives: of several `events` members the
+ * last one, however its key is escaped.
  *
  * @returns the text of each index that the segment holds; an index past its end is absent.
  * @throws Error when the segment is damaged.
@@ -62,7 +65,8 @@ export function isErased(segment: Buffer, { start, end }: Range): boolean {
 }
 
 /**
- * Builds a segment of one body from these events, byte for byte, without the bytes around them. Undefined is an erased event.
+ * Builds a segment of one body from these events, byte for byte, without the bytes around them. Undefined is
+ * an erased event.
  *
  * @returns newly allocated bytes, which do not keep `segment` in memory.
  */
@@ -79,8 +83,8 @@ export function joinEvents(segment: Buffer, events: readonly (Range | undefined)
 }
 
 /**
- * Whether the request body in `bytes` contains only its events. Other members, or a second `events`, are never read, but
- * may hold personal data.
+ * Whether the request body in `bytes` contains only its events. Other members, or a second `events`, are
+ * never read, but may hold personal data.
  *
  * @param events the ranges of its events: at least one.
  */
@@ -114,8 +118,8 @@ export interface BodyLayout {
  * Locates the events of the request body that starts at `at`.
  *
  * @param scanState the limits of the walk.
- * @throws Error when the JSON's structure is damaged, for more than `eventsMax` events in one array, and past the limits of
- * the walk.
+ * @throws Error when the JSON's structure is damaged, for more than `eventsMax` events in one array, and past
+ * the limits of the walk.
  */
 export function locateEvents(
   bytes: Buffer,

@@ -9,8 +9,8 @@ export interface WantedText {
 }
 
 /**
- * Prepares a search. Encoders differ in what they escape: only what JSON requires, all non-ASCII characters (Python's
- * default), or `/` (PHP). Text whose escapes are mixed is not found.
+ * Prepares a search. Encoders differ in what they escape: only what JSON requires, all non-ASCII characters
+ * (Python's default), or `/` (PHP). Text whose escapes are mixed is not found.
  */
 export function wantedText(text: string, matchCase: boolean): WantedText {
   const wanted = matchCase ? text : text.toLowerCase();

@@ -3,8 +3,8 @@ import { joinEvents, listEvents } from './cut.ts';
 import { decompressSegment } from './parsed-event.ts';
 
 /**
- * Rebuilds a segment with some of its events. They keep their bytes and indexes; the other events are replaced by `0`, and
- * the bytes around events are dropped.
+ * Rebuilds a segment with some of its events. They keep their bytes and indexes; the other events are
+ * replaced by `0`, and the bytes around events are dropped.
  *
  * @throws Error when the segment is damaged.
  */

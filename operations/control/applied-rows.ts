@@ -20,7 +20,8 @@ export interface AppliedRows {
 }
 
 /**
- * Gives each row that the stream names the state of its last change, in one transaction. The changes are not logged again.
+ * Gives each row that the stream names the state of its last change, in one transaction. The changes are not
+ * logged again.
  */
 export function applyRows(
   database: Database,
@@ -115,7 +116,10 @@ function isReferenced(table: PgTable): boolean {
   );
 }
 
-/** Removes the rows that are deleted, and those that are added again: unique values may have moved from one row to another. */
+/**
+ * Removes the rows that are deleted, and those that are added again: unique values may have moved from one
+ * row to another.
+ */
 async function removeRows(transaction: Transaction, { table }: LoggedTable): Promise<void> {
   const gone = isReferenced(table) ? sql` AND operation = 'delete'` : sql``;
   await transaction.execute(sql`DELETE FROM ${table} AS kept USING last_states WHERE ${isRow(table)}${gone}`);

@@ -99,7 +99,10 @@ async function readRows(sql: Sql): Promise<Map<string, Map<string, string>>> {
 
 const random = createRandom(24);
 
-/** Inserts, changes or deletes a random row of a random table. A change that violates a constraint is not made. */
+/**
+ * Inserts, changes or deletes a random row of a random table. A change that violates a constraint is not
+ * made.
+ */
 async function changeSomething(sql: Sql): Promise<void> {
   const logged = pick(loggedTables);
   try {
@@ -144,7 +147,9 @@ async function deleteRow(sql: Sql, { table, operations }: LoggedTable): Promise<
   );
 }
 
-/** A value as jsonb_populate_record takes it. Texts are of few, so that unique values move from row to row. */
+/**
+ * A value as jsonb_populate_record takes it. Texts are of few, so that unique values move from row to row.
+ */
 async function someValue(sql: Sql, table: PgTable, column: PgColumn): Promise<unknown> {
   const parent = getTableConfig(table).foreignKeys.find((key) => key.reference().columns.includes(column));
   if (parent !== undefined) {

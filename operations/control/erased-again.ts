@@ -30,11 +30,16 @@ import { wipeIds } from '../erasure/wiped-part.ts';
 
 /** What was erased again. */
 export interface ErasedAgain {
-  /** Ids that the restored database did not know: the queue still has their events, which are not stored now. */
+  /**
+   * Ids that the restored database did not know: the queue still has their events, which are not stored now.
+   */
   readonly idsAdded: number;
   /** Rows of the restored database that were deleted, with their texts. */
   readonly eventsErased: number;
-  /** What was not reached: damaged segments, unreadable entries of the quarantine, and tables whose files may have erased bytes. */
+  /**
+   * What was not reached: damaged segments, unreadable entries of the quarantine, and tables whose files may
+   * have erased bytes.
+   */
   readonly notReached: readonly string[];
 }
 
@@ -114,8 +119,8 @@ async function eraseStored(database: Database, { spaceId, erasureId, merged, ids
 }
 
 /**
- * Adds the ids to the ledger. Those that are new are counted, since the queue's delivery will not count them: the sums of reasoning tokens
- * lack theirs, which no column has.
+ * Adds the ids to the ledger. Those that are new are counted, since the queue's delivery will not count them:
+ * the sums of reasoning tokens lack theirs, which no column has.
  *
  * @returns how many were new.
  */
@@ -137,7 +142,8 @@ async function addToLedger(
 /**
  * The statement that adds events to usage and statistics, or subtracts them.
  *
- * @param counted their counted columns. @param newIds a common table expression: only events with its ids are counted.
+ * @param counted their counted columns. @param newIds a common table expression: only events with its ids are
+ * counted.
  */
 function countEvents(
   spaceId: string,

@@ -31,7 +31,10 @@ const namedSettings = [
   'max_prepared_transactions',
 ] as const;
 
-/** Checks each node of a Citus cluster, and that no table stays local. @returns nothing on a Postgres without Citus. */
+/**
+ * Checks each node of a Citus cluster, and that no table stays local. @returns nothing on a Postgres without
+ * Citus.
+ */
 export async function checkCluster(database: Database): Promise<Finding[]> {
   if (!(await hasCitus(database))) return [];
   const areDistributed = await isDistributed(database);

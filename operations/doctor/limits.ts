@@ -5,7 +5,10 @@ export const queuedSecondsMax = 60;
 export const queueRatioMax = 0.7;
 export const diskFreeRatioMin = 0.15;
 
-/** A transaction that is open for longer keeps dead rows of all tables, in seconds. Long exports end within minutes. */
+/**
+ * A transaction that is open for longer keeps dead rows of all tables, in seconds. Long exports end within
+ * minutes.
+ */
 export const transactionSecondsMax = 3_600;
 
 /** Partitions are made five weeks ahead. With fewer than two the writer has not made any for three weeks. */
@@ -14,14 +17,23 @@ export const weeksAheadMin = 2;
 /** A backup a day, and half a day for one that failed. In seconds. */
 export const backupSecondsMax = 36 * 3_600;
 
-/** A tenth of it is written in seconds under load; more means that Postgres cannot archive, and keeps its WAL until the disk is full. */
+/**
+ * A tenth of it is written in seconds under load; more means that Postgres cannot archive, and keeps its WAL
+ * until the disk is full.
+ */
 export const archiveBehindBytesMax = 512 * 1024 ** 2;
 
 /** Age of a change that the control stream does not have. Writers relay once a second. */
 export const pendingChangeSecondsMax = 60;
 
-/** A prepared transaction that is older is in doubt: Citus resolves those of a failed commit within a minute. In seconds. */
+/**
+ * A prepared transaction that is older is in doubt: Citus resolves those of a failed commit within a minute.
+ * In seconds.
+ */
 export const preparedSecondsMax = 300;
 
-/** Rows that wait to be added to the statistics. Writers fold up to 50,000 at a time, every two seconds, and at once when there are more. */
+/**
+ * Rows that wait to be added to the statistics. Writers fold up to 50,000 at a time, every two seconds, and
+ * at once when there are more.
+ */
 export const waitingDeltasMax = 200_000;

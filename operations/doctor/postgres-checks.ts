@@ -14,7 +14,10 @@ import { type Finding, failed, finding, ok, skipped, warning } from './finding.t
 import { archiveBehindBytesMax, backupSecondsMax, transactionSecondsMax, weeksAheadMin } from './limits.ts';
 import { checkStatistics } from './statistics-checks.ts';
 
-/** Checks Postgres: its version and settings, the schema, the partitions, its clock, and what waits for an operator. */
+/**
+ * Checks Postgres: its version and settings, the schema, the partitions, its clock, and what waits for an
+ * operator.
+ */
 export async function checkPostgres(database: Database): Promise<Finding[]> {
   const reached = await finding('postgres.reachable', 'Start Postgres, or correct DATABASE_URL.', () =>
     checkVersion(database),

@@ -18,7 +18,10 @@ import { readWindowLimits } from '../../store/queue-state/window-limits.ts';
 import { type Finding, failed, finding, ok, warning } from './finding.ts';
 import { queuedSecondsMax, queueRatioMax } from './limits.ts';
 
-/** Checks nats-server: that it syncs every message, that the streams have Weir's settings, and how full they are. */
+/**
+ * Checks nats-server: that it syncs every message, that the streams have Weir's settings, and how full they
+ * are.
+ */
 export async function checkQueue(connection: NatsConnection, config: Config): Promise<Finding[]> {
   const manager = await jetstreamManager(connection, { checkAPI: false });
   const action = 'Start an ingest: it creates the streams.';
@@ -105,7 +108,10 @@ async function checkBacklog(
   ];
 }
 
-/** Whether the replay window reaches back as far as the operator has chosen. By default it reaches as far as its bytes do. */
+/**
+ * Whether the replay window reaches back as far as the operator has chosen. By default it reaches as far as
+ * its bytes do.
+ */
 function checkWindow(check: string, config: Config, state: StreamState): Finding[] {
   const { stream, firstAt, firstSequence, nowMs } = state;
   if (!stream.keepsStored) return [];

@@ -7,7 +7,10 @@ import { clockDifferenceMsMax } from '../../store/db/limits.ts';
 import { schemaVersion } from '../../store/db/schema/version.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 
-/** Checks the services that are running: which there are, and whether their versions, peppers and clocks agree. */
+/**
+ * Checks the services that are running: which there are, and whether their versions, peppers and clocks
+ * agree.
+ */
 export async function checkServices(
   connection: NatsConnection,
   pepper: string | undefined,

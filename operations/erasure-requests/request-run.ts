@@ -32,8 +32,8 @@ const requestLock = 7_394_214;
 const requestTable = getTableName(erasureRequests);
 
 /**
- * Runs a requested erasure as `weir erase` does. Of several writers one runs it: the others find it locked, or completed. When the
- * writer is killed, the next one resumes it.
+ * Runs a requested erasure as `weir erase` does. Of several writers one runs it: the others find it locked,
+ * or completed. When the writer is killed, the next one resumes it.
  *
  * @returns the receipt; undefined when another process runs it, or another erasure in the space.
  * @throws the failure of the attempt, which is recorded in the request; the request is tried again later.
@@ -118,7 +118,10 @@ async function beginRequest(erasing: Database, isRow: SQL | undefined) {
   });
 }
 
-/** Ends a request that a restore took up again, and whose user or thread has nothing: it was erased before, or deleted by retention. */
+/**
+ * Ends a request that a restore took up again, and whose user or thread has nothing: it was erased before, or
+ * deleted by retention.
+ */
 async function endRequest(
   erasing: Database,
   { spaceId, id, subject, requestedBy }: typeof erasureRequests.$inferSelect,

@@ -6,7 +6,9 @@ import { insertBelow, namesOf } from '../../store/db/statement.ts';
 import { type EventsSubject, type Subject, termOf } from '../erasure/subject.ts';
 import { erasuresListed, openRequestsMax } from './limits.ts';
 
-/** An erasure that was requested in the dashboard and is not completed. It does not name the user or thread. */
+/**
+ * An erasure that was requested in the dashboard and is not completed. It does not name the user or thread.
+ */
 export interface OpenRequest {
   readonly id: string;
   readonly subject: Subject['kind'];

@@ -14,11 +14,14 @@ import {
 import { nameOf, namesOf } from '../../store/db/statement.ts';
 import { spaceGraceMs } from './limits.ts';
 
-/** The deletion of a space (docs/data-lifecycle.md#deletion): a request that becomes due after a day. A writer runs it like an erasure. */
+/**
+ * The deletion of a space (docs/data-lifecycle.md#deletion): a request that becomes due after a day. A writer
+ * runs it like an erasure.
+ */
 
 /**
- * Marks a space as deleted. From then on nobody reads or writes it, and after the grace it is deleted for good. Marking it again can
- * only shorten the grace.
+ * Marks a space as deleted. From then on nobody reads or writes it, and after the grace it is deleted for
+ * good. Marking it again can only shorten the grace.
  *
  * @param graceMs by default a day.
  * @returns the space with the end of the grace; undefined when there is no such space.
@@ -59,7 +62,8 @@ export async function restoreSpace(
   spaceId: string,
   actor: Actor,
 ): Promise<Space | undefined> {
-  // Of this and the writer that begins the deletion, one changes the row, and the other one finds that it does not match.
+  // Of this and the writer that begins the deletion, one changes the row, and the other one finds that it
+  // does not match.
   const cancelled = database.$with('cancelled').as(
     database
       .delete(erasureRequests)
@@ -85,8 +89,8 @@ export async function restoreSpace(
 }
 
 /**
- * Begins the deletion in one transaction: the space, its keys and its members do not exist any more, and nothing is stored for it.
- * Calling it again changes nothing.
+ * Begins the deletion in one transaction: the space, its keys and its members do not exist any more, and
+ * nothing is stored for it. Calling it again changes nothing.
  */
 export async function beginDeletion(
   transaction: Transaction,
@@ -112,8 +116,9 @@ export async function beginDeletion(
 }
 
 /**
- * Requests the deletions again that a restored database has lost: of spaces in their grace, and of those that were deleted since, whose
- * rows the restored database has. To be called after the control stream was applied (ADR 32).
+ * Requests the deletions again that a restored database has lost: of spaces in their grace, and of those that
+ * were deleted since, whose rows the restored database has. To be called after the control stream was applied
+ * (ADR 32).
  */
 export async function requestLostDeletions(database: Database): Promise<void> {
   const { spaceId, id, subject, requestedBy, attemptAt } = erasureRequests;

@@ -17,8 +17,9 @@ interface SpaceTable {
 }
 
 /**
- * What stays of a deleted space (ADR 30): that it was deleted, the receipts of its erasures, and the usage of its months, for bills.
- * `erasure_requests` has the request that is running, and `events` and `segments` are erased before.
+ * What stays of a deleted space (ADR 30): that it was deleted, the receipts of its erasures, and the usage of
+ * its months, for bills. `erasure_requests` has the request that is running, and `events` and `segments` are
+ * erased before.
  */
 const keptTables: readonly PgTable[] = [
   ...[schema.deletedSpaces, schema.erasures, schema.usageMonths, schema.erasureRequests],
@@ -26,8 +27,8 @@ const keptTables: readonly PgTable[] = [
 ];
 
 /**
- * Tables from which statements of writers derive rows of others, in this order: of traces, changes of events with their numbers and
- * statistics; of deltas, statistics; of numbers, delays.
+ * Tables from which statements of writers derive rows of others, in this order: of traces, changes of events
+ * with their numbers and statistics; of deltas, statistics; of numbers, delays.
  */
 const sources: readonly PgTable[] = [schema.traces, schema.statisticDeltas, schema.commitCounters];
 
@@ -37,8 +38,8 @@ const spaceTables: readonly SpaceTable[] = Object.values(schema)
   .flatMap(toSpaceTable);
 
 /**
- * The tables that lost rows before: `spaces` and those with a foreign key to it when the deletion began, and the table from which
- * writers delete rows every two seconds.
+ * The tables that lost rows before: `spaces` and those with a foreign key to it when the deletion began, and
+ * the table from which writers delete rows every two seconds.
  */
 const tablesOfSpaces: readonly string[] = Object.values(schema)
   .filter((one) => is(one, PgTable))
@@ -59,8 +60,8 @@ function toSpaceTable(table: PgTable): SpaceTable[] {
 }
 
 /**
- * Deletes what is left of a space besides its events: in all tables, in batches of one transaction each. It can be killed and called
- * again. Nothing is stored for the space any more, so it ends.
+ * Deletes what is left of a space besides its events: in all tables, in batches of one transaction each. It
+ * can be killed and called again. Nothing is stored for the space any more, so it ends.
  */
 export async function deleteSpaceRows(
   database: Database,
@@ -88,7 +89,10 @@ export async function deleteSpaceRows(
     .where(and(eq(spaceId, erasure.spaceId), ne(id, erasure.request?.id ?? erasure.spaceId)));
 }
 
-/** Deletes ranges of the key, in its order: a query for any rows would pass over those deleted before, again and again. */
+/**
+ * Deletes ranges of the key, in its order: a query for any rows would pass over those deleted before, again
+ * and again.
+ */
 async function deleteRows(database: Database, erasure: Erasure, one: SpaceTable): Promise<number> {
   const { table, spaceId, key } = one;
   const isOfSpace = and(eq(spaceId, erasure.spaceId), isDeleted(table));

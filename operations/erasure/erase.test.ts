@@ -78,7 +78,8 @@ test('the events of a user are erased; all others stay byte for byte', async () 
     eventOf('b', { additionalProperties: { n: 1 } }),
     eventOf('gone'),
   ];
-  // Unusual but valid JSON: white space, an integer beyond double precision, escapes, members around `events`.
+  // Unusual but valid JSON: white space, an integer beyond double precision, escapes, members around
+  // `events`.
   const odd = `{ "secret-of-gone": "words", "events" : [ ${JSON.stringify(eventOf('c')).replace('"n":1', '"n":12345678901234567890')} ,
     ${JSON.stringify(eventOf('gone')).replace('"gone"', '"\\u0067one"').replace('"userId"', '"us\\u0065rId"')} , ${JSON.stringify(eventOf('d')).replace('Hello', 'H\\u00e9llo')} ] } `;
   const parts = [partOf(spaceId, sent), bodyPart(spaceId, odd), partOf(spaceId, [eventOf('gone')])];

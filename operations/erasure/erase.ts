@@ -33,7 +33,10 @@ export interface EraseOptions {
   readonly report?: (text: string) => void;
   /** Milliseconds without progress of the queue after which the erasure gives up. */
   readonly queueStuckMs?: number;
-  /** The request in the dashboard that it serves, which is deleted with the completion. Without it the operator erases. */
+  /**
+   * The request in the dashboard that it serves, which is deleted with the completion. Without it the
+   * operator erases.
+   */
   readonly request?: { readonly id: string; readonly requestedBy: string };
 }
 
@@ -46,8 +49,9 @@ export class ErasureRunningError extends Error {
 const eraseLock = 7_394_213;
 
 /**
- * Erases all events of the subject that were accepted before the call (docs/data-lifecycle.md#erasure). Events accepted later stay. The process can
- * be killed at any time; calling again with the same subject resumes the erasure.
+ * Erases all events of the subject that were accepted before the call (docs/data-lifecycle.md#erasure).
+ * Events accepted later stay. The process can be killed at any time; calling again with the same subject
+ * resumes the erasure.
  *
  * @param database with one connection and no short statement time-out.
  * @throws ErasureRunningError, QueueStuckError, TransactionInDoubtError, or a driver error.
@@ -96,7 +100,8 @@ async function eraseAll(
   });
   const drainedAtMs = Date.now();
   await untilNoneInDoubt(database, spaceId, report);
-  // Repeats until a pass finds nothing: messages queued at the start may have been stored after the last pass. Their number is finite.
+  // Repeats until a pass finds nothing: messages queued at the start may have been stored after the last
+  // pass. Their number is finite.
   let pass = await erasePass(database, erasure, report);
   while (pass.found > 0) pass = await erasePass(database, erasure, report);
   if (deleteRows !== undefined) await deleteRows(database, erasure, report);
@@ -130,8 +135,8 @@ interface Pass {
 }
 
 /**
- * Erases what is in the database now. The quarantine comes first: a replay moves its events into segments, and nothing moves events
- * back.
+ * Erases what is in the database now. The quarantine comes first: a replay moves its events into segments,
+ * and nothing moves events back.
  */
 async function erasePass(
   database: Database,

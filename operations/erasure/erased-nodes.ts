@@ -11,8 +11,9 @@ import { nodesTable } from './rewritten-files.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * Clears the texts of a subject's spans. The rows stay, with the random ids of OpenTelemetry: a span that is sent again is then not new,
- * and does not restore them. Call it when all spans that were accepted before the start are stored.
+ * Clears the texts of a subject's spans. The rows stay, with the random ids of OpenTelemetry: a span that is
+ * sent again is then not new, and does not restore them. Call it when all spans that were accepted before the
+ * start are stored.
  *
  * @returns the number of spans.
  */
@@ -53,8 +54,8 @@ export async function eraseNodes(database: Database, erasure: Erasure): Promise<
 }
 
 /**
- * The ids of events that were merged into these. Their messages are in the queue: after a restore to a time before the merge they would
- * be stored again.
+ * The ids of events that were merged into these. Their messages are in the queue: after a restore to a time
+ * before the merge they would be stored again.
  */
 export async function findMerged(
   transaction: Transaction,

@@ -29,8 +29,9 @@ export interface QuarantineWipe {
 }
 
 /**
- * Erases the subject's events from the quarantine of a space, one entry per transaction. The other events of an entry stay
- * replayable. The ids of erased events are added to the ledger: they were never stored, and without it a resend would be stored.
+ * Erases the subject's events from the quarantine of a space, one entry per transaction. The other events of
+ * an entry stay replayable. The ids of erased events are added to the ledger: they were never stored, and
+ * without it a resend would be stored.
  */
 export function eraseQuarantine(database: Database, erasure: Erasure): Promise<ErasedQuarantine> {
   return wipeQuarantine(database, {
@@ -77,7 +78,9 @@ export async function wipeQuarantine(database: Database, wipe: QuarantineWipe): 
   }
 }
 
-/** A replay locks the entry until its events are stored, so they are found either here or in their segment. */
+/**
+ * A replay locks the entry until its events are stored, so they are found either here or in their segment.
+ */
 async function eraseEntry(
   transaction: Transaction,
   { spaceId, wipe, note }: QuarantineWipe,

@@ -6,8 +6,9 @@ import { controlChanges, events, segments } from '../../store/db/schema.ts';
 import type { Erasure } from './erasure-row.ts';
 
 /**
- * The record of what an erasure erased, for the control stream (ADR 32). After a restore it is erased again, before the queue delivers it
- * again. It has ids and the measures that usage and statistics keep, and nothing that names the subject.
+ * The record of what an erasure erased, for the control stream (ADR 32). After a restore it is erased again,
+ * before the queue delivers it again. It has ids and the measures that usage and statistics keep, and nothing
+ * that names the subject.
  */
 export const erasedRecord = z.object({
   spaceId: z.string(),
@@ -16,7 +17,10 @@ export const erasedRecord = z.object({
   ids: z.array(z.string()),
   /** The counted columns of those that were stored, by the names in the database. */
   counted: z.array(z.record(z.string(), z.unknown())),
-  /** Of events that had been merged into those, or removed as sums of them, and were taken out of usage and statistics then. */
+  /**
+   * Of events that had been merged into those, or removed as sums of them, and were taken out of usage and
+   * statistics then.
+   */
   merged: z.array(z.string()).default([]),
   /** Rows of `trace_nodes` after their texts were cleared. */
   nodes: z.array(z.record(z.string(), z.unknown())),

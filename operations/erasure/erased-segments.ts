@@ -46,8 +46,9 @@ type GoneRow = Parameters<typeof countedRow>[0] & {
 };
 
 /**
- * Erases the subject's events from these segments in one transaction: rows, and texts in the segments. A segment has no text
- * without a row (ADR 0024). A segment without events is deleted. If the process is killed, nothing is changed.
+ * Erases the subject's events from these segments in one transaction: rows, and texts in the segments. A
+ * segment has no text without a row (ADR 0024). A segment without events is deleted. If the process is
+ * killed, nothing is changed.
  *
  * Segments are locked first, in the same order as retention locks them, to avoid deadlocks.
  */
@@ -155,7 +156,10 @@ class BatchErasure {
     return Map.groupBy(rows, ({ segmentId }) => segmentId);
   }
 
-  /** Called for one segment at a time, so memory holds one segment. @returns undefined when the segment cannot be read. */
+  /**
+   * Called for one segment at a time, so memory holds one segment. @returns undefined when the segment cannot
+   * be read.
+   */
   async #wipe(id: string, gone: ReadonlySet<number>) {
     const [stored] = await this.#transaction
       .select({ body: segments.body, rawBytes: segments.rawBytes })

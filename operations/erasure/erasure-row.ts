@@ -140,7 +140,8 @@ export async function noteWritten(
 }
 
 /**
- * Completes an erasure: stores its receipt, writes a row in the audit log, and deletes its request, in one transaction.
+ * Completes an erasure: stores its receipt, writes a row in the audit log, and deletes its request, in one
+ * transaction.
  *
  * @param writeReceipt `stored` does not name the user or thread.
  * @returns the receipt, which may name them.

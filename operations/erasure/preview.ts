@@ -10,7 +10,10 @@ export interface ErasurePreview {
   readonly events: number;
   readonly segments: number;
   readonly quarantineEvents: number;
-  /** The first and the last start time of the events, ISO 8601; null without events. Those in quarantine are not included. */
+  /**
+   * The first and the last start time of the events, ISO 8601; null without events. Those in quarantine are
+   * not included.
+   */
   readonly from: string | null;
   readonly to: string | null;
   /** False when the time limit ended the count: there are at least this many. */

@@ -3,7 +3,10 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { countQueued, type Watermark } from '../../store/queue-state/watermark.ts';
 import { queuePollMs, queueStuckMs } from './limits.ts';
 
-/** Messages published before the start are still queued: no writer is running, or Postgres rejects both the events and quarantine entries. */
+/**
+ * Messages published before the start are still queued: no writer is running, or Postgres rejects both the
+ * events and quarantine entries.
+ */
 export class QueueStuckError extends Error {
   override name = 'QueueStuckError';
 }

@@ -47,8 +47,8 @@ export interface ReceiptInput {
 }
 
 /**
- * The receipt as it is stored: the user or thread is replaced by `sha256:` and the hash of `SPACE:user:ID`, so that somebody who has the
- * id can verify whom the receipt is about.
+ * The receipt as it is stored: the user or thread is replaced by `sha256:` and the hash of `SPACE:user:ID`,
+ * so that somebody who has the id can verify whom the receipt is about.
  */
 export function storedReceipt(receipt: Receipt): Receipt {
   const { spaceId, subject } = receipt;
@@ -132,8 +132,8 @@ async function readWalSettings(
 }
 
 /**
- * A checkpoint removes WAL that crash recovery does not need, unless an archive, a standby or a setting keeps it. On a cluster each
- * node has WAL of its own: the last one decides.
+ * A checkpoint removes WAL that crash recovery does not need, unless an archive, a standby or a setting keeps
+ * it. On a cluster each node has WAL of its own: the last one decides.
  */
 function forgottenByWal(
   ofServers: readonly [string, WalSettings][],

@@ -42,11 +42,12 @@ const distributed = distributedTables.map(getTableName);
 const localTables = wholeTables.filter((name) => !distributed.includes(name));
 
 /**
- * Rewrites the tables that had erased rows into new files. Deleting a row only frees its space in a page, and VACUUM does not
- * overwrite it; a new file is certain not to contain it. Readers continue; writers of the same week wait for the copy.
+ * Rewrites the tables that had erased rows into new files. Deleting a row only frees its space in a page, and
+ * VACUUM does not overwrite it; a new file is certain not to contain it. Readers continue; writers of the
+ * same week wait for the copy.
  *
- * @returns `left`: partitions with too many events to copy while writers wait, and tables that could not be locked. While a long pass
- * of retention runs, all tables.
+ * @returns `left`: partitions with too many events to copy while writers wait, and tables that could not be
+ * locked. While a long pass of retention runs, all tables.
  */
 export async function rewriteFiles(
   database: Database,
@@ -59,7 +60,8 @@ export async function rewriteFiles(
   const rewritten: string[] = [];
   const left: string[] = [];
   if (tables.length === 0) return { rewritten, left };
-  // Poll instead of waiting in a statement: that would hold a snapshot, and VACUUM could not remove anything newer.
+  // Poll instead of waiting in a statement: that would hold a snapshot, and VACUUM could not remove anything
+  // newer.
   if (!(await untilLocked(database))) return { rewritten, left: await namesOfTables(database, tables) };
   const untilMs = performance.now() + writersWaitMs;
   try {
@@ -112,7 +114,10 @@ async function namesOfTable(database: Database, table: string): Promise<string[]
   return [week?.events, week?.segments].flatMap((name) => name ?? []);
 }
 
-/** @param table a partition of segments, a table without partitions, or the statistics. @returns whether its files no longer contain erased data. */
+/**
+ * @param table a partition of segments, a table without partitions, or the statistics. @returns whether its
+ * files no longer contain erased data.
+ */
 async function rewriteTable(database: Database, table: string, wait: WritersWait): Promise<boolean> {
   if (wholeTables.includes(table)) {
     await database.execute(sql`VACUUM (ANALYZE) ${sql.identifier(table)}`);
@@ -138,7 +143,10 @@ async function findWeek(database: Database, table: string): Promise<WeekPartitio
   return (await listWeekPartitions(database)).find((one) => one.segments === table);
 }
 
-/** Postgres stores the most frequent values of columns, also texts, as statistics of partitions and of the partitioned table. */
+/**
+ * Postgres stores the most frequent values of columns, also texts, as statistics of partitions and of the
+ * partitioned table.
+ */
 async function rewriteStatistics(database: Database, wait: WritersWait): Promise<boolean> {
   const tables = [getTableName(schema.events), getTableName(schema.segments)];
   const analyzed = await database.execute<{ name: string }>(sql`
@@ -159,8 +167,8 @@ async function rewriteStatistics(database: Database, wait: WritersWait): Promise
 /**
  * For small tables only: it blocks their readers.
  *
- * @returns false when the table stays locked by others, or when an older transaction may still see deleted rows: VACUUM would copy
- * them.
+ * @returns false when the table stays locked by others, or when an older transaction may still see deleted
+ * rows: VACUUM would copy them.
  */
 export async function vacuumFull(database: Database, table: string, wait = noWait): Promise<boolean> {
   const xid = await readNextTransaction(database);

@@ -3,8 +3,8 @@ import { asStored } from '../../event/text.ts';
 import { type EventFilter, matchTime, matchValues, termsOf } from '../../store/read/event-filter.ts';
 
 /**
- * Which events are erased: those of a user, those of a thread, all that started before a given time, or all of a deleted space,
- * with everything else that it has.
+ * Which events are erased: those of a user, those of a thread, all that started before a given time, or all
+ * of a deleted space, with everything else that it has.
  */
 export type Subject =
   | { readonly kind: 'user' | 'thread'; readonly value: string }
@@ -27,7 +27,9 @@ export function matchRows(subject: Subject): SQL | undefined {
   return and(matchTime(filter), matchValues(filter));
 }
 
-/** The term that every segment of the space with such events has; undefined when segments are found by time. */
+/**
+ * The term that every segment of the space with such events has; undefined when segments are found by time.
+ */
 export function termOf(spaceId: string, subject: Subject): bigint | undefined {
   return termsOf(spaceId, filterOf(subject))[0];
 }

@@ -11,10 +11,11 @@ const purgeDelayMs = 60_000;
 const blocks = 'nats-server reuses or removes the blocks of its files later';
 
 /**
- * When the queue will no longer have the messages that were accepted before an erasure began: when they were stored or, in streams with a
- * replay window, when the window has moved past them.
+ * When the queue will no longer have the messages that were accepted before an erasure began: when they were
+ * stored or, in streams with a replay window, when the window has moved past them.
  *
- * @param options `startMs`: when the erasure began; `drainedAtMs`: when all messages from before it were stored.
+ * @param options `startMs`: when the erasure began; `drainedAtMs`: when all messages from before it were
+ * stored.
  */
 export async function forgottenByQueue(
   database: Database,

@@ -26,7 +26,8 @@ export function readPart(bytes: Uint8Array): Part | undefined {
 }
 
 /**
- * Removes a subject's events from a queued part: from its columns and from its segment, which has exactly one text per event.
+ * Removes a subject's events from a queued part: from its columns and from its segment, which has exactly one
+ * text per event.
  *
  * @returns undefined when the part has no event of the subject.
  */
@@ -49,7 +50,10 @@ function wipeWhere(part: Part, isErased: (at: number) => boolean): WipedPart | u
   return { part: pickEvents(readable(part), (at) => isOwn[at] !== true), erasedIds };
 }
 
-/** A segment that cannot be read loses all its texts: they may include erased ones, and the others cannot be read either. */
+/**
+ * A segment that cannot be read loses all its texts: they may include erased ones, and the others cannot be
+ * read either.
+ */
 function readable(part: Part): Part {
   try {
     decompressSegment(part.body, Number(part.rawBytes));

@@ -19,9 +19,10 @@ export interface ReprojectOptions {
 }
 
 /**
- * Recomputes columns and terms of older versions from their segments (docs/reproject.md). Each segment is marked in the
- * transaction that recomputes it, so a killed run can be repeated and continues with the rest. Writers, queries, retention
- * and erasure continue meanwhile; after each batch it pauses for as long as the batch took.
+ * Recomputes columns and terms of older versions from their segments (docs/reproject.md). Each segment is
+ * marked in the transaction that recomputes it, so a killed run can be repeated and continues with the rest.
+ * Writers, queries, retention and erasure continue meanwhile; after each batch it pauses for as long as the
+ * batch took.
  *
  * @param database with one connection.
  */

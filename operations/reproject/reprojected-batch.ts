@@ -20,14 +20,17 @@ export interface ReprojectedBatch {
   readonly damaged: readonly string[];
 }
 
-/** The condition that a segment's columns and terms are of an older version. Newer versions are left unchanged. */
+/**
+ * The condition that a segment's columns and terms are of an older version. Newer versions are left
+ * unchanged.
+ */
 export function isOutdated(): SQL {
   return lt(segments.projection, projectionVersion);
 }
 
 /**
- * Recomputes columns and terms of these segments in one transaction. Rows are updated, never added, so erased and expired
- * events are not restored. Segments that another process has recomputed meanwhile are skipped.
+ * Recomputes columns and terms of these segments in one transaction. Rows are updated, never added, so erased
+ * and expired events are not restored. Segments that another process has recomputed meanwhile are skipped.
  */
 export function reprojectBatch(
   database: Database,
@@ -136,7 +139,10 @@ class SegmentReprojection {
       .where(this.#isSegment());
   }
 
-  /** The terms of agents, threads and users, which an event may have from another span of its trace (ADR 27), not from its text. */
+  /**
+   * The terms of agents, threads and users, which an event may have from another span of its trace (ADR 27),
+   * not from its text.
+   */
   async #readInheritedTerms(): Promise<bigint[]> {
     const { state, agentId, threadId, userId } = events;
     const rows = await this.#transaction

@@ -24,7 +24,9 @@ function unnestColumns(): SQL {
   return sql`unnest(${listOf(arrays)}) AS event(${namesOf(storedColumnNames.map((name) => events[name]))})`;
 }
 
-/** Columns that an event may have from another span of its trace: its text does not say them then (ADR 27). */
+/**
+ * Columns that an event may have from another span of its trace: its text does not say them then (ADR 27).
+ */
 const inherited: readonly string[] = ['agentId', 'threadId', 'userId'];
 
 /** Updates the rows of a segment whose columns differ. Rows deleted meanwhile stay deleted. */

@@ -28,14 +28,19 @@ export interface CatchUpOptions {
   report(line: string): void;
 }
 
-/** The clocks of nats-server and Postgres may differ by a minute, and a change may be relayed later than it was made. */
+/**
+ * The clocks of nats-server and Postgres may differ by a minute, and a change may be relayed later than it
+ * was made.
+ */
 const controlMarginMs = 10 * minuteMs;
 
 /**
- * Brings a database that was restored to an earlier time up to now: keys that were revoked are revoked, what was erased is erased, and
- * the queue delivers again what is missing. No writer and no dashboard API may run; ingest may. It can be repeated.
+ * Brings a database that was restored to an earlier time up to now: keys that were revoked are revoked, what
+ * was erased is erased, and the queue delivers again what is missing. No writer and no dashboard API may run;
+ * ingest may. It can be repeated.
  *
- * @param database as the owner of the tables, of one connection without a statement time-out, with the schema of this version.
+ * @param database as the owner of the tables, of one connection without a statement time-out, with the schema
+ * of this version.
  */
 export async function catchUp(
   database: Database,

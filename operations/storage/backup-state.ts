@@ -25,7 +25,9 @@ export async function readLastBackup(database: Database): Promise<LastBackup | u
   return row;
 }
 
-/** Whether somebody archives WAL: the embedded Postgres has `archive_command = 'true'` until its first backup. */
+/**
+ * Whether somebody archives WAL: the embedded Postgres has `archive_command = 'true'` until its first backup.
+ */
 export const isArchiving = sql<boolean>`(current_setting('archive_mode') <> 'off' AND (current_setting('archive_library') <> ''
   OR current_setting('archive_command') NOT IN ('', '(disabled)', 'true')))`;
 

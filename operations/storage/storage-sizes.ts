@@ -27,7 +27,10 @@ export interface WeekSize {
   readonly segmentBytes: number;
 }
 
-/** Reads the catalogue of Postgres only, so it needs no rights on the tables, and takes milliseconds whatever their size. */
+/**
+ * Reads the catalogue of Postgres only, so it needs no rights on the tables, and takes milliseconds whatever
+ * their size.
+ */
 export async function readStorageSizes(database: Database, nowMs: number): Promise<StorageSizes> {
   const measure = await openMeasure(database);
   const bytesOf = async (name: string | undefined) => (name === undefined ? 0 : measure(name));

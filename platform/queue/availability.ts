@@ -4,17 +4,21 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { ConfigError } from '../config/config-error.ts';
 import { queueStartTimeoutMs } from './limits.ts';
 
-/** A cluster elects a leader in 4 to 9 s, that is 16 to 36 attempts: prompt enough, and little load on the nodes. */
+/**
+ * A cluster elects a leader in 4 to 9 s, that is 16 to 36 attempts: prompt enough, and little load on the
+ * nodes.
+ */
 const retryPauseMs = 250;
 
 /** "No suitable peers for placement": too few nodes are up yet. */
 const noPeersCode = 10_005;
 
 /**
- * Runs a JetStream request and retries it while the cluster elects a leader or starts. Errors that a retry cannot fix
- * fail at once, such as a server without JetStream.
+ * Runs a JetStream request and retries it while the cluster elects a leader or starts. Errors that a retry
+ * cannot fix fail at once, such as a server without JetStream.
  *
- * @throws ConfigError when nats-server rejects the request, or has not answered it within `queueStartTimeoutMs`.
+ * @throws ConfigError when nats-server rejects the request, or has not answered it within
+ * `queueStartTimeoutMs`.
  */
 export async function retryUntilAvailable<T>(
   connection: NatsConnection,

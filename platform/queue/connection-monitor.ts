@@ -9,7 +9,10 @@ export class QueueConnectionLostError extends Error {
 export interface ConnectionMonitor {
   /** Resolves at once while connected; otherwise after the client has reconnected and `prepare` has run. */
   connected(): Promise<void>;
-  /** Settles as the operation does, and rejects with QueueConnectionLostError when the connection is lost before. */
+  /**
+   * Settles as the operation does, and rejects with QueueConnectionLostError when the connection is lost
+   * before.
+   */
   untilLost<T>(operation: Promise<T>): Promise<T>;
 }
 
@@ -24,8 +27,8 @@ export function monitorConnection(
 ): ConnectionMonitor {
   let connected = Promise.withResolvers<void>();
   /**
-   * Rejects the operations that wait. A promise of the loss would live as long as the connection, and `Promise.race` would add
-   * to it what it keeps of each operation, forever.
+   * Rejects the operations that wait. A promise of the loss would live as long as the connection, and
+   * `Promise.race` would add to it what it keeps of each operation, forever.
    */
   const waiting = new Set<(error: Error) => void>();
   connected.resolve();

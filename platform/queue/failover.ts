@@ -13,7 +13,8 @@ export interface QueuePosition {
 
 export interface QueuePublisher {
   /**
-   * Publishes one message at a time; resolves with its position once it is on disk. @throws as `createStreamPublisher` does.
+   * Publishes one message at a time; resolves with its position once it is on disk. @throws as
+   * `createStreamPublisher` does.
    */
   publish(payload: Uint8Array, messageId: string, options?: PublishOptions): Promise<QueuePosition>;
   /** The first loss that was detected, if any. */
@@ -21,10 +22,12 @@ export interface QueuePublisher {
 }
 
 /**
- * Publishes to one of several streams and fails over to the next one at once, because electing a new leader takes
- * seconds (ADR 0011). A message whose PubAck was lost may end up in two streams; Postgres still stores its events once.
+ * Publishes to one of several streams and fails over to the next one at once, because electing a new leader
+ * takes seconds (ADR 0011). A message whose PubAck was lost may end up in two streams; Postgres still stores
+ * its events once.
  *
- * When no stream answers, the connected nats-server may be partitioned from its peers: the connection moves to another.
+ * When no stream answers, the connected nats-server may be partitioned from its peers: the connection moves
+ * to another.
  *
  * @param onLoss called once for each stream that lost acknowledged messages; after that every publish fails.
  */
@@ -75,7 +78,10 @@ export function openPublisher(
   };
 }
 
-/** Whether neither a PubAck nor an error arrived. The JetStream client wraps "no responders" in an error that it does not export. */
+/**
+ * Whether neither a PubAck nor an error arrived. The JetStream client wraps "no responders" in an error that
+ * it does not export.
+ */
 function isUnanswered(error: unknown): boolean {
   if (error instanceof PubAckTimeoutError) return true;
   return error instanceof Error && error.cause instanceof RequestError && error.cause.isNoResponders();

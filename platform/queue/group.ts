@@ -13,8 +13,8 @@ export type PartInit = MessageInitShape<typeof PartSchema>;
 type TraceNodesInit = MessageInitShape<typeof TraceNodesSchema>;
 
 /**
- * The version of the format that this code reads. It grows when a field is added without which a group is not stored whole.
- * 1: parts only, of Weir 0.1. 2: trace nodes.
+ * The version of the format that this code reads. It grows when a field is added without which a group is not
+ * stored whole. 1: parts only, of Weir 0.1. 2: trace nodes.
  */
 export const readerVersion = 2;
 

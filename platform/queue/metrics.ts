@@ -21,7 +21,10 @@ const losses = defineGauge({
 /** Bound by registerStream, before the first message. */
 const pubAcksOf = new Map<string, { observe(seconds: number): void }>();
 
-/** Values of the label `reason`, by the name of the error. Others are `rejected`: nats-server refused the message. */
+/**
+ * Values of the label `reason`, by the name of the error. Others are `rejected`: nats-server refused the
+ * message.
+ */
 const reasons = {
   PubAckTimeoutError: 'timeout',
   QueueConnectionLostError: 'connection_lost',
@@ -50,7 +53,9 @@ function isKnown(name: string): name is keyof typeof reasons {
   return Object.hasOwn(reasons, name);
 }
 
-/** Shows the metrics of a stream before its first message: rate() misses the first increment of a new counter. */
+/**
+ * Shows the metrics of a stream before its first message: rate() misses the first increment of a new counter.
+ */
 export function registerStream(stream: string): void {
   setQueueLoss(stream, false);
   pubAcksOf.set(stream, pubAcks.labels({ stream }));

@@ -1,11 +1,14 @@
-/** The stream contradicts an earlier PubAck: it lost acknowledged messages, or was replaced by another stream. */
+/**
+ * The stream contradicts an earlier PubAck: it lost acknowledged messages, or was replaced by another stream.
+ */
 export class QueueLossError extends Error {
   override name = 'QueueLossError';
 }
 
 /**
- * Guards the invariant that a stream's sequence never goes back: it keeps the highest PubAck, and the first violation.
- * The violation stays until the process ends, because a store that lost messages may lose the next ones too (ADR 0012).
+ * Guards the invariant that a stream's sequence never goes back: it keeps the highest PubAck, and the first
+ * violation. The violation stays until the process ends, because a store that lost messages may lose the next
+ * ones too (ADR 0012).
  */
 export class SequenceGuard {
   readonly #onLoss: (loss: QueueLossError) => void;

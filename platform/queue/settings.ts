@@ -15,7 +15,10 @@ import { ackPendingMax, ackWaitMs, clusterAckPendingMax } from './limits.ts';
 export interface QueueStream {
   readonly name: string;
   readonly subject: string;
-  /** Whether messages stay after they are stored, for the replay window (ADR 31). Otherwise an acknowledgement removes them. */
+  /**
+   * Whether messages stay after they are stored, for the replay window (ADR 31). Otherwise an acknowledgement
+   * removes them.
+   */
   readonly keepsStored: boolean;
 }
 
@@ -41,8 +44,8 @@ export const allStreams: readonly QueueStream[] = [
 export const consumerName = 'writer';
 
 /**
- * The streams of one kind: one on a single node, two on three nodes. While raft replaces a dead leader, for 4 to 9 s, a
- * stream accepts nothing; the other stream, whose leader is on another node, does (ADR 0011).
+ * The streams of one kind: one on a single node, two on three nodes. While raft replaces a dead leader, for 4
+ * to 9 s, a stream accepts nothing; the other stream, whose leader is on another node, does (ADR 0011).
  */
 export function queueStreams(
   { NATS_REPLICAS }: Pick<Config, 'NATS_REPLICAS'>,
@@ -53,7 +56,8 @@ export function queueStreams(
 }
 
 /**
- * The settings of a stream that keeps messages until the writer has acknowledged them, and for the replay window.
+ * The settings of a stream that keeps messages until the writer has acknowledged them, and for the replay
+ * window.
  *
  * @param kinds the number of kinds of streams that exist: they share QUEUE_BYTES_MAX.
  */
@@ -66,7 +70,8 @@ export function streamSettings(
     name: stream.name,
     subjects: [stream.subject],
     storage: StorageType.File,
-    // A message is removed when the writer acknowledges it, or by the writer's purge of the replay window, and for no other reason.
+    // A message is removed when the writer acknowledges it, or by the writer's purge of the replay window,
+    // and for no other reason.
     retention: stream.keepsStored ? RetentionPolicy.Limits : RetentionPolicy.Workqueue,
     // A full stream rejects the new message, which becomes a 503; it never drops an old one.
     discard: DiscardPolicy.New,
@@ -83,7 +88,10 @@ export function streamSettings(
   } satisfies Partial<StreamConfig>;
 }
 
-/** The settings of the durable consumer of a stream, which all writers share. A replay makes it start at a sequence. */
+/**
+ * The settings of the durable consumer of a stream, which all writers share. A replay makes it start at a
+ * sequence.
+ */
 export const consumerSettings = {
   durable_name: consumerName,
   ack_policy: AckPolicy.Explicit,

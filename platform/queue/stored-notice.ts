@@ -6,7 +6,8 @@ const subject = 'weir.stored';
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * Notifies the dashboards of the spaces whose events were just committed. Fire and forget; call it after COMMIT.
+ * Notifies the dashboards of the spaces whose events were just committed. Fire and forget; call it after
+ * COMMIT.
  *
  * @throws when the connection is closed.
  */
@@ -14,7 +15,10 @@ export function publishStoredNotice(connection: NatsConnection, spaceIds: Iterab
   connection.publish(subject, [...spaceIds].join(','));
 }
 
-/** Calls `wake` with each space of a notice. Malformed ids are ignored: other programs may publish on this subject. */
+/**
+ * Calls `wake` with each space of a notice. Malformed ids are ignored: other programs may publish on this
+ * subject.
+ */
 export function onStoredNotice(connection: NatsConnection, wake: (spaceId: string) => void): void {
   connection.subscribe(subject, {
     callback: (error: Error | null, message: Msg) => {

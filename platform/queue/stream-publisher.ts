@@ -20,7 +20,10 @@ export class PubAckTimeoutError extends Error {
 export interface PublishOptions {
   /** Called when the server had the message already. */
   onRepeat?: () => void;
-  /** The span that publishes, for the span of the writer that stores the message: a header of the message (W3C Trace Context). */
+  /**
+   * The span that publishes, for the span of the writer that stores the message: a header of the message (W3C
+   * Trace Context).
+   */
   traceparent?: string | undefined;
 }
 
@@ -28,12 +31,12 @@ export interface PublishOptions {
 export const traceparentHeader = 'traceparent';
 
 /**
- * Creates a function that publishes one message at a time to a stream, and resolves with its sequence number once it is
- * on the server's disk (with three replicas: on a majority of disks).
+ * Creates a function that publishes one message at a time to a stream, and resolves with its sequence number
+ * once it is on the server's disk (with three replicas: on a majority of disks).
  *
  * @throws QueueLossError when the stream's sequence went back, and on every call after that.
- * @throws QueueConnectionLostError when the connection is lost before the PubAck, PubAckTimeoutError when no PubAck
- *   arrives in time. In both cases the message may be in the stream or not.
+ * @throws QueueConnectionLostError when the connection is lost before the PubAck, PubAckTimeoutError when no
+ * PubAck arrives in time. In both cases the message may be in the stream or not.
  */
 export function createStreamPublisher(connection: NatsConnection, guard: SequenceGuard, stream: QueueStream) {
   const client = jetstream(connection);
@@ -43,7 +46,8 @@ export function createStreamPublisher(connection: NatsConnection, guard: Sequenc
     messageId: string,
     { onRepeat, traceparent }: PublishOptions,
   ): Promise<number> => {
-    // The client drops messages that are published while it is disconnected, and reports that only as a time-out.
+    // The client drops messages that are published while it is disconnected, and reports that only as a
+    // time-out.
     await withTimeout(reconnectTimeoutMs, monitor.connected());
     if (guard.loss !== undefined) throw guard.loss;
     const highestBefore = guard.highest;
@@ -53,7 +57,8 @@ export function createStreamPublisher(connection: NatsConnection, guard: Sequenc
       expect: { streamName: stream.name },
       ...(traceparent !== undefined && { headers: headersWith(traceparent) }),
     });
-    // Fail as soon as the connection is lost: the whole time-out is longer than a restart of nats-server takes.
+    // Fail as soon as the connection is lost: the whole time-out is longer than a restart of nats-server
+    // takes.
     const ack = await monitor.untilLost(published);
     if (ack.stream !== stream.name) throw guard.raise(`the PubAck names the stream ${ack.stream}`);
     // For a duplicate the PubAck has the sequence of the first message with this id.
@@ -75,8 +80,8 @@ function headersWith(traceparent: string) {
 }
 
 /**
- * After a reconnect to a single server and before the next publish: compares the stream's last sequence with the
- * highest PubAck, and reports a loss when it stays lower.
+ * After a reconnect to a single server and before the next publish: compares the stream's last sequence with
+ * the highest PubAck, and reports a loss when it stays lower.
  */
 async function confirmStream(
   connection: NatsConnection,
@@ -84,8 +89,8 @@ async function confirmStream(
   guard: SequenceGuard,
   stream: QueueStream,
 ): Promise<void> {
-  // Not in a cluster: a partitioned leader reports a sequence without what the new leader has acknowledged since. There
-  // a PubAck means a majority has the message, and the next PubAck shows a loss.
+  // Not in a cluster: a partitioned leader reports a sequence without what the new leader has acknowledged
+  // since. There a PubAck means a majority has the message, and the next PubAck shows a loss.
   if (connection.info?.cluster !== undefined) return;
   const manager = await client.jetstreamManager(false);
   let lastSequence = 0;
@@ -102,7 +107,9 @@ async function confirmStream(
   guard.raise(`the stream went back from ${guard.highest} to ${lastSequence}`);
 }
 
-/** @returns 0 when the stream does not exist; undefined when nats-server does not answer, as while it starts. */
+/**
+ * @returns 0 when the stream does not exist; undefined when nats-server does not answer, as while it starts.
+ */
 function readLastSequence(manager: JetStreamManager, { name }: QueueStream): Promise<number | undefined> {
   return manager.streams.info(name).then(
     ({ state }) => state.last_seq,

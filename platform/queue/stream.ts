@@ -32,11 +32,12 @@ export type QueueConfig = Pick<
 >;
 
 /**
- * Creates the missing streams and consumers that messages are published to, and checks that they, and the fsync setting of
- * every server, make acknowledged messages durable (ADR 0002). Waits while a cluster elects a leader.
+ * Creates the missing streams and consumers that messages are published to, and checks that they, and the
+ * fsync setting of every server, make acknowledged messages durable (ADR 0002). Waits while a cluster elects
+ * a leader.
  *
- * Which streams these are is decided by REPLAY_WINDOW_HOURS. When it is not set, the streams of Weir 0.1 stay in use where they
- * exist, because a writer of 0.1 reads no others (ADR 31).
+ * Which streams these are is decided by REPLAY_WINDOW_HOURS. When it is not set, the streams of Weir 0.1 stay
+ * in use where they exist, because a writer of 0.1 reads no others (ADR 31).
  *
  * @returns the streams to publish to.
  * @throws ConfigError that names every setting that differs.
@@ -60,8 +61,8 @@ export async function ensureStreams(
 }
 
 /**
- * The same for a writer, which reads every stream that exists. It creates streams only when there are none, so that only an ingest
- * begins to use others.
+ * The same for a writer, which reads every stream that exists. It creates streams only when there are none,
+ * so that only an ingest begins to use others.
  */
 export async function ensureReadableStreams(connection: NatsConnection, config: QueueConfig): Promise<void> {
   const manager = await openManager(connection, config);
@@ -70,7 +71,10 @@ export async function ensureReadableStreams(connection: NatsConnection, config: 
   else await retryUntilAvailable(connection, () => checkStreams(manager, config));
 }
 
-/** Creates missing consumers of the existing streams, checks all settings, and divides QUEUE_BYTES_MAX among the streams. */
+/**
+ * Creates missing consumers of the existing streams, checks all settings, and divides QUEUE_BYTES_MAX among
+ * the streams.
+ */
 export async function checkStreams(manager: JetStreamManager, config: QueueConfig): Promise<void> {
   const streams = [...(await findStreams(manager)).keys()];
   const kinds = new Set(streams.map(({ keepsStored }) => keepsStored)).size;
@@ -143,7 +147,10 @@ async function ensureStream(
   checkSettings(`consumer ${consumerName} of ${stream.name}`, actual, consumerSettingsOf(actual));
 }
 
-/** Lets more messages wait for a redelivery, for a database whose nodes can fail one by one. Call after {@link ensureReadableStreams}. */
+/**
+ * Lets more messages wait for a redelivery, for a database whose nodes can fail one by one. Call after {@link
+ * ensureReadableStreams}.
+ */
 export async function allowMoreWaiting(manager: JetStreamManager): Promise<void> {
   for (const { name } of (await findStreams(manager)).keys())
     await manager.consumers.update(name, consumerName, { max_ack_pending: clusterAckPendingMax });
@@ -158,8 +165,8 @@ async function findOrAddStream(
     // A copy, because the client modifies its argument.
     () => manager.streams.add({ ...wanted }),
   );
-  // An operator may change the size of the queue or add replicas between starts. The number of replicas is never
-  // reduced: NATS_REPLICAS may just have been forgotten.
+  // An operator may change the size of the queue or add replicas between starts. The number of replicas is
+  // never reduced: NATS_REPLICAS may just have been forgotten.
   const num_replicas = Math.max(config.num_replicas, wanted.num_replicas);
   if (config.max_bytes === wanted.max_bytes && config.num_replicas === num_replicas) return config;
   return (await manager.streams.update(wanted.name, { max_bytes: wanted.max_bytes, num_replicas })).config;

@@ -16,8 +16,9 @@ interface WaitingEntry<Message> extends BacklogEntry<Message> {
 const averagingShare = 1 / 16;
 
 /**
- * The messages that wait for a worker. No more are pulled while one full statement is waiting (`room`), and then about as many as one
- * statement holds for each worker, so that memory stays bounded while Postgres is slow or unreachable.
+ * The messages that wait for a worker. No more are pulled while one full statement is waiting (`room`), and
+ * then about as many as one statement holds for each worker, so that memory stays bounded while Postgres is
+ * slow or unreachable.
  */
 export class Backlog<Message> {
   readonly #eventsMax: number;
@@ -26,7 +27,10 @@ export class Backlog<Message> {
   #entries: WaitingEntry<Message>[] = [];
   #bytes = 0;
   #events = 0;
-  /** The share of a statement that a message takes, on average. Until messages show it, each is expected to fill one. */
+  /**
+   * The share of a statement that a message takes, on average. Until messages show it, each is expected to
+   * fill one.
+   */
   #shareMean = 1;
   #closed = false;
   /** Runs for `gatherMs` after each take. */
@@ -34,7 +38,8 @@ export class Backlog<Message> {
   #changed = Promise.withResolvers<void>();
 
   /**
-   * @param eventsMax with `bytesMax` the bounds of one statement. A single message beyond them gets its own statement.
+   * @param eventsMax with `bytesMax` the bounds of one statement. A single message beyond them gets its own
+   * statement.
    * @param gatherMs least time between two statements that are not full; 0: a message never waits for others.
    */
   constructor(eventsMax: number, bytesMax: number, gatherMs = 0) {
@@ -65,7 +70,8 @@ export class Backlog<Message> {
   }
 
   /**
-   * Waits for the first message, and after another take for `gatherMs` or a full statement; then takes as many as one statement can hold.
+   * Waits for the first message, and after another take for `gatherMs` or a full statement; then takes as
+   * many as one statement can hold.
    *
    * @returns undefined when the backlog is closed.
    */

@@ -33,8 +33,8 @@ export function toDelivered(message: Msg): Delivered {
 }
 
 /**
- * `$JS.ACK.<stream>.<consumer>.<deliveries>.<stream sequence>.<consumer sequence>.<nanoseconds>.<pending>` has nine tokens.
- * There are two more when nats-server puts its domain and account before the stream.
+ * `$JS.ACK.<stream>.<consumer>.<deliveries>.<stream sequence>.<consumer sequence>.<nanoseconds>.<pending>`
+ * has nine tokens. There are two more when nats-server puts its domain and account before the stream.
  */
 function readAckSubject(ackSubject: string): Pick<Delivered, 'position' | 'deliveries' | 'queuedAtMs'> {
   const tokens = ackSubject.split('.');

@@ -11,16 +11,19 @@ export interface Receiver {
   receive(message: Delivered): void;
 }
 
-/** How a pull ended: with a reply or messages from the consumer, because the consumer has no leader, or without any reply. */
+/**
+ * How a pull ended: with a reply or messages from the consumer, because the consumer has no leader, or
+ * without any reply.
+ */
 type PullEnd = 'replied' | 'leaderless' | 'silence';
 
 /**
- * Pulls a stream's messages, `pullBytesMax` at a time, until it is disposed; messages that arrive after that are returned
- * with a nak. When the consumer has not replied for `pullSilenceMaxMs`, the nats-server of our connection may be partitioned
- * from its peers: the connection moves to another one.
+ * Pulls a stream's messages, `pullBytesMax` at a time, until it is disposed; messages that arrive after that
+ * are returned with a nak. When the consumer has not replied for `pullSilenceMaxMs`, the nats-server of our
+ * connection may be partitioned from its peers: the connection moves to another one.
  *
- * The library's `consume` and `fetch` are not used: when bounded by bytes, they stall for two heartbeats, or drop buffered
- * messages, whenever the next message does not fit into the rest of a pull (ADR 0003).
+ * The library's `consume` and `fetch` are not used: when bounded by bytes, they stall for two heartbeats, or
+ * drop buffered messages, whenever the next message does not fit into the rest of a pull (ADR 0003).
  */
 export function startDelivery(
   { connection, log }: { connection: NatsConnection; log: LoopLog },
@@ -57,7 +60,8 @@ export function startDelivery(
       JSON.stringify({ batch: wanted, max_bytes: pullBytesMax, expires: nanos(pullExpiresMs) }),
       { reply: inbox },
     );
-    // The server ends a pull when it expires. A server that was restarted has lost the pull: end it with this timer.
+    // The server ends a pull when it expires. A server that was restarted has lost the pull: end it with this
+    // timer.
     const timer = setTimeout(() => pull.resolve(received > 0 ? 'replied' : 'silence'), pullExpiresMs + 250);
     const end = await pull.promise;
     clearTimeout(timer);
@@ -102,12 +106,18 @@ export function startDelivery(
   };
 }
 
-/** Status messages of the server have the inbox as subject; queue messages keep the subject that they were published on. */
+/**
+ * Status messages of the server have the inbox as subject; queue messages keep the subject that they were
+ * published on.
+ */
 function isStatus(message: Msg, inbox: string): boolean {
   return message.subject === inbox;
 }
 
-/** 100 is a heartbeat; every other status (no messages, expired, full, leadership changed, no responders) ends the pull. */
+/**
+ * 100 is a heartbeat; every other status (no messages, expired, full, leadership changed, no responders) ends
+ * the pull.
+ */
 function endsPull(message: Msg): boolean {
   return message.headers?.code !== 100;
 }

@@ -47,7 +47,10 @@ test('a server that accepts too little for one request is refused, and no connec
   });
 });
 
-/** Reloads nats-server with another max_payload. Clients receive the new value in the INFO of their next connection. */
+/**
+ * Reloads nats-server with another max_payload. Clients receive the new value in the INFO of their next
+ * connection.
+ */
 async function setMaxPayload(
   { storeDir, pid }: Awaited<ReturnType<typeof startNats>>,
   connection: NatsConnection,

@@ -12,7 +12,8 @@ import type { FailedNode } from './parts/failed-nodes.ts';
 import { PartStore } from './parts/part-store.ts';
 
 /**
- * Stores messages and settles them: each is acknowledged after its COMMIT, or returned with a nak. Its methods never reject.
+ * Stores messages and settles them: each is acknowledged after its COMMIT, or returned with a nak. Its
+ * methods never reject.
  *
  * While a message is held, its ack wait is restarted every few seconds, so that no other writer gets it.
  */
@@ -60,14 +61,15 @@ export class MessageStore implements Disposable {
   }
 
   /**
-   * Stores messages with one statement. When one of them has events that neither the tables nor quarantine accept, each
-   * message is stored alone, so that only that one stays in the queue.
+   * Stores messages with one statement. When one of them has events that neither the tables nor quarantine
+   * accept, each message is stored alone, so that only that one stays in the queue.
    */
   async store(entries: readonly BacklogEntry<Delivered>[]): Promise<void> {
     const messages = entries.map(({ message }) => message);
     try {
       const waiting = await this.#parts.store(entries.flatMap(({ parts }) => parts));
-      // After the events, so that their rows are there, and before the ack: after a crash a redelivery continues.
+      // After the events, so that their rows are there, and before the ack: after a crash a redelivery
+      // continues.
       await this.#parts.storeNodes(
         entries.flatMap(({ traceNodes }) => traceNodes),
         waiting,
@@ -129,7 +131,10 @@ export class MessageStore implements Disposable {
     await sleep(jittered(retryDelayMs));
   }
 
-  /** Returns messages that Postgres refuses. The queue keeps them until an operator acts; the delay between retries grows. */
+  /**
+   * Returns messages that Postgres refuses. The queue keeps them until an operator acts; the delay between
+   * retries grows.
+   */
   #keepQueued(messages: readonly Delivered[], { sqlstate, message: reason }: QuarantineRefusedError): void {
     this.#settle(messages, (message) => {
       const retryInMs = Math.round(jittered(growingDelayMs(message)));

@@ -5,8 +5,9 @@ import { shownSpacesMax, stuckMs } from './limits.ts';
 import type { FailedNode } from './parts/failed-nodes.ts';
 
 /**
- * The probes of the writer. It is ready while Postgres and nats-server answer, and no node of a Citus cluster has failed. It is dead (`store`) when it has stored nothing for
- * `stuckMs` although messages wait and both answer: then only a restart can help.
+ * The probes of the writer. It is ready while Postgres and nats-server answer, and no node of a Citus cluster
+ * has failed. It is dead (`store`) when it has stored nothing for `stuckMs` although messages wait and both
+ * answer: then only a restart can help.
  *
  * @param lastStoredAtMs when this process last stored or settled a message, by `performance.now()`.
  */

@@ -3,8 +3,8 @@ import { parseTraceparent } from '../../platform/tracing/traceparent.ts';
 import type { Delivered } from './delivered.ts';
 
 /**
- * The same message, with a span below the one that published it: from its delivery until it is stored, or given back. Messages without
- * a sampled `traceparent` have none.
+ * The same message, with a span below the one that published it: from its delivery until it is stored, or
+ * given back. Messages without a sampled `traceparent` have none.
  */
 export function withSpan(message: Delivered, spans: OwnSpans): Delivered {
   const parent = parseTraceparent(message.readTraceparent());

@@ -75,7 +75,8 @@ test('a message that needs a newer writer is given back, and nothing of it is st
   deliver(20);
   expect(settled).toEqual([expect.any(Number), expect.any(Number)]);
   expect(settled[0]).toBeLessThan(1_000);
-  // The delay grows, so that an old writer beside newer ones does not keep the message for long, nor the queue busy.
+  // The delay grows, so that an old writer beside newer ones does not keep the message for long, nor the
+  // queue busy.
   expect(settled[1]).toBeGreaterThan(60_000);
   expect(await sql`SELECT FROM quarantine`).toHaveLength(0);
 });

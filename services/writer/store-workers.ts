@@ -33,13 +33,13 @@ export interface StoreWorkers extends Receiver, AsyncDisposable {
 }
 
 /**
- * Moves messages from the queue into Postgres. While all workers are busy, arriving messages wait, and the next free worker
- * takes as many as fit into one statement: under load statements grow, otherwise a message is stored at once, or on Citus a moment
- * later, together with others (`clusterGatherMs`).
+ * Moves messages from the queue into Postgres. While all workers are busy, arriving messages wait, and the
+ * next free worker takes as many as fit into one statement: under load statements grow, otherwise a message
+ * is stored at once, or on Citus a moment later, together with others (`clusterGatherMs`).
  *
- * A message is acknowledged only after its COMMIT. After a transient failure it is redelivered; events that Postgres refuses
- * permanently go to quarantine (storeParts). When quarantine refuses them, too, their message stays in the queue and is
- * retried with growing delays.
+ * A message is acknowledged only after its COMMIT. After a transient failure it is redelivered; events that
+ * Postgres refuses permanently go to quarantine (storeParts). When quarantine refuses them, too, their
+ * message stays in the queue and is retried with growing delays.
  *
  * Disposing it finishes messages that are being stored or quarantined, and returns waiting ones to the queue.
  */

@@ -2,9 +2,14 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { publishStoredNotice } from '../../platform/queue/stored-notice.ts';
 import { storedNoticeMs } from './limits.ts';
 
-/** Announces to dashboards the spaces in which events were stored, so that live tails read them before their next poll. */
+/**
+ * Announces to dashboards the spaces in which events were stored, so that live tails read them before their
+ * next poll.
+ */
 export interface StoredNotices extends Disposable {
-  /** Adds spaces in which events were committed. Never throws: without a notice, events are only shown later. */
+  /**
+   * Adds spaces in which events were committed. Never throws: without a notice, events are only shown later.
+   */
   add(spaceIds: Iterable<string>): void;
 }
 

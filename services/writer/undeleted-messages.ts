@@ -11,9 +11,10 @@ export interface UndeletedMessagesDependencies {
 }
 
 /**
- * Removes messages from a stream that were acknowledged but are still in it: nats-server loses the record of their removal
- * when its disk is full, or when its store was repaired. They are never delivered again and take space forever. Recreating the
- * consumer delivers them again; storing them a second time changes nothing (ADR 0004).
+ * Removes messages from a stream that were acknowledged but are still in it: nats-server loses the record of
+ * their removal when its disk is full, or when its store was repaired. They are never delivered again and
+ * take space forever. Recreating the consumer delivers them again; storing them a second time changes nothing
+ * (ADR 0004).
  */
 export function clearUndeletedMessages({
   manager,
@@ -24,7 +25,8 @@ export function clearUndeletedMessages({
   let looks = 0;
   const run = async () => {
     const found = await findUndeletedMessages(manager, stream);
-    // A message that has just been acknowledged is about to be removed: act only if it is still there at the next check.
+    // A message that has just been acknowledged is about to be removed: act only if it is still there at the
+    // next check.
     looks = found !== 0 && found === suspect ? looks + 1 : 0;
     suspect = found;
     if (looks < undeletedLooks) return;

@@ -3,8 +3,9 @@ import { crc32 } from 'node:zlib';
 import { isReadScope, type KeyScope } from './key-scope.ts';
 
 /**
- * An API key is `weir_`, 32 base62 characters from a CSPRNG (190 bits), and the CRC-32 of these as 6 base62 characters. A read key
- * begins with `weir_read_`. With the checksum, malformed keys are rejected without a query, and secret scanners recognise a key.
+ * An API key is `weir_`, 32 base62 characters from a CSPRNG (190 bits), and the CRC-32 of these as 6 base62
+ * characters. A read key begins with `weir_read_`. With the checksum, malformed keys are rejected without a
+ * query, and secret scanners recognise a key.
  */
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const prefixes = { ingest: 'weir_', read: 'weir_read_' } as const;
@@ -26,7 +27,10 @@ export function createApiKey(scope: KeyScope = 'ingest'): string {
   return key + checksum(key);
 }
 
-/** Whether a text has the shape and the checksum of an API key that sends events. A read key has another shape. */
+/**
+ * Whether a text has the shape and the checksum of an API key that sends events. A read key has another
+ * shape.
+ */
 export function isApiKey(text: string): boolean {
   return shape.test(text) && hasChecksum(text);
 }

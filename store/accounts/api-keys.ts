@@ -23,7 +23,10 @@ export interface NewApiKey {
   actor?: Actor;
 }
 
-/** Creates an API key for a space: one that sends events, unless `scope` says otherwise. Without `expiresAt` it never expires. */
+/**
+ * Creates an API key for a space: one that sends events, unless `scope` says otherwise. Without `expiresAt`
+ * it never expires.
+ */
 export async function issueApiKey(
   database: Database,
   spaceId: string,
@@ -34,7 +37,10 @@ export async function issueApiKey(
   return issued;
 }
 
-/** The same, with a limit. @returns undefined when the space has `keysMax` keys that are neither revoked nor expired. */
+/**
+ * The same, with a limit. @returns undefined when the space has `keysMax` keys that are neither revoked nor
+ * expired.
+ */
 export async function issueApiKeyBelow(
   database: Database,
   spaceId: string,
@@ -63,8 +69,8 @@ export async function issueApiKeyBelow(
 }
 
 /**
- * Creates a key that replaces another one, with the same name, scope and lifetime. The old key expires after `overlapMs`, or at
- * its own expiry if that is earlier. Of two concurrent calls, one succeeds.
+ * Creates a key that replaces another one, with the same name, scope and lifetime. The old key expires after
+ * `overlapMs`, or at its own expiry if that is earlier. Of two concurrent calls, one succeeds.
  *
  * @returns undefined when the space has no such valid key, or it was rolled before.
  */
@@ -111,8 +117,8 @@ export async function rollApiKey(
 }
 
 /**
- * Revokes an API key. A trigger notifies ingest, which rejects the key within a second; the dashboard API reads the state of a read key at
- * each use. Revoking twice changes nothing.
+ * Revokes an API key. A trigger notifies ingest, which rejects the key within a second; the dashboard API
+ * reads the state of a read key at each use. Revoking twice changes nothing.
  *
  * @param options `spaceId`: only a key of this space.
  * @returns undefined when the key does not exist.

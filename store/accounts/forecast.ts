@@ -4,11 +4,17 @@ import { dayMs } from '../../platform/time.ts';
 export interface UsageForecast {
   /** Events at the end of the month; null on a space's first day, which is too short for a rate. */
   forecast: number | null;
-  /** When the limit is reached, ISO 8601; null when it is not reached this month, or without a limit or a forecast. */
+  /**
+   * When the limit is reached, ISO 8601; null when it is not reached this month, or without a limit or a
+   * forecast.
+   */
   limitReachedAt: string | null;
 }
 
-/** Shortest time that a rate is computed from: from a burst in the first minutes it would forecast far too many events. */
+/**
+ * Shortest time that a rate is computed from: from a burst in the first minutes it would forecast far too
+ * many events.
+ */
 const spanMsMin = dayMs;
 
 /** @param usage `recentEvents` arrived since `sinceMs`; `endMs` is the end of the month. */

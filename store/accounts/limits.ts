@@ -10,7 +10,10 @@ export const passwordCharsMin = 8;
 /** Validity of a sign-in link. Short, because it is opened right after `npm start` prints it. */
 export const signInLinkTtlMs = 15 * 60 * 1_000;
 
-/** Time steps by which the clock of an authenticator app may differ, in each direction: 30 s each. More would be more guesses. */
+/**
+ * Time steps by which the clock of an authenticator app may differ, in each direction: 30 s each. More would
+ * be more guesses.
+ */
 export const totpSteps = 1;
 
 /** Recovery codes of a user. */

@@ -12,7 +12,8 @@ export interface Membership {
 }
 
 /**
- * Sets a user's role in a space. Both must exist. Open invitations that would give the user more than the role are revoked.
+ * Sets a user's role in a space. Both must exist. Open invitations that would give the user more than the
+ * role are revoked.
  */
 export async function setRole(
   database: Database | Transaction,
@@ -37,7 +38,10 @@ export async function setRole(
   await runAudited(database, changed, entry, { after: revokeRights(database, lost) });
 }
 
-/** Removes a user from a space, with the open invitations made by and to the user. Does nothing for a user who is not a member. */
+/**
+ * Removes a user from a space, with the open invitations made by and to the user. Does nothing for a user who
+ * is not a member.
+ */
 export async function removeRole(database: Database, spaceId: string, userId: string): Promise<void> {
   const changed = database.$with('changed').as(
     database

@@ -20,8 +20,8 @@ export function leastToInvite(invited: Role): Role {
 }
 
 /**
- * The condition that the maker of an invitation could still make it. It is checked when an invitation is accepted, because a
- * revocation that runs concurrently with the invitation's creation does not see it.
+ * The condition that the maker of an invitation could still make it. It is checked when an invitation is
+ * accepted, because a revocation that runs concurrently with the invitation's creation does not see it.
  */
 export function isMakerTrusted(database: Database): SQL | undefined {
   const maker = database
@@ -55,8 +55,8 @@ export interface LostRights {
 }
 
 /**
- * CTEs that revoke what a user keeps after a loss of rights: open invitations, and for a user who loses all rights, the alert targets that
- * are the user's own e-mail address.
+ * CTEs that revoke what a user keeps after a loss of rights: open invitations, and for a user who loses all
+ * rights, the alert targets that are the user's own e-mail address.
  */
 export function revokeRights(database: Database | Transaction, lost: LostRights): WithSubquery[] {
   const removed = lost.role === undefined ? removeReceivers(database, lost) : [];
@@ -64,8 +64,8 @@ export function revokeRights(database: Database | Transaction, lost: LostRights)
 }
 
 /**
- * CTEs that revoke the open invitations by which a user could regain lost rights: those made by the user that the new role
- * may not make, and those to the user's own e-mail address.
+ * CTEs that revoke the open invitations by which a user could regain lost rights: those made by the user that
+ * the new role may not make, and those to the user's own e-mail address.
  */
 function revokeInvitations(
   database: Database | Transaction,

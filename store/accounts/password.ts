@@ -4,8 +4,9 @@ import { promisify } from 'node:util';
 const deriveKey = promisify(argon2);
 
 /**
- * One of OWASP's equivalent settings of argon2id: 9 MiB, four passes, one lane; about 25 ms of a core. The setting with
- * 19 MiB would keep 76 MB, because libc never frees the memory of libuv's four threads (ADR 0005).
+ * One of OWASP's equivalent settings of argon2id: 9 MiB, four passes, one lane; about 25 ms of a core. The
+ * setting with 19 MiB would keep 76 MB, because libc never frees the memory of libuv's four threads (ADR
+ * 0005).
  */
 const cost = { memory: 9_216, passes: 4, parallelism: 1 };
 const saltBytes = 16;

@@ -40,7 +40,8 @@ export async function createSpace(
 /**
  * Creates a space whose owner is the actor.
  *
- * @returns its id; undefined when the actor owns `ownedMax` spaces, those that are marked as deleted included.
+ * @returns its id; undefined when the actor owns `ownedMax` spaces, those that are marked as deleted
+ * included.
  */
 export async function createOwnedSpace(
   database: Database,
@@ -67,8 +68,8 @@ export async function createOwnedSpace(
 }
 
 /**
- * Changes a space's quota, billing state, plan, retention or name. A trigger notifies ingest, which applies it within a second;
- * a writer reads the retention at its next deletion of expired events.
+ * Changes a space's quota, billing state, plan, retention or name. A trigger notifies ingest, which applies
+ * it within a second; a writer reads the retention at its next deletion of expired events.
  *
  * @returns undefined when the space does not exist.
  */

@@ -36,7 +36,8 @@ export async function readUsage(
   const recent = database
     .select({ events: sql`coalesce(sum(${usageDays.events}), 0)` })
     .from(usageDays)
-    // Uses the parameter instead of `spaces.id`: Citus cannot join a local and a distributed table in a subquery.
+    // Uses the parameter instead of `spaces.id`: Citus cannot join a local and a distributed table in a
+    // subquery.
     .where(
       and(eq(usageDays.spaceId, sql.placeholder('spaceId')), gte(usageDays.day, sql.placeholder('firstDay'))),
     );

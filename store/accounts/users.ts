@@ -18,7 +18,10 @@ export interface UserInfo {
   userId: string;
   email: string;
   createdAt: Date;
-  /** When the operator or an OpenID provider verified the address; null when the user only accepted an invitation. */
+  /**
+   * When the operator or an OpenID provider verified the address; null when the user only accepted an
+   * invitation.
+   */
   emailVerifiedAt: Date | null;
   /** When the user was disabled; null for an enabled user. */
   disabledAt: Date | null;
@@ -63,15 +66,18 @@ export async function createUser(
   });
 }
 
-/** Sets a user's password and ends every session and sign-in link of the user. Each of the user's spaces gets an audit row. */
+/**
+ * Sets a user's password and ends every session and sign-in link of the user. Each of the user's spaces gets
+ * an audit row.
+ */
 export async function setPassword(database: Database, userId: string, password: string): Promise<void> {
   const passwordHash = await hashPassword(password);
   await changeUser(database, userId, { action: 'user.password', set: { passwordHash }, details: { userId } });
 }
 
 /**
- * Disables or enables the sign-in of a user. Disabling ends every session and sign-in link of the user and revokes the open
- * invitations made by and to them; memberships stay.
+ * Disables or enables the sign-in of a user. Disabling ends every session and sign-in link of the user and
+ * revokes the open invitations made by and to them; memberships stay.
  */
 export async function setDisabled(database: Database, userId: string, isDisabled: boolean): Promise<void> {
   await changeUser(database, userId, {
@@ -83,8 +89,8 @@ export async function setDisabled(database: Database, userId: string, isDisabled
 }
 
 /**
- * Makes a user an operator of the installation, who sees its state in the dashboard, or ends that. Ends every session and sign-in link
- * of the user.
+ * Makes a user an operator of the installation, who sees its state in the dashboard, or ends that. Ends every
+ * session and sign-in link of the user.
  */
 export async function setOperator(database: Database, userId: string, isOperator: boolean): Promise<void> {
   await changeUser(database, userId, {
@@ -95,8 +101,9 @@ export async function setOperator(database: Database, userId: string, isOperator
 }
 
 /**
- * Returns an account to the owner of its e-mail address, after somebody else accepted an invitation to it: sets a new
- * password and ends its second factors, single sign-on, sessions, sign-in links and open invitations. Memberships stay.
+ * Returns an account to the owner of its e-mail address, after somebody else accepted an invitation to it:
+ * sets a new password and ends its second factors, single sign-on, sessions, sign-in links and open
+ * invitations. Memberships stay.
  */
 export async function reclaimUser(database: Database, userId: string, password: string): Promise<void> {
   const passwordHash = await hashPassword(password);
@@ -111,7 +118,10 @@ export async function reclaimUser(database: Database, userId: string, password: 
   );
 }
 
-/** Removes the authenticator app, the passkeys and the recovery codes of a user, and ends every session and sign-in link. */
+/**
+ * Removes the authenticator app, the passkeys and the recovery codes of a user, and ends every session and
+ * sign-in link.
+ */
 export async function resetSecondFactor(database: Database, userId: string): Promise<void> {
   // The row itself stays as it is: it is locked, so that no factor is added meanwhile.
   const change = { action: 'user.reset_second_factor', set: { id: userId } };
@@ -131,8 +141,8 @@ interface UserChange {
 }
 
 /**
- * Changes a user, with one audit row in each of the user's spaces, and ends every session and sign-in link. `alsoChange` runs before
- * they end, in the same transaction.
+ * Changes a user, with one audit row in each of the user's spaces, and ends every session and sign-in link.
+ * `alsoChange` runs before they end, in the same transaction.
  */
 async function changeUser(
   database: Database,
@@ -167,8 +177,8 @@ export async function isEmailVerified(database: Database, userId: string): Promi
 }
 
 /**
- * Makes a user the owner of a space and an operator of the installation: the person who started it. An existing user gets the new
- * password, and all sessions of the user end.
+ * Makes a user the owner of a space and an operator of the installation: the person who started it. An
+ * existing user gets the new password, and all sessions of the user end.
  *
  * @throws Error when the space does not exist.
  */

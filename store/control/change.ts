@@ -9,7 +9,10 @@ const controlChange = z.object({
   /** `events` for an erasure. */
   table: z.string(),
   operation: z.enum(['upsert', 'delete', 'erase']),
-  /** JSON: the row, the primary key of a deleted row, or what was erased. As text, since numbers may have more digits than a double. */
+  /**
+   * JSON: the row, the primary key of a deleted row, or what was erased. As text, since numbers may have more
+   * digits than a double.
+   */
   image: z.string(),
 });
 export type ControlChange = z.infer<typeof controlChange>;

@@ -3,7 +3,8 @@ import { getTableConfig, type PgColumn, type PgTable } from 'drizzle-orm/pg-core
 import * as schema from '../db/schema.ts';
 
 /**
- * What the control stream has of each table (ADR 32). A new table belongs to one of the two lists; a test requires it.
+ * What the control stream has of each table (ADR 32). A new table belongs to one of the two lists; a test
+ * requires it.
  */
 
 export interface LoggedTable {
@@ -27,7 +28,10 @@ const logged = (
 
 const { alertRules, apiKeys, erasureRequests, listPrices, passkeys, totpSecrets } = schema;
 
-/** The tables whose changes are in the control stream. Referenced tables come before those that reference them. */
+/**
+ * The tables whose changes are in the control stream. Referenced tables come before those that reference
+ * them.
+ */
 export const loggedTables: readonly LoggedTable[] = [
   logged(schema.users),
   logged(schema.spaces),
@@ -58,7 +62,8 @@ export const loggedTables: readonly LoggedTable[] = [
   }),
   logged(schema.deletedSpaces),
   logged(schema.erasures, { ignored: [schema.erasures.unwritten] }),
-  // The value, which names the user, is withheld: a restore resumes the request by its term. The ignored columns are a writer's progress.
+  // The value, which names the user, is withheld: a restore resumes the request by its term. The ignored
+  // columns are a writer's progress.
   logged(erasureRequests, {
     operations: ['INSERT', 'DELETE'],
     ignored: [

@@ -10,10 +10,12 @@ import { messageChangesMax, messageImageBytesMax } from './limits.ts';
 import { controlStream } from './stream.ts';
 
 /**
- * Publishes the changes that are in Postgres to the control stream, in the order of their numbers, and deletes them from Postgres.
+ * Publishes the changes that are in Postgres to the control stream, in the order of their numbers, and
+ * deletes them from Postgres.
  *
- * Any number of processes may do this at once, and each can be killed at any moment: then the stream has changes twice. JetStream drops
- * most of them by their message id, and a reader takes the change of a row with the highest number.
+ * Any number of processes may do this at once, and each can be killed at any moment: then the stream has
+ * changes twice. JetStream drops most of them by their message id, and a reader takes the change of a row
+ * with the highest number.
  *
  * @returns how many changes were published.
  * @throws a driver's error, or that of nats-server. What was not published stays in Postgres.

@@ -20,12 +20,17 @@ import { controlBytesMax, readMessagesMax, readTimeoutMs } from './limits.ts';
 /** The stream of administrative changes and erasures (ADR 32). */
 export const controlStream = { name: 'WEIR_CONTROL', subject: 'weir.control' } as const;
 
-/** Where to begin: after this sequence, or with the first message that was published at this time or later. */
+/**
+ * Where to begin: after this sequence, or with the first message that was published at this time or later.
+ */
 export type ControlStart = { readonly afterSequence: number } | { readonly time: Date };
 
 /** The state of the control stream. */
 export interface ControlState {
-  /** The first sequence that it still has, and the last one that it ever had: `last + 1` and `last` when it is empty. */
+  /**
+   * The first sequence that it still has, and the last one that it ever had: `last + 1` and `last` when it is
+   * empty.
+   */
   readonly firstSequence: number;
   readonly lastSequence: number;
   readonly messages: number;
@@ -65,7 +70,8 @@ export async function ensureControlStream(
 ): Promise<void> {
   const wanted = controlSettings(config);
   const manager = await retryUntilAvailable(connection, () => jetstreamManager(connection));
-  // Adding a stream that exists with the same settings succeeds. A copy, because the client modifies its argument.
+  // Adding a stream that exists with the same settings succeeds. A copy, because the client modifies its
+  // argument.
   const add = () => manager.streams.add({ ...wanted }).catch(explainNoStorage);
   const found = (await findControlStream(connection)) ?? (await retryUntilAvailable(connection, add));
   // The number of replicas is never reduced: NATS_REPLICAS may just have been forgotten.
@@ -118,8 +124,8 @@ async function findControlStream(connection: NatsConnection): Promise<StreamInfo
 }
 
 /**
- * Removes the changes up to a sequence: those that the oldest backup has. Without calls of it the stream drops its oldest changes
- * at `controlBytesMax`.
+ * Removes the changes up to a sequence: those that the oldest backup has. Without calls of it the stream
+ * drops its oldest changes at `controlBytesMax`.
  *
  * @param throughSequence the `lastSequence` that was read when the oldest kept backup began.
  */

@@ -7,8 +7,9 @@ import { keyOf, type LoggedTable, loggedTables } from './logged-tables.ts';
 export const triggerName = 'control_change_logged';
 
 /**
- * The statements that bring the triggers of the logged tables to this version's list; none when they are as they should be. Each locks its
- * table against writes for milliseconds. On Citus, distributed tables are left out: they cannot have triggers.
+ * The statements that bring the triggers of the logged tables to this version's list; none when they are as
+ * they should be. Each locks its table against writes for milliseconds. On Citus, distributed tables are left
+ * out: they cannot have triggers.
  */
 export async function planTriggers(database: Database): Promise<string[]> {
   const rows = await database.execute<{ table: string; arguments: string }>(sql`

@@ -43,8 +43,9 @@ export interface CheckedClock extends AsyncDisposable {
 }
 
 /**
- * Compares the clocks now and every `clockCheckMs`, and logs when they start and stop differing. Between comparisons, and
- * while Postgres is unreachable, its time is extrapolated by the monotonic clock, so a clock that is set is detected at once.
+ * Compares the clocks now and every `clockCheckMs`, and logs when they start and stop differing. Between
+ * comparisons, and while Postgres is unreachable, its time is extrapolated by the monotonic clock, so a clock
+ * that is set is detected at once.
  */
 export async function openCheckedClock(database: Database, log: Logger): Promise<CheckedClock> {
   /** The clock of Postgres minus `performance.now()`. */

@@ -9,8 +9,8 @@ import { socketOpener } from './socket.ts';
 export const storeTimeoutMs = 30_000;
 
 /**
- * When Postgres has not reported the cancellation of a statement by this time after its timeout, the server is unreachable:
- * the connection is closed.
+ * When Postgres has not reported the cancellation of a statement by this time after its timeout, the server
+ * is unreachable: the connection is closed.
  */
 export const postgresGraceMs = 2_000;
 
@@ -23,7 +23,9 @@ export interface PostgresOptions {
   connectionsMax: number;
   /** Postgres cancels a statement that runs longer, in milliseconds. */
   statementTimeoutMs: number;
-  /** Postgres cancels a statement that waits longer for a lock. By default it waits for as long as it may run. */
+  /**
+   * Postgres cancels a statement that waits longer for a lock. By default it waits for as long as it may run.
+   */
   lockTimeoutMs?: number;
 }
 
@@ -56,8 +58,8 @@ export function openPostgres(url: string, options: PostgresOptions): Sql & Async
       synchronous_commit: 'on',
     },
     onnotice: () => {},
-    // The library would query the array types on every new connection, without catching that query's failure: a
-    // connection that breaks at that moment would end the process. So arrays are passed as text (`{a,b}`).
+    // The library would query the array types on every new connection, without catching that query's failure:
+    // a connection that breaks at that moment would end the process. So arrays are passed as text (`{a,b}`).
     fetch_types: false,
     // An option of the library that its types lack.
     ...({ socket: socketOpener(silenceMsMax) } as object),
@@ -69,8 +71,9 @@ export function openPostgres(url: string, options: PostgresOptions): Sql & Async
 }
 
 /**
- * Lets a transaction reject without a ROLLBACK when its connection was closed: Postgres rolls back by itself. The driver would write
- * the ROLLBACK to a socket that it no longer has, and this error would end the process.
+ * Lets a transaction reject without a ROLLBACK when its connection was closed: Postgres rolls back by itself.
+ * The driver would write the ROLLBACK to a socket that it no longer has, and this error would end the
+ * process.
  */
 function rejectWhenClosed(begin: Sql['begin']) {
   type Run<T> = (transaction: postgres.TransactionSql) => Promise<T>;

@@ -13,17 +13,19 @@ export type Transaction = Parameters<Parameters<Database['transaction']>[0]>[0];
 
 /** The connection of a transaction, for a statement that is prepared by hand. */
 export function clientOf(transaction: Transaction): Pick<Sql, 'unsafe'> {
-  // Drizzle types the session by its base class. A TransactionSql is a Sql without the methods that open connections.
+  // Drizzle types the session by its base class. A TransactionSql is a Sql without the methods that open
+  // connections.
   return (transaction._.session as unknown as PostgresJsSession<Sql, never, never>).client;
 }
 
 /**
  * Wraps a pool in Drizzle. This changes the pool's parsers: afterwards, raw queries on it get dates as text.
  *
- * Queries of the hot paths call `.prepare(name)`: postgres.js does not prepare others, which take two round trips.
+ * Queries of the hot paths call `.prepare(name)`: postgres.js does not prepare others, which take two round
+ * trips.
  *
- * A query that fails throws the driver's own error. Drizzle's error repeats the parameters in its message, and those hold
- * event content, API key hashes and e-mail addresses, none of which may reach a log.
+ * A query that fails throws the driver's own error. Drizzle's error repeats the parameters in its message,
+ * and those hold event content, API key hashes and e-mail addresses, none of which may reach a log.
  */
 export function openDatabase(sql: Sql): Database {
   const database = drizzle(sql, { schema });

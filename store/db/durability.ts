@@ -5,12 +5,15 @@ import { throwIfRejected } from './connect.ts';
 import type { Database } from './database.ts';
 import { reachedPollMs } from './limits.ts';
 
-/** Without one of these settings, a power cut or crash of the machine damages Postgres' files or loses commits. */
+/**
+ * Without one of these settings, a power cut or crash of the machine damages Postgres' files or loses
+ * commits.
+ */
 const required = ['fsync', 'full_page_writes'] as const;
 
 /**
- * Checks that commits of Postgres survive a crash of its machine: the queue deletes an event as soon as it is committed.
- * `synchronous_commit` is not checked, since openPostgres sets it.
+ * Checks that commits of Postgres survive a crash of its machine: the queue deletes an event as soon as it is
+ * committed. `synchronous_commit` is not checked, since openPostgres sets it.
  *
  * @throws ConfigError that names the settings; an error of the driver when Postgres is unreachable.
  */

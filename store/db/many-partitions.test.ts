@@ -47,7 +47,8 @@ beforeAll(async () => {
   }
   const database = openDatabase(sql);
   await insertParts(database, [part]);
-  // Tells the planner of millions of events in this week: then a tenth of them looks more expensive than a page of a list.
+  // Tells the planner of millions of events in this week: then a tenth of them looks more expensive than a
+  // page of a list.
   await sql`SELECT pg_restore_relation_stats('schemaname', 'public', 'relname', ${`events_${dateOf(weekOf(nowMs).fromMs)}`}::text,
     'relpages', 1::integer, 'reltuples', 5000000::real)`;
 });
@@ -75,7 +76,10 @@ test('with five years of partitions, many lists, a store and retention get enoug
   expect(expired).toMatchObject({ dropped: [], locked: [] });
 });
 
-/** Postgres makes a generic plan after five executions, if it does not look more expensive than the plans for the values. */
+/**
+ * Postgres makes a generic plan after five executions, if it does not look more expensive than the plans for
+ * the values.
+ */
 const executionsToGeneric = 6;
 
 const span = { bucket: 0, fromMs: 0, toMs: nowMs };

@@ -54,9 +54,9 @@ export async function listPartitions(database: Database, table: PgTable): Promis
 }
 
 /**
- * Creates the missing partitions of the current week and the weeks ahead, then those of past weeks with rows in the default
- * partition. Rows of a new partition are moved there from the default partition. A failed week does not stop the others.
- * Sets the planner statistics of every partition.
+ * Creates the missing partitions of the current week and the weeks ahead, then those of past weeks with rows
+ * in the default partition. Rows of a new partition are moved there from the default partition. A failed week
+ * does not stop the others. Sets the planner statistics of every partition.
  *
  * Safe to call from several processes at once, while rows are written and read.
  *
@@ -118,8 +118,9 @@ async function findDefaultWeeks(database: Database, { table, key }: PartitionedT
 }
 
 /**
- * One statement, hence one transaction. The partition is created as a separate table and attached, which locks the parent
- * against other DDL only; the default partition is locked, because ATTACH verifies that it has no row of the new range.
+ * One statement, hence one transaction. The partition is created as a separate table and attached, which
+ * locks the parent against other DDL only; the default partition is locked, because ATTACH verifies that it
+ * has no row of the new range.
  */
 function createPartition({ table, key }: PartitionedTable, { fromMs, toMs }: TimeRange): SQL {
   const [from, to] = [boundOf(fromMs), boundOf(toMs)].map((bound) => sql.raw(`'${bound}'`));

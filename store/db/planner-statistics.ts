@@ -7,9 +7,9 @@ import { events, segments } from './schema.ts';
 import { nameOf, numberOf } from './statement.ts';
 
 /**
- * Constant planner statistics for the columns that decide the choice of an index, in each partition of events and segments,
- * independent of ANALYZE. Without statistics, or with those of a week that had few rows when it was analyzed, lists used
- * the wrong index for seconds (ADR 0018).
+ * Constant planner statistics for the columns that decide the choice of an index, in each partition of events
+ * and segments, independent of ANALYZE. Without statistics, or with those of a week that had few rows when it
+ * was analyzed, lists used the wrong index for seconds (ADR 0018).
  */
 
 /** Arguments of pg_restore_attribute_stats. */
@@ -21,17 +21,18 @@ interface ColumnStatistics {
 }
 
 /**
- * The planner assumes that a space has a tenth of the events: with a smaller share it would fetch and sort all events of the
- * space instead of reading them in index order or by segment. It assumes a smaller share of the segments: with a larger one
- * it would scan whole partitions for a small space. The share of a space exceeds that of a term, so that lists use the
- * index on terms.
+ * The planner assumes that a space has a tenth of the events: with a smaller share it would fetch and sort
+ * all events of the space instead of reading them in index order or by segment. It assumes a smaller share of
+ * the segments: with a larger one it would scan whole partitions for a small space. The share of a space
+ * exceeds that of a term, so that lists use the index on terms.
  */
 const eventsOfSpace: ColumnStatistics = { widthBytes: 16, distinct: 10, more: inOrder() };
 const segmentsOfSpace: ColumnStatistics = { widthBytes: 16, distinct: 30 };
 
 /**
- * The share of segments with a term, as the planner assumes it. So small that the thirty terms of a page of users are rarer together than
- * a space: otherwise Postgres also reads the index entries of all segments of the space, to intersect both.
+ * The share of segments with a term, as the planner assumes it. So small that the thirty terms of a page of
+ * users are rarer together than a space: otherwise Postgres also reads the index entries of all segments of
+ * the space, to intersect both.
  */
 const termFrequency = 0.000_01;
 
@@ -56,7 +57,8 @@ const statistics = new Map<PgTable, ColumnList>([
       [segments.spaceId, segmentsOfSpace],
       [segments.id, uniqueUuid],
       [segments.maxStartMs, uniqueTime],
-      // No term has the value 0, and every other term is assumed to be rarer, so that the index on terms is used for all.
+      // No term has the value 0, and every other term is assumed to be rarer, so that the index on terms is
+      // used for all.
       [
         segments.terms,
         {
@@ -75,10 +77,11 @@ function inOrder(): SQL {
 }
 
 /**
- * Sets the statistics of each partition that lacks them, or has those of version 0.1.0; on Citus, of each shard of a partition: it does
- * not get those of the coordinator, and loses its own when it is moved.
+ * Sets the statistics of each partition that lacks them, or has those of version 0.1.0; on Citus, of each
+ * shard of a partition: it does not get those of the coordinator, and loses its own when it is moved.
  *
- * @throws the first failure, such as a lock time-out or a node that is away, after all others were tried. Call again later.
+ * @throws the first failure, such as a lock time-out or a node that is away, after all others were tried.
+ * Call again later.
  */
 export async function setPlannerStatistics(database: Database): Promise<void> {
   const layout = await layoutOf(database);

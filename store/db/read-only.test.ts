@@ -18,7 +18,10 @@ async function describeSessions(sql: Sql): Promise<{ pid: number; isReadOnly: bo
   return rows.flat().toSorted((a, b) => a.pid - b.pid);
 }
 
-/** Makes one session read-only, like one that started while the server was. @returns the error of a write in it. */
+/**
+ * Makes one session read-only, like one that started while the server was. @returns the error of a write in
+ * it.
+ */
 async function demoteOne(sql: Sql): Promise<unknown> {
   await sql`SELECT set_config('default_transaction_read_only', 'on', false)`;
   const writes = await Promise.allSettled(
@@ -27,7 +30,9 @@ async function demoteOne(sql: Sql): Promise<unknown> {
   return writes.find((write) => write.status === 'rejected')?.reason;
 }
 
-/** The pool uses its idle connections in turn: runs queries until the read-only session was the last one used. */
+/**
+ * The pool uses its idle connections in turn: runs queries until the read-only session was the last one used.
+ */
 async function useReadOnlySessionLast(sql: Sql): Promise<void> {
   for (let isReadOnly = false; !isReadOnly; ) {
     const [row] = await sql<

@@ -8,8 +8,8 @@ import { openPostgres, type Sql } from './connect.ts';
 import * as schema from './schema.ts';
 
 /**
- * `npm run check` compares schema.ts with drizzle-kit's snapshot of the last migration. Migrations are partly written by
- * hand, so this compares the snapshot with their result, and so schema.ts with the database.
+ * `npm run check` compares schema.ts with drizzle-kit's snapshot of the last migration. Migrations are partly
+ * written by hand, so this compares the snapshot with their result, and so schema.ts with the database.
  */
 interface Snapshot {
   tables: Record<string, SnapshotTable>;
@@ -123,7 +123,10 @@ test('the migrations create the tables, keys, checks and indexes of the schema',
   expect(withoutCasts(await describeDatabase(sql))).toEqual(expected);
 });
 
-/** Postgres shows the default 'active' as 'active'::text, and conditions of indexes with parentheses around each part. */
+/**
+ * Postgres shows the default 'active' as 'active'::text, and conditions of indexes with parentheses around
+ * each part.
+ */
 function withoutCasts(described: Record<string, Described>): unknown {
   const text = JSON.stringify(described)
     .replaceAll(/('\w+')::text/g, '$1')

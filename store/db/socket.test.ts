@@ -76,7 +76,8 @@ test('a connection that closes while a query waits to be written is used again',
   });
   await sql`SELECT 1`;
   const between = Promise.withResolvers<unknown>();
-  // The connection is closed at the end of this turn; the driver plans the write of the query for the next one.
+  // The connection is closed at the end of this turn; the driver plans the write of the query for the next
+  // one.
   setImmediate(() => {
     sockets[0]?.destroy();
     sql`SELECT 2`.then(between.resolve, between.reject);

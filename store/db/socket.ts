@@ -8,14 +8,17 @@ interface Target {
 }
 
 /**
- * Opens sockets for postgres.js. Its own sockets have Nagle's algorithm on, which costs 40 ms at every second small write.
+ * Opens sockets for postgres.js. Its own sockets have Nagle's algorithm on, which costs 40 ms at every second
+ * small write.
  *
- * A connection is closed when the server does not reply to sent data in time. When the server's machine fails without
- * closing the connection, TCP reports it only after a quarter of an hour, and the statement would wait as long.
+ * A connection is closed when the server does not reply to sent data in time. When the server's machine fails
+ * without closing the connection, TCP reports it only after a quarter of an hour, and the statement would
+ * wait as long.
  *
  * The socket is returned while it still connects, and buffers writes meanwhile. Waiting here until it is
- * connected would break the pool: postgres.js never retries a connection whose socket promise was rejected, so a pool in
- * which every connection was refused once would never connect again. Nor would connect_timeout apply.
+ * connected would break the pool: postgres.js never retries a connection whose socket promise was rejected,
+ * so a pool in which every connection was refused once would never connect again. Nor would connect_timeout
+ * apply.
  *
  * @param silenceMsMax 0 for no limit.
  */
@@ -40,13 +43,15 @@ export function socketOpener(silenceMsMax: number): (target: Target) => Socket {
 /**
  * Emits an error at each close of a socket, and never before.
  *
- * Not before: Node closes a socket some ticks after its error. postgres.js neither sends nor rejects a query that it
- * receives in between; it keeps the query in the list of the next connection, and from then on pairs replies with the
- * wrong queries. A valid API key was answered with 401, and events that were not stored could count as stored.
+ * Not before: Node closes a socket some ticks after its error. postgres.js neither sends nor rejects a query
+ * that it receives in between; it keeps the query in the list of the next connection, and from then on pairs
+ * replies with the wrong queries. A valid API key was answered with 401, and events that were not stored
+ * could count as stored.
  *
- * At each: when a connection was closed under a query, and Postgres rejects the next one (it starts, recovers, or allows no
- * connections), postgres.js takes the rejection for a reply to the old query. At a close without an error it connects
- * again, without a pause, and the new query waits until Postgres accepts connections.
+ * At each: when a connection was closed under a query, and Postgres rejects the next one (it starts,
+ * recovers, or allows no connections), postgres.js takes the rejection for a reply to the old query. At a
+ * close without an error it connects again, without a pause, and the new query waits until Postgres accepts
+ * connections.
  */
 function emitErrorAtClose(socket: Socket): Socket {
   const emit = socket.emit.bind(socket);

@@ -2,8 +2,8 @@ import { getTableColumns, Placeholder, type SQL, sql } from 'drizzle-orm';
 import { type PgColumn, PgDialect, type PgTable } from 'drizzle-orm/pg-core';
 
 /**
- * Fragments of hand-written SQL, built from the columns of schema.ts, so that a renamed column is a compile error
- * wherever it is used.
+ * Fragments of hand-written SQL, built from the columns of schema.ts, so that a renamed column is a compile
+ * error wherever it is used.
  */
 
 /** A column's name without its table, for column lists and columns of an alias. */
@@ -51,15 +51,18 @@ export function arrayParameter(parameter: string, elementType: string): SQL {
 }
 
 /**
- * An array of a prepared statement whose length the planner does not see. Postgres plans a prepared statement anew for each execution
- * as long as the plan for its values looks cheaper than the generic one, and with five years of partitions planning takes 25 ms
- * (ADR 0018). With a sub-select both plans look alike.
+ * An array of a prepared statement whose length the planner does not see. Postgres plans a prepared statement
+ * anew for each execution as long as the plan for its values looks cheaper than the generic one, and with
+ * five years of partitions planning takes 25 ms (ADR 0018). With a sub-select both plans look alike.
  */
 export function opaqueArray(literal: string, elementType: string): SQL {
   return sql`(SELECT ${literal}::${sql.raw(elementType)}[])`;
 }
 
-/** A limit that the planner does not see, for the same reason: it assumes a tenth of the rows, and uses an index on their order. */
+/**
+ * A limit that the planner does not see, for the same reason: it assumes a tenth of the rows, and uses an
+ * index on their order.
+ */
 export function opaqueLimit(rows: number): Placeholder {
   // Drizzle renders any SQL here. Its type has only numbers, which the planner would see, and placeholders.
   return sql`(SELECT ${rows}::bigint)` as unknown as Placeholder;

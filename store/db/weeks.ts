@@ -12,7 +12,10 @@ export interface TimeRange {
   readonly toMs: number;
 }
 
-/** The week of an instant, or the one `weeksLater` after it. The first week is the four days before the first Monday. */
+/**
+ * The week of an instant, or the one `weeksLater` after it. The first week is the four days before the first
+ * Monday.
+ */
 export function weekOf(atMs: number, weeksLater = 0): TimeRange {
   const week = Math.floor((atMs - firstMondayMs) / weekMs) + weeksLater;
   // A UUIDv7 cannot encode a time before the epoch.
@@ -32,7 +35,9 @@ export function uncovered(range: TimeRange, covered: readonly TimeRange[]): Time
   return gaps;
 }
 
-/** The smallest UUIDv7 of a millisecond, as a bound: every UUIDv7 of this or a later millisecond is greater. */
+/**
+ * The smallest UUIDv7 of a millisecond, as a bound: every UUIDv7 of this or a later millisecond is greater.
+ */
 export function boundOf(atMs: number): string {
   const hex = atMs.toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;

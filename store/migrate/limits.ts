@@ -1,7 +1,13 @@
-/** Lock time-out of a migration's statement, in milliseconds: all other statements on its table wait meanwhile. */
+/**
+ * Lock time-out of a migration's statement, in milliseconds: all other statements on its table wait
+ * meanwhile.
+ */
 export const migrationLockTimeoutMs = 2_000;
 
-/** How often a locked statement is tried, and the pause in between: for twenty minutes, longer than retention holds a lock. */
+/**
+ * How often a locked statement is tried, and the pause in between: for twenty minutes, longer than retention
+ * holds a lock.
+ */
 export const migrationLockTries = 400;
 export const migrationLockPauseMs = 1_000;
 

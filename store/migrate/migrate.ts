@@ -27,11 +27,13 @@ const serverVersionMin = 180_000;
 const migrationLock = 7_394_210;
 
 /**
- * Brings the database to this version's schema, with the list prices that come with it, the triggers of the control stream, the partitions
- * that are needed now, and the rights of the services' roles. On a distributed database new tables are distributed, too. Safe to call
- * from several processes at once, while services of the previous version run.
+ * Brings the database to this version's schema, with the list prices that come with it, the triggers of the
+ * control stream, the partitions that are needed now, and the rights of the services' roles. On a distributed
+ * database new tables are distributed, too. Safe to call from several processes at once, while services of
+ * the previous version run.
  *
- * @throws ConfigError when the server is too old, or the database was written by a newer Weir that this version cannot work beside.
+ * @throws ConfigError when the server is too old, or the database was written by a newer Weir that this
+ * version cannot work beside.
  */
 export function migrateDatabase(url: string): Promise<void> {
   return whileLocked(url, async (sql) => {
@@ -54,11 +56,12 @@ export function migrateDatabase(url: string): Promise<void> {
 }
 
 /**
- * Distributes the tables of a migrated database over the workers of a Citus cluster (db/layout/distribution.ts). Safe to call again, and
- * from several processes at once.
+ * Distributes the tables of a migrated database over the workers of a Citus cluster
+ * (db/layout/distribution.ts). Safe to call again, and from several processes at once.
  *
  * @param url of the coordinator.
- * @param shards default: two for each worker, at least four. No effect on tables that are already distributed.
+ * @param shards default: two for each worker, at least four. No effect on tables that are already
+ * distributed.
  * @returns the tables that were distributed now.
  * @throws ConfigError when the server is not the coordinator of a Citus cluster.
  */
@@ -74,7 +77,10 @@ export function distributeDatabase(url: string, shards?: number): Promise<string
 
 /** One step of a migration, for an operator who decides when to run it. */
 export interface PlannedStep extends StatementPlan {
-  /** Whether it is a transaction of its own. Otherwise it is part of one with the other steps of the migration. */
+  /**
+   * Whether it is a transaction of its own. Otherwise it is part of one with the other steps of the
+   * migration.
+   */
   readonly isOnline: boolean;
 }
 
@@ -97,8 +103,9 @@ function openMigrator(url: string) {
 }
 
 /**
- * One connection, because the advisory lock belongs to it. Without the lock, concurrent migrations fail. The lock is polled: a
- * session that waits in pg_advisory_lock() holds a snapshot, for which CREATE INDEX CONCURRENTLY of the other one waits forever.
+ * One connection, because the advisory lock belongs to it. Without the lock, concurrent migrations fail. The
+ * lock is polled: a session that waits in pg_advisory_lock() holds a snapshot, for which CREATE INDEX
+ * CONCURRENTLY of the other one waits forever.
  */
 async function whileLocked<T>(url: string, run: (sql: Sql) => Promise<T>): Promise<T> {
   await using sql = openMigrator(url);

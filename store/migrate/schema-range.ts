@@ -6,7 +6,10 @@ import { openDatabase } from '../db/database.ts';
 import { findUndistributed, refuseWorker } from '../db/layout/distribution.ts';
 import { newestMigration } from '../db/schema/version.ts';
 
-/** The oldest version of Weir that works with the schema of this one. Its services may run while and after the database is migrated. */
+/**
+ * The oldest version of Weir that works with the schema of this one. Its services may run while and after the
+ * database is migrated.
+ */
 const oldestVersion = '0.1.0';
 
 /** The version of the newest migration that the database has; 0 without any. */
@@ -24,7 +27,8 @@ export async function recordOldestVersion(sql: Sql): Promise<void> {
 }
 
 /**
- * Checks that this version works with the schema of the database: all of its migrations are applied, or newer ones that allow it.
+ * Checks that this version works with the schema of the database: all of its migrations are applied, or newer
+ * ones that allow it.
  *
  * @throws ConfigError when the schema is older, or of a version that this one cannot work with.
  */
@@ -56,7 +60,9 @@ export async function requireSchemaOnStart(sql: Sql, log: Logger): Promise<void>
   }
 }
 
-/** @throws ConfigError when the database was migrated by a newer Weir that this version cannot work beside. */
+/**
+ * @throws ConfigError when the database was migrated by a newer Weir that this version cannot work beside.
+ */
 export async function refuseNewerSchema(sql: Sql): Promise<void> {
   if ((await readNewest(sql)) <= newestMigration.when) return;
   const [row] = await sql<{ oldest: string | null }[]>`

@@ -1,4 +1,7 @@
-/** Splits the text of a migration into statements, without comments. A semicolon inside of `$$ … $$` or quotes ends none. */
+/**
+ * Splits the text of a migration into statements, without comments. A semicolon inside of `$$ … $$` or quotes
+ * ends none.
+ */
 export function splitStatements(text: string): string[] {
   const statements: string[] = [];
   let statement = '';
@@ -22,7 +25,8 @@ export interface StatementPlan {
 }
 
 /**
- * Says what each statement locks. Only forms that are safe while services run are known; a test holds the migrations to them.
+ * Says what each statement locks. Only forms that are safe while services run are known; a test holds the
+ * migrations to them.
  *
  * @throws Error for an unknown form.
  */

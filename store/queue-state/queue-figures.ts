@@ -20,8 +20,8 @@ export interface QueueFigures {
 }
 
 /**
- * Makes a function that reads the state of the queue's streams, at most every `figureReuseMs`. It rejects when nats-server does not
- * answer.
+ * Makes a function that reads the state of the queue's streams, at most every `figureReuseMs`. It rejects
+ * when nats-server does not answer.
  */
 export function openQueueFigures(manager: JetStreamManager): () => Promise<QueueFigures[]> {
   return shareResult(figureReuseMs, async () => {

@@ -9,7 +9,10 @@ import { countLost, keepUncounted, type LostEvents } from './stored-counts.ts';
 import { keepReplay, readStoredPositions, type StoredPosition } from './stored-positions.ts';
 import { readStreamStates, type StreamState } from './stream-state.ts';
 
-/** The clocks of nats-server and Postgres may differ by as much: a minute (docs/data-lifecycle.md#retention), and some room. */
+/**
+ * The clocks of nats-server and Postgres may differ by as much: a minute (docs/data-lifecycle.md#retention),
+ * and some room.
+ */
 const clockMarginMs = 5 * 60_000;
 
 /** What a replay delivers again of one stream. */
@@ -25,7 +28,9 @@ export interface StreamReplay {
   readonly missing: MissingMessages | undefined;
 }
 
-/** A gap between the database and the replay window. Some of its messages may be stored: it is an upper bound. */
+/**
+ * A gap between the database and the replay window. Some of its messages may be stored: it is an upper bound.
+ */
 export interface MissingMessages {
   readonly fromSequence: number;
   readonly toSequence: number;
@@ -40,13 +45,14 @@ export interface MissingMessages {
 }
 
 /**
- * Makes the writers' consumers deliver again what the database may lack after it was restored to an earlier time (ADR 31). The writers
- * store each event once, by its id; so a replay of more than is needed changes nothing. Commits get numbers that no live stream has seen. Call it while no writer runs: one that
- * stores from the consumer that is replaced here would have its messages delivered again.
+ * Makes the writers' consumers deliver again what the database may lack after it was restored to an earlier
+ * time (ADR 31). The writers store each event once, by its id; so a replay of more than is needed changes
+ * nothing. Commits get numbers that no live stream has seen. Call it while no writer runs: one that stores
+ * from the consumer that is replaced here would have its messages delivered again.
  *
- * A stream begins at the first message that was not stored at that time, by `queue_positions` of the database, or at the first
- * message that was accepted within five minutes before it, whichever is earlier. The streams of a work queue, which keep nothing that is
- * stored, are left alone.
+ * A stream begins at the first message that was not stored at that time, by `queue_positions` of the
+ * database, or at the first message that was accepted within five minutes before it, whichever is earlier.
+ * The streams of a work queue, which keep nothing that is stored, are left alone.
  *
  * @param restoredTo the time that the database was restored to. An earlier time replays more.
  */
@@ -126,7 +132,10 @@ async function planStreams(
   );
 }
 
-/** Without a position: the messages before that time, if the stream reaches back to it. Otherwise any that was purged may be missing. */
+/**
+ * Without a position: the messages before that time, if the stream reaches back to it. Otherwise any that was
+ * purged may be missing.
+ */
 function completeByTime({ firstAt }: StreamState, since: Date, byTime: number): number {
   return firstAt !== undefined && firstAt < since ? byTime - 1 : 0;
 }
@@ -140,7 +149,10 @@ function isOf({ stream, createdAt, storedUpTo }: StoredPosition, state: StreamSt
   );
 }
 
-/** The sequence of the first message that was accepted at this time or later; after the last one when there is none. */
+/**
+ * The sequence of the first message that was accepted at this time or later; after the last one when there is
+ * none.
+ */
 async function findSequence(
   manager: JetStreamManager,
   { stream, firstSequence, firstAt, lastSequence }: StreamState,

@@ -6,10 +6,15 @@ import { queueCounts, segments, spaceCommits } from '../db/schema.ts';
 import { nameOf } from '../db/statement.ts';
 import { readStreamStates, type StreamState } from './stream-state.ts';
 
-/** Most rows of `space_commits` that one count reads: a count of a minute's commits takes well below a second. */
+/**
+ * Most rows of `space_commits` that one count reads: a count of a minute's commits takes well below a second.
+ */
 const countedCommitsMax = 200_000;
 
-/** A message that was accepted after the state of its stream was read may have been stored as much earlier, by the clock of Postgres. */
+/**
+ * A message that was accepted after the state of its stream was read may have been stored as much earlier, by
+ * the clock of Postgres.
+ */
 const stateMarginMs = minuteMs;
 
 /** How many events are lost; `atMost` is null when it is not known. */
@@ -25,9 +30,9 @@ interface Range {
 }
 
 /**
- * Counts the events that were stored since the last count of each stream with a replay window, unless that is younger than
- * `intervalMs`. The number of a range never changes: it has the events whose first delivery came from it. So any number of writers may
- * count, and the first row is kept.
+ * Counts the events that were stored since the last count of each stream with a replay window, unless that is
+ * younger than `intervalMs`. The number of a range never changes: it has the events whose first delivery came
+ * from it. So any number of writers may count, and the first row is kept.
  */
 export async function keepStoredCounts(
   database: Database,
@@ -53,8 +58,8 @@ async function keepStoredCount(database: Database, state: StreamState, intervalM
 }
 
 /**
- * Records that lost messages were not counted while the database had their events: the next count would find none, and another restore
- * would take them for empty.
+ * Records that lost messages were not counted while the database had their events: the next count would find
+ * none, and another restore would take them for empty.
  */
 export async function keepUncounted(database: Database, state: StreamState, upTo: number): Promise<void> {
   const { stream, createdAt, lastSequence } = state;
@@ -67,10 +72,12 @@ export async function keepUncounted(database: Database, state: StreamState, upTo
 }
 
 /**
- * Counts the events that are lost in a restored database: those that were stored from messages that the stream no longer has, less those
- * that the database has. An event that was erased since is counted, and one that is also in a later message.
+ * Counts the events that are lost in a restored database: those that were stored from messages that the
+ * stream no longer has, less those that the database has. An event that was erased since is counted, and one
+ * that is also in a later message.
  *
- * @param missing `after`: the database has everything up to this sequence. `upTo`: the last message that is missing.
+ * @param missing `after`: the database has everything up to this sequence. `upTo`: the last message that is
+ * missing.
  */
 export async function countLost(database: Database, state: StreamState, missing: Range): Promise<LostEvents> {
   const rows = await database
@@ -119,7 +126,8 @@ async function readLastCount(
 }
 
 /**
- * Counts the events that the database has from these messages, by the commits since the first of them can have been stored.
+ * Counts the events that the database has from these messages, by the commits since the first of them can
+ * have been stored.
  *
  * @returns null when there are more commits than `commitsMax`.
  */

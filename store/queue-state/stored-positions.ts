@@ -9,8 +9,8 @@ import type { StreamState } from './stream-state.ts';
 export type StoredPosition = typeof queuePositions.$inferSelect;
 
 /**
- * Records how far a stream is stored. A message is acknowledged after the COMMIT of its events, and the state was read before
- * this statement: so a database that has this row has the events of every message up to it.
+ * Records how far a stream is stored. A message is acknowledged after the COMMIT of its events, and the state
+ * was read before this statement: so a database that has this row has the events of every message up to it.
  */
 export async function keepStoredPosition(
   database: Database,
@@ -43,8 +43,9 @@ export async function keepStoredPosition(
 }
 
 /**
- * Records that messages up to the last one of now are delivered again. The position stays that of the restored time, until a writer
- * stores: a replay that was interrupted is planned again by it, and names the same gap.
+ * Records that messages up to the last one of now are delivered again. The position stays that of the
+ * restored time, until a writer stores: a replay that was interrupted is planned again by it, and names the
+ * same gap.
  *
  * @param completeUpTo the position of a database that has none.
  */
@@ -63,7 +64,10 @@ export async function readStoredPositions(database: Database): Promise<StoredPos
   return database.select().from(queuePositions);
 }
 
-/** For each stream, the sequence up to which a replay delivers messages again. Known events in them are no repeats of clients. */
+/**
+ * For each stream, the sequence up to which a replay delivers messages again. Known events in them are no
+ * repeats of clients.
+ */
 export async function readReplays(database: Database): Promise<ReadonlyMap<string, number>> {
   const { stream, replayUpTo } = queuePositions;
   const rows = await database

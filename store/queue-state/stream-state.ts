@@ -15,9 +15,13 @@ export interface StreamState {
   readonly messages: number;
   /** When the oldest of them was accepted; undefined without any. */
   readonly firstAt: Date | undefined;
-  /** When the newest message was accepted, also when it is not kept any more; at first the stream's creation. */
+  /**
+   * When the newest message was accepted, also when it is not kept any more; at first the stream's creation.
+   */
   readonly lastAt: Date;
-  /** Messages between the first and the last one that were removed (services/writer/streams/window-purge.ts). */
+  /**
+   * Messages between the first and the last one that were removed (services/writer/streams/window-purge.ts).
+   */
   readonly removed: number;
   readonly bytes: number;
   readonly bytesMax: number;
@@ -84,8 +88,8 @@ export async function readOldestPending(
 }
 
 /**
- * A work queue removes what is stored. Messages that are below the consumer's position in spite of that count as not stored: they
- * are delivered again (services/writer/undeleted-messages.ts).
+ * A work queue removes what is stored. Messages that are below the consumer's position in spite of that count
+ * as not stored: they are delivered again (services/writer/undeleted-messages.ts).
  */
 function countPending(
   { keepsStored }: QueueStream,

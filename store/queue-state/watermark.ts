@@ -3,7 +3,10 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { retryUntilAvailable } from '../../platform/queue/availability.ts';
 import { readOldestPending, readStreamStates, type StreamState } from './stream-state.ts';
 
-/** The last sequence of a stream at some time: every message acknowledged before has this sequence or a lower one. */
+/**
+ * The last sequence of a stream at some time: every message acknowledged before has this sequence or a lower
+ * one.
+ */
 export interface Watermark {
   readonly stream: string;
   readonly sequence: number;
@@ -16,8 +19,8 @@ export async function readWatermarks(connection: NatsConnection): Promise<Waterm
 }
 
 /**
- * An upper bound of the messages up to these watermarks that are not stored. A message counts as stored after its events were
- * committed or quarantined, so at 0 the database has all of them.
+ * An upper bound of the messages up to these watermarks that are not stored. A message counts as stored after
+ * its events were committed or quarantined, so at 0 the database has all of them.
  */
 export async function countQueued(
   connection: NatsConnection,

@@ -17,8 +17,8 @@ export type EventRow<Columns extends EventColumns> = {
 } & { id: string; startTimeMs: number };
 
 /**
- * The rows of a statement that selected these columns. Drizzle derives the type of a row from its selection, which it cannot
- * for columns that a caller chose: they are passed to it as a wider type.
+ * The rows of a statement that selected these columns. Drizzle derives the type of a row from its selection,
+ * which it cannot for columns that a caller chose: they are passed to it as a wider type.
  */
 export function rowsOf<Columns extends EventColumns>(rows: readonly object[]): EventRow<Columns>[] {
   return rows as EventRow<Columns>[];

@@ -6,7 +6,10 @@ import { rowLockTimeoutMs } from './limits.ts';
 import { instantOf, isAmong, joinStatements, propagateSettings, setLockTimeout } from './literals.ts';
 import { cutoffSql, type ExpiryRule } from './policy.ts';
 
-/** SQLSTATE raised when a deletion finds rows to keep, because the retention was lengthened after they were selected. */
+/**
+ * SQLSTATE raised when a deletion finds rows to keep, because the retention was lengthened after they were
+ * selected.
+ */
 const keptState = 'WE001';
 
 /** Aborts a DO block, so that nothing is deleted. `isKept` recognises the error. */
@@ -24,8 +27,8 @@ export interface ExpiredRows {
  * Deletes expired rows, provided that they are still expired when the transaction runs.
  *
  * @param deletions plpgsql statements.
- * @returns false, with nothing deleted, when the retention was lengthened meanwhile or another transaction has locked one of the
- *   rows.
+ * @returns false, with nothing deleted, when the retention was lengthened meanwhile or another transaction
+ * has locked one of the rows.
  */
 export async function deleteExpired(
   database: Database,
@@ -50,7 +53,10 @@ END $$`);
   }
 }
 
-/** lock_not_available, or deadlock_detected, which Citus also reports between nodes. In both cases nothing was changed. */
+/**
+ * lock_not_available, or deadlock_detected, which Citus also reports between nodes. In both cases nothing was
+ * changed.
+ */
 export function isLockConflict(error: unknown): boolean {
   return isState(error, '55P03', '40P01');
 }

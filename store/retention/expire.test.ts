@@ -35,7 +35,8 @@ async function openStore() {
     stack.use(openPostgres(url, { applicationName: 'test', connectionsMax, statementTimeoutMs: 60_000 }));
   const [sql, session] = [open(4), open(1)];
   const [database, expiring] = [openDatabase(open(4)), openDatabase(open(1))];
-  // A pass that waits for its locks takes ten seconds, longer on a busy machine: sessions of Weir end after 15 s idle in a transaction.
+  // A pass that waits for its locks takes ten seconds, longer on a busy machine: sessions of Weir end after
+  // 15 s idle in a transaction.
   await session`SET idle_in_transaction_session_timeout = 0`;
   const owned = stack.move();
   type Table = typeof events | typeof segments | typeof eventIds | typeof eventStats | typeof agentStats;

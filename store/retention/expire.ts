@@ -48,8 +48,9 @@ export interface ExpireResult {
 export const expireLock = 7_394_212;
 
 /**
- * Deletes expired data (docs/data-lifecycle.md#retention): whole partitions, rows of spaces with a shorter retention in the other partitions,
- * spans of traces, and quarantine entries. The ledger, usage and statistics stay. The process can be killed at any time: the next pass continues.
+ * Deletes expired data (docs/data-lifecycle.md#retention): whole partitions, rows of spaces with a shorter
+ * retention in the other partitions, spans of traces, and quarantine entries. The ledger, usage and
+ * statistics stay. The process can be killed at any time: the next pass continues.
  *
  * @param database with one connection, which holds the advisory lock.
  * @returns undefined when another process is running a pass.
@@ -110,7 +111,10 @@ async function agreedTimeMs(database: Database, nowMs: number): Promise<number> 
   return Math.min(serverMs, nowMs);
 }
 
-/** Deletes one batch per space in turn, so that a space with much to delete does not delay others. @returns the number of events. */
+/**
+ * Deletes one batch per space in turn, so that a space with much to delete does not delay others. @returns
+ * the number of events.
+ */
 async function deleteInTurns(
   database: Database,
   spaceIds: readonly string[],

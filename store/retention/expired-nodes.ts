@@ -7,7 +7,8 @@ import { instantOf, isAmong } from './literals.ts';
 import { type ExpiryRule, readCutoff } from './policy.ts';
 
 /**
- * Deletes a bounded number of expired spans of a space's traces, and the states of traces that have no others.
+ * Deletes a bounded number of expired spans of a space's traces, and the states of traces that have no
+ * others.
  *
  * @returns how many; 0 when no more have expired.
  */
@@ -37,7 +38,10 @@ export async function deleteExpiredNodes(
   return isDeleted ? expired.length : 0;
 }
 
-/** Deletes traces that have only spans of the kind `link`, such as those of a web server, a day after their last span. */
+/**
+ * Deletes traces that have only spans of the kind `link`, such as those of a web server, a day after their
+ * last span.
+ */
 export async function deleteTracesWithoutCalls(database: Database, nowMs: number): Promise<void> {
   const isOld = and(not(traces.hasCalls), lt(traces.receivedAt, new Date(nowMs - linksAgeMs)));
   for (let found = deletedEventsMax; found === deletedEventsMax; ) {

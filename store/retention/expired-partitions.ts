@@ -16,9 +16,9 @@ export interface DroppedPartitions {
 }
 
 /**
- * Drops the partitions in which every row has expired. A partition with rows of a space with a longer retention is kept. The check
- * runs again before the drop, while nobody can write to the partition: a message queued for weeks may have stored a row meanwhile,
- * and a retention may have been lengthened.
+ * Drops the partitions in which every row has expired. A partition with rows of a space with a longer
+ * retention is kept. The check runs again before the drop, while nobody can write to the partition: a message
+ * queued for weeks may have stored a row meanwhile, and a retention may have been lengthened.
  *
  * @param latestCutoffMs the latest cutoff of any space: later weeks are not looked at.
  */
@@ -45,8 +45,8 @@ async function hasKeptRows(database: Database, partition: string, rule: ExpiryRu
 }
 
 /**
- * Whether a segment in the partition has not expired. Compares the receipt time: the segment id, which selects the partition, comes
- * from the clock of an ingest process, which may have been wrong.
+ * Whether a segment in the partition has not expired. Compares the receipt time: the segment id, which
+ * selects the partition, comes from the clock of an ingest process, which may have been wrong.
  */
 function keepsRows(partition: string, rule: ExpiryRule): SQL {
   const cutoff = cutoffSql(rule);

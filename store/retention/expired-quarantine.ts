@@ -7,8 +7,8 @@ import { isAmong } from './literals.ts';
 import { type ExpiryRule, readCutoff } from './policy.ts';
 
 /**
- * Deletes a bounded number of expired quarantine entries of a space. The ledger does not have their event ids, since the events were
- * never stored: if they are sent again, they are new.
+ * Deletes a bounded number of expired quarantine entries of a space. The ledger does not have their event
+ * ids, since the events were never stored: if they are sent again, they are new.
  *
  * @returns how many; less than `deletedEntriesMax` when no more have expired.
  */

@@ -29,8 +29,8 @@ export interface DeletedBatch {
 }
 
 /**
- * Those of these spaces that have expired segments, by one statement for all of them. On Citus, where such a join is not possible, all
- * of them.
+ * Those of these spaces that have expired segments, by one statement for all of them. On Citus, where such a
+ * join is not possible, all of them.
  */
 export async function listSpacesWithExpiredSegments(
   database: Database,
@@ -55,9 +55,9 @@ export async function listSpacesWithExpiredSegments(
 }
 
 /**
- * Deletes the next expired segments of a space and their events in one transaction of bounded size. On Citus it touches one shard. If
- * the process is killed, or two processes run it, no event is left without its segment. The retention is read for each batch, so a
- * change applies from the next batch on.
+ * Deletes the next expired segments of a space and their events in one transaction of bounded size. On Citus
+ * it touches one shard. If the process is killed, or two processes run it, no event is left without its
+ * segment. The retention is read for each batch, so a change applies from the next batch on.
  *
  * @param after the last segment of the previous batch.
  */
@@ -113,8 +113,8 @@ function cutBatch(found: readonly ExpiredSegment[]): readonly ExpiredSegment[] {
 }
 
 /**
- * Each statement sees what was committed before it. A writer that adds events to a segment locks its row, so no writer is active
- * after the first statement, and the second one sees all events of the segments.
+ * Each statement sees what was committed before it. A writer that adds events to a segment locks its row, so
+ * no writer is active after the first statement, and the second one sees all events of the segments.
  */
 function deletions(spaceId: string, ids: readonly string[]): SQL[] {
   const ofSpace = (column: typeof segments.spaceId | typeof events.spaceId) =>

@@ -3,8 +3,8 @@ import type { PgColumn } from 'drizzle-orm/pg-core';
 import { nameOf } from '../db/statement.ts';
 
 /**
- * Values as literals in SQL text. Statements of a DO block take no parameters, and DO blocks are the only multi-statement
- * transactions of the services (ADR 0014).
+ * Values as literals in SQL text. Statements of a DO block take no parameters, and DO blocks are the only
+ * multi-statement transactions of the services (ADR 0014).
  */
 
 /** @param ids UUIDs as Postgres prints them. */
@@ -36,7 +36,7 @@ export function setLockTimeout(ms: number): SQL {
 }
 
 /**
- * Makes Citus apply the transaction's settings on the workers too: those made with SET LOCAL, not with set_config(). Plain Postgres
- * ignores this setting.
+ * Makes Citus apply the transaction's settings on the workers too: those made with SET LOCAL, not with
+ * set_config(). Plain Postgres ignores this setting.
  */
 export const propagateSettings = sql`SET LOCAL citus.propagate_set_commands = 'local'`;

@@ -17,19 +17,24 @@ export async function readNextTransaction(database: Database): Promise<string> {
 }
 
 /**
- * What keeps rows that transactions below an id deleted, so that VACUUM FULL and CLUSTER would copy them: `writer` is a transaction with
- * an older id, in any database of the server; `reader` is an older snapshot in this database, or of a standby.
+ * What keeps rows that transactions below an id deleted, so that VACUUM FULL and CLUSTER would copy them:
+ * `writer` is a transaction with an older id, in any database of the server; `reader` is an older snapshot in
+ * this database, or of a standby.
  */
 export type Holder = 'writer' | 'reader' | 'nothing';
 
 export interface CopiedTable {
-  /** Whether it is a table of the catalog. A logical replication slot, as of a shard that moves, keeps only their rows. */
+  /**
+   * Whether it is a table of the catalog. A logical replication slot, as of a shard that moves, keeps only
+   * their rows.
+   */
   readonly isCatalog: boolean;
 }
 
 /**
- * The query of the {@link Holder}. Every snapshot is as old as the oldest transaction that writes in **any** database, also a prepared
- * one, and one between two statements. So is that of the command that copies, which no view shows beforehand.
+ * The query of the {@link Holder}. Every snapshot is as old as the oldest transaction that writes in **any**
+ * database, also a prepared one, and one between two statements. So is that of the command that copies, which
+ * no view shows beforehand.
  */
 export function selectHolder(xid: string, { isCatalog }: CopiedTable): SQL {
   const older = (xmin: string) => isOlder(xmin, xid);
@@ -47,7 +52,10 @@ export async function findHolder(database: Database, xid: string, table: CopiedT
   return row?.holder ?? 'reader';
 }
 
-/** How long to wait for transactions that write, besides the tries: they may be of another database, and take a long time. */
+/**
+ * How long to wait for transactions that write, besides the tries: they may be of another database, and take
+ * a long time.
+ */
 export interface WritersWait {
   /** By `performance.now()`. */
   readonly untilMs: number;
@@ -79,7 +87,8 @@ export async function copyWhenUnseen(
 }
 
 /**
- * Waits until the statements that run now have ended. A statement that begins later sees what was committed before the call.
+ * Waits until the statements that run now have ended. A statement that begins later sees what was committed
+ * before the call.
  *
  * @throws StatementsRunningError when one runs for longer than `snapshotWaitMs`.
  */

@@ -17,8 +17,8 @@ export interface TableFill {
 const rowOverheadBytes = 36;
 
 /**
- * Estimates the fill of a table. On Citus the coordinator has no statistics of distributed tables, so such a table looks empty and
- * without pages.
+ * Estimates the fill of a table. On Citus the coordinator has no statistics of distributed tables, so such a
+ * table looks empty and without pages.
  */
 export async function readFill(database: Database, name: string): Promise<TableFill> {
   const [row] = await database.execute<{
@@ -37,7 +37,10 @@ export async function readFill(database: Database, name: string): Promise<TableF
   return { rows, liveBytes: rows * rowBytes, tableBytes: pages * pageBytes };
 }
 
-/** Mean width of the terms column, sampled from a hundredth of the pages: ANALYZE does not measure it (planner-statistics.ts). */
+/**
+ * Mean width of the terms column, sampled from a hundredth of the pages: ANALYZE does not measure it
+ * (planner-statistics.ts).
+ */
 async function readTermsBytes(database: Database, name: string): Promise<number> {
   if (!name.startsWith(getTableName(segments))) return 0;
   const [row] = await database.execute<{ bytes: number }>(sql`
@@ -47,8 +50,8 @@ async function readTermsBytes(database: Database, name: string): Promise<number>
 }
 
 /**
- * Vacuums a table with many dead rows, so that its pages can be returned or its rows rewritten. Autovacuum would do so too, but
- * later. Does not block readers or writers.
+ * Vacuums a table with many dead rows, so that its pages can be returned or its rows rewritten. Autovacuum
+ * would do so too, but later. Does not block readers or writers.
  */
 export async function vacuumIfDead(database: Database, name: string): Promise<void> {
   // Otherwise the deletions of this session are counted with a delay.

@@ -16,12 +16,16 @@ export interface ExpiryRule {
 /** The cutoff of a space. */
 export interface SpaceExpiry {
   readonly spaceId: string;
-  /** Events received before this time (milliseconds since the epoch) have expired. -Infinity: events never expire. */
+  /**
+   * Events received before this time (milliseconds since the epoch) have expired. -Infinity: events never
+   * expire.
+   */
   readonly cutoffMs: number;
 }
 
 /**
- * The number of days for which a space's events are kept: its own retention or the global maximum, whichever is shorter.
+ * The number of days for which a space's events are kept: its own retention or the global maximum, whichever
+ * is shorter.
  *
  * @returns undefined when they never expire.
  */
@@ -71,8 +75,8 @@ export function latestCutoff(expiries: readonly SpaceExpiry[]): number {
 }
 
 /**
- * Those of these spaces that have expired rows in a table. It is one statement for all of them: one for each of ten thousand spaces
- * would take minutes in each pass, nearly all of them in vain.
+ * Those of these spaces that have expired rows in a table. It is one statement for all of them: one for each
+ * of ten thousand spaces would take minutes in each pass, nearly all of them in vain.
  */
 export async function listSpacesWithExpired(
   database: Database,

@@ -11,9 +11,10 @@ interface Reading {
 }
 
 /**
- * The clock by which events expire (ADR 0019). It follows the machine clock, which may jump: it never shows a later time and advances
- * at most `retentionClockRateMax` times as fast as real time. Within a process, the monotonic clock measures the time since the last
- * pass. When another process made the last pass, the machine clock is used, limited to `unseenTimeMsMax`.
+ * The clock by which events expire (ADR 0019). It follows the machine clock, which may jump: it never shows a
+ * later time and advances at most `retentionClockRateMax` times as fast as real time. Within a process, the
+ * monotonic clock measures the time since the last pass. When another process made the last pass, the machine
+ * clock is used, limited to `unseenTimeMsMax`.
  */
 export class RetentionClock {
   /** The last pass, if this process made it, and its `performance.now()`. */

@@ -7,7 +7,10 @@ import { cutoffOf, effectiveRetentionDays } from './policy.ts';
 
 /** What a retention would delete now. */
 export interface RetentionPreview {
-  /** The days for which events would be kept: the retention or RETENTION_DAYS_MAX, whichever is shorter; null: no limit. */
+  /**
+   * The days for which events would be kept: the retention or RETENTION_DAYS_MAX, whichever is shorter; null:
+   * no limit.
+   */
   readonly effectiveDays: number | null;
   /** Events received before this time would be deleted. */
   readonly cutoff: Date | null;
@@ -17,8 +20,9 @@ export interface RetentionPreview {
 }
 
 /**
- * Counts the events that a writer would delete with this retention. Events that have expired by the present retention and were
- * not deleted yet are counted too. Segments of an ingest with a wrong clock, which are in no weekly partition, are not.
+ * Counts the events that a writer would delete with this retention. Events that have expired by the present
+ * retention and were not deleted yet are counted too. Segments of an ingest with a wrong clock, which are in
+ * no weekly partition, are not.
  *
  * @param rule `nowMs`: the retention clock is never later, so no more events than these expire now.
  */

@@ -6,29 +6,32 @@ import type { WeekPartitions } from './week-partitions.ts';
 
 /** How to change the partitions of a week, as plpgsql statements. */
 export interface PartitionChange {
-  /** Runs while nobody can write to the partitions; reads continue, except on Citus. `RETURN` ends the change. */
+  /**
+   * Runs while nobody can write to the partitions; reads continue, except on Citus. `RETURN` ends the change.
+   */
   readonly prepare: readonly SQL[];
   /**
-   * Whether writers currently store into this week. If so, all writes of the table wait from the beginning: a writer that waited for
-   * the partition would hold a lock on its table, for which `finish` would wait.
+   * Whether writers currently store into this week. If so, all writes of the table wait from the beginning: a
+   * writer that waited for the partition would hold a lock on its table, for which `finish` would wait.
    */
   readonly isWritten?: boolean;
   /** Runs while nobody can use `events` and `segments`, so it must be short. */
   readonly finish: readonly SQL[];
   /**
-   * On Citus, a write to a table locks all its partitions. So no lock is held between tries, since every write would wait, and
-   * `prepare` must be short too.
+   * On Citus, a write to a table locks all its partitions. So no lock is held between tries, since every
+   * write would wait, and `prepare` must be short too.
    */
   readonly onCitus?: boolean;
 }
 
 /**
- * Builds the statement that changes the partitions of a week. It never makes readers or writers of `events` and `segments` wait
- * longer than a short lock time-out, and fails with lock_not_available after a number of tries. DETACH PARTITION CONCURRENTLY would
- * wait without blocking, but Postgres refuses it for tables that have a default partition.
+ * Builds the statement that changes the partitions of a week. It never makes readers or writers of `events`
+ * and `segments` wait longer than a short lock time-out, and fails with lock_not_available after a number of
+ * tries. DETACH PARTITION CONCURRENTLY would wait without blocking, but Postgres refuses it for tables that
+ * have a default partition.
  *
- * The partitions are locked first: a writer that stores into an old week waits, other writers do not. This keeps autovacuum
- * away, and what was prepared stays valid until the tables are locked.
+ * The partitions are locked first: a writer that stores into an old week waits, other writers do not. This
+ * keeps autovacuum away, and what was prepared stays valid until the tables are locked.
  */
 export function changePartitions(
   week: WeekPartitions,
@@ -49,7 +52,9 @@ function lockPartitions(week: WeekPartitions): SQL[] {
   return [setLockTimeout(partitionLockTimeoutMs), sql`LOCK TABLE ${partitions} IN SHARE ROW EXCLUSIVE MODE`];
 }
 
-/** Locks both tables in short tries with pauses, then runs the statements; the last one must leave the loop. */
+/**
+ * Locks both tables in short tries with pauses, then runs the statements; the last one must leave the loop.
+ */
 function lockTables(mode: 'SHARE ROW EXCLUSIVE' | 'ACCESS EXCLUSIVE', statements: readonly SQL[]): SQL {
   return sql`
   ${setLockTimeout(tableLockTimeoutMs)};

@@ -15,8 +15,8 @@ export interface ListTextLimits {
 type ListedRow = EventLocator & EventCursor;
 
 /**
- * Adds to the rows of a list, newest start first, the texts as they were sent. Events that started together may be in many
- * segments, so many rows are read together, and segments stay open for later rows.
+ * Adds to the rows of a list, newest start first, the texts as they were sent. Events that started together
+ * may be in many segments, so many rows are read together, and segments stay open for later rows.
  *
  * @returns the rows of a read. Rows of events that were deleted since they were listed are left out.
  * @throws Error when a segment is damaged or missing.
@@ -98,7 +98,8 @@ async function pairWithTexts<Row extends ListedRow>(
   for (const row of rows) {
     const text = texts.get(row);
     if (text !== undefined) pairs.push([row, text]);
-    // Without a text, the event was deleted after its row was read. If its row still exists, the data is damaged.
+    // Without a text, the event was deleted after its row was read. If its row still exists, the data is
+    // damaged.
     else if (await isEventStored(database, spaceId, row.id)) {
       throw new Error(`The segment of event ${row.id} is missing.`);
     }

@@ -38,8 +38,8 @@ interface OpenSegment {
 }
 
 /**
- * The segments of a list of events, newest start first. A segment is opened once and stays open until the list has passed its
- * earliest event. When there is no room for it, it is opened for each call.
+ * The segments of a list of events, newest start first. A segment is opened once and stays open until the
+ * list has passed its earliest event. When there is no room for it, it is opened for each call.
  */
 export class OpenSegments implements Disposable {
   readonly #source: SegmentSource;
@@ -50,7 +50,8 @@ export class OpenSegments implements Disposable {
   }
 
   /**
-   * The texts of events of a segment, as they were sent, by index. Erased events and those that it does not have are missing.
+   * The texts of events of a segment, as they were sent, by index. Erased events and those that it does not
+   * have are missing.
    *
    * @throws Error when the segment is damaged.
    */

@@ -25,8 +25,8 @@ export class EventTextsTooLargeError extends Error {
 }
 
 /**
- * Reads events as the JSON text that was sent, in the order of `locators`. Each segment is fetched once, and only
- * {@link segmentReadsMax} concurrently, so that memory holds the events and not their segments.
+ * Reads events as the JSON text that was sent, in the order of `locators`. Each segment is fetched once, and
+ * only {@link segmentReadsMax} concurrently, so that memory holds the events and not their segments.
  *
  * @param options `charsMax` bounds the total length of the texts.
  * @returns undefined for an event that the space does not have, or that was erased.
@@ -99,7 +99,8 @@ export async function readWholeSegment(
   if (row === undefined) return undefined;
   const bytes = await decompress(row.body, {
     maxOutputLength: row.rawBytes,
-    // Decompresses in one step, with one byte more so that zlib detects the end. In steps of 16 KB it takes six times as long.
+    // Decompresses in one step, with one byte more so that zlib detects the end. In steps of 16 KB it takes
+    // six times as long.
     chunkSize: Math.max(row.rawBytes + 1, chunkBytesMin),
   });
   if (bytes.length !== row.rawBytes) throw new Error(`Segment ${segmentId} is damaged.`);

@@ -7,11 +7,12 @@ import { countOf, mergedSketch } from '../write/latency-sketch.ts';
 import { commitsPerFoldMax, delayDays, delaySpansMinutes } from './limits.ts';
 
 /**
- * Adds the delays of new commits to `store_delays`. Each commit is counted once, by any number of writers at the same time: the
- * statement first advances the position of a space, under its row lock, and counts the commits in between. It sees all of them,
- * because commits are numbered in the order of COMMIT (ADR 0020).
+ * Adds the delays of new commits to `store_delays`. Each commit is counted once, by any number of writers at
+ * the same time: the statement first advances the position of a space, under its row lock, and counts the
+ * commits in between. It sees all of them, because commits are numbered in the order of COMMIT (ADR 0020).
  *
- * @returns the number of events counted; 0 when there were none. Spaces with more commits than {@link commitsPerFoldMax} need more calls.
+ * @returns the number of events counted; 0 when there were none. Spaces with more commits than {@link
+ * commitsPerFoldMax} need more calls.
  */
 export async function foldDelays(database: Database): Promise<number> {
   const { spaceId, spanMinutes, startMinute, events, delays } = storeDelays;

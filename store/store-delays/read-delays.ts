@@ -5,7 +5,9 @@ import type { Database } from '../db/database.ts';
 import { storeDelays } from '../db/schema.ts';
 import { delayDays, delaySpansMinutes } from './limits.ts';
 
-/** The times from receipt until storage of the events that were stored in a span. Percentiles are within 5%. */
+/**
+ * The times from receipt until storage of the events that were stored in a span. Percentiles are within 5%.
+ */
 export interface DelayPoint {
   /** The start of the span, in milliseconds since the epoch. */
   readonly startMs: number;

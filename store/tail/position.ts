@@ -1,17 +1,20 @@
 /**
- * A position in the storage order of a space's events: by commit, then by segment, then by index. All events up to and
- * including this one have been read.
+ * A position in the storage order of a space's events: by commit, then by segment, then by index. All events
+ * up to and including this one have been read.
  */
 export interface TailPosition {
   /** The number of the commit; 0 before the first. */
   readonly number: number;
   /**
-   * A segment of the commit. It also identifies the commit: after a restore of an older backup, another commit may have the
-   * same number.
+   * A segment of the commit. It also identifies the commit: after a restore of an older backup, another
+   * commit may have the same number.
    */
   readonly segmentId: string;
   readonly segmentIndex: number;
-  /** The number of the last change of stored events that was read; undefined for a reader that does not follow changes. */
+  /**
+   * The number of the last change of stored events that was read; undefined for a reader that does not follow
+   * changes.
+   */
   readonly change?: number | undefined;
 }
 

@@ -14,12 +14,13 @@ export interface StoredSegment {
 }
 
 /**
- * Lists at most {@link segmentsPerRead} segments that a space stored after a position, in storage order. The first one is the
- * position's own segment: it may have events after the position.
+ * Lists at most {@link segmentsPerRead} segments that a space stored after a position, in storage order. The
+ * first one is the position's own segment: it may have events after the position.
  *
  * Numbers are assigned in the order of COMMIT (ADR 0020), so no segment can appear later between listed ones.
  *
- * @returns undefined for an unknown position: its commit was deleted as too old, or the database was restored from a backup.
+ * @returns undefined for an unknown position: its commit was deleted as too old, or the database was restored
+ * from a backup.
  */
 export async function listStoredSegments(
   database: Database,
@@ -72,7 +73,9 @@ export async function readEdge(database: Database, spaceId: string): Promise<Tai
   return last === undefined ? firstPosition : { ...last, segmentIndex: lastIndex };
 }
 
-/** For each of these spaces that has any, the numbers of its last commit and of its last change, as one text. */
+/**
+ * For each of these spaces that has any, the numbers of its last commit and of its last change, as one text.
+ */
 export async function readLastNumbers(database: Database, spaceIds: string[]): Promise<Map<string, string>> {
   const { spaceId, lastNumber, lastChange } = commitCounters;
   const rows = await database
@@ -108,8 +111,9 @@ export async function readLag(database: Database, spaceId: string, after: TailPo
 }
 
 /**
- * Deletes rows that are too old or too many, and changes that are too old. The last row of each space stays, as the position of streams that are up to date.
- * Rows since the start of a running erasure stay, too: they say which segments are newer than it (operations/erasure/start.ts).
+ * Deletes rows that are too old or too many, and changes that are too old. The last row of each space stays,
+ * as the position of streams that are up to date. Rows since the start of a running erasure stay, too: they
+ * say which segments are newer than it (operations/erasure/start.ts).
  */
 export async function deleteOldCommits(database: Database): Promise<void> {
   const { spaceId, number, storedAt } = spaceCommits;
@@ -128,7 +132,8 @@ export async function deleteOldCommits(database: Database): Promise<void> {
 /** When the oldest erasure that is not completed began, if that was in the last {@link commitDays}. */
 async function readErasureStart(database: Database): Promise<Date | undefined> {
   const { startedAt, completedAt } = erasures;
-  // A commit records when its statement began. The hour is for statements that began before the erasure and ended after.
+  // A commit records when its statement began. The hour is for statements that began before the erasure and
+  // ended after.
   const [row] = await database
     .select({ since: sql`min(${startedAt}) - interval '1 hour'`.mapWith(startedAt) })
     .from(erasures)

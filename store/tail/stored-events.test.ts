@@ -46,7 +46,9 @@ afterAll(() => resources.disposeAsync());
 
 const columns = { id: events.id, startTimeMs: events.startTimeMs, name: events.name };
 
-/** Reads everything after a position, page by page; each position makes the round trip through its text form. */
+/**
+ * Reads everything after a position, page by page; each position makes the round trip through its text form.
+ */
 async function readAll(
   spaceId: string,
   start: TailPosition,
@@ -310,7 +312,8 @@ test('concurrent readers get every event once and in order, whatever the sizes o
   const write = async (lane: number) => {
     for (let i = 0; i < 15; i++) {
       const size = (i + lane) % 9 === 0 ? 450 : 1 + ((i * 7 + lane) % 6);
-      // Alternating orders: a statement of several spaces must not lock their counters in the order of its parts.
+      // Alternating orders: a statement of several spaces must not lock their counters in the order of its
+      // parts.
       const order = lane % 2 === 0 ? spaceIds : spaceIds.toReversed();
       const parts = order.flatMap((spaceId) => partsFor(spaceId, size));
       const statements = (i + lane) % 3 === 0 ? parts.map((part) => [part]) : [parts];

@@ -39,8 +39,9 @@ export interface StoredQuery<Columns extends StoredColumns> {
 }
 
 /**
- * Reads the next events that a space stored after a position, at most {@link eventsPerRead} by default. Consecutive pages
- * have every event exactly once, also after redeliveries, retries and slicing. Events deleted meanwhile are missing.
+ * Reads the next events that a space stored after a position, at most {@link eventsPerRead} by default.
+ * Consecutive pages have every event exactly once, also after redeliveries, retries and slicing. Events
+ * deleted meanwhile are missing.
  *
  * @returns undefined for an unknown position: see listStoredSegments.
  */

@@ -25,9 +25,10 @@ import {
 import { countByAgent, countByName } from './statistics/statistics.ts';
 
 /**
- * Stores parts on a Citus cluster as the store statement does (statement.ts), in one transaction of several statements (ADR 35). In one
- * statement Citus copies the result of each part to every node: it costs two messages to each of them, and fails when any node is
- * away. These statements reach only the nodes of their spaces.
+ * Stores parts on a Citus cluster as the store statement does (statement.ts), in one transaction of several
+ * statements (ADR 35). In one statement Citus copies the result of each part to every node: it costs two
+ * messages to each of them, and fails when any node is away. These statements reach only the nodes of their
+ * spaces.
  */
 
 /** Parameters of these statements besides those of the store statement. */
@@ -84,7 +85,8 @@ const keepRest: readonly CompiledStatement[] = [
  * Stores parts in one transaction.
  *
  * @param parts well-formed.
- * @param repeated positions of events whose id an earlier one has. A part has only such events or none (separateRepeated).
+ * @param repeated positions of events whose id an earlier one has. A part has only such events or none
+ * (separateRepeated).
  * @returns how many rows were new.
  * @throws as the store statement does.
  */

@@ -4,19 +4,24 @@ import { deletedSpaces } from '../db/schema.ts';
 import { listOf, nameOf, namesOf } from '../db/statement.ts';
 
 /**
- * The condition that the deletion of a space has not begun. Every statement that stores rows for a space, other than for a call of one of
- * its members has it: events may be in the queue for days, and must not come back after the deletion (ADR 30).
+ * The condition that the deletion of a space has not begun. Every statement that stores rows for a space,
+ * other than for a call of one of its members has it: events may be in the queue for days, and must not come
+ * back after the deletion (ADR 30).
  *
- * It must be part of the statement that inserts. The deletion waits until the statements that began before it have ended.
+ * It must be part of the statement that inserts. The deletion waits until the statements that began before it
+ * have ended.
  *
- * IS FALSE keeps Postgres from planning an anti join, of which it would expect a single row, and then join thousands of rows by nested
- * loops.
+ * IS FALSE keeps Postgres from planning an anti join, of which it would expect a single row, and then join
+ * thousands of rows by nested loops.
  */
 export function isNotDeleted(spaceId: SQLWrapper): SQL {
   return sql`EXISTS (SELECT FROM ${deletedSpaces} WHERE ${deletedSpaces.spaceId} = ${spaceId}) IS FALSE`;
 }
 
-/** Rows as a query for `insert(table).select(…)`, in their order, without those of deleted spaces. Every row names every column. */
+/**
+ * Rows as a query for `insert(table).select(…)`, in their order, without those of deleted spaces. Every row
+ * names every column.
+ */
 export function rowsOfKeptSpaces<Table extends PgTable & { spaceId: PgColumn }>(
   table: Table,
   rows: readonly Required<{ [Name in keyof Table['$inferInsert']]: Table['$inferInsert'][Name] | SQL }>[],

@@ -13,8 +13,8 @@ export const sketchElement = sql`CASE WHEN ${duration} > ${numberOf(latencyMsMin
       THEN ceil(ln(${duration}) * ${numberOf(bucketsPerLogMs)})::bigint + ${numberOf(bucketOffset)} ELSE 0 END << ${bits} | 1`;
 
 /**
- * The element that counts events which were received at `received_at` and are stored now. If the clock of ingest is ahead of that of
- * Postgres, the shortest duration is counted.
+ * The element that counts events which were received at `received_at` and are stored now. If the clock of
+ * ingest is ahead of that of Postgres, the shortest duration is counted.
  *
  * @param count the number of events.
  */
@@ -36,8 +36,8 @@ const countMask = numberOf(2 ** countBits - 1);
 export const signedElement = sql`CASE WHEN sign > 0 THEN ${sketchElement} ELSE (${sketchElement}) | ${countMask} END`;
 
 /**
- * A sketch with one element per bucket, without empty ones. Sums are in float8, which is faster than numeric, and exact below 2^53,
- * with up to 8,000 subtracted events.
+ * A sketch with one element per bucket, without empty ones. Sums are in float8, which is faster than numeric,
+ * and exact below 2^53, with up to 8,000 subtracted events.
  */
 export function mergedSketch(sketch: SQL): SQL {
   return sql`(

@@ -8,8 +8,9 @@ import { openPostgres, type Sql } from '../db/connect.ts';
 import { storeOnlyNewStatement, storeParameters, storeStatement } from './statement.ts';
 
 /**
- * Statements of a space lock the row of its usage before that of its commit counter. The order is that in which Postgres runs
- * CTEs that nothing reads, which no document promises: with another order, statements of one space could deadlock.
+ * Statements of a space lock the row of its usage before that of its commit counter. The order is that in
+ * which Postgres runs CTEs that nothing reads, which no document promises: with another order, statements of
+ * one space could deadlock.
  */
 
 const resources = new AsyncDisposableStack();
@@ -22,7 +23,10 @@ beforeAll(async () => {
 });
 afterAll(() => resources.disposeAsync());
 
-/** Which of the two rows a store statement has locked while it waits for the one that another transaction holds. */
+/**
+ * Which of the two rows a store statement has locked while it waits for the one that another transaction
+ * holds.
+ */
 async function lockedWhileHeld(statement: typeof storeStatement, held: string): Promise<string[]> {
   const spaceId = randomUUIDv7();
   const store = () =>

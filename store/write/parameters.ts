@@ -9,7 +9,10 @@ import { termsOfPart } from './part-terms.ts';
 interface PartColumn {
   readonly name: string;
   readonly type: string;
-  /** The part's element of the array literal. `bodyStart` is the position of its body among all bodies, from 1. */
+  /**
+   * The part's element of the array literal. `bodyStart` is the position of its body among all bodies, from
+   * 1.
+   */
   readonly element: (part: Part, bodyStart: number) => string | number;
 }
 
@@ -29,7 +32,8 @@ export const partColumns: readonly PartColumn[] = [
   ofColumn(events.receivedAt, (part) => `"${new Date(Number(part.receivedAtMs)).toISOString()}"`),
   ofColumn(segments.eventCount, (part) => part.eventCount),
   ofColumn(segments.rawBytes, (part) => Number(part.rawBytes)),
-  // Postgres has no two-dimensional arrays of different lengths, so each part's terms are a text of an array literal.
+  // Postgres has no two-dimensional arrays of different lengths, so each part's terms are a text of an array
+  // literal.
   {
     name: segments.terms.name,
     type: 'text',
@@ -43,7 +47,9 @@ export const partColumns: readonly PartColumn[] = [
   { name: 'body_bytes', type: 'integer', element: (part) => part.body.length },
 ];
 
-/** The names of the parameters besides partColumns and the queue's columns, which are named like the columns. */
+/**
+ * The names of the parameters besides partColumns and the queue's columns, which are named like the columns.
+ */
 export const parameterNames = {
   bodies: 'bodies',
   /** The column of ids, a separate parameter. */
@@ -58,9 +64,9 @@ export const parameterNames = {
 export const entryParameters = { spaceId: 'entry_space', id: 'entry_id', hash: 'entry_hash' } as const;
 
 /**
- * The parameters of the store statement for these parts, by name: the bodies of all parts, one after another, and array
- * literals as text, with an element for each part or for each event. The bodies are one value, cut by position, so that
- * they need no quoting.
+ * The parameters of the store statement for these parts, by name: the bodies of all parts, one after another,
+ * and array literals as text, with an element for each part or for each event. The bodies are one value, cut
+ * by position, so that they need no quoting.
  *
  * @param parts well-formed.
  * @param repeated positions of events whose id an earlier event has (findRepeatedIds).

@@ -5,8 +5,8 @@ import { splitElements, unquoteElement } from '../../event/text.ts';
 import type { Part } from '../../platform/queue/group.ts';
 
 /**
- * The terms of a part's segment, as the inside of an array literal. A part without terms, for example one that was
- * cut out of another, has them computed from its columns.
+ * The terms of a part's segment, as the inside of an array literal. A part without terms, for example one
+ * that was cut out of another, has them computed from its columns.
  *
  * @param part well-formed.
  */

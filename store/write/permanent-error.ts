@@ -3,11 +3,11 @@ import postgres from 'postgres';
 import { eventIds } from '../db/schema.ts';
 
 /**
- * SQLSTATE classes about the data itself: data exception, integrity constraint violation, program limit exceeded, and an
- * exception raised by a trigger. Postgres would reject the same data again.
+ * SQLSTATE classes about the data itself: data exception, integrity constraint violation, program limit
+ * exceeded, and an exception raised by a trigger. Postgres would reject the same data again.
  *
- * All other classes (connection, resources, deadlock, read-only, schema, cancellation) and errors of the driver are
- * transient: the same data can be stored later.
+ * All other classes (connection, resources, deadlock, read-only, schema, cancellation) and errors of the
+ * driver are transient: the same data can be stored later.
  */
 const permanentClasses = new Set(['22', '23', '54', 'P0']);
 
@@ -17,9 +17,9 @@ export interface PermanentError {
 }
 
 /**
- * Whether a row was rejected only because its partition was attached while the statement waited for the default
- * partition, to which the row was routed. Nothing was stored, and a retry finds the partition. A violated CHECK
- * constraint has a name, which tells the two apart.
+ * Whether a row was rejected only because its partition was attached while the statement waited for the
+ * default partition, to which the row was routed. Nothing was stored, and a retry finds the partition. A
+ * violated CHECK constraint has a name, which tells the two apart.
  */
 export function isMovedPartition(error: unknown): boolean {
   return (

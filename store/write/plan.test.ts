@@ -29,7 +29,8 @@ beforeAll(async () => {
 });
 afterAll(() => resources.disposeAsync());
 
-// Postgres does not know how many events and parts a statement has. Nested loops over a thousand events took two thirds of its time.
+// Postgres does not know how many events and parts a statement has. Nested loops over a thousand events took
+// two thirds of its time.
 test.each(statements)(
   'the $name has no nested loop, whatever is known of deleted spaces',
   async ({ text, inputs }) => {

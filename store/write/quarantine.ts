@@ -11,7 +11,9 @@ import { type PermanentError, permanentErrorOf } from './permanent-error.ts';
 /** Longest reason kept with an entry, in characters. */
 const messageCharsMax = 1_000;
 
-/** Postgres permanently rejected an entry of the quarantine. Retries fail until an operator fixes the cause. */
+/**
+ * Postgres permanently rejected an entry of the quarantine. Retries fail until an operator fixes the cause.
+ */
 export class QuarantineRefusedError extends Error {
   override name = 'QuarantineRefusedError';
   readonly sqlstate: string;
@@ -23,12 +25,14 @@ export class QuarantineRefusedError extends Error {
 }
 
 /**
- * Keeps an event that Postgres rejected, with its raw bytes, until an operator replays it. The event's own id is the
- * key: a redelivery or a client's retry adds no second entry. An event whose id is in the ledger is not kept: it is stored, or it was
- * erased from the quarantine, and is delivered again after a restore. An event of a deleted space is dropped.
+ * Keeps an event that Postgres rejected, with its raw bytes, until an operator replays it. The event's own id
+ * is the key: a redelivery or a client's retry adds no second entry. An event whose id is in the ledger is
+ * not kept: it is stored, or it was erased from the quarantine, and is delivered again after a restore. An
+ * event of a deleted space is dropped.
  *
  * @param part of one event, well-formed. Its body holds this event and no other.
- * @throws QuarantineRefusedError when Postgres rejects the entry permanently; the driver's error for other failures.
+ * @throws QuarantineRefusedError when Postgres rejects the entry permanently; the driver's error for other
+ * failures.
  */
 export async function quarantineEvent(
   database: Database,
@@ -47,7 +51,10 @@ export async function quarantineEvent(
   });
 }
 
-/** Keeps the bytes of a message that is not a weir.queue.v1.Group: accepted data is never discarded. Throws as quarantineEvent. */
+/**
+ * Keeps the bytes of a message that is not a weir.queue.v1.Group: accepted data is never discarded. Throws as
+ * quarantineEvent.
+ */
 export async function quarantineMessage(
   database: Database,
   bytes: Uint8Array,

@@ -8,13 +8,14 @@ import { pickColumns, pickEvents } from './slice.ts';
 import { uuidChars } from './well-formed.ts';
 
 /**
- * Events that are not new. A segment holds the texts of exactly those events that are stored with it (ADR 0024), so when a
- * part has new and known events, the known ones become a part of their own, without a body: they are counted, not stored.
+ * Events that are not new. A segment holds the texts of exactly those events that are stored with it (ADR
+ * 0024), so when a part has new and known events, the known ones become a part of their own, without a body:
+ * they are counted, not stored.
  */
 
 /**
- * The positions, counted from 1 over all parts, of events whose id an earlier event of the same space has. SQL would need a
- * sort of all rows for it, and repeated ids are rare.
+ * The positions, counted from 1 over all parts, of events whose id an earlier event of the same space has.
+ * SQL would need a sort of all rows for it, and repeated ids are rare.
  *
  * @param parts well-formed: their ids are UUIDs in lower case, of one length.
  */
@@ -34,7 +35,10 @@ export function findRepeatedIds(parts: readonly Part[]): number[] {
   return repeated;
 }
 
-/** @param repeated from {@link findRepeatedIds}. @returns parts of the same events in the same order within each part. */
+/**
+ * @param repeated from {@link findRepeatedIds}. @returns parts of the same events in the same order within
+ * each part.
+ */
 export function separateRepeated(parts: readonly Part[], repeated: readonly number[]): Part[] {
   const positions = new Set(repeated);
   let before = 0;

@@ -22,8 +22,8 @@ export interface ReplayResult {
 }
 
 /**
- * Stores quarantined events, after an operator removed the cause. Each event counts once, in the month in which it was
- * received, however often it is replayed.
+ * Stores quarantined events, after an operator removed the cause. Each event counts once, in the month in
+ * which it was received, however often it is replayed.
  *
  * One audit row per space is written first, because each entry is stored by a statement of its own.
  *
@@ -63,8 +63,8 @@ export async function replayQuarantined(
 }
 
 /**
- * One statement stores the events and removes the entry, so that an erasure, which searches the quarantine first, finds
- * them in one place or the other. An entry that an erasure rewrites meanwhile is read again.
+ * One statement stores the events and removes the entry, so that an erasure, which searches the quarantine
+ * first, finds them in one place or the other. An entry that an erasure rewrites meanwhile is read again.
  */
 async function replayEntry(
   database: Database,

@@ -7,8 +7,8 @@ import { ColumnsSchema, PartSchema } from '../../gen/weir/queue/v1/queue_pb.ts';
 import type { Part } from '../../platform/queue/group.ts';
 
 /**
- * The events `from` to `to` (exclusive) of a part, as a part with its own segment id, so that statements that store slices
- * of one part do not write the same segment. The events keep their indexes.
+ * The events `from` to `to` (exclusive) of a part, as a part with its own segment id, so that statements that
+ * store slices of one part do not write the same segment. The events keep their indexes.
  */
 export function slicePart(part: Part, from: number, to: number): Part {
   const slice = pickEvents(part, (at) => at >= from && at < to);
@@ -16,7 +16,8 @@ export function slicePart(part: Part, from: number, to: number): Part {
 }
 
 /**
- * The events at some places of a part, as a part whose columns and body have only these events. They keep their indexes.
+ * The events at some places of a part, as a part whose columns and body have only these events. They keep
+ * their indexes.
  */
 export function pickEvents(part: Part, isPicked: (at: number) => boolean): Part {
   const picked = pickColumns(part, isPicked);
@@ -45,8 +46,9 @@ export function pickColumns(part: Part, isPicked: (at: number) => boolean): Part
 }
 
 /**
- * A UUIDv7 of the same millisecond, hence in the same partition, and equal at every attempt. Its middle is a hash of the
- * ids of the segment and the events (clients choose the latter); its end is that of the segment: see {@link isSliceOf}.
+ * A UUIDv7 of the same millisecond, hence in the same partition, and equal at every attempt. Its middle is a
+ * hash of the ids of the segment and the events (clients choose the latter); its end is that of the segment:
+ * see {@link isSliceOf}.
  */
 function sliceSegmentId(segmentId: string, eventIds: string): string {
   const hash = createHash('sha256').update(`${segmentId}:${eventIds}`).digest('hex');

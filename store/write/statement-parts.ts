@@ -22,9 +22,9 @@ import { parameterNames, partColumns, replayedColumn } from './parameters.ts';
 import { addTo } from './statistics/statistics.ts';
 
 /**
- * The parts of the statement that stores events (statement.ts). Each INSERT reads from the common table expressions that it names:
- * `incoming`, `new_events`, `stored_parts` and `commit_number`. A statement of its own has them in `source`, a WITH clause
- * before its SELECT (cluster-store.ts).
+ * The parts of the statement that stores events (statement.ts). Each INSERT reads from the common table
+ * expressions that it names: `incoming`, `new_events`, `stored_parts` and `commit_number`. A statement of its
+ * own has them in `source`, a WITH clause before its SELECT (cluster-store.ts).
  */
 
 const ofPart = [events.spaceId, events.segmentId, events.receivedAt];
@@ -81,7 +81,10 @@ function insertIds(ids: SQL, onConflict: SQL): SQL {
   RETURNING ${idKey}`;
 }
 
-/** Adds columns to the new events. They are unfolded only here: events are wide, and each copy of them takes time. */
+/**
+ * Adds columns to the new events. They are unfolded only here: events are wide, and each copy of them takes
+ * time.
+ */
 export function unfoldEvents(names: readonly UnfoldedName[], fresh: SQL): SQL {
   return sql`
   SELECT *
@@ -90,8 +93,9 @@ export function unfoldEvents(names: readonly UnfoldedName[], fresh: SQL): SQL {
 }
 
 /**
- * The parts with the number of their new events, NULL without any. Joined once, and by FULL JOIN: nested loops cannot make one, and they
- * would be planned, since Postgres does not know that there may be hundreds of parts.
+ * The parts with the number of their new events, NULL without any. Joined once, and by FULL JOIN: nested
+ * loops cannot make one, and they would be planned, since Postgres does not know that there may be hundreds
+ * of parts.
  */
 export function countParts(): SQL {
   return sql`
@@ -142,9 +146,9 @@ export function countByDay(source = sql``): SQL {
 export const partlyKnownState = '22012';
 
 /**
- * Keeps the segments of parts with new events; a whole retried batch has none, and its segment is dropped. When a part has
- * new and known events, its body holds texts without rows: the statement fails with {@link partlyKnownState} and stores
- * nothing.
+ * Keeps the segments of parts with new events; a whole retried batch has none, and its segment is dropped.
+ * When a part has new and known events, its body holds texts without rows: the statement fails with {@link
+ * partlyKnownState} and stores nothing.
  */
 export function keepSegments(source = sql``): SQL {
   const { spaceId, id, apiKeyId, receivedAt, eventCount, rawBytes, body, terms } = segments;
@@ -160,7 +164,10 @@ export function keepSegments(source = sql``): SQL {
   RETURNING ${nameOf(id)}`;
 }
 
-/** Assigns the next number to each space with a new event. The counter's row stays locked until COMMIT (ADR 0020). */
+/**
+ * Assigns the next number to each space with a new event. The counter's row stays locked until COMMIT (ADR
+ * 0020).
+ */
 export function numberCommits(source = sql``): SQL {
   const { spaceId, lastNumber } = commitCounters;
   const key = nameOf(spaceId);
@@ -172,8 +179,9 @@ export function numberCommits(source = sql``): SQL {
 }
 
 /**
- * Records the segments of each space under its commit number, and how long their new events took from receipt until now: this part of
- * the statement runs near its end, because Postgres runs CTEs that nothing reads in the reverse order.
+ * Records the segments of each space under its commit number, and how long their new events took from receipt
+ * until now: this part of the statement runs near its end, because Postgres runs CTEs that nothing reads in
+ * the reverse order.
  */
 export function keepCommits(source = sql``): SQL {
   const { spaceId, number, eventCount, segmentIds, delays } = spaceCommits;

@@ -32,15 +32,19 @@ import { keepDeltas } from './statistics/deltas.ts';
 import { agentStatistics, nameStatistics } from './statistics/statistics.ts';
 
 /**
- * The one statement that stores events (ADR 0004). A statement is its own transaction: ids, rows, usage counter,
- * statistics and segments appear together or not at all. The ledger of ids decides which events are new, and only those
- * are stored and counted: a redelivered message changes nothing and bills nothing. Parts of deleted spaces are left out.
+ * The one statement that stores events (ADR 0004). A statement is its own transaction: ids, rows, usage
+ * counter, statistics and segments appear together or not at all. The ledger of ids decides which events are
+ * new, and only those are stored and counted: a redelivered message changes nothing and bills nothing. Parts
+ * of deleted spaces are left out.
  *
  * It is built once, from the schema, and prepared on each connection.
  */
 export const storeStatement = compileStatement(buildStatement(unfoldFresh()));
 
-/** The same for events that are all new, an eighth cheaper (ADR 0042). When the ledger has one of the ids, it fails with 23505, and stores nothing. */
+/**
+ * The same for events that are all new, an eighth cheaper (ADR 0042). When the ledger has one of the ids, it
+ * fails with 23505, and stores nothing.
+ */
 export const storeOnlyNewStatement = compileStatement(buildStatement(unfoldOnlyNew()));
 
 const replay = compileStatement(buildStatement(unfoldFresh(), removeEntry()));
@@ -51,7 +55,8 @@ export const replayStatement = replay.text;
 /**
  * The parameters of one of these statements for these well-formed parts, in its order.
  *
- * @param repeated positions of events whose id an earlier one has. A part has only such events or none (separateRepeated).
+ * @param repeated positions of events whose id an earlier one has. A part has only such events or none
+ * (separateRepeated).
  */
 export function storeParameters(
   statement: CompiledStatement,
@@ -76,7 +81,10 @@ export function replayParameters(part: Part, entry: ReadEntry): (string | Buffer
   return orderParameters(replay, values);
 }
 
-/** The hash keeps an entry that an erasure has rewritten since it was read: replaying the old bytes would restore erased events. */
+/**
+ * The hash keeps an entry that an erasure has rewritten since it was read: replaying the old bytes would
+ * restore erased events.
+ */
 function removeEntry(): SQL {
   const { spaceId, id, part } = quarantine;
   const { spaceId: ofSpace, id: withId, hash } = entryParameters;
@@ -99,7 +107,8 @@ function isFirst(): SQL {
 
 /** The events that the ledger does not know. */
 function unfoldFresh(): NewEvents {
-  // IS TRUE makes Postgres hash the ids. It would join them by nested loops, since it does not know how many there are.
+  // IS TRUE makes Postgres hash the ids. It would join them by nested loops, since it does not know how many
+  // there are.
   const isNew = sql`((${idKey}) IN (SELECT ${idKey} FROM new_ids)) IS TRUE`;
   return {
     expressions: sql`incoming AS (${unfoldIncoming(isFirst())}

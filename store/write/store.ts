@@ -29,12 +29,12 @@ export interface StoreResult {
 }
 
 /**
- * Stores parts in one transaction. Events that Postgres rejects are found by bisection and kept in quarantine; all others
- * are stored. Storing the same parts again changes nothing.
+ * Stores parts in one transaction. Events that Postgres rejects are found by bisection and kept in
+ * quarantine; all others are stored. Storing the same parts again changes nothing.
  *
  * @param parts well-formed.
- * @throws QuarantineRefusedError when Postgres permanently rejects an event and its quarantine entry; another error
- *   when the failure is transient. Then any subset may have been stored; call again with the same parts.
+ * @throws QuarantineRefusedError when Postgres permanently rejects an event and its quarantine entry; another
+ * error when the failure is transient. Then any subset may have been stored; call again with the same parts.
  */
 export async function storeParts(database: Database, parts: readonly Part[]): Promise<StoreResult> {
   try {
@@ -54,8 +54,8 @@ export async function storeParts(database: Database, parts: readonly Part[]): Pr
 }
 
 /**
- * Stores parts in one transaction, or none of them. When a part has new and stored events, the stored ones are separated
- * first, so that the segment holds the texts of the new ones only.
+ * Stores parts in one transaction, or none of them. When a part has new and stored events, the stored ones
+ * are separated first, so that the segment holds the texts of the new ones only.
  *
  * @returns how many rows were new.
  */
@@ -89,7 +89,9 @@ async function storeWhole(
 /** When each pool last stored events of which the ledger had some. */
 const knownIdsSinceMs = new WeakMap<Sql, number>();
 
-/** Clusters whose tables have no deltas left from before they were distributed: statements there write none. */
+/**
+ * Clusters whose tables have no deltas left from before they were distributed: statements there write none.
+ */
 const foldedOnCluster = new WeakSet<Sql>();
 
 /** Adds the deltas of all statements to the statistics (ADR 0040). */
@@ -111,7 +113,8 @@ async function runOnCluster(client: Sql, parts: readonly Part[]): Promise<number
  * Runs the store statement once.
  *
  * @returns how many rows were new.
- * @throws an error with {@link partlyKnownState} when a part has both new and stored events. A part of one event never does.
+ * @throws an error with {@link partlyKnownState} when a part has both new and stored events. A part of one
+ * event never does.
  * @throws an error for which {@link isKnownId} holds when events were expected to be new, and one is not.
  */
 async function runStoreStatement(client: Sql, parts: readonly Part[]): Promise<number> {

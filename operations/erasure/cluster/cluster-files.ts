@@ -34,7 +34,8 @@ interface Shard {
 /**
  * Writes the shards of a table with data of a space into new files, or the planner statistics of all nodes.
  *
- * @param table a distributed table, a shard of a partition of segments (then also the shard with its events), or `pg_statistic`.
+ * @param table a distributed table, a shard of a partition of segments (then also the shard with its events),
+ * or `pg_statistic`.
  */
 export async function rewriteOnCluster(
   database: Database,
@@ -58,7 +59,9 @@ export async function rewriteOnCluster(
   return { rewritten, left };
 }
 
-/** Drops the old copies that moves of shards left on their former nodes. @returns what could not be dropped. */
+/**
+ * Drops the old copies that moves of shards left on their former nodes. @returns what could not be dropped.
+ */
 export async function dropMovedShards(database: Database): Promise<string[]> {
   const list = async () => [
     ...(await database.execute<{ name: string }>(sql`
@@ -72,7 +75,8 @@ export async function dropMovedShards(database: Database): Promise<string[]> {
 /**
  * The shards of a table that may contain erased data of a space.
  *
- * @param table a distributed table, or a shard of a partition of segments: then also the shard with its events.
+ * @param table a distributed table, or a shard of a partition of segments: then also the shard with its
+ * events.
  */
 async function findShards(database: Database, spaceId: string, table: string): Promise<Shard[]> {
   const [, partition, shardId] = /^segments(_.*)_(\d+)$/.exec(table) ?? [];
@@ -93,7 +97,8 @@ async function findShards(database: Database, spaceId: string, table: string): P
 /**
  * Writes the rows of a shard into new files. Statements of its space wait meanwhile.
  *
- * @returns false when it has too many rows, when it stays locked by others, or when an older transaction may still see deleted rows.
+ * @returns false when it has too many rows, when it stays locked by others, or when an older transaction may
+ * still see deleted rows.
  */
 async function rewriteShard(database: Database, { name, node }: Shard, wait: WritersWait): Promise<boolean> {
   await runOnNode(database, node, `ANALYZE ${name}`);

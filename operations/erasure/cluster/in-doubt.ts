@@ -10,9 +10,10 @@ export class TransactionInDoubtError extends Error {
 }
 
 /**
- * Waits until no transaction that was prepared before the call is in doubt on the node of a space. When a node fails between the two
- * phases of a commit, the writer has its COMMIT and acknowledges the messages, while their events are not visible until Citus has recovered
- * the transaction: an erasure would not find them.
+ * Waits until no transaction that was prepared before the call is in doubt on the node of a space. When a
+ * node fails between the two phases of a commit, the writer has its COMMIT and acknowledges the messages,
+ * while their events are not visible until Citus has recovered the transaction: an erasure would not find
+ * them.
  *
  * @throws TransactionInDoubtError when one stays in doubt.
  */

@@ -16,8 +16,8 @@ export interface RetentionDependencies {
 }
 
 /**
- * Deletes expired data in the background, in passes. It uses its own connection, so that store statements never wait for one.
- * With several writers only one of them runs each pass.
+ * Deletes expired data in the background, in passes. It uses its own connection, so that store statements
+ * never wait for one. With several writers only one of them runs each pass.
  */
 export function startRetention({
   databaseUrl,

@@ -6,12 +6,16 @@ import { permanentErrorOf } from '../../../store/write/permanent-error.ts';
 import { lockedDelayMsMax, nodeRetryMs, placementReuseMs } from '../limits.ts';
 import { isLockTimeout } from './locked-spaces.ts';
 
-/** SQLSTATE class of deadlocks and serialization failures: a conflict with another statement, not a failed node. */
+/**
+ * SQLSTATE class of deadlocks and serialization failures: a conflict with another statement, not a failed
+ * node.
+ */
 const conflictClass = '40';
 
 /**
- * Whether a statement may have failed because of one node of a Citus cluster: the failure is neither permanent nor a conflict with
- * another transaction. When a node hangs, the coordinator does not answer either, and the driver closes the connection.
+ * Whether a statement may have failed because of one node of a Citus cluster: the failure is neither
+ * permanent nor a conflict with another transaction. When a node hangs, the coordinator does not answer
+ * either, and the driver closes the connection.
  */
 export function isNodeFailure(error: unknown): boolean {
   const isConflict = error instanceof postgres.PostgresError && error.code.startsWith(conflictClass);
@@ -33,8 +37,8 @@ interface Failure extends FailedNode {
 }
 
 /**
- * The nodes of a Citus cluster that failed at the last attempt. Statements leave out the spaces of these nodes; one statement tries
- * each node again from time to time. On a Postgres without Citus there are none.
+ * The nodes of a Citus cluster that failed at the last attempt. Statements leave out the spaces of these
+ * nodes; one statement tries each node again from time to time. On a Postgres without Citus there are none.
  */
 export class FailedNodes {
   readonly #database: Database;
@@ -55,8 +59,8 @@ export class FailedNodes {
   }
 
   /**
-   * Divides spaces into groups by node, each for a transaction of its own: a node that hangs keeps the locks of a transaction on other
-   * nodes. One group when the tables are not distributed.
+   * Divides spaces into groups by node, each for a transaction of its own: a node that hangs keeps the locks
+   * of a transaction on other nodes. One group when the tables are not distributed.
    *
    * @returns also the spaces that wait, because their node failed and is not tried yet.
    */
@@ -73,7 +77,10 @@ export class FailedNodes {
     return { groups, waiting };
   }
 
-  /** The spaces by node. @returns undefined when the tables are not distributed, or when the coordinator does not answer. */
+  /**
+   * The spaces by node. @returns undefined when the tables are not distributed, or when the coordinator does
+   * not answer.
+   */
   async groupByNode(spaceIds: ReadonlySet<string>): Promise<Map<string, Set<string>> | undefined> {
     if (this.#readAtMs + placementReuseMs < performance.now()) this.#placements = new Map();
     const unknown = [...spaceIds].filter((spaceId) => this.#placements?.has(spaceId) === false);

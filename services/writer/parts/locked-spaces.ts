@@ -10,8 +10,8 @@ export function isLockTimeout(error: unknown): boolean {
 }
 
 /**
- * The spaces whose rows another transaction held at the last attempt. One statement retries them from time to time, and all
- * others leave them out, so that such a transaction blocks at most one worker.
+ * The spaces whose rows another transaction held at the last attempt. One statement retries them from time to
+ * time, and all others leave them out, so that such a transaction blocks at most one worker.
  */
 export class LockedSpaces {
   readonly #untilMs = new Map<string, number>();
@@ -25,7 +25,10 @@ export class LockedSpaces {
     this.#untilMs.delete(spaceId);
   }
 
-  /** Whether the space must wait. When a retry is due, only the caller that gets false retries; others still wait. */
+  /**
+   * Whether the space must wait. When a retry is due, only the caller that gets false retries; others still
+   * wait.
+   */
   mustWait(spaceId: string): boolean {
     const untilMs = this.#untilMs.get(spaceId);
     if (untilMs === undefined) return false;

@@ -12,8 +12,8 @@ import { type FailedNode, FailedNodes, isNodeFailure } from './failed-nodes.ts';
 import { isLockTimeout, LockedSpaces } from './locked-spaces.ts';
 
 /**
- * Stores parts and spans of traces. The spaces whose rows are locked, or are on a failed node of a cluster, are left out, so that
- * they do not delay other spaces.
+ * Stores parts and spans of traces. The spaces whose rows are locked, or are on a failed node of a cluster,
+ * are left out, so that they do not delay other spaces.
  */
 export class PartStore {
   readonly #database: Database;
@@ -94,7 +94,10 @@ export class PartStore {
     }
   }
 
-  /** Lets spaces of one node wait. @throws the error when the tables are not distributed, or it is of another kind. */
+  /**
+   * Lets spaces of one node wait. @throws the error when the tables are not distributed, or it is of another
+   * kind.
+   */
   async #noteFailure(spaceIds: ReadonlySet<string>, waiting: Set<string>, error: unknown): Promise<void> {
     if (!isNodeFailure(error)) throw error;
     const byNode = await this.#failed.groupByNode(spaceIds);
@@ -103,7 +106,9 @@ export class PartStore {
     for (const spaceId of spaceIds) waiting.add(spaceId);
   }
 
-  /** After a lock time-out the spaces are stored one by one, so that only those with locked rows have to wait. */
+  /**
+   * After a lock time-out the spaces are stored one by one, so that only those with locked rows have to wait.
+   */
   async #storeUnlocked(parts: readonly Part[], waiting: Set<string>): Promise<void> {
     if (await this.#storeIfUnlocked(parts)) return;
     const bySpace = Map.groupBy(parts, ({ spaceId }) => spaceId);

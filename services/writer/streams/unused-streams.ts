@@ -15,10 +15,11 @@ export interface UnusedDependencies {
 }
 
 /**
- * Removes the streams of one kind when they are empty and ingests publish to the other kind (ADR 31). The remaining ones get all of
- * QUEUE_BYTES_MAX. Safe when several writers do it at once.
+ * Removes the streams of one kind when they are empty and ingests publish to the other kind (ADR 31). The
+ * remaining ones get all of QUEUE_BYTES_MAX. Safe when several writers do it at once.
  *
- * @param unusedMs for how long nothing must have been published to them: an ingest that does not answer may still use them.
+ * @param unusedMs for how long nothing must have been published to them: an ingest that does not answer may
+ * still use them.
  */
 export async function removeUnusedStreams(
   { connection, manager, config, log }: UnusedDependencies,

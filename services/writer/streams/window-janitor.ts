@@ -27,9 +27,10 @@ export interface KeptWindow extends AsyncDisposable {
 }
 
 /**
- * Purges the stored messages of a stream that are no longer in the replay window, and records in Postgres how far the stream is stored
- * (ADR 31). Every writer does it: a purge up to a sequence that was purged already changes nothing, and so no lock is needed that
- * could be out of reach when the queue fills because Postgres is down.
+ * Purges the stored messages of a stream that are no longer in the replay window, and records in Postgres how
+ * far the stream is stored (ADR 31). Every writer does it: a purge up to a sequence that was purged already
+ * changes nothing, and so no lock is needed that could be out of reach when the queue fills because Postgres
+ * is down.
  */
 export function keepWindow(dependencies: WindowDependencies): KeptWindow {
   const { stream, log } = dependencies;

@@ -13,7 +13,9 @@ test('messages expire a window after the stream was seen with them, whatever any
   expect(marks.expiredUpTo(5_000 + windowMs + 10_000)).toBe(0);
 });
 
-/** A stream of one message a second, from a window before the start, with the times that `timeOf` gives them. */
+/**
+ * A stream of one message a second, from a window before the start, with the times that `timeOf` gives them.
+ */
 function watch(nowMs: number, timeOf: (sequence: number) => number) {
   const marks = new WindowMarks({ windowMs, nowMs, firstAtMs: timeOf(1), lastSequence: 100, atMs: 0 });
   /** Looks every second until then. Returns the highest sequence that has expired. */

@@ -9,12 +9,13 @@ const marksPerWindow = 100;
 const markMsMin = 1_000;
 
 /**
- * Knows which messages of a stream are older than the replay window, and never takes a message for older than it is: it watches the stream
- * and measures time by `performance.now()`, which a wrong or corrected clock does not change.
+ * Knows which messages of a stream are older than the replay window, and never takes a message for older than
+ * it is: it watches the stream and measures time by `performance.now()`, which a wrong or corrected clock
+ * does not change.
  *
- * For messages that were there before it began to watch there is only their time by the clock of nats-server. Two rules bound what a wrong
- * clock can do: at first no message counts as older than the window, and times that are out of order are ignored. When it has watched for a
- * whole window it no longer uses times.
+ * For messages that were there before it began to watch there is only their time by the clock of nats-server.
+ * Two rules bound what a wrong clock can do: at first no message counts as older than the window, and times
+ * that are out of order are ignored. When it has watched for a whole window it no longer uses times.
  */
 export class WindowMarks {
   readonly #windowMs: number;
@@ -28,8 +29,8 @@ export class WindowMarks {
   #keptSinceMs = Number.NEGATIVE_INFINITY;
 
   /**
-   * @param options `nowMs`: the time by the clocks of this process and nats-server; the earlier one where they differ. `firstAtMs`: when
-   *   the oldest message was accepted. `atMs`: `performance.now()`.
+   * @param options `nowMs`: the time by the clocks of this process and nats-server; the earlier one where
+   * they differ. `firstAtMs`: when the oldest message was accepted. `atMs`: `performance.now()`.
    */
   constructor(options: {
     windowMs: number;
@@ -43,7 +44,8 @@ export class WindowMarks {
     this.#stepMs = Math.max(markMsMin, windowMs / marksPerWindow);
     this.#marks = [{ sequence: lastSequence, atMs }];
     this.#startSequence = lastSequence;
-    // A clock that is ahead makes messages look older: the oldest one is as old as the window at most, because older ones are purged.
+    // A clock that is ahead makes messages look older: the oldest one is as old as the window at most,
+    // because older ones are purged.
     this.#offsetMs = Math.min(nowMs, firstAtMs === undefined ? nowMs : firstAtMs + windowMs) - atMs;
   }
 
@@ -69,7 +71,8 @@ export class WindowMarks {
   /**
    * Of the messages that were there at first, the one whose time would tell the most now.
    *
-   * @returns undefined when nothing is to be learned: the oldest message is younger than the window, or next to a mark.
+   * @returns undefined when nothing is to be learned: the oldest message is younger than the window, or next
+   * to a mark.
    */
   findUnknown(firstSequence: number, firstAtMs: number, atMs: number): number | undefined {
     const [next] = this.#marks;

@@ -12,8 +12,9 @@ export interface Removal {
   /** The first sequence to keep. */
   readonly firstKept: number;
   /**
-   * Whether the window has its bytes although everything in front of the oldest waiting message goes. Then a message is removed as soon
-   * as it is stored: one that waits for long would otherwise keep all later ones, until the stream is full.
+   * Whether the window has its bytes although everything in front of the oldest waiting message goes. Then a
+   * message is removed as soon as it is stored: one that waits for long would otherwise keep all later ones,
+   * until the stream is full.
    */
   readonly isCrowded: boolean;
 }

@@ -20,7 +20,10 @@ export const auditRow = z
     action: z.string(),
     /** The id of the changed object; null when it is the space itself. */
     target: z.string().nullable(),
-    /** The target's name: the e-mail address of a user or an invitation, the name of an API key; null for others, and once deleted. */
+    /**
+     * The target's name: the e-mail address of a user or an invitation, the name of an API key; null for
+     * others, and once deleted.
+     */
     targetName: z.string().nullable(),
     details: z.record(z.string(), z.unknown()),
   })

@@ -15,7 +15,10 @@ export interface Actor {
   readonly id: string;
   /** The network address of the request; null for the operator. */
   readonly address: string | null;
-  /** The authority of a signed-in user. Absent for the operator, and for calls that authenticate by themselves, such as a sign-in. */
+  /**
+   * The authority of a signed-in user. Absent for the operator, and for calls that authenticate by
+   * themselves, such as a sign-in.
+   */
   readonly grant?: Grant;
 }
 
@@ -40,15 +43,15 @@ interface EntryDetails {
 }
 
 /**
- * The audit rows of a change. `spaceId`: the column of the change with the space; NULL is the operator's log (`weir audit`).
- * `userId`: the column with a user, for one row in each space of the user; a user without spaces has one row, in the
- * operator's log.
+ * The audit rows of a change. `spaceId`: the column of the change with the space; NULL is the operator's log
+ * (`weir audit`). `userId`: the column with a user, for one row in each space of the user; a user without
+ * spaces has one row, in the operator's log.
  */
 export type AuditEntry = EntryDetails & ({ spaceId: SQLWrapper } | { userId: SQLWrapper });
 
 /**
- * Makes a change and writes one audit row for each changed row, in one statement, so that neither exists without the
- * other. When the actor's grant is no longer valid, nothing is changed.
+ * Makes a change and writes one audit row for each changed row, in one statement, so that neither exists
+ * without the other. When the actor's grant is no longer valid, nothing is changed.
  *
  * @param changed the CTE that changes rows, with RETURNING.
  * @param more CTEs before and after it.
@@ -68,7 +71,8 @@ export async function runAudited<Selection extends Record<string, unknown>>(
     .select()
     .from(part)
     .catch((error: unknown) => throwGrantLost(database, entry.actor, error));
-  // Drizzle's type of the rows cannot be computed for a generic selection. This is the same type for a concrete one.
+  // Drizzle's type of the rows cannot be computed for a generic selection. This is the same type for a
+  // concrete one.
   return rows as SelectResultFields<Selection>[];
 }
 

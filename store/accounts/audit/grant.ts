@@ -4,16 +4,21 @@ import type { Database, Transaction } from '../../db/database.ts';
 import { auditLog, memberships, sessions, spaces, users } from '../../db/schema.ts';
 import { hasRole, type Role, roles } from '../role.ts';
 
-/** The authority of a dashboard user for a change. It is checked when a call begins, and again in the statement of the change. */
+/**
+ * The authority of a dashboard user for a change. It is checked when a call begins, and again in the
+ * statement of the change.
+ */
 export interface Grant {
   /** The session of the call. It must not have ended, and its user must not be disabled. */
   readonly sessionId: string;
   /**
-   * The least role that the user must still have. Without `spaceId`: in any space. A space that is marked as deleted counts only with
-   * `isOfDeleted`.
+   * The least role that the user must still have. Without `spaceId`: in any space. A space that is marked as
+   * deleted counts only with `isOfDeleted`.
    */
   readonly role?: { readonly least: Role; readonly spaceId?: string; readonly isOfDeleted?: boolean };
-  /** The session must have authenticated at most this long ago. Absent for changes that do not widen access. */
+  /**
+   * The session must have authenticated at most this long ago. Absent for changes that do not widen access.
+   */
   readonly authenticatedWithinMs?: number;
 }
 
@@ -22,14 +27,16 @@ export class GrantLostError extends Error {
   override name = 'GrantLostError';
 }
 
-/** The session authenticated too long ago for the change; the rest of the grant is valid. Nothing was changed. */
+/**
+ * The session authenticated too long ago for the change; the rest of the grant is valid. Nothing was changed.
+ */
 export class ConfirmationNeededError extends Error {
   override name = 'ConfirmationNeededError';
 }
 
 /**
- * The user's id while the grant is valid, otherwise NULL. It is inserted as the actor of the audit row, and that column is
- * NOT NULL, so that the statement, which includes the change, fails.
+ * The user's id while the grant is valid, otherwise NULL. It is inserted as the actor of the audit row, and
+ * that column is NOT NULL, so that the statement, which includes the change, fails.
  */
 export function grantedId(
   database: Database | Transaction,

@@ -17,7 +17,10 @@ function createCode(): string {
   return chars.replace(/(.{4})(?=.)/g, '$1-');
 }
 
-/** The hash by which a code is stored and looked up. Spaces, hyphens and case do not count, and neither do O for 0, I and L for 1. */
+/**
+ * The hash by which a code is stored and looked up. Spaces, hyphens and case do not count, and neither do O
+ * for 0, I and L for 1.
+ */
 export function hashRecoveryCode(code: string): Buffer {
   const chars = code.toLowerCase().replace(/[\s-]/g, '').replaceAll('o', '0').replace(/[il]/g, '1');
   return createHash('sha256').update(chars).digest();

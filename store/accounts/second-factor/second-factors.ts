@@ -17,13 +17,19 @@ export const secondFactorColumns: Record<keyof SecondFactors, SQL<boolean>> = {
   passkey: hasRow(passkeys, passkeys.userId),
 };
 
-/** Columns are qualified by hand: in a query of one table Drizzle omits the table, and `id` would be that of the inner one. */
+/**
+ * Columns are qualified by hand: in a query of one table Drizzle omits the table, and `id` would be that of
+ * the inner one.
+ */
 function hasRow(table: PgTable, userId: PgColumn): SQL<boolean> {
   return sql<boolean>`EXISTS (
     SELECT FROM ${table} WHERE ${table}.${nameOf(userId)} = ${users}.${nameOf(users.id)})`;
 }
 
-/** Removes the authenticator app, the passkeys and the recovery codes of a user, who then needs the password only. */
+/**
+ * Removes the authenticator app, the passkeys and the recovery codes of a user, who then needs the password
+ * only.
+ */
 export async function removeSecondFactors(database: Database | Transaction, userId: string): Promise<void> {
   for (const table of [totpSecrets, passkeys, recoveryCodes])
     await database.delete(table).where(eq(table.userId, userId));

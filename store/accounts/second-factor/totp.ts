@@ -24,8 +24,8 @@ export function totpUri(secret: string, email: string): string {
 }
 
 /**
- * Finds the time step of a code. The step before and the one after are accepted too: clocks of telephones differ, and typing takes
- * time.
+ * Finds the time step of a code. The step before and the one after are accepted too: clocks of telephones
+ * differ, and typing takes time.
  *
  * @param atMs the time, in milliseconds since the epoch.
  * @returns undefined when the code is wrong at that time.

@@ -5,16 +5,18 @@ import type { Database, Transaction } from '../database.ts';
 import * as schema from '../schema.ts';
 
 /**
- * The distribution of tables over a Citus cluster (docs/cluster.md). Tables whose primary key begins with the space are
- * distributed by it, so that all rows of a space are on one worker. The others are local to the coordinator: they are
- * small, have foreign keys to each other, and their triggers must notify on the server that ingest listens to.
+ * The distribution of tables over a Citus cluster (docs/cluster.md). Tables whose primary key begins with the
+ * space are distributed by it, so that all rows of a space are on one worker. The others are local to the
+ * coordinator: they are small, have foreign keys to each other, and their triggers must notify on the server
+ * that ingest listens to.
  */
 
 const spaceColumn = schema.events.spaceId.name;
 
 /**
- * Local to the coordinator although the key begins with the space: they have few rows, and the audit log has a trigger and is written
- * with tables of the coordinator, also while a worker is away. Weir 0.1 distributed the audit log.
+ * Local to the coordinator although the key begins with the space: they have few rows, and the audit log has
+ * a trigger and is written with tables of the coordinator, also while a worker is away. Weir 0.1 distributed
+ * the audit log.
  */
 const ofCoordinator: readonly PgTable[] = [
   schema.erasures,
@@ -34,7 +36,10 @@ const shardsPerWorker = 2;
 /** Least number of shards: with one worker, a second one can take half of them. */
 const shardsMin = 4;
 
-/** Whether a table can be distributed by space. Citus does not distribute tables with a foreign key to a local table. */
+/**
+ * Whether a table can be distributed by space. Citus does not distribute tables with a foreign key to a local
+ * table.
+ */
 function isOfSpaces(table: PgTable): boolean {
   if (table === schema.events) return true;
   if (ofCoordinator.includes(table)) return false;
@@ -43,8 +48,8 @@ function isOfSpaces(table: PgTable): boolean {
 }
 
 /**
- * Distributes the tables that are not distributed yet, and makes those local again that should no longer be distributed. Existing rows are
- * moved; meanwhile the table rejects writes.
+ * Distributes the tables that are not distributed yet, and makes those local again that should no longer be
+ * distributed. Existing rows are moved; meanwhile the table rejects writes.
  *
  * @param database of one connection without a statement timeout, to the coordinator.
  * @param shards how many, when the first table is distributed; default: two for each worker, at least four.
@@ -78,8 +83,9 @@ export async function distributeTables(database: Database, shards?: number): Pro
 }
 
 /**
- * Sets the replica identity of the tables and partitions without a primary key, which Citus needs to move shards while events are stored.
- * It adds the old row to the WAL of each UPDATE and DELETE, and nothing to that of an INSERT.
+ * Sets the replica identity of the tables and partitions without a primary key, which Citus needs to move
+ * shards while events are stored. It adds the old row to the WAL of each UPDATE and DELETE, and nothing to
+ * that of an INSERT.
  */
 export async function identifyRows(database: Database): Promise<void> {
   const found = await database.execute<{ name: string }>(sql`
@@ -92,8 +98,8 @@ export async function identifyRows(database: Database): Promise<void> {
 }
 
 /**
- * Allows CREATE FUNCTION after DDL on distributed tables in one transaction, which Citus rejects by default. No effect
- * without Citus.
+ * Allows CREATE FUNCTION after DDL on distributed tables in one transaction, which Citus rejects by default.
+ * No effect without Citus.
  *
  * @param database of one connection.
  */
@@ -130,8 +136,8 @@ export async function refuseWorker(database: Database): Promise<void> {
 }
 
 /**
- * What is wrong with the distribution of a migrated database; undefined when nothing is. A coordinator with workers whose tables are
- * not distributed stores everything itself.
+ * What is wrong with the distribution of a migrated database; undefined when nothing is. A coordinator with
+ * workers whose tables are not distributed stores everything itself.
  */
 export async function findUndistributed(database: Database): Promise<string | undefined> {
   if (!(await hasCitus(database)) || (await isDistributed(database))) return undefined;

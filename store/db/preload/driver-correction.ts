@@ -4,9 +4,10 @@ import { correctionMark } from './correction-mark.ts';
 /**
  * Corrects postgres.js, which is not safe to use without it: `openPostgres` asserts that it is in.
  *
- * The driver defers the write of a query to the end of the event-loop turn. When the connection closes before, it cancels
- * the write but does not reset the timer's variable: it never writes on this connection again, and each query on it fails
- * after the connect time-out, until the process ends (ADR 0004). Remove this hook when a release resets the variable.
+ * The driver defers the write of a query to the end of the event-loop turn. When the connection closes
+ * before, it cancels the write but does not reset the timer's variable: it never writes on this connection
+ * again, and each query on it fails after the connect time-out, until the process ends (ADR 0004). Remove
+ * this hook when a release resets the variable.
  */
 registerHooks({
   load(url, context, nextLoad) {

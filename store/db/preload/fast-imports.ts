@@ -6,9 +6,10 @@ const modular = /\/node_modules\/(?:drizzle-orm|zod|@bufbuild\/protobuf|@connect
 /**
  * Speeds up loading our files and large packages.
  *
- * Node 26 parses the package.json again for each module: drizzle-orm's 179 KB for 300 modules take 0.4 s and leave 240 MB of
- * garbage, the other packages take 0.1 s. A relative import with a known format does not need it, and the name of a package need be
- * resolved only once (ADR 0014). Without this hook everything works, but starts more slowly.
+ * Node 26 parses the package.json again for each module: drizzle-orm's 179 KB for 300 modules take 0.4 s and
+ * leave 240 MB of garbage, the other packages take 0.1 s. A relative import with a known format does not need
+ * it, and the name of a package need be resolved only once (ADR 0014). Without this hook everything works,
+ * but starts more slowly.
  */
 registerHooks({
   resolve(specifier, context, nextResolve) {
@@ -29,7 +30,10 @@ const ownFolder = new RegExp(`^${RegExp.escape(new URL('../../../', import.meta.
 /** Resolved names of packages. */
 const packages = new Map<string, ResolveFnOutput>();
 
-/** @returns equal for imports that resolve alike: those by the files of one package. undefined where Node must resolve each. */
+/**
+ * @returns equal for imports that resolve alike: those by the files of one package. undefined where Node must
+ * resolve each.
+ */
 function packageKeyOf(
   specifier: string,
   { parentURL, conditions, importAttributes }: ResolveHookContext,

@@ -25,8 +25,8 @@ const ingestRights: readonly Right[] = [
 ];
 
 /**
- * It stores events when quarantined events are replayed, but cannot change or delete what is stored, and neither can it change entries
- * of the audit log.
+ * It stores events when quarantined events are replayed, but cannot change or delete what is stored, and
+ * neither can it change entries of the audit log.
  */
 const dashboardRights: readonly Right[] = [
   ...may('SELECT', schema.listPrices, schema.senders, schema.storeDelays, schema.retentionClock),
@@ -57,8 +57,9 @@ const allTables = listOf(Object.values(schema).flatMap((one) => (is(one, PgTable
 const rightsByRole = { weir_ingest: ingestRights, weir_dashboard: dashboardRights };
 
 /**
- * Gives the roles of roles.sql their rights on the tables, and takes away others that they have. Does nothing for a role that does not
- * exist: then the services connect as the owner. The writer's role acts as the owner, and needs no rights of its own.
+ * Gives the roles of roles.sql their rights on the tables, and takes away others that they have. Does nothing
+ * for a role that does not exist: then the services connect as the owner. The writer's role acts as the
+ * owner, and needs no rights of its own.
  */
 export async function grantRights(database: Database): Promise<void> {
   for (const [name, rights] of Object.entries(rightsByRole)) {
@@ -74,7 +75,8 @@ export async function grantRights(database: Database): Promise<void> {
       await transaction.execute(sql`GRANT SELECT ON drizzle.__drizzle_migrations TO ${to}`);
       for (const { table, privileges } of rights)
         await transaction.execute(sql`GRANT ${privileges} ON ${table} TO ${to}`);
-      // The doctor looks whether the default partitions hold rows. A right on the whole table does not include its partitions.
+      // The doctor looks whether the default partitions hold rows. A right on the whole table does not
+      // include its partitions.
       if (rights === dashboardRights)
         await transaction.execute(
           sql`GRANT SELECT ON ${sql.identifier(defaultEvents)}, ${sql.identifier(defaultSegments)} TO ${to}`,

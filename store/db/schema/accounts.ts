@@ -11,11 +11,16 @@ export const users = pgTable('users', {
   /** Null for a user who signs in with single sign-on only. */
   passwordHash: text('password_hash'),
   createdAt: createdAt(),
-  /** When the operator or an OpenID provider verified the address; null when the user only accepted an invitation. */
+  /**
+   * When the operator or an OpenID provider verified the address; null when the user only accepted an
+   * invitation.
+   */
   emailVerifiedAt: instant('email_verified_at'),
   /** When the user was disabled (`weir user disable`); null for an enabled user. */
   disabledAt: instant('disabled_at'),
-  /** Since when the user may see the state of the installation (`weir user operator`); null for other users. */
+  /**
+   * Since when the user may see the state of the installation (`weir user operator`); null for other users.
+   */
   operatorSince: instant('operator_since'),
 });
 
@@ -32,7 +37,8 @@ export const identities = pgTable(
   },
   (table) => [
     primaryKey({ columns: [table.issuer, table.subject] }),
-    // If the provider reassigns the address to another person, that person must not be linked to the same user.
+    // If the provider reassigns the address to another person, that person must not be linked to the same
+    // user.
     unique('identities_once_by_issuer').on(table.userId, table.issuer),
   ],
 );
@@ -51,7 +57,10 @@ export const sessions = pgTable(
     id: uuid('id').notNull().unique().default(sql`uuidv7()`),
     /** Updated at most once a minute. */
     lastUsedAt: instant('last_used_at').notNull().default(sql`now()`),
-    /** When the user last authenticated: at sign-in, with the password again (`auth.confirm`), or at the OpenID provider. */
+    /**
+     * When the user last authenticated: at sign-in, with the password again (`auth.confirm`), or at the
+     * OpenID provider.
+     */
     authenticatedAt: instant('authenticated_at').notNull().default(sql`now()`),
     /** The User-Agent header and the network address that it was opened with. */
     userAgent: text('user_agent'),

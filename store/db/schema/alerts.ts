@@ -3,7 +3,9 @@ import { doublePrecision, index, integer, jsonb, pgTable, primaryKey, text, uuid
 import { createdAt, instant } from './columns.ts';
 import { spaces } from './spaces.ts';
 
-/** Alerts on the statistics of a space (docs/alerts.md). Few rows: on Citus they are local to the coordinator. */
+/**
+ * Alerts on the statistics of a space (docs/alerts.md). Few rows: on Citus they are local to the coordinator.
+ */
 
 const ofSpace = () =>
   uuid('space_id')
@@ -11,7 +13,9 @@ const ofSpace = () =>
     .references(() => spaces.id, { onDelete: 'cascade' });
 const ownId = () => uuid('id').notNull().default(sql`uuidv7()`);
 
-/** Where alerts are sent. The secret of a webhook is derived from its id and API_KEY_PEPPER, and not stored. */
+/**
+ * Where alerts are sent. The secret of a webhook is derived from its id and API_KEY_PEPPER, and not stored.
+ */
 export const alertTargets = pgTable(
   'alert_targets',
   {
@@ -61,8 +65,8 @@ export const alertRules = pgTable(
     /** The value at the last evaluation. */
     value: doublePrecision('value'),
     /**
-     * The end of the last window that was evaluated. A commit of an evaluation compares it, so that of several processes one
-     * succeeds. A whole minute.
+     * The end of the last window that was evaluated. A commit of an evaluation compares it, so that of
+     * several processes one succeeds. A whole minute.
      */
     evaluatedUntil: instant('evaluated_until').notNull(),
     dueAt: instant('due_at').notNull(),

@@ -1,7 +1,10 @@
 import { bigint, pgTable, text } from 'drizzle-orm/pg-core';
 import { instant } from './columns.ts';
 
-/** The backups that exist, for alerts and `weir doctor`: of `weir backup`, and those of other tools that were recorded (docs/backup.md). */
+/**
+ * The backups that exist, for alerts and `weir doctor`: of `weir backup`, and those of other tools that were
+ * recorded (docs/backup.md).
+ */
 export const backups = pgTable('backups', {
   label: text('label').primaryKey(),
   /** The directory, or the name of the tool. */

@@ -2,12 +2,15 @@ import { sql } from 'drizzle-orm';
 import { bigint, doublePrecision, jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core';
 import { createdAt, instant } from './columns.ts';
 
-/** What is erased: events of a user or a thread, those that started before a time, or the whole space (docs/data-lifecycle.md#deletion). */
+/**
+ * What is erased: events of a user or a thread, those that started before a time, or the whole space
+ * (docs/data-lifecycle.md#deletion).
+ */
 const subject = () => text('subject', { enum: ['user', 'thread', 'before', 'space'] }).notNull();
 
 /**
- * Erasures, completed or in progress (docs/data-lifecycle.md#erasure). A killed run continues from its row. The subject is kept only as a
- * hash.
+ * Erasures, completed or in progress (docs/data-lifecycle.md#erasure). A killed run continues from its row.
+ * The subject is kept only as a hash.
  */
 export const erasures = pgTable(
   'erasures',
@@ -31,7 +34,10 @@ export const erasures = pgTable(
     /** Tables whose pages still hold erased bytes: partitions of segments, or `quarantine`. */
     unwritten: text('unwritten').array().notNull(),
     completedAt: instant('completed_at'),
-    /** The receipt, with a hash in place of the user or thread. Null before completion, and for erasures of 0.1.0. */
+    /**
+     * The receipt, with a hash in place of the user or thread. Null before completion, and for erasures of
+     * 0.1.0.
+     */
     receipt: jsonb('receipt').$type<Record<string, unknown>>(),
     /** The user who requested it in the dashboard; null for `weir erase`. */
     requestedBy: text('requested_by'),
@@ -40,8 +46,8 @@ export const erasures = pgTable(
 );
 
 /**
- * Erasures requested in the dashboard, and deletions of spaces, until a writer has completed them. A row names the user or thread in
- * clear: it is deleted with the completion, and the table is rewritten.
+ * Erasures requested in the dashboard, and deletions of spaces, until a writer has completed them. A row
+ * names the user or thread in clear: it is deleted with the completion, and the table is rewritten.
  */
 export const erasureRequests = pgTable(
   'erasure_requests',
@@ -51,7 +57,10 @@ export const erasureRequests = pgTable(
     subject: subject(),
     /** The user or thread. The planner keeps no samples of it (SET STATISTICS 0 in the migration). */
     value: text('value'),
-    /** Its term. The control stream has only this: a request that a restore takes up again finds its value by it. */
+    /**
+     * Its term. The control stream has only this: a request that a restore takes up again finds its value by
+     * it.
+     */
     term: bigint('term', { mode: 'bigint' }),
     beforeMs: doublePrecision('before_ms'),
     reason: text('reason'),
@@ -73,8 +82,9 @@ export const erasureRequests = pgTable(
 );
 
 /**
- * Spaces whose deletion has begun. Their rows in `spaces` are deleted, and no statement stores anything for them any more, such as
- * events that are still in the queue (store/write/deleted-spaces.ts). Rows are never deleted (ADR 30).
+ * Spaces whose deletion has begun. Their rows in `spaces` are deleted, and no statement stores anything for
+ * them any more, such as events that are still in the queue (store/write/deleted-spaces.ts). Rows are never
+ * deleted (ADR 30).
  */
 export const deletedSpaces = pgTable('deleted_spaces', {
   spaceId: uuid('space_id').primaryKey(),

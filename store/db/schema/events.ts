@@ -16,8 +16,9 @@ import { bytea, instant } from './columns.ts';
 /** Storage of events: the ledger of ids, the rows, the request bodies, and the commits. */
 
 /**
- * The ledger: every id that a space ever stored. It alone decides which events are new, so that a deleted event is not
- * stored or billed again when it is resent. Rows are only deleted with their space (ADR 0016, ADR 30).
+ * The ledger: every id that a space ever stored. It alone decides which events are new, so that a deleted
+ * event is not stored or billed again when it is resent. Rows are only deleted with their space (ADR 0016,
+ * ADR 30).
  */
 export const eventIds = pgTable(
   'event_ids',
@@ -60,7 +61,10 @@ export const events = pgTable(
     inputPreview: text('input_preview'),
     outputPreview: text('output_preview'),
     attributes: json('attributes').$type<Record<string, string | number>>(),
-    /** Cached tokens, a part of the input with prices of its own. Null in events that 0.1.0 stored, until `weir reproject`. */
+    /**
+     * Cached tokens, a part of the input with prices of its own. Null in events that 0.1.0 stored, until
+     * `weir reproject`.
+     */
     cacheReadTokens: doublePrecision('cache_read_tokens'),
     cacheWriteTokens: doublePrecision('cache_write_tokens'),
   },
@@ -72,8 +76,9 @@ export const events = pgTable(
 );
 
 /**
- * The request bodies as they were sent, zstd-compressed. `events.segment_index` is an event's index in its segment.
- * Partitioned by ranges of id like `events` by segment_id, so that a segment and its events are dropped together.
+ * The request bodies as they were sent, zstd-compressed. `events.segment_index` is an event's index in its
+ * segment. Partitioned by ranges of id like `events` by segment_id, so that a segment and its events are
+ * dropped together.
  */
 export const segments = pgTable(
   'segments',
@@ -91,7 +96,9 @@ export const segments = pgTable(
     maxStartMs: doublePrecision('max_start_ms').notNull(),
     /** Hashes of the values that its events can be filtered by (event/terms.ts). */
     terms: bigint('terms', { mode: 'bigint' }).array().notNull(),
-    /** `projectionVersion` by which columns and terms were computed. `weir reproject` recomputes older ones. */
+    /**
+     * `projectionVersion` by which columns and terms were computed. `weir reproject` recomputes older ones.
+     */
     projection: smallint('projection').notNull(),
     /** The stream and the sequence of its queue message. An erasure compares them with its start. */
     queueStream: text('queue_stream'),
@@ -99,7 +106,8 @@ export const segments = pgTable(
   },
   (table) => [
     primaryKey({ columns: [table.spaceId, table.id] }),
-    // For every filter by equality (ADR 0018). A search scans the whole pending list, so the list is limited to 256 KiB.
+    // For every filter by equality (ADR 0018). A search scans the whole pending list, so the list is limited
+    // to 256 KiB.
     index('segments_by_term').using('gin', table.terms).with({ gin_pending_list_limit: 256 }),
     index('segments_by_start_time').on(table.spaceId, table.maxStartMs),
   ],
@@ -117,8 +125,8 @@ export const commitCounters = pgTable(
 );
 
 /**
- * Stored events that were changed or removed by later spans of their traces (ADR 27), so that live streams show them as they are now. Rows
- * are numbered as `space_commits` are, and kept as long.
+ * Stored events that were changed or removed by later spans of their traces (ADR 27), so that live streams
+ * show them as they are now. Rows are numbered as `space_commits` are, and kept as long.
  */
 export const eventChanges = pgTable(
   'event_changes',
@@ -135,9 +143,9 @@ export const eventChanges = pgTable(
 );
 
 /**
- * The commits of each space: the segments that one statement of the writer stored. It takes the next number of the space
- * under the counter's row lock, which it holds until COMMIT, so a query that sees a number sees all smaller ones (ADR 0020).
- * The writer deletes old rows, but never the last one of a space.
+ * The commits of each space: the segments that one statement of the writer stored. It takes the next number
+ * of the space under the counter's row lock, which it holds until COMMIT, so a query that sees a number sees
+ * all smaller ones (ADR 0020). The writer deletes old rows, but never the last one of a space.
  */
 export const spaceCommits = pgTable(
   'space_commits',
@@ -150,8 +158,8 @@ export const spaceCommits = pgTable(
     /** The segments that it stored, ordered by id. No other commit stores events of them (ADR 0024). */
     segmentIds: uuid('segment_ids').array().notNull(),
     /**
-     * A sketch (event/latency.ts) of the times from the receipt of its events until this statement stored them, in milliseconds.
-     * Null in commits of 0.1.0.
+     * A sketch (event/latency.ts) of the times from the receipt of its events until this statement stored
+     * them, in milliseconds. Null in commits of 0.1.0.
      */
     delays: bigint('delays', { mode: 'bigint' }).array(),
   },

@@ -3,8 +3,8 @@ import { bigint, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { instant } from './columns.ts';
 
 /**
- * How far each stream of the queue was stored when this row was committed. A database that is restored to an earlier time has
- * the row of that time: the replay begins there (ADR 31).
+ * How far each stream of the queue was stored when this row was committed. A database that is restored to an
+ * earlier time has the row of that time: the replay begins there (ADR 31).
  */
 export const queuePositions = pgTable('queue_positions', {
   stream: text('stream').primaryKey(),
@@ -20,8 +20,8 @@ export const queuePositions = pgTable('queue_positions', {
 });
 
 /**
- * How many events were stored from ranges of messages: each row begins where the row before it ends. They are in the control stream, so
- * that a restore that finds a gap can name the events in it (ADR 39).
+ * How many events were stored from ranges of messages: each row begins where the row before it ends. They are
+ * in the control stream, so that a restore that finds a gap can name the events in it (ADR 39).
  */
 export const queueCounts = pgTable(
   'queue_counts',
@@ -34,7 +34,10 @@ export const queueCounts = pgTable(
     storedUpTo: bigint('stored_up_to', { mode: 'number' }).notNull(),
     /** The last sequence of the stream before `countedAt`: later messages were stored after it. */
     lastSequence: bigint('last_sequence', { mode: 'number' }).notNull(),
-    /** Events that were new. Null when they were not counted: they were lost before, or too many commits had to be read. */
+    /**
+     * Events that were new. Null when they were not counted: they were lost before, or too many commits had
+     * to be read.
+     */
     events: bigint('events', { mode: 'number' }),
     countedAt: instant('counted_at').notNull().default(sql`now()`),
   },

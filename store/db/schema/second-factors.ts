@@ -26,7 +26,9 @@ export const passkeys = pgTable(
     credentialId: bytea('credential_id').notNull().unique(),
     /** The public key in COSE format. */
     publicKey: bytea('public_key').notNull(),
-    /** The authenticator's count of signatures; always 0 for passkeys that are synchronised between devices. */
+    /**
+     * The authenticator's count of signatures; always 0 for passkeys that are synchronised between devices.
+     */
     counter: bigint('counter', { mode: 'number' }).notNull(),
     /** The user's name for it. */
     name: text('name').notNull(),

@@ -20,7 +20,10 @@ export const spaces = pgTable(
     retentionDays: integer('retention_days'),
     /** The name of its plan, for display; null without one. The limits are in this row, not in the plan. */
     plan: text('plan'),
-    /** The end of the grace of a deletion (docs/data-lifecycle.md#deletion). Until then nobody reads or writes the space. Null: not deleted. */
+    /**
+     * The end of the grace of a deletion (docs/data-lifecycle.md#deletion). Until then nobody reads or writes
+     * the space. Null: not deleted.
+     */
     deleteAt: instant('delete_at'),
   },
   (table) => [
@@ -50,7 +53,10 @@ export const apiKeys = pgTable('api_keys', {
   createdBy: text('created_by').notNull().default('operator'),
   /** The key that it was rolled from. Unique, so that concurrent requests roll a key only once. */
   replaces: uuid('replaces').unique(),
-  /** What the key may do: send events, or read these data through the dashboard API (store/accounts/key-scope.ts). */
+  /**
+   * What the key may do: send events, or read these data through the dashboard API
+   * (store/accounts/key-scope.ts).
+   */
   scope: text('scope', { enum: ['ingest', 'statistics', 'events', 'administration'] })
     .notNull()
     .default('ingest'),
@@ -83,7 +89,10 @@ export const usageDays = pgTable(
   (table) => [primaryKey({ columns: [table.spaceId, table.day, table.apiKeyId] })],
 );
 
-/** One row: the clock by which events expire (store/retention/retention-clock.ts), after the last pass of retention. */
+/**
+ * One row: the clock by which events expire (store/retention/retention-clock.ts), after the last pass of
+ * retention.
+ */
 export const retentionClock = pgTable(
   'retention_clock',
   {
@@ -96,8 +105,8 @@ export const retentionClock = pgTable(
 );
 
 /**
- * Prices of a model's tokens, in US dollars per million, from a day on. Operators and owners set them; a model without a
- * row has no price.
+ * Prices of a model's tokens, in US dollars per million, from a day on. Operators and owners set them; a
+ * model without a row has no price.
  */
 export const modelPrices = pgTable(
   'model_prices',
@@ -122,8 +131,8 @@ export const modelPrices = pgTable(
 );
 
 /**
- * The prices that providers list, from a day on: for models without a row in `model_prices`. `weir migrate` and `weir price import`
- * write them (store/prices/list-prices.ts).
+ * The prices that providers list, from a day on: for models without a row in `model_prices`. `weir migrate`
+ * and `weir price import` write them (store/prices/list-prices.ts).
  */
 export const listPrices = pgTable(
   'list_prices',

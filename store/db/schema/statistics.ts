@@ -18,8 +18,8 @@ const measures = () => ({
 });
 
 /**
- * Sums for charts, per minute of start time, type, model or tool, and source. A chart's cost does not grow with the
- * number of events.
+ * Sums for charts, per minute of start time, type, model or tool, and source. A chart's cost does not grow
+ * with the number of events.
  */
 export const eventStats = pgTable(
   'event_stats',
@@ -56,7 +56,10 @@ const rollupSpan = () => ({
   startHour: bigint('start_hour', { mode: 'number' }).notNull(),
 });
 
-/** The sums of event_stats over hours, added to by the same statement: a chart of a month reads few rows (ADR 0021). */
+/**
+ * The sums of event_stats over hours, added to by the same statement: a chart of a month reads few rows (ADR
+ * 0021).
+ */
 export const eventStatsRollups = pgTable(
   'event_stats_rollups',
   {
@@ -93,8 +96,9 @@ export const agentStatsRollups = pgTable(
 );
 
 /**
- * Sums that store statements have written and that are not yet in the four tables above (ADR 0040): each event is counted either
- * here or there. A statement adds rows that nobody else changes; a writer folds them into the tables.
+ * Sums that store statements have written and that are not yet in the four tables above (ADR 0040): each
+ * event is counted either here or there. A statement adds rows that nobody else changes; a writer folds them
+ * into the tables.
  */
 export const statisticDeltas = pgTable(
   'statistic_deltas',
@@ -113,8 +117,8 @@ export const statisticDeltas = pgTable(
 );
 
 /**
- * Times from the receipt of events until they were stored, by the time of storing. Writers add to it what `space_commits` recorded
- * (store/store-delays). Rows of `noSpace` count the events of all spaces.
+ * Times from the receipt of events until they were stored, by the time of storing. Writers add to it what
+ * `space_commits` recorded (store/store-delays). Rows of `noSpace` count the events of all spaces.
  */
 export const storeDelays = pgTable(
   'store_delays',

@@ -17,8 +17,9 @@ import {
 } from './statistics.ts';
 
 /**
- * Statistics in two steps (ADR 0040). A store statement adds rows of its own, which no other statement changes: its new events, counted
- * by minute and all dimensions together. Folding adds the rows of many statements to the statistics at once. Charts read both.
+ * Statistics in two steps (ADR 0040). A store statement adds rows of its own, which no other statement
+ * changes: its new events, counted by minute and all dimensions together. Folding adds the rows of many
+ * statements to the statistics at once. Charts read both.
  */
 
 const {
@@ -53,8 +54,9 @@ export function keepDeltas(): SQL {
 }
 
 /**
- * Adds the oldest deltas to the statistics, at most {@link deltasPerFoldMax}, and deletes them, in one statement. Any number of writers
- * may call it at the same time: each row is deleted, and thereby counted, once. Rows of deleted spaces are only deleted.
+ * Adds the oldest deltas to the statistics, at most {@link deltasPerFoldMax}, and deletes them, in one
+ * statement. Any number of writers may call it at the same time: each row is deleted, and thereby counted,
+ * once. Rows of deleted spaces are only deleted.
  *
  * @returns the number of rows.
  */
@@ -84,8 +86,9 @@ function upserts(as: string, { byMinute, byHours }: StatisticsParts): SQL {
 }
 
 /**
- * The counts that StatisticsParts add: by minute, and from these, which are fewer, by the hours of each roll-up. Sketches are merged
- * before they are counted by hour. Sketches are joined as texts: no aggregate of Postgres concatenates arrays of different lengths.
+ * The counts that StatisticsParts add: by minute, and from these, which are fewer, by the hours of each
+ * roll-up. Sketches are merged before they are counted by hour. Sketches are joined as texts: no aggregate of
+ * Postgres concatenates arrays of different lengths.
  */
 function foldedCounts(counts: string, dimensions: readonly PgColumn[], where: SQL): SQL {
   const minutes = sql`${sql.identifier(`${counts}_by_minute`)}`;

@@ -7,8 +7,8 @@ import { listOf, nameOf, namesOf, numberOf } from '../../db/statement.ts';
 import { mergedSketch, signedElement, sketchElement } from '../latency-sketch.ts';
 
 /**
- * The parts of the store statement that count its new events in the statistics (`new_events`): one aggregation counts them
- * by minute and by the hours of each roll-up, and these counts are added to the rows.
+ * The parts of the store statement that count its new events in the statistics (`new_events`): one
+ * aggregation counts them by minute and by the hours of each roll-up, and these counts are added to the rows.
  */
 
 /** The columns of all tables that are sums over events. */
@@ -46,7 +46,10 @@ export interface StatisticsParts {
 export interface CountedRows {
   /** Their name in the statement. */
   readonly from: string;
-  /** Whether the column `sign` is 1 for events that are added, and -1 for those that are subtracted. Without it all are added. */
+  /**
+   * Whether the column `sign` is 1 for events that are added, and -1 for those that are subtracted. Without
+   * it all are added.
+   */
   readonly isSigned: boolean;
 }
 
@@ -114,7 +117,10 @@ interface Statistics {
   readonly rows: CountedRows;
   readonly minutes: typeof eventStats | typeof agentStats;
   readonly rollups: typeof eventStatsRollups | typeof agentStatsRollups;
-  /** The key columns besides space and time, which have the same names in both tables, and their values in the counted rows. */
+  /**
+   * The key columns besides space and time, which have the same names in both tables, and their values in the
+   * counted rows.
+   */
   readonly dimensions: readonly (readonly [PgColumn, SQL])[];
   readonly where: SQL;
 }
