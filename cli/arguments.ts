@@ -2,6 +2,7 @@ import { InvalidArgumentError } from 'commander';
 import { retentionDaysMax } from '../platform/config/limits.ts';
 import { day, instant } from '../platform/instant.ts';
 import { timeMsMax } from '../platform/limits.ts';
+import { uuidShape } from '../platform/uuid.ts';
 import { isEmail, normalizeEmail } from '../store/accounts/email.ts';
 import { type Role, roles } from '../store/accounts/role.ts';
 import type { BillingState } from '../store/accounts/spaces.ts';
@@ -123,7 +124,7 @@ export function collectAttributes(
   throw new InvalidArgumentError('It must be a key, an equals sign, and the value.');
 }
 
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const uuid = new RegExp(`^${uuidShape}$`, 'i');
 
 /**
  * An id of a space, a key or a quarantine entry. A malformed id is reported like an unknown one.

@@ -1,6 +1,8 @@
-const head = Buffer.from('{"events":[');
+import { batchHead, batchTail } from '../../event/segment/batch-body.ts';
+
+const head = Buffer.from(batchHead);
 const separator = 0x2c;
-const tail = Buffer.from(']}');
+const tail = Buffer.from(batchTail);
 
 /** By how many bytes a body with one event is larger than the event. */
 export const bodyOverheadBytes = head.length + tail.length;

@@ -1,3 +1,5 @@
+import { uuidShape } from '../../platform/uuid.ts';
+
 /** The location of a batch's events: a range of indexes in one segment, both ends included. */
 export interface BatchRange {
   readonly segmentId: string;
@@ -5,7 +7,7 @@ export interface BatchRange {
   readonly last: number;
 }
 
-const format = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}):(\d{1,9})-(\d{1,9})$/i;
+const format = new RegExp(`^(${uuidShape}):(\\d{1,9})-(\\d{1,9})$`, 'i');
 
 /**
  * The value of `Weir-Batch-Id` (docs/api.md §4.3): the ranges of the batch, separated by commas. A batch has

@@ -10,6 +10,7 @@ import {
   walkArray,
   walkObject,
 } from '../json/scan.ts';
+import { joinTexts } from './batch-body.ts';
 
 const openBracket = 0x5b;
 
@@ -71,15 +72,9 @@ export function isErased(segment: Buffer, { start, end }: Range): boolean {
  * @returns newly allocated bytes, which do not keep `segment` in memory.
  */
 export function joinEvents(segment: Buffer, events: readonly (Range | undefined)[]): Buffer {
-  const texts = events.map((event) =>
-    event === undefined ? Buffer.from(erasedText) : segment.subarray(event.start, event.end),
+  return joinTexts(
+    events.map((event) => (event === undefined ? erasedText : segment.subarray(event.start, event.end))),
   );
-  const commas = texts.flatMap((text, index) => (index === 0 ? [text] : [Buffer.from(','), text]));
-  const pieces = [Buffer.from('{"events":['), ...commas, Buffer.from(']}')];
-  const joined = Buffer.allocUnsafeSlow(pieces.reduce((sum, { length }) => sum + length, 0));
-  let end = 0;
-  for (const piece of pieces) end += piece.copy(joined, end);
-  return joined;
 }
 
 /**

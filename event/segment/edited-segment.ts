@@ -1,3 +1,4 @@
+import { joinTexts } from './batch-body.ts';
 import { erasedText, listEvents } from './cut.ts';
 import { decompressSegment } from './parsed-event.ts';
 import { compressRaw } from './rebuilt-segment.ts';
@@ -14,9 +15,8 @@ export function editSegment(
 ): { body: Buffer; rawBytes: number } {
   const segment = decompressSegment(body, rawBytes);
   const texts = listEvents(segment).map(({ start, end }, index) =>
-    edits.has(index) ? Buffer.from(edits.get(index) ?? erasedText) : segment.subarray(start, end),
+    edits.has(index) ? (edits.get(index) ?? erasedText) : segment.subarray(start, end),
   );
-  const commas = texts.flatMap((text, index) => (index === 0 ? [text] : [Buffer.from(','), text]));
-  const raw = Buffer.concat([Buffer.from('{"events":['), ...commas, Buffer.from(']}')]);
+  const raw = joinTexts(texts);
   return { body: compressRaw(raw), rawBytes: raw.length };
 }

@@ -1,5 +1,6 @@
 import { zstdCompressSync } from 'node:zlib';
 import { create } from '@bufbuild/protobuf';
+import { joinTexts } from '../../event/segment/batch-body.ts';
 import { decompressSegment } from '../../event/segment/parsed-event.ts';
 import { splitElements, unquoteElement } from '../../event/text.ts';
 import { PartSchema } from '../../gen/weir/queue/v1/queue_pb.ts';
@@ -59,7 +60,7 @@ function readable(part: Part): Part {
     decompressSegment(part.body, Number(part.rawBytes));
     return part;
   } catch {
-    const empty = Buffer.from('{"events":[]}');
+    const empty = joinTexts([]);
     return create(PartSchema, { ...part, body: zstdCompressSync(empty), rawBytes: BigInt(empty.length) });
   }
 }

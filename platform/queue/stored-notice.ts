@@ -1,9 +1,10 @@
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
+import { uuidShape } from '../uuid.ts';
 
 /** A core NATS subject: notices need no durability, since dashboards also poll twice a second. */
 const subject = 'weir.stored';
 
-const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const uuid = new RegExp(`^${uuidShape}$`);
 
 /**
  * Notifies the dashboards of the spaces whose events were just committed. Fire and forget; call it after

@@ -1,10 +1,12 @@
+import { uuidShape } from '../../platform/uuid.ts';
+
 /** The last event of a page; the next page begins after it. */
 export interface EventCursor {
   startTimeMs: number;
   id: string;
 }
 
-const shape = /^([^_]{1,32})_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+const shape = new RegExp(`^([^_]{1,32})_(${uuidShape})$`);
 
 /** Formats a cursor as opaque text for clients. */
 export function formatEventCursor({ startTimeMs, id }: EventCursor): string {

@@ -1,3 +1,5 @@
+import { uuidShape } from '../../platform/uuid.ts';
+
 /**
  * A position in the storage order of a space's events: by commit, then by segment, then by index. All events
  * up to and including this one have been read.
@@ -33,7 +35,7 @@ export function comparePositions(a: TailPosition, b: TailPosition): number {
   return a.segmentIndex - b.segmentIndex;
 }
 
-const shape = /^(\d{1,16})\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.(-1|\d{1,10})(?:\.(\d{1,15}))?$/;
+const shape = new RegExp(`^(\\d{1,16})\\.(${uuidShape})\\.(-1|\\d{1,10})(?:\\.(\\d{1,15}))?$`);
 
 /** Formats a position as opaque text for clients: the message id of a live stream. */
 export function formatPosition({ number, segmentId, segmentIndex, change }: TailPosition): string {

@@ -1,9 +1,9 @@
 import type { Part } from '../../platform/queue/group.ts';
+import { uuidShape } from '../../platform/uuid.ts';
 
 /** Lower case only, so that equal ids are equal texts. */
-const uuidPattern = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
-const uuid = new RegExp(`^${uuidPattern}$`);
-const uuids = new RegExp(`^${uuidPattern}(?:,${uuidPattern})*$`);
+const uuid = new RegExp(`^${uuidShape}$`);
+const uuids = new RegExp(`^${uuidShape}(?:,${uuidShape})*$`);
 /** The length of a UUID as text. */
 export const uuidChars = 36;
 

@@ -1,3 +1,5 @@
+import { uuidShape } from '../../../platform/uuid.ts';
+
 /** The segment after which a search continues. */
 export interface SearchCursor {
   /** Latest start time of its events. */
@@ -5,7 +7,7 @@ export interface SearchCursor {
   id: string;
 }
 
-const shape = /^([^_]{1,32})_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+const shape = new RegExp(`^([^_]{1,32})_(${uuidShape})$`);
 
 /** Formats a cursor as opaque text for clients. */
 export function formatSearchCursor({ maxStartMs, id }: SearchCursor): string {

@@ -1,22 +1,7 @@
 import { TRPCError } from '@trpc/server';
+import { unreachableCodes } from '../../../platform/unreachable-codes.ts';
 import { ConfirmationNeededError, GrantLostError } from '../../../store/accounts/audit/grant.ts';
 import { CallerAbortedError, QueueFullError } from '../fair-limiter.ts';
-
-/** Error codes of sockets and postgres.js when Postgres is unreachable. */
-const unreachableCodes = new Set([
-  'CONNECTION_CLOSED',
-  'CONNECTION_DESTROYED',
-  'CONNECTION_ENDED',
-  'CONNECT_TIMEOUT',
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EHOSTUNREACH',
-  'EAI_AGAIN',
-  'ENOENT',
-  'ENOTFOUND',
-  'EPIPE',
-  'ETIMEDOUT',
-]);
 
 /** SQLSTATE classes of transient errors: connection lost, out of resources, shutting down or starting up. */
 const transientState = /^(08|53|57P)[0-9A-Z]+$/;

@@ -2,6 +2,7 @@ import { IngestError } from '../../../event/errors.ts';
 import { isDeeperThan } from '../../../event/json/depth.ts';
 import { newScanState, type Range, skipSpace, skipValue } from '../../../event/json/scan.ts';
 import { Projector } from '../../../event/projection.ts';
+import { joinTexts } from '../../../event/segment/batch-body.ts';
 import type { BatchRules } from '../../../event/validate.ts';
 import { EventSchema } from '../../../gen/weir/ingest/v1/event_pb.ts';
 import { eventsPerBatchMax, jsonDepthMax } from '../../../platform/limits.ts';
@@ -75,19 +76,8 @@ function createFinish({ isEvent, validateBatch }: BatchRules, { badBytesMax }: R
       }
       return JSON.stringify(event);
     });
-    return { projection: projector.finish(), body: toBody(texts) };
+    return { projection: projector.finish(), body: joinTexts(texts) };
   };
-}
-
-/** Writes a request body of the JSON API. Joining the texts first would hold 3 MB in memory three times. */
-function toBody(texts: readonly string[]): Buffer {
-  const pieces = texts.flatMap((text, index) => (index === 0 ? [text] : [',', text]));
-  pieces.unshift('{"events":[');
-  pieces.push(']}');
-  const body = Buffer.allocUnsafeSlow(pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0));
-  let end = 0;
-  for (const piece of pieces) end += body.write(piece, end);
-  return body;
 }
 
 /** Whether JSON is cheap to parse: not nested too deep, and at most `valuesMax` values. */

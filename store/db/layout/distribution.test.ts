@@ -60,7 +60,7 @@ test('distributed tables have no triggers, no foreign keys, and nothing refers t
 const migrationsBefore = 1;
 
 test('no later migration uses statements that Citus rejects on distributed tables', () => {
-  const read = (file: string) => readFileSync(new URL(`migrations/${file}`, import.meta.url), 'utf8');
+  const read = (file: string) => readFileSync(new URL(`../migrations/${file}`, import.meta.url), 'utf8');
   const journal: { entries: { idx: number; tag: string }[] } = JSON.parse(read('meta/_journal.json'));
   const refused = new RegExp(
     `SET STORAGE|TRIGGER [^;]*\\bON "?(${names.join('|')})\\b|CREATE UNIQUE INDEX [^;]*\\bON "?(${names.join('|')})\\b(?![^;]*space_id)`,

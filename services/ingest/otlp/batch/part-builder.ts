@@ -1,13 +1,11 @@
 import type { IngestEvent } from '../../../../event/event.ts';
 import { Projector } from '../../../../event/projection.ts';
+import { batchHead, batchTail } from '../../../../event/segment/batch-body.ts';
 import { bodyBytesMax, eventsPerBatchMax } from '../../../../platform/limits.ts';
 import type { EventPart } from './span-batch.ts';
 
-const head = '{"events":[';
-const tail = ']}';
-
 /** Largest event that fits into a part. */
-export const eventBytesMax = bodyBytesMax - head.length - tail.length;
+export const eventBytesMax = bodyBytesMax - batchHead.length - batchTail.length;
 
 /** Splits events into parts, each as large as a request of the JSON API may be. */
 export class PartBuilder {
@@ -33,13 +31,13 @@ export class PartBuilder {
   }
 
   #finishPart(): void {
-    const body = Buffer.allocUnsafeSlow(this.#bytes + head.length + tail.length);
-    let end = body.write(head);
+    const body = Buffer.allocUnsafeSlow(this.#bytes + batchHead.length + batchTail.length);
+    let end = body.write(batchHead);
     for (const [index, text] of this.#texts.entries()) {
       if (index > 0) end += body.write(',', end);
       end += body.write(text, end);
     }
-    body.write(tail, end);
+    body.write(batchTail, end);
     this.#parts.push({ projection: this.#projector.finish(), body });
     this.#projector = new Projector();
     this.#texts = [];

@@ -1,0 +1,2 @@
+/** A regular expression, as text, for the hexadecimal form of a UUID in lower case. */
+export const uuidShape = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
