@@ -1,7 +1,7 @@
 import { env } from 'node:process';
 import { defineConfig } from 'vitest/config';
-import { BudgetReporter } from './test/support/run/budget-reporter.ts';
 import { preloadOption } from './launcher/preload.mjs';
+import { BudgetReporter } from './test/support/run/budget-reporter.ts';
 import { LongestFirst } from './test/support/run/longest-first.ts';
 import { slowFiles } from './test/support/run/slow-files.ts';
 
