@@ -10,7 +10,7 @@ import { openPostgres } from '../db/connect.ts';
 import { openDatabase } from '../db/database.ts';
 import { queueCounts, queuePositions } from '../db/schema.ts';
 import { planReplay, startReplay } from './replay.ts';
-import { keepStoredPosition } from './stored-positions.ts';
+import { recordStoredPosition } from './stored-positions.ts';
 import { readOldestPending, readStreamState, type StreamState } from './stream-state.ts';
 import { countQueued, readOldestQueued, readWatermarks } from './watermark.ts';
 
@@ -92,7 +92,7 @@ test('a replay begins at what the restored database lacks, or five minutes earli
   await ensureStreams(connection, config);
   await publish(4);
   await store(3);
-  await keepStoredPosition(database, await read(), hour);
+  await recordStoredPosition(database, await read(), hour);
   await publish(4);
   await store(5);
   const soon = new Date(Date.now() + hour);

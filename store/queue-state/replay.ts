@@ -5,8 +5,8 @@ import { consumerFrom, consumerName } from '../../platform/queue/settings.ts';
 import { findIfExists } from '../../platform/queue/stream.ts';
 import type { Database } from '../db/database.ts';
 import { skipCommitNumbers } from '../tail/skip-numbers.ts';
-import { countLost, keepUncounted, type LostEvents } from './stored-counts.ts';
-import { keepReplay, readStoredPositions, type StoredPosition } from './stored-positions.ts';
+import { countLost, type LostEvents, recordUncounted } from './stored-counts.ts';
+import { readStoredPositions, recordReplay, type StoredPosition } from './stored-positions.ts';
 import { readStreamStates, type StreamState } from './stream-state.ts';
 
 /**
@@ -67,8 +67,8 @@ export async function startReplay(
   for (const { state, replay, completeUpTo } of plan) {
     const { fromSequence, stream } = replay;
     await retryUntilAvailable(connection, () => moveConsumer(manager, stream, fromSequence));
-    await keepReplay(database, state, completeUpTo);
-    if (replay.missing !== undefined) await keepUncounted(database, state, fromSequence - 1);
+    await recordReplay(database, state, completeUpTo);
+    if (replay.missing !== undefined) await recordUncounted(database, state, fromSequence - 1);
   }
   return plan.map(({ replay }) => replay);
 }

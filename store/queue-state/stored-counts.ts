@@ -40,10 +40,10 @@ export async function keepStoredCounts(
   intervalMs: number,
 ): Promise<void> {
   for (const state of await readStreamStates(manager))
-    if (state.stream.keepsStored) await keepStoredCount(database, state, intervalMs);
+    if (state.stream.keepsStored) await recordStoredCount(database, state, intervalMs);
 }
 
-async function keepStoredCount(database: Database, state: StreamState, intervalMs: number): Promise<void> {
+async function recordStoredCount(database: Database, state: StreamState, intervalMs: number): Promise<void> {
   const { stream, createdAt, storedUpTo, lastSequence, firstSequence } = state;
   const { after, ageMs } = await readLastCount(database, state);
   if (ageMs < intervalMs || storedUpTo <= after) return;
@@ -61,7 +61,7 @@ async function keepStoredCount(database: Database, state: StreamState, intervalM
  * Records that lost messages were not counted while the database had their events: the next count would find
  * none, and another restore would take them for empty.
  */
-export async function keepUncounted(database: Database, state: StreamState, upTo: number): Promise<void> {
+export async function recordUncounted(database: Database, state: StreamState, upTo: number): Promise<void> {
   const { stream, createdAt, lastSequence } = state;
   const { after } = await readLastCount(database, state);
   if (upTo <= after) return;

@@ -12,7 +12,7 @@ export type StoredPosition = typeof queuePositions.$inferSelect;
  * Records how far a stream is stored. A message is acknowledged after the COMMIT of its events, and the state
  * was read before this statement: so a database that has this row has the events of every message up to it.
  */
-export async function keepStoredPosition(
+export async function recordStoredPosition(
   database: Database,
   state: StreamState,
   windowMs: number,
@@ -49,7 +49,7 @@ export async function keepStoredPosition(
  *
  * @param completeUpTo the position of a database that has none.
  */
-export async function keepReplay(
+export async function recordReplay(
   database: Database,
   { stream, createdAt, lastSequence: replayUpTo }: StreamState,
   { sequence: storedUpTo, at: updatedAt }: { sequence: number; at: Date },

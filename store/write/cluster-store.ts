@@ -11,10 +11,10 @@ import {
   countByDay,
   countParts,
   countUsage,
-  keepCommits,
-  keepEvents,
-  keepIds,
-  keepSegments,
+  insertCommits,
+  insertEvents,
+  insertIds,
+  insertSegments,
   numberCommits,
   type UnfoldedName,
   unfoldEvents,
@@ -64,21 +64,21 @@ const commitNumber = sql`, commit_number AS (
   SELECT * FROM unnest(${arrayParameter(numbered.spaceIds, columnTypes.id)}, ${arrayParameter(numbered.numbers, 'bigint')})
     AS numbered(${namesOf([commitCounters.spaceId, commitCounters.lastNumber])}))`;
 
-const keepNewIds = compileStatement(
-  keepIds(sql`WITH parts AS (${unfoldParts()}), incoming AS (${unfoldIncoming(isFresh)}) `),
+const insertNewIds = compileStatement(
+  insertIds(sql`WITH parts AS (${unfoldParts()}), incoming AS (${unfoldIncoming(isFresh)}) `),
 );
 const countDays = compileStatement(countByDay(counted()));
 /** In the order in which the store statement locks rows. */
-const keepNewEvents = compileStatement(keepEvents(fromEvents(unfoldedNames)));
+const insertNewEvents = compileStatement(insertEvents(fromEvents(unfoldedNames)));
 const numberNewCommits = compileStatement(numberCommits(counted()));
-const keepRest: readonly CompiledStatement[] = [
-  keepCommits(counted(commitNumber)),
+const insertRest: readonly CompiledStatement[] = [
+  insertCommits(counted(commitNumber)),
   countUsage(counted()),
   byName.byMinute(byNameSource),
   byName.byHours(byNameSource),
   byAgent.byMinute(byAgentSource),
   byAgent.byHours(byAgentSource),
-  keepSegments(counted()),
+  insertSegments(counted()),
 ].map(compileStatement);
 
 /**
@@ -107,7 +107,7 @@ export async function storeOnCluster(
     const run = <Row extends Record<string, unknown>>(statement: CompiledStatement) =>
       transaction.unsafe<Row[]>(statement.text, orderParameters(statement, values), { prepare: true });
     setPositions(placesById.values());
-    const kept = await run<{ space_id: string; id: string }>(keepNewIds);
+    const kept = await run<{ space_id: string; id: string }>(insertNewIds);
     const isNew = kept.map((row) => placesById.get(keyOf(row.space_id, row.id)) ?? 0);
     setPositions(isNew);
     if (isNew.length === 0) {
@@ -115,12 +115,12 @@ export async function storeOnCluster(
       return 0;
     }
     const [, numbers] = await Promise.all([
-      run(keepNewEvents),
+      run(insertNewEvents),
       run<{ space_id: string; last_number: string }>(numberNewCommits),
     ]);
     values.set(numbered.spaceIds, `{${numbers.map((row) => row.space_id).join()}}`);
     values.set(numbered.numbers, `{${numbers.map((row) => row.last_number).join()}}`);
-    await Promise.all([countDays, ...keepRest].map(run));
+    await Promise.all([countDays, ...insertRest].map(run));
     return isNew.length;
   });
   if (typeof stored === 'number') return stored;

@@ -42,7 +42,7 @@ export async function quarantineEvent(
   const { spaceId } = part;
   const id = part.columns?.id ?? '';
   if ((await database.$count(eventIds, and(eq(eventIds.spaceId, spaceId), eq(eventIds.id, id)))) > 0) return;
-  await keepEntry(database, {
+  await insertEntry(database, {
     ...permanentError,
     spaceId,
     id,
@@ -61,7 +61,7 @@ export async function quarantineMessage(
   reason: unknown,
 ): Promise<void> {
   const hash = createHash('sha256').update(bytes).digest('hex');
-  await keepEntry(database, {
+  await insertEntry(database, {
     sqlstate: '',
     message: `not a queue message: ${String(reason)}`,
     spaceId: noSpace,
@@ -73,7 +73,7 @@ export async function quarantineMessage(
 
 type NewEntry = Omit<typeof quarantine.$inferSelect, 'eventCount' | 'quarantinedAt'>;
 
-async function keepEntry(database: Database, entry: NewEntry): Promise<void> {
+async function insertEntry(database: Database, entry: NewEntry): Promise<void> {
   const message = storableText(entry.message).slice(0, messageCharsMax);
   try {
     const row = { ...entry, message, eventCount: 1, quarantinedAt: sql`now()` };

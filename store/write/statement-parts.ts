@@ -64,16 +64,16 @@ const asArray = (name: UnfoldedName) => arrayParameter(name, columnTypes[name]);
 const asColumn = (name: UnfoldedName) => sql`${sql.identifier(columnInDatabase(name))}`;
 
 /** The ids go to the ledger; those of new events are returned. */
-export function keepIds(source = sql``): SQL {
-  return insertIds(sql`${source} SELECT ${idKey} FROM incoming`, sql`ON CONFLICT DO NOTHING`);
+export function insertIds(source = sql``): SQL {
+  return addToLedger(sql`${source} SELECT ${idKey} FROM incoming`, sql`ON CONFLICT DO NOTHING`);
 }
 
 /** The ids of all events go to the ledger. One that it has is a violation of its primary key. */
-export function keepOnlyNewIds(): SQL {
-  return insertIds(sql`SELECT ${idKey} FROM new_events`, sql``);
+export function insertOnlyNewIds(): SQL {
+  return addToLedger(sql`SELECT ${idKey} FROM new_events`, sql``);
 }
 
-function insertIds(ids: SQL, onConflict: SQL): SQL {
+function addToLedger(ids: SQL, onConflict: SQL): SQL {
   return sql`
   INSERT INTO ${eventIds} (${idKey})
   -- In the order of the key: neighbours share pages, and concurrent statements lock in one order.
@@ -106,7 +106,7 @@ export function countParts(): SQL {
 }
 
 /** @param where whether to store them at all. */
-export function keepEvents(source = sql``, where = sql``): SQL {
+export function insertEvents(source = sql``, where = sql``): SQL {
   const stored = namesOf([...ofPart, ...storedColumnNames.map((name) => events[name])]);
   return sql`
   INSERT INTO ${events} (${stored})
@@ -150,7 +150,7 @@ export const partlyKnownState = '22012';
  * When a part has new and known events, its body holds texts without rows: the statement fails with {@link
  * partlyKnownState} and stores nothing.
  */
-export function keepSegments(source = sql``): SQL {
+export function insertSegments(source = sql``): SQL {
   const { spaceId, id, apiKeyId, receivedAt, eventCount, rawBytes, body, terms } = segments;
   const { minStartMs, maxStartMs, projection, queueStream, queueSequence } = segments;
   const columns = [id, spaceId, apiKeyId, receivedAt, rawBytes, projection, queueStream, queueSequence];
@@ -183,7 +183,7 @@ export function numberCommits(source = sql``): SQL {
  * until now: this part of the statement runs near its end, because Postgres runs CTEs that nothing reads in
  * the reverse order.
  */
-export function keepCommits(source = sql``): SQL {
+export function insertCommits(source = sql``): SQL {
   const { spaceId, number, eventCount, segmentIds, delays } = spaceCommits;
   const [key, last, segmentId] = [spaceId, commitCounters.lastNumber, events.segmentId].map(nameOf);
   return sql`

@@ -17,18 +17,18 @@ import {
   countParts,
   countUsage,
   idKey,
-  keepCommits,
-  keepEvents,
-  keepIds,
-  keepOnlyNewIds,
-  keepSegments,
+  insertCommits,
+  insertEvents,
+  insertIds,
+  insertOnlyNewIds,
+  insertSegments,
   numberCommits,
   unfoldEvents,
   unfoldedNames,
   unfoldIncoming,
   unfoldParts,
 } from './statement-parts.ts';
-import { keepDeltas } from './statistics/deltas.ts';
+import { insertDeltas } from './statistics/deltas.ts';
 import { agentStatistics, nameStatistics } from './statistics/statistics.ts';
 
 /**
@@ -112,7 +112,7 @@ function unfoldFresh(): NewEvents {
   const isNew = sql`((${idKey}) IN (SELECT ${idKey} FROM new_ids)) IS TRUE`;
   return {
     expressions: sql`incoming AS (${unfoldIncoming(isFirst())}
-), new_ids AS (${keepIds()}
+), new_ids AS (${insertIds()}
 ), new_events AS MATERIALIZED (${unfoldEvents(unfoldedNames, sql`(SELECT * FROM incoming WHERE ${isNew})`)}
 )`,
   };
@@ -122,7 +122,7 @@ function unfoldFresh(): NewEvents {
 function unfoldOnlyNew(): NewEvents {
   return {
     expressions: sql`new_events AS MATERIALIZED (${unfoldIncoming(isFirst(), unfoldedNames)}
-), new_ids AS (${keepOnlyNewIds()}
+), new_ids AS (${insertOnlyNewIds()}
 )`,
     // The ledger first: when it has an id, nothing else is written.
     where: sql`WHERE (SELECT count(*) FROM new_ids) > 0`,
@@ -140,9 +140,9 @@ WITH ${
   }parts AS (${unfoldParts()}
   WHERE ${isNotDeleted(sql`part.${nameOf(events.spaceId)}`)}${removal === undefined ? sql`` : sql` AND EXISTS (SELECT 1 FROM removed)`}
 ), ${expressions}, stored_parts AS MATERIALIZED (${countParts()}
-), inserted AS (${keepEvents(sql``, where)}
+), inserted AS (${insertEvents(sql``, where)}
 ), commit_number AS (${numberCommits()}
-), kept_commit AS (${keepCommits()}
+), kept_commit AS (${insertCommits()}
 ${
   removal === undefined
     ? sql``
@@ -152,10 +152,10 @@ ${
 ), by_day AS (${countByDay()}
 ), ${
     removal === undefined
-      ? sql`deltas AS (${keepDeltas()}
+      ? sql`deltas AS (${insertDeltas()}
 )`
       : sql`${nameStatistics()}, ${agentStatistics()}`
-  }, segment AS (${keepSegments()}
+  }, segment AS (${insertSegments()}
 )
 -- Reads from the INSERT, so that rows and indexes are written before the counters are locked, which all statements of a space need.
 SELECT count(*)::integer AS inserted${removal === undefined ? sql`` : sql`, (SELECT count(*)::integer FROM removed) AS removed`} FROM inserted`;

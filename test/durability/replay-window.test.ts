@@ -7,7 +7,7 @@ import { firstStream, firstWorkQueue } from '../../platform/queue/settings.ts';
 import { relayControlChanges } from '../../store/control/relay.ts';
 import { startReplay } from '../../store/queue-state/replay.ts';
 import { keepStoredCounts } from '../../store/queue-state/stored-counts.ts';
-import { keepStoredPosition, readStoredPositions } from '../../store/queue-state/stored-positions.ts';
+import { readStoredPositions, recordStoredPosition } from '../../store/queue-state/stored-positions.ts';
 import { readStreamState } from '../../store/queue-state/stream-state.ts';
 import { runWeir } from '../support/cli/command-line.ts';
 import { postEvents } from '../support/http.ts';
@@ -142,7 +142,7 @@ test('weir replay names the messages, the minutes and the number of events that 
   await sql`DELETE FROM space_commits WHERE segment_ids && ARRAY(SELECT id FROM segments WHERE ${isLater})`;
   await sql`DELETE FROM segments WHERE ${isLater}`;
   await sql`DELETE FROM queue_counts WHERE stored_up_to > ${restored.lastSequence}`;
-  await keepStoredPosition(database, restored, 3_600_000);
+  await recordStoredPosition(database, restored, 3_600_000);
   await manager.streams.purge(firstStream.name, { seq: lastSequence + 1 });
 
   const { updatedAt } = (await readStoredPositions(database))[0] ?? {};

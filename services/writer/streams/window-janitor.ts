@@ -4,7 +4,7 @@ import type { Logger } from '../../../platform/log.ts';
 import type { QueueStream } from '../../../platform/queue/settings.ts';
 import { findIfExists, findOrAddConsumer } from '../../../platform/queue/stream.ts';
 import type { Database } from '../../../store/db/database.ts';
-import { keepStoredPosition } from '../../../store/queue-state/stored-positions.ts';
+import { recordStoredPosition } from '../../../store/queue-state/stored-positions.ts';
 import { readStreamState, type StreamState } from '../../../store/queue-state/stream-state.ts';
 import type { WindowLimits } from '../../../store/queue-state/window-limits.ts';
 import type { Delivered } from '../delivered.ts';
@@ -111,7 +111,7 @@ class Janitor {
     if (state.storedUpTo === this.#keptPosition || nowMs - this.#keptAtMs < storedPositionMs) return;
     this.#keptAtMs = nowMs;
     // Postgres may be down: that must not keep the queue from being purged.
-    await keepStoredPosition(database, state, limits.windowMs).then(
+    await recordStoredPosition(database, state, limits.windowMs).then(
       () => {
         this.#keptPosition = state.storedUpTo;
       },

@@ -39,7 +39,7 @@ const names = [type, name, source];
 const added: readonly PgColumn[] = [count, errors, durationMs, ...tokens];
 
 /** The INSERT of the store statement: counts its new events. */
-export function keepDeltas(): SQL {
+export function insertDeltas(): SQL {
   const key = [spaceId, minute, ...names, agentId];
   return sql`
   INSERT INTO ${statisticDeltas} (${namesOf([...key, count, errors, durationMs, ...tokens, latency])})
