@@ -6,6 +6,7 @@ import { buildTimeoutMs } from '../../harness/tools/build-cache.ts';
 import { runShell } from '../../harness/tools/shell.ts';
 import { findMissingTool } from '../../harness/tools/toolchain.ts';
 import { postEvents } from '../support/http.ts';
+import { CertificateFiles, makePair } from '../support/protocols/certificate.ts';
 import { startService } from '../support/service-process.ts';
 import { useProcessPipeline } from '../support/use-pipeline.ts';
 import { until } from '../support/wait.ts';
@@ -43,8 +44,11 @@ describe.skipIf(missing !== undefined)(`with a real Prometheus${missing ? `: ${m
   test(
     'every expression of the alerts and of the Grafana dashboard returns data of a Weir that Prometheus scrapes',
     async () => {
+      using files = new CertificateFiles();
+      files.install(await makePair());
       await using dashboard = await startService('dashboard-api', {
         ...pipeline.variables,
+        ...files.variables,
         DASHBOARD_PORT: '0',
         INGEST_URL: pipeline.url,
       });
