@@ -197,8 +197,8 @@ async function clearNodes(database: Database, { spaceId, erasureId, nodes }: Era
     await transaction.execute(sql`
       INSERT INTO ${traceNodes} (${columns}) SELECT ${columns} FROM ${cleared} ON CONFLICT (${key}) DO UPDATE SET ${texts}`);
     await transaction.execute(sql`
-      INSERT INTO ${traces} (${namesOf([traces.spaceId, traces.traceId, traces.version, traces.resolvedVersion, traces.spans, traces.hasCalls, traces.receivedAt])})
-      SELECT ${nameOf(traceNodes.spaceId)}, ${nameOf(traceId)}, 1, 1, count(*), bool_or(${nameOf(kind)} <> 'link'), max(${nameOf(receivedAt)})
+      INSERT INTO ${traces} (${namesOf([traces.spaceId, traces.traceId, traces.version, traces.spans, traces.hasCalls, traces.receivedAt])})
+      SELECT ${nameOf(traceNodes.spaceId)}, ${nameOf(traceId)}, 1, count(*), bool_or(${nameOf(kind)} <> 'link'), max(${nameOf(receivedAt)})
       FROM ${cleared} GROUP BY 1, 2 ON CONFLICT DO NOTHING`);
     await countErased(transaction, { spaceId, id: erasureId }, { unwritten: [nodesTable, statisticsTable] });
   });

@@ -59,7 +59,7 @@ test('events queued before the start are erased and later ones kept, whatever th
   // The clock of this ingest process is behind by more than the erasure takes.
   await publish(encodeGroup([shiftedPart(spaceId, after, -hourMs)]), 'after');
   const log = openLog('test', { LOG_LEVEL: 'silent' });
-  await using writer = startStoreWorkers({ database, log, concurrency: 2, onStored: () => {} });
+  await using writer = startStoreWorkers({ database, log, concurrency: 2 });
   await using _delivery = startDelivery({ connection: nats, log }, firstStream, writer);
   const { erased } = await erasing;
   await until(async () => (await database.$count(quarantine)) === 1 && (await database.$count(events)) === 1);

@@ -5,6 +5,7 @@ import { auditNow, operator } from '../../store/accounts/audit/audit.ts';
 import { listSpaces } from '../../store/accounts/spaces.ts';
 import type { Database } from '../../store/db/database.ts';
 import { segments } from '../../store/db/schema.ts';
+import { markTracesUnresolved } from '../../store/traces/unresolved-traces.ts';
 import { batchBytesMax, batchSegmentsMax, segmentsListed } from './limits.ts';
 import { isOutdated, type ReprojectedBatch, reprojectBatch } from './reprojected-batch.ts';
 
@@ -22,7 +23,7 @@ export interface ReprojectOptions {
  * Recomputes columns and terms of older versions from their segments (docs/reproject.md). Each segment is
  * marked in the transaction that recomputes it, so a killed run can be repeated and continues with the rest.
  * Writers, queries, retention and erasure continue meanwhile; after each batch it pauses for as long as the
- * batch took.
+ * batch took. Writers then resolve all traces of the space again.
  *
  * @param database with one connection.
  */
@@ -33,6 +34,7 @@ export async function reproject(
   const spaceIds = spaceId === undefined ? (await listSpaces(database)).map(({ id }) => id) : [spaceId];
   let total: ReprojectResult = { segments: 0, events: 0, damaged: [] };
   for (const id of spaceIds) {
+    await markTracesUnresolved(database, id);
     let isFirst = true;
     for await (const batch of listBatches(database, id)) {
       if (isFirst) await auditNow(database, { spaceId: id, actor: operator, action: 'space.reproject' });

@@ -118,10 +118,8 @@ export const stuckMs = 2 * storeTimeoutMs;
 /** Interval between two looks for erasures that the dashboard requested. A look takes a millisecond. */
 export const erasurePollMs = 2_000;
 
-/**
- * Interval between two looks for events that were replayed from the quarantine. A look takes a millisecond.
- */
-export const replayedPollMs = 2_000;
+/** Interval between two looks for traces that another process made unresolved. A look takes a millisecond. */
+export const unresolvedPollMs = 2_000;
 
 /**
  * Pause after a process that erases has left something undone: another process runs it, or its last attempt

@@ -9,7 +9,7 @@ import type { Delivered } from './delivered.ts';
 import { lockedDelayMsMax, lockedSpaceMs, retryDelayMs, retryDelayMsMax } from './limits.ts';
 import { countRedelivery, countStoredMessage } from './metrics.ts';
 import type { FailedNode } from './parts/failed-nodes.ts';
-import { PartStore } from './parts/part-store.ts';
+import { PartStore, type StoreListeners } from './parts/part-store.ts';
 
 /**
  * Stores messages and settles them: each is acknowledged after its COMMIT, or returned with a nak. Its
@@ -25,11 +25,10 @@ export class MessageStore implements Disposable {
   readonly #renewal: NodeJS.Timeout;
   #lastStoredAtMs = performance.now();
 
-  /** @param onStored called after each COMMIT, with the spaces that the statement stored events of. */
-  constructor(database: Database, log: Logger, onStored: (spaceIds: Iterable<string>) => void) {
+  constructor(database: Database, log: Logger, listeners: StoreListeners) {
     this.#database = database;
     this.#log = log;
-    this.#parts = new PartStore(database, log, onStored);
+    this.#parts = new PartStore(database, log, listeners);
     this.#renewal = setInterval(() => {
       for (const message of this.#held) message.working();
     }, ackWaitMs / 3);

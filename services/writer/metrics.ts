@@ -7,6 +7,7 @@ import { shareResult } from '../../platform/shared-result.ts';
 import type { Database } from '../../store/db/database.ts';
 import { quarantine } from '../../store/db/schema.ts';
 import type { QueueFigures } from '../../store/queue-state/queue-figures.ts';
+import { readResolveLag } from '../../store/traces/unresolved-traces.ts';
 import type { StoreResult } from '../../store/write/store.ts';
 import type { FailedNode } from './parts/failed-nodes.ts';
 
@@ -101,6 +102,11 @@ export function registerStateMetrics(
     'weir_archive_behind_bytes',
     'WAL that Postgres keeps because it is not archived yet. There is no sample without an archive.',
     async () => (await readArchiveState(database)).behindBytes,
+  );
+  defineSingleGauge(
+    'weir_trace_unresolved_seconds',
+    'How long the oldest trace has waited for its relations to be resolved: agents, threads and users of its events, and calls that several spans describe.',
+    () => readResolveLag(database),
   );
   defineGauge({
     name: 'weir_writer_node_waiting_spaces',

@@ -17,7 +17,7 @@ test('disposing the writer waits until a message is in quarantine', async () => 
   await using sql = openPostgres(backing.url, pool);
   await using other = openPostgres(backing.url, { ...pool, applicationName: 'test' });
   const log = openLog('test', { LOG_LEVEL: 'silent' });
-  const writer = startStoreWorkers({ database: openDatabase(sql), log, concurrency: 1, onStored: () => {} });
+  const writer = startStoreWorkers({ database: openDatabase(sql), log, concurrency: 1 });
   const settled: string[] = [];
   const message: Delivered = {
     data: Buffer.from('\xff not protobuf', 'latin1'),
@@ -56,7 +56,6 @@ test('a message that needs a newer writer is given back, and nothing of it is st
     database: openDatabase(sql),
     log,
     concurrency: 1,
-    onStored: () => {},
   });
   const settled: unknown[] = [];
   const minReader = readerVersion + 1;

@@ -9,15 +9,14 @@ import { eventsPerStatementMax, statementBytesMax } from './limits.ts';
 import { MessageStore } from './message-store.ts';
 import { whileBusy } from './metrics.ts';
 import type { FailedNode } from './parts/failed-nodes.ts';
+import type { StoreListeners } from './parts/part-store.ts';
 import { correctReceipts } from './receipt-time.ts';
 
-export interface StoreDependencies {
+export interface StoreDependencies extends Partial<StoreListeners> {
   database: Database;
   log: Logger;
   /** The number of workers. Each runs one statement at a time. */
   concurrency: number;
-  /** Called after each COMMIT, with the spaces whose events it stored. */
-  onStored: (spaceIds: Iterable<string>) => void;
   /** Least time between two statements that are not full; default 0. */
   gatherMs?: number;
   /** For each stream, the sequence up to which a replay delivers messages again. */
@@ -47,12 +46,13 @@ export function startStoreWorkers({
   database,
   log,
   concurrency,
-  onStored,
+  onStored = () => {},
+  onUnresolved = () => {},
   gatherMs = 0,
   replays = new Map(),
 }: StoreDependencies): StoreWorkers {
   const backlog = new Backlog<Delivered>(eventsPerStatementMax, statementBytesMax, gatherMs);
-  const store = new MessageStore(database, log, onStored);
+  const store = new MessageStore(database, log, { onStored, onUnresolved });
   const runWorker = async () => {
     for (let taken = await backlog.take(); taken !== undefined; taken = await backlog.take())
       await whileBusy(() => store.store(taken));

@@ -25,13 +25,11 @@ import { readReplays } from '../../store/queue-state/stored-positions.ts';
 import { readWindowLimits } from '../../store/queue-state/window-limits.ts';
 import { foldDelays } from '../../store/store-delays/fold-delays.ts';
 import { foldIntervalMs } from '../../store/store-delays/limits.ts';
-import { resolveReplayed } from '../../store/traces/replayed-events.ts';
 import { foldStored } from '../../store/write/store.ts';
 import { startErasures } from './deletion/erasures.ts';
 import { startRetention } from './deletion/retention.ts';
 import {
   clusterGatherMs,
-  replayedPollMs,
   shardStatisticsMs,
   statisticsFoldMs,
   storedCountMs,
@@ -43,6 +41,7 @@ import { createWriterProbes } from './probes.ts';
 import { startStoreWorkers } from './store-workers.ts';
 import { openStoredNotices } from './stored-notices.ts';
 import { followStreams } from './streams/followed-streams.ts';
+import { startTraceResolution } from './trace-resolution.ts';
 
 /**
  * Starts the writer: JetStream in, Postgres out.
@@ -55,7 +54,8 @@ export async function startWriter(context: ServiceContext): Promise<Started> {
   const sql = resources.use(
     openPostgres(config.DATABASE_URL, {
       applicationName: 'weir-writer',
-      connectionsMax: config.WRITER_CONNECTIONS,
+      // One more for what runs in the background, so that storing never waits for it.
+      connectionsMax: config.WRITER_CONNECTIONS + 1,
       statementTimeoutMs: storeTimeoutMs,
       lockTimeoutMs: storeLockTimeoutMs,
     }),
@@ -75,6 +75,8 @@ export async function startWriter(context: ServiceContext): Promise<Started> {
   startBackgroundWork({ database, nats, config, log, resources });
   const notices = resources.use(openStoredNotices(nats));
   const onStored = (spaceIds: Iterable<string>) => notices.add(spaceIds);
+  const resolution = resources.use(startTraceResolution(database, log, (spaceId) => notices.add([spaceId])));
+  const onUnresolved = () => resolution.wake();
   const ownSpans = await openOwnSpans('writer', config);
   if (ownSpans !== undefined) resources.use(ownSpans);
   const replays = await readReplays(database);
@@ -86,7 +88,7 @@ export async function startWriter(context: ServiceContext): Promise<Started> {
   const gatherMs = isCluster ? clusterGatherMs : 0;
   const { WRITER_CONNECTIONS: concurrency } = config;
   const workers = resources.use(
-    startStoreWorkers({ database, log, concurrency, onStored, gatherMs, replays }),
+    startStoreWorkers({ database, log, concurrency, onStored, onUnresolved, gatherMs, replays }),
   );
   const manager = await retryUntilAvailable(nats, () => jetstreamManager(nats));
   resources.use(startLoop(countingWork(database, manager), log));
@@ -149,11 +151,6 @@ function periodicWorks(database: Database): BackgroundWork<unknown>[] {
       run: () => foldStored(database),
       intervalMs: statisticsFoldMs,
       failure: 'statistics were not folded; charts stay exact, and get slower',
-    },
-    {
-      run: () => resolveReplayed(database),
-      intervalMs: replayedPollMs,
-      failure: 'traces of replayed events were not resolved; trying again later',
     },
   ];
 }

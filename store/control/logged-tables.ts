@@ -89,7 +89,6 @@ export const unloggedTables: ReadonlyMap<PgTable, string> = new Map<PgTable, str
   [schema.commitCounters, ofEvents],
   [schema.spaceCommits, ofEvents],
   [schema.eventChanges, ofEvents],
-  [schema.replayedEvents, ofEvents],
   [schema.eventStats, ofEvents],
   [schema.agentStats, ofEvents],
   [schema.eventStatsRollups, ofEvents],

@@ -25,7 +25,7 @@ export interface NodeChange {
   readonly mergedEventId?: string | undefined;
 }
 
-/** An event, and values of columns that have none yet. */
+/** An event, and values that its columns get. */
 export type EventFill = EventKey & Omit<NodeChange, 'traceId' | 'spanId' | 'mergedEventId' | 'isDropped'>;
 
 /** An event with a new text, and all of its columns. */
@@ -73,8 +73,8 @@ export interface TraceChanges {
     /** The one that was read, and the one after the changes: two writers that read the same must not both change it. */
     readonly version: number;
     readonly nextVersion: number;
-    /** Up to which the changes resolve it. */
-    readonly resolvedVersion: number;
+    /** Whether the changes resolve it. */
+    readonly isResolved: boolean;
   }[];
   readonly nodes: readonly NodeChange[];
   readonly fills: readonly EventFill[];

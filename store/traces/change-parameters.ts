@@ -18,8 +18,8 @@ export const columns = {
   trace: {
     traceId,
     version: traces.version,
-    resolvedVersion: traces.resolvedVersion,
     nextVersion: 'next_version',
+    isResolved: 'is_resolved',
   },
   node: {
     traceId,
@@ -65,6 +65,7 @@ export const columns = {
 /** The types of the columns that no table has. */
 const types: Readonly<Record<string, string>> = {
   next_version: 'bigint',
+  is_resolved: 'boolean',
   is_removed: 'boolean',
   is_dropped: 'boolean',
   hash: 'text',

@@ -18,7 +18,7 @@ import { columns, context, ofEvent, rowsOf } from './change-parameters.ts';
  * The statement that changes stored events of traces. It is its own transaction (ADR 4).
  */
 
-const { id, segmentId, traceId, agentId } = events;
+const { id, segmentId, traceId } = events;
 const { reasoningTokens, mergedEventId, removedEventId } = traceNodes;
 
 const space = sql`${sql.placeholder('space')}::uuid`;
@@ -29,7 +29,7 @@ const isSameEvent = sql`${kept(events.spaceId)} = ${space} AND ${kept(id)} = ${c
     AND ${isResolved}`;
 const filled = listOf(
   Object.values(context).map(
-    (column) => sql`${nameOf(column)} = coalesce(${kept(column)}, ${change(column)})`,
+    (column) => sql`${nameOf(column)} = coalesce(${change(column)}, ${kept(column)})`,
   ),
 );
 
@@ -78,8 +78,8 @@ WITH locked AS MATERIALIZED (
 
 function noteResolved(): SQL {
   return sql`
-  UPDATE ${traces} AS kept SET ${nameOf(traces.resolvedVersion)} = ${change(traces.resolvedVersion)},
-    ${nameOf(traces.version)} = change.next_version
+  UPDATE ${traces} AS kept SET ${nameOf(traces.version)} = change.next_version,
+    ${nameOf(traces.unresolvedSince)} = CASE WHEN NOT change.is_resolved THEN ${kept(traces.unresolvedSince)} END
   FROM ${rowsOf('traces', columns.trace)}
   WHERE ${kept(traces.spaceId)} = ${space} AND ${kept(traces.traceId)} = ${change(traceId)}
     AND ${kept(traces.version)} = ${change(traces.version)}`;
@@ -100,7 +100,7 @@ function changeContexts(): SQL {
   RETURNING ${kept(traceNodes.spanId)}
 ), filled_events AS (
   UPDATE ${events} AS kept SET ${filled} FROM ${rowsOf('fills', columns.fill)}
-  WHERE ${isSameEvent} AND (${kept(agentId)} IS NULL OR ${change(agentId)} IS NULL)
+  WHERE ${isSameEvent}
   RETURNING ${kept(id)}
 )`;
 }

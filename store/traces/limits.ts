@@ -1,5 +1,5 @@
 /**
- * Most spans of a trace whose relations are resolved. The spans are read each time that one is added: 10,000 take some 30 ms. Beyond it,
+ * Most spans of a trace whose relations are resolved. The spans are read each time that some are added: 10,000 take some 30 ms. Beyond it,
  * an event keeps the agent, thread and user that its own request named.
  */
 export const resolvedNodesMax = 10_000;
@@ -11,14 +11,19 @@ export const largeTracesMax = 20;
 export const partnersMax = 200;
 export const partnerSpansMax = 20_000;
 
-/** Traces that one statement resolves. */
-export const tracesPerStatement = 50;
+/** Traces and spans of one space that are resolved before it is the turn of the next space. A single larger trace is allowed. */
+export const turnTracesMax = 50;
+export const turnSpansMax = 10_000;
 
-/** Attempts to resolve traces that get further spans meanwhile. Then the message is delivered again. */
-export const resolveAttemptsMax = 20;
+/** A trace that could not be resolved, or has a span whose event is not stored yet, is looked at again after this time. */
+export const postponedMs = 2_000;
 
-/** Events of one call that one statement merges. Each reads up to two segments, which memory holds. */
-export const mergesPerStatement = 16;
+/** Segments, and their bytes, of which one statement changes texts. Memory holds them. */
+export const editedSegmentsMax = 200;
+export const editedTotalBytesMax = 8 * 1024 * 1024;
 
 /** Largest segment after an event in it got a longer text. A segment of ingest has up to 4 MiB. */
 export const editedBytesMax = 16 * 1024 * 1024;
+
+/** Traces that one statement of `weir reproject` marks. */
+export const markedTracesMax = 1_000;

@@ -22,7 +22,7 @@ export interface ReadTrace {
   /** The UUID of the trace. */
   readonly traceId: string;
   readonly version: number;
-  readonly resolvedVersion: number;
+  readonly isResolved: boolean;
   readonly nodes: readonly StoredNode[];
 }
 
@@ -45,7 +45,7 @@ export async function readTraces(
     .select({
       traceId: traces.traceId,
       version: traces.version,
-      resolvedVersion: traces.resolvedVersion,
+      unresolvedSince: traces.unresolvedSince,
       node: columns,
     })
     .from(traces)
@@ -63,7 +63,7 @@ export async function readTraces(
     ([id, own]) => ({
       traceId: id,
       version: own[0]?.version ?? 0,
-      resolvedVersion: own[0]?.resolvedVersion ?? 0,
+      isResolved: (own[0]?.unresolvedSince ?? null) === null,
       nodes: own.flatMap(({ node }) => (node === null ? [] : toNode(node))),
     }),
   );

@@ -2,17 +2,17 @@ import { findCalls, type KnownCall } from './known-calls.ts';
 import type { ReadTrace, StoredNode } from './read-traces.ts';
 import { type SpanContext, SpanTree } from './span-tree.ts';
 
-/** What a span inherits, and what its event gets. */
+/** The agent, thread and user of a span or of its event. */
 export interface Inherited {
   readonly node: StoredNode;
   readonly context: SpanContext;
   /** From other spans of the same call, in other places of the tree. Spans below do not inherit it. */
-  readonly ofCall?: SpanContext;
+  readonly ofCall?: readonly SpanContext[];
 }
 
 export const contextColumns = ['agentId', 'threadId', 'userId'] as const;
 
-/** A span that became an event, although calls below it are events, too. */
+/** A span that became an event, although its call has another event, or calls below it are events. */
 export interface SurplusCall {
   readonly node: StoredNode;
   /** The call that it describes; undefined when it is the sum of several. */
@@ -28,7 +28,10 @@ export interface MergedSum {
 }
 
 export interface Relations {
+  /** Spans that inherit what they do not have yet. */
   readonly inherited: readonly Inherited[];
+  /** What the event of each span should have. */
+  readonly ofEvents: readonly Inherited[];
   readonly sums: readonly MergedSum[];
   /** From the nearest span of a call to the outermost. */
   readonly surplus: readonly SurplusCall[];
@@ -37,22 +40,21 @@ export interface Relations {
 /** Calls below a surplus one that are looked up: one of them is enough, but some may have expired. */
 const lookedUpMax = 10;
 
-/** The relations between the spans of these traces. @param replayedIds events that lack what their spans have inherited. */
-export function findRelations(
-  traces: readonly ReadTrace[],
-  replayedIds: ReadonlySet<string> = new Set(),
-): Relations {
+/** The relations between the spans of these traces. */
+export function findRelations(traces: readonly ReadTrace[]): Relations {
   const nodes = traces.flatMap((trace) => trace.nodes);
   const tree = new SpanTree(nodes);
   const calls = hasSeveral(nodes, tree) ? findCalls(nodes, tree) : [];
-  const inherited = nodes.flatMap((node) => {
-    const { agentId, threadId, userId } = tree.contextOf(node);
-    const context = { agentId, threadId, userId };
-    const isKnown = contextColumns.every((column) => context[column] === node.context[column]);
-    return isKnown && !replayedIds.has(node.eventId ?? '') ? [] : [{ node, context }];
+  const spansOf = new Map(calls.map(({ main, spans }) => [main, spans]));
+  const found = nodes.map((node): Inherited => {
+    const ofCall = spansOf.get(node)?.map((span) => tree.contextOf(span));
+    return { node, context: tree.contextOf(node), ...(ofCall && { ofCall }) };
   });
   return {
-    inherited: addOfCalls(inherited, calls, tree),
+    inherited: found.filter(({ node, context }) =>
+      contextColumns.some((column) => context[column] !== node.context[column]),
+    ),
+    ofEvents: found.filter(({ node }) => node.eventId !== null),
     sums: findMergedSums(nodes, tree),
     surplus: findSurplus(nodes, calls, tree),
   };
@@ -76,26 +78,6 @@ function hasSeveral(nodes: readonly StoredNode[], tree: SpanTree<StoredNode>): b
     llm.some((node) => tree.outcomeOf(node) !== 'call') ||
     new Set(llm.map(({ scope }) => scope)).size > 1
   );
-}
-
-/** An event has the agent, thread and user of its own span, otherwise those of the other spans of its call. */
-function addOfCalls(
-  inherited: readonly Inherited[],
-  calls: readonly KnownCall[],
-  tree: SpanTree<StoredNode>,
-): Inherited[] {
-  const added = new Map(inherited.map((one) => [one.node, one]));
-  for (const { main, spans } of calls) {
-    if (main === undefined) continue;
-    const own = tree.contextOf(main);
-    const contexts = spans.map((span) => tree.contextOf(span));
-    const ofCall = Object.fromEntries(
-      contextColumns.map((name) => [name, contexts.find((context) => context[name] !== undefined)?.[name]]),
-    );
-    if (contextColumns.every((name) => own[name] !== undefined || ofCall[name] === undefined)) continue;
-    added.set(main, { node: main, context: own, ofCall });
-  }
-  return [...added.values()];
 }
 
 function findSurplus(

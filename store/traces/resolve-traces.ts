@@ -1,109 +1,125 @@
 import type { Database } from '../db/database.ts';
-import { applyChanges, type NodeChange } from './apply-changes.ts';
-import { changeEvents, type EventChanges } from './event-changes.ts';
-import { mergesPerStatement, resolveAttemptsMax, resolvedNodesMax, tracesPerStatement } from './limits.ts';
+import { applyChanges, type NodeChange, type TraceChanges } from './apply-changes.ts';
+import { findContexts } from './event-contexts.ts';
+import { resolvedNodesMax } from './limits.ts';
+import { type MergedCalls, mergeCalls } from './merge/merged-calls.ts';
 import { type ReadTrace, readTraces, type StoredNode } from './read-traces.ts';
-import { findRelations, type Relations } from './relations.ts';
+import { findRelations } from './relations.ts';
 import { findSharedResponses } from './shared-responses.ts';
-import type { StoredTraces } from './store-nodes.ts';
 
 /**
- * Adds to events and spans of these traces what spans of other requests determine (ADR 27): the agent, thread and user of the nearest
- * span above that names one; and several LLM spans of one call become one event, also those of other traces with the same response.
- * Calling it again changes nothing. The spans must be committed.
+ * What became of traces: `changed` when some of them got further spans or events meanwhile; `incomplete` when a span is known whose event
+ * is not stored yet. In both cases they are still unresolved.
+ */
+export type ResolveOutcome = 'resolved' | 'changed' | 'incomplete';
+
+/**
+ * Brings events and spans of these traces to what the stored spans determine (ADR 27), whatever came first: the agent, thread and user of
+ * the nearest span above that names one; and several LLM spans of one call become one event, also those of other traces with the same
+ * response. Calling it again changes nothing.
  *
- * Traces are read, and then changed only if no span was added meanwhile; otherwise they are read again. So the last one of several
- * concurrent writers resolves a trace with all of its spans.
+ * Traces are read once, and then changed by statements that apply only if nothing was added meanwhile. So the last one of several
+ * concurrent writers resolves a trace with all of its spans, and a resolver that is killed leaves it unresolved.
  *
- * @throws Error when traces get further spans at each attempt; a driver error. The caller tries again.
+ * @param mayWait whether a trace stays unresolved while a span is known whose event is not.
  */
 export async function resolveTraces(
   database: Database,
   spaceId: string,
-  { unresolved, withResponse, replayedIds = new Set() }: StoredTraces,
-): Promise<void> {
-  const shared = await findSharedResponses(database, spaceId, withResponse);
-  const traceIds = [...new Set([...unresolved, ...shared.traceIds])];
-  for (let from = 0; from < traceIds.length; from += tracesPerStatement) {
-    const ids = traceIds.slice(from, from + tracesPerStatement);
-    for (let failed = 0; ; ) {
-      const outcome = await resolveOnce(database, spaceId, { traceIds: ids, replayedIds });
-      if (outcome === 'resolved') break;
-      if (outcome === 'changed') failed += 1;
-      if (failed > resolveAttemptsMax) throw new Error('traces changed while they were resolved');
-    }
+  traceIds: readonly string[],
+  { mayWait = true } = {},
+): Promise<ResolveOutcome> {
+  const { partnerIds } = await findSharedResponses(database, spaceId, traceIds);
+  const ids = [...new Set([...traceIds, ...partnerIds])];
+  const read = await readTraces(database, spaceId, { traceIds: ids, nodesMax: resolvedNodesMax });
+  if (read.length === 0) return 'resolved';
+  const resolving = new Resolving(database, spaceId, read);
+  const relations = findRelations(read);
+  const eventNodes = Map.groupBy(
+    read.flatMap(({ nodes }) => nodes),
+    ({ eventId, mergedEventId }) => eventId ?? mergedEventId,
+  );
+  for await (const merged of mergeCalls(database, spaceId, relations)) {
+    const nodes = changeMergedNodes(merged, eventNodes);
+    if (!(await resolving.apply({ ...none, ...merged, nodes }))) return 'changed';
+  }
+  const { changes, incomplete } = await findContexts(database, spaceId, relations.ofEvents);
+  const nodes = relations.inherited.map(({ node: { traceId, spanId }, context }) => ({
+    ...{ traceId, spanId },
+    ...context,
+  }));
+  const isOwn = new Set(traceIds);
+  const waiting = mayWait ? incomplete : new Set<string>();
+  // A call of a trace with the same response may be merged into the event that is missing there.
+  const mustAllWait = [...waiting].some((id) => !isOwn.has(id));
+  const resolved = new Set(mustAllWait ? [] : traceIds.filter((id) => !waiting.has(id)));
+  if (!(await resolving.apply({ ...none, ...changes, nodes }, resolved))) return 'changed';
+  return traceIds.every((id) => resolved.has(id)) ? 'resolved' : 'incomplete';
+}
+
+const none: Omit<TraceChanges, 'traces'> = {
+  ...{ nodes: [], fills: [], replaced: [], removed: [], segments: [], measures: [] },
+};
+
+/** Traces that are changed by several statements. */
+class Resolving {
+  readonly #database: Database;
+  readonly #spaceId: string;
+  readonly #read: readonly ReadTrace[];
+  /** How many statements have changed the traces. */
+  #steps = 0;
+
+  constructor(database: Database, spaceId: string, read: readonly ReadTrace[]) {
+    this.#database = database;
+    this.#spaceId = spaceId;
+    this.#read = read;
+  }
+
+  /** @returns false, with nothing changed, if something was added to one of the traces. */
+  async apply(changes: Omit<TraceChanges, 'traces'>, resolved: ReadonlySet<string> = new Set()) {
+    const { nodes, fills, replaced, removed } = changes;
+    const isChanged = nodes.length + fills.length + replaced.length + removed.length > 0;
+    const before = this.#steps;
+    if (isChanged) this.#steps += 1;
+    const traces = this.#read
+      .filter(({ traceId }) => isChanged || resolved.has(traceId))
+      .map(({ traceId, version, isResolved }) => ({
+        traceId,
+        version: version + before,
+        nextVersion: version + this.#steps,
+        isResolved: isResolved || resolved.has(traceId),
+      }));
+    return traces.length === 0 || applyChanges(this.#database, this.#spaceId, { ...changes, traces });
   }
 }
 
-/** @returns `changed` when traces got further spans meanwhile, `more` when not all changes fitted into one statement. */
-async function resolveOnce(
-  database: Database,
-  spaceId: string,
-  { traceIds, replayedIds }: { traceIds: readonly string[]; replayedIds: ReadonlySet<string> },
-): Promise<'resolved' | 'changed' | 'more'> {
-  const { partnerIds } = await findSharedResponses(database, spaceId, traceIds);
-  const all = [...new Set([...traceIds, ...partnerIds])];
-  const read = await readTraces(database, spaceId, { traceIds: all, nodesMax: resolvedNodesMax });
-  if (read.length === 0) return 'resolved';
-  const { inherited, sums, surplus } = findRelations(read, replayedIds);
-  const relations = {
-    inherited,
-    sums: sums.slice(0, mergesPerStatement),
-    surplus: surplus.slice(0, mergesPerStatement),
-  };
-  const changes = await changeEvents(database, spaceId, relations);
-  const hasMore = Math.max(surplus.length, sums.length) > mergesPerStatement;
-  const isWhole = !hasMore || changes.removed.length + changes.replaced.length === 0;
-  const nodes = changeNodes(read, relations, changes);
-  const own = new Set(traceIds);
-  const isChanged =
-    nodes.length + changes.fills.length + changes.replaced.length + changes.removed.length > 0;
-  const traces = read
-    .filter(({ traceId }) => own.has(traceId) || isChanged)
-    .map(({ traceId, version, resolvedVersion }) => {
-      const nextVersion = isChanged ? version + 1 : version;
-      // Another trace, of which only some spans were looked at, is as resolved as before.
-      const isResolved = own.has(traceId) ? isWhole : resolvedVersion === version;
-      return { traceId, version, nextVersion, resolvedVersion: isResolved ? nextVersion : 0 };
-    });
-  const isApplied = await applyChanges(database, spaceId, { traces, nodes, ...changes });
-  if (!isApplied) return 'changed';
-  return isWhole ? 'resolved' : 'more';
-}
-
-/** The changes of spans, one for each. */
-function changeNodes(
-  read: readonly ReadTrace[],
-  { inherited, sums, surplus }: Relations,
-  { removed, replaced }: EventChanges,
+/** The changes of spans whose events were removed or replaced, one for each. */
+function changeMergedNodes(
+  { groups, removed, replaced }: MergedCalls,
+  eventNodes: ReadonlyMap<string | null, readonly StoredNode[]>,
 ): NodeChange[] {
   const changes = new Map<string, NodeChange>();
   const add = (change: NodeChange) => {
     const key = `${change.traceId} ${change.spanId}`;
     changes.set(key, { ...changes.get(key), ...change });
   };
-  for (const { node, context } of inherited) add({ traceId: node.traceId, spanId: node.spanId, ...context });
   for (const { traceId, spanId } of removed) add({ traceId, spanId, isRemoved: true });
-  const isReplaced = (call: StoredNode) => replaced.some(({ id }) => id === call.eventId);
-  for (const { node, call } of sums)
-    if (isReplaced(call)) add({ traceId: node.traceId, spanId: node.spanId, isDropped: true });
-  for (const { call } of [...surplus, ...sums]) {
-    const own = replaced.find(({ id }) => id === call?.eventId);
-    if (call === undefined || own === undefined) continue;
-    add({ traceId: call.traceId, spanId: call.spanId, reasoningTokens: own.reasoningTokens });
-  }
-  const ids = new Set(removed.map(({ id }) => id));
-  const mergedInto = new Map(
-    surplus.flatMap(({ node, call }) =>
-      node.eventId !== null && ids.has(node.eventId) ? [[node.eventId, call?.eventId ?? undefined]] : [],
-    ),
-  );
-  if (mergedInto.size === 0) return [...changes.values()];
-  // Also the spans that had been merged into a removed event.
-  for (const { nodes } of read)
-    for (const { traceId, spanId, eventId, mergedEventId } of nodes) {
-      const target = mergedInto.get(eventId ?? mergedEventId ?? '');
-      if (target !== undefined) add({ traceId, spanId, mergedEventId: target });
+  const replacedById = new Map(replaced.map((row) => [row.id, row]));
+  const removedIds = new Set(removed.map(({ id }) => id));
+  for (const { call, outer, dropped } of groups) {
+    const own = replacedById.get(call?.eventId ?? '');
+    if (call !== undefined && own !== undefined) {
+      const { reasoningTokens } = own;
+      add({ traceId: call.traceId, spanId: call.spanId, reasoningTokens });
+      for (const { traceId, spanId } of dropped) add({ traceId, spanId, isDropped: true });
     }
+    const mergedEventId = call?.eventId ?? undefined;
+    if (mergedEventId === undefined) continue;
+    // Also the spans that had been merged into a removed event.
+    for (const { node } of outer)
+      if (removedIds.has(node.eventId ?? ''))
+        for (const { traceId, spanId } of eventNodes.get(node.eventId) ?? [])
+          add({ traceId, spanId, mergedEventId });
+  }
   return [...changes.values()];
 }

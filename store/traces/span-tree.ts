@@ -38,10 +38,12 @@ export function isSpanId(text: string): boolean {
 
 /**
  * Spans as trees, one for each trace: those of a request, or all known ones of a trace. A parent may be missing, or arrive later.
- * The cost is linear in the number of spans, also for long chains and for cycles.
+ * The cost is linear in the number of spans, also for long chains.
  */
 export class SpanTree<Node extends SpanNode = SpanNode> {
   readonly #nodes = new Map<string, Node>();
+  /** Spans that are above themselves. Their parent is a mistake of the sender, and counts as missing. */
+  readonly #cyclic = new Set<SpanNode>();
   /** The spans that have an LLM span below them. */
   readonly #aboveLlm = new Set<SpanNode>();
   /** For each LLM span, the LLM spans directly below it, with no agent run and no tool between them. */
@@ -56,6 +58,7 @@ export class SpanTree<Node extends SpanNode = SpanNode> {
 
   constructor(nodes: readonly Node[]) {
     for (const node of nodes) this.#nodes.set(node.traceId + node.spanId, node);
+    for (const node of findCycles(nodes, (one) => this.#above(one))) this.#cyclic.add(node);
     for (const node of nodes) {
       if (node.kind !== 'llm') continue;
       this.#markAbove(node);
@@ -149,8 +152,11 @@ export class SpanTree<Node extends SpanNode = SpanNode> {
     return spanId === undefined || spanId === '' ? undefined : this.#nodes.get(node.traceId + spanId);
   }
 
-  #above({ traceId, parentSpanId }: SpanNode): Node | undefined {
-    return parentSpanId === '' ? undefined : this.#nodes.get(traceId + parentSpanId);
+  #above(node: SpanNode): Node | undefined {
+    const { traceId, parentSpanId } = node;
+    return parentSpanId === '' || this.#cyclic.has(node)
+      ? undefined
+      : this.#nodes.get(traceId + parentSpanId);
   }
 
   /**
@@ -178,4 +184,27 @@ export class SpanTree<Node extends SpanNode = SpanNode> {
     for (const node of path) results.set(node, result);
     return result;
   }
+}
+
+/** The spans that a walk up from them meets again. */
+function findCycles<Node extends SpanNode>(
+  nodes: readonly Node[],
+  aboveOf: (node: Node) => Node | undefined,
+): Node[] {
+  const done = new Set<Node>();
+  const cyclic: Node[] = [];
+  for (const start of nodes) {
+    const path = new Set<Node>();
+    let node: Node | undefined = start;
+    while (node !== undefined && !done.has(node) && !path.has(node)) {
+      path.add(node);
+      node = aboveOf(node);
+    }
+    if (node !== undefined && path.has(node)) {
+      const walked = [...path];
+      cyclic.push(...walked.slice(walked.indexOf(node)));
+    }
+    for (const one of path) done.add(one);
+  }
+  return cyclic;
 }

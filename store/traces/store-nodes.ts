@@ -4,30 +4,25 @@ import type { Database } from '../db/database.ts';
 import { traceNodes, traces } from '../db/schema.ts';
 import { compileStatement, listOf, nameOf, namesOf } from '../db/statement.ts';
 import { isNotDeleted } from '../write/deleted-spaces.ts';
+import { findSharedResponses } from './shared-responses.ts';
 import { nodeColumns } from './trace-node.ts';
-
-/** Traces with spans that were sent, by what there may be to resolve. */
-export interface StoredTraces {
-  /** Not resolved. */
-  readonly unresolved: readonly string[];
-  /** Resolved, with a response that spans of other traces may have, too. */
-  readonly withResponse: readonly string[];
-  /** Events that were stored after their spans: they get what the spans have inherited. */
-  readonly replayedIds?: ReadonlySet<string>;
-}
+import { markUnresolved } from './unresolved-traces.ts';
 
 /**
- * Stores the spans that are new, unless the space is deleted.
+ * Stores the spans that are new, unless the space is deleted. Their traces become unresolved in the same statement, except for a trace
+ * whose first spans come in one request with all of their parents, which is the usual case: ingest has resolved it.
+ *
+ * Spans of other traces may have the same response. That is looked up after the COMMIT, so that the last one of several concurrent
+ * writers finds the spans of all, and for spans that are not new, too: after a crash a redelivery does it again.
  *
  * @param sent spans of this space, from one or more messages.
- * @returns the traces of these spans, new or not: after a crash a redelivery returns them again. A trace whose first spans come
- *   in one request with all of their parents, which is the usual case, is resolved from the beginning: ingest has done it.
+ * @returns whether one of their traces is unresolved.
  */
 export async function storeNodes(
   database: Database,
   spaceId: string,
   sent: readonly Pick<TraceNodes, 'receivedAtMs' | 'json'>[],
-): Promise<StoredTraces> {
+): Promise<boolean> {
   const receivedAtMs = Math.max(...sent.map((one) => Number(one.receivedAtMs)));
   const values: Record<string, string> = {
     space: spaceId,
@@ -41,7 +36,9 @@ export async function storeNodes(
   );
   const unresolved = new Set(rows.flatMap((row) => (row.unresolved ? row.trace : [])));
   const withResponse = rows.map(({ trace }) => trace).filter((trace) => !unresolved.has(trace));
-  return { unresolved: [...unresolved], withResponse };
+  const shared = await findSharedResponses(database, spaceId, withResponse);
+  if (shared.traceIds.size > 0) await markUnresolved(database, spaceId, [...shared.traceIds]);
+  return unresolved.size + shared.traceIds.size > 0;
 }
 
 const statement = compileStatement(buildStatement());
@@ -55,7 +52,7 @@ function buildStatement(): SQL {
   ];
   const types = listOf(columns.map((column) => sql`${nameOf(column)} ${sql.raw(column.getSQLType())}`));
   const key = namesOf([traceId, spanId]);
-  const { version, resolvedVersion, spans, hasCalls, receivedAt } = traces;
+  const { version, unresolvedSince, spans, hasCalls, receivedAt } = traces;
   return sql`
 WITH sent AS MATERIALIZED (
   SELECT DISTINCT ON (${key}) node.*, request FROM json_array_elements(${sql.placeholder('nodes')}::json) WITH ORDINALITY AS list(spans, request),
@@ -73,20 +70,17 @@ WITH sent AS MATERIALIZED (
   ON CONFLICT DO NOTHING
   RETURNING ${namesOf([traceId, kind])}
 ), bumped AS (
-  INSERT INTO ${traces} AS kept (${namesOf([traces.spaceId, traces.traceId, version, resolvedVersion, spans, hasCalls, receivedAt])})
-  SELECT ${space}, ${nameOf(traceId)}, 1, bool_and(whole)::integer, count(*), bool_or(${nameOf(kind)} <> 'link'), ${received}
+  INSERT INTO ${traces} AS kept (${namesOf([traces.spaceId, traces.traceId, version, unresolvedSince, spans, hasCalls, receivedAt])})
+  SELECT ${space}, ${nameOf(traceId)}, 1, CASE WHEN NOT bool_and(whole) THEN now() END, count(*), bool_or(${nameOf(kind)} <> 'link'), ${received}
   FROM added JOIN whole USING (${nameOf(traceId)}) GROUP BY ${nameOf(traceId)} ORDER BY ${nameOf(traceId)}
   ON CONFLICT (${namesOf([traces.spaceId, traces.traceId])}) DO UPDATE SET
-    ${nameOf(version)} = kept.${nameOf(version)} + 1, ${nameOf(spans)} = kept.${nameOf(spans)} + excluded.${nameOf(spans)},
+    ${nameOf(version)} = kept.${nameOf(version)} + 1, ${nameOf(unresolvedSince)} = coalesce(kept.${nameOf(unresolvedSince)}, now()),
+    ${nameOf(spans)} = kept.${nameOf(spans)} + excluded.${nameOf(spans)},
     ${nameOf(hasCalls)} = kept.${nameOf(hasCalls)} OR excluded.${nameOf(hasCalls)},
     ${nameOf(receivedAt)} = greatest(kept.${nameOf(receivedAt)}, excluded.${nameOf(receivedAt)})
-  RETURNING ${namesOf([traces.traceId, version, resolvedVersion])}
+  RETURNING ${namesOf([traces.traceId, unresolvedSince])}
 )
-SELECT ${nameOf(traceId)} AS trace, true AS unresolved FROM bumped WHERE ${nameOf(version)} > ${nameOf(resolvedVersion)}
+SELECT ${nameOf(traceId)} AS trace, true AS unresolved FROM bumped WHERE ${nameOf(unresolvedSince)} IS NOT NULL
 UNION
-SELECT ${nameOf(traceId)}, false FROM sent WHERE ${nameOf(responseKey)} IS NOT NULL
-UNION
-SELECT ${traces.traceId}, true FROM ${traces}
-WHERE ${traces.spaceId} = ${space} AND ${version} > ${resolvedVersion}
-  AND ${traces.traceId} IN (SELECT ${nameOf(traceId)} FROM sent)`;
+SELECT ${nameOf(traceId)}, false FROM sent WHERE ${nameOf(responseKey)} IS NOT NULL`;
 }

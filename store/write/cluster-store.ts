@@ -15,6 +15,7 @@ import {
   insertEvents,
   insertIds,
   insertSegments,
+  noteTraces,
   numberCommits,
   type UnfoldedName,
   unfoldEvents,
@@ -70,6 +71,7 @@ const insertNewIds = compileStatement(
 const countDays = compileStatement(countByDay(counted()));
 /** In the order in which the store statement locks rows. */
 const insertNewEvents = compileStatement(insertEvents(fromEvents(unfoldedNames)));
+const noteNewTraces = compileStatement(noteTraces(fromEvents(['traceId'])));
 const numberNewCommits = compileStatement(numberCommits(counted()));
 const insertRest: readonly CompiledStatement[] = [
   insertCommits(counted(commitNumber)),
@@ -114,8 +116,9 @@ export async function storeOnCluster(
       await run(countDays);
       return 0;
     }
-    const [, numbers] = await Promise.all([
+    const [, , numbers] = await Promise.all([
       run(insertNewEvents),
+      run(noteNewTraces),
       run<{ space_id: string; last_number: string }>(numberNewCommits),
     ]);
     values.set(numbered.spaceIds, `{${numbers.map((row) => row.space_id).join()}}`);

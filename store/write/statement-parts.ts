@@ -1,4 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
+import type { PgColumn } from 'drizzle-orm/pg-core';
 import {
   type CountedColumnName,
   columnInDatabase,
@@ -13,6 +14,7 @@ import {
   events,
   segments,
   spaceCommits,
+  traces,
   usageDays,
   usageMonths,
 } from '../db/schema.ts';
@@ -194,4 +196,23 @@ export function insertCommits(source = sql``): SQL {
     FROM stored_parts WHERE stored IS NOT NULL GROUP BY ${key}
   ) AS totals FULL JOIN commit_number USING (${key})
   RETURNING ${key}`;
+}
+
+/**
+ * The traces of new events become unresolved, if spans of them are known (ADR 27): a replay from the quarantine, or another order of the
+ * messages of a request. They are locked in the order of their key, and before the counters of the space, as by all other statements.
+ */
+export function noteTraces(source = sql``): SQL {
+  const { spaceId, traceId, version, unresolvedSince } = traces;
+  const known = (column: PgColumn) => sql`known.${nameOf(column)}`;
+  return sql`
+  UPDATE ${traces} AS kept SET ${nameOf(version)} = kept.${nameOf(version)} + 1,
+    ${nameOf(unresolvedSince)} = coalesce(kept.${nameOf(unresolvedSince)}, now())
+  FROM (
+    ${source} SELECT ${namesOf([spaceId, traceId])} FROM ${traces} AS known
+    WHERE (${known(spaceId)}, ${known(traceId)}) IN (SELECT ${namesOf([events.spaceId, events.traceId])} FROM new_events)
+    ORDER BY 1, 2 FOR UPDATE
+  ) AS known
+  WHERE kept.${nameOf(spaceId)} = ${known(spaceId)} AND kept.${nameOf(traceId)} = ${known(traceId)}
+  RETURNING kept.${nameOf(traceId)}`;
 }

@@ -1,14 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { Part } from '../../platform/queue/group.ts';
-import { events, quarantine, replayedEvents, traces } from '../db/schema.ts';
-import {
-  arrayParameter,
-  type CompiledStatement,
-  compileStatement,
-  listOf,
-  nameOf,
-  namesOf,
-} from '../db/statement.ts';
+import { events, quarantine } from '../db/schema.ts';
+import { arrayParameter, type CompiledStatement, compileStatement, nameOf } from '../db/statement.ts';
 import { isNotDeleted } from './deleted-spaces.ts';
 import { entryParameters, orderParameters, parameterNames, parameterValues } from './parameters.ts';
 import { findRepeatedIds } from './repeats.ts';
@@ -22,6 +15,7 @@ import {
   insertIds,
   insertOnlyNewIds,
   insertSegments,
+  noteTraces,
   numberCommits,
   unfoldEvents,
   unfoldedNames,
@@ -141,14 +135,10 @@ WITH ${
   WHERE ${isNotDeleted(sql`part.${nameOf(events.spaceId)}`)}${removal === undefined ? sql`` : sql` AND EXISTS (SELECT 1 FROM removed)`}
 ), ${expressions}, stored_parts AS MATERIALIZED (${countParts()}
 ), inserted AS (${insertEvents(sql``, where)}
+), noted_traces AS (${noteTraces()}
 ), commit_number AS (${numberCommits()}
 ), kept_commit AS (${insertCommits()}
-${
-  removal === undefined
-    ? sql``
-    : sql`), replayed AS (${noteReplayed()}
-`
-}), usage AS (${countUsage()}
+), usage AS (${countUsage()}
 ), by_day AS (${countByDay()}
 ), ${
     removal === undefined
@@ -158,16 +148,5 @@ ${
   }, segment AS (${insertSegments()}
 )
 -- Reads from the INSERT, so that rows and indexes are written before the counters are locked, which all statements of a space need.
-SELECT count(*)::integer AS inserted${removal === undefined ? sql`` : sql`, (SELECT count(*)::integer FROM removed) AS removed`} FROM inserted`;
-}
-
-/** Notes an event whose trace was resolved without it. */
-function noteReplayed(): SQL {
-  const { spaceId, eventId, traceId } = replayedEvents;
-  return sql`
-  INSERT INTO ${replayedEvents} (${namesOf([spaceId, eventId, traceId])})
-  SELECT ${listOf([events.spaceId, events.id, events.traceId].map((column) => sql`event.${nameOf(column)}`))}
-  FROM new_events AS event JOIN ${traces} AS trace
-    ON trace.${nameOf(traces.spaceId)} = event.${nameOf(events.spaceId)} AND trace.${nameOf(traces.traceId)} = event.${nameOf(events.traceId)}
-  ON CONFLICT DO NOTHING`;
+SELECT count(*)::integer AS inserted, (SELECT count(*)::integer FROM noted_traces) AS traces${removal === undefined ? sql`` : sql`, (SELECT count(*)::integer FROM removed) AS removed`} FROM inserted`;
 }

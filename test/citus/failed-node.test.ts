@@ -76,7 +76,7 @@ describe.skipIf(!isLocal)(
         const proxy = proxies.at(-1);
         if (proxy === undefined) throw new Error('the cluster has no worker');
         const log = openLog('test', { LOG_LEVEL: 'silent' });
-        await using writer = startStoreWorkers({ database, log, concurrency: 3, onStored: () => {} });
+        await using writer = startStoreWorkers({ database, log, concurrency: 3 });
         const queue = openQueue(writer);
         const all = [...spaces.lost, ...spaces.kept];
         const before = new Map<string, number>();

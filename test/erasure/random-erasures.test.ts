@@ -184,7 +184,7 @@ class Run {
 
 /** Runs the writer; disposing waits until it has stored everything. */
 function runWriter(): AsyncDisposable {
-  const writer = startStoreWorkers({ database, log, concurrency: 2, onStored: () => {} });
+  const writer = startStoreWorkers({ database, log, concurrency: 2 });
   const delivery = startDelivery({ connection: nats, log }, firstStream, writer);
   return {
     async [Symbol.asyncDispose]() {

@@ -35,7 +35,6 @@ import {
   eventStats,
   eventStatsRollups,
   events,
-  replayedEvents,
   segments,
   traceNodes,
   traces,
@@ -46,9 +45,8 @@ import type { RetentionClock } from '../../store/retention/retention-clock.ts';
 import { OpenBytes } from '../../store/segments/open-segments.ts';
 import { readEventTexts } from '../../store/segments/read.ts';
 import { withParents } from '../../store/traces/parent-events.ts';
-import { resolveReplayed } from '../../store/traces/replayed-events.ts';
-import { resolveTraces } from '../../store/traces/resolve-traces.ts';
 import { storeNodes } from '../../store/traces/store-nodes.ts';
+import { TraceResolver } from '../../store/traces/trace-resolver.ts';
 import { quarantineEvent } from '../../store/write/quarantine.ts';
 import { replayQuarantined } from '../../store/write/replay.ts';
 import { foldStatistics } from '../../store/write/statistics/deltas.ts';
@@ -90,11 +88,14 @@ function messageOf(spaceId: string, { parts, nodes }: SpanBatch) {
     /** @param isKilled whether the writer ends before it resolves the traces. */
     async deliver(isKilled = false, into = database) {
       await storeParts(into, sent);
-      const unresolved = await storeNodes(into, spaceId, messages);
-      if (!isKilled) await resolveTraces(into, spaceId, unresolved);
+      await storeNodes(into, spaceId, messages);
+      if (!isKilled) await resolveAll(into);
     },
   };
 }
+
+/** As the background work of a writer. */
+const resolveAll = (into = database) => new TraceResolver(into).run();
 
 const traceId = '0af7651916cd43dd8448eb211c80319c';
 const idOf = (number: number) => (number + 1).toString(16).padStart(16, '0');
@@ -407,7 +408,8 @@ test('a span and the agent above it, in two requests that a writer stores togeth
   );
   for (const { sent } of requests) await storeParts(database, sent);
   const nodes = requests.flatMap(({ messages }) => messages);
-  await resolveTraces(database, spaceId, await storeNodes(database, spaceId, nodes));
+  await storeNodes(database, spaceId, nodes);
+  await resolveAll();
   const stored = await database.select().from(events).where(eq(events.spaceId, spaceId));
   expect(stored.map(({ agentId }) => agentId)).toEqual(['agent-0']);
 });
@@ -745,20 +747,20 @@ test('a span that was in quarantine is resolved when its event is replayed', asy
     { sqlstate: '22021', message: 'refused' },
   );
   const nodes = batch.nodes.map((json) => ({ json, receivedAtMs: BigInt(Date.now()) }));
-  await resolveTraces(database, spaceId, await storeNodes(database, spaceId, nodes));
+  await storeNodes(database, spaceId, nodes);
+  await resolveAll();
   const below = { traceId, parentSpanId: idOf(0) };
   await requestOf(spaceId, [{ ...below, spanId: idOf(1), attributes: outer }]).deliver();
   await requestOf(spaceId, [{ traceId, spanId: idOf(0), attributes: attributesOf('agent', 0) }]).deliver();
   const read = () => database.select().from(events).where(eq(events.spaceId, spaceId));
   expect(await read()).toMatchObject([{ id: eventIdOf(traceId, idOf(1)), agentId: 'agent-0' }]);
   expect((await replayQuarantined(database, { spaceId })).failed).toEqual([]);
-  await resolveReplayed(database);
+  await resolveAll();
   expect(await read()).toMatchObject([
     { id: eventIdOf(traceId, idOf(2)), agentId: 'agent-0', threadId: 'thread-1', outputPreview: 'Mild.' },
   ]);
   expect((await readUsage(database, spaceId))?.events).toBe(1);
   await expectStatistics(spaceId, 0);
-  expect(await database.$count(replayedEvents, eq(replayedEvents.spaceId, spaceId))).toBe(0);
 });
 
 test('an erasure clears the names of spans, and a span that is sent again does not restore them', async () => {

@@ -6,8 +6,8 @@ import { partOf } from '../../../harness/fixtures/part.ts';
 import { type SpanInit, toProtobuf } from '../../../harness/fixtures/spans.ts';
 import { drainTimeoutMessage } from '../../../platform/http/listener.ts';
 import { formatPosition, parsePosition } from '../../../store/tail/position.ts';
-import { resolveTraces } from '../../../store/traces/resolve-traces.ts';
 import { storeNodes } from '../../../store/traces/store-nodes.ts';
+import { TraceResolver } from '../../../store/traces/trace-resolver.ts';
 import { insertParts } from '../../../store/write/store.ts';
 import {
   openClient,
@@ -69,11 +69,8 @@ test('a stream with changes says which events later spans have changed or remove
     const sent = parts.map(({ body }) => partOf(own.spaceId, JSON.parse(body.toString()).events));
     if (sent.length > 0) await insertParts(dashboard.database, sent);
     const stored = nodes.map((json) => ({ json, receivedAtMs: BigInt(Date.now()) }));
-    await resolveTraces(
-      dashboard.database,
-      own.spaceId,
-      await storeNodes(dashboard.database, own.spaceId, stored),
-    );
+    await storeNodes(dashboard.database, own.spaceId, stored);
+    await new TraceResolver(dashboard.database).run();
   };
   const { cookie } = own.client;
   using all = openTail(dashboard.url, cookie, { changes: true });

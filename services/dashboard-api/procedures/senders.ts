@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { listSenders, type Sender } from '../../../store/senders.ts';
-import { listLargeTraces } from '../../../store/traces/large-traces.ts';
+import { listLargeTraces } from '../../../store/traces/unresolved-traces.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
 
 const sender = z

@@ -1,7 +1,6 @@
 import type { Logger } from '../../../platform/log.ts';
 import type { Part, TraceNodes } from '../../../platform/queue/group.ts';
 import type { Database } from '../../../store/db/database.ts';
-import { resolveTraces } from '../../../store/traces/resolve-traces.ts';
 import { storeNodes } from '../../../store/traces/store-nodes.ts';
 import { permanentErrorOf } from '../../../store/write/permanent-error.ts';
 import { separateKnown } from '../../../store/write/repeats.ts';
@@ -11,6 +10,13 @@ import { countEvents, countStatement } from '../metrics.ts';
 import { type FailedNode, FailedNodes, isNodeFailure } from './failed-nodes.ts';
 import { isLockTimeout, LockedSpaces } from './locked-spaces.ts';
 
+export interface StoreListeners {
+  /** Called after each COMMIT, with the spaces whose events it stored. */
+  readonly onStored: (spaceIds: Iterable<string>) => void;
+  /** Called after a COMMIT that made traces unresolved. */
+  readonly onUnresolved: () => void;
+}
+
 /**
  * Stores parts and spans of traces. The spaces whose rows are locked, or are on a failed node of a cluster,
  * are left out, so that they do not delay other spaces.
@@ -18,16 +24,16 @@ import { isLockTimeout, LockedSpaces } from './locked-spaces.ts';
 export class PartStore {
   readonly #database: Database;
   readonly #log: Logger;
-  readonly #onStored: (spaceIds: Iterable<string>) => void;
+  readonly #listeners: StoreListeners;
   readonly #locked = new LockedSpaces();
   readonly #failed: FailedNodes;
   /** Until then batches are expected to mix stored and new events (`repeatsExpectedMs`). */
   #repeatsUntilMs = 0;
 
-  constructor(database: Database, log: Logger, onStored: (spaceIds: Iterable<string>) => void) {
+  constructor(database: Database, log: Logger, listeners: StoreListeners) {
     this.#database = database;
     this.#log = log;
-    this.#onStored = onStored;
+    this.#listeners = listeners;
     this.#failed = new FailedNodes(database, log);
   }
 
@@ -53,7 +59,7 @@ export class PartStore {
     return waiting;
   }
 
-  /** Stores spans of traces, and resolves their traces. Spaces that have to wait are added to `waiting`. */
+  /** Stores spans of traces. Spaces that have to wait are added to `waiting`. */
   async storeNodes(nodes: readonly TraceNodes[], waiting: Set<string>): Promise<void> {
     for (const [spaceId, own] of Map.groupBy(nodes, (one) => one.spaceId)) {
       if (waiting.has(spaceId)) continue;
@@ -62,7 +68,7 @@ export class PartStore {
         continue;
       }
       try {
-        await resolveTraces(this.#database, spaceId, await storeNodes(this.#database, spaceId, own));
+        if (await storeNodes(this.#database, spaceId, own)) this.#listeners.onUnresolved();
       } catch (error) {
         if (isLockTimeout(error)) {
           waiting.add(spaceId);
@@ -150,7 +156,7 @@ export class PartStore {
     const result = await storeParts(this.#database, separated);
     const { inserted, quarantined, hadKnown } = result;
     if (hadKnown || separated.length > parts.length) this.#repeatsUntilMs = startedMs + repeatsExpectedMs;
-    if (inserted > 0) this.#onStored(new Set(parts.map(({ spaceId }) => spaceId)));
+    if (inserted > 0) this.#listeners.onStored(new Set(parts.map(({ spaceId }) => spaceId)));
     const events = parts.reduce((sum, part) => sum + part.eventCount, 0);
     countEvents(events, result);
     const ms = Math.round(performance.now() - startedMs);

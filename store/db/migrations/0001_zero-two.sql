@@ -62,20 +62,15 @@ CREATE TABLE traces (
   space_id uuid NOT NULL,
   trace_id uuid NOT NULL,
   version bigint NOT NULL,
-  resolved_version bigint NOT NULL,
+  unresolved_since timestamptz,
   spans bigint NOT NULL,
   has_calls boolean NOT NULL,
   received_at timestamptz NOT NULL,
   CONSTRAINT traces_space_id_trace_id_pk PRIMARY KEY (space_id, trace_id)
 ) WITH (fillfactor = 70);
-CREATE TABLE replayed_events (
-  space_id uuid NOT NULL,
-  event_id uuid NOT NULL,
-  trace_id uuid NOT NULL,
-  CONSTRAINT replayed_events_space_id_event_id_pk PRIMARY KEY (space_id, event_id)
-);
 
 CREATE INDEX traces_by_time ON traces USING brin (received_at);
+CREATE INDEX traces_unresolved ON traces (space_id, unresolved_since) WHERE unresolved_since IS NOT NULL;
 CREATE INDEX traces_large ON traces (space_id) WHERE spans > 10000;
 CREATE INDEX traces_without_calls ON traces (received_at) WHERE NOT has_calls;
 

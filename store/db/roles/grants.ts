@@ -43,8 +43,12 @@ const dashboardRights: readonly Right[] = [
   ...may('SELECT, INSERT, UPDATE', schema.eventStats, schema.eventStatsRollups),
   ...may('SELECT, INSERT, UPDATE', schema.agentStats, schema.agentStatsRollups),
   ...may('SELECT', schema.statisticDeltas),
-  ...may('SELECT, INSERT', schema.replayedEvents),
   ...may('SELECT', schema.traceNodes, schema.traces, schema.eventChanges),
+  // A replayed event makes its trace unresolved.
+  {
+    table: schema.traces,
+    privileges: sql`UPDATE (${listOf([schema.traces.version, schema.traces.unresolvedSince].map(nameOf))})`,
+  },
   ...may('SELECT, INSERT, UPDATE', apiKeys, spaces, schema.users, schema.invitations),
   ...may('SELECT, INSERT, UPDATE, DELETE', schema.memberships, schema.modelPrices, schema.quarantine),
   ...may('SELECT, INSERT, UPDATE, DELETE', schema.sessions, schema.signInLinks),

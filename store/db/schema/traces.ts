@@ -80,27 +80,16 @@ export const traceNodes = pgTable(
   ],
 );
 
-/** Events that were replayed from the quarantine, until a writer has resolved their traces. */
-export const replayedEvents = pgTable(
-  'replayed_events',
-  {
-    spaceId: uuid('space_id').notNull(),
-    eventId: uuid('event_id').notNull(),
-    traceId: uuid('trace_id').notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.spaceId, table.eventId] })],
-);
-
 /** The state of each trace with nodes. */
 export const traces = pgTable(
   'traces',
   {
     spaceId: uuid('space_id').notNull(),
     traceId: uuid('trace_id').notNull(),
-    /** Incremented by each statement that adds nodes. */
+    /** Incremented by each statement that adds nodes, or events to a trace that has nodes, and by each that resolves it. */
     version: bigint('version', { mode: 'number' }).notNull(),
-    /** The version up to which relations are resolved. */
-    resolvedVersion: bigint('resolved_version', { mode: 'number' }).notNull(),
+    /** Since when it has nodes or events by which its relations are not resolved yet; NULL while there are none. */
+    unresolvedSince: instant('unresolved_since'),
     /** The number of nodes that were stored. */
     spans: bigint('spans', { mode: 'number' }).notNull(),
     /** Whether it has a node that is no link. Traces without one are deleted after a day. */
@@ -111,7 +100,10 @@ export const traces = pgTable(
   (table) => [
     primaryKey({ columns: [table.spaceId, table.traceId] }),
     index('traces_by_time').using('brin', table.receivedAt),
-    // Those that are not resolved. The number is `resolvedNodesMax` of store/traces.
+    index('traces_unresolved')
+      .on(table.spaceId, table.unresolvedSince)
+      .where(sql`${table.unresolvedSince} IS NOT NULL`),
+    // Those that are never resolved. The number is `resolvedNodesMax` of store/traces.
     index('traces_large').on(table.spaceId).where(sql`${table.spans} > 10000`),
     index('traces_without_calls').on(table.receivedAt).where(sql`NOT ${table.hasCalls}`),
   ],

@@ -1,123 +1,208 @@
 import { createHash } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { and, eq, inArray } from 'drizzle-orm';
-import { listEvents } from '../../../event/segment/cut.ts';
+import { type EventRange, listEvents } from '../../../event/segment/cut.ts';
 import { editSegment } from '../../../event/segment/edited-segment.ts';
 import { decompressSegment } from '../../../event/segment/parsed-event.ts';
 import { inSpace } from '../../../event/terms.ts';
 import type { Database } from '../../db/database.ts';
-import { segments } from '../../db/schema.ts';
+import { events, segments } from '../../db/schema.ts';
 import type { EventRow, Measure, SegmentChange, TraceChanges } from '../apply-changes.ts';
-import { editedBytesMax } from '../limits.ts';
+import { editedBytesMax, editedSegmentsMax, editedTotalBytesMax } from '../limits.ts';
 import type { StoredNode } from '../read-traces.ts';
 import type { Relations, SurplusCall } from '../relations.ts';
 import { type MergedEvent, mergeStored, readExactEvent } from './merged-texts.ts';
 import { mergeFailures } from './metrics.ts';
 import { projectEvent } from './projected-event.ts';
 
-export type MergedCalls = Pick<TraceChanges, 'replaced' | 'removed' | 'segments' | 'measures'>;
+/** Changes of calls for one statement, and which spans they are of. */
+export interface MergedCalls extends Pick<TraceChanges, 'replaced' | 'removed' | 'segments' | 'measures'> {
+  readonly groups: readonly CallGroup[];
+}
+
+/** The event of a call, and the events and parts of events that are taken out or merged into it. */
+export interface CallGroup {
+  /** Undefined for a sum of several calls, which is only removed. */
+  readonly call: StoredNode | undefined;
+  readonly outer: readonly SurplusCall[];
+  /** Spans whose part is taken out of the event of the call. */
+  readonly dropped: readonly StoredNode[];
+}
 
 type StoredSegment = Pick<typeof segments.$inferSelect, 'id' | 'body' | 'rawBytes' | 'eventCount'>;
 
+/** A segment with its texts, which several calls read. */
+interface OpenSegment extends StoredSegment {
+  readonly raw: Buffer;
+  readonly ranges: readonly EventRange[];
+}
+
 /**
  * Removes events of surplus calls, merges what describes one call into the event of its innermost span, and takes the parts of sums out
- * of it. Rows, texts, usage and statistics change together, so that each call is stored and billed once.
+ * of it. Rows, texts, usage and statistics change together, so that each call is stored and billed once. A surplus event stays while none
+ * of the calls below it is stored.
  *
- * @param surplus whose events are in `rows`.
+ * Yields the changes of some calls at a time, in the order of their segments, so that most segments are read and written once.
  */
-export async function mergeCalls(
+export async function* mergeCalls(
   database: Database,
   spaceId: string,
-  { sums, surplus, rows }: Omit<Relations, 'inherited'> & { rows: ReadonlyMap<string, EventRow> },
-): Promise<MergedCalls> {
-  const changes = { replaced: [], removed: [], segments: [], measures: [] } as {
-    -readonly [Key in keyof MergedCalls]: MergedCalls[Key][number][];
-  };
-  if (surplus.length + sums.length === 0) return changes;
-  const rowOf = (node: StoredNode) => rows.get(node.eventId ?? '');
-  const stored = await readSegments(
-    database,
-    spaceId,
-    [...surplus, ...sums].flatMap(({ node, call }) => [rowOf(node), call && rowOf(call)]),
+  { sums, surplus }: Pick<Relations, 'sums' | 'surplus'>,
+): AsyncGenerator<MergedCalls> {
+  if (sums.length + surplus.length === 0) return;
+  const nodes = surplus.flatMap(({ node, below }) => [node, ...below]);
+  const rows = await readRows(database, spaceId, [...nodes, ...sums.map(({ call }) => call)]);
+  const rowOf = (node: StoredNode | undefined) => rows.get(node?.eventId ?? '');
+  // Another program may have stored any event under the id of a span.
+  const isOfSpan = (node: StoredNode | undefined) => (rowOf(node)?.type ?? 'llm') === 'llm';
+  const removable = surplus.filter(
+    ({ node, call, below }) =>
+      rowOf(node) !== undefined && below.some(rowOf) && isOfSpan(node) && isOfSpan(call),
   );
-  const isReadable = (node: StoredNode | undefined) => {
-    const row = node && rowOf(node);
-    // Another program may have stored any event under the id of a span.
-    return row === undefined || (row.type === 'llm' && stored.has(row.segmentId));
-  };
-  const readable = surplus.filter(({ node, call }) => isReadable(node) && isReadable(call));
-  const dropped = Map.groupBy(
-    sums.filter(({ call }) => isReadable(call)),
-    ({ call }) => call,
-  );
-  const byCall = Map.groupBy(readable, (one) => one.call);
-  for (const call of dropped.keys()) if (!byCall.has(call)) byCall.set(call, []);
-  const edits = new Map<string, Map<number, string | undefined>>();
-  const edit = ({ segmentId, segmentIndex }: EventRow, text: string | undefined) =>
-    edits.set(segmentId, (edits.get(segmentId) ?? new Map()).set(segmentIndex, text));
-  const terms = new Map<string, readonly bigint[]>();
-  for (const [call, outer] of byCall) {
-    const row = call && rowOf(call);
-    const sumIds = new Set(call && dropped.get(call)?.map(({ node }) => node.spanId));
-    const merged = row && tryMerge(row, { outer, dropped: sumIds }, { stored, rowOf });
+  const groups = groupByCall(removable, sums).filter(({ call }) => isOfSpan(call));
+  const segmentsOf = ({ call, outer }: CallGroup) =>
+    [call, ...outer.map(({ node }) => node)].flatMap((node) => rowOf(node)?.segmentId ?? []);
+  const sizes = await readSizes(database, spaceId, groups.flatMap(segmentsOf));
+  for (const batch of divideGroups(groups, segmentsOf, sizes)) {
+    const open = await openSegments(database, spaceId, batch.flatMap(segmentsOf));
+    const merging = new Merging(spaceId, rows, open);
+    for (const group of batch) {
+      if (segmentsOf(group).every((id) => open.has(id))) merging.add(group);
+      // A text may have megabytes.
+      await setImmediate();
+    }
+    yield merging.finish();
+  }
+}
+
+/** Each call once, and each sum of several calls. */
+function groupByCall(surplus: readonly SurplusCall[], sums: Relations['sums']): CallGroup[] {
+  const ofCalls = surplus.filter(({ call }) => call !== undefined);
+  const byCall = Map.groupBy(ofCalls, ({ call }) => call);
+  const droppedOf = Map.groupBy(sums, ({ call }) => call);
+  const calls = [...new Set([...byCall.keys(), ...droppedOf.keys()])];
+  return [
+    ...calls.map((call) => ({
+      call,
+      outer: byCall.get(call) ?? [],
+      dropped: (call && droppedOf.get(call)?.map(({ node }) => node)) ?? [],
+    })),
+    ...surplus.flatMap((one) =>
+      one.call === undefined ? { call: undefined, outer: [one], dropped: [] } : [],
+    ),
+  ];
+}
+
+function divideGroups(
+  groups: readonly CallGroup[],
+  segmentsOf: (group: CallGroup) => readonly string[],
+  sizes: ReadonlyMap<string, number>,
+): CallGroup[][] {
+  const keyed = groups.map((group) => ({ group, ids: segmentsOf(group) }));
+  keyed.sort((a, b) => (a.ids.join() < b.ids.join() ? -1 : 1));
+  const batches: CallGroup[][] = [];
+  let open = new Set<string>();
+  let bytes = 0;
+  for (const { group, ids } of keyed) {
+    const added = new Set(ids).difference(open);
+    const addedBytes = [...added].reduce((sum, id) => sum + (sizes.get(id) ?? 0), 0);
+    const isFull = open.size + added.size > editedSegmentsMax || bytes + addedBytes > editedTotalBytesMax;
+    if (batches.length === 0 || isFull) {
+      batches.push([]);
+      [open, bytes] = [new Set(), 0];
+    }
+    for (const id of ids) {
+      if (!open.has(id)) bytes += sizes.get(id) ?? 0;
+      open.add(id);
+    }
+    batches.at(-1)?.push(group);
+  }
+  return batches;
+}
+
+/** Collects the changes of some calls. */
+class Merging {
+  readonly #spaceId: string;
+  readonly #rows: ReadonlyMap<string, EventRow>;
+  readonly #open: ReadonlyMap<string, OpenSegment>;
+  readonly #groups: CallGroup[] = [];
+  readonly #edits = new Map<string, Map<number, string | undefined>>();
+  readonly #terms = new Map<string, bigint[]>();
+  readonly #replaced: TraceChanges['replaced'][number][] = [];
+  readonly #removed: TraceChanges['removed'][number][] = [];
+  readonly #measures: Measure[] = [];
+
+  constructor(spaceId: string, rows: ReadonlyMap<string, EventRow>, open: ReadonlyMap<string, OpenSegment>) {
+    this.#spaceId = spaceId;
+    this.#rows = rows;
+    this.#open = open;
+  }
+
+  add(group: CallGroup): void {
+    this.#groups.push(group);
+    const { call, outer } = group;
+    const row = this.#rows.get(call?.eventId ?? '');
+    const merged = row && this.#tryMerge(row, group);
     if (call !== undefined && row !== undefined && merged !== undefined) {
-      edit(row, merged.text);
-      const { columns, terms: own } = merged;
-      terms.set(row.segmentId, [...(terms.get(row.segmentId) ?? []), ...inSpace(spaceId, own)]);
-      changes.replaced.push(columns);
-      changes.measures.push(measureOf(row, call, -1), { ...columns, sign: 1, isByName: true });
+      this.#edit(row, merged.text);
+      const { columns, terms } = merged;
+      const known = this.#terms.get(row.segmentId) ?? [];
+      this.#terms.set(row.segmentId, [...known, ...inSpace(this.#spaceId, terms)]);
+      this.#replaced.push(columns);
+      this.#measures.push(measureOf(row, call, -1), { ...columns, sign: 1, isByName: true });
     }
     for (const { node } of outer) {
-      const gone = rowOf(node);
+      const gone = this.#rows.get(node.eventId ?? '');
       if (gone === undefined) continue;
-      edit(gone, undefined);
-      changes.removed.push({
-        id: gone.id,
-        segmentId: gone.segmentId,
-        traceId: node.traceId,
-        spanId: node.spanId,
-      });
-      changes.measures.push(measureOf(gone, node, -1));
+      const { id, segmentId } = gone;
+      this.#edit(gone, undefined);
+      this.#removed.push({ id, segmentId, traceId: node.traceId, spanId: node.spanId });
+      this.#measures.push(measureOf(gone, node, -1));
     }
   }
-  for (const [id, own] of edits) {
-    const segment = stored.get(id);
-    if (segment !== undefined) changes.segments.push(changeSegment(segment, own, terms.get(id) ?? []));
+
+  finish(): MergedCalls {
+    const changes = Array.from(this.#edits, ([id, edits]) => {
+      const segment = this.#open.get(id);
+      return segment === undefined ? [] : changeSegment(segment, edits, this.#terms.get(id) ?? []);
+    });
+    const [replaced, removed, measures] = [this.#replaced, this.#removed, this.#measures];
+    return { groups: this.#groups, replaced, removed, measures, segments: changes.flat() };
   }
-  return changes;
-}
 
-interface Texts {
-  readonly stored: ReadonlyMap<string, StoredSegment>;
-  readonly rowOf: (node: StoredNode) => EventRow | undefined;
-}
+  #edit({ segmentId, segmentIndex }: EventRow, text: string | undefined): void {
+    this.#edits.set(segmentId, (this.#edits.get(segmentId) ?? new Map()).set(segmentIndex, text));
+  }
 
-/**
- * @returns undefined when the result would make the segment too large, or one of the texts is not of a span, though it has the id of one:
- *   then the innermost span alone is the event.
- */
-function tryMerge(
-  row: EventRow,
-  { outer, dropped }: { outer: readonly SurplusCall[]; dropped: ReadonlySet<string> },
-  { stored, rowOf }: Texts,
-): (ReturnType<typeof projectEvent> & Pick<MergedEvent, 'text'>) | undefined {
-  const read = ({ segmentId, segmentIndex }: EventRow) => {
-    const segment = stored.get(segmentId);
+  /**
+   * @returns undefined when the result would make the segment too large, or one of the texts is not of a span, though it has the id of one:
+   *   then the innermost span alone is the event.
+   */
+  #tryMerge(
+    row: EventRow,
+    { outer, dropped }: CallGroup,
+  ): (ReturnType<typeof projectEvent> & Pick<MergedEvent, 'text'>) | undefined {
+    try {
+      const others = outer.flatMap(({ node }) => {
+        const other = this.#rows.get(node.eventId ?? '');
+        return other === undefined ? [] : [{ event: this.#read(other), spanId: node.spanId }];
+      });
+      const ids = new Set(dropped.map(({ spanId }) => spanId));
+      const { event, text } = mergeStored(this.#read(row), { others, dropped: ids });
+      const edited = [...(this.#edits.get(row.segmentId)?.values() ?? []), text];
+      const bytes = edited.reduce((sum, one) => sum + Buffer.byteLength(one ?? ''), 0);
+      if ((this.#open.get(row.segmentId)?.rawBytes ?? 0) + bytes > editedBytesMax) return undefined;
+      return { text, ...projectEvent(event, row) };
+    } catch {
+      mergeFailures.inc();
+      return undefined;
+    }
+  }
+
+  #read({ segmentId, segmentIndex }: EventRow) {
+    const segment = this.#open.get(segmentId);
     if (segment === undefined) throw new Error(`segment ${segmentId} is missing`);
-    return readExactEvent(segment, segmentIndex);
-  };
-  const others = outer.flatMap(({ node }) => {
-    const other = rowOf(node);
-    return other === undefined ? [] : [{ event: read(other), spanId: node.spanId }];
-  });
-  const rawBytes = stored.get(row.segmentId)?.rawBytes ?? 0;
-  try {
-    const { event, text } = mergeStored(read(row), { others, dropped });
-    if (rawBytes + Buffer.byteLength(text) > editedBytesMax) return undefined;
-    return { text, ...projectEvent(event, row) };
-  } catch {
-    // The error would return the message to the queue, with those of other spaces, again and again.
-    mergeFailures.inc();
-    return undefined;
+    return readExactEvent(segment.raw, segment.ranges[segmentIndex]);
   }
 }
 
@@ -146,26 +231,50 @@ function measureOf(row: EventRow, { reasoningTokens }: StoredNode, sign: 1 | -1)
   return { ...row, reasoningTokens, sign, isByName: true };
 }
 
-/** The segments of these rows, without damaged ones: an operator may repair them. */
-async function readSegments(
+async function readRows(
   database: Database,
   spaceId: string,
-  rows: readonly (EventRow | undefined)[],
-): Promise<Map<string, StoredSegment>> {
-  const ids = [...new Set(rows.flatMap((row) => row?.segmentId ?? []))];
+  nodes: readonly StoredNode[],
+): Promise<Map<string, EventRow>> {
+  const ids = [...new Set(nodes.flatMap(({ eventId }) => eventId ?? []))];
+  const rows = await database
+    .select()
+    .from(events)
+    .where(and(eq(events.spaceId, spaceId), inArray(events.id, ids)));
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+async function readSizes(
+  database: Database,
+  spaceId: string,
+  ids: readonly string[],
+): Promise<Map<string, number>> {
+  const rows = await database
+    .select({ id: segments.id, rawBytes: segments.rawBytes })
+    .from(segments)
+    .where(and(eq(segments.spaceId, spaceId), inArray(segments.id, [...new Set(ids)])));
+  return new Map(rows.map(({ id, rawBytes }) => [id, rawBytes]));
+}
+
+/** Reads segments, without damaged ones: an operator may repair them. */
+async function openSegments(
+  database: Database,
+  spaceId: string,
+  ids: readonly string[],
+): Promise<Map<string, OpenSegment>> {
   const { id, body, rawBytes, eventCount } = segments;
   const found = await database
     .select({ id, body, rawBytes, eventCount })
     .from(segments)
-    .where(and(eq(segments.spaceId, spaceId), inArray(segments.id, ids)));
-  return new Map(found.filter(isIntact).map((segment) => [segment.id, segment]));
+    .where(and(eq(segments.spaceId, spaceId), inArray(segments.id, [...new Set(ids)])));
+  return new Map(found.flatMap((segment) => tryOpen(segment)).map((segment) => [segment.id, segment]));
 }
 
-function isIntact({ body, rawBytes }: StoredSegment): boolean {
+function tryOpen(segment: StoredSegment): OpenSegment[] {
   try {
-    listEvents(decompressSegment(body, rawBytes));
-    return true;
+    const raw = decompressSegment(segment.body, segment.rawBytes);
+    return [{ ...segment, raw, ranges: listEvents(raw) }];
   } catch {
-    return false;
+    return [];
   }
 }

@@ -1,8 +1,7 @@
 import type { IngestEvent } from '../../../event/event.ts';
 import { parseExactJson } from '../../../event/json/exact-json.ts';
 import { isJsonObject, type JsonObject } from '../../../event/json/json-value.ts';
-import { listEvents } from '../../../event/segment/cut.ts';
-import { decompressSegment } from '../../../event/segment/parsed-event.ts';
+import type { EventRange } from '../../../event/segment/cut.ts';
 import { bodyBytesMax } from '../../../platform/limits.ts';
 import { parentProperty } from '../parent-events.ts';
 import { dropParts, mergeEvents, type OtherEvent } from './merge-events.ts';
@@ -14,16 +13,11 @@ export interface MergedEvent {
   readonly text: string;
 }
 
-/** Reads an event of a segment with all digits. @throws Error when the segment is damaged or does not have the event. */
-export function readExactEvent(
-  { body, rawBytes }: { readonly body: Uint8Array; readonly rawBytes: number },
-  index: number,
-): JsonObject {
-  const segment = decompressSegment(body, rawBytes);
-  const range = listEvents(segment)[index];
-  if (range === undefined) throw new Error(`a segment has no event ${index}`);
+/** Reads an event of a decompressed segment with all digits. @throws Error when the segment does not have the event, or it is erased. */
+export function readExactEvent(segment: Buffer, range: EventRange | undefined): JsonObject {
+  if (range === undefined) throw new Error('a segment does not have an event');
   const json = parseExactJson(segment.toString('utf8', range.start, range.end), range.hasEscapedKey);
-  if (!isJsonObject(json)) throw new Error(`event ${index} of a segment is erased`);
+  if (!isJsonObject(json)) throw new Error('an event of a segment is erased');
   return json;
 }
 

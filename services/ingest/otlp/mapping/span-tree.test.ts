@@ -131,3 +131,10 @@ test('the cost of a chain of 2,000 spans is linear', () => {
   expect(events).toHaveLength(1_000);
   expect(events[999].additionalProperties['otel.parent_event_id']).toBe(events[998].id);
 });
+
+test('a span that is its own parent, and spans that are above each other, are calls with what is above none of them', () => {
+  expect(map('llm:a<a').counts.stored).toBe(1);
+  const { eventOf, counts } = map('llm:a<c', 'http:b<a', 'llm:c<b', 'tool:d<c');
+  expect(counts.stored).toBe(3);
+  expect(eventOf('d').additionalProperties['otel.parent_event_id']).toBe(eventIdOf(traceId, idOf('c')));
+});

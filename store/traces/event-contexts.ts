@@ -1,0 +1,114 @@
+import { and, eq, getTableColumns, inArray } from 'drizzle-orm';
+import { hashTerm, inSpace } from '../../event/terms.ts';
+import type { Database } from '../db/database.ts';
+import { eventIds, events } from '../db/schema.ts';
+import type { EventFill, EventRow, Measure, SegmentChange, TraceChanges } from './apply-changes.ts';
+import type { StoredNode } from './read-traces.ts';
+import { contextColumns, type Inherited } from './relations.ts';
+
+export type ContextChanges = Pick<TraceChanges, 'fills' | 'segments' | 'measures'>;
+
+/** Without the columns that are long and that no change of its agent, thread or user needs. */
+const {
+  attributes: _attributes,
+  inputPreview: _input,
+  outputPreview: _output,
+  errorMessage: _message,
+  ...read
+} = getTableColumns(events);
+type ReadEvent = Pick<EventRow, keyof typeof read>;
+
+/** Changes of events, and the traces with spans whose events are not stored yet. */
+export interface FoundContexts {
+  readonly changes: ContextChanges;
+  readonly incomplete: ReadonlySet<string>;
+}
+
+/**
+ * The changes of the events whose agent, thread or user is not that of their span, or else of another span of their call. A value that
+ * none of these spans names was not taken from a span, and stays.
+ */
+export async function findContexts(
+  database: Database,
+  spaceId: string,
+  ofEvents: readonly Inherited[],
+): Promise<FoundContexts> {
+  const rows = await readEvents(database, spaceId, ofEvents);
+  const segments = new Map<string, SegmentChange>();
+  const measures: Measure[] = [];
+  const fills: EventFill[] = [];
+  for (const { node, context, ofCall = [] } of ofEvents) {
+    const row = rows.get(node.eventId ?? '');
+    if (row === undefined) continue;
+    const all = [context, ...ofCall];
+    const values: Partial<Record<(typeof contextColumns)[number], string>> = {};
+    for (const name of contextColumns) {
+      const named = all.flatMap((one) => one[name] ?? []);
+      const isTaken = row[name] === null || named.includes(row[name]);
+      if (named[0] !== undefined && named[0] !== row[name] && isTaken) values[name] = named[0];
+    }
+    if (Object.keys(values).length === 0) continue;
+    addTerms(segments, spaceId, row, values);
+    fills.push({ ...values, id: row.id, segmentId: row.segmentId, traceId: node.traceId });
+    const { reasoningTokens } = node;
+    const measure = { ...row, reasoningTokens, isByName: false };
+    // An event without an agent is not in the statistics by agent.
+    if (values.agentId === undefined) continue;
+    if (row.agentId !== null) measures.push({ ...measure, sign: -1 });
+    measures.push({ ...measure, agentId: values.agentId, sign: 1 });
+  }
+  const missing = ofEvents.filter(({ node }) => !rows.has(node.eventId ?? ''));
+  const incomplete = await findIncomplete(
+    database,
+    spaceId,
+    missing.map(({ node }) => node),
+  );
+  return { changes: { fills, segments: [...segments.values()], measures }, incomplete };
+}
+
+/** Adds the terms of values that an event gets, so that filters find its segment. */
+function addTerms(
+  segments: Map<string, SegmentChange>,
+  spaceId: string,
+  { segmentId, state }: ReadEvent,
+  values: Readonly<Record<string, string>>,
+): void {
+  const scopes = state === 'error' ? (['any', 'error'] as const) : (['any'] as const);
+  const terms = contextColumns.flatMap((column) => {
+    const value = values[column];
+    return value === undefined ? [] : scopes.map((scope) => hashTerm({ column, value }, scope));
+  });
+  const known = segments.get(segmentId) ?? { id: segmentId, terms: [] };
+  const all = new Set([...known.terms, ...inSpace(spaceId, terms)]);
+  segments.set(segmentId, { ...known, terms: [...all] });
+}
+
+async function readEvents(
+  database: Database,
+  spaceId: string,
+  ofEvents: readonly Inherited[],
+): Promise<Map<string, ReadEvent>> {
+  const ids = ofEvents.flatMap(({ node }) => node.eventId ?? []);
+  if (ids.length === 0) return new Map();
+  const rows = await database
+    .select(read)
+    .from(events)
+    .where(and(eq(events.spaceId, spaceId), inArray(events.id, ids)));
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+/** Traces of spans whose events were never stored. Those of erased, expired and merged events are in the ledger of ids. */
+async function findIncomplete(
+  database: Database,
+  spaceId: string,
+  missing: readonly StoredNode[],
+): Promise<Set<string>> {
+  const ids = missing.flatMap(({ eventId }) => eventId ?? []);
+  if (ids.length === 0) return new Set();
+  const known = await database
+    .select({ id: eventIds.id })
+    .from(eventIds)
+    .where(and(eq(eventIds.spaceId, spaceId), inArray(eventIds.id, ids)));
+  const stored = new Set(known.map(({ id }) => id));
+  return new Set(missing.flatMap(({ eventId, traceId }) => (stored.has(eventId ?? '') ? [] : traceId)));
+}

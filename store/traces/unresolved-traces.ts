@@ -1,0 +1,79 @@
+import { and, asc, desc, eq, gt, inArray, isNotNull, lte, type SQL, sql } from 'drizzle-orm';
+import type { Database } from '../db/database.ts';
+import { traces } from '../db/schema.ts';
+import { nameOf } from '../db/statement.ts';
+import { largeTracesMax, markedTracesMax, resolvedNodesMax } from './limits.ts';
+
+/** Lets the resolver look at these traces again. */
+export async function markUnresolved(
+  database: Database,
+  spaceId: string,
+  traceIds: readonly string[],
+): Promise<void> {
+  await database
+    .update(traces)
+    .set({
+      version: sql`${traces.version} + 1`,
+      unresolvedSince: sql`coalesce(${traces.unresolvedSince}, now())`,
+    })
+    .where(and(eq(traces.spaceId, spaceId), inArray(traces.traceId, [...traceIds])));
+}
+
+/** Lets the resolver look at all traces of a space again, a bounded number by each statement. */
+export async function markTracesUnresolved(database: Database, spaceId: string): Promise<void> {
+  for (let after: string | undefined; ; ) {
+    const listed = await database
+      .select({ traceId: traces.traceId })
+      .from(traces)
+      .where(and(eq(traces.spaceId, spaceId), after === undefined ? undefined : gt(traces.traceId, after)))
+      .orderBy(asc(traces.traceId))
+      .limit(markedTracesMax);
+    after = listed.at(-1)?.traceId;
+    if (after === undefined) return;
+    await markUnresolved(
+      database,
+      spaceId,
+      listed.map(({ traceId }) => traceId),
+    );
+  }
+}
+
+const isUnresolved = and(isNotNull(traces.unresolvedSince), lte(traces.spans, resolvedNodesMax));
+
+/** The spaces with unresolved traces. The index is read once for each space, not for each of its traces. */
+export async function listUnresolvedSpaces(database: Database): Promise<string[]> {
+  const name = nameOf(traces.spaceId);
+  const next = (after: SQL) =>
+    sql`(SELECT ${traces.spaceId} FROM ${traces} WHERE ${traces.unresolvedSince} IS NOT NULL AND ${after} ORDER BY 1 LIMIT 1)`;
+  const rows = await database.execute<{ space: string }>(sql`
+WITH RECURSIVE found AS (
+  ${next(sql`true`)}
+  UNION ALL
+  SELECT ${next(sql`${traces.spaceId} > found.${name}`)} FROM found WHERE found.${name} IS NOT NULL
+)
+SELECT ${name} AS space FROM found WHERE ${name} IS NOT NULL`);
+  return rows.map((row) => row.space);
+}
+
+/** How long the oldest unresolved trace has waited, in seconds: 0 without any. */
+export async function readResolveLag(database: Database): Promise<number> {
+  const { unresolvedSince } = traces;
+  const [row] = await database
+    .select({ seconds: sql<number>`extract(epoch FROM now() - min(${unresolvedSince}))::float8` })
+    .from(traces)
+    .where(isUnresolved);
+  return Math.max(0, row?.seconds ?? 0);
+}
+
+export type LargeTrace = Pick<typeof traces.$inferSelect, 'traceId' | 'spans' | 'receivedAt'>;
+
+/** The traces of a space that have too many spans to be resolved, the last received first, at most {@link largeTracesMax}. */
+export async function listLargeTraces(database: Database, spaceId: string): Promise<LargeTrace[]> {
+  const { traceId, spans, receivedAt } = traces;
+  return database
+    .select({ traceId, spans, receivedAt })
+    .from(traces)
+    .where(and(eq(traces.spaceId, spaceId), gt(spans, resolvedNodesMax)))
+    .orderBy(desc(receivedAt))
+    .limit(largeTracesMax);
+}
