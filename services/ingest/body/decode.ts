@@ -44,7 +44,9 @@ export type DecodeBody = (
 export function createBodyDecoder(pool: BufferPool, atOnceMax: number): DecodeBody {
   const limitDecodes = openLimiter(atOnceMax);
   return async (bytes, encoding, limits) => {
-    const name = (encoding ?? '').trim().toLowerCase();
+    const sent = (encoding ?? '').trim().toLowerCase();
+    // RFC 9110 §8.4.1.3
+    const name = sent === 'x-gzip' ? 'gzip' : sent;
     if (name === '' || name === 'identity') return { bytes, [Symbol.dispose]: () => {} };
     if (!isKnown(name)) throw new UnknownEncodingError();
     const decoded = new BodyBuffer(pool);

@@ -1,18 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { IngestError } from '../../../event/errors.ts';
-import { authenticateExporter } from '../admit/authenticate.ts';
 import { ClientGoneError } from '../body/body.ts';
-import { type BatchDependencies, ingestRequest, type RequestDecoder } from '../ingest-batch.ts';
-import type { Protocol } from '../metrics.ts';
 import { requireRpcEncoding } from '../rpc/encoding.ts';
 import { sendRpcMessage } from '../rpc/respond.ts';
 import type { RespondRpcError } from '../rpc/respond-error.ts';
 import type { SpanBatch } from './batch/span-batch.ts';
 import type { SpanDecoders } from './decoders.ts';
+import { type ExportDependencies, exportSpans } from './export-spans.ts';
 import { parseHttpEncoding, type RespondExportError, sendMessage } from './respond/http-response.ts';
 
-export interface LogsDependencies extends BatchDependencies {
+export interface LogsDependencies extends ExportDependencies {
   logDecoders: SpanDecoders;
   respondExportError: RespondExportError;
   respondExportRpcError: RespondRpcError;
@@ -39,7 +37,7 @@ export async function exportLogs(
   const encoding = parseHttpEncoding(request.headers['content-type'] ?? '') ?? { isJson: true };
   try {
     const decoder = dependencies.logDecoders.http(encoding);
-    const { batch, headers } = await storeLogs(dependencies, request, { decoder, protocol: 'otlp-http' });
+    const { batch, headers } = await exportSpans(dependencies, request, { decoder, protocol: 'otlp-http' });
     sendMessage(response, encoding, { status: 200, headers, message: encodeAnswer(batch, encoding) });
   } catch (thrown) {
     if (thrown instanceof ClientGoneError) throw thrown;
@@ -56,26 +54,12 @@ export async function exportLogsRpc(
   const encoding = requireRpcEncoding(request);
   try {
     const decoder = dependencies.logDecoders.rpc(encoding);
-    const { batch, headers } = await storeLogs(dependencies, request, { decoder, protocol: 'otlp-rpc' });
+    const { batch, headers } = await exportSpans(dependencies, request, { decoder, protocol: 'otlp-rpc' });
     sendRpcMessage(response, encoding, { headers, message: encodeAnswer(batch, encoding) });
   } catch (thrown) {
     if (thrown instanceof ClientGoneError) throw thrown;
     await dependencies.respondExportRpcError({ request, response }, encoding, IngestError.from(thrown));
   }
-}
-
-async function storeLogs(
-  dependencies: LogsDependencies,
-  request: IncomingMessage,
-  kind: { decoder: RequestDecoder<SpanBatch>; protocol: Protocol },
-) {
-  const { result: batch, headers } = await ingestRequest(dependencies, request, {
-    ...kind,
-    batchesOf: ({ parts }) => parts,
-    nodesOf: ({ nodes }) => nodes,
-    authenticate: authenticateExporter,
-  });
-  return { batch, headers };
 }
 
 /**

@@ -101,7 +101,6 @@ test('a damaged body is rejected with the same error', () => {
 
 test.each([
   ['no bytes', ''],
-  ['a byte order mark', `\uFEFF{"events":[${JSON.stringify(llmEvent())}]}`],
   ['another value after it', `{"events":[${JSON.stringify(llmEvent())}]}0`],
   ['brackets that cross', `{"events":[${JSON.stringify(llmEvent()).slice(0, -1)}]}`],
   ['invalid UTF-8', Buffer.from([0x7b, 0xff, 0x7d])],
@@ -111,6 +110,13 @@ test.each([
   ],
   ['a deep event', `{"events":[{"x":${'['.repeat(509)}${']'.repeat(509)}}]}`],
 ])('a body with %s has the same result', (_, text) => expectSame(text));
+
+test('a byte order mark before the body is skipped, and not stored', () => {
+  const json = JSON.stringify({ events: [llmEvent()] });
+  const { projection, body } = readJson(Buffer.from(`\uFEFF${json}`));
+  expect(projection.eventCount).toBe(1);
+  expect(body?.toString()).toBe(json);
+});
 
 /** Values of inputs, from a few, so that they repeat; the longer ones are long enough to be compared. */
 const repeatable = fc

@@ -9,7 +9,7 @@ import { hasOnlyEvents, joinEvents, locateEvents } from '../../../event/segment/
 import { type BatchRules, tooDeep } from '../../../event/validate.ts';
 import { eventsPerBatchMax, jsonDepthMax } from '../../../platform/limits.ts';
 import { type BatchReader, CostlyBatchError, type ReadBatch, type ReadLimits } from './batch-reader.ts';
-import { parseBody } from './parse-body.ts';
+import { parseBody, withoutBom } from './parse-body.ts';
 import { RepeatedInputs } from './repeated-inputs.ts';
 
 /**
@@ -21,9 +21,11 @@ import { RepeatedInputs } from './repeated-inputs.ts';
  */
 export function createJsonBatchReader(rules: BatchRules, limits: ReadLimits): BatchReader {
   const { isEvent, validateBatch } = rules;
-  return (bytes) => {
+  return (sent) => {
+    const bytes = withoutBom(sent);
     const batch = readEventByEvent(bytes, isEvent, limits.valuesMax);
-    if (batch !== undefined) return batch;
+    // A segment has no byte order mark.
+    if (batch !== undefined) return bytes === sent ? batch : { body: Buffer.from(bytes), ...batch };
     if (bytes.length > limits.badBytesMax) throw new CostlyBatchError();
     const projection = projectEvents(validateBatch(parseBody(bytes)));
     return { projection, ...withoutRest(bytes, locateAll(bytes)) };

@@ -4,6 +4,11 @@ import { limitDepth } from '../../../event/json/depth.ts';
 import { parseEscapedKeys } from '../../../event/json/parse-escaped-keys.ts';
 import { jsonDepthMax } from '../../../platform/limits.ts';
 
+/** The bytes without the byte order mark that some programs write before UTF-8, and that a parser may ignore (RFC 8259 §8.1). */
+export function withoutBom(bytes: Buffer): Buffer {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
+}
+
 /**
  * Parses a whole request body as JSON. Of duplicate keys the last one wins; `__proto__` is a key like any other.
  * Values nested too deep are emptied one level below the limit, so that the depth check still rejects the result.

@@ -50,6 +50,7 @@ const llm = {
   output: {
     mode: 'tool_calls',
     response: 'I look it up.',
+    reasoning: 'I need the weather.',
     toolCalls: [{ id: 'call_1', name: 'get_weather', arguments: '{"city":"Bern"}' }],
     messages: answer,
     finishReason: 'tool_use',

@@ -4,7 +4,7 @@ import { type AttributeReader, type Found, unquoted } from './attribute-reader.t
 import { compact, type JsonObject, unlessEmpty } from './json-object.ts';
 import type { EventMessages } from './messages/event-messages.ts';
 import { type LlmInput, readInput, readInstructions, readTools } from './messages/llm-input.ts';
-import { type LlmOutput, readOutput } from './messages/llm-output.ts';
+import { joinReasons, type LlmOutput, readOutput } from './messages/llm-output.ts';
 import { isJsonObject, readToolCalls, type ToolCall } from './messages/messages.ts';
 import { type RawResponse, readRawResponse } from './messages/raw-response.ts';
 import { llmRows, type Row } from './table.ts';
@@ -15,13 +15,24 @@ export function mapLlmPayload(reader: AttributeReader, messages: EventMessages):
   const raw = readRawResponse(reader.get('output.value') ?? reader.find(llmRows.output)?.value);
   const usage = mapUsage(reader, raw.usage);
   return compact({
-    model: reader.text(llmRows.model) ?? findRequestedModel(reader) ?? raw.model,
+    model: readModel(reader) ?? findRequestedModel(reader) ?? raw.model,
     input: mapInput(reader, messages),
     output: mapOutput(reader, messages, raw),
     usage,
     responseId: reader.text(llmRows.responseId) ?? raw.id,
     timeToFirstChunkMs: mapTimeToFirstChunk(reader),
   });
+}
+
+/** Spring AI says `none` for the model of a response that there was not. */
+function readModel(reader: AttributeReader): string | undefined {
+  const found = reader.find(
+    llmRows.model,
+    (value) => typeof value === 'string' && value !== '' && value !== 'none',
+  );
+  if (found === undefined) return reader.text(llmRows.model);
+  reader.take(found);
+  return unquoted(String(found.value));
 }
 
 /** OpenInference reads the model's name from the response. Without a response it is in the request's parameters. */
@@ -71,6 +82,8 @@ function mapOutput(
     compact({
       mode: toolCalls.length > 0 ? 'tool_calls' : (sentMode ?? inferred),
       response,
+      otherResponses: output.otherResponses && [...output.otherResponses],
+      reasoning: output.reasoning ?? reader.text(llmRows.reasoning),
       toolCalls: toolCalls.length > 0 ? toolCalls.map((call) => ({ ...call })) : undefined,
       messages,
       finishReason,
@@ -170,10 +183,13 @@ function takeFinishReason(reader: AttributeReader): string | undefined {
   const reasons = Array.isArray(value) ? value : [value];
   const reason = typeof reasons[0] === 'string' ? unquoted(reasons[0]) : undefined;
   if (found === undefined || reason === undefined) return undefined;
-  if (reasons.length === 1) reader.take(found);
-  return reason.startsWith(semanticKernelPrefix)
-    ? reason.slice(semanticKernelPrefix.length).toLowerCase()
-    : reason;
+  const texts = reasons.flatMap((one) => (typeof one === 'string' ? unquoted(one) : []));
+  if (texts.length === reasons.length) reader.take(found);
+  return joinReasons(
+    texts.map((text) =>
+      text.startsWith(semanticKernelPrefix) ? text.slice(semanticKernelPrefix.length).toLowerCase() : text,
+    ),
+  );
 }
 
 function mapTimeToFirstChunk(reader: AttributeReader): number | undefined {

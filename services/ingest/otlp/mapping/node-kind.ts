@@ -42,6 +42,7 @@ export function nodeKindOf(attributes: Attributes, role: Role): NodeKind {
     const kind = word !== undefined && Object.hasOwn(kinds, word) ? kinds[word] : undefined;
     if (kind !== undefined) return kind;
   }
+  if (textOf(attributes, 'gen_ai.operation.name') === 'retrieval') return 'retriever';
   if (role.reason === 'embeddings') return 'embedding';
   return role.reason === 'aggregate' ? 'chain' : 'link';
 }

@@ -24,7 +24,8 @@ const requestTypes = {
   completion: 'llm',
   embedding: 'embeddings',
   rerank: 'embeddings',
-} as const;
+  ...operationsOfLiteLlm(),
+} satisfies Record<string, Word>;
 
 /** The first rule that returns a role wins (ADR 0015). */
 const rules: readonly Rule[] = [
@@ -44,6 +45,7 @@ const rules: readonly Rule[] = [
     chat: 'llm',
     text_completion: 'llm',
     generate_content: 'llm',
+    ...operationsOfLiteLlm(),
     // Semantic Kernel
     'chat.completions': 'llm',
     'text.completions': 'llm',
@@ -56,6 +58,17 @@ const rules: readonly Rule[] = [
     invoke_agent: 'agent',
     create_agent: 'agent',
     invoke_workflow: 'agent',
+    // Steps of an agent that are no calls, whatever model and usage they repeat.
+    plan: 'aggregate',
+    retrieval: 'aggregate',
+    handle_conversation_turn: 'aggregate',
+    create_memory: 'aggregate',
+    search_memory: 'aggregate',
+    update_memory: 'aggregate',
+    upsert_memory: 'aggregate',
+    delete_memory: 'aggregate',
+    apply_guardrail: 'aggregate',
+    guardrail: 'aggregate',
   }),
   byVercelOperation,
   // The step of a run of Mastra's has the prompt of the model call below it.
@@ -110,6 +123,16 @@ const preparation = /\._prepare_chat_with_tools$/;
 /** OpenInference for BeeAI creates spans of the kind of a run for its events, such as `error`. They have the event's path, and no class. */
 function isStepOfBeeAi(attributes: Attributes): boolean {
   return has(attributes, 'metadata.path') && !has(attributes, 'metadata.class_name');
+}
+
+/** LiteLLM sends the names of its functions, those of the asynchronous library with an `a`. */
+function operationsOfLiteLlm(): Record<string, Word> {
+  const words: Record<string, Word> = { anthropic_messages: 'llm' };
+  for (const name of ['completion', 'text_completion', 'responses', 'generate_content', 'image_generation'])
+    for (const prefix of ['', 'a']) words[prefix + name] = 'llm';
+  for (const name of ['embedding', 'rerank'])
+    for (const prefix of ['', 'a']) words[prefix + name] = 'embeddings';
+  return words;
 }
 
 type Word = 'llm' | 'tool' | 'agent' | 'embeddings' | 'aggregate';

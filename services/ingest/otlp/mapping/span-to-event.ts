@@ -151,6 +151,20 @@ function takeProvider(reader: AttributeReader): string | undefined {
   return provider;
 }
 
+/** Where and in which version the program ran: the dimensions that the SDK sends, too. */
+function readDeployment({ attributes }: Span, { resource }: SpanSource): JsonObject {
+  const find = (own: readonly string[], ofResource: readonly string[]) =>
+    own.map((name) => textOf(attributes, name)).find(Boolean) ??
+    ofResource.map((name) => textOf(resource.attributes, name)).find(Boolean);
+  return compact({
+    environment: find(
+      ['langfuse.environment', 'deployment.environment.name'],
+      ['deployment.environment.name', 'deployment.environment', 'langfuse.environment'],
+    ),
+    release: find(['langfuse.release'], ['service.version', 'langfuse.release']),
+  });
+}
+
 /** The original ids, the id of the parent event, and the application's dimensions. */
 function mapDimensions(
   span: Span,
@@ -159,6 +173,7 @@ function mapDimensions(
 ): JsonObject {
   const parentEventId = parentSpanId === undefined ? undefined : eventIdOf(span.traceId, parentSpanId);
   return {
+    ...readDeployment(span, source),
     ...takeDimensions(reader),
     ...compact({
       'otel.trace_id': span.traceId,

@@ -161,6 +161,7 @@ export const llmRows = {
     openInference: ['llm.output_messages.*', 'llm.completions.*', 'output.value'],
     openLlmetry: ['gen_ai.completion.*', 'llm.completions.*', 'mlflow.spanOutputs'],
   },
+  reasoning: { vercel: ['ai.response.reasoning', 'ai.response.reasoningText'] },
   response: { genAi: ['gen_ai.response.text'], vercel: ['ai.response.text', 'ai.response.object'] },
   toolCalls: { genAi: ['gen_ai.response.tool_calls'], vercel: ['ai.response.toolCalls'] },
   mode: { genAi: ['gen_ai.output.type'] },

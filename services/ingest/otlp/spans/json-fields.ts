@@ -1,4 +1,3 @@
-import { IngestError } from '../../../../event/errors.ts';
 import { digitsOf, exactInteger } from '../../../../event/json/exact-json.ts';
 import type { Json } from '../../read/protobuf-struct.ts';
 import { attributesMax } from '../limits.ts';
@@ -109,6 +108,7 @@ function asDouble(json: Json): Json {
   throw malformed('doubleValue', 'a number');
 }
 
-export function malformed(name: string, type: string): IngestError {
-  return new IngestError('invalid_request_body', `The request is not OTLP/JSON: ${name} must be ${type}.`);
+/** A value of a wrong type makes the span unstorable that has it, and no other. */
+export function malformed(name: string, type: string): UnstorableError {
+  return new UnstorableError(`The request is not OTLP/JSON: ${name} must be ${type}.`);
 }

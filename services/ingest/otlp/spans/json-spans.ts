@@ -4,13 +4,13 @@ import { parseExactJson } from '../../../../event/json/exact-json.ts';
 import type { Range } from '../../../../event/json/scan.ts';
 import { jsonDepthMax } from '../../../../platform/limits.ts';
 import { CostlyBatchError, type ReadLimits } from '../../read/batch-reader.ts';
-import { parseBody } from '../../read/parse-body.ts';
+import { parseBody, withoutBom } from '../../read/parse-body.ts';
 import type { Json } from '../../read/protobuf-struct.ts';
 import { spanValuesMax } from '../limits.ts';
 import { asList, asObject, malformed } from './json-fields.ts';
 import { readJsonSource, readJsonSpan } from './json-span.ts';
 import { type ListNames, type LocatedSpans, locateJsonSpans } from './locate-json-spans.ts';
-import type { RecordRequest, SpanRequest, SpanSource } from './span.ts';
+import { type RecordRequest, type SpanRequest, type SpanSource, UnstorableError } from './span.ts';
 
 /**
  * Opens an ExportTraceServiceRequest in OTLP/JSON. Its spans are located in the bytes and parsed one by one on access:
@@ -29,14 +29,15 @@ const spanNames: ListNames = { resources: 'resourceSpans', scopes: 'scopeSpans',
 
 /** Opens a request with records of another kind in the same structure. Throws what `openJsonSpans` throws. */
 export function openJsonRecords<T>(
-  bytes: Buffer,
+  sent: Buffer,
   limits: ReadLimits,
   { names, readRecord }: { names: ListNames; readRecord: (json: Json) => T },
 ): RecordRequest<T> {
+  const bytes = withoutBom(sent);
   if (bytes.length === 0) throw new IngestError('invalid_request_body', 'The request body is missing.');
   if (!isUtf8(bytes)) throw new IngestError('invalid_request_body', 'The request body is not valid UTF-8.');
   const located = locate(bytes, limits.valuesMax, names);
-  const spans = findSpans(parse(textAround(bytes, located.spans), located.hasEscapedKey), names);
+  const spans = findSpansOf(parse(textAround(bytes, located.spans), located.hasEscapedKey), names);
   const sources = new Map<Json, SpanSource>();
   const at = (index: number) => {
     const span = spans[index];
@@ -108,6 +109,16 @@ interface FoundSpan {
   readonly number: number;
   readonly resourceSpans: Json;
   readonly scopeSpans: Json;
+}
+
+/** @throws IngestError `invalid_request_body` when the lists around the spans are none. */
+function findSpansOf(body: Json, names: ListNames): FoundSpan[] {
+  try {
+    return findSpans(body, names);
+  } catch (error) {
+    if (!(error instanceof UnstorableError)) throw error;
+    throw new IngestError('invalid_request_body', error.message, { cause: error });
+  }
 }
 
 /** The spans that are in the parsed body: of duplicate keys, JSON.parse keeps only the last one. */

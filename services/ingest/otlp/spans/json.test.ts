@@ -156,25 +156,43 @@ describe('rejected requests', () => {
     ['resourceSpans', { resourceSpans: [1] }, 'an object'],
     ['scopeSpans', { resourceSpans: [{ scopeSpans: 'x' }] }, 'an array'],
     ['spans', { resourceSpans: [{ scopeSpans: [{ spans: {} }] }] }, 'an array'],
-    ['span', bodyOf(1), 'an object'],
-    ['traceId', bodyOf({ ...goodSpan, traceId: 1 }), 'a string'],
-    ['name', bodyOf({ ...goodSpan, name: {} }), 'a string'],
-    ['kind', bodyOf({ ...goodSpan, kind: 'CLIENT' }), 'a 64-bit integer'],
-    ['startTimeUnixNano', bodyOf({ ...goodSpan, startTimeUnixNano: '1.5' }), 'a 64-bit integer'],
-    ['startTimeUnixNano', bodyOf({ ...goodSpan, startTimeUnixNano: true }), 'a 64-bit integer'],
-    ['endTimeUnixNano', bodyOf({ ...goodSpan, endTimeUnixNano: '18446744073709551616' }), 'a 64-bit integer'],
-    ['flags', bodyOf({ ...goodSpan, flags: 1.5 }), 'a 64-bit integer'],
-    ['attributes', bodyOf({ ...goodSpan, attributes: {} }), 'an array'],
-    ['attribute', bodyOf({ ...goodSpan, attributes: [[]] }), 'an object'],
-    ['status', bodyOf({ ...goodSpan, status: 2 }), 'an object'],
   ])('a %s of the wrong type', (name, body, type) => {
     malformed(body, `The request is not OTLP/JSON: ${name} must be ${type}.`);
   });
+});
 
-  test('a malformed value in an LLM span', () => {
-    const attributes = [...goodSpan.attributes, { key: 'a', value: { intValue: 'x' } }];
-    malformed(bodyOf({ ...goodSpan, attributes }), /intValue must be a 64-bit integer/);
+/** The good span beside another one. */
+const beside = (span: Json): Json => ({
+  resourceSpans: [{ scopeSpans: [{ spans: [span, { ...goodSpan, spanId: 'c'.repeat(16) }] }] }],
+});
+
+describe('a span with a value of a wrong type is rejected, and the others are stored', () => {
+  test.each([
+    ['span', beside(1), 'an object'],
+    ['traceId', beside({ ...goodSpan, traceId: 1 }), 'a string'],
+    ['name', beside({ ...goodSpan, name: {} }), 'a string'],
+    ['kind', beside({ ...goodSpan, kind: 'CLIENT' }), 'a 64-bit integer'],
+    ['startTimeUnixNano', beside({ ...goodSpan, startTimeUnixNano: '1.5' }), 'a 64-bit integer'],
+    ['startTimeUnixNano', beside({ ...goodSpan, startTimeUnixNano: true }), 'a 64-bit integer'],
+    ['endTimeUnixNano', beside({ ...goodSpan, endTimeUnixNano: '18446744073709551616' }), 'a 64-bit integer'],
+    ['flags', beside({ ...goodSpan, flags: 1.5 }), 'a 64-bit integer'],
+    ['attributes', beside({ ...goodSpan, attributes: {} }), 'an array'],
+    ['attribute', beside({ ...goodSpan, attributes: [[]] }), 'an object'],
+    ['status', beside({ ...goodSpan, status: 2 }), 'an object'],
+    [
+      'intValue',
+      beside({ ...goodSpan, attributes: [...goodSpan.attributes, { key: 'a', value: { intValue: 1.5 } }] }),
+      'a 64-bit integer',
+    ],
+  ])('%s', (name, body, type) => {
+    const { counts, rejection } = otlpJson(Buffer.from(JSON.stringify(body)));
+    expect(counts).toMatchObject({ stored: 1, rejected: 1 });
+    expect(rejection).toBe(`The request is not OTLP/JSON: ${name} must be ${type}.`);
   });
+});
+
+test('a byte order mark before the body is skipped', () => {
+  expect(otlpJson(Buffer.from(`\uFEFF${JSON.stringify(bodyOf(goodSpan))}`)).counts.stored).toBe(1);
 });
 
 test('any body is read, or rejected with an error of the client', () => {

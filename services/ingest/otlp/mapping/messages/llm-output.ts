@@ -1,6 +1,8 @@
 import type { Json } from '../../../read/protobuf-struct.ts';
 import { parseEmbeddedJson } from '../../spans/exact-json.ts';
+import { unquoted } from '../attribute-reader.ts';
 import {
+  asMessage,
   isJsonObject,
   type Message,
   readMessage,
@@ -13,6 +15,9 @@ import {
 /** The output of a model call. */
 export interface LlmOutput {
   readonly response?: string;
+  /** The texts of further choices. */
+  readonly otherResponses?: readonly string[];
+  readonly reasoning?: string;
   readonly toolCalls: readonly ToolCall[];
   /** The messages as they were sent. */
   readonly messages?: Json;
@@ -25,15 +30,16 @@ export interface LlmOutput {
 
 /** Reads an output of any convention: messages, a response with messages, or text; as JSON or as JSON text. */
 export function readOutput(value: Json): LlmOutput {
-  const json = withoutType(typeof value === 'string' ? (parseEmbeddedJson(value) ?? value) : value);
+  const json = withoutType(typeof value === 'string' ? (parseEmbeddedJson(unquoted(value)) ?? value) : value);
   if (typeof json === 'string' && pythonObject.test(json)) return { toolCalls: [], isWhole: false };
   if (typeof json === 'string') return { response: json, toolCalls: [], isWhole: true };
   const messages = readMessages(json);
   if (messages !== undefined) return { ...summarize(messages, json), messages: json, isWhole: true };
-  const inResponse = isJsonObject(json) ? messagesOfResponse(json) : messagesOfChunks(json);
+  const isStream = !isJsonObject(json);
+  const inResponse = isStream ? messagesOfChunks(json) : messagesOfResponse(json);
   const read = inResponse === undefined ? undefined : readMessages(inResponse);
   if (inResponse !== undefined && read !== undefined) {
-    return { ...summarize(read, inResponse), messages: inResponse, isWhole: false };
+    return { ...summarize(read, inResponse, !isStream), messages: inResponse, isWhole: false };
   }
   const message = readMessage(json);
   if (message !== undefined) {
@@ -73,12 +79,25 @@ function messagesOfChunks(json: Json): Json | undefined {
   return candidates.length > 0 && candidates.every(Array.isArray) ? candidates.flat() : undefined;
 }
 
-function summarize(messages: readonly Message[], json: Json): Omit<LlmOutput, 'isWhole'> {
-  const texts = messages.flatMap(({ texts }) => texts);
-  const [first] = Array.isArray(json) ? json : [];
-  const finishReason = isJsonObject(first) ? textIn(first, 'finish_reason', 'stop_reason') : undefined;
+/** Each reason once: choices may end for different ones. */
+export function joinReasons(reasons: readonly string[]): string | undefined {
+  return reasons.length === 0 ? undefined : [...new Set(reasons)].join(', ');
+}
+
+/** @param areChoices whether several messages are choices, each with a text of its own, and not parts of one text. */
+function summarize(messages: readonly Message[], json: Json, areChoices = true): Omit<LlmOutput, 'isWhole'> {
+  const texts = messages.flatMap((message) => (message.texts.length > 0 ? message.texts.join('') : []));
+  const reasoning = messages.flatMap((message) => message.reasoning);
+  const reasons = (Array.isArray(json) ? json : [])
+    .map(asMessage)
+    .flatMap((message) =>
+      isJsonObject(message) ? (textIn(message, 'finish_reason', 'stop_reason') ?? []) : [],
+    );
+  const finishReason = joinReasons(reasons);
   return {
-    ...(texts.length > 0 && { response: texts.join('') }),
+    ...(texts.length > 0 && (areChoices ? { response: texts[0] } : { response: texts.join('') })),
+    ...(areChoices && texts.length > 1 && { otherResponses: texts.slice(1) }),
+    ...(reasoning.length > 0 && { reasoning: reasoning.join('\n') }),
     toolCalls: messages.flatMap(({ toolCalls }) => toolCalls),
     ...(finishReason !== undefined && { finishReason }),
   };

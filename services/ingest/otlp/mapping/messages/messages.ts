@@ -23,6 +23,8 @@ export interface Message {
   /** Empty when the message has none. */
   readonly role: string;
   readonly texts: readonly string[];
+  /** What the model wrote before its answer. */
+  readonly reasoning: readonly string[];
   readonly toolCalls: readonly ToolCall[];
 }
 
@@ -37,7 +39,7 @@ type JsonObject = { readonly [key: string]: Json };
 
 /** @returns undefined for JSON that is not a message of a known form. */
 export function readMessage(json: Json): Message | undefined {
-  if (typeof json === 'string') return { role: '', texts: [json], toolCalls: [] };
+  if (typeof json === 'string') return { role: '', texts: [json], reasoning: [], toolCalls: [] };
   if (!isJsonObject(json)) return undefined;
   if (isJsonObject(json.kwargs) && Array.isArray(json.id)) return readLangChain(json.id, json.kwargs);
   const wrapped = json.message ?? json.prompt ?? json.completion;
@@ -45,9 +47,9 @@ export function readMessage(json: Json): Message | undefined {
   if (isJsonObject(json.content) && Array.isArray(json.content.parts)) return readMessage(json.content);
   const role = textIn(json, 'role') ?? '';
   const call = readToolCall(json);
-  if (call !== undefined) return { role, texts: [], toolCalls: [call] };
+  if (call !== undefined) return { role, texts: [], reasoning: [], toolCalls: [call] };
   // Where both are sent, `content` repeats the text of `contents`.
-  const contents = [json.parts, json.contents ?? json.content, json.text].filter(
+  const contents = [json.parts, json.contents ?? json.content, json.text, json.refusal].filter(
     (part) => part !== undefined,
   );
   const listed = json.tool_calls ?? json.toolCalls;
@@ -57,6 +59,7 @@ export function readMessage(json: Json): Message | undefined {
   return {
     role,
     texts: parts.flatMap(textsOfPart),
+    reasoning: [...reasoningIn(json), ...parts.flatMap(reasoningOfPart)],
     toolCalls: distinct([...parts, ...calls].flatMap((part) => readToolCall(part) ?? [])),
   };
 }
@@ -79,8 +82,14 @@ function readLangChain(path: readonly Json[], kwargs: JsonObject): Message | und
 export function readMessages(json: Json): readonly Message[] | undefined {
   if (!Array.isArray(json) || json.length === 0) return undefined;
   if (json.length === 1 && Array.isArray(json[0])) return readMessages(json[0]);
-  const messages = json.map(readMessage);
+  const messages = json.map((one) => readMessage(asMessage(one)));
   return messages.every((message) => message !== undefined) ? messages : undefined;
+}
+
+/** Some senders write each message of a list as JSON text. */
+export function asMessage(json: Json): Json {
+  const isJson = typeof json === 'string' && /^\s*\{\s*"(?:role|parts|content)"/.test(json);
+  return isJson ? (parseEmbeddedJson(json) ?? json) : json;
 }
 
 export function readToolCalls(json: Json): ToolCall[] {
@@ -120,17 +129,34 @@ function isTyped(part: Json): boolean {
 }
 
 /** Part types that hold text of the message. Reasoning, images and tool results do not. */
-const textTypes = new Set<unknown>([undefined, 'text', 'input_text', 'output_text']);
+const textTypes = new Set<unknown>([undefined, 'text', 'input_text', 'output_text', 'refusal']);
+const reasoningTypes = new Set<unknown>(['reasoning', 'thinking', 'reasoning_text']);
 
 function textsOfPart(part: Json): string[] {
   if (typeof part === 'string') return part === '' ? [] : [part];
   // Gemini marks the text of a thought.
   if (!isJsonObject(part) || part.thought === true) return [];
   const inner = isJsonObject(part.message_content) ? part.message_content : part;
-  const text = textTypes.has(inner.type) ? textIn(inner, 'text', 'content') : undefined;
+  const text = textTypes.has(inner.type) ? textIn(inner, 'text', 'content', 'refusal') : undefined;
   if (text === undefined || text === '') return [];
   const nested = partsOf(text);
   return nested[0] === text ? [text] : nested.flatMap(textsOfPart);
+}
+
+function reasoningOfPart(part: Json): string[] {
+  if (!isJsonObject(part)) return [];
+  const inner = isJsonObject(part.message_content) ? part.message_content : part;
+  if (!reasoningTypes.has(inner.type) && inner.thought !== true) return [];
+  const text = textIn(inner, 'text', 'content', 'thinking', 'reasoning');
+  return text === undefined || text === '' ? [] : [text];
+}
+
+/** DeepSeek and OpenRouter send it beside the content; the items of OpenAI's responses have a summary. */
+function reasoningIn(message: JsonObject): string[] {
+  const text = textIn(message, 'reasoning_content', 'reasoning');
+  const summary = message.type === 'reasoning' && Array.isArray(message.summary) ? message.summary : [];
+  const parts = summary.flatMap((part) => (isJsonObject(part) ? (textIn(part, 'text') ?? []) : []));
+  return text === undefined || text === '' ? parts : [text];
 }
 
 const callTypes = new Set<unknown>(['tool_call', 'tool_use', 'tool-call', 'function_call', 'function']);
