@@ -29,7 +29,7 @@ test('the service reports its address when it listens, and stops in order on SIG
   const child = start({ DATABASE_URL: database.url, DASHBOARD_PORT: '0' });
   const [message] = await once(child, 'message');
   expect(message).toMatchObject({ ready: true, url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) });
-  expect(await (await fetch(`${message.url}/readyz`)).text()).toBe('ok\n');
+  expect(await (await fetch(`${message.url}/readyz`)).json()).toEqual({ ready: true, waitingFor: [] });
   child.kill('SIGTERM');
   expect(await once(child, 'exit')).toEqual([0, null]);
 });
