@@ -48,12 +48,16 @@ test.each([
   ['text that is not JSON', 'hello'],
   ['truncated JSON', '{"events":['],
   ['two JSON values', '{"events":[]}{}'],
-  ['a byte order mark', '\uFEFF{"events":[]}'],
+  ['two byte order marks', '\uFEFF\uFEFF{"events":[]}'],
   ['UTF-16', Buffer.from('{"events":[]}', 'utf16le')],
   ['invalid UTF-8', Buffer.from([0x22, 0xff, 0x22])],
   ['NaN', '{"events":[NaN]}'],
 ])('a body of %s is answered with invalid_request_body', async (_, body) => {
   expectError(await postRaw(pipeline, tenant, body), 'invalid_request_body');
+});
+
+test('a byte order mark before the JSON is skipped', async () => {
+  expectQueued(await postRaw(pipeline, tenant, '\uFEFF{"events":[]}'), 0);
 });
 
 test('the details of invalid JSON name the position and quote nothing of the body', async () => {

@@ -116,7 +116,7 @@ test.each([
   ['plain text', 'hello'],
   ['half of a JSON text', '{"events":['],
   ['two JSON texts', '{"events":[]}{}'],
-  ['a byte order mark', '\uFEFF{"events":[]}'],
+  ['two byte order marks', '\uFEFF\uFEFF{"events":[]}'],
   ['UTF-16', Buffer.from('{"events":[]}', 'utf16le')],
   ['invalid UTF-8', Buffer.from([0x22, 0xff, 0x22])],
 ])('a body of %s is answered with invalid_request_body', async (_, body) => {

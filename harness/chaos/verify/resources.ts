@@ -43,7 +43,7 @@ const connectionsTimeoutMs = 15_000;
 const connectionsMax: Record<string, { kind: ProcessKind; count: number }> = {
   'weir-ingest': { kind: 'ingest', count: 4 },
   'weir-ingest-listen': { kind: 'ingest', count: 1 },
-  'weir-writer': { kind: 'writer', count: 3 },
+  'weir-writer': { kind: 'writer', count: 4 },
   'weir-writer-upkeep': { kind: 'writer', count: 1 },
   'weir-writer-retention': { kind: 'writer', count: 1 },
   'weir-dashboard-api': { kind: 'dashboard-api', count: 14 },
