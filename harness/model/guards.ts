@@ -117,7 +117,7 @@ export const guards: readonly Guard[] = [
     name: 'ControlFirst',
     scope: 'restore',
     violates: 'RevokedStays',
-    code: ['operations/control/apply-changes.ts', '**before** a writer or a dashboard API starts'],
+    code: ['operations/control/apply-changes.ts', '**before** a writer or a dashboard API'],
     test: [
       'operations/control/erased-again.test.ts',
       'what was erased after the restored time is erased again, never stored again',
@@ -141,7 +141,7 @@ export const guards: readonly Guard[] = [
     name: 'FloorOfDatabase',
     scope: 'restore',
     violates: 'NothingLost',
-    code: ['store/queue-state/stored-positions.ts', 'the state was read before'],
+    code: ['store/queue-state/stored-positions.ts', 'was read before this statement'],
     test: [
       'store/queue-state/replay.test.ts',
       'Message 4 was not stored when the position was kept, whatever the time says.',
