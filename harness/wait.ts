@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Sql } from '../store/db/connect.ts';
 
 const pollMs = 20;
 const retryPauseMs = 200;
@@ -23,6 +24,19 @@ export async function until(
     }
     await sleep(pollMs);
   }
+}
+
+/** A trace waits up to a minute for an event that is announced and not stored yet. */
+const resolvedTimeoutMs = 180_000;
+
+/** Waits until the traces of a space are resolved: what is stored of them has its final agents, threads and users. */
+export async function untilResolved(sql: Sql, spaceId: string): Promise<void> {
+  const isResolved = async () => {
+    const waiting = await sql`
+      SELECT FROM traces WHERE space_id = ${spaceId} AND unresolved_since IS NOT NULL LIMIT 1`;
+    return waiting.length === 0;
+  };
+  await until(isResolved, resolvedTimeoutMs, 'traces are not resolved');
 }
 
 /**

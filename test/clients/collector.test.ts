@@ -12,7 +12,7 @@ import type { ObservedSpan, ObservedTrace } from '../support/otlp/observed-trace
 import { findMismatches } from '../support/otlp/stored-traces.ts';
 import { observeTrace, traceKinds } from '../support/otlp/trace-observation.ts';
 import { usePipeline } from '../support/use-pipeline.ts';
-import { countUsage, until, untilDrained } from '../support/wait.ts';
+import { countUsage, until, untilDrained, untilResolved } from '../support/wait.ts';
 
 /**
  * Spans through a Collector of OpenTelemetry that is killed: each in a request of its own, in any order, some twice. COLLECTOR_SECONDS
@@ -134,4 +134,5 @@ async function untilArrived(spaceId: string, spans: number): Promise<void> {
     () => `${arrived} of ${spans} spans arrived`,
   );
   await untilDrained(pipeline);
+  await untilResolved(pipeline.sql, spaceId);
 }

@@ -11,7 +11,7 @@ import { type SpanInit, toProtobuf } from '../../harness/fixtures/spans.ts';
 import { pauseTree } from '../../harness/system/process-tree.ts';
 import { postTraces } from '../support/otlp/otlp-http.ts';
 import { startPipeline, startProcessPipeline } from '../support/pipeline.ts';
-import { countRows, countUsage, until, untilDrained } from '../support/wait.ts';
+import { countRows, countUsage, until, untilDrained, untilResolved } from '../support/wait.ts';
 
 test('success is sent only when the events are durable; a retry after an outage stores each span once', async () => {
   await using pipeline = await startPipeline();
@@ -112,6 +112,7 @@ test('spans in requests of their own are one event a call, also when the writer 
   }
   await untilDrained(pipeline);
   const { sql } = pipeline;
+  await untilResolved(sql, tenant.spaceId);
   const rows = await sql`
     SELECT agent_id, user_id, thread_id, count(*)::integer FROM events WHERE space_id = ${tenant.spaceId} GROUP BY 1, 2, 3`;
   expect([...rows]).toEqual([{ agent_id: 'planner', user_id: 'user-1', thread_id: 'thread-1', count: 20 }]);

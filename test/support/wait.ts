@@ -3,7 +3,7 @@ import { until } from '../../harness/wait.ts';
 import { readUsage } from '../../store/accounts/usage.ts';
 import type { Pipeline } from './pipeline.ts';
 
-export { until } from '../../harness/wait.ts';
+export { until, untilResolved } from '../../harness/wait.ts';
 
 /** The number of rows of a space. */
 export async function countRows({ sql }: Pick<Pipeline, 'sql'>, spaceId: string): Promise<number> {

@@ -3,6 +3,7 @@ import { openIngestClient } from '../../../cli/client/ingest-client.ts';
 import { sendWithRetry } from '../../../cli/client/send-with-retry.ts';
 import { toOtlpJson } from '../../fixtures/spans.ts';
 import type { System } from '../../system/system.ts';
+import { untilResolved } from '../../wait.ts';
 import { Journal } from '../load/journal.ts';
 import { findDiscrepancies } from '../verify/invariants.ts';
 import { repeat, type Sender, type SenderOptions } from './senders.ts';
@@ -95,6 +96,7 @@ async function findWrongTraces(
   spaceId: string,
   traces: ReadonlyMap<string, boolean>,
 ): Promise<string[]> {
+  await untilResolved(system.sql, spaceId);
   const rows = await system.sql<{ id: string; traceId: string; agentId: string | null }[]>`
     SELECT id, trace_id AS "traceId", agent_id AS "agentId" FROM events WHERE space_id = ${spaceId}`;
   const byTrace = Map.groupBy(rows, ({ traceId }) => traceId);

@@ -20,7 +20,10 @@ export const traceSchemas: Json = {
           scopeSpans: listOf(
             objectOf({
               scope: { description: 'The library that made the spans.' },
-              spans: listOf({ $ref: '#/components/schemas/Span' }),
+              spans: listOf({
+                description: 'A span that is not as described is rejected alone, by `partialSuccess`.',
+                anyOf: [{ $ref: '#/components/schemas/Span' }, { type: 'object' }],
+              }),
             }),
           ),
         }),
