@@ -6,13 +6,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
+import { preloadOption } from '../launcher/preload.mjs';
 
 const directory = mkdtempSync(join(tmpdir(), 'weir-test-service-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 
 /** A service process and its output. */
 function run(file: string, env: Record<string, string> = {}) {
-  const child: ChildProcess = fork(file, { env, execArgv: [], stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+  const child: ChildProcess = fork(file, {
+    env,
+    execArgv: [preloadOption()],
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
   const output = { text: '' };
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output.text += chunk));
   const exited = once(child, 'exit');
@@ -113,7 +118,7 @@ test.each(['ingest', 'writer'])('SIGTERM stops %s while it waits for nats-server
     API_KEY_PEPPER: 'pepper-of-the-tests-only',
     INGEST_PORT: '0',
   });
-  await once(silent, 'connection');
+  await Promise.race([once(silent, 'connection'), exited.then(() => expect.fail(output.text))]);
   child.kill('SIGTERM');
   expect(await exited).toEqual([0, null]);
   expect(output.text).toContain('stopped while starting');

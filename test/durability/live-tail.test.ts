@@ -70,7 +70,7 @@ test('a tail that is disconnected again and again gets every event once, while w
     for (const proxy of [cutFirst, cutSecond]) if (round === 0 || random(2) === 0) proxy.reset();
     if (round % 4 === 1) {
       await pipeline.writer.stop('SIGKILL');
-      pipeline.writer = await startService('writer', variables);
+      pipeline.writer = await pipeline.start('writer');
     }
     if (round % 4 === 3) {
       await killable.stop(round % 8 === 3 ? 'SIGKILL' : 'SIGTERM');

@@ -118,7 +118,7 @@ test('while no writer runs, a limit is overshot by no more than what was in flig
   expect(new Set(ends)).toEqual(new Set([503]));
   expect(accepted).toBeGreaterThanOrEqual(limit);
   expect(accepted).toBeLessThanOrEqual(limit + clients * batchEvents);
-  pipeline.writer = await startService('writer', pipeline.variables);
+  pipeline.writer = await pipeline.start('writer');
   await untilDrained(pipeline);
   expect(await countUsage(pipeline, tenant.spaceId)).toBe(accepted);
   expect(await statusesOf(tenant)).toEqual([402, 402]);
@@ -167,7 +167,7 @@ test('the messages of a killed writer are redelivered to another one and stored 
   lock.resolve();
   await locked;
   expect(await countRows(pipeline, tenant.spaceId)).toBe(0);
-  pipeline.writer = await startService('writer', pipeline.variables);
+  pipeline.writer = await pipeline.start('writer');
   await until(async () => (await countRows(pipeline, tenant.spaceId)) === 600, 30_000);
   await untilDrained(pipeline);
   expect(await countUsage(pipeline, tenant.spaceId)).toBe(600);
