@@ -1,4 +1,5 @@
 import type { ConfigWith } from '../../platform/config.ts';
+import { bodyBytesMax, otlpBodyBytesMax } from '../../platform/limits.ts';
 import type { Logger } from '../../platform/log.ts';
 import { payloadBytesMax } from '../../platform/queue/connect.ts';
 import type { OwnSpans } from '../../platform/tracing/own-spans.ts';
@@ -15,14 +16,12 @@ import { ByteBudgets } from './body/byte-budget.ts';
 import { createBodyDecoder } from './body/decode.ts';
 import { Committer } from './commit/committer.ts';
 import type { openQueue } from './commit/queue.ts';
-import { createJsonDecoder } from './ingest-events.ts';
 import type { ProcessLimits } from './limits.ts';
 import { registerBudgetMetrics } from './metrics.ts';
-import { createSpanDecoders } from './otlp/decoders.ts';
 import { SenderLog } from './otlp/sender-log.ts';
 import { SpanCounter } from './otlp/span-counter.ts';
 import { openRequestTraces } from './request-traces.ts';
-import { createRpcDecoders } from './rpc/decoders.ts';
+import { createBareDecoder, createDecoders } from './rpc/decoders.ts';
 import { openReaders } from './worker/readers.ts';
 
 /**
@@ -49,6 +48,8 @@ export function openBatchDependencies(options: {
   registerBudgetMetrics(budgets);
   const buffers = new BufferPool();
   const decodeBody = createBodyDecoder(buffers, limits.decodesAtOnceMax);
+  const events = { bodyBytesMax, decodeBody };
+  const spans = { bodyBytesMax: otlpBodyBytesMax, decodeBody };
   return {
     clock,
     apiKeyCache,
@@ -62,10 +63,10 @@ export function openBatchDependencies(options: {
     buffers,
     committer,
     requestTraces: openRequestTraces(log, ownSpans),
-    jsonDecoder: createJsonDecoder(readers, decodeBody),
-    rpcDecoder: createRpcDecoders(readers, decodeBody),
-    spanDecoders: createSpanDecoders({ protobuf: readers.otlp, json: readers.otlpJson }, decodeBody),
-    logDecoders: createSpanDecoders({ protobuf: readers.otlpLogs, json: readers.otlpLogsJson }, decodeBody),
+    jsonDecoder: createBareDecoder(readers.json, events),
+    rpcDecoder: createDecoders({ protobuf: readers.protobuf, json: readers.protobufJson }, events),
+    spanDecoder: createDecoders({ protobuf: readers.otlp, json: readers.otlpJson }, spans),
+    logDecoder: createDecoders({ protobuf: readers.otlpLogs, json: readers.otlpLogsJson }, spans),
     spanCounter: resources.use(new SpanCounter(log)),
     senderLog: resources.use(new SenderLog(database, log)),
   };

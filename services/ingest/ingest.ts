@@ -18,17 +18,13 @@ import { openQueue } from './commit/queue.ts';
 import { keyLookupTimeoutMs, limitsOfProcess } from './limits.ts';
 import { serveIngest } from './listen/server.ts';
 import { describeApi } from './openapi/document.ts';
-import { exportLogsRpc, logsRpcPath } from './otlp/export-logs.ts';
-import { exportRpc, exportRpcPath } from './otlp/export-rpc.ts';
-import { metricsRpcPath, refuseSignalRpc } from './otlp/other-signals.ts';
-import { createRespondExportError } from './otlp/respond/http-response.ts';
-import { toExportConnectError } from './otlp/respond/rpc-error.ts';
+import { exportOverRpc, signals } from './otlp/export.ts';
+import { createRespondExportError } from './otlp/respond/respond.ts';
 import { createIngestReadiness } from './readiness.ts';
 import { createCors } from './respond/cors.ts';
 import { FailureLog } from './respond/failure-log.ts';
 import { createRespondError } from './respond/respond-error.ts';
 import { handleRequest } from './routes.ts';
-import { toConnectError } from './rpc/error.ts';
 import { createRpcHandlers, type RpcHandler } from './rpc/handlers.ts';
 import { createHealth } from './rpc/health.ts';
 import { createRespondRpcError } from './rpc/respond-error.ts';
@@ -86,28 +82,19 @@ function createRouting(options: {
 }) {
   const { batches, failures, findUnready, health, config, log } = options;
   const answerAfterBody = createAnswerAfterBody(detachBuffer);
-  const respondRpcError = createRespondRpcError({ answerAfterBody, failures, convert: toConnectError });
+  const respondRpcError = createRespondRpcError({ answerAfterBody, failures });
   const exporting = {
     ...batches,
     answerAfterBody,
     respondExportError: createRespondExportError({ answerAfterBody, failures }),
-    respondExportRpcError: createRespondRpcError({
-      answerAfterBody,
-      failures,
-      convert: toExportConnectError,
-    }),
   };
-  const exportSpans: RpcHandler = (request, response) => exportRpc(exporting, request, response);
-  const logs: RpcHandler = (request, response) => exportLogsRpc(exporting, request, response);
-  const refuse: RpcHandler = (request, response) => refuseSignalRpc(exporting, request, response);
+  const exportRpcs = Object.values(signals).map((signal): [string, RpcHandler] => {
+    const handle = exportOverRpc(signal);
+    return [signal.rpcPath, (request, response) => handle(exporting, request, response)];
+  });
   return {
     ...exporting,
-    rpcHandlers: new Map([
-      ...createRpcHandlers({ ...batches, respondRpcError }, health),
-      [exportRpcPath, exportSpans],
-      [metricsRpcPath, refuse],
-      [logsRpcPath, logs],
-    ]),
+    rpcHandlers: new Map([...createRpcHandlers({ ...batches, respondRpcError }, health), ...exportRpcs]),
     openApiJson: JSON.stringify(describeApi(config.WEIR_VENDOR)),
     findUnready,
     cors: createCors(config.INGEST_ALLOWED_ORIGINS),

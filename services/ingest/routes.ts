@@ -3,11 +3,10 @@ import { IngestError } from '../../event/errors.ts';
 import type { FindUnready } from '../../platform/readiness.ts';
 import { ClientGoneError } from './body/body.ts';
 import { type IngestDependencies, ingestEvents } from './ingest-events.ts';
-import type { LogsDependencies } from './otlp/export-logs.ts';
-import { exportTraces, type TracesDependencies } from './otlp/export-traces.ts';
+import { type ExportDependencies, exportOverHttp, signals } from './otlp/export.ts';
 import { findExporterHandlers } from './otlp/exporter-paths.ts';
-import type { OtherSignalDependencies } from './otlp/other-signals.ts';
-import { parseHttpEncoding, type RespondExportError } from './otlp/respond/http-response.ts';
+import { parseHttpEncoding } from './otlp/respond/encoding.ts';
+import type { RespondExportError } from './otlp/respond/respond.ts';
 import type { Cors } from './respond/cors.ts';
 import { sendJson, sendJsonText } from './respond/respond.ts';
 import type { RespondError } from './respond/respond-error.ts';
@@ -15,11 +14,7 @@ import { parseRpcEncoding } from './rpc/encoding.ts';
 import type { RpcHandler } from './rpc/handlers.ts';
 import type { RespondRpcError } from './rpc/respond-error.ts';
 
-export interface RouteDependencies
-  extends IngestDependencies,
-    TracesDependencies,
-    LogsDependencies,
-    OtherSignalDependencies {
+export interface RouteDependencies extends IngestDependencies, ExportDependencies {
   findUnready: FindUnready;
   /** The response of `GET /v1/openapi.json`. */
   openApiJson: string;
@@ -39,7 +34,7 @@ type Handler = (
 /** The paths and methods of the JSON API. openapi/document.ts describes them. */
 export const routes: Record<string, Record<string, Handler>> = {
   '/v1/ingest-events': { POST: ingestEvents },
-  '/v1/traces': { POST: exportTraces },
+  '/v1/traces': { POST: exportOverHttp(signals.traces) },
   '/v1/openapi.json': {
     GET: ({ openApiJson }, _, response) => sendJsonText(response, 200, openApiJson),
   },

@@ -1,7 +1,5 @@
-import { exportLogs } from './export-logs.ts';
-import { exportTraces } from './export-traces.ts';
+import { exportOverHttp, signals } from './export.ts';
 import { describeProject } from './langfuse-project.ts';
-import { refuseSignal } from './other-signals.ts';
 
 /** The end of the paths that OpenTelemetry exporters post to. The base path depends on the vendor. */
 const signalPath = /\/v1\/(traces|metrics|logs)$/;
@@ -10,9 +8,9 @@ const signalPath = /\/v1\/(traces|metrics|logs)$/;
 const projectsPath = '/api/public/projects';
 
 const exporting = {
-  traces: { POST: exportTraces },
-  metrics: { POST: refuseSignal },
-  logs: { POST: exportLogs },
+  traces: { POST: exportOverHttp(signals.traces) },
+  metrics: { POST: exportOverHttp(signals.metrics) },
+  logs: { POST: exportOverHttp(signals.logs) },
 };
 
 /**

@@ -1,29 +1,31 @@
 import type { IncomingMessage } from 'node:http';
 import { IngestError } from '../../../event/errors.ts';
-import { bodyBytesMax, envelopeBytes } from '../../../platform/limits.ts';
+import { envelopeBytes } from '../../../platform/limits.ts';
 import { bodyTooLarge } from '../body/body.ts';
 import type { DecodeBody } from '../body/decode.ts';
-import type { BatchDecoder, RequestDecoder } from '../ingest-batch.ts';
+import type { RequestDecoder } from '../ingest-batch.ts';
 import type { RpcEncoding } from './encoding.ts';
 
+/** The decoder of a request's encoding. */
+export type DecoderOf<T> = (encoding: {
+  readonly protocol: 'http' | RpcEncoding['protocol'];
+  readonly isJson: boolean;
+}) => RequestDecoder<T>;
+
 /** The decoders of the four encodings: bare or enveloped, protobuf or JSON. */
-export function createRpcDecoders(
-  readers: Record<'protobuf' | 'protobufJson', BatchDecoder['read']>,
-  decodeBody: DecodeBody,
-): (encoding: RpcEncoding) => BatchDecoder {
-  const limits = { bodyBytesMax, decodeBody };
-  const decoders = {
-    bare: {
-      binary: createBareDecoder(readers.protobuf, limits),
-      json: createBareDecoder(readers.protobufJson, limits),
-    },
-    enveloped: {
-      binary: createEnvelopedDecoder(readers.protobuf, limits),
-      json: createEnvelopedDecoder(readers.protobufJson, limits),
-    },
+export function createDecoders<T>(
+  readers: { readonly protobuf: RequestDecoder<T>['read']; readonly json: RequestDecoder<T>['read'] },
+  limits: DecoderLimits,
+): DecoderOf<T> {
+  const decodersOf = (read: RequestDecoder<T>['read']) => ({
+    bare: createBareDecoder(read, limits),
+    enveloped: createEnvelopedDecoder(read, limits),
+  });
+  const decoders = { protobuf: decodersOf(readers.protobuf), json: decodersOf(readers.json) };
+  return ({ protocol, isJson }) => {
+    const isBare = protocol === 'http' || protocol === 'connect';
+    return decoders[isJson ? 'json' : 'protobuf'][isBare ? 'bare' : 'enveloped'];
   };
-  return ({ protocol, isJson }) =>
-    decoders[protocol === 'connect' ? 'bare' : 'enveloped'][isJson ? 'json' : 'binary'];
 }
 
 interface DecoderLimits {
@@ -45,7 +47,7 @@ export function createBareDecoder<T>(
 }
 
 /** Decodes a body that is one message in an envelope, and compressed in it: gRPC and gRPC-Web. */
-export function createEnvelopedDecoder<T>(
+function createEnvelopedDecoder<T>(
   read: RequestDecoder<T>['read'],
   { bodyBytesMax, decodeBody }: DecoderLimits,
 ): RequestDecoder<T> {

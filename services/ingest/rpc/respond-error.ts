@@ -3,7 +3,7 @@ import type { IngestError } from '../../../event/errors.ts';
 import type { AnswerAfterBody } from '../../../platform/http/unread-body.ts';
 import type { FailureLog } from '../respond/failure-log.ts';
 import type { RpcEncoding } from './encoding.ts';
-import type { toConnectError } from './error.ts';
+import { toConnectError } from './error.ts';
 import { sendRpcError } from './respond.ts';
 
 /** Logs an error and sends it in the call's protocol, once the rest of the request's body is read. */
@@ -13,17 +13,15 @@ export type RespondRpcError = (
   error: IngestError,
 ) => Promise<void>;
 
-/** @param options `convert` determines the code and the details for the clients of the service. */
 export function createRespondRpcError(options: {
   answerAfterBody: AnswerAfterBody;
   failures: FailureLog;
-  convert: typeof toConnectError;
 }): RespondRpcError {
-  const { answerAfterBody, failures, convert } = options;
+  const { answerAfterBody, failures } = options;
   return ({ request, response }, encoding, error) => {
     failures.note(error);
     return answerAfterBody(request, response, () =>
-      sendRpcError(response, encoding, convert(error, encoding)),
+      sendRpcError(response, encoding, toConnectError(error, encoding)),
     );
   };
 }

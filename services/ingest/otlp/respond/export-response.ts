@@ -1,21 +1,25 @@
-import { create, toBinary, toJsonString } from '@bufbuild/protobuf';
-import { ExportTraceServiceResponseSchema } from '../../../../gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts';
-import type { SpanBatch } from '../batch/span-batch.ts';
+import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 
-/**
- * The ExportTraceServiceResponse to a request whose events are durable. Filtered spans count as success; `partial_success`
- * reports LLM and tool spans that can never be stored.
- */
-export function encodeExportResponse(
-  { counts: { rejected }, rejection }: Pick<SpanBatch, 'counts' | 'rejection'>,
-  { isJson }: { isJson: boolean },
+/** What the response to an exporter says. With neither member everything was accepted. */
+export interface Answer {
+  /** The number of records that can never be stored, and the field of the signal's response that has it. */
+  readonly rejected?: readonly [field: 'rejectedSpans' | 'rejectedLogRecords', count: number];
+  /** The reason; without rejected records a warning. */
+  readonly message?: string;
+}
+
+/** An Export…ServiceResponse: `partial_success { rejected_…, error_message }`, with the same numbers for all signals. */
+export function encodeAnswer(
+  { rejected, message }: Answer,
+  { isJson }: { readonly isJson: boolean },
 ): Uint8Array {
-  const partialSuccess = {
-    rejectedSpans: BigInt(rejected),
-    errorMessage: `${rejected} of the spans cannot be stored. The first: ${rejection}`,
-  };
-  const response = create(ExportTraceServiceResponseSchema, rejected === 0 ? {} : { partialSuccess });
-  return isJson
-    ? Buffer.from(toJsonString(ExportTraceServiceResponseSchema, response))
-    : toBinary(ExportTraceServiceResponseSchema, response);
+  if (message === undefined) return Buffer.from(isJson ? '{}' : '');
+  if (isJson) {
+    const count = rejected && { [rejected[0]]: String(rejected[1]) };
+    return Buffer.from(JSON.stringify({ partialSuccess: { ...count, errorMessage: message } }));
+  }
+  const partialSuccess = new BinaryWriter();
+  if (rejected !== undefined) partialSuccess.tag(1, WireType.Varint).int64(rejected[1]);
+  partialSuccess.tag(2, WireType.LengthDelimited).string(message);
+  return new BinaryWriter().tag(1, WireType.LengthDelimited).bytes(partialSuccess.finish()).finish();
 }
