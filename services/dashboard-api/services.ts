@@ -15,7 +15,6 @@ import { openSecondStep } from './accounts/second-step.ts';
 import { openSessions } from './accounts/session.ts';
 import { openSessionList } from './accounts/session-list.ts';
 import { openSignIn } from './accounts/sign-in.ts';
-import { openSpaceAdmin } from './admin/space-admin.ts';
 import { type Caller, type FairLimiter, openFairLimiter } from './fair-limiter.ts';
 import { openInstallation } from './installation/installation.ts';
 import { openOperators } from './installation/operators.ts';
@@ -106,7 +105,6 @@ function openSpaceServices(
   config: ConfigWith<'API_KEY_PEPPER'>,
   streams: LiveStreams,
 ): Pick<Services, 'openSpace' | 'openSpaceAdmin'> {
-  const pepper = config.API_KEY_PEPPER;
   const shares = new SpaceShares();
   const noteTime = (spaceId: string, ms: number) => shares.add(spaceId, ms);
   const queries = openFairLimiter(spaceQueryLimits, noteTime);
@@ -123,17 +121,19 @@ function openSpaceServices(
       searchLimiter: limitFor(caller, search),
       openBytes,
     }),
-    openSpaceAdmin: (spaceId, actor) => {
-      const database = limitQueries(spaces, limitFor({ spaceId, holderId: actor.id }, queries));
-      const retentionDaysMax = config.RETENTION_DAYS_MAX;
-      const alerts = {
+    openSpaceAdmin: (spaceId, actor) => ({
+      database: limitQueries(spaces, limitFor({ spaceId, holderId: actor.id }, queries)),
+      spaceId,
+      actor,
+      pepper: config.API_KEY_PEPPER,
+      retentionDaysMax: config.RETENTION_DAYS_MAX,
+      alerts: {
         publicUrl: config.DASHBOARD_PUBLIC_URL,
         hasMail: config.SMTP_URL !== undefined,
         isPrivateAllowed: config.ALERT_TARGETS_PRIVATE,
-      };
-      const inTurn = limitFor({ spaceId, holderId: actor.id }, turns);
-      return openSpaceAdmin({ database, pepper, retentionDaysMax, alerts, inTurn }, spaceId, actor);
-    },
+      },
+      inTurn: limitFor({ spaceId, holderId: actor.id }, turns),
+    }),
   };
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
+import { isoTimes } from '../../../platform/time.ts';
 import { type Actor, runAudited } from '../../../store/accounts/audit/audit.ts';
 import { isMakerTrusted, isOpenInvitation } from '../../../store/accounts/open-invitations.ts';
 import { hashPassword } from '../../../store/accounts/password.ts';
@@ -99,7 +100,7 @@ async function lookAt(database: Database, token: string): Promise<InvitationView
     .innerJoin(spaces, eq(spaces.id, invitations.spaceId))
     .leftJoin(users, eq(users.email, invitations.email))
     .where(and(isOpen(database, token), isNull(spaces.deleteAt)));
-  return row && { ...row, expiresAt: row.expiresAt.toISOString() };
+  return row && isoTimes(row);
 }
 
 /**

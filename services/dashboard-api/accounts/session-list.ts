@@ -1,5 +1,6 @@
 import { and, desc, eq, ne } from 'drizzle-orm';
 import { z } from 'zod';
+import { isoTimes } from '../../../platform/time.ts';
 import { type Actor, runAudited } from '../../../store/accounts/audit/audit.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { sessions } from '../../../store/db/schema.ts';
@@ -67,13 +68,7 @@ async function listSessions(
     .from(sessions)
     .where(and(eq(sessions.userId, userId), isLiveSession))
     .orderBy(desc(sessions.lastUsedAt), sessions.id);
-  return rows.map(({ createdAt, lastUsedAt, expiresAt, ...row }) => ({
-    ...row,
-    createdAt: createdAt.toISOString(),
-    lastUsedAt: lastUsedAt.toISOString(),
-    expiresAt: expiresAt.toISOString(),
-    isCurrent: row.id === sessionId,
-  }));
+  return rows.map((row) => ({ ...isoTimes(row), isCurrent: row.id === sessionId }));
 }
 
 async function endSessions(database: Database, which: ReturnType<typeof and>, actor: Actor): Promise<number> {

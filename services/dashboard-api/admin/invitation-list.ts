@@ -1,6 +1,7 @@
 import { and, count, eq, lt, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
+import { isoTimes } from '../../../platform/time.ts';
 import { type Actor, runAudited, userIdOf, withLeastRole } from '../../../store/accounts/audit/audit.ts';
 import { normalizeEmail } from '../../../store/accounts/email.ts';
 import { isOpenInvitation, leastToInvite } from '../../../store/accounts/open-invitations.ts';
@@ -114,11 +115,7 @@ export async function listInvitations(database: Database, spaceId: string): Prom
     .leftJoin(users, eq(users.id, userIdOf(invitations.createdBy)))
     .where(isOpen(spaceId))
     .orderBy(sql`${invitations.id} DESC`);
-  return rows.map(({ createdAt, expiresAt, ...row }) => ({
-    ...row,
-    createdAt: createdAt.toISOString(),
-    expiresAt: expiresAt.toISOString(),
-  }));
+  return rows.map(isoTimes);
 }
 
 /** Revokes an open invitation. @returns whether the space had it. */

@@ -1,6 +1,6 @@
 import { and, asc, eq, gte } from 'drizzle-orm';
 import { z } from 'zod';
-import { dayMs } from '../../../platform/time.ts';
+import { dayMs, isoTimes } from '../../../platform/time.ts';
 import { prefixOfScope } from '../../../store/accounts/api-key.ts';
 import { userIdOf } from '../../../store/accounts/audit/audit.ts';
 import { keyScopes } from '../../../store/accounts/key-scope.ts';
@@ -68,12 +68,8 @@ export async function listKeys(database: Database, spaceId: string): Promise<Lis
   const daysByKey = Map.groupBy(days, ({ keyId }) => keyId);
   const successors = new Map(keys.flatMap(({ id, replaces }) => (replaces === null ? [] : [[replaces, id]])));
   return keys.map((key) => ({
-    ...key,
+    ...isoTimes(key),
     prefix: prefixOfScope(key.scope),
-    createdAt: key.createdAt.toISOString(),
-    lastUsedAt: key.lastUsedAt?.toISOString() ?? null,
-    expiresAt: key.expiresAt?.toISOString() ?? null,
-    revokedAt: key.revokedAt?.toISOString() ?? null,
     state:
       key.revokedAt !== null
         ? 'revoked'

@@ -1,5 +1,6 @@
 import { and, asc, eq, exists, inArray, ne, or, sql } from 'drizzle-orm';
 import { z } from 'zod';
+import { isoTimes } from '../../../platform/time.ts';
 import { type Actor, runAudited } from '../../../store/accounts/audit/audit.ts';
 import { revokeRights } from '../../../store/accounts/open-invitations.ts';
 import { type Role, roles } from '../../../store/accounts/role.ts';
@@ -37,7 +38,7 @@ export async function listMembers(database: Database, spaceId: string): Promise<
     .innerJoin(users, eq(users.id, memberships.userId))
     .where(eq(memberships.spaceId, spaceId))
     .orderBy(asc(users.email));
-  return rows.map((row) => ({ ...row, emailVerifiedAt: row.emailVerifiedAt?.toISOString() ?? null }));
+  return rows.map(isoTimes);
 }
 
 /**

@@ -9,7 +9,7 @@ import { type AlertCondition, countsEvents, isStateNow, stepMinutesOf } from './
 /** What a rule would have done. */
 export interface AlertPreview {
   /** The times at which it would have fired, and resolved; null when it still fires. */
-  readonly fired: readonly { fromMs: number; toMs: number | null; value: number | null }[];
+  readonly fired: { fromMs: number; toMs: number | null; value: number | null }[];
   /** The current value. */
   readonly value: number | null;
   /** Null for a rule on a current state, which has no history. */

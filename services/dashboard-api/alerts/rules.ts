@@ -10,7 +10,7 @@ import type { AlertCondition } from './rule.ts';
 
 export interface NewRule extends AlertCondition {
   readonly name: string;
-  readonly targetIds: readonly string[];
+  readonly targetIds: string[];
 }
 
 export interface ListedRule extends NewRule {
@@ -144,7 +144,7 @@ export interface HistoryRow {
   readonly change: 'fired' | 'resolved' | 'test';
   readonly at: Date;
   readonly text: string;
-  readonly deliveries: readonly {
+  readonly deliveries: {
     readonly targetId: string;
     readonly state: 'delivered' | 'waiting' | 'failed';
     readonly failure: string | null;

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AuditRow } from '../../../store/accounts/audit/audit-list.ts';
+import { type AuditRow, listAudit } from '../../../store/accounts/audit/audit-list.ts';
 import type { SpaceAdmin } from '../admin/space-admin.ts';
 import { auditPageMax } from '../limits.ts';
 import {
@@ -32,7 +32,7 @@ export async function sendAuditLog(
     );
     using _slot = slots.take(caller, response);
     const admin = services.openSpaceAdmin(spaceId, actor);
-    const first = await admin.listAudit({ limit: auditPageMax });
+    const first = await listAudit(admin.database, spaceId, { limit: auditPageMax });
     response.writeHead(200, {
       ...downloadHeaders,
       'Content-Type': 'application/x-ndjson',
@@ -49,11 +49,12 @@ export async function sendAuditLog(
 }
 
 /** Yields the lines of one page at a time. */
-async function* toLines(admin: SpaceAdmin, first: AuditRow[]): AsyncGenerator<string> {
+async function* toLines({ database, spaceId }: SpaceAdmin, first: AuditRow[]): AsyncGenerator<string> {
   let rows = first;
   while (rows.length > 0) {
     yield rows.map((row) => `${JSON.stringify(row)}\n`).join('');
     const before = rows.at(-1)?.id;
-    rows = rows.length < auditPageMax ? [] : await admin.listAudit({ before, limit: auditPageMax });
+    rows =
+      rows.length < auditPageMax ? [] : await listAudit(database, spaceId, { before, limit: auditPageMax });
   }
 }

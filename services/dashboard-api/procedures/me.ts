@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { isoTimes } from '../../../platform/time.ts';
 import { roles } from '../../../store/accounts/role.ts';
-import type { SessionUser, UserSpace } from '../accounts/session.ts';
+import type { SessionUser } from '../accounts/session.ts';
 import { enrolleeProcedure } from '../trpc/trpc.ts';
 
 /** A space of the user, with the user's role in it. */
@@ -13,10 +14,6 @@ export const ownSpace = z
     deleteAt: z.iso.datetime().nullable(),
   })
   .meta({ id: 'OwnSpace' });
-
-export function showOwnSpace({ deleteAt, ...space }: UserSpace): z.infer<typeof ownSpace> {
-  return { ...space, deleteAt: deleteAt?.toISOString() ?? null };
-}
 
 /** The second factors that a user has. A code is one of the authenticator app, or a recovery code. */
 export const secondFactors = z
@@ -59,7 +56,7 @@ export function describeUser({
 }: SessionUser): Me {
   return {
     user: { id: userId, email, hasPassword, secondFactors, mustEnrol, isOperator },
-    spaces: spaces.map(showOwnSpace),
+    spaces: spaces.map(isoTimes),
     currentSpaceId,
   };
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isoTimes } from '../../../platform/time.ts';
 import { listSenders, type Sender } from '../../../store/senders.ts';
 import { listLargeTraces } from '../../../store/traces/unresolved-traces.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
@@ -48,10 +49,5 @@ export const senders = router({
   /** The programs and libraries that sent spans to the space, and the outcome of their spans, most recently seen first. */
   list: spaceProcedure('viewer', { isStatistics: true })
     .output(z.array(sender))
-    .query(async ({ ctx }) =>
-      (await listSenders(ctx.space.database, ctx.space.spaceId)).map(({ lastSeenAt, ...counts }) => ({
-        ...counts,
-        lastSeenAt: lastSeenAt.toISOString(),
-      })),
-    ),
+    .query(async ({ ctx }) => (await listSenders(ctx.space.database, ctx.space.spaceId)).map(isoTimes)),
 });

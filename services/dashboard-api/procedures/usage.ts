@@ -3,8 +3,15 @@ import { z } from 'zod';
 import { day } from '../../../platform/instant.ts';
 import { dayMs } from '../../../platform/time.ts';
 import { dayOf } from '../../../store/accounts/month.ts';
-import { readUsage, type Usage, type UsageDay, type UsageMonth } from '../../../store/accounts/usage.ts';
-import { usageDaysMax } from '../limits.ts';
+import {
+  readUsage,
+  readUsageDays,
+  readUsageMonths,
+  type Usage,
+  type UsageDay,
+  type UsageMonth,
+} from '../../../store/accounts/usage.ts';
+import { usageDaysMax, usageMonthsMax } from '../limits.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
 
 const range = z
@@ -68,11 +75,11 @@ export const usage = router({
       if (Date.parse(to) - Date.parse(from) >= usageDaysMax * dayMs) {
         throw new TRPCError({ code: 'BAD_REQUEST', message: `from: at most ${usageDaysMax} days before to` });
       }
-      return ctx.admin.usageDays({ from, to });
+      return readUsageDays(ctx.space.database, ctx.space.spaceId, { from, to });
     }),
 
   /** The months with events including the current one, newest first; at most three years. */
   months: spaceProcedure('viewer', { isStatistics: true })
     .output(z.array(usageMonth))
-    .query(({ ctx }) => ctx.admin.usageMonths()),
+    .query(({ ctx }) => readUsageMonths(ctx.space.database, ctx.space.spaceId, usageMonthsMax)),
 });

@@ -1,5 +1,6 @@
 import { count, eq } from 'drizzle-orm';
 import { z } from 'zod';
+import { isoTimes } from '../../../platform/time.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { passkeys, recoveryCodes, totpSecrets } from '../../../store/db/schema.ts';
 
@@ -40,12 +41,8 @@ export async function listFactors(database: Database, userId: string): Promise<L
     database.select({ left: count() }).from(recoveryCodes).where(eq(recoveryCodes.userId, userId)),
   ]);
   return {
-    totp: totp[0] === undefined ? null : { createdAt: totp[0].createdAt.toISOString() },
-    passkeys: keys.map(({ createdAt, lastUsedAt, ...key }) => ({
-      ...key,
-      createdAt: createdAt.toISOString(),
-      lastUsedAt: lastUsedAt?.toISOString() ?? null,
-    })),
+    totp: totp[0] === undefined ? null : isoTimes(totp[0]),
+    passkeys: keys.map(isoTimes),
     recoveryCodesLeft: codes[0]?.left ?? 0,
   };
 }

@@ -1,6 +1,7 @@
 import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { instant } from '../../../../platform/instant.ts';
+import { isoTimes } from '../../../../platform/time.ts';
 import { isEmail } from '../../../../store/accounts/email.ts';
 import { emailCharsMax } from '../../../../store/accounts/limits.ts';
 import {
@@ -9,7 +10,15 @@ import {
   targetsOfRuleMax,
   testsPerMinuteMax,
 } from '../../alerts/limits.ts';
-import type { ListedTarget } from '../../alerts/targets.ts';
+import { previewRule } from '../../alerts/preview.ts';
+import { listHistory, listRules, muteRule, removeRule, saveRule } from '../../alerts/rules.ts';
+import {
+  createTarget,
+  type ListedTarget,
+  listTargets,
+  removeTarget,
+  testTarget,
+} from '../../alerts/targets.ts';
 import { router, spaceProcedure } from '../../trpc/trpc.ts';
 import { name } from '../account-inputs.ts';
 import { condition, historyRow, listedRule, listedTarget, preview } from './alert-shapes.ts';
@@ -20,37 +29,20 @@ const id = z.object({ id: z.guid() });
 export const alerts = router({
   list: spaceProcedure('viewer')
     .output(z.array(listedRule))
-    .query(async ({ ctx }) =>
-      (await ctx.admin.alerts.listRules()).map(
-        ({ since, mutedUntil, evaluatedUntil, targetIds, ...rule }) => ({
-          ...rule,
-          targetIds: [...targetIds],
-          since: since.toISOString(),
-          mutedUntil: mutedUntil?.toISOString() ?? null,
-          evaluatedUntil: evaluatedUntil.toISOString(),
-        }),
-      ),
-    ),
+    .query(async ({ ctx: { admin } }) => (await listRules(admin.database, admin.spaceId)).map(isoTimes)),
 
   /** The last changes of alerts, newest first, with the outcome of their deliveries. */
   history: spaceProcedure('viewer')
     .output(z.array(historyRow))
-    .query(async ({ ctx }) =>
-      (await ctx.admin.alerts.history()).map(({ at, deliveries, ...row }) => ({
-        ...row,
-        at: at.toISOString(),
-        deliveries: [...deliveries],
-      })),
-    ),
+    .query(async ({ ctx: { admin } }) => (await listHistory(admin.database, admin.spaceId)).map(isoTimes)),
 
   /** When the rule would have fired in the last week (by an additional property: in the last hours, if there are many events), in steps of at least five minutes. Changes nothing. */
   preview: spaceProcedure('admin')
     .input(condition)
     .output(preview)
-    .query(async ({ ctx, input: { spaceId: _space, ...rule } }) => {
+    .query(({ ctx: { admin }, input: { spaceId: _space, ...rule } }) => {
       requireMeasurable(rule);
-      const { fired, ...rest } = await ctx.admin.alerts.preview(rule);
-      return { ...rest, fired: [...fired] };
+      return previewRule(admin.database, admin.spaceId, rule, Date.now());
     }),
 
   /** Creates a rule, or replaces the one with this id, which then starts without an alert. */
@@ -63,9 +55,11 @@ export const alerts = router({
       }),
     )
     .output(id)
-    .mutation(async ({ ctx, input: { spaceId: _space, id: changed, ...rule } }) => {
+    .mutation(async ({ ctx: { admin, actor }, input: { spaceId: _space, id: changed, ...rule } }) => {
       requireMeasurable(rule);
-      const saved = await ctx.admin.alerts.saveRule(changed, rule);
+      const saved = await admin.inTurn(() =>
+        saveRule(admin.database, admin.spaceId, { id: changed, rule, actor }),
+      );
       if (saved === 'too_many')
         throw new TRPCError({ code: 'TOO_MANY_REQUESTS', message: 'The space has too many alerts.' });
       if (saved === 'no_rule') throw missing('alert');
@@ -76,25 +70,26 @@ export const alerts = router({
   remove: spaceProcedure('admin')
     .input(id)
     .output(z.void())
-    .mutation(async ({ ctx, input }) => {
-      if (!(await ctx.admin.alerts.removeRule(input.id))) throw missing('alert');
+    .mutation(async ({ ctx: { admin, actor }, input }) => {
+      const removed = { id: input.id, actor };
+      if (!(await removeRule(admin.database, admin.spaceId, removed))) throw missing('alert');
     }),
 
   /** Sends nothing until then; null ends it. */
   mute: spaceProcedure('admin')
     .input(id.extend({ until: instant.nullable() }))
     .output(z.void())
-    .mutation(async ({ ctx, input: { id: muted, until } }) => {
-      const at = until === null ? null : new Date(until);
-      if (!(await ctx.admin.alerts.muteRule(muted, at))) throw missing('alert');
+    .mutation(async ({ ctx: { admin, actor }, input: { id: muted, until } }) => {
+      const change = { id: muted, until: until === null ? null : new Date(until), actor };
+      if (!(await muteRule(admin.database, admin.spaceId, change))) throw missing('alert');
     }),
 
   /** Where alerts are sent, and what the operator has configured. */
   targets: spaceProcedure('admin')
     .output(z.object({ targets: z.array(listedTarget), hasMail: z.boolean(), isPrivateAllowed: z.boolean() }))
-    .query(async ({ ctx }) => {
-      const { hasMail, isPrivateAllowed } = ctx.admin.alerts;
-      return { targets: await ctx.admin.alerts.listTargets(), hasMail, isPrivateAllowed };
+    .query(async ({ ctx: { admin } }) => {
+      const { hasMail, isPrivateAllowed } = admin.alerts;
+      return { targets: await listTargets(admin.database, admin.spaceId), hasMail, isPrivateAllowed };
     }),
 
   /** Adds a target. The secret of a webhook is only returned here. */
@@ -108,9 +103,12 @@ export const alerts = router({
       }),
     )
     .output(z.object({ id: z.guid(), secret: z.string().nullable() }))
-    .mutation(async ({ ctx, input: { spaceId: _space, ...target } }) => {
-      requireAddress(target, ctx.admin.alerts.isPrivateAllowed);
-      const created = await ctx.admin.alerts.createTarget(target);
+    .mutation(async ({ ctx: { admin, actor }, input: { spaceId: _space, ...target } }) => {
+      requireAddress(target, admin.alerts.isPrivateAllowed);
+      const { pepper } = admin;
+      const created = await admin.inTurn(() =>
+        createTarget(admin.database, admin.spaceId, { target, actor, pepper }),
+      );
       if (created !== undefined) return created;
       throw new TRPCError({ code: 'TOO_MANY_REQUESTS', message: 'The space has too many targets.' });
     }),
@@ -118,16 +116,20 @@ export const alerts = router({
   removeTarget: spaceProcedure('admin')
     .input(id)
     .output(z.void())
-    .mutation(async ({ ctx, input }) => {
-      if (!(await ctx.admin.alerts.removeTarget(input.id))) throw missing('target');
+    .mutation(async ({ ctx: { admin, actor }, input }) => {
+      const removed = { id: input.id, actor };
+      if (!(await removeTarget(admin.database, admin.spaceId, removed))) throw missing('target');
     }),
 
   /** Sends a test message to the target. The history shows the outcome. */
   testTarget: spaceProcedure('admin')
     .input(id)
     .output(z.void())
-    .mutation(async ({ ctx, input }) => {
-      const failed = await ctx.admin.alerts.testTarget(input.id);
+    .mutation(async ({ ctx: { admin, actor }, input }) => {
+      const { publicUrl } = admin.alerts;
+      const failed = await admin.inTurn(() =>
+        testTarget(admin.database, admin.spaceId, { id: input.id, actor, publicUrl }),
+      );
       if (failed === 'no_target') throw missing('target');
       if (failed === 'too_many')
         throw new TRPCError({

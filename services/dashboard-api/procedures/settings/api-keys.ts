@@ -2,10 +2,15 @@ import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { instant } from '../../../../platform/instant.ts';
 import { hourMs } from '../../../../platform/time.ts';
-import type { IssuedApiKey } from '../../../../store/accounts/api-keys.ts';
+import {
+  type IssuedApiKey,
+  issueApiKeyBelow,
+  revokeApiKey,
+  rollApiKey,
+} from '../../../../store/accounts/api-keys.ts';
 import { keyScopes } from '../../../../store/accounts/key-scope.ts';
-import { listedApiKey } from '../../admin/key-list.ts';
-import { keyOverlapHoursDefault, keyOverlapHoursMax } from '../../limits.ts';
+import { listedApiKey, listKeys } from '../../admin/key-list.ts';
+import { apiKeysMax, keyOverlapHoursDefault, keyOverlapHoursMax } from '../../limits.ts';
 import { router, spaceProcedure } from '../../trpc/trpc.ts';
 import { name } from '../account-inputs.ts';
 
@@ -22,7 +27,7 @@ export const apiKeys = router({
   /** All keys including revoked and expired ones, oldest first. */
   list: spaceProcedure('admin')
     .output(z.array(listedApiKey))
-    .query(({ ctx }) => ctx.admin.listKeys()),
+    .query(({ ctx: { admin } }) => listKeys(admin.database, admin.spaceId)),
 
   /** Creates a key: one that sends events, or with another `scope` a read key. `apiKey` is the key itself, which is only returned here. Without `expiresAt` it never expires. */
   create: spaceProcedure('admin', { isConfirmed: true })
@@ -34,12 +39,13 @@ export const apiKeys = router({
       }),
     )
     .output(issuedApiKey)
-    .mutation(async ({ ctx, input }) => {
+    .mutation(async ({ ctx: { admin, actor }, input: { name, scope, ...input } }) => {
       const expiresAt = input.expiresAt === undefined ? undefined : new Date(input.expiresAt);
       if (expiresAt !== undefined && expiresAt.getTime() <= Date.now()) {
         throw new TRPCError({ code: 'BAD_REQUEST', message: 'expiresAt: must be in the future' });
       }
-      const created = await ctx.admin.createKey({ name: input.name, expiresAt, scope: input.scope });
+      const key = { name, scope, expiresAt, pepper: admin.pepper, actor, keysMax: apiKeysMax };
+      const created = await admin.inTurn(() => issueApiKeyBelow(admin.database, admin.spaceId, key));
       if (created !== undefined) return created;
       throw new TRPCError({
         code: 'TOO_MANY_REQUESTS',
@@ -59,8 +65,9 @@ export const apiKeys = router({
       }),
     )
     .output(issuedApiKey)
-    .mutation(async ({ ctx, input: { keyId, overlapHours } }) => {
-      const rolled = await ctx.admin.rollKey({ keyId, overlapMs: overlapHours * hourMs });
+    .mutation(async ({ ctx: { admin, actor }, input: { keyId, overlapHours } }) => {
+      const key = { keyId, overlapMs: overlapHours * hourMs, pepper: admin.pepper, actor };
+      const rolled = await rollApiKey(admin.database, admin.spaceId, key);
       if (rolled !== undefined) return rolled;
       throw new TRPCError({
         code: 'NOT_FOUND',
@@ -72,8 +79,9 @@ export const apiKeys = router({
   revoke: spaceProcedure('admin')
     .input(z.object({ keyId: z.guid() }))
     .output(z.void())
-    .mutation(async ({ ctx, input }) => {
-      if (await ctx.admin.revokeKey(input.keyId)) return;
+    .mutation(async ({ ctx: { admin, actor }, input }) => {
+      const { database, spaceId } = admin;
+      if ((await revokeApiKey(database, input.keyId, { spaceId, actor })) !== undefined) return;
       throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no such key.' });
     }),
 });

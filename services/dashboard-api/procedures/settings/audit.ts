@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { auditRow } from '../../../../store/accounts/audit/audit-list.ts';
+import { auditRow, listAudit } from '../../../../store/accounts/audit/audit-list.ts';
 import { auditPageDefault, auditPageMax } from '../../limits.ts';
 import { router, spaceProcedure } from '../../trpc/trpc.ts';
 import { plainText } from '../account-inputs.ts';
@@ -20,8 +20,8 @@ export const audit = router({
   list: spaceProcedure('admin')
     .input(page)
     .output(z.object({ rows: z.array(auditRow), nextCursor: z.guid().nullable() }))
-    .query(async ({ ctx, input: { limit, cursor, action, actor } }) => {
-      const rows = await ctx.admin.listAudit({ before: cursor, action, actor, limit });
+    .query(async ({ ctx: { admin }, input: { limit, cursor: before, action, actor } }) => {
+      const rows = await listAudit(admin.database, admin.spaceId, { before, action, actor, limit });
       const last = rows.length === limit ? rows.at(-1) : undefined;
       return { rows, nextCursor: last?.id ?? null };
     }),

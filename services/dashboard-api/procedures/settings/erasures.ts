@@ -1,11 +1,18 @@
 import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { columnCharsMax } from '../../../../event/limits.ts';
-import type { ErasurePreview } from '../../../../operations/erasure/preview.ts';
+import { type ErasurePreview, previewErasure } from '../../../../operations/erasure/preview.ts';
 import type { EventsSubject } from '../../../../operations/erasure/subject.ts';
-import type { CompletedErasure, OpenRequest } from '../../../../operations/erasure-requests/requests.ts';
+import {
+  type CompletedErasure,
+  listErasures,
+  listRequests,
+  type OpenRequest,
+  requestErasure,
+} from '../../../../operations/erasure-requests/requests.ts';
 import { pastInstant } from '../../../../platform/instant.ts';
-import { reasonCharsMax } from '../../limits.ts';
+import { isoTimes } from '../../../../platform/time.ts';
+import { erasurePreviewMs, reasonCharsMax } from '../../limits.ts';
 import { router, spaceProcedure } from '../../trpc/trpc.ts';
 
 const kind = z.enum(['before', 'thread', 'user']);
@@ -75,7 +82,9 @@ export const erasures = router({
   preview: spaceProcedure('owner')
     .input(subjectInput)
     .output(preview)
-    .query(({ ctx, input }) => ctx.admin.previewErasure(toSubject(input))),
+    .query(({ ctx: { admin }, input }) =>
+      previewErasure(admin.database, admin.spaceId, toSubject(input), erasurePreviewMs),
+    ),
 
   /** Requests an erasure. A writer begins it within seconds; then it cannot be undone. */
   request: spaceProcedure('owner', { isConfirmed: true })
@@ -86,8 +95,9 @@ export const erasures = router({
       }),
     )
     .output(z.object({ id: z.guid() }))
-    .mutation(async ({ ctx, input: { reason, ...subject } }) => {
-      const id = await ctx.admin.requestErasure(toSubject(subject), reason === '' ? undefined : reason);
+    .mutation(async ({ ctx: { admin, actor }, input: { reason, ...input } }) => {
+      const request = { subject: toSubject(input), reason: reason === '' ? undefined : reason, actor };
+      const id = await admin.inTurn(() => requestErasure(admin.database, admin.spaceId, request));
       if (id !== undefined) return { id };
       throw new TRPCError({
         code: 'TOO_MANY_REQUESTS',
@@ -98,19 +108,12 @@ export const erasures = router({
   /** Requested erasures that are not complete, oldest first, and completed ones with their receipts, newest first. */
   list: spaceProcedure('admin')
     .output(z.object({ requests: z.array(openRequest), completed: z.array(completed) }))
-    .query(async ({ ctx }) => {
-      const { requests, erasures } = await ctx.admin.listErasures();
-      return {
-        requests: requests.map(({ createdAt, startedAt, ...request }) => ({
-          ...request,
-          createdAt: createdAt.toISOString(),
-          startedAt: startedAt?.toISOString() ?? null,
-        })),
-        completed: erasures.map(({ completedAt, ...erasure }) => ({
-          ...erasure,
-          completedAt: completedAt.toISOString(),
-        })),
-      };
+    .query(async ({ ctx: { admin } }) => {
+      const [requests, erasures] = await Promise.all([
+        listRequests(admin.database, admin.spaceId),
+        listErasures(admin.database, admin.spaceId),
+      ]);
+      return { requests: requests.map(isoTimes), completed: erasures.map(isoTimes) };
     }),
 });
 

@@ -5,7 +5,13 @@ import { hasRole } from '../../../../store/accounts/role.ts';
 import { actorOf, requireSignedIn } from '../../access.ts';
 import { invitationView } from '../../accounts/invitations.ts';
 import { invitationTtlHoursDefault, invitationTtlHoursMax } from '../../accounts/limits.ts';
-import { createdInvitation, openInvitation } from '../../admin/invitation-list.ts';
+import {
+  createdInvitation,
+  createInvitation,
+  listInvitations,
+  openInvitation,
+  revokeInvitation,
+} from '../../admin/invitation-list.ts';
 import { publicProcedure, requirePasswords, router, spaceProcedure } from '../../trpc/trpc.ts';
 import { email, newPassword, role, token } from '../account-inputs.ts';
 import { startSession } from '../start-session.ts';
@@ -15,7 +21,7 @@ export const invitations = router({
   /** The space's invitations that can still be accepted, newest first. */
   list: spaceProcedure('admin')
     .output(z.array(openInvitation))
-    .query(({ ctx }) => ctx.admin.listInvitations()),
+    .query(({ ctx: { admin } }) => listInvitations(admin.database, admin.spaceId)),
 
   /**
    * Invites a person by e-mail address. Returns the token of the link `/invitation#<token>`, only once. Only an owner may invite
@@ -30,11 +36,13 @@ export const invitations = router({
       }),
     )
     .output(createdInvitation)
-    .mutation(async ({ ctx, input: { email, role, ttlHours } }) => {
-      if (!hasRole(ctx.role, leastToInvite(role))) {
+    .mutation(async ({ ctx: { admin, actor, role: ownRole }, input: { email, role, ttlHours } }) => {
+      if (!hasRole(ownRole, leastToInvite(role))) {
         throw new TRPCError({ code: 'FORBIDDEN', message: 'Only an owner may invite an owner.' });
       }
-      const created = await ctx.admin.createInvitation({ email, role, ttlHours });
+      const created = await admin.inTurn(() =>
+        createInvitation(admin.database, admin.spaceId, { email, role, ttlHours, actor }),
+      );
       if (created === 'is_member') {
         throw new TRPCError({ code: 'CONFLICT', message: 'This user is already a member.' });
       }
@@ -51,8 +59,8 @@ export const invitations = router({
   revoke: spaceProcedure('admin')
     .input(z.object({ id: z.guid() }))
     .output(z.void())
-    .mutation(async ({ ctx, input }) => {
-      if (!(await ctx.admin.revokeInvitation(input.id))) {
+    .mutation(async ({ ctx: { admin, actor }, input: { id } }) => {
+      if (!(await revokeInvitation(admin.database, admin.spaceId, { id, actor }))) {
         throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no such open invitation.' });
       }
     }),

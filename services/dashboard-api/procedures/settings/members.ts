@@ -1,6 +1,7 @@
 import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
-import { type MemberChange, member } from '../../admin/members.ts';
+import { endSessionsOfMember } from '../../admin/member-sessions.ts';
+import { changeRole, listMembers, type MemberChange, member, removeMember } from '../../admin/members.ts';
 import { router, spaceProcedure } from '../../trpc/trpc.ts';
 import { role } from '../account-inputs.ts';
 
@@ -8,30 +9,30 @@ export const members = router({
   /** The members of the space, ordered by e-mail address. */
   list: spaceProcedure('member')
     .output(z.array(member))
-    .query(({ ctx }) => ctx.admin.listMembers()),
+    .query(({ ctx: { admin } }) => listMembers(admin.database, admin.spaceId)),
 
   /** Changes a member's role. Only owners may change or make owners; the last owner cannot be demoted. */
   setRole: spaceProcedure('admin', { isConfirmed: true })
     .input(z.object({ userId: z.guid(), role }))
     .output(z.void())
-    .mutation(async ({ ctx, input: { userId, role } }) => {
-      throwUnlessChanged(await ctx.admin.changeRole({ userId, role }));
+    .mutation(async ({ ctx: { admin, actor }, input: { userId, role } }) => {
+      throwUnlessChanged(await changeRole(admin.database, admin.spaceId, { userId, role, actor }));
     }),
 
   /** Removes a member from the space. Only owners may remove owners; the last owner cannot be removed. */
   remove: spaceProcedure('admin', { isConfirmed: true })
     .input(z.object({ userId: z.guid() }))
     .output(z.void())
-    .mutation(async ({ ctx, input }) => {
-      throwUnlessChanged(await ctx.admin.removeMember(input.userId));
+    .mutation(async ({ ctx: { admin, actor }, input: { userId } }) => {
+      throwUnlessChanged(await removeMember(admin.database, admin.spaceId, { userId, actor }));
     }),
 
   /** Ends all sessions of a member, in all browsers, so that the member has to sign in again. Only owners may end those of owners. */
   endSessions: spaceProcedure('admin')
     .input(z.object({ userId: z.guid() }))
     .output(z.object({ ended: z.number() }))
-    .mutation(async ({ ctx, input }) => {
-      const ended = await ctx.admin.endSessions(input.userId);
+    .mutation(async ({ ctx: { admin, actor }, input: { userId } }) => {
+      const ended = await endSessionsOfMember(admin.database, admin.spaceId, { userId, actor });
       if (typeof ended === 'number') return { ended };
       throw memberFailure(ended);
     }),

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { instant } from '../../../../platform/instant.ts';
-import type { QuarantineEntry } from '../../../../store/write/quarantine.ts';
-import type { ReplayResult } from '../../../../store/write/replay.ts';
+import { isoTimes } from '../../../../platform/time.ts';
+import { listQuarantine, type QuarantineEntry } from '../../../../store/write/quarantine.ts';
+import { type ReplayResult, replayQuarantined } from '../../../../store/write/replay.ts';
 import { quarantinePageMax, replayedAtOnceMax } from '../../limits.ts';
 import { router, spaceProcedure } from '../../trpc/trpc.ts';
 
@@ -43,15 +44,10 @@ export const quarantine = router({
   list: spaceProcedure('admin')
     .input(page)
     .output(z.object({ entries: z.array(quarantineEntry), nextCursor: position.nullable() }))
-    .query(async ({ ctx, input: { limit, cursor } }) => {
+    .query(async ({ ctx: { admin }, input: { limit, cursor } }) => {
       const after = cursor && { id: cursor.id, quarantinedAt: new Date(cursor.quarantinedAt) };
-      const entries = (await ctx.admin.listQuarantine({ after, limit })).map(
-        ({ receivedAt, quarantinedAt, ...entry }) => ({
-          ...entry,
-          receivedAt: receivedAt.toISOString(),
-          quarantinedAt: quarantinedAt.toISOString(),
-        }),
-      );
+      const found = await listQuarantine(admin.database, admin.spaceId, { after, limit });
+      const entries = found.map(isoTimes);
       const last = entries.length === limit ? entries.at(-1) : undefined;
       return { entries, nextCursor: last ? { quarantinedAt: last.quarantinedAt, id: last.id } : null };
     }),
@@ -63,5 +59,7 @@ export const quarantine = router({
   replay: spaceProcedure('admin')
     .input(z.object({ ids: z.array(z.guid()).min(1).max(replayedAtOnceMax) }))
     .output(replayResult)
-    .mutation(({ ctx, input }) => ctx.admin.replay(input.ids)),
+    .mutation(({ ctx: { admin, actor }, input: { ids } }) =>
+      replayQuarantined(admin.database, { spaceId: admin.spaceId, ids, actor }),
+    ),
 });

@@ -1,12 +1,14 @@
 import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
+import { deleteSpace, restoreSpace } from '../../../../operations/erasure-requests/space-deletion.ts';
 import { retentionDaysMax } from '../../../../platform/config/limits.ts';
+import { isoTimes } from '../../../../platform/time.ts';
 import { roles } from '../../../../store/accounts/role.ts';
-import type { Space } from '../../../../store/accounts/spaces.ts';
-import type { RetentionPreview } from '../../../../store/retention/retention-preview.ts';
+import { changeSpace, readSpace, type Space } from '../../../../store/accounts/spaces.ts';
+import { previewRetention, type RetentionPreview } from '../../../../store/retention/retention-preview.ts';
 import { anySpaceProcedure, router, spaceProcedure, userProcedure } from '../../trpc/trpc.ts';
 import { name } from '../account-inputs.ts';
-import { ownSpace, showOwnSpace } from '../me.ts';
+import { ownSpace } from '../me.ts';
 
 const shownSpace = z
   .object({
@@ -43,16 +45,15 @@ const retentionPreview = z
 
 export const spaces = router({
   /** The user's spaces with the role in each. */
-  list: userProcedure.output(z.array(ownSpace)).query(({ ctx }) => ctx.user.spaces.map(showOwnSpace)),
+  list: userProcedure.output(z.array(ownSpace)).query(({ ctx }) => ctx.user.spaces.map(isoTimes)),
 
   /** The space with the settings of its operator: plan, limit, billing state and retention. */
   get: spaceProcedure('viewer', { isStatistics: true })
     .output(shownSpace.extend({ role: z.enum(roles) }))
-    .query(async ({ ctx }) => {
-      const space = await ctx.admin.readSpace();
-      if (space === undefined) throw noSuchSpace();
-      return { ...showSpace(space), role: ctx.role };
-    }),
+    .query(async ({ ctx: { admin, role } }) => ({
+      ...showSpace(await readSpace(admin.database, admin.spaceId)),
+      role,
+    })),
 
   /** Creates a space with the user as owner. Its limit is the operator's NEW_SPACE_MONTHLY_EVENTS. */
   create: anySpaceProcedure('owner')
@@ -67,34 +68,26 @@ export const spaces = router({
   rename: spaceProcedure('admin')
     .input(z.object({ name }))
     .output(shownSpace)
-    .mutation(async ({ ctx, input }) => {
-      const space = await ctx.admin.rename(input.name);
-      if (space === undefined) throw noSuchSpace();
-      return showSpace(space);
-    }),
+    .mutation(async ({ ctx: { admin, actor }, input: { name } }) =>
+      showSpace(await changeSpace(admin.database, admin.spaceId, { name }, actor)),
+    ),
 
   /** What a retention would delete now. Changes nothing. */
   previewRetention: spaceProcedure('admin')
     .input(retentionInput)
     .output(retentionPreview)
-    .query(async ({ ctx, input }) => {
-      const { cutoff, oldest, ...preview } = await ctx.admin.previewRetention(input.retentionDays);
-      return {
-        ...preview,
-        cutoff: cutoff?.toISOString() ?? null,
-        oldest: oldest?.toISOString() ?? null,
-      };
+    .query(async ({ ctx: { admin }, input: { retentionDays } }) => {
+      const now = { nowMs: Date.now(), retentionDaysMax: admin.retentionDaysMax };
+      return isoTimes(await previewRetention(admin.database, admin.spaceId, retentionDays, now));
     }),
 
   /** Sets the retention. Expired events are deleted permanently within minutes. */
   setRetention: spaceProcedure('owner', { isConfirmed: true })
     .input(retentionInput)
     .output(shownSpace)
-    .mutation(async ({ ctx, input }) => {
-      const space = await ctx.admin.setRetention(input.retentionDays);
-      if (space === undefined) throw noSuchSpace();
-      return showSpace(space);
-    }),
+    .mutation(async ({ ctx: { admin, actor }, input: { retentionDays } }) =>
+      showSpace(await changeSpace(admin.database, admin.spaceId, { retentionDays }, actor)),
+    ),
 
   /**
    * Marks the space as deleted. Its keys are refused and its data cannot be read from now on; after a day everything of it is deleted
@@ -108,22 +101,19 @@ export const spaces = router({
       }),
     )
     .output(shownSpace)
-    .mutation(async ({ ctx, input }) => {
-      const current = await ctx.admin.readSpace();
-      if (current === undefined) throw noSuchSpace();
-      if (current.name !== input.name)
+    .mutation(async ({ ctx: { admin, actor }, input: { name } }) => {
+      const current = showSpace(await readSpace(admin.database, admin.spaceId));
+      if (current.name !== name)
         throw new TRPCError({ code: 'BAD_REQUEST', message: 'name: must be the name of the space.' });
-      const space = await ctx.admin.deleteSpace();
-      if (space === undefined) throw noSuchSpace();
-      return showSpace(space);
+      return showSpace(await deleteSpace(admin.database, admin.spaceId, { actor }));
     }),
 
   /** Takes the deletion of the space back, until it begins: keys and members have their access again. */
   restore: spaceProcedure('owner', { isConfirmed: true, isOfDeleted: true })
     .output(shownSpace)
-    .mutation(async ({ ctx }) => {
-      const space = await ctx.admin.restoreSpace();
-      if (space !== undefined) return showSpace(space);
+    .mutation(async ({ ctx: { admin, actor } }) => {
+      const space = await restoreSpace(admin.database, admin.spaceId, actor);
+      if (space !== undefined) return isoTimes(space);
       throw new TRPCError({
         code: 'CONFLICT',
         message: 'The space is not marked as deleted, or its deletion has begun.',
@@ -138,10 +128,8 @@ export const spaces = router({
     }),
 });
 
-function showSpace({ createdAt, deleteAt, ...space }: Space) {
-  return { ...space, createdAt: createdAt.toISOString(), deleteAt: deleteAt?.toISOString() ?? null };
-}
-
-function noSuchSpace(): TRPCError {
-  return new TRPCError({ code: 'NOT_FOUND', message: 'There is no such space.' });
+/** @throws TRPCError NOT_FOUND for a space that was deleted meanwhile. */
+function showSpace(space: Space | undefined) {
+  if (space !== undefined) return isoTimes(space);
+  throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no such space.' });
 }
