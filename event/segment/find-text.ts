@@ -1,26 +1,41 @@
 import { skipSpace } from '../json/scan.ts';
 import { locateEvents } from './cut.ts';
 
-/** A text to search for in the JSON of events as it was sent. */
-export interface WantedText {
-  /** The spellings of the text in JSON that are searched for. */
-  readonly spellings: readonly string[];
-  readonly matchCase: boolean;
-}
+/** A text to search for in the JSON of events as it was sent: see {@link wantedText}. */
+export type WantedText = RegExp;
+
+/** What JSON escapes with one letter. */
+const shortEscapes: Readonly<Record<string, string>> = {
+  '"': '"',
+  '\\': '\\',
+  '/': '/',
+  '\b': 'b',
+  '\f': 'f',
+  '\n': 'n',
+  '\r': 'r',
+  '\t': 't',
+};
+
+/** The characters that JSON has to escape. */
+const escapedAlways = /["\\\p{Cc}]/u;
 
 /**
- * Prepares a search. Encoders differ in what they escape: only what JSON requires, all non-ASCII characters
- * (Python's default), or `/` (PHP). Text whose escapes are mixed is not found.
+ * Prepares a search. Encoders differ in what they escape: only what JSON requires, all non-ASCII characters (Python's default), `/`
+ * (PHP) or `<` (Go). So each character is searched for as itself and as its escapes. Without `matchCase` these are also the escapes
+ * of its other cases: `П` and `п` have different ones. Cases are those of Unicode's simple case folding, as in filters by text
+ * (`store/read/folded-text.ts`).
  */
 export function wantedText(text: string, matchCase: boolean): WantedText {
-  const wanted = matchCase ? text : text.toLowerCase();
-  const escaped = JSON.stringify(wanted).slice(1, -1);
-  const ascii = escapeAll(escaped, (hex) => hex);
-  const spellings = [escaped, ascii, matchCase ? escapeAll(escaped, (hex) => hex.toUpperCase()) : ascii];
-  return {
-    spellings: [...new Set(spellings.flatMap((one) => [one, one.replaceAll('/', '\\/')]))],
-    matchCase,
-  };
+  const source = Array.from(text, (character) => {
+    const own = shortEscapes[character];
+    const spellings = [
+      ...(escapedAlways.test(character) ? [] : [RegExp.escape(character)]),
+      ...(own === undefined ? [] : [`\\\\${RegExp.escape(own)}`]),
+      ...(matchCase ? [character] : casesOf(character)).map(unicodeEscape),
+    ];
+    return `(?:${spellings.join('|')})`;
+  });
+  return new RegExp(source.join(''), matchCase ? 'gu' : 'giu');
 }
 
 /** The indexes of the events in a segment that hold the text, anywhere in their JSON. */
@@ -39,14 +54,39 @@ export function findTextInSegment(segment: Buffer, wanted: WantedText): number[]
   return found;
 }
 
-function holds(json: string, { spellings, matchCase }: WantedText): boolean {
-  const text = matchCase ? json : json.toLowerCase();
-  return spellings.some((spelling) => text.includes(spelling));
+function holds(json: string, wanted: WantedText): boolean {
+  wanted.lastIndex = 0;
+  for (let hit = wanted.exec(json); hit !== null; hit = wanted.exec(json)) {
+    if (!isInsideEscape(json, hit.index)) return true;
+    wanted.lastIndex = hit.index + 1;
+  }
+  return false;
 }
 
-function escapeAll(text: string, showHex: (hex: string) => string): string {
-  return text.replaceAll(
-    /[^\x20-\x7e]/g,
-    (unit) => `\\u${showHex(unit.charCodeAt(0).toString(16).padStart(4, '0'))}`,
-  );
+/** Whether a character belongs to an escape that begins before it: the `n` of `\n`, the second backslash of `\\`. */
+function isInsideEscape(json: string, at: number): boolean {
+  let start = at;
+  while (json[start - 1] === '\\') start -= 1;
+  return (at - start) % 2 === 1;
+}
+
+/** A pattern of the character as `\uXXXX`, beyond the BMP as two of them. */
+function unicodeEscape(character: string): string {
+  const units = character.split('').map((unit) => unit.charCodeAt(0).toString(16).padStart(4, '0'));
+  return units.map((hex) => `\\\\u(?i:${hex})`).join('');
+}
+
+let casedCharacters: string | undefined;
+
+/** The character in each of its cases. */
+function casesOf(character: string): string[] {
+  casedCharacters ??= listCasedCharacters();
+  const cases = casedCharacters.match(new RegExp(RegExp.escape(character), 'giu'));
+  return cases ?? [character];
+}
+
+/** Takes some 30 milliseconds, so it is done once. */
+function listCasedCharacters(): string {
+  const all = Array.from({ length: 0x20_000 }, (_, codePoint) => String.fromCodePoint(codePoint)).join('');
+  return (all.match(/\p{Changes_When_Casemapped}/gu) ?? []).join('');
 }

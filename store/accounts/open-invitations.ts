@@ -95,7 +95,8 @@ function removeReceivers(
     WHERE ${and(
       spaceId === undefined ? undefined : eq(alertTargets.spaceId, spaceId),
       eq(alertTargets.kind, 'email'),
-      sql`lower(${alertTargets.address}) = ${emailOf(userId)}`,
+      // As email.ts does, whatever the locale of the database.
+      sql`lower(${alertTargets.address} COLLATE "pg_unicode_fast") = ${emailOf(userId)}`,
     )}
     RETURNING ${alertTargets.id}, ${alertTargets.spaceId}`);
   const entry = { spaceId: removed.spaceId, actor, action: 'alert_target.remove', target: removed.id };

@@ -32,12 +32,12 @@ const migrationLock = 7_394_210;
  * database new tables are distributed, too. Safe to call from several processes at once, while services of
  * the previous version run.
  *
- * @throws ConfigError when the server is too old, or the database was written by a newer Weir that this
- * version cannot work beside.
+ * @throws ConfigError when the server is too old, the database is not in UTF-8, or it was written by a newer
+ * Weir that this version cannot work beside.
  */
 export function migrateDatabase(url: string): Promise<void> {
   return whileLocked(url, async (sql) => {
-    await refuseOldServer(sql);
+    await refuseServer(sql);
     await refuseWorker(openDatabase(sql));
     await refuseNewerSchema(sql);
     // Another version's schema: its rights and prices are its own.
@@ -87,7 +87,7 @@ export interface PlannedStep extends StatementPlan {
 /** What {@link migrateDatabase} would do, and what each step locks. Reads only. */
 export async function planMigration(url: string): Promise<PlannedStep[]> {
   await using sql = openMigrator(url);
-  await refuseOldServer(sql);
+  await refuseServer(sql);
   await refuseNewerSchema(sql);
   const pending = await readPending(sql);
   return pending.flatMap(({ statements, isOnline, meta }) =>
@@ -122,12 +122,18 @@ async function tryLock(sql: Sql): Promise<boolean> {
   return row?.locked === true;
 }
 
-async function refuseOldServer(sql: Sql): Promise<void> {
-  const [row] = await sql<{ version: number; shown: string }[]>`
-    SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS shown`;
+async function refuseServer(sql: Sql): Promise<void> {
+  const [row] = await sql<{ version: number; shown: string; encoding: string }[]>`
+    SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS shown,
+      current_setting('server_encoding') AS encoding`;
   if (row === undefined || row.version < serverVersionMin) {
     throw new ConfigError(
       `Postgres ${row?.shown} is too old: Weir needs Postgres 18 or newer. Set DATABASE_URL to one.`,
+    );
+  }
+  if (row.encoding !== 'UTF8') {
+    throw new ConfigError(
+      `The database has the encoding ${row.encoding}: Weir needs UTF8. Set DATABASE_URL to another one.`,
     );
   }
 }

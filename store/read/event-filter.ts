@@ -1,8 +1,9 @@
-import { and, eq, gte, ilike, lt, lte, or, type SQL, sql } from 'drizzle-orm';
+import { and, eq, gte, lt, lte, or, type SQL, sql } from 'drizzle-orm';
 import { hashTerm, inSpace, type TermColumn, type TermSource, termColumns } from '../../event/terms.ts';
 import { asStored, storableText } from '../../event/text.ts';
 import { events } from '../db/schema.ts';
 import { type Comparison, type CostRate, matchComparison } from './compare/comparisons.ts';
+import { containsFolded } from './folded-text.ts';
 
 /** Which events a list shows. Undefined members do not restrict it. */
 export interface EventFilter extends Partial<Record<TextColumn, string | undefined>> {
@@ -44,7 +45,6 @@ export function matchTime(
 /** All other conditions. @returns undefined when the filter has none. */
 export function matchValues(filter: EventFilter): SQL | undefined {
   const { attributes = [], minDurationMs, maxDurationMs, text, not = [], comparisons = [] } = filter;
-  const pattern = text === undefined ? undefined : `%${storableText(text).replaceAll(/[\\%_]/g, '\\$&')}%`;
   return and(
     ...termColumns.map((name) => {
       const value = filter[name];
@@ -60,12 +60,12 @@ export function matchValues(filter: EventFilter): SQL | undefined {
     minDurationMs === undefined ? undefined : gte(events.durationMs, minDurationMs),
     maxDurationMs === undefined ? undefined : lte(events.durationMs, maxDurationMs),
     ...comparisons.map((comparison) => matchComparison(comparison, filter.costRates)),
-    pattern === undefined
+    text === undefined
       ? undefined
       : or(
-          ilike(events.inputPreview, pattern),
-          ilike(events.outputPreview, pattern),
-          ilike(events.errorMessage, pattern),
+          ...[events.inputPreview, events.outputPreview, events.errorMessage].map((column) =>
+            containsFolded(column, storableText(text)),
+          ),
         ),
   );
 }

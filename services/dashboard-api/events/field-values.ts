@@ -9,6 +9,7 @@ import { agentStatsRollups, eventStatsRollups, events, statisticDeltas } from '.
 import type { EventFilter } from '../../../store/read/event-filter.ts';
 import { readEventPage } from '../../../store/read/event-page.ts';
 import { newestFirst } from '../../../store/read/event-position.ts';
+import { startsFolded } from '../../../store/read/folded-text.ts';
 import { fieldValueDays, fieldValueEvents, fieldValuesMax } from '../limits.ts';
 import type { SpaceRows } from '../space-data.ts';
 
@@ -112,10 +113,9 @@ function valueIn(field: FieldValueQuery['field'], key: string | undefined): [val
 }
 
 async function readTop(database: Database, values: SQL, prefix: string): Promise<string[]> {
-  const pattern = `${storableText(prefix).replaceAll(/[\\%_]/g, '\\$&')}%`;
   const rows = await database.execute<{ value: string }>(sql`
-SELECT value FROM (${values}) AS found WHERE value <> '' AND value ILIKE ${pattern}
-GROUP BY value ORDER BY sum(events) DESC, value LIMIT ${fieldValuesMax}`);
+SELECT value FROM (${values}) AS found WHERE value <> '' AND ${startsFolded(sql`value`, storableText(prefix))}
+GROUP BY value ORDER BY sum(events) DESC, value COLLATE "C" LIMIT ${fieldValuesMax}`);
   return rows.map(({ value }) => value);
 }
 

@@ -60,7 +60,7 @@ export class LiveStreams {
    */
   async *open(query: LiveQuery): AsyncGenerator<TrackedMessage, void> {
     const { spaceId, filter, signal } = query;
-    const predicate = await createPredicate(this.#database, filter);
+    const predicate = createPredicate(filter);
     const edge = await readEdge(this.#database, spaceId);
     const isLost =
       query.after !== undefined && !(await isKnownPosition(this.#database, spaceId, query.after));

@@ -54,7 +54,7 @@ export async function readSince(
       until,
       filter,
       limit,
-      predicate: await createPredicate(database, filter),
+      predicate: createPredicate(filter),
     }));
   if (page !== undefined) {
     const { events, end, isComplete } = page;

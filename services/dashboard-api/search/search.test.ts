@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { llmEvent } from '../../../harness/fixtures/events.ts';
-import { partOf } from '../../../harness/fixtures/part.ts';
+import { bodyPart, partOf } from '../../../harness/fixtures/part.ts';
 import { insertParts } from '../../../store/write/store.ts';
 import {
   addEvents,
@@ -85,6 +85,36 @@ test('a search only reads segments that may match its filter, and only shows mat
     segments: 2,
   });
   expect(await walk(space, { payload: 'absent' })).toMatchObject({ ids: [], segments: 3 });
+});
+
+test('letters of every script are found in any case, wherever one searches', async () => {
+  const { spaceId, client } = await dashboard.addSpace();
+  const { trpc } = client;
+  const after = (await trpc.live.since.query({})).cursor;
+  const text = 'Übersicht für Ἀθήνα und ПРИВЕТ';
+  const event = llmEvent({
+    startTimeMs: Date.now(),
+    context: { threadId: 'Ниточка', userId: 'ÅSE' },
+    properties: { llm: { model: 'Модель', input: { prompt: text } } },
+  });
+  // As Python writes JSON by default.
+  const body = JSON.stringify({ events: [event] }).replaceAll(
+    /[^\x20-\x7e]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  await insertParts(dashboard.database, [bodyPart(spaceId, body)]);
+  const found = [{ id: event.id }];
+  for (const wanted of ['übersicht', 'ÜBERSICHT FÜR ἀΘΉΝΑ', 'Привет', 'привет']) {
+    expect(await trpc.events.search.query({ payload: wanted })).toMatchObject({ events: found });
+    expect(await trpc.events.list.query({ text: wanted })).toMatchObject({ events: found });
+    expect(await trpc.live.since.query({ text: wanted, after })).toMatchObject({ events: found });
+    expect(await trpc.threads.list.query({ search: wanted })).toMatchObject({ items: [{ id: 'Ниточка' }] });
+  }
+  expect(await trpc.threads.list.query({ search: 'ниТ' })).toMatchObject({ items: [{ id: 'Ниточка' }] });
+  expect(await trpc.threads.list.query({ search: 'ås' })).toMatchObject({ items: [{ id: 'Ниточка' }] });
+  expect(await trpc.users.list.query({ search: 'ås' })).toMatchObject({ items: [{ id: 'ÅSE' }] });
+  expect((await trpc.events.values.query({ field: 'userId', prefix: 'å' })).values).toEqual(['ÅSE']);
+  expect((await trpc.events.values.query({ field: 'name', prefix: 'МОД' })).values).toEqual(['Модель']);
 });
 
 test('an aborted search stops at the next segment and returns its position', async () => {

@@ -1,10 +1,11 @@
-import { eq, ilike, or, type SQL } from 'drizzle-orm';
+import { eq, or, type SQL } from 'drizzle-orm';
 import { asStored, storableText } from '../../../event/text.ts';
 import type { Database } from '../../db/database.ts';
 import { events } from '../../db/schema.ts';
 import type { EventCursor } from '../event-cursor.ts';
 import type { EventFilter } from '../event-filter.ts';
 import { readEventPage } from '../event-page.ts';
+import { containsFolded, startsFolded } from '../folded-text.ts';
 import type { ActivityColumn } from './activity-summary.ts';
 import type { ActivityWalk } from './activity-walk.ts';
 
@@ -36,12 +37,12 @@ export async function openActivitySearch(
     (await readEventPage(database, spaceId, columns, { filter, after: undefined, limit: 1 })).rows.length > 0;
   if (await hasEvents({ [column]: value })) return { kind: 'id', value, match: eq(events[column], value) };
   if (column === 'threadId' && (await hasEvents({ userId: value }))) return ofUser(value);
-  const escaped = storableText(text).replaceAll(/[\\%_]/g, '\\$&');
-  const isId = ilike(events[column], `${escaped}%`);
+  const wanted = storableText(text);
+  const isId = startsFolded(events[column], wanted);
   const match =
     column === 'userId'
       ? isId
-      : or(isId, ilike(events.userId, `${escaped}%`), ilike(events.inputPreview, `%${escaped}%`));
+      : or(isId, startsFolded(events.userId, wanted), containsFolded(events.inputPreview, wanted));
   return { kind: 'text', match: match ?? isId };
 }
 

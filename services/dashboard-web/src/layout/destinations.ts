@@ -1,3 +1,5 @@
+import { hasMatch, wordsIgnoringCase } from '../text/ignoring-case.ts';
+
 export interface Destination {
   /** Unique within its group. */
   key: string;
@@ -14,9 +16,9 @@ export interface DestinationGroup {
 
 /** The destinations whose label has every word of the query, in any order. */
 export function matchLabels(items: readonly Destination[], query: string): Destination[] {
-  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  const words = wordsIgnoringCase(query);
   return items.filter(({ label, hint = '' }) => {
-    const text = `${label} ${hint}`.toLowerCase();
-    return words.every((word) => text.includes(word));
+    const text = `${label} ${hint}`;
+    return words.every((word) => hasMatch(text, word));
   });
 }

@@ -14,6 +14,7 @@ import { withCondition } from '../filter/conditions.ts';
 import type { Filter } from '../filter/use-filter.ts';
 import { useShortcuts } from '../settings/shortcuts.ts';
 import { useSpace } from '../space/space.ts';
+import { ignoringCase } from '../text/ignoring-case.ts';
 import { ShownText } from '../text/shown-text.tsx';
 import { Button } from '../ui/button.tsx';
 import { classes } from '../ui/classes.ts';
@@ -244,11 +245,11 @@ function useCompletion(completion: Completion | undefined): readonly CompletionO
   if (completion === undefined) return [];
   if (asked === undefined) return completion.options;
   const isSame = settled?.field === asked.field && settled.key === asked.key;
-  const prefix = asked.prefix.toLowerCase();
+  const prefix = ignoringCase(asked.prefix);
   const values = isSame ? (data?.values ?? []) : [];
   return toOptions(
     asked,
-    values.filter((value) => value.toLowerCase().startsWith(prefix) && value !== asked.prefix),
+    values.filter((value) => value.search(prefix) === 0 && value !== asked.prefix),
   );
 }
 

@@ -1,4 +1,5 @@
 import { createContext, type RefObject, useContext, useEffect } from 'react';
+import { ignoringCase } from './ignoring-case.ts';
 
 /** The text that the reader searched for and found here; empty when there was no search. */
 const FoundText = createContext('');
@@ -30,7 +31,7 @@ export function useFoundMarks(element: RefObject<HTMLElement | null>, text: stri
     };
     const mark = () => {
       clear();
-      for (const range of findRanges(root, text.toLowerCase())) {
+      for (const range of findRanges(root, ignoringCase(text))) {
         highlight.add(range);
         own.add(range);
       }
@@ -45,16 +46,15 @@ export function useFoundMarks(element: RefObject<HTMLElement | null>, text: stri
   }, [element, text]);
 }
 
-function findRanges(root: HTMLElement, wanted: string): Range[] {
+function findRanges(root: HTMLElement, wanted: RegExp): Range[] {
   const ranges: Range[] = [];
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
   while (walker.nextNode() && ranges.length < marksMax) {
     const node = walker.currentNode;
-    const shown = node.nodeValue?.toLowerCase() ?? '';
-    for (let at = shown.indexOf(wanted); at !== -1; at = shown.indexOf(wanted, at + wanted.length)) {
+    for (const { 0: found, index } of node.nodeValue?.matchAll(wanted) ?? []) {
       const range = document.createRange();
-      range.setStart(node, at);
-      range.setEnd(node, at + wanted.length);
+      range.setStart(node, index);
+      range.setEnd(node, index + found.length);
       ranges.push(range);
     }
   }

@@ -6,6 +6,7 @@ import { Button } from '../ui/button.tsx';
 import { classes } from '../ui/classes.ts';
 import { Loading } from '../ui/states.tsx';
 import { useFoundText } from './found-marks.tsx';
+import { ignoringCase } from './ignoring-case.ts';
 import { cutOutsideSecret } from './marks.ts';
 import { ShownText } from './shown-text.tsx';
 import { TextLines } from './text-lines.tsx';
@@ -28,7 +29,7 @@ export function TextBlock({
   isMono?: boolean;
   firstMax?: number;
 }) {
-  const found = useFoundText().toLowerCase();
+  const found = useFoundText();
   const [extent, setExtent] = useState<Extent>(() => extentWith(text, found, firstMax));
   const pieces = useMemo(() => splitMedia(text), [text]);
   const length = lengthOf(pieces);
@@ -64,7 +65,7 @@ export function TextBlock({
 
 /** What has to be shown of a text for the reader to see what was searched for. */
 function extentWith(text: string, found: string, firstMax: number): Extent {
-  const at = found === '' ? -1 : text.toLowerCase().indexOf(found);
+  const at = found === '' ? -1 : text.search(ignoringCase(found));
   if (at + found.length <= firstMax) return 'first';
   return at + found.length <= moreChars ? 'more' : 'all';
 }

@@ -5,6 +5,7 @@ import { formatCounted } from '../format/number.ts';
 import { useShortcuts } from '../settings/shortcuts.ts';
 import { classes } from '../ui/classes.ts';
 import { useFoundText } from './found-marks.tsx';
+import { ignoringCase } from './ignoring-case.ts';
 import { ShownText } from './shown-text.tsx';
 import type { NumberedLines } from './split-lines.ts';
 
@@ -200,13 +201,13 @@ interface FoundLine {
 
 /** The lines with a text, in upper or lower case, also where the text goes on in the next row of its line. */
 function findLines({ rows, numbers }: NumberedLines, query: string): FoundLine[] {
-  const wanted = query.toLowerCase();
+  const wanted = ignoringCase(query);
   const found: FoundLine[] = [];
-  for (let first = 0; wanted !== '' && first < rows.length; ) {
+  for (let first = 0; query !== '' && first < rows.length; ) {
     const number = numbers[first] ?? 0;
     let next = first;
     while (next < rows.length && numbers[next] === number) next++;
-    let at = rows.slice(first, next).join('').toLowerCase().indexOf(wanted);
+    let at = rows.slice(first, next).join('').search(wanted);
     if (at !== -1) {
       let row = first;
       for (; row < next - 1 && at >= (rows[row]?.length ?? 0); row++) at -= rows[row]?.length ?? 0;

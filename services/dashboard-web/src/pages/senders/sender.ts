@@ -1,4 +1,5 @@
 import type { Output } from '../../api/paths.ts';
+import { hasMatch, wordsIgnoringCase } from '../../text/ignoring-case.ts';
 
 export type Sender = Output<'senders.list'>[number];
 
@@ -13,10 +14,10 @@ export function matchSenders(
   senders: readonly Sender[],
   { text = '', isRefusedOnly }: SenderFilter,
 ): Sender[] {
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const words = wordsIgnoringCase(text);
   return senders.filter(({ service, scope, version, sdk, refused }) => {
-    const names = `${service} ${scope} ${version} ${sdk}`.toLowerCase();
-    return words.every((word) => names.includes(word)) && (!isRefusedOnly || refused > 0);
+    const names = `${service} ${scope} ${version} ${sdk}`;
+    return words.every((word) => hasMatch(names, word)) && (!isRefusedOnly || refused > 0);
   });
 }
 

@@ -7,6 +7,7 @@ import { readEventText } from '../../event/event-text.ts';
 import { readMessages } from '../../event/messages.ts';
 import { useShortcuts } from '../../settings/shortcuts.ts';
 import { useSpace } from '../../space/space.ts';
+import { hasMatch, ignoringCase } from '../../text/ignoring-case.ts';
 import { findRepeated } from './find-repeated.ts';
 import { findNewMessages } from './new-messages.ts';
 
@@ -120,6 +121,7 @@ async function search(
     found.push(...page.events);
     cursor = page.nextCursor;
   } while (cursor !== null && found.length < foundMax && !signal.aborted);
+  const wanted = ignoringCase(text);
   const ids: string[] = [];
   let before = '';
   for (const event of found.toSorted((a, b) => a.startTimeMs - b.startTimeMs)) {
@@ -130,7 +132,7 @@ async function search(
     const { event: json } = await callQuery('events.get', { spaceId, id: event.id }, signal);
     const { prompt = '', ...rest } = readEventText(json).llm ?? {};
     const added = [newPart(prompt, before), JSON.stringify(rest), event.errorMessage ?? ''].join('\n');
-    if (added.toLowerCase().includes(text.toLowerCase())) ids.push(event.id);
+    if (hasMatch(added, wanted)) ids.push(event.id);
     before = prompt;
   }
   return ids.toReversed();

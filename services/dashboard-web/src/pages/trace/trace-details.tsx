@@ -7,6 +7,7 @@ import { Peek } from '../../peek/peek.tsx';
 import { useSettings } from '../../settings/settings.ts';
 import { useShortcuts } from '../../settings/shortcuts.ts';
 import { useOpen } from '../../space/space-link.tsx';
+import { hasMatch, ignoringCase } from '../../text/ignoring-case.ts';
 import { TextLines } from '../../text/text-lines.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
@@ -146,6 +147,7 @@ function useTraceView(trace: Trace) {
   };
   const findNext = (text: string | undefined) => {
     if (text === undefined) return;
+    const wanted = ignoringCase(text);
     const has = (event: TraceEvent) =>
       [
         event.name,
@@ -154,7 +156,7 @@ function useTraceView(trace: Trace) {
         event.outputPreview,
         event.agentId,
         event.threadId,
-      ].some((part) => part?.toLowerCase().includes(text.toLowerCase()));
+      ].some((part) => part && hasMatch(part, wanted));
     select((shown.slice(place + 1).find(has) ?? shown.find(has))?.id);
   };
   const zoomTo = (next: Span | undefined) =>
