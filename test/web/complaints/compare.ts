@@ -22,6 +22,8 @@ export function testCompare(system: BrowserSystem): void {
     await page.getByRole('menuitem', { name: 'With the previous event of the thread' }).click();
     await page.waitForURL((url) => url.search === `?a=${before.id}&b=${after.id}`);
     const differences = page.getByRole('region', { name: 'Differences' });
+    await page.getByText('1 message differs.').waitFor();
+    await page.getByRole('tab', { name: 'Prompt' }).click();
     await page.getByText('1 line removed, 1 line added.').waitFor();
     expect(await differences.locator('[data-line=removed]').textContent()).toBe('line 20');
     expect(await differences.locator('[data-line=added]').textContent()).toBe('line  20\t');
@@ -47,5 +49,48 @@ export function testCompare(system: BrowserSystem): void {
     expect(await turn.getByText('line 19').count()).toBe(0);
     await repeated.click();
     await turn.getByText('line 19').waitFor();
+  });
+
+  test('two turns of a long chat are compared message by message, with their words, values and costs, and so are two traces', async () => {
+    await using visitor = await system.visit();
+    const { page, apiKey, spaceId } = visitor;
+    const chat = Array.from({ length: 60 }, (_, place) => ({
+      role: place % 2 === 0 ? 'user' : 'assistant',
+      content: `message ${place + 1} of the chat about the red door`,
+    }));
+    const changed = chat.with(40, { role: 'user', content: 'message 41 of the chat about the blue door' });
+    const traces = ['3f6f1c3e-0c5e-4d0c-9a55-3b1f4c1d2e01', '3f6f1c3e-0c5e-4d0c-9a55-3b1f4c1d2e02'];
+    const usage = { inputTokens: 1_000, outputTokens: 100, totalTokens: 1_100 };
+    const [a, b] = [chat, changed].map((messages, place) =>
+      llmEvent(
+        { model: 'gpt-4o', input: { prompt: JSON.stringify(messages) }, output: { response: 'done' }, usage },
+        {
+          startTimeMs: Date.now() - 2_000,
+          traceId: traces[place],
+          additionalProperties: { temperature: place },
+        },
+      ),
+    );
+    await system.send(apiKey, [a ?? {}, b ?? {}]);
+    await page.getByRole('heading', { name: 'Recent events' }).waitFor();
+
+    await page.goto(`/s/${spaceId}/compare?a=${a?.id}&b=${b?.id}`);
+    await page.getByText('1 message differs.').waitFor();
+    expect(await page.locator('del').allTextContents()).toEqual(['red']);
+    expect(await page.locator('ins').allTextContents()).toEqual(['blue']);
+    await page.getByRole('row', { name: 'Cost of output $' }).waitFor();
+    const values = page.getByRole('row', { name: 'temperature' }).getByRole('cell');
+    expect(await values.allTextContents()).toEqual(['0', '1']);
+    expect(await values.first().getAttribute('data-changed')).toBe('true');
+    await page.getByRole('button', { name: '40 unchanged messages' }).click();
+    await page.getByText('message 40 of the chat').waitFor();
+
+    await page.goto(`/s/${spaceId}/traces/${traces[1]}`);
+    await page.getByRole('link', { name: 'Compare' }).click();
+    await page.getByLabel('Id of the first trace').fill(traces[0] ?? '');
+    await page.getByRole('button', { name: 'Compare' }).click();
+    await page.getByText('No differences.').waitFor();
+    await page.getByRole('link', { name: 'Compare the two events' }).click();
+    await page.waitForURL((url) => url.search === `?a=${a?.id}&b=${b?.id}`);
   });
 }

@@ -1,6 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { UnfoldVertical } from 'lucide-react';
-import { useMemo, useRef, useState } from 'react';
+import { type ReactNode, useMemo, useRef, useState } from 'react';
 import { ShownText } from '../text/shown-text.tsx';
 import { classes } from '../ui/classes.ts';
 import {
@@ -14,6 +14,9 @@ import {
 } from './changes.ts';
 
 export type DiffLook = 'split' | 'unified';
+
+/** What follows a row of two sides, by the place of its line in each text. */
+export type RowNote = (before: number | undefined, after: number | undefined) => ReactNode;
 
 /** Of a line that fits; longer ones wrap. */
 const lineHeight = 21;
@@ -30,11 +33,13 @@ export function DiffView({
   after,
   runs,
   look,
+  note,
 }: {
   before: readonly string[];
   after: readonly string[];
   runs: readonly LineRun[];
   look: DiffLook;
+  note?: RowNote | undefined;
 }) {
   const [opened, setOpened] = useState<ReadonlySet<number>>(new Set());
   const rows = useMemo(() => toRows(before, after, runs), [before, after, runs]);
@@ -73,6 +78,7 @@ export function DiffView({
                 <>
                   <Side row={row.left} number={row.left?.before} />
                   <Side row={row.right} number={row.right?.after} />
+                  {note?.(placeOf(row.left?.before), placeOf(row.right?.after))}
                 </>
               ) : (
                 row !== undefined && <Line row={row} numbers={[row.before, row.after]} />
@@ -85,9 +91,14 @@ export function DiffView({
   );
 }
 
+/** Lines are numbered from 1. */
+function placeOf(number: number | undefined): number | undefined {
+  return number === undefined ? undefined : number - 1;
+}
+
 function Side({ row, number }: { row: DiffRow | undefined; number: number | undefined }) {
   return (
-    <div className="flex w-1/2 min-w-0 shrink-0 border-line not-first:border-l">
+    <div className="flex w-1/2 min-w-0 border-line not-first:border-l">
       {row === undefined ? <div className="flex-1 bg-sunken" /> : <Line row={row} numbers={[number]} />}
     </div>
   );

@@ -1,6 +1,14 @@
 import { compareLines } from './compare-lines.ts';
+import { type ComparedMessage, compareMessages } from './compare-messages.ts';
 
-/** Compares two texts off the main thread. */
-self.addEventListener('message', ({ data }: MessageEvent<{ before: string[]; after: string[] }>) => {
-  self.postMessage(compareLines(data.before, data.after));
+/** Two texts as lines, or two conversations as messages. */
+export type Compared =
+  | { of: 'lines'; before: string[]; after: string[] }
+  | { of: 'messages'; before: ComparedMessage[]; after: ComparedMessage[] };
+
+/** Compares off the main thread. */
+self.addEventListener('message', ({ data }: MessageEvent<Compared>) => {
+  self.postMessage(
+    data.of === 'lines' ? compareLines(data.before, data.after) : compareMessages(data.before, data.after),
+  );
 });

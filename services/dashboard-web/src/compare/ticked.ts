@@ -3,6 +3,7 @@ import { useSyncExternalStore } from 'react';
 export interface Ticked {
   id: string;
   startTimeMs: number;
+  traceId: string | null;
 }
 
 /**
@@ -16,9 +17,9 @@ export function useTicked(): readonly Ticked[] {
   return useSyncExternalStore(subscribe, () => ticked);
 }
 
-export function toggleTicked({ id, startTimeMs }: Ticked): void {
+export function toggleTicked({ id, startTimeMs, traceId }: Ticked): void {
   const others = ticked.filter((one) => one.id !== id);
-  setTicked(others.length < ticked.length ? others : [...ticked.slice(-1), { id, startTimeMs }]);
+  setTicked(others.length < ticked.length ? others : [...ticked.slice(-1), { id, startTimeMs, traceId }]);
 }
 
 export function clearTicked(): void {

@@ -91,6 +91,16 @@ function CompareBar({ spaceId }: { spaceId: string }) {
           Compare
         </SpaceLink>
       )}
+      {a.traceId && b?.traceId && a.traceId !== b.traceId && (
+        <SpaceLink
+          page="compare"
+          search={{ of: 'trace', a: a.traceId, b: b.traceId }}
+          onClick={clearTicked}
+          className={buttonClasses('plain', 'small')}
+        >
+          Compare their traces
+        </SpaceLink>
+      )}
       <IconButton label="Untick all" onClick={clearTicked}>
         <X aria-hidden />
       </IconButton>

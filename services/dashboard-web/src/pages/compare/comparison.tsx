@@ -1,10 +1,10 @@
 import { ArrowLeftRight, ArrowRight } from 'lucide-react';
-import { useMemo } from 'react';
-import { useWorker } from '../../api/use-worker.ts';
-import type { LineRun } from '../../compare/changes.ts';
-import { type DiffLook, DiffView } from '../../compare/diff-view.tsx';
+import { type ReactNode, useMemo } from 'react';
+import { conversationOf } from '../../compare/conversation.ts';
+import type { DiffLook } from '../../compare/diff-view.tsx';
 import { type ComparedPart, comparedParts, readParts } from '../../compare/parts.ts';
 import type { WholeEvent } from '../../event/event-query.ts';
+import { readEventText } from '../../event/event-text.ts';
 import { useIsNarrow } from '../../event-grid/use-is-narrow.ts';
 import { useFilter } from '../../filter/use-filter.ts';
 import { formatTime } from '../../format/time.ts';
@@ -13,80 +13,88 @@ import { SpaceLink } from '../../space/space-link.tsx';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Loading } from '../../ui/states.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
-
-const startDiff = () =>
-  new Worker(new URL('../../compare/diff-worker.ts', import.meta.url), { type: 'module' });
+import { FactsTable, useEventFacts } from './facts.tsx';
+import { LineComparison } from './line-comparison.tsx';
+import { MessageComparison } from './message-comparison.tsx';
 
 const looks: readonly DiffLook[] = ['split', 'unified'];
 
-/** Compares one part of two events. The part and the layout are in the address. */
+/** Compares two events as conversations, or one of their texts by line. The part and the layout are in the address. */
 export function Comparison({ before, after }: { before: WholeEvent; after: WholeEvent }) {
   const { search, set } = useFilter();
   const [old, now] = useMemo(() => [readParts(before.event), readParts(after.event)], [before, after]);
   const parts = (Object.keys(comparedParts) as ComparedPart[]).filter(
     (part) => old[part] !== undefined || now[part] !== undefined,
   );
-  const part = parts.find((one) => one === search.part) ?? parts[0] ?? 'json';
+  const part = parts.find((one) => one === search.part);
   // Two columns of a phone have a few words each.
   const usual: DiffLook = useIsNarrow() ? 'unified' : 'split';
   const look = looks.find((one) => one === search.look) ?? usual;
-  const [left, right] = [useLines(old[part]), useLines(now[part])];
-  const message = useMemo(() => ({ before: left, after: right }), [left, right]);
-  const diff = useWorker<typeof message, LineRun[]>(startDiff, message);
+  const [left, right] = [useLines(part && old[part]), useLines(part && now[part])];
   return (
     <Page
       title="Compare"
       isWide
       subtitle={
-        <span className="flex flex-wrap items-center gap-x-2">
-          <EventLink event={before} />
-          <ArrowRight aria-label="with" className="size-3.5" />
-          <EventLink event={after} />
-          <IconButton label="Swap" onClick={() => set({ a: after.id, b: before.id })}>
-            <ArrowLeftRight aria-hidden />
-          </IconButton>
-        </span>
+        <Sides
+          ids={[before.id, after.id]}
+          links={[<EventLink key="a" event={before} />, <EventLink key="b" event={after} />]}
+        />
       }
       actions={
-        <Button
-          size="small"
-          aria-pressed={look === 'unified'}
-          onClick={() => set({ look: look === 'unified' ? 'split' : 'unified' })}
-        >
-          {look === 'unified' ? 'Side by side' : 'In one column'}
-        </Button>
+        part !== undefined && (
+          <Button
+            size="small"
+            aria-pressed={look === 'unified'}
+            onClick={() => set({ look: look === 'unified' ? 'split' : 'unified' })}
+          >
+            {look === 'unified' ? 'Side by side' : 'In one column'}
+          </Button>
+        )
       }
     >
       <Tabs
         label="Parts"
-        tabs={parts.map((value) => ({ value, label: comparedParts[value] }))}
-        chosen={part}
-        onChoose={(one) => set({ part: one })}
+        tabs={[
+          { value: 'messages', label: 'Conversation' },
+          ...parts.map((value) => ({ value, label: comparedParts[value] })),
+        ]}
+        chosen={part ?? 'messages'}
+        onChoose={(one) => set({ part: one === 'messages' ? undefined : one })}
         className="px-4 md:px-6"
       >
-        {diff.state === 'done' ? (
-          <>
-            <p role="status" className="shrink-0 border-line border-b px-4 py-1.5 text-muted text-xs md:px-6">
-              {summarize(diff.result)}
-            </p>
-            <DiffView key={part} before={left} after={right} runs={diff.result} look={look} />
-          </>
+        {part === undefined ? (
+          <EventComparison before={before} after={after} />
         ) : (
-          <NoDiff isWorking={diff.state === 'working'} />
+          <LineComparison key={part} before={left} after={right} look={look} />
         )}
       </Tabs>
     </Page>
   );
 }
 
-function NoDiff({ isWorking }: { isWorking: boolean }) {
-  if (isWorking) return <Loading rows={10} label="Comparing" />;
+function EventComparison({ before, after }: { before: WholeEvent; after: WholeEvent }) {
+  const [old, now] = useMemo(
+    () => [readEventText(before.event), readEventText(after.event)],
+    [before, after],
+  );
+  const messages = useMemo(
+    () => [conversationOf(old, before.name ?? ''), conversationOf(now, after.name ?? '')] as const,
+    [old, now, before, after],
+  );
+  const facts = [useEventFacts(before, old), useEventFacts(after, now)] as const;
   return (
-    <p role="alert" className="p-6 text-center text-muted text-sm">
-      These texts differ in too many lines to compare.
-    </p>
+    <section
+      aria-label="Differences"
+      tabIndex={0}
+      className="min-h-0 flex-1 overflow-y-auto p-4 focus-visible:outline-offset-[-2px] md:px-6"
+    >
+      <div className="mx-auto max-w-5xl">
+        <FactsTable before={facts[0]} after={facts[1]} />
+        <MessageComparison before={messages[0]} after={messages[1]} />
+      </div>
+    </section>
   );
 }
 
@@ -94,13 +102,25 @@ function useLines(text: string | undefined): string[] {
   return useMemo(() => (text === undefined ? [] : text.split('\n')), [text]);
 }
 
-function summarize(runs: readonly { kind: string; count: number }[]): string {
-  const count = (kind: string) =>
-    runs.filter((run) => run.kind === kind).reduce((sum, run) => sum + run.count, 0);
-  const [removed, added] = [count('removed'), count('added')];
-  if (removed + added === 0) return 'The texts are identical.';
-  const lines = (n: number) => `${n.toLocaleString('en')} ${n === 1 ? 'line' : 'lines'}`;
-  return `${lines(removed)} removed, ${lines(added)} added.`;
+/** Links to the two things that are compared, and a button that swaps them. */
+export function Sides({
+  ids: [a, b],
+  links: [first, second],
+}: {
+  ids: [string, string];
+  links: [ReactNode, ReactNode];
+}) {
+  const { set } = useFilter();
+  return (
+    <span className="flex flex-wrap items-center gap-x-2">
+      {first}
+      <ArrowRight aria-label="with" className="size-3.5" />
+      {second}
+      <IconButton label="Swap" onClick={() => set({ a: b, b: a })}>
+        <ArrowLeftRight aria-hidden />
+      </IconButton>
+    </span>
+  );
 }
 
 function EventLink({ event }: { event: WholeEvent }) {

@@ -1,22 +1,21 @@
-import { CircleX, RefreshCw, ZoomIn } from 'lucide-react';
+import { CircleX, GitCompareArrows, RefreshCw, ZoomIn } from 'lucide-react';
 import { useMemo } from 'react';
 import { useFilter } from '../../filter/use-filter.ts';
 import { formatCount, formatCounted, formatDuration, formatMoney } from '../../format/number.ts';
 import { formatTime } from '../../format/time.ts';
 import { Peek } from '../../peek/peek.tsx';
 import { useSettings } from '../../settings/settings.ts';
-import { useShortcuts } from '../../settings/shortcuts.ts';
-import { useOpen } from '../../space/space-link.tsx';
-import { hasMatch, ignoringCase } from '../../text/ignoring-case.ts';
+import { SpaceLink } from '../../space/space-link.tsx';
 import { TextLines } from '../../text/text-lines.tsx';
-import { Button, IconButton } from '../../ui/button.tsx';
+import { Button, buttonClasses, IconButton } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Page } from '../../ui/page.tsx';
 import { SearchField } from '../../ui/search-field.tsx';
 import { Minimap } from './minimap.tsx';
-import { spanOf, type Trace, type TraceEvent, toTraceRows, toTraceText } from './trace-rows.ts';
+import { type Trace, type TraceRow, toTraceText } from './trace-rows.ts';
+import { useTraceView } from './use-trace-view.ts';
 import { Waterfall } from './waterfall.tsx';
-import { readZoom, rowsWithin, type Span, writeZoom, zoomIn } from './zoom.ts';
+import type { Span } from './zoom.ts';
 
 /** The minimap, the waterfall in lanes or the outline, and the selected event beside it. */
 export function TraceDetails({
@@ -51,6 +50,7 @@ export function TraceDetails({
       actions={
         <TraceActions
           view={view}
+          traceId={traceId}
           isText={isText}
           onView={() => set({ view: isText ? undefined : 'text' })}
           onReload={onReload}
@@ -92,11 +92,13 @@ export function TraceDetails({
 
 function TraceActions({
   view: { zoom, errors, showError, zoomTo, zoomCloser, findNext },
+  traceId,
   isText,
   onView,
   onReload,
 }: {
   view: ReturnType<typeof useTraceView>;
+  traceId: string;
   isText: boolean;
   onView: () => void;
   onReload: () => void;
@@ -116,66 +118,19 @@ function TraceActions({
       <Button size="small" onClick={onView}>
         {isText ? 'Waterfall' : 'Text'}
       </Button>
+      <SpaceLink
+        page="compare"
+        search={{ of: 'trace', b: traceId }}
+        className={buttonClasses('plain', 'small')}
+      >
+        <GitCompareArrows aria-hidden />
+        Compare
+      </SpaceLink>
       <IconButton label="Reload the trace" onClick={onReload}>
         <RefreshCw aria-hidden />
       </IconButton>
     </>
   );
-}
-
-/** The visible part of a trace and the selection, both from the address, with their keys. */
-function useTraceView(trace: Trace) {
-  const { search, set } = useFilter();
-  const openPage = useOpen();
-  const allRows = useMemo(() => toTraceRows(trace), [trace]);
-  const whole = useMemo(() => spanOf(trace), [trace]);
-  const zoom = readZoom(search, whole);
-  const span = zoom ?? whole;
-  const { startMs, endMs } = span;
-  const rows = useMemo(
-    () =>
-      startMs === whole.startMs && endMs === whole.endMs ? allRows : rowsWithin(allRows, { startMs, endMs }),
-    [allRows, whole, startMs, endMs],
-  );
-  const shown = useMemo(() => rows.flatMap((row) => (row.kind === 'event' ? [row.event] : [])), [rows]);
-  const errors = useMemo(() => shown.filter(({ state }) => state === 'error'), [shown]);
-  const place = shown.findIndex(({ id }) => id === search.peek);
-  const select = (id: string | undefined) => id !== undefined && set({ peek: id });
-  const showError = () => {
-    const next = shown.slice(place + 1).find(({ state }) => state === 'error') ?? errors[0];
-    select(next?.id);
-  };
-  const findNext = (text: string | undefined) => {
-    if (text === undefined) return;
-    const wanted = ignoringCase(text);
-    const has = (event: TraceEvent) =>
-      [
-        event.name,
-        event.errorMessage,
-        event.inputPreview,
-        event.outputPreview,
-        event.agentId,
-        event.threadId,
-      ].some((part) => part && hasMatch(part, wanted));
-    select((shown.slice(place + 1).find(has) ?? shown.find(has))?.id);
-  };
-  const zoomTo = (next: Span | undefined) =>
-    set(next === undefined ? { from: undefined, to: undefined } : writeZoom(next));
-  const zoomCloser = () => {
-    const selected = shown[place];
-    const around = selected ?? { startTimeMs: startMs, endTimeMs: endMs };
-    zoomTo(zoomIn(span, (around.startTimeMs + around.endTimeMs) / 2));
-  };
-  useShortcuts({
-    '+': zoomCloser,
-    '-': () => zoom !== undefined && zoomTo(undefined),
-    j: () => select(shown[place + 1]?.id),
-    k: () => select(shown[Math.max(0, place - 1)]?.id),
-    e: showError,
-    enter: () => search.peek !== undefined && openPage({ page: 'event', id: search.peek }),
-    escape: () => search.peek !== undefined && set({ peek: undefined }),
-  });
-  return { whole, span, zoom, rows, shown, errors, select, showError, zoomTo, zoomCloser, findNext };
 }
 
 /** The id, start, duration and size of the trace. `visible` is the number of events in the zoomed part. */
@@ -262,14 +217,12 @@ function Legend({ trace: { events, spans } }: { trace: Trace }) {
   );
 }
 
-type Rows = readonly ReturnType<typeof toTraceRows>[number][];
-
-function lineOf(rows: Rows, id: string | undefined): number | undefined {
+function lineOf(rows: readonly TraceRow[], id: string | undefined): number | undefined {
   const place = rows.findIndex((row) => row.kind === 'event' && row.event.id === id);
   return place === -1 ? undefined : place + 1;
 }
 
-function selectLine(rows: Rows, line: number, select: (id: string | undefined) => void): void {
+function selectLine(rows: readonly TraceRow[], line: number, select: (id: string | undefined) => void): void {
   const row = rows[line - 1];
   if (row?.kind === 'event') select(row.event.id);
 }

@@ -5,8 +5,8 @@ import { TextField } from '../../ui/field.tsx';
 import { Card } from '../../ui/page.tsx';
 import { useSearchTexts } from '../../url/use-search.ts';
 
-/** Asks for the ids of the two events. */
-export function ChooseEvents({ a, b }: { a: string; b: string }) {
+/** Asks for the ids of the two events or traces. */
+export function ChooseSides({ noun, a, b }: { noun: 'event' | 'trace'; a: string; b: string }) {
   const search = useSearchTexts();
   const navigate = useNavigate();
   const [ids, setIds] = useState({ a, b });
@@ -20,7 +20,7 @@ export function ChooseEvents({ a, b }: { a: string; b: string }) {
         {(['a', 'b'] as const).map((name) => (
           <TextField
             key={name}
-            label={name === 'a' ? 'Id of the first event' : 'Id of the second event'}
+            label={`Id of the ${name === 'a' ? 'first' : 'second'} ${noun}`}
             value={ids[name]}
             required
             spellCheck={false}

@@ -1,0 +1,104 @@
+import { useQueries } from '@tanstack/react-query';
+import { apiQuery } from '../../api/query.ts';
+import type { WholeEvent } from '../../event/event-query.ts';
+import type { EventText } from '../../event/event-text.ts';
+import { formatCount, formatDuration, formatMoney } from '../../format/number.ts';
+import { useSpace } from '../../space/space.ts';
+import { NoValue } from '../../table/table.tsx';
+import { ShownText } from '../../text/shown-text.tsx';
+import { classes } from '../../ui/classes.ts';
+
+/** What is compared, by its name; null where a side has none. */
+export type Facts = Record<string, string | null>;
+
+/** Values of two events or traces side by side. Those that differ are marked. */
+export function FactsTable({ before, after }: { before: Facts; after: Facts }) {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
+    (name) => (before[name] ?? null) !== null || (after[name] ?? null) !== null,
+  );
+  return (
+    <div className="card overflow-hidden">
+      <table className="w-full table-fixed border-collapse text-sm">
+        <caption className="sr-only">Values side by side</caption>
+        <tbody>
+          {names.map((name) => {
+            const values = [before[name] ?? null, after[name] ?? null];
+            const isChanged = values[0] !== values[1];
+            return (
+              <tr key={name} className="border-line border-b last:border-0">
+                <th scope="row" className="w-1/4 truncate px-3 py-1 text-left font-normal text-muted">
+                  <ShownText text={name} />
+                </th>
+                {values.map((value, side) => (
+                  <td
+                    // biome-ignore lint/suspicious/noArrayIndexKey: the sides never change places.
+                    key={side}
+                    data-changed={isChanged}
+                    className={classes(
+                      'px-3 py-1 [overflow-wrap:anywhere]',
+                      isChanged && (side === 0 ? 'bg-bad-soft' : 'bg-good-soft'),
+                    )}
+                  >
+                    {value === null ? <NoValue /> : <ShownText text={value} />}
+                  </td>
+                ))}
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** The values of an event beside its texts: times, tokens, cost by kind of token, and attributes. */
+export function useEventFacts(event: WholeEvent, { attributes, llm }: EventText): Facts {
+  const count = (value: number | null | undefined) =>
+    value === null || value === undefined ? null : formatCount(value);
+  return {
+    [event.type === 'llm' ? 'Model' : 'Tool']: event.name,
+    Status: event.state === 'ok' ? 'OK' : `Error ${event.errorCode ?? ''} ${event.errorMessage ?? ''}`.trim(),
+    Duration: formatDuration(event.durationMs),
+    'Input tokens': count(event.inputTokens),
+    'Tokens read from a cache': count(event.cacheReadTokens),
+    'Tokens written to a cache': count(event.cacheWriteTokens),
+    'Output tokens': count(event.outputTokens),
+    'Reasoning tokens': count(llm?.usage.reasoning),
+    Cost: event.cost === null ? null : formatMoney(Number(event.cost)),
+    ...useCosts(event),
+    Source: event.source,
+    User: event.userId,
+    Agent: event.agentId,
+    ...Object.fromEntries(attributes.map(({ key, value }) => [key, value])),
+  };
+}
+
+/** The cost of each kind of token: that of a call with this kind only. */
+function useCosts({ name, type, startTimeMs, ...event }: WholeEvent): Facts {
+  const { id: spaceId } = useSpace();
+  const none = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+  const [input, read, written, output] = [
+    event.inputTokens ?? 0,
+    event.cacheReadTokens ?? 0,
+    event.cacheWriteTokens ?? 0,
+    event.outputTokens ?? 0,
+  ];
+  const kinds = {
+    'Cost of input': { ...none, inputTokens: Math.max(0, input - read - written) },
+    'Cost of cache reads': { ...none, inputTokens: read, cacheReadTokens: read },
+    'Cost of cache writes': { ...none, inputTokens: written, cacheWriteTokens: written },
+    'Cost of output': { ...none, outputTokens: output },
+  };
+  const costs = useQueries({
+    queries: Object.values(kinds).map((counts) => ({
+      ...apiQuery('charts.callCost', { spaceId, model: name ?? '', atMs: startTimeMs, ...counts }),
+      enabled: type === 'llm' && counts.inputTokens + counts.outputTokens > 0,
+    })),
+  });
+  return Object.fromEntries(
+    Object.keys(kinds).map((kind, place) => {
+      const cost = costs[place]?.data?.cost;
+      return [kind, cost === null || cost === undefined ? null : formatMoney(Number(cost))];
+    }),
+  );
+}

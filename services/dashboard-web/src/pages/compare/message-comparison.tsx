@@ -1,0 +1,155 @@
+import { ChevronRight } from 'lucide-react';
+import { type ReactNode, useMemo, useState } from 'react';
+import { useWorker } from '../../api/use-worker.ts';
+import type { MessageRow, WordRun } from '../../compare/compare-messages.ts';
+import type { ShownMessage } from '../../compare/conversation.ts';
+import { NoDiff, startDiff } from '../../compare/diff-work.tsx';
+import { MessageParts, roleLooks } from '../../event/message-turns.tsx';
+import { Turn } from '../../event/turn.tsx';
+import { formatCounted } from '../../format/number.ts';
+import { cutOutsideSecret } from '../../text/marks.ts';
+import { ShownText } from '../../text/shown-text.tsx';
+import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { classes } from '../../ui/classes.ts';
+
+/** Changes drawn at first. */
+const shownRows = 60;
+
+/** Two conversations message by message: unchanged messages are folded, words marked within changed ones. */
+export function MessageComparison({ before, after }: { before: ShownMessage[]; after: ShownMessage[] }) {
+  const message = useMemo(() => ({ of: 'messages' as const, before, after }), [before, after]);
+  const rows = useWorker<typeof message, MessageRow[]>(startDiff, message);
+  const [isAll, setAll] = useState(false);
+  if (rows.state !== 'done') return <NoDiff isWorking={rows.state === 'working'} />;
+  const shown = isAll ? rows.result : rows.result.slice(0, shownRows);
+  const changes = rows.result.filter(({ kind }) => kind !== 'same').length;
+  return (
+    <>
+      <p role="status" className="mt-4 mb-2.5 text-muted text-xs">
+        {changes === 0
+          ? 'The conversations are identical.'
+          : `${formatCounted(changes, 'message')} ${changes === 1 ? 'differs' : 'differ'}.`}
+      </p>
+      <ol className="flex flex-col gap-2.5">
+        {shown.map((row, place) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the rows of a comparison never move.
+          <li key={place}>
+            <Row row={row} before={before} after={after} />
+          </li>
+        ))}
+      </ol>
+      {shown.length < rows.result.length && (
+        <Button className="mt-2.5" onClick={() => setAll(true)}>
+          Show {formatCounted(rows.result.length - shown.length, 'more row')}
+        </Button>
+      )}
+    </>
+  );
+}
+
+function Row({ row, before, after }: { row: MessageRow; before: ShownMessage[]; after: ShownMessage[] }) {
+  if (row.kind === 'same') return <Unchanged messages={after.slice(row.after, row.after + row.count)} />;
+  const message = row.kind === 'removed' ? before[row.before] : after[row.after];
+  if (message === undefined) return null;
+  return (
+    <OneMessage message={message} badge={<Badge tone={tones[row.kind]}>{row.kind}</Badge>}>
+      {row.kind === 'changed' ? (
+        <Words words={row.words} />
+      ) : (
+        <MessageParts parts={message.parts} place="event" />
+      )}
+    </OneMessage>
+  );
+}
+
+const tones = { changed: 'warn', removed: 'bad', added: 'good' } as const;
+
+function OneMessage({
+  message,
+  badge,
+  children,
+}: {
+  message: ShownMessage;
+  badge?: ReactNode;
+  children: ReactNode;
+}) {
+  const { title, icon, tone } = roleLooks[message.role];
+  return (
+    <Turn icon={icon} title={title} tone={tone} aside={badge}>
+      {children}
+    </Turn>
+  );
+}
+
+function Unchanged({ messages }: { messages: readonly ShownMessage[] }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <div className="flex flex-col gap-2.5">
+      <button
+        type="button"
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+        className="flex min-h-7 w-full items-center gap-1.5 rounded-md bg-sunken px-3 text-muted text-sm hover:text-ink"
+      >
+        <ChevronRight aria-hidden className={classes('size-3.5', isOpen && 'rotate-90')} />
+        {formatCounted(messages.length, 'unchanged message')}
+      </button>
+      {isOpen &&
+        messages.map((message, place) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: messages never move.
+          <OneMessage key={place} message={message}>
+            <MessageParts parts={message.parts} place="event" />
+          </OneMessage>
+        ))}
+    </div>
+  );
+}
+
+function Words({ words }: { words: readonly WordRun[] }) {
+  return (
+    <div dir="auto" className="whitespace-pre-wrap [overflow-wrap:anywhere]">
+      {words.map((run, place) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the words of a comparison never move.
+        <Run key={place} run={run} />
+      ))}
+    </div>
+  );
+}
+
+const elements = { same: 'span', removed: 'del', added: 'ins' } as const;
+const backgrounds = {
+  same: '',
+  removed: 'bg-bad-soft text-bad',
+  added: 'bg-good-soft text-good no-underline',
+};
+
+/** Of longer runs of words only the beginning and the end are drawn at first, in characters. */
+const endsChars = { same: 200, removed: 2_000, added: 2_000 };
+
+function Run({ run: { kind, text } }: { run: WordRun }) {
+  const [isWhole, setWhole] = useState(false);
+  const Kind = elements[kind];
+  const ends = endsChars[kind];
+  const head = cutOutsideSecret(text, ends);
+  const tail = cutOutsideSecret(text, text.length - ends);
+  return (
+    <Kind className={classes('rounded-xs', backgrounds[kind])}>
+      {isWhole || head >= tail ? (
+        <ShownText text={text} />
+      ) : (
+        <>
+          <ShownText text={text.slice(0, head)} />
+          <button
+            type="button"
+            className="mx-1 rounded-sm bg-sunken px-1.5 font-sans text-muted text-xs hover:text-ink"
+            onClick={() => setWhole(true)}
+          >
+            … {formatCounted(tail - head, `${kind === 'same' ? 'unchanged' : kind} character`)} …
+          </button>
+          <ShownText text={text.slice(tail)} />
+        </>
+      )}
+    </Kind>
+  );
+}

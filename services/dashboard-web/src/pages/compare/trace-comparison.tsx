@@ -1,0 +1,96 @@
+import { GitCompareArrows } from 'lucide-react';
+import { useMemo } from 'react';
+import type { Output } from '../../api/paths.ts';
+import { formatCount, formatDuration, formatMoney } from '../../format/number.ts';
+import { formatTime } from '../../format/time.ts';
+import { useSettings } from '../../settings/settings.ts';
+import { SpaceLink } from '../../space/space-link.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Sides } from './comparison.tsx';
+import { type Facts, FactsTable } from './facts.tsx';
+import { LineComparison } from './line-comparison.tsx';
+
+type Trace = Output<'traces.get'>;
+
+/** Two traces call by call, in order of time. A call that both have leads to the comparison of its two events. */
+export function TraceComparison({
+  ids,
+  traces: [before, after],
+}: {
+  ids: [string, string];
+  traces: [Trace, Trace];
+}) {
+  const { zone } = useSettings();
+  const [old, now] = useMemo(() => [callsOf(before), callsOf(after)], [before, after]);
+  const linkOf = (id: string, { events: [first] }: Trace) => (
+    <SpaceLink key={id} page="trace" id={id} className="max-w-full truncate hover:text-ink hover:underline">
+      {first === undefined ? id : formatTime(first.startTimeMs, zone)}
+    </SpaceLink>
+  );
+  return (
+    <Page
+      title="Compare"
+      isWide
+      subtitle={<Sides ids={ids} links={[linkOf(ids[0], before), linkOf(ids[1], after)]} />}
+    >
+      <div className="shrink-0 px-4 pb-4 md:px-6">
+        <FactsTable before={factsOf(before)} after={factsOf(after)} />
+      </div>
+      <LineComparison
+        before={old}
+        after={now}
+        look="split"
+        note={(left, right) => {
+          const [one, other] = [before.events[left ?? -1], after.events[right ?? -1]];
+          return (
+            <span className="flex w-10 shrink-0 items-center justify-end gap-2 pr-2 font-sans text-muted md:w-44">
+              <span className="max-md:hidden">
+                {[one, other]
+                  .flatMap((event) => (event === undefined ? [] : formatDuration(event.durationMs)))
+                  .join(' → ')}
+              </span>
+              {one !== undefined && other !== undefined && (
+                <SpaceLink
+                  page="compare"
+                  search={{ a: one.id, b: other.id }}
+                  aria-label="Compare the two events"
+                  className="hover:text-ink"
+                >
+                  <GitCompareArrows aria-hidden className="size-3.5" />
+                </SpaceLink>
+              )}
+            </span>
+          );
+        }}
+      />
+    </Page>
+  );
+}
+
+function callsOf({ events }: Trace): string[] {
+  return events.map(({ type, name, state, errorCode }) =>
+    [type === 'llm' ? 'LLM' : 'Tool', name ?? 'unnamed', state === 'error' && `failed ${errorCode ?? ''}`]
+      .filter(Boolean)
+      .join(' ')
+      .replaceAll(/[\r\n]+/g, ' '),
+  );
+}
+
+function factsOf({ events }: Trace): Facts {
+  const sum = (value: (event: Trace['events'][number]) => number | null) =>
+    events.reduce((total, event) => total + (value(event) ?? 0), 0);
+  const startMs = Math.min(...events.map(({ startTimeMs }) => startTimeMs));
+  const endMs = Math.max(...events.map(({ endTimeMs }) => endTimeMs));
+  const failed = events.filter(({ state }) => state === 'error').length;
+  return {
+    Duration: formatDuration(endMs - startMs),
+    Events: formatCount(events.length),
+    Errors: formatCount(failed),
+    Tokens: formatCount(sum(({ totalTokens }) => totalTokens)),
+    Cost: events.some(({ cost }) => cost !== null) ? formatMoney(sum(({ cost }) => Number(cost))) : null,
+    Models:
+      [...new Set(events.flatMap(({ type, name }) => (type === 'llm' && name !== null ? name : [])))].join(
+        ', ',
+      ) || null,
+  };
+}
