@@ -1,5 +1,6 @@
 import type { IngestEvent } from '../../../../event/event.ts';
 import { isDeeperThan } from '../../../../event/json/depth.ts';
+import { stringifyExact } from '../../../../event/json/exact-json.ts';
 import { bodyBytesMax, jsonDepthMax } from '../../../../platform/limits.ts';
 import { mergeEvents, type OtherEvent } from '../../../../store/traces/merge/merge-events.ts';
 import { groupCalls } from '../../../../store/traces/merge/same-calls.ts';
@@ -31,6 +32,9 @@ interface MappingOptions {
   isLogs: boolean;
 }
 
+/** Exporters send 512. */
+const spansHeldMax = 1_024;
+
 /** A span's position in its request and in its trace. */
 interface Candidate extends SpanNode {
   readonly index: number;
@@ -39,7 +43,7 @@ interface Candidate extends SpanNode {
   readonly scope: string;
 }
 
-/** Maps one request. Each span is read twice: its role depends on the other spans, and holding all of them takes memory. */
+/** Maps one request. Each span is needed twice: its role depends on the other spans. */
 export class SpanMapping {
   readonly #request: SpanRequest;
   readonly #options: MappingOptions;
@@ -48,6 +52,8 @@ export class SpanMapping {
   readonly #sources = new Map<SpanSource, JsonObject | undefined>();
   readonly #parts = new PartBuilder();
   readonly #nodes = new NodeBuilder();
+  /** The first spans. Holding all of them takes memory: the others are read again. */
+  readonly #held: Span[] = [];
   #madeBytes = 0;
 
   constructor(request: SpanRequest, options: MappingOptions) {
@@ -128,7 +134,9 @@ export class SpanMapping {
   }
 
   #readSpan(index: number): Span {
-    return withStreamTimes(this.#request.readSpan(index));
+    const span = this.#held[index] ?? withStreamTimes(this.#request.readSpan(index));
+    if (index < spansHeldMax) this.#held[index] = span;
+    return span;
   }
 
   #readCandidates(): Candidate[] {
@@ -195,11 +203,11 @@ export class SpanMapping {
     if (!this.#options.isEvent(event) || isDeeperThan(event, jsonDepthMax - 2)) {
       throw new UnstorableError('A span cannot be mapped to a valid event.');
     }
-    let json = JSON.stringify(event);
+    let json = stringifyExact(event);
     let bytes = Buffer.byteLength(json);
     if (bytes > eventBytesMax) {
       shortenEvent(event, eventBytesMax);
-      json = JSON.stringify(event);
+      json = stringifyExact(event);
       bytes = Buffer.byteLength(json);
     }
     this.#madeBytes += bytes;

@@ -2,7 +2,7 @@ import { digitsOf } from '../../../../event/json/exact-json.ts';
 import type { Json } from '../../read/protobuf-struct.ts';
 import { type Attributes, attributesToJson } from '../spans/attributes.ts';
 import { parseEmbeddedJson } from '../spans/exact-json.ts';
-import { listOf } from './indexed.ts';
+import { groupNumbered, readList } from './indexed.ts';
 import { isJsonObject } from './messages/messages.ts';
 import { type Convention, conventions, type Row } from './table.ts';
 
@@ -18,30 +18,33 @@ export interface Found {
  */
 export class AttributeReader {
   readonly #attributes: Attributes;
-  readonly #columns: readonly Convention[];
+  readonly #by: Convention;
   readonly #taken = new Set<string>();
+  /** The names of numbered attributes, by what precedes the first number. */
+  #listNames: ReadonlyMap<string, readonly string[]> | undefined;
   /** Attributes that hold a JSON object; undefined when they do not. */
   readonly #objects = new Map<string, { readonly [key: string]: Json } | undefined>();
 
   /** @param by the convention whose column is searched first. */
   constructor(attributes: Attributes, by: Convention) {
     this.#attributes = attributes;
-    this.#columns = [by, ...conventions.filter((convention) => convention !== by)];
+    this.#by = by;
   }
 
   /** Finds a field without taking it: the caller takes it if the event holds all of its value. */
-  find(row: Row, isGood: (value: Json) => boolean = isPresent): Found | undefined {
-    for (const found of this.findAll(row)) if (isGood(found.value)) return found;
+  find(row: Row, isGood: (value: Json) => boolean = () => true): Found | undefined {
+    for (const place of placesOf(row, this.#by)) {
+      const found = this.#findAt(place);
+      if (found !== undefined && isPresent(found.value) && isGood(found.value)) return found;
+    }
     return undefined;
   }
 
   /** All values of a field, in the order of the row. */
   *findAll(row: Row): Generator<Found> {
-    for (const column of this.#columns) {
-      for (const name of row[column] ?? []) {
-        const found = this.#findOne(name);
-        if (found !== undefined && isPresent(found.value)) yield found;
-      }
+    for (const place of placesOf(row, this.#by)) {
+      const found = this.#findAt(place);
+      if (found !== undefined && isPresent(found.value)) yield found;
     }
   }
 
@@ -79,15 +82,20 @@ export class AttributeReader {
     return attributesToJson(this.#attributes, this.#taken);
   }
 
-  #findOne(name: string): Found | undefined {
-    if (name.endsWith('.*')) return listOf(this.#attributes, name.slice(0, -1));
-    const [attribute = '', member] = name.split('#');
-    if (member !== undefined) return this.#findMember(attribute, member);
+  #findAt({ name, member, isList }: Place): Found | undefined {
+    if (isList) return this.#findList(name);
+    if (member !== undefined) return this.#findMember(name, member);
     const value = this.#attributes.get(name);
     if (value === undefined) return undefined;
     // MLflow sends every value as JSON text, also a text.
     const isQuoted = typeof value === 'string' && name.startsWith('mlflow.');
     return { value: isQuoted ? unquoted(value) : value, names: [name] };
+  }
+
+  #findList(prefix: string): Found | undefined {
+    this.#listNames ??= groupNumbered(this.#attributes.names);
+    const names = this.#listNames.get(prefix);
+    return names && readList(this.#attributes, prefix, names);
   }
 
   /** The object has other members, too: it is not taken. */
@@ -105,6 +113,33 @@ export class AttributeReader {
     }
     return this.#objects.get(attribute);
   }
+}
+
+/** Where a field is looked up: an attribute, the list with this prefix, or a member of an attribute. */
+interface Place {
+  readonly name: string;
+  readonly isList: boolean;
+  readonly member: string | undefined;
+}
+
+const places = new Map<Convention, WeakMap<Row, readonly Place[]>>(
+  conventions.map((convention) => [convention, new WeakMap()]),
+);
+
+/** The places of a row in the order in which they are searched. */
+function placesOf(row: Row, by: Convention): readonly Place[] {
+  const known = places.get(by)?.get(row);
+  if (known !== undefined) return known;
+  const columns = [by, ...conventions.filter((convention) => convention !== by)];
+  const read = columns.flatMap((column) => (row[column] ?? []).map(placeOf));
+  places.get(by)?.set(row, read);
+  return read;
+}
+
+function placeOf(text: string): Place {
+  const isList = text.endsWith('.*');
+  const [name = '', member] = isList ? [text.slice(0, -1)] : text.split('#');
+  return { name, isList, member };
 }
 
 function isPresent(value: Json): boolean {

@@ -12,21 +12,42 @@ const stepsMax = 16;
 
 type Node = Map<string, Node | { readonly leaf: Json }>;
 
+/** Groups the names of attributes by what precedes the first number in them: `llm.tools.` */
+export function groupNumbered(names: Iterable<string>): Map<string, string[]> {
+  const groups = new Map<string, string[]>();
+  for (const name of names) {
+    const at = name.search(firstNumber);
+    if (at === -1) continue;
+    const prefix = name.slice(0, at + 1);
+    const group = groups.get(prefix);
+    if (group === undefined) groups.set(prefix, [name]);
+    else group.push(name);
+  }
+  return groups;
+}
+
+const firstNumber = /\.\d{1,6}(?:\.|$)/;
+
 /**
  * Reads a list from attributes with numbers in their names, which is how flat conventions send lists: with the prefix
  * `llm.tools.`, the attribute `llm.tools.0.tool.json_schema` is read as `[{ "tool": { "json_schema": … } }]`. Elements are
  * sorted by number; gaps are closed.
+ *
+ * @param names those with the prefix, by `groupNumbered`.
  */
-export function listOf(attributes: Attributes, prefix: string): IndexedList | undefined {
-  const names: string[] = [];
+export function readList(
+  attributes: Attributes,
+  prefix: string,
+  names: readonly string[],
+): IndexedList | undefined {
+  const read: string[] = [];
   const root: Node = new Map();
-  for (const name of attributes.names) {
-    if (!name.startsWith(prefix)) continue;
+  for (const name of names) {
     const steps = name.slice(prefix.length).split('.');
-    if (!isIndex(steps[0] ?? '') || steps.length > stepsMax) continue;
-    if (insert(root, steps, attributes.get(name) ?? null)) names.push(name);
+    if (steps.length > stepsMax) continue;
+    if (insert(root, steps, attributes.get(name) ?? null)) read.push(name);
   }
-  return names.length === 0 ? undefined : { value: toList(root), names };
+  return read.length === 0 ? undefined : { value: toList(root), names: read };
 }
 
 /** @returns false when another attribute already has a value at this path or above it. */

@@ -48,7 +48,10 @@ export function doubleToJson(number: number): Json {
 
 /** Reads text. Invalid UTF-8 becomes U+FFFD: exporters truncate attributes in the middle of a character. */
 export function readText(reader: WireReader, messageEnd: number): string {
-  return readBytes(reader, messageEnd).toString('utf8');
+  const end = readEnd(reader, messageEnd);
+  const text = reader.source.toString('utf8', reader.pos, end);
+  reader.pos = end;
+  return text;
 }
 
 export function readBytes(reader: WireReader, messageEnd: number): Buffer {
