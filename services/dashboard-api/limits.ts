@@ -1,4 +1,4 @@
-import type { FairLimits } from './fair-limiter.ts';
+import type { FairLimits } from '../../platform/fair-limiter.ts';
 
 /** Limit of a sealed filter, in characters: it is part of an address, and Node reads 16 KiB of headers. */
 export const sealedCharsMax = 14_000;

@@ -1,6 +1,8 @@
 import type { ConfigWith } from '../../platform/config.ts';
+import { type Caller, type FairLimiter, openFairLimiter } from '../../platform/fair-limiter.ts';
 import type { Limiter } from '../../platform/limiter.ts';
 import type { Logger } from '../../platform/log.ts';
+import { SpaceShares } from '../../platform/metrics/space-shares.ts';
 import { createOwnedSpace } from '../../store/accounts/spaces.ts';
 import { type Database, limitQueries } from '../../store/db/database.ts';
 import { OpenBytes } from '../../store/segments/open-segments.ts';
@@ -15,7 +17,6 @@ import { openSecondStep } from './accounts/second-step.ts';
 import { openSessions } from './accounts/session.ts';
 import { openSessionList } from './accounts/session-list.ts';
 import { openSignIn } from './accounts/sign-in.ts';
-import { type Caller, type FairLimiter, openFairLimiter } from './fair-limiter.ts';
 import { openInstallation } from './installation/installation.ts';
 import { openOperators } from './installation/operators.ts';
 import {
@@ -27,7 +28,6 @@ import {
 } from './limits.ts';
 import { LiveStreams } from './live/live-streams.ts';
 import { OpenStreams } from './live/open-streams.ts';
-import { SpaceShares } from './metrics.ts';
 import { openSeal } from './seal.ts';
 import { openSecondFactor } from './second-factor/open-second-factor.ts';
 import { findPasskeySite } from './second-factor/passkey-site.ts';
@@ -105,7 +105,10 @@ function openSpaceServices(
   config: ConfigWith<'API_KEY_PEPPER'>,
   streams: LiveStreams,
 ): Pick<Services, 'openSpace' | 'openSpaceAdmin'> {
-  const shares = new SpaceShares();
+  const shares = new SpaceShares({
+    name: 'weir_dashboard_busiest_space_ratio',
+    help: 'Share of the time of all calls that those of the busiest space took in the last two minutes.',
+  });
   const noteTime = (spaceId: string, ms: number) => shares.add(spaceId, ms);
   const queries = openFairLimiter(spaceQueryLimits, noteTime);
   const opening = openFairLimiter(openingLimits);

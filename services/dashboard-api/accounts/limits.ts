@@ -1,4 +1,4 @@
-import type { FairLimits } from '../fair-limiter.ts';
+import type { FairLimits } from '../../../platform/fair-limiter.ts';
 
 /** Lifetime of a session. */
 export const sessionTtlMs = 30 * 24 * 60 * 60 * 1_000;

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { eq, sql } from 'drizzle-orm';
+import { openFairLimiter, QueueFullError } from '../../../platform/fair-limiter.ts';
 import type { Logger } from '../../../platform/log.ts';
 import type { Actor } from '../../../store/accounts/audit/audit.ts';
 import { normalizeEmail } from '../../../store/accounts/email.ts';
 import { hashPassword, verifyPassword } from '../../../store/accounts/password.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { sessions, users } from '../../../store/db/schema.ts';
-import { openFairLimiter, QueueFullError } from '../fair-limiter.ts';
 import { networkOf, widerNetworkOf } from './client-address.ts';
 import { signInHashLimits } from './limits.ts';
 import type { FirstStep, SecondStep } from './second-step.ts';

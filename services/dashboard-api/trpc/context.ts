@@ -1,3 +1,4 @@
+import type { Caller } from '../../../platform/fair-limiter.ts';
 import type { Actor } from '../../../store/accounts/audit/audit.ts';
 import { requireCaller, type Caller as SpaceCaller } from '../access.ts';
 import type { FindAddress } from '../accounts/client-address.ts';
@@ -11,7 +12,6 @@ import type { Sessions, SessionUser } from '../accounts/session.ts';
 import type { SessionList } from '../accounts/session-list.ts';
 import type { SignIn } from '../accounts/sign-in.ts';
 import type { SpaceAdmin } from '../admin/space-admin.ts';
-import type { Caller } from '../fair-limiter.ts';
 import type { Installation } from '../installation/installation.ts';
 import type { Operators } from '../installation/operators.ts';
 import type { OpenStreams } from '../live/open-streams.ts';
@@ -46,7 +46,7 @@ export interface Services {
   findAddress: FindAddress;
   /** Counts attempts with tokens of links by network address. */
   tokenAttempts: RateLimiter;
-  /** Opens a space's data for a user. Statements are queued fairly between users (services/dashboard-api/fair-limiter.ts). */
+  /** Opens a space's data for a user. Statements are queued fairly between users (platform/fair-limiter.ts). */
   openSpace: (caller: Caller) => SpaceData;
   /** The open responses of live streams. */
   openStreams: OpenStreams;

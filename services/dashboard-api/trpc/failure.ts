@@ -1,7 +1,7 @@
 import { TRPCError } from '@trpc/server';
+import { CallerAbortedError, QueueFullError } from '../../../platform/fair-limiter.ts';
 import { unreachableCodes } from '../../../platform/unreachable-codes.ts';
 import { ConfirmationNeededError, GrantLostError } from '../../../store/accounts/audit/grant.ts';
-import { CallerAbortedError, QueueFullError } from '../fair-limiter.ts';
 
 /** SQLSTATE classes of transient errors: connection lost, out of resources, shutting down or starting up. */
 const transientState = /^(08|53|57P)[0-9A-Z]+$/;

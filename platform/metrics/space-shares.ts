@@ -1,19 +1,19 @@
-import { defineGauge } from '../../platform/metrics/define.ts';
+import { defineGauge } from './define.ts';
 
 /** How long a share is counted before the next one begins. The last two are shown together. */
 const windowMs = 60_000;
 
-/** Counts the time that the tasks of each space take, and shows the share of the space that takes most. */
+/** Counts what each space takes of something, and shows the share of the space that takes most. */
 export class SpaceShares {
   #before = new Map<string, number>();
   #current = new Map<string, number>();
   #startedMs = performance.now();
 
-  constructor() {
+  /** @param metric its name and help. */
+  constructor(metric: { readonly name: string; readonly help: string }) {
     const shares = this;
     defineGauge({
-      name: 'weir_dashboard_busiest_space_ratio',
-      help: 'Share of the time of all calls that those of the busiest space took in the last two minutes.',
+      ...metric,
       labelNames: ['space_id'],
       collect() {
         this.reset();
@@ -23,18 +23,18 @@ export class SpaceShares {
     });
   }
 
-  add(spaceId: string, ms: number): void {
+  add(spaceId: string, amount: number): void {
     this.#advance();
-    this.#current.set(spaceId, (this.#current.get(spaceId) ?? 0) + ms);
+    this.#current.set(spaceId, (this.#current.get(spaceId) ?? 0) + amount);
   }
 
-  /** @returns undefined when no space had a call. */
+  /** @returns undefined when no space took anything. */
   findBusiest(): { spaceId: string; share: number } | undefined {
     this.#advance();
     const sums = new Map(this.#before);
-    for (const [spaceId, ms] of this.#current) sums.set(spaceId, (sums.get(spaceId) ?? 0) + ms);
+    for (const [spaceId, amount] of this.#current) sums.set(spaceId, (sums.get(spaceId) ?? 0) + amount);
     const [first] = [...sums].toSorted(([, a], [, b]) => b - a);
-    const total = [...sums.values()].reduce((sum, ms) => sum + ms, 0);
+    const total = [...sums.values()].reduce((sum, amount) => sum + amount, 0);
     return first === undefined || total === 0 ? undefined : { spaceId: first[0], share: first[1] / total };
   }
 
