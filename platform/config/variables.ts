@@ -121,7 +121,7 @@ export const notes: Record<keyof Config, VariableNote> = {
   INGEST_BYTES_IN_FLIGHT_MAX: {
     readers: [ingest],
     unit: 'bytes',
-    text: 'Bytes of request bodies that ingest holds in memory at once, at most three quarters of them for one space. Above that it answers 503. Several processes share it equally; each has at least 64 MiB of it, for the largest OTLP request.',
+    text: 'Bytes of request bodies that ingest holds in memory at once, at most three quarters of them for one space, and less while others use some. Above that it answers 503. Several processes share it equally; each has at least 64 MiB of it, for the largest OTLP request.',
   },
   DASHBOARD_PUBLIC_URL: {
     readers: [dashboard],

@@ -39,8 +39,8 @@ export interface RequestDecoder<T> {
   overheadBytes: number;
   /** Removes compression and envelope. */
   decode(request: IncomingMessage, sent: Buffer, limits: BodyLimits): Promise<BudgetedBuffer>;
-  /** Parses, validates and projects. */
-  read(bytes: Buffer): T | Promise<T>;
+  /** Parses, validates and projects. Spaces take turns. */
+  read(bytes: Buffer, spaceId: string): T | Promise<T>;
 }
 
 /** The decoder of a protocol whose requests are one batch each. */
@@ -131,7 +131,7 @@ async function checkAndCommit<T>(
   const receivedAtMs = readClock(clock);
   keyUses.note(principal.keyId, receivedAtMs);
   const decoded = received.use(await decoder.decode(request, sent.bytes, { bytesMax: bodyBytesMax, budget }));
-  const result = await decoder.read(decoded.bytes);
+  const result = await decoder.read(decoded.bytes, principal.spaceId);
   const readBatches = batchesOf(result);
   // If every batch has its own JSON, that JSON is stored: free the received bytes.
   if (readBatches.every(({ body }) => body !== undefined)) received.dispose();

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import type { FairLimits } from '../../platform/fair-limiter.ts';
 
 /**
  * Largest batches that are read on the event loop, which they block: 65,536 values take 20 to 90 ms, and describing the
@@ -6,8 +7,17 @@ import { availableParallelism } from 'node:os';
  */
 export const readOnLoop = { valuesMax: 64 * 1024, badBytesMax: 64 * 1024 };
 
-/** Most batches that are read by that thread or wait for it: each takes up to half a second, and counts against the byte budget. */
-export const costlyBatchesMax = 4;
+/**
+ * That thread reads one batch at a time, which takes up to half a second, and spaces take turns. Of one space few may wait: so a space waits
+ * for one batch of each other space at most, and the bodies count against the byte budget of their space.
+ */
+export const costlyBatchLimits: FairLimits = { atOnceMax: 1, atOnceOfSpaceMax: 1, waitingOfUserMax: 3 };
+
+/** Batches of this size and more are read one by one in turns of the spaces: a smaller one takes a few milliseconds. */
+export const readInTurn = {
+  bytesMin: 256 * 1024,
+  limits: { atOnceMax: 1, atOnceOfSpaceMax: 1, waitingOfUserMax: Number.POSITIVE_INFINITY },
+};
 
 /** V8's limits for that thread. The worst batch of 4 MiB needs 120 MB; without a limit the heap grows to 700 MB. */
 export const readerHeap = { maxOldGenerationSizeMb: 160, maxYoungGenerationSizeMb: 4 };

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { llmEvent, someEvents, toolEvent } from '../../harness/fixtures/events.ts';
-import { costlyBatchesMax, readOnLoop } from '../../services/ingest/limits.ts';
+import { costlyBatchLimits, readOnLoop } from '../../services/ingest/limits.ts';
 import { openDatabaseOutage } from '../support/database-outage.ts';
 import { postEvents } from '../support/http.ts';
 import { startProcessPipeline } from '../support/pipeline.ts';
@@ -95,17 +95,18 @@ test('a full queue is answered with 503, and events are accepted again after the
 describe('with the default limits', () => {
   const { pipeline } = useProcessPipeline();
 
-  test('batches that are expensive to parse are stored, and those beyond the limit of concurrent ones get 503', async () => {
-    const tenant = await pipeline.createTenant();
+  test('batches that are expensive to parse are stored, those of a space beyond its limit get 503, and its neighbour none', async () => {
+    const [tenant, neighbour] = [await pipeline.createTenant(), await pipeline.createTenant()];
     const costly = () =>
       toolEvent({
         properties: { tool: { input: Array.from({ length: 6 * readOnLoop.valuesMax }, () => []) } },
       });
-    const answers = await Promise.all(
-      Array.from({ length: 2 * costlyBatchesMax }, () => postEvents(pipeline, tenant, [costly()])),
-    );
+    const sent = Array.from({ length: 8 }, () => postEvents(pipeline, tenant, [costly()]));
+    for (let times = 0; times < 3; times++)
+      expect((await postEvents(pipeline, neighbour, [costly()])).status).toBe(202);
+    const answers = await Promise.all(sent);
     const accepted = answers.filter(({ status }) => status === 202).length;
-    expect(accepted).toBeGreaterThanOrEqual(costlyBatchesMax);
+    expect(accepted).toBeGreaterThanOrEqual(costlyBatchLimits.waitingOfUserMax);
     for (const { status, headers } of answers) {
       if (status !== 202) expect([status, headers.has('retry-after')]).toEqual([503, true]);
     }

@@ -1,8 +1,15 @@
-/** The share of the byte budget that one space may use, so that its stalled requests leave room for other spaces. */
-export const spaceShareOfBudget = 0.75;
+/**
+ * A space may use this many times the bytes that are then left: alone three quarters of the budget, beside one that does the same three
+ * sevenths. So however many spaces take all they can, a newcomer finds bytes left.
+ */
+const spaceShareOfFree = 3;
+
+/** The share of the budget that one space can use while no other does. */
+export const spaceShareOfBudget = spaceShareOfFree / (spaceShareOfFree + 1);
 
 /** Counts the bytes of one space's requests. */
 export interface ByteBudget {
+  readonly spaceId: string;
   /** Counts bytes until they are released. @returns false, without counting them, when they do not fit. */
   take(bytes: number): boolean;
   release(bytes: number): void;
@@ -10,18 +17,16 @@ export interface ByteBudget {
 
 /**
  * Bounds the bytes of requests that ingest holds at once. Requests that do not fit are rejected, so that memory stays
- * bounded however many clients send and however slow the queue is. One space may use only a part of the budget: otherwise a
- * few dozen stalled requests of one space would block all others until their time-out.
+ * bounded however many clients send and however slow the queue is. Otherwise a few dozen stalled requests of one space would
+ * block all others until their time-out.
  */
 export class ByteBudgets {
   readonly #max: number;
-  readonly #spaceMax: number;
   readonly #usedBySpace = new Map<string, number>();
   #used = 0;
 
   constructor(max: number) {
     this.#max = max;
-    this.#spaceMax = Math.floor(max * spaceShareOfBudget);
   }
 
   get usedBytes(): number {
@@ -34,9 +39,11 @@ export class ByteBudgets {
 
   of(spaceId: string): ByteBudget {
     return {
+      spaceId,
       take: (bytes) => {
         const ofSpace = (this.#usedBySpace.get(spaceId) ?? 0) + bytes;
-        if (ofSpace > this.#spaceMax || this.#used + bytes > this.#max) return false;
+        const left = this.#max - this.#used - bytes;
+        if (ofSpace > spaceShareOfFree * left) return false;
         this.#update(spaceId, ofSpace, bytes);
         return true;
       },

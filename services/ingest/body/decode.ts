@@ -1,6 +1,6 @@
 import zlib from 'node:zlib';
 import { IngestError } from '../../../event/errors.ts';
-import { openLimiter } from '../../../platform/limiter.ts';
+import { openFairLimiter } from '../../../platform/fair-limiter.ts';
 import { type BodyLimits, bodyTooLarge } from './body.ts';
 import { BodyBuffer } from './body-buffer.ts';
 import { type BudgetedBuffer, memoryExhausted } from './budgeted-buffer.ts';
@@ -40,9 +40,10 @@ export type DecodeBody = (
   limits: BodyLimits,
 ) => Promise<BudgetedBuffer>;
 
-/** Makes the decoder of all bodies of the process: it decompresses only `atOnceMax` at a time. */
+/** Makes the decoder of all bodies of the process: it decompresses only `atOnceMax` at a time, those of different spaces in turns. */
 export function createBodyDecoder(pool: BufferPool, atOnceMax: number): DecodeBody {
-  const limitDecodes = openLimiter(atOnceMax);
+  const waitingOfUserMax = Number.POSITIVE_INFINITY;
+  const takeTurn = openFairLimiter({ atOnceMax, atOnceOfSpaceMax: atOnceMax, waitingOfUserMax });
   return async (bytes, encoding, limits) => {
     const sent = (encoding ?? '').trim().toLowerCase();
     // RFC 9110 §8.4.1.3
@@ -50,12 +51,13 @@ export function createBodyDecoder(pool: BufferPool, atOnceMax: number): DecodeBo
     if (name === '' || name === 'identity') return { bytes, [Symbol.dispose]: () => {} };
     if (!isKnown(name)) throw new UnknownEncodingError();
     const decoded = new BodyBuffer(pool);
+    const { spaceId } = limits.budget;
     const release = () => {
       limits.budget.release(decoded.length);
       decoded.release();
     };
     try {
-      await limitDecodes(() => decompress(bytes, name, { decoded, limits }));
+      await takeTurn({ spaceId, holderId: spaceId }, () => decompress(bytes, name, { decoded, limits }));
       return { bytes: decoded.toBytes(), [Symbol.dispose]: release };
     } catch (error) {
       release();

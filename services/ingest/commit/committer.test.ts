@@ -131,6 +131,17 @@ test('batches that do not fit into one message are published one after the other
   await Promise.all(commits);
 });
 
+test('of the batches that do not fit into one message, those of a space that has many do not delay another', async () => {
+  const { published, message, committer } = openCommitter(3_000);
+  const names = ['a', 'a', 'a', 'b', 'a', 'c', 'b'];
+  const batches = await Promise.all(names.map((name) => batchOf(name, llmEvent())));
+  const commits = batches.map((batch) => committer.commit(batch));
+  for (const number of names.keys()) (await message(number)).acknowledge();
+  await Promise.all(commits);
+  const order = published.flatMap(({ group }) => group.parts.map(({ spaceId }) => spaceId));
+  expect(order).toEqual(['a', 'b', 'c', 'a', 'b', 'a', 'a'].map((name) => `space-${name}`));
+});
+
 test('a batch in several messages is durable when all of them are acknowledged', async () => {
   const { published, message, committer } = openCommitter();
   let isAnswered = false;

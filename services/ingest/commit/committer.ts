@@ -80,14 +80,23 @@ export class Committer {
   async #run(): Promise<void> {
     // Requests of the same turn of the event loop share the first message.
     await new Promise(setImmediate);
-    while (this.#waiting.length > 0) {
-      const count = countFitting(
+    while (this.#waiting.length > 0) await this.#commitGroup(this.#takeGroup());
+    this.#running = undefined;
+  }
+
+  /** Takes what fits into one message. If not all does, those that wait behind a message are one batch of each space at most. */
+  #takeGroup(): Waiting[] {
+    const fitting = () =>
+      countFitting(
         this.#waiting.map(({ batch }) => batch),
         this.#payloadBytesMax,
       );
-      await this.#commitGroup(this.#waiting.splice(0, count));
+    let count = fitting();
+    if (count < this.#waiting.length) {
+      this.#waiting = inTurns(this.#waiting);
+      count = fitting();
     }
-    this.#running = undefined;
+    return this.#waiting.splice(0, count);
   }
 
   async #commitGroup(group: Waiting[]): Promise<void> {
@@ -134,6 +143,17 @@ export class Committer {
     const batchIds = Array.from(ranges.values(), (range) => formatBatchId([range]));
     this.#log.debug({ ...outcome, bytes: payload.length, batchIds }, 'committed');
   }
+}
+
+/** The first batch of each space, then the second of each, and so on: those of a space that sends a lot do not delay the others. */
+function inTurns(waiting: readonly Waiting[]): Waiting[] {
+  const rounds: Waiting[][] = [];
+  for (const ofSpace of Map.groupBy(waiting, ({ batch }) => batch.spaceId).values())
+    ofSpace.forEach((one, round) => {
+      rounds[round] ??= [];
+      rounds[round].push(one);
+    });
+  return rounds.flat();
 }
 
 /** The span of a group is below that of its first request with one, and linked to all. */

@@ -5,7 +5,7 @@ import { llmEvent, someEvents, toolEvent } from '../../../harness/fixtures/event
 import { bodyBytesMax, eventsPerBatchMax } from '../../../platform/limits.ts';
 import { encodeBatch } from '../../../test/support/protocols/heaviest-batches.ts';
 import { until } from '../../../test/support/wait.ts';
-import { costlyBatchesMax, readOnLoop } from '../limits.ts';
+import { costlyBatchLimits, readInTurn, readOnLoop } from '../limits.ts';
 import {
   type BatchEncoding,
   type BatchReader,
@@ -70,11 +70,12 @@ const heaviest: [string, Buffer, unknown][] = [
 type Outcome = ReadBatch | string;
 
 async function outcomeOf(
-  read: (bytes: Buffer) => ReadBatch | Promise<ReadBatch>,
+  read: (bytes: Buffer, spaceId: string) => ReadBatch | Promise<ReadBatch>,
   bytes: Buffer,
+  spaceId = 'space',
 ): Promise<Outcome> {
   try {
-    return await read(bytes);
+    return await read(bytes, spaceId);
   } catch (error) {
     return String(error);
   }
@@ -96,7 +97,7 @@ test.each(encodings)(
   async (encoding) => {
     const bytes = encodeBatch(encoding, [llmEvent(), withValues(2 * valuesMax)]);
     expectCostly(onLoop[encoding], bytes);
-    const read = await readers[encoding](bytes);
+    const read = await readers[encoding](bytes, 'space');
     expect(read).toEqual(unlimitedReaders[encoding](bytes));
     expect(read.projection.eventCount).toBe(2);
   },
@@ -145,8 +146,9 @@ test.each(heaviest)('4 MiB of %s are read on the worker, within its memory', asy
   }
 });
 
-test('simultaneous costly batches get their own results, and one too many is rejected', async () => {
-  const events = Array.from({ length: costlyBatchesMax + 1 }, (_, index) => withValues(valuesMax + index));
+test('simultaneous costly batches get their own results, and of one space one too many is rejected', async () => {
+  const count = costlyBatchLimits.atOnceMax + costlyBatchLimits.waitingOfUserMax;
+  const events = Array.from({ length: count + 1 }, (_, index) => withValues(valuesMax + index));
   const outcomes = await Promise.all(
     events.map((event) => outcomeOf(readers.json, encodeBatch('json', [event]))),
   );
@@ -154,9 +156,24 @@ test('simultaneous costly batches get their own results, and one too many is rej
   expect(outcomes).toMatchObject(
     events.slice(0, -1).map(({ id }) => ({ projection: { eventCount: 1, columns: { id } } })),
   );
-  expect(await readers.json(encodeBatch('json', events.slice(-1)))).toMatchObject({
+  expect(await outcomeOf(readers.json, encodeBatch('json', events.slice(-1)))).toMatchObject({
     projection: { columns: { id: events.at(-1)?.id } },
   });
+});
+
+test.each([
+  ['costly', withValues(2 * valuesMax)],
+  ['large', withInput('x'.repeat(2 * readInTurn.bytesMin))],
+])('a %s batch waits for one batch of each other space, however many they have', async (_, event) => {
+  const bytes = encodeBatch('json', [event]);
+  const read: string[] = [];
+  const readFor = async (spaceId: string) => {
+    if (typeof (await outcomeOf(readers.json, bytes, spaceId)) !== 'string') read.push(spaceId);
+  };
+  const busy = ['a', 'b', 'a', 'b', 'a', 'b', 'a', 'b', 'a', 'b'].map(readFor);
+  await Promise.all([...busy, readFor('newcomer')]);
+  // The batches of both that were read or due first, and one more of one that was passed on meanwhile.
+  expect(read.indexOf('newcomer')).toBeLessThanOrEqual(3);
 });
 
 test('when the worker ends its batch is unavailable, and the next one is read by another worker', async () => {

@@ -1,42 +1,54 @@
+import { setImmediate as afterPoll } from 'node:timers/promises';
 import { IngestError } from '../../../event/errors.ts';
-import { openLimiter } from '../../../platform/limiter.ts';
-import { costlyBatchesMax, readOnLoop } from '../limits.ts';
+import { openFairLimiter, QueueFullError } from '../../../platform/fair-limiter.ts';
+import { costlyBatchLimits, readInTurn, readOnLoop } from '../limits.ts';
 import { CostlyBatchError } from '../read/batch-reader.ts';
 import { createReaders, type Encoding, type ReadResults } from './encodings.ts';
 import { WorkerReader } from './worker-reader.ts';
 
-/** Reads a request of each encoding, on the event loop or on the worker thread. */
-export type Readers = { [E in Encoding]: (bytes: Buffer) => ReadResults[E] | Promise<ReadResults[E]> };
+/** Reads a request of each encoding, on the event loop or on the worker thread, in turns with those of other spaces. */
+export type Readers = {
+  [E in Encoding]: (bytes: Buffer, spaceId: string) => ReadResults[E] | Promise<ReadResults[E]>;
+};
 
 /**
  * Opens readers that never block the event loop for long. A batch is read on the event loop, which is fastest. If that would
- * take too long, as for 4 MiB of empty lists, it is read on a worker thread, one batch at a time (ADR 0013).
+ * take too long, as for 4 MiB of empty lists, it is read on a worker thread, one batch at a time (ADR 0013). Large batches, and those of
+ * the worker, are read in turns: one of each space that has some.
  *
  * They throw what the encodings' readers throw except CostlyBatchError, and IngestError `ingest_unavailable` when too many costly
- * batches are waiting, or the worker thread ends.
+ * batches of the space are waiting, or the worker thread ends.
  */
 export function openReaders(vendor: string): Readers & AsyncDisposable {
   const onLoop = createReaders(vendor, readOnLoop);
   const worker = new WorkerReader(vendor);
-  const oneAtATime = openLimiter(1);
-  let costlyBatches = 0;
-  const readOnWorker = async <E extends Encoding>(encoding: E, bytes: Buffer) => {
-    if (costlyBatches === costlyBatchesMax) throw tooManyCostly();
-    costlyBatches += 1;
+  const takeLoop = openFairLimiter(readInTurn.limits);
+  const takeWorker = openFairLimiter(costlyBatchLimits);
+  const readOnWorker = async <E extends Encoding>(encoding: E, bytes: Buffer, spaceId: string) => {
     try {
-      return await oneAtATime(() => worker.read(encoding, bytes));
-    } finally {
-      costlyBatches -= 1;
+      return await takeWorker({ spaceId, holderId: spaceId }, () => worker.read(encoding, bytes));
+    } catch (thrown) {
+      throw thrown instanceof QueueFullError ? tooManyCostly() : thrown;
     }
   };
+  const readLarge = <E extends Encoding>(encoding: E, bytes: Buffer, spaceId: string) =>
+    takeLoop({ spaceId, holderId: spaceId }, async () => {
+      // Between two large batches the event loop serves what has arrived.
+      await afterPoll();
+      return onLoop[encoding](bytes);
+    });
   const readerOf =
     <E extends Encoding>(encoding: E) =>
-    (bytes: Buffer): ReadResults[E] | Promise<ReadResults[E]> => {
+    (bytes: Buffer, spaceId: string): ReadResults[E] | Promise<ReadResults[E]> => {
+      const orOnWorker = (thrown: unknown) => {
+        if (!(thrown instanceof CostlyBatchError)) throw thrown;
+        return readOnWorker(encoding, bytes, spaceId);
+      };
+      if (bytes.length >= readInTurn.bytesMin) return readLarge(encoding, bytes, spaceId).catch(orOnWorker);
       try {
         return onLoop[encoding](bytes);
       } catch (thrown) {
-        if (!(thrown instanceof CostlyBatchError)) throw thrown;
-        return readOnWorker(encoding, bytes);
+        return orOnWorker(thrown);
       }
     };
   return {
@@ -54,6 +66,6 @@ export function openReaders(vendor: string): Readers & AsyncDisposable {
 function tooManyCostly(): IngestError {
   return new IngestError(
     'ingest_unavailable',
-    'Too many batches that take long to read are waiting at this moment. Retry later.',
+    'Too many batches of the space that take long to read are waiting at this moment. Retry later.',
   );
 }

@@ -31,7 +31,7 @@ test.each([
       ],
     });
     expect(() => onLoop[encoding](bytes)).toThrow(CostlyBatchError);
-    const read = await readers[encoding](bytes);
+    const read = await readers[encoding](bytes, 'space');
     expect(read).toEqual(patient[encoding](bytes));
     expect(read.counts).toEqual({ stored: 1, rejected: 1, filtered: { not_genai: 1 } });
   },
@@ -46,7 +46,7 @@ test('a request of more than 4 MiB is read on the worker, because long texts tak
     })),
   });
   expect(() => onLoop.otlp(bytes)).toThrow(CostlyBatchError);
-  const { parts, counts } = await readers.otlp(bytes);
+  const { parts, counts } = await readers.otlp(bytes, 'space');
   expect(counts.stored).toBe(25);
   expect(parts.map(({ projection }) => projection.eventCount)).toEqual([6, 6, 6, 6, 1]);
 });
@@ -168,7 +168,7 @@ test.each(heaviest)(
   async (_, encoding, toBytes, counts) => {
     const bytes = toBytes();
     expect(bytes.length).toBeLessThanOrEqual(otlpBodyBytesMax);
-    const batch = await readers[encoding](bytes);
+    const batch = await readers[encoding](bytes, 'space');
     expect(batch.counts).toMatchObject(counts);
     const made = batch.parts.reduce((sum, { body }) => sum + body.length, 0);
     // The event that exceeds the limit is only detected after it is made.

@@ -19,9 +19,6 @@ export type SpanEncoding = 'otlp' | 'otlpJson' | 'otlpLogs' | 'otlpLogsJson';
  */
 export type SpanBatchReader = (bytes: Buffer) => SpanBatch;
 
-/** Readers of both forms, on any thread. They throw no CostlyBatchError. */
-export type SpanReaders = Record<SpanEncoding, (bytes: Buffer) => SpanBatch | Promise<SpanBatch>>;
-
 export function createSpanReaders(
   vendor: string,
   limits: ReadLimits,
