@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Caller, CallerAbortedError, openFairLimiter, QueueFullError } from './fair-limiter.ts';
-import { SpaceShares } from './metrics/space-shares.ts';
+import { SpaceShares } from './metrics/space-metrics.ts';
 
 /** A limiter whose tasks end on request, and that records the order of their starts. */
 function openGate(limits: Partial<Parameters<typeof openFairLimiter>[0]> = {}) {
@@ -71,7 +71,7 @@ test('a failed task frees its slot, and the call rejects with its error', async 
 });
 
 test('the share of the space whose tasks take most time is known', async () => {
-  const shares = new SpaceShares({ name: 'weir_test_busiest_space_ratio', help: 'For the test.' });
+  const shares = new SpaceShares('call time');
   expect(shares.findBusiest()).toBeUndefined();
   shares.add('a', 30);
   shares.add('b', 10);

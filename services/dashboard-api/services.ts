@@ -2,7 +2,7 @@ import type { ConfigWith } from '../../platform/config.ts';
 import { type Caller, type FairLimiter, openFairLimiter } from '../../platform/fair-limiter.ts';
 import type { Limiter } from '../../platform/limiter.ts';
 import type { Logger } from '../../platform/log.ts';
-import { SpaceShares } from '../../platform/metrics/space-shares.ts';
+import { SpaceShares } from '../../platform/metrics/space-metrics.ts';
 import { createOwnedSpace } from '../../store/accounts/spaces.ts';
 import { type Database, limitQueries } from '../../store/db/database.ts';
 import { OpenBytes } from '../../store/segments/open-segments.ts';
@@ -105,10 +105,7 @@ function openSpaceServices(
   config: ConfigWith<'API_KEY_PEPPER'>,
   streams: LiveStreams,
 ): Pick<Services, 'openSpace' | 'openSpaceAdmin'> {
-  const shares = new SpaceShares({
-    name: 'weir_dashboard_busiest_space_ratio',
-    help: 'Share of the time of all calls that those of the busiest space took in the last two minutes.',
-  });
+  const shares = new SpaceShares('call time');
   const noteTime = (spaceId: string, ms: number) => shares.add(spaceId, ms);
   const queries = openFairLimiter(spaceQueryLimits, noteTime);
   const opening = openFairLimiter(openingLimits);

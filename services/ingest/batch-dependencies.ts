@@ -1,6 +1,7 @@
 import type { ConfigWith } from '../../platform/config.ts';
 import { bodyBytesMax, otlpBodyBytesMax } from '../../platform/limits.ts';
 import type { Logger } from '../../platform/log.ts';
+import { SpaceShares } from '../../platform/metrics/space-metrics.ts';
 import { payloadBytesMax } from '../../platform/queue/connect.ts';
 import type { OwnSpans } from '../../platform/tracing/own-spans.ts';
 import type { CheckedClock } from '../../store/db/clock.ts';
@@ -60,6 +61,7 @@ export function openBatchDependencies(options: {
       broadcast: openQuotaUsageBroadcast(nats, log),
     }),
     budgets,
+    shares: new SpaceShares('bytes'),
     buffers,
     committer,
     requestTraces: openRequestTraces(log, ownSpans),

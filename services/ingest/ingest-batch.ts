@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { IngestError } from '../../event/errors.ts';
 import { formatBatchId } from '../../event/segment/batch-id.ts';
+import type { SpaceShares } from '../../platform/metrics/space-metrics.ts';
 import type { OwnSpan } from '../../platform/tracing/own-spans.ts';
 import { secondsToMonthEnd } from '../../store/accounts/month.ts';
 import type { CheckedClock } from '../../store/db/clock.ts';
@@ -25,6 +26,8 @@ export interface BatchDependencies {
   keyUses: KeyUses;
   quota: Quota;
   budgets: ByteBudgets;
+  /** Of the bytes received. */
+  shares: SpaceShares;
   buffers: BufferPool;
   committer: Committer;
   /** Undefined unless requests are logged or traced. */
@@ -114,7 +117,7 @@ async function checkAndCommit<T>(
   kind: RequestKind<T>,
   span?: OwnSpan,
 ): Promise<Ingested<T>> {
-  const { clock, apiKeyCache, keyUses, quota, budgets, buffers } = dependencies;
+  const { clock, apiKeyCache, keyUses, quota, budgets, shares, buffers } = dependencies;
   const { decoder, batchesOf, nodesOf, authenticate = authenticateByContract } = kind;
   const { bodyBytesMax, overheadBytes } = decoder;
   // First: with a wrong clock valid keys can look expired.
@@ -128,6 +131,7 @@ async function checkAndCommit<T>(
     await readBody(request, buffers, { bytesMax: bodyBytesMax + overheadBytes, budget }),
   );
   countBody(request, sent.bytes.length);
+  shares.add(principal.spaceId, sent.bytes.length);
   const receivedAtMs = readClock(clock);
   keyUses.note(principal.keyId, receivedAtMs);
   const decoded = received.use(await decoder.decode(request, sent.bytes, { bytesMax: bodyBytesMax, budget }));

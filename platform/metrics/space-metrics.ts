@@ -9,16 +9,17 @@ export class SpaceShares {
   #current = new Map<string, number>();
   #startedMs = performance.now();
 
-  /** @param metric its name and help. */
-  constructor(metric: { readonly name: string; readonly help: string }) {
+  /** @param of what is counted, as a label: a process counts one thing. */
+  constructor(of: 'call time' | 'bytes') {
     const shares = this;
     defineGauge({
-      ...metric,
-      labelNames: ['space_id'],
+      name: 'weir_busiest_space_ratio',
+      help: 'Share of the busiest space in the time of calls, or in the bytes received, of the last two minutes.',
+      labelNames: ['space_id', 'of'],
       collect() {
         this.reset();
         const busiest = shares.findBusiest();
-        if (busiest !== undefined) this.set({ space_id: busiest.spaceId }, busiest.share);
+        if (busiest !== undefined) this.set({ space_id: busiest.spaceId, of }, busiest.share);
       },
     });
   }
