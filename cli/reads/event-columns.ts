@@ -17,9 +17,10 @@ export const eventColumns: readonly TableColumn<ListedEvent>[] = [
   { title: 'TEXT', cell: (event) => event.errorMessage ?? event.outputPreview ?? event.inputPreview },
 ];
 
+/** As the API compares and orders them. */
 function tokensOf({ totalTokens, inputTokens, outputTokens }: ListedEvent): number | null {
-  if (totalTokens !== null) return totalTokens;
-  return inputTokens === null && outputTokens === null ? null : (inputTokens ?? 0) + (outputTokens ?? 0);
+  if (inputTokens === null && outputTokens === null) return totalTokens;
+  return (inputTokens ?? 0) + (outputTokens ?? 0);
 }
 
 /** UTC, to the second. */

@@ -148,6 +148,9 @@ export const histogramBucketsMax = 120;
 /** Events that a histogram counts one by one, which takes 15 ms. With more, buckets are estimated. */
 export const histogramEventsMax = 5_000;
 
+/** Events in the range of a histogram that Postgres counts, in some 100 ms, where statistics have more than is stored. */
+export const histogramExaminedMax = 100_000;
+
 /** Newest events of a bucket from whose share of matches the bucket is estimated. */
 export const histogramSampleEvents = 100;
 

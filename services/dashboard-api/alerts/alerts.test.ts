@@ -249,6 +249,24 @@ test('an alert by an additional property reads its events, and measures what the
     await expect(trpc.alerts.save.mutate(wrong)).rejects.toMatchObject({ data: { code: 'BAD_REQUEST' } });
 });
 
+test('an alert whose target was removed is listed, saved and sent without it', async () => {
+  const space = await dashboard.addSpace();
+  const { trpc } = space.client;
+  await storeErrors(space);
+  const addTarget = (name: string) =>
+    trpc.alerts.createTarget.mutate({ name, kind: 'slack', address: receiver.url });
+  const [removed, kept] = [await addTarget('removed'), await addTarget('kept')];
+  const { id } = await trpc.alerts.save.mutate({ ...errorRate, targetIds: [removed.id, kept.id] });
+  await trpc.alerts.removeTarget.mutate({ id: removed.id });
+  const [listed] = await trpc.alerts.list.query();
+  expect(listed?.targetIds).toEqual([kept.id]);
+  await rewind(space.spaceId);
+  await until(async () => (await trpc.alerts.history.query()).length >= 2);
+  for (const { deliveries } of await trpc.alerts.history.query())
+    expect(deliveries.map(({ targetId }) => targetId)).toEqual([kept.id]);
+  await trpc.alerts.save.mutate({ ...errorRate, id, name: 'renamed', targetIds: listed?.targetIds ?? [] });
+});
+
 test('of several evaluations of the same windows one is stored', async () => {
   const space = await dashboard.addSpace();
   const { spaceId } = space;

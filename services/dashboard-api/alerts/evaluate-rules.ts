@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { and, asc, eq, inArray, isNull, lt, lte, notInArray, or, sql } from 'drizzle-orm';
 import { readSpace } from '../../../store/accounts/spaces.ts';
 import type { Database } from '../../../store/db/database.ts';
-import { alertDeliveries, alertEvents, alertRules, spaces } from '../../../store/db/schema.ts';
+import { alertDeliveries, alertEvents, alertRules, alertTargets, spaces } from '../../../store/db/schema.ts';
 import { namesOf } from '../../../store/db/statement.ts';
 import { advance, type Evaluation, evaluate } from './evaluation.ts';
 import { catchUpMsMax, claimMs, evaluationDelayMs, eventTicksAtOnceMax, ticksAtOnceMax } from './limits.ts';
@@ -192,7 +192,9 @@ async function commit(
   const deliveries = database.$with('sent', {}).as(sql`
     INSERT INTO ${alertDeliveries} (${namesOf(deliveryColumns)})
     SELECT ${moved.spaceId}, one.id, one.event, one.target
-    FROM ${moved}, jsonb_to_recordset(${JSON.stringify(sent)}::jsonb) AS one(id uuid, event uuid, target uuid)`);
+    FROM ${moved}, jsonb_to_recordset(${JSON.stringify(sent)}::jsonb) AS one(id uuid, event uuid, target uuid)
+    WHERE EXISTS (SELECT FROM ${alertTargets}
+      WHERE ${alertTargets.spaceId} = ${moved.spaceId} AND ${alertTargets.id} = one.target)`);
   await database.with(moved, events, deliveries).select().from(moved);
 }
 

@@ -22,7 +22,13 @@ export interface ListedRule extends NewRule {
   readonly evaluatedUntil: Date;
 }
 
+/** Without targets that were removed. */
 export async function listRules(database: Database, spaceId: string): Promise<ListedRule[]> {
+  const existing = sql`ARRAY(
+    SELECT ${alertTargets.id} FROM ${alertTargets} WHERE ${and(
+      eq(alertTargets.spaceId, spaceId),
+      sql`${alertTargets.id} = ANY (${alertRules.targetIds})`,
+    )} ORDER BY array_position(${alertRules.targetIds}, ${alertTargets.id}))`;
   return database
     .select({
       id: alertRules.id,
@@ -33,7 +39,7 @@ export async function listRules(database: Database, spaceId: string): Promise<Li
       bound: alertRules.bound,
       windowMinutes: alertRules.windowMinutes,
       holdMinutes: alertRules.holdMinutes,
-      targetIds: alertRules.targetIds,
+      targetIds: existing.mapWith(alertRules.targetIds),
       phase: alertRules.phase,
       since: alertRules.since,
       value: alertRules.value,

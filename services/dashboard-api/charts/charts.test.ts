@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { and, eq, lt } from 'drizzle-orm';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { llmEvent, toolEvent } from '../../../harness/fixtures/events.ts';
 import { partOf } from '../../../harness/fixtures/part.ts';
 import { openPostgres } from '../../../store/db/connect.ts';
 import { type Database, openDatabase } from '../../../store/db/database.ts';
-import { events } from '../../../store/db/schema.ts';
+import { erasures, events } from '../../../store/db/schema.ts';
 import type { EventFilter } from '../../../store/read/event-filter.ts';
 import { readEventPage } from '../../../store/read/event-page.ts';
 import { foldStatistics } from '../../../store/write/statistics/deltas.ts';
@@ -245,6 +246,34 @@ test('a histogram counts the same events as the list, from statistics or one by 
     { numRuns: 40 },
   );
   expect([...methods].sort()).toEqual(['events', 'statistics']);
+});
+
+test('a histogram counts what is stored after an erasure, and after events have expired', async () => {
+  const sent = fc.sample(anySent, { numRuns: 300, seed: 10 }).map((one) => ({ ...one, isError: true }));
+  const filter = { from: firstMs, to: firstMs + 5 * dayMs };
+  const count = async (spaceId: string, ofType: Pick<EventFilter, 'name'> = {}) => {
+    const query = { filter: { ...filter, ...ofType }, bucketsMax: 60 };
+    const { buckets, method } = await readHistogram({ database, spaceId }, query);
+    const [all, failed] = [buckets.map(({ events }) => events), buckets.map(({ errors }) => errors)];
+    expect(failed).toEqual(all);
+    return { method, events: all.reduce((sum, events) => sum + events, 0) };
+  };
+  const remaining = (isLeft: (one: Sent) => boolean) => sent.filter(isLeft).length;
+  const erased = await store(sent);
+  expect(await count(erased)).toEqual({ method: 'statistics', events: 300 });
+  await database.delete(events).where(and(eq(events.spaceId, erased), eq(events.name, 'm')));
+  const row = { spaceId: erased, subject: 'user' as const, startedAt: new Date(), events: 1, unwritten: [] };
+  await database.insert(erasures).values(row);
+  expect(await count(erased)).toEqual({ method: 'events', events: remaining(({ name }) => name !== 'm') });
+  expect(await count(erased, { name: 'n' })).toMatchObject({
+    events: remaining(({ name }) => name === 'n'),
+  });
+  const expired = await store(sent);
+  const cutoff = firstMs + 2 * dayMs;
+  await database.delete(events).where(and(eq(events.spaceId, expired), lt(events.startTimeMs, cutoff)));
+  expect(await count(expired)).toMatchObject({
+    events: remaining(({ startTimeMs }) => startTimeMs >= cutoff),
+  });
 });
 
 test('without `from`, a histogram begins with the first events of the space', async () => {

@@ -28,7 +28,10 @@ export function timeBoundaries({ from, to, step, timeZone }: ChartRange): number
     throw badRange(`to: the range has more than ${chartBucketsMax} buckets. Choose a longer step.`);
   }
   const boundaries = [];
-  let at = floorTo(step, Temporal.Instant.fromEpochMilliseconds(from).toZonedDateTimeISO(timeZone));
+  let at = floorTo(
+    step,
+    Temporal.Instant.fromEpochMilliseconds(Math.floor(from)).toZonedDateTimeISO(timeZone),
+  );
   for (;;) {
     boundaries.push(toMinute(at.epochMilliseconds));
     if (at.epochMilliseconds >= to) return boundaries;

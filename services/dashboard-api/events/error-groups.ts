@@ -15,6 +15,8 @@ const errorGroup = z
     code: z.string().nullable(),
     /** The models and tools that failed, at most three. */
     names: z.array(z.string()),
+    /** The number of all of them. */
+    nameCount: z.number(),
     events: z.number(),
     /** The newest of them. */
     lastEventId: z.guid(),
@@ -63,6 +65,7 @@ export async function readErrorGroups(space: SpaceRows, filter: EventFilter): Pr
           message: newest.errorMessage,
           code: newest.errorCode,
           names: [...names].slice(0, namesShown),
+          nameCount: names.size,
           events: rows.length,
           lastEventId: newest.id,
           lastStartMs: newest.startTimeMs,

@@ -2,6 +2,7 @@ import { and, eq, inArray } from 'drizzle-orm';
 import { z } from 'zod';
 import type { Database } from '../../../store/db/database.ts';
 import { events } from '../../../store/db/schema.ts';
+import { countTokensOf } from '../../../store/read/compare/comparisons.ts';
 import type { EventFilter } from '../../../store/read/event-filter.ts';
 import { readEventPage } from '../../../store/read/event-page.ts';
 import { newestLimits } from '../../../store/read/limits.ts';
@@ -84,7 +85,7 @@ async function measure(
   rows: readonly ComparedRow[],
 ): Promise<(number | null)[]> {
   if (by === 'duration') return rows.map(({ durationMs }) => durationMs);
-  if (by === 'tokens') return rows.map(({ totalTokens }) => totalTokens);
+  if (by === 'tokens') return rows.map(countTokensOf);
   const costs = await costsOfEvents(database, spaceId, rows);
   // Doubles are exact enough for an order.
   return costs.map((cost) => (cost === null ? null : Number(cost)));

@@ -418,6 +418,11 @@ test('the slowest, largest and most expensive events of a filter come first, and
   expect(await top('tokens', { to: 2 })).toEqual([[1], { compared: 1, comparedUntilMs: null }]);
   const { events } = await client.trpc.events.list.query();
   expect(events.map(({ cost }) => cost)).toEqual(['0.0011', '0.0003', '0.001']);
+  // Without a total tokens are those of the input and the output, as in comparisons.
+  const usage = { inputTokens: 400, outputTokens: 500 };
+  const untold = llmEvent({ startTimeMs: 5, properties: { llm: { model: 'm', usage } } });
+  await insertParts(dashboard.database, [partOf(spaceId, [untold])]);
+  expect((await top('tokens'))[0]).toEqual([5, 2]);
 });
 
 test('more events than are compared are cut at the newest, and the result says from when on it holds', async () => {

@@ -101,7 +101,10 @@ const odd = fc.oneof(
   fc.array(fc.record({ key: fc.string({ unit: anyCharacter }), value: fc.string({ unit: anyCharacter }) })),
 );
 
-const examples = memberNames.map((member): [string, string] => [member, 'a\0b@c']);
+const examples = memberNames.flatMap((member): [string, unknown][] => [
+  [member, 'a\0b@c'],
+  [member, 0.5],
+]);
 
 // Excluded: they end the session of the other calls.
 const ending = ['auth.signOut', 'sessions.revokeOthers'];

@@ -117,6 +117,16 @@ test('users are listed like threads', async () => {
   });
 });
 
+test('of many models the most called ones are shown, and the number of all', async () => {
+  const { spaceId, client } = await dashboard.addSpace();
+  const calls = Array.from({ length: 7 }, (_, model) =>
+    llmEvent({ context: { userId: 'u' }, properties: { llm: { model: `m${model}` } } }),
+  );
+  await insertParts(dashboard.database, [partOf(spaceId, [...calls, ...calls.slice(6)])]);
+  const [user] = (await client.trpc.users.list.query()).items;
+  expect(user).toMatchObject({ models: { length: 5 }, modelCount: 7 });
+});
+
 test('a thread and a user have their first input, last state, models and cost, and are found by id, user and text', async () => {
   const { spaceId, client } = await dashboard.addSpace();
   const other = await dashboard.addSpace();

@@ -56,9 +56,11 @@ export const activity = z
     userId: z.string().nullable(),
     /** The models with the most calls, at most five. */
     models: z.array(z.string()),
+    /** The number of all its models. */
+    modelCount: z.number(),
     cost,
   } satisfies Record<
-    'id' | 'models' | 'cost' | Exclude<keyof ActivitySummary, 'value' | 'isShown' | 'calls'>,
+    'id' | 'models' | 'modelCount' | 'cost' | Exclude<keyof ActivitySummary, 'value' | 'isShown' | 'calls'>,
     z.ZodType
   >)
   .meta({ id: 'Activity' });
@@ -195,20 +197,22 @@ async function showActivities(
     spaceId,
     summaries.map(({ calls }) => calls),
   );
-  return summaries.map(({ value, isShown: _isShown, calls, ...summary }, place) => ({
-    ...summary,
-    id: value,
-    models: mostCalled(calls),
-    cost: costs[place] ?? new CostSum().cost,
-  }));
+  return summaries.map(({ value, isShown: _isShown, calls, ...summary }, place) => {
+    const models = mostCalled(calls);
+    return {
+      ...summary,
+      id: value,
+      models: models.slice(0, activityModelsShown),
+      modelCount: models.length,
+      cost: costs[place] ?? new CostSum().cost,
+    };
+  });
 }
 
+/** The models, those with the most calls first. */
 function mostCalled(calls: ActivitySummary['calls']): string[] {
   const counts = new Map<string, number>();
   for (const { model, events } of calls)
     if (model !== null && model !== '') counts.set(model, (counts.get(model) ?? 0) + events);
-  return [...counts]
-    .toSorted(([, a], [, b]) => b - a)
-    .slice(0, activityModelsShown)
-    .map(([model]) => model);
+  return [...counts].toSorted(([, a], [, b]) => b - a).map(([model]) => model);
 }

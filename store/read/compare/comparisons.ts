@@ -54,6 +54,14 @@ export const comparedNumbers = {
   output: sql<number>`${atLeastZero(sql`${outputTokens}`)}`,
 };
 
+/** `countedTokens` of an event that was read. */
+export function countTokensOf(
+  row: Pick<typeof events.$inferSelect, 'inputTokens' | 'outputTokens' | 'totalTokens'>,
+): number | null {
+  if (row.inputTokens === null && row.outputTokens === null) return row.totalTokens;
+  return (row.inputTokens ?? 0) + (row.outputTokens ?? 0);
+}
+
 /** The values of {@link comparedNumbers}. */
 export interface ComparedNumbers {
   countedTokens: number | null;

@@ -28,15 +28,19 @@ export function FirstInput({ text }: { text: string | null }) {
   );
 }
 
-export function Models({ models }: { models: readonly string[] }) {
-  const [first, ...others] = models;
+function Models({ models, modelCount }: Pick<Activity, 'models' | 'modelCount'>) {
+  const [first] = models;
+  const isCut = modelCount > models.length;
   if (first === undefined) return <NoValue />;
   return (
-    <span className="flex items-baseline gap-1" title={models.map(describeText).join(', ')}>
+    <span
+      className="flex items-baseline gap-1"
+      title={`${models.map(describeText).join(', ')}${isCut ? ', …' : ''}`}
+    >
       <span className="max-w-36 truncate">
         <ShownText text={first} />
       </span>
-      {others.length > 0 && <span className="text-faint text-xs">+{others.length}</span>}
+      {modelCount > 1 && <span className="text-faint text-xs">+{modelCount - 1}</span>}
     </span>
   );
 }
@@ -52,7 +56,7 @@ export function Cost({ cost: { cost, pricedTokens, tokens } }: Pick<Activity, 'c
 /** The columns that threads and users have in common. */
 export function activityColumns(zone: Zone): Column<Activity>[] {
   return [
-    { title: 'Models', isExtra: true, cell: ({ models }) => <Models models={models} /> },
+    { title: 'Models', isExtra: true, cell: (item) => <Models {...item} /> },
     {
       title: 'Last active',
       sortBy: ({ lastStartMs }) => lastStartMs,

@@ -1,6 +1,6 @@
 import { TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { type ListedEvent, showPreview } from '../event/event-query.ts';
+import { type ListedEvent, showPreview, tokensOf } from '../event/event-query.ts';
 import { showInput } from '../event/input-preview.ts';
 import { type NamedField, NamedValue } from '../filter/named-value.tsx';
 import { formatCount, formatDuration, formatMoney } from '../format/number.ts';
@@ -46,7 +46,10 @@ export const columns: readonly EventColumn[] = [
     width: 78,
     isNumber: true,
     sort: 'tokens',
-    cell: ({ totalTokens }) => (totalTokens === null ? <NoValue /> : formatCount(totalTokens)),
+    cell: (event) => {
+      const tokens = tokensOf(event);
+      return tokens === null ? <NoValue /> : formatCount(tokens);
+    },
   },
   {
     id: 'cost',

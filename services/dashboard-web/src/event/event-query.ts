@@ -17,6 +17,16 @@ export function showPreview(preview: string): string {
   return isCut(preview) ? `${preview}…` : preview;
 }
 
+/** The tokens of a call, as the API compares and orders them: input and output, or only a total that was sent. */
+export function tokensOf({
+  inputTokens,
+  outputTokens,
+  totalTokens,
+}: Pick<ListedEvent, 'inputTokens' | 'outputTokens' | 'totalTokens'>): number | null {
+  if (inputTokens === null && outputTokens === null) return totalTokens;
+  return (inputTokens ?? 0) + (outputTokens ?? 0);
+}
+
 /** Events never change, so they are loaded once. They may be megabytes, so they are cached only briefly. */
 export function eventQuery(spaceId: string, id: string) {
   return { ...apiQuery('events.get', { spaceId, id }), staleTime: Number.POSITIVE_INFINITY, gcTime: 60_000 };

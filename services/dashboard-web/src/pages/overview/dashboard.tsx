@@ -181,7 +181,7 @@ function ErrorList({ from, to, range }: { from: number; to: number; range: Searc
                   {
                     title: 'Message',
                     className: 'md:w-full md:max-w-0',
-                    cell: ({ message, code, names, lastEventId }) => (
+                    cell: ({ message, code, names, nameCount, lastEventId }) => (
                       <div className="min-w-0 flex-1">
                         <SpaceLink
                           page="event"
@@ -192,6 +192,7 @@ function ErrorList({ from, to, range }: { from: number; to: number; range: Searc
                         </SpaceLink>
                         <span className="line-clamp-1 text-faint text-xs">
                           <ShownText text={[code, ...names].filter(Boolean).join(' · ')} />
+                          {nameCount > names.length && ` +${nameCount - names.length}`}
                         </span>
                       </div>
                     ),

@@ -1,4 +1,5 @@
 import { TickBox } from '../../compare/tick-box.tsx';
+import { tokensOf } from '../../event/event-query.ts';
 import { Preview } from '../../event-grid/columns.tsx';
 import { formatCompact, formatMoney } from '../../format/number.ts';
 import { ShownText } from '../../text/shown-text.tsx';
@@ -42,13 +43,14 @@ export function EventName({ event, depth }: { event: TraceEvent; depth: number }
 
 /** What the call cost; the box compares it with another event. */
 export function EventNumbers({ event }: { event: TraceEvent }) {
-  const { totalTokens, cost } = event;
+  const { cost } = event;
+  const tokens = tokensOf(event);
   const cell = 'flex items-center justify-end text-muted text-xs max-lg:hidden';
   return (
     <div role="presentation" className={`flex ${numbersWidth}`}>
       {/* biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus. */}
       <div role="gridcell" title="Tokens" className={`${cell} w-14`}>
-        {totalTokens !== null && formatCompact(totalTokens)}
+        {tokens !== null && formatCompact(tokens)}
       </div>
       {/* biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus. */}
       <div role="gridcell" title="Cost" className={`${cell} w-20`}>

@@ -1,5 +1,6 @@
 import { CircleX, GitCompareArrows, RefreshCw, ZoomIn } from 'lucide-react';
 import { useMemo } from 'react';
+import { tokensOf } from '../../event/event-query.ts';
 import { useFilter } from '../../filter/use-filter.ts';
 import { formatCount, formatCounted, formatDuration, formatMoney } from '../../format/number.ts';
 import { formatTime } from '../../format/time.ts';
@@ -146,7 +147,7 @@ function TraceSummary({
   visible: number | undefined;
 }) {
   const { zone } = useSettings();
-  const tokens = events.reduce((sum, { totalTokens }) => sum + (totalTokens ?? 0), 0);
+  const tokens = events.reduce((sum, event) => sum + (tokensOf(event) ?? 0), 0);
   const priced = events.filter(({ cost }) => cost !== null);
   const cost = priced.reduce((sum, event) => sum + Number(event.cost), 0);
   const idleMs = gaps.reduce((sum, { startMs, endMs }) => sum + endMs - startMs, 0);
