@@ -1,6 +1,7 @@
 import postgres from 'postgres';
 import type { Config } from '../platform/config.ts';
 import { connectQueue } from '../platform/queue/connect.ts';
+import { messageOf } from '../platform/thrown.ts';
 import { withTimeout } from '../platform/timeout.ts';
 import { hasPendingChanges, relayControlChanges } from '../store/control/relay.ts';
 import { ensureControlStream } from '../store/control/stream.ts';
@@ -35,7 +36,7 @@ export async function relayChanges(host: Host, sql: Sql, config: Config): Promis
   await withTimeout(relayTimeoutMs, relay()).catch((error: unknown) =>
     printMessage(
       host,
-      `Done, but not in the control stream yet (${error instanceof Error ? error.message : String(error)}): a writer adds it when the queue answers. Until then it would be lost with the database.`,
+      `Done, but not in the control stream yet (${messageOf(error)}): a writer adds it when the queue answers. Until then it would be lost with the database.`,
     ),
   );
 }

@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { codeOf, messageOf, unreachableCodes } from '../platform/thrown.ts';
 import { addAuditCommand } from './commands/audit.ts';
 import { addBackupCommand } from './commands/backup.ts';
 import { addChartsCommand } from './commands/charts.ts';
@@ -84,34 +85,18 @@ export function buildProgram(host: Host): Command {
   return program;
 }
 
-/** Error codes of node:net, node:dns and postgres.js for a server that cannot be reached. */
-const unreachableCodes = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ETIMEDOUT',
-  'ENOENT',
-  'CONNECT_TIMEOUT',
-  'CONNECTION_CLOSED',
-  'CONNECTION_ENDED',
-  'CONNECTION_DESTROYED',
-]);
-
 const undefinedTable = '42P01';
 
 /** Describes an error to the operator in sentences, without a stack trace. */
 function describeFailure(thrown: unknown): string {
-  const error = innermost(thrown);
-  const code = codeOf(error);
-  if (code !== undefined && unreachableCodes.has(code)) {
+  const code = codeOf(thrown);
+  if (unreachableCodes.has(code)) {
     return `Postgres does not answer (${code}). Is Weir running? \`npm start\` starts it.`;
   }
   if (code === undefinedTable) {
     return 'The database does not have the tables of Weir: `npm start` or `weir migrate` creates them.';
   }
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(innermost(thrown));
 }
 
 /** Drizzle wraps the error of Postgres in one that quotes the statement. */
@@ -119,8 +104,4 @@ function innermost(thrown: unknown): unknown {
   let error = thrown;
   while (error instanceof Error && error.cause instanceof Error) error = error.cause;
   return error;
-}
-
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }

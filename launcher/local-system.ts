@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { codeOf } from '../platform/thrown.ts';
 
 /** The content of the file that `npm start` writes to `<WEIR_DATA_DIR>/connection.json` when the system is ready. */
 export interface Connection {
@@ -55,7 +56,7 @@ function readJson<T>(path: string): T | undefined {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as T;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
   }
 }

@@ -1,5 +1,6 @@
 import { ConfigError } from '../platform/config/config-error.ts';
 import type { Config } from '../platform/config.ts';
+import { codeOf, messageOf } from '../platform/thrown.ts';
 import { findPortFault } from './provision/ports.ts';
 
 /** Longest query of Postgres's settings. */
@@ -88,8 +89,7 @@ async function checkDurability(url: string): Promise<void> {
 async function explainDatabaseError(url: string, error: unknown): Promise<unknown> {
   const { describeRejection } = await import('../store/db/connect.ts');
   const { host, username, pathname } = new URL(url);
-  const code = (error as { code?: string }).code ?? '';
-  const reason = error instanceof Error ? error.message : String(error);
+  const code = codeOf(error) ?? '';
   const messages: Record<string, string> = {
     '42501': `${username} has no permission to create tables in ${pathname.slice(1)} on ${host}`,
     ECONNREFUSED: `No Postgres responds at ${host}`,
@@ -105,7 +105,7 @@ async function explainDatabaseError(url: string, error: unknown): Promise<unknow
   const message = rejection ?? messages[code];
   if (message === undefined) return error;
   return new ConfigError(
-    `${message} (${reason}). Fix DATABASE_URL, or unset it to use the embedded Postgres.`,
+    `${message} (${messageOf(error)}). Fix DATABASE_URL, or unset it to use the embedded Postgres.`,
   );
 }
 

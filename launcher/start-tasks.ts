@@ -1,6 +1,7 @@
 import process from 'node:process';
 import { trustCertificates } from '../platform/config/trusted-certificates.ts';
 import { parseConfig } from '../platform/config.ts';
+import { messageOf } from '../platform/thrown.ts';
 import type { FirstAccessOptions } from './first-run.ts';
 import type { Connection } from './local-system.ts';
 import { preflight } from './preflight.ts';
@@ -43,6 +44,6 @@ async function answer(run: () => Promise<unknown>): Promise<TaskAnswer> {
   try {
     return { result: await run() };
   } catch (error) {
-    return { failure: error instanceof Error ? error.message : String(error) };
+    return { failure: messageOf(error) };
   }
 }

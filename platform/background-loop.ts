@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from './thrown.ts';
 
 /** Work that a process repeats in the background, until it stops. */
 export interface BackgroundWork<Result> {
@@ -66,7 +67,7 @@ async function repeat<Result>(
       await pause(typeof intervalMs === 'number' ? intervalMs : intervalMs(result));
     } catch (error) {
       if (signal.aborted) return;
-      const message = error instanceof Error ? error.message : String(error);
+      const message = messageOf(error);
       if (message !== failing) log.warn({ err: error }, failure);
       failing = message;
       await pause(retryMs);

@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { ConfigError } from './config/config-error.ts';
 import { retentionDaysMax } from './config/limits.ts';
+import { codeOf } from './thrown.ts';
 
 /** A year: longer than the events of a busy system fit on a disk. */
 const replayWindowHoursMax = 24 * 366;
@@ -214,7 +215,7 @@ function readSecret(
     present[name] = readFileSync(file, 'utf8').trim();
     return undefined;
   } catch (error) {
-    return `${name}_FILE: cannot be read (${(error as NodeJS.ErrnoException).code})`;
+    return `${name}_FILE: cannot be read (${codeOf(error)})`;
   }
 }
 

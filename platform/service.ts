@@ -12,6 +12,7 @@ import { logSummaries } from './metrics/summary.ts';
 import { fingerprintOf, type ServiceReport } from './queue/roll-call.ts';
 import type { FindUnready } from './readiness.ts';
 import { drainTimeoutMs } from './service-limits.ts';
+import { messageOf } from './thrown.ts';
 import { version } from './version.ts';
 
 /** How long a service that is stopped while it starts may take to release its resources: it has no work to finish. */
@@ -160,7 +161,7 @@ export async function runService(
       return host.exit(0);
     }
     log?.fatal({ err: error }, 'service failed');
-    host.stderr.write(`${name}: ${error instanceof Error ? error.message : String(error)}\n`);
+    host.stderr.write(`${name}: ${messageOf(error)}\n`);
     host.exit(1);
   }
   log?.info('stopped');

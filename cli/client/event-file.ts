@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { ErrorId } from '../../event/errors.ts';
 import { skipSpace, skipValue } from '../../event/json/scan.ts';
 import { bodyBytesMax } from '../../platform/limits.ts';
+import { messageOf } from '../../platform/thrown.ts';
 import { bodyOverheadBytes, type FileEvent } from './body.ts';
 import { type ContentOptions, openFileContent } from './file-content.ts';
 import { type Line, readLines } from './lines.ts';
@@ -69,11 +70,10 @@ async function* readEvents(
     }
   } catch (error) {
     // Events before the end of a truncated archive were already yielded, so this is reported and not thrown.
-    const reason = error instanceof Error ? error.message : String(error);
     onBadLine({
       position: lines + 1,
       id: 'invalid_request_body',
-      details: `After line ${lines} the file cannot be read: ${reason}.`,
+      details: `After line ${lines} the file cannot be read: ${messageOf(error)}.`,
     });
   }
 }

@@ -1,4 +1,5 @@
 import { otlpBodyBytesMax } from '../../platform/limits.ts';
+import { messageOf } from '../../platform/thrown.ts';
 import type { BadLine } from './event-file.ts';
 import { openFileContent } from './file-content.ts';
 import { readJsonObjects } from './json-objects.ts';
@@ -68,11 +69,10 @@ async function* readRequests(
       else onBadLine({ position, id: 'batch_too_large', details: `Line ${line}: ${tooLong}` });
     }
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
     onBadLine({
       position: position + 1,
       id: 'invalid_request_body',
-      details: `After line ${lines} the file cannot be read: ${reason}.`,
+      details: `After line ${lines} the file cannot be read: ${messageOf(error)}.`,
     });
   }
 }

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { type Command, Option } from 'commander';
+import { messageOf } from '../../platform/thrown.ts';
 import { CommandError, type Host, OutputClosedError, printMessage } from '../host.ts';
 import { addFilterOptions, type FilterOptions, toFilter } from '../reads/filter-options.ts';
 import { addReadOptions, openReadApi, type ReadOptions } from '../reads/read-api.ts';
@@ -50,9 +51,7 @@ async function exportEvents(host: Host, options: ExportOptions): Promise<void> {
       }
     } catch (error) {
       // The API resets the connection of an export that fails.
-      throw new CommandError(
-        `The export broke off: ${error instanceof Error ? error.message : String(error)}.`,
-      );
+      throw new CommandError(`The export broke off: ${messageOf(error)}.`);
     }
   }
   try {

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
+import { messageOf } from '../../platform/thrown.ts';
 import { auditNow, operator } from '../../store/accounts/audit/audit.ts';
 import type { Database } from '../../store/db/database.ts';
 import { noSpace } from '../../store/db/limits.ts';
@@ -100,8 +101,7 @@ async function readList(host: Host, file: string, day = new Date().toISOString()
   try {
     return parsePriceList(await readFile(path, 'utf8'), day);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new CommandError(`The price list ${path} cannot be read: ${reason}`);
+    throw new CommandError(`The price list ${path} cannot be read: ${messageOf(error)}`);
   }
 }
 

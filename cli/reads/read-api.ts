@@ -1,6 +1,7 @@
 import type { inferRouterInputs, inferRouterOutputs } from '@trpc/server';
 import type { Command } from 'commander';
 import { readConnection } from '../../launcher/local-system.ts';
+import { codeOf, messageOf } from '../../platform/thrown.ts';
 import type { AppRouter } from '../../services/dashboard-api/router.ts';
 import { parseApiKey, parseHttpUrl } from '../arguments.ts';
 import { CommandError, type Host } from '../host.ts';
@@ -80,7 +81,7 @@ export function openReadApi({ env }: Host, options: ReadOptions): ReadApi {
 
 async function request(url: URL, init: RequestInit): Promise<Response> {
   const response = await fetch(url, init).catch((error: unknown) => {
-    throw new ApiError(`${url.origin} does not answer (${reasonOf(error)}).`, null);
+    throw new ApiError(`${url.origin} does not answer (${codeOf(error) ?? messageOf(error)}).`, null);
   });
   if (response.ok) return response;
   throw new ApiError(await readFailure(url, response), response.status);
@@ -96,9 +97,4 @@ async function readFailure(url: URL, response: Response): Promise<string> {
     return `${url.origin} is not a dashboard: ${details} Set WEIR_DASHBOARD_URL, or --url. (${response.status})`;
   }
   return `${message ?? 'The call failed.'} (${response.status})`;
-}
-
-function reasonOf(error: unknown): string {
-  const cause = error instanceof Error ? (error.cause ?? error) : error;
-  return cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
 }

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { open, rm } from 'node:fs/promises';
 import { readJson, writePrivateJson } from '../../launcher/data-directory/json-file.ts';
 import { identifyProcess, isAlive, type ProcessIdentity } from '../../launcher/process/process-identity.ts';
+import { messageOf } from '../../platform/thrown.ts';
 import type { SendCounts } from './send-summary.ts';
 
 /** Bytes at the start of a file that identify it together with its size and time. */
@@ -75,8 +76,7 @@ export async function openCheckpoint(path: string, options: CheckpointOptions): 
         writePrivateJson(statePath, { identity, sender, ...changes, ...part } satisfies StoredState);
       } catch (error) {
         nextAt = Number.POSITIVE_INFINITY;
-        const reason = error instanceof Error ? error.message : String(error);
-        report(`If this command is interrupted, it begins again: ${reason}.`);
+        report(`If this command is interrupted, it begins again: ${messageOf(error)}.`);
       }
     },
     remove: () => rm(statePath, { force: true }).catch(() => {}),

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { bodyBytesMax } from '../../platform/limits.ts';
+import { codeOf, messageOf } from '../../platform/thrown.ts';
 import { batchBodies, createBodyMemory, type FileEvent } from '../client/body.ts';
 import { openEventFile } from '../client/event-file.ts';
 import { deriveId, withFreshId } from '../client/fresh-id.ts';
@@ -93,10 +94,9 @@ async function* changeEvents(
 
 function throwFileError(path: string): (error: unknown) => never {
   return (error) => {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
+    if (codeOf(error) === 'ENOENT') {
       throw new CommandError(`There is no file ${path}.`);
     }
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new CommandError(`The file ${path} cannot be read: ${reason}.`);
+    throw new CommandError(`The file ${path} cannot be read: ${messageOf(error)}.`);
   };
 }

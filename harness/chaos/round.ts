@@ -1,3 +1,4 @@
+import { messageOf } from '../../platform/thrown.ts';
 import { countQueued } from '../queued.ts';
 import type { Random } from '../random.ts';
 import type { System } from '../system/system.ts';
@@ -122,7 +123,7 @@ export function failedRound(fault: Fault, error: unknown): Omit<Round, 'totalMs'
   };
 }
 
-const describe = (error: unknown) => (error instanceof Error ? error.message : String(error));
+const describe = (error: unknown) => messageOf(error);
 
 /** Called at the heal: waits until ingest works again. */
 async function measureRecovery(

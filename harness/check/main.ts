@@ -1,4 +1,5 @@
 import process from 'node:process';
+import { messageOf } from '../../platform/thrown.ts';
 import { packageChecks, checks as productChecks } from './checks.ts';
 
 /** `npm run check`: runs all checks besides the tests, and prints one line for each. `--packages`: those of the other packages. */
@@ -11,7 +12,7 @@ for (const { name, run } of checks) {
     process.stdout.write(`✓ ${name} (${seconds(startedAt)} s)\n`);
   } catch (error) {
     failures++;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     process.stdout.write(`✗ ${name} (${seconds(startedAt)} s)\n${reason.replaceAll(/^/gm, '    ')}\n`);
   }
 }

@@ -3,6 +3,7 @@ import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import fc from 'fast-check';
+import { messageOf } from '../../platform/thrown.ts';
 import { type RunningWeir, startWeir } from '../system/weir.ts';
 import { anyBody, type Body } from './bodies.ts';
 import { type Outcome, outcomeInProcess, outcomeOverHttp } from './outcome.ts';
@@ -44,7 +45,7 @@ try {
   readInProcess();
   await sendToService();
 } catch (error) {
-  say(error instanceof Error ? error.message : String(error));
+  say(messageOf(error));
   say(`\nTo reproduce: npm run fuzz -- --count ${count} --seed ${seed}`);
   process.exitCode = 1;
 }

@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { messageOf } from '../../platform/thrown.ts';
 import { openPostgres, type Sql } from '../../store/db/connect.ts';
 import { openDatabase } from '../../store/db/database.ts';
 import { writePrivateJson } from '../data-directory/json-file.ts';
@@ -81,7 +82,7 @@ export async function backUp(options: BackupOptions): Promise<BackupResult> {
   const secretsFile = keepSecrets(directory, taken.label, secrets);
   const result = { directory: directory.path, secretsFile };
   const verified = await verify(taken, directory, options).catch((error: unknown) => {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   });
   if (typeof verified === 'string') {
     await recordBackups(openDatabase(sql), directory);

@@ -1,5 +1,6 @@
 import { mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { codeOf } from '../../platform/thrown.ts';
 import { type CopiedFile, copyFile, syncDirectory } from './copied-file.ts';
 
 /** Files that are copied at the same time. They share fsyncs, and do not keep the disk from Postgres. */
@@ -108,7 +109,7 @@ async function ifExists<T, U>(result: Promise<T>, otherwise: U): Promise<T | U> 
   try {
     return await result;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return otherwise;
+    if (codeOf(error) === 'ENOENT') return otherwise;
     throw error;
   }
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, statfsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { ConfigError } from '../../platform/config/config-error.ts';
+import { codeOf } from '../../platform/thrown.ts';
 import type { Secrets } from '../local-system.ts';
 import { createPrivateJson, readJson, writePrivateJson } from './json-file.ts';
 
@@ -117,7 +118,7 @@ function explainDiskErrors<T>(path: string, open: () => T): T {
   try {
     return open();
   } catch (error) {
-    const what = advice[(error as NodeJS.ErrnoException).code ?? ''];
+    const what = advice[codeOf(error) ?? ''];
     if (what === undefined) throw error;
     throw new ConfigError(
       `The data directory ${path} ${what} (${(error as Error).message}). Set WEIR_DATA_DIR to a directory that Weir can write to.`,

@@ -9,6 +9,7 @@ import {
   rmSync,
   writeSync,
 } from 'node:fs';
+import { codeOf } from '../../platform/thrown.ts';
 
 /** Writes a file with mode 0600, atomically and fsynced: a power failure leaves the old or the new content. */
 export function writePrivateJson(path: string, value: unknown): void {
@@ -26,7 +27,7 @@ export function createPrivateJson(path: string, value: unknown): boolean {
     linkSync(draft, path);
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    if (codeOf(error) !== 'EEXIST') throw error;
     return false;
   } finally {
     rmSync(draft, { force: true });
@@ -53,7 +54,7 @@ export function readJson<T>(path: string): T | undefined {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as T;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (codeOf(error) === 'ENOENT') return undefined;
     throw new Error(`${path} cannot be read: ${error instanceof Error ? error.message : error}`);
   }
 }

@@ -1,4 +1,5 @@
 import { platform } from 'node:os';
+import { codeOf } from '../../platform/thrown.ts';
 import { isAlive, type ProcessIdentity, readProcess } from '../process/process-identity.ts';
 
 /** Short, so that a new start right after `kill -9` of npm does not wait long for the old supervisor. */
@@ -58,6 +59,6 @@ function canSignal(host: Pick<NodeJS.Process, 'kill'>, pid: number): boolean {
   try {
     return host.kill(pid, 0);
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    return codeOf(error) === 'EPERM';
   }
 }

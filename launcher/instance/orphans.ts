@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { codeOf } from '../../platform/thrown.ts';
 import { isAlive, type ProcessIdentity } from '../process/process-identity.ts';
 import type { ChildRecord } from './supervisor-state.ts';
 
@@ -45,6 +46,6 @@ function sendSignal(
     kill(pid, signal);
   } catch (error) {
     // ESRCH: it exited in the meantime. Report anything else, e.g. another user's process.
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    if (codeOf(error) !== 'ESRCH') throw error;
   }
 }

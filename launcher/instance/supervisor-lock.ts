@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { linkSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { ConfigError } from '../../platform/config/config-error.ts';
+import { codeOf } from '../../platform/thrown.ts';
 import { createPrivateJson } from '../data-directory/json-file.ts';
 import { isAlive, type ProcessIdentity } from '../process/process-identity.ts';
 import { exitsWithin, stopOrphans } from './orphans.ts';
@@ -82,7 +83,7 @@ function remove(file: string, expected: string): void {
     renameSync(file, aside);
     if (readText(aside) !== expected) linkSync(aside, file);
   } catch (error) {
-    if (!['ENOENT', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    if (!['ENOENT', 'EEXIST'].includes(codeOf(error) ?? '')) throw error;
   } finally {
     rmSync(aside, { force: true });
   }
@@ -92,7 +93,7 @@ function readText(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
   }
 }

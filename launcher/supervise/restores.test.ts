@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { mountOn } from '../../harness/chaos/disk/mounts.ts';
 import { checkTmpfs } from '../../harness/chaos/disk/small-disk.ts';
+import { codeOf } from '../../platform/thrown.ts';
 import { until } from '../../test/support/wait.ts';
 import { openDataDirectory } from '../data-directory/data-directory.ts';
 import { readJson, writePrivateJson } from '../data-directory/json-file.ts';
@@ -83,6 +84,6 @@ function fill(disk: string): void {
   try {
     for (let number = 0; number < 10_000; number++) writeFileSync(join(disk, 'full', `${number}`), '');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+    if (codeOf(error) !== 'ENOSPC') throw error;
   }
 }

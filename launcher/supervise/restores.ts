@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startLoop } from '../../platform/background-loop.ts';
+import { messageOf } from '../../platform/thrown.ts';
 import { backupDirectory } from '../backup/backup-directory.ts';
 import { ensureRoles, urlOfRole } from '../provision/postgres/roles.ts';
 import { discardCopy, type RestoreSystem, restorePostgres } from '../restore/restore.ts';
@@ -62,13 +63,11 @@ async function endJournal(
     try {
       return record.change(failure === undefined ? { step: 'done' } : { step: 'failed', failure });
     } catch (error) {
-      if (!isReported) progress.note(`the end of the restore is not recorded yet: ${describe(error)}`);
+      if (!isReported) progress.note(`the end of the restore is not recorded yet: ${messageOf(error)}`);
       await sleep(pollMs, undefined, { signal }).catch(() => {});
     }
   }
 }
-
-const describe = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
 /**
  * Goes on with a restore that was requested or interrupted before this start.
@@ -140,8 +139,8 @@ async function restore(
     try {
       if (!signal.aborted) discardCopy(record, system);
     } catch (leftover) {
-      report(`the copy of the failed restore was not deleted: ${describe(leftover)}`);
+      report(`the copy of the failed restore was not deleted: ${messageOf(leftover)}`);
     }
-    return describe(error);
+    return messageOf(error);
   }
 }

@@ -1,4 +1,5 @@
 import { getTableName, sql } from 'drizzle-orm';
+import { messageOf } from '../../platform/thrown.ts';
 import type { Database } from '../../store/db/database.ts';
 import { type ClusterNode, listNodes, nameOfNode, runOnNode } from '../../store/db/layout/cluster-nodes.ts';
 import {
@@ -58,7 +59,7 @@ async function examineNode(database: Database, node: ClusterNode): Promise<Exami
     // The statement names its columns as the type does.
     return { name, report: JSON.parse(await runOnNode(database, node, command)) as NodeReport };
   } catch (error) {
-    return { name, error: error instanceof Error ? error.message : String(error) };
+    return { name, error: messageOf(error) };
   }
 }
 

@@ -1,3 +1,4 @@
+import { messageOf } from '../../platform/thrown.ts';
 /** The result of one check. */
 export interface Finding {
   /** What was checked, such as `postgres.durability`. */
@@ -39,6 +40,6 @@ export async function finding(
   try {
     return [await run()].flat();
   } catch (error) {
-    return [failed(check, error instanceof Error ? error.message : String(error), action)];
+    return [failed(check, messageOf(error), action)];
   }
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createSecureContext, getCACertificates, setDefaultCACertificates } from 'node:tls';
 import type { Config } from '../config.ts';
+import { messageOf } from '../thrown.ts';
 import { ConfigError } from './config-error.ts';
 
 /**
@@ -17,7 +18,6 @@ export function trustCertificates({ TLS_CA_FILE: file }: Pick<Config, 'TLS_CA_FI
     createSecureContext({ ca: own });
     setDefaultCACertificates([...new Set([...getCACertificates('default'), ...own])]);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new ConfigError(`TLS_CA_FILE (${file}) cannot be used: ${reason}.`, { cause: error });
+    throw new ConfigError(`TLS_CA_FILE (${file}) cannot be used: ${messageOf(error)}.`, { cause: error });
   }
 }

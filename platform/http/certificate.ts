@@ -4,6 +4,7 @@ import { createSecureContext } from 'node:tls';
 import { ConfigError } from '../config/config-error.ts';
 import type { Config } from '../config.ts';
 import type { Logger } from '../log.ts';
+import { messageOf } from '../thrown.ts';
 import { watchExpiry } from './certificate-expiry.ts';
 import { certificateCheckMs } from './limits.ts';
 
@@ -79,9 +80,8 @@ async function readPair({ certFile, keyFile }: CertificateFiles): Promise<KeyPai
     createSecureContext({ cert, key });
     return { cert, key };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
     throw new ConfigError(
-      `TLS_CERT_FILE (${certFile}) and TLS_KEY_FILE (${keyFile}) cannot be used: ${reason}`,
+      `TLS_CERT_FILE (${certFile}) and TLS_KEY_FILE (${keyFile}) cannot be used: ${messageOf(error)}`,
       { cause: error },
     );
   }

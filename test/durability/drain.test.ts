@@ -10,6 +10,7 @@ import { Health } from '../../gen/grpc/health/v1/health_pb.ts';
 import { ErrorDetailSchema } from '../../gen/weir/ingest/v1/error_detail_pb.ts';
 import { IngestService } from '../../gen/weir/ingest/v1/ingest_service_pb.ts';
 import { llmEvent } from '../../harness/fixtures/events.ts';
+import { codeOf } from '../../platform/thrown.ts';
 import { type Pipeline, startProcessPipeline, type Tenant } from '../support/pipeline.ts';
 import { exchange, openSession } from '../support/protocols/http2.ts';
 import {
@@ -47,7 +48,7 @@ async function sendOverHttp1({ url }: Pipeline, tenant: Tenant, journal: Journal
       if (response.statusCode === 202) journal.accepted.push(String(event.id));
       else journal.rejected.push(body);
     } catch (error) {
-      gone = (error as NodeJS.ErrnoException).code === 'ECONNREFUSED';
+      gone = codeOf(error) === 'ECONNREFUSED';
     }
   }
   agent.destroy();

@@ -1,6 +1,7 @@
 import { getuid } from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runProgram } from '../../../launcher/process/run-program.ts';
+import { messageOf } from '../../../platform/thrown.ts';
 
 /** Creating and checking a file system of 512 MB takes less than a second. */
 const programTimeoutMs = 60_000;
@@ -31,7 +32,7 @@ export async function checkMount(what: string, tryMount: () => Promise<void>): P
     await tryMount();
     return undefined;
   } catch (error) {
-    return `${what} cannot be mounted: ${error instanceof Error ? error.message : String(error)}`;
+    return `${what} cannot be mounted: ${messageOf(error)}`;
   }
 }
 

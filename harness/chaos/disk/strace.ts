@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exitOf } from '../../../launcher/process/child-process.ts';
+import { messageOf } from '../../../platform/thrown.ts';
 import { readThreads } from '../../system/process-tree.ts';
 
 /** The argument of strace's `inject=`. */
@@ -65,7 +66,7 @@ export async function checkStrace(): Promise<string | undefined> {
     await using _ = await injectSyscallFault([sleeper.pid ?? 0], { syscalls: 'fsync', outcome: 'error=EIO' });
     return undefined;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   } finally {
     sleeper.kill('SIGKILL');
     await ended;

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '../../../platform/thrown.ts';
 import { until } from '../../wait.ts';
 
 /** The outcomes of an id as bits, because it may have been sent several times. */
@@ -43,9 +44,7 @@ export class Journal {
   recordNoResponse(client: string, error: unknown): void {
     this.recordStatus(0);
     const cause = error instanceof Error && error.cause instanceof Error ? `, ${error.cause.message}` : '';
-    this.connectionErrors.push(
-      `${client}: ${error instanceof Error ? error.message : String(error)}${cause}`,
-    );
+    this.connectionErrors.push(`${client}: ${messageOf(error)}${cause}`);
   }
 
   /** The ids of each space with their outcomes. */

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { arch, platform } from 'node:os';
 import { dirname, join, relative } from 'node:path';
+import { codeOf } from '../../../platform/thrown.ts';
 
 /** The major version of the embedded Postgres; a data directory belongs to one major version. */
 export const postgresMajor = 18;
@@ -48,7 +49,7 @@ function completeSymlinks(root: string): void {
       symlinkSync(relative(dirname(target), join(root, link.source)), target);
     } catch (error) {
       // A concurrent start created it.
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      if (codeOf(error) !== 'EEXIST') throw error;
     }
   }
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
+import { codeOf, unreachableCodes } from '../../../platform/thrown.ts';
 import type { ProcessExit } from '../../process/child-process.ts';
 
 /** The pause between two connection attempts. A start without recovery takes about 100 ms. */
@@ -57,12 +58,6 @@ async function ensureDatabase({ url, dataDir }: ReadyOptions): Promise<boolean> 
 
 /** Not listening yet, or still recovering (57P03 cannot_connect_now). */
 function isStarting(error: unknown): boolean {
-  const { code } = error as { code?: string };
-  return (
-    code === 'ECONNREFUSED' ||
-    code === 'ECONNRESET' ||
-    code === 'CONNECTION_CLOSED' ||
-    code === 'CONNECT_TIMEOUT' ||
-    code === '57P03'
-  );
+  const code = codeOf(error);
+  return unreachableCodes.has(code) || code === '57P03';
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
+import { codeOf } from '../../../platform/thrown.ts';
 import { isoTimes } from '../../../platform/time.ts';
 import { type Actor, runAudited } from '../../../store/accounts/audit/audit.ts';
 import { isMakerTrusted, isOpenInvitation } from '../../../store/accounts/open-invitations.ts';
@@ -80,7 +81,7 @@ export function openInvitations(database: Database): Invitations {
         });
         return spaceId === undefined ? 'gone' : { spaceId, newUserId: userId };
       } catch (error) {
-        if (error instanceof Error && 'code' in error && error.code === uniqueViolation) return 'has_account';
+        if (codeOf(error) === uniqueViolation) return 'has_account';
         throw error;
       }
     },

@@ -2,6 +2,7 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import type { Config } from '../../../platform/config.ts';
 import { connectQueue } from '../../../platform/queue/connect.ts';
 import { callRoll, type ServiceReport } from '../../../platform/queue/roll-call.ts';
+import { messageOf } from '../../../platform/thrown.ts';
 import { openQueueFigures, type QueueFigures } from '../../../store/queue-state/queue-figures.ts';
 
 /** What nats-server says: the queue, and the services that answer through it. */
@@ -36,8 +37,7 @@ export async function readQueueState(config: Pick<Config, 'NATS_URL'>): Promise<
     const [streams, services] = await Promise.all([readStreams(), callRoll(connection)]);
     return { streams, services };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new QueueAwayError(`nats-server answers, but the queue cannot be read: ${reason}`, {
+    throw new QueueAwayError(`nats-server answers, but the queue cannot be read: ${messageOf(error)}`, {
       cause: error,
     });
   }

@@ -1,6 +1,6 @@
 import { TRPCError } from '@trpc/server';
 import { CallerAbortedError, QueueFullError } from '../../../platform/fair-limiter.ts';
-import { unreachableCodes } from '../../../platform/unreachable-codes.ts';
+import { codeOf, unreachableCodes } from '../../../platform/thrown.ts';
 import { ConfirmationNeededError, GrantLostError } from '../../../store/accounts/audit/grant.ts';
 
 /** SQLSTATE classes of transient errors: connection lost, out of resources, shutting down or starting up. */
@@ -20,9 +20,6 @@ const unrepresentableStates = new Set(['22021', '22P05', '22003', '22008', '22P0
  * ask for the password.
  */
 export const confirmationNeeded = 'PRECONDITION_REQUIRED';
-
-/** Libraries wrap the database's error: up to this many causes are searched for its code. */
-const causesMax = 5;
 
 /**
  * Chooses the error code of a failed call. Errors thrown for the client are unchanged. Postgres unreachable is SERVICE_UNAVAILABLE, a
@@ -61,7 +58,7 @@ export function classifyFailure(error: TRPCError): TRPCError {
       cause: error,
     });
   }
-  const code = codeOf(error);
+  const code = codeOf(error.cause);
   if (code === undefined) return error;
   if (code === queryCanceled) {
     return new TRPCError({
@@ -95,14 +92,4 @@ export function unavailable(cause: unknown): TRPCError {
     message: 'The database cannot be reached. Try again in a moment.',
     cause,
   });
-}
-
-/** The code reported by Postgres or the socket, also of a wrapped error. */
-function codeOf(error: TRPCError): string | undefined {
-  let thrown: unknown = error.cause;
-  for (let depth = 0; depth < causesMax && thrown instanceof Error; depth++) {
-    if ('code' in thrown && typeof thrown.code === 'string') return thrown.code;
-    thrown = thrown.cause;
-  }
-  return undefined;
 }

@@ -1,5 +1,6 @@
 import { ConfigError } from '../../../platform/config/config-error.ts';
 import type { Config } from '../../../platform/config.ts';
+import { messageOf } from '../../../platform/thrown.ts';
 import { readWebFiles, type WebFile } from './web-files.ts';
 
 /**
@@ -16,8 +17,7 @@ export function openWeb(
   try {
     return readWebFiles(directory, { 'weir-ingest-url': ingestUrlOf(config) });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new ConfigError(`DASHBOARD_WEB_DIR cannot be served: ${reason}`, { cause: error });
+    throw new ConfigError(`DASHBOARD_WEB_DIR cannot be served: ${messageOf(error)}`, { cause: error });
   }
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join, relative, sep } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { codeOf } from '../../../platform/thrown.ts';
 
 /** A file of the built pages, ready to send. */
 export interface WebFile {
@@ -80,7 +81,7 @@ function readIfThere(name: string): Buffer | undefined {
   try {
     return readFileSync(name);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
   }
 }
