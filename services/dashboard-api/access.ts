@@ -1,9 +1,9 @@
-import { TRPCError } from '@trpc/server';
 import type { Actor } from '../../store/accounts/audit/audit.ts';
 import type { Grant } from '../../store/accounts/audit/grant.ts';
 import { hasRole, type Role } from '../../store/accounts/role.ts';
 import type { ReadKeys, ReadKeyUser } from './accounts/read-keys.ts';
 import type { Sessions, SessionUser, SpaceUser } from './accounts/session.ts';
+import { refusal } from './trpc/refusal.ts';
 
 /**
  * The tenancy boundary: session → member of the space → role, or read key → its space → its scope. Procedures, live streams and
@@ -47,31 +47,28 @@ export async function requireCaller(
     return requireSignedIn(token === undefined ? undefined : await sessions.find(token));
   const user = await readKeys.find(readKey);
   if (user !== undefined) return user;
-  throw new TRPCError({
-    code: 'UNAUTHORIZED',
-    message: 'The read key is unknown, was revoked or has expired. Keys that send events cannot read.',
-  });
+  throw refusal(
+    'UNAUTHORIZED',
+    'The read key is unknown, was revoked or has expired. Keys that send events cannot read.',
+  );
 }
 
 /** @throws TRPCError FORBIDDEN for a read key whose scope is `statistics`, unless the call returns only statistics. */
 export function requireScope(caller: SpaceUser, { isStatistics }: { isStatistics: boolean }): void {
   if (isStatistics || !('scope' in caller) || caller.scope !== 'statistics') return;
-  throw new TRPCError({ code: 'FORBIDDEN', message: 'This read key reads statistics, not events.' });
+  throw refusal('FORBIDDEN', 'This read key reads statistics, not events.');
 }
 
 /** @throws TRPCError UNAUTHORIZED without a user; FORBIDDEN when the user has to add a second factor before anything else. */
 export function requireSignedIn(found: SessionUser | undefined): SessionUser {
   const user = requireSession(found);
   if (!user.mustEnrol) return user;
-  throw new TRPCError({
-    code: 'FORBIDDEN',
-    message: 'Weir requires a second factor: add an authenticator app or a passkey first.',
-  });
+  throw refusal('FORBIDDEN', 'Weir requires a second factor: add an authenticator app or a passkey first.');
 }
 
 /** @throws TRPCError UNAUTHORIZED without a user. */
 export function requireSession(user: SessionUser | undefined): SessionUser {
-  if (user === undefined) throw new TRPCError({ code: 'UNAUTHORIZED', message: 'Sign in first.' });
+  if (user === undefined) throw refusal('UNAUTHORIZED', 'Sign in first.');
   return user;
 }
 
@@ -91,21 +88,18 @@ export function requireRole(
 ): SpaceAccess {
   const spaceId = asked ?? user.currentSpaceId;
   if (spaceId === null && user.spaces.length > 1) {
-    throw new TRPCError({
-      code: 'BAD_REQUEST',
-      message: 'spaceId: you belong to several spaces, so name one.',
-    });
+    throw refusal('BAD_REQUEST', 'spaceId: you belong to several spaces, so name one.');
   }
   const space = user.spaces.find(({ id }) => id === spaceId);
-  if (space === undefined) throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no such space.' });
+  if (space === undefined) throw refusal('NOT_FOUND', 'There is no such space.');
   if (space.deleteAt !== null && !isOfDeleted) {
-    throw new TRPCError({
-      code: 'FORBIDDEN',
-      message: `The space will be deleted at ${space.deleteAt.toISOString()}. Until then an owner can restore it.`,
-    });
+    throw refusal(
+      'FORBIDDEN',
+      `The space will be deleted at ${space.deleteAt.toISOString()}. Until then an owner can restore it.`,
+    );
   }
   if (!hasRole(space.role, least)) {
-    throw new TRPCError({ code: 'FORBIDDEN', message: `This needs the role ${least} in the space.` });
+    throw refusal('FORBIDDEN', `This needs the role ${least} in the space.`);
   }
   return { spaceId: space.id, role: space.role };
 }
@@ -113,7 +107,7 @@ export function requireRole(
 /** @throws TRPCError FORBIDDEN when the user has the role `least` in no space. */
 export function requireRoleSomewhere(user: SpaceUser, least: Role): void {
   if (user.spaces.some(({ role, deleteAt }) => deleteAt === null && hasRole(role, least))) return;
-  throw new TRPCError({ code: 'FORBIDDEN', message: `This needs the role ${least} in a space.` });
+  throw refusal('FORBIDDEN', `This needs the role ${least} in a space.`);
 }
 
 /** The actor of a call's changes, with its session and the role and confirmation that the changes require. */

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { constants, Http2ServerResponse } from 'node:http2';
-import { TRPCError } from '@trpc/server';
+import type { TRPCError } from '@trpc/server';
+import { refusal } from './trpc/refusal.ts';
 
 /** For whom a response stays open: the person, whichever of their sessions, read keys and spaces they use, and the space. */
 export interface SlotHolder {
@@ -64,7 +65,7 @@ export class FairSlots {
 
   #refuse(whose: string, count: number): TRPCError {
     const message = `${whose} ${count} ${this.#limits.noun}. Close one, or try again later.`;
-    return new TRPCError({ code: 'TOO_MANY_REQUESTS', message });
+    return refusal('TOO_MANY_REQUESTS', message);
   }
 }
 

@@ -1,9 +1,9 @@
-import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { LatencySketch } from '../../../event/latency-sketch.ts';
 import { chartCellsMax } from '../limits.ts';
 import { visitInSlices } from '../slices.ts';
 import type { SpaceRows } from '../space-data.ts';
+import { refusal } from '../trpc/refusal.ts';
 import { type Cell, type ChartFilter, type ChartGroup, readCells, type Sums } from './read-cells.ts';
 import { type ChartRange, timeBoundaries } from './time-buckets.ts';
 
@@ -101,10 +101,10 @@ export function requireKnown(groupBy: ChartGroup, { agentId, ...others }: ChartF
   const byAgent = groupBy === 'agent' || agentId !== undefined;
   const byOther = Object.values(others).some((value) => value !== undefined);
   if (byAgent && (byOther || (groupBy !== 'agent' && groupBy !== 'none'))) {
-    throw new TRPCError({
-      code: 'BAD_REQUEST',
-      message: 'agentId: a chart by agent cannot be filtered or grouped by type, model, tool or source.',
-    });
+    throw refusal(
+      'BAD_REQUEST',
+      'agentId: a chart by agent cannot be filtered or grouped by type, model, tool or source.',
+    );
   }
 }
 

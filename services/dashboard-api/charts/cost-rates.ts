@@ -1,4 +1,3 @@
-import { TRPCError } from '@trpc/server';
 import { timeMsMax } from '../../../platform/limits.ts';
 import { dayMs, hourMs } from '../../../platform/time.ts';
 import { openPriceBook } from '../../../store/prices/price-book.ts';
@@ -6,6 +5,7 @@ import type { CostRate } from '../../../store/read/compare/comparisons.ts';
 import type { EventFilter } from '../../../store/read/event-filter.ts';
 import { costRangeDaysMax, costRateModelsMax } from '../limits.ts';
 import type { SpaceRows } from '../space-data.ts';
+import { refusal } from '../trpc/refusal.ts';
 import { readCells } from './read-cells.ts';
 
 /**
@@ -21,7 +21,7 @@ export async function withCostRates<Filter extends EventFilter>(
   const { from, to = Math.max(Date.now(), from ?? 0) + dayMs } = filter;
   if (from === undefined || to - from > (costRangeDaysMax + 1) * dayMs) {
     const message = `comparisons: costs are compared in a range of at most ${costRangeDaysMax} days. Choose a range.`;
-    throw new TRPCError({ code: 'BAD_REQUEST', message });
+    throw refusal('BAD_REQUEST', message);
   }
   return { ...filter, costRates: await readRates(space, { from, to }) };
 }
@@ -57,7 +57,7 @@ async function readRates(
   });
   if (cells.some(({ group }) => group === null)) {
     const message = `comparisons: the range has more than ${costRateModelsMax} models. Choose a shorter one to compare costs.`;
-    throw new TRPCError({ code: 'BAD_REQUEST', message });
+    throw refusal('BAD_REQUEST', message);
   }
   const models = cells.flatMap(({ group }) => group ?? []);
   const book = await openPriceBook(database, spaceId, models);

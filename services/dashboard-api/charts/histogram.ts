@@ -1,4 +1,4 @@
-import { TRPCError } from '@trpc/server';
+import { refusal } from '../trpc/refusal.ts';
 import { and, asc, eq, gt, gte, sql } from 'drizzle-orm';
 import { unionAll } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
@@ -122,13 +122,13 @@ function divide(
   { from, to }: { from: number; to: number },
   bucketsMax: number,
 ): { bucketMs: number; boundaries: number[] } {
-  if (to <= from) throw new TRPCError({ code: 'BAD_REQUEST', message: 'to: must be later than from.' });
+  if (to <= from) throw refusal('BAD_REQUEST', 'to: must be later than from.');
   const sizes = bucketMinutes.map((minutes) => minutes * minuteMs);
   // One less, because the range is widened to whole buckets.
   const bucketMs = sizes.find((size) => (to - from) / size <= bucketsMax - 1) ?? sizes.at(-1) ?? 0;
   const first = Math.floor(from / bucketMs) * bucketMs;
   const count = Math.ceil((to - first) / bucketMs);
-  if (count > bucketsMax) throw new TRPCError({ code: 'BAD_REQUEST', message: 'to: the range is too long.' });
+  if (count > bucketsMax) throw refusal('BAD_REQUEST', 'to: the range is too long.');
   return { bucketMs, boundaries: Array.from({ length: count + 1 }, (_, i) => first + i * bucketMs) };
 }
 

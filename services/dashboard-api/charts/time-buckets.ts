@@ -1,6 +1,7 @@
-import { TRPCError } from '@trpc/server';
+import type { TRPCError } from '@trpc/server';
 import { dayMs, hourMs, minuteMs } from '../../../platform/time.ts';
 import { chartBucketsMax } from '../limits.ts';
+import { refusal } from '../trpc/refusal.ts';
 
 /** The length of a chart's buckets. A day is a calendar day in the time zone, so it may have 23 or 25 hours. */
 export type ChartStep = 'minute' | 'hour' | 'day';
@@ -58,5 +59,5 @@ function toMinute(ms: number): number {
 }
 
 function badRange(message: string): TRPCError {
-  return new TRPCError({ code: 'BAD_REQUEST', message });
+  return refusal('BAD_REQUEST', message);
 }

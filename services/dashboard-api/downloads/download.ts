@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { getTRPCErrorFromUnknown, TRPCError } from '@trpc/server';
+import { getTRPCErrorFromUnknown } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import { z } from 'zod';
 import type { Caller } from '../../../platform/fair-limiter.ts';
@@ -12,6 +12,7 @@ import { logFailure, senderOf } from '../request-log.ts';
 import { noteCaller, type Services } from '../trpc/context.ts';
 import { classifyFailure } from '../trpc/failure.ts';
 import { publicMessage } from '../trpc/public-message.ts';
+import { refusal } from '../trpc/refusal.ts';
 import { readRequest } from '../trpc/request.ts';
 
 export interface DownloadDependencies {
@@ -33,7 +34,7 @@ export const downloadHeaders = {
 export function parsePathId(text: string | undefined): string {
   const parsed = z.guid().toLowerCase().safeParse(text);
   if (parsed.success) return parsed.data;
-  throw new TRPCError({ code: 'NOT_FOUND', message: 'There is nothing at this path.' });
+  throw refusal('NOT_FOUND', 'There is nothing at this path.');
 }
 
 /** A request for a file of a space. */

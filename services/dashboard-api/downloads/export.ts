@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import {
   type ExportedEvent,
@@ -12,6 +11,7 @@ import { eventFilter } from '../procedures/filter-input.ts';
 import { openFilter, sealed } from '../procedures/sealed-filter.ts';
 import { mapInSlices } from '../slices.ts';
 import type { SpaceData } from '../space-data.ts';
+import { refusal } from '../trpc/refusal.ts';
 import { csvRecord } from './csv.ts';
 import {
   checkDownload,
@@ -92,7 +92,7 @@ export async function sendExport(
 function parseQuery(parameters: URLSearchParams): z.infer<typeof query> {
   const parsed = query.safeParse(Object.fromEntries(parameters));
   if (parsed.success) return parsed.data;
-  throw new TRPCError({ code: 'BAD_REQUEST', message: 'The query is not valid.', cause: parsed.error });
+  throw refusal('BAD_REQUEST', 'The query is not valid.', parsed.error);
 }
 
 /** Sends the headers. @returns the pages of the body. */

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { TRPCError } from '@trpc/server';
 import { withTimeout } from '../../../platform/timeout.ts';
 import { readWholeEvent } from '../events/whole-event.ts';
 import { dashboardCallTimeoutMs } from '../limits.ts';
+import { refusal } from '../trpc/refusal.ts';
 import {
   checkDownload,
   type DownloadDependencies,
@@ -41,7 +41,7 @@ export async function sendRawEvent(
     const [spaceId, id] = [parsePathId(space), parsePathId(more.length === 0 ? event : undefined)];
     const { caller } = await checkDownload(services, { request, response, spaceId }, 'viewer');
     const found = await readWholeEvent(services.openSpace(caller), id);
-    if (found === undefined) throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no such event.' });
+    if (found === undefined) throw refusal('NOT_FOUND', 'There is no such event.');
     // Ingest only accepts UTF-8, so encoding the text gives the same bytes.
     return { id, bytes: Buffer.from(found.event) };
   }

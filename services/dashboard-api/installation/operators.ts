@@ -3,6 +3,7 @@ import { withTimeout } from '../../../platform/timeout.ts';
 import { hashToken } from '../../../store/accounts/secret-token.ts';
 import { requireSignedIn } from '../access.ts';
 import type { SessionUser } from '../accounts/session.ts';
+import { refusal } from '../trpc/refusal.ts';
 import { operatorLookupMs, operatorMemoryMs, rememberedOperatorsMax } from './limits.ts';
 
 /** Checks that a call comes from an operator of the installation. */
@@ -30,11 +31,10 @@ export function openOperators(now: () => number): Operators {
         const user = requireSignedIn(await withTimeout(operatorLookupMs, find()));
         confirmed.delete(key);
         if (!user.isOperator)
-          throw new TRPCError({
-            code: 'FORBIDDEN',
-            message:
-              'Only operators of the installation can see this. The command weir user operator makes a user one.',
-          });
+          throw refusal(
+            'FORBIDDEN',
+            'Only operators of the installation can see this. The command weir user operator makes a user one.',
+          );
         confirmed.set(key, now());
         const [oldest] = confirmed.keys();
         if (confirmed.size > rememberedOperatorsMax && oldest !== undefined) confirmed.delete(oldest);

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { TRPCError } from '@trpc/server';
 import { FairSlots, type SlotHolder } from '../fair-slots.ts';
+import { refusal } from '../trpc/refusal.ts';
 import { liveStallMsMax, liveStreamLimits } from './limits.ts';
 
 /**
@@ -17,8 +17,7 @@ export class OpenStreams implements Disposable {
    * @throws TRPCError SERVICE_UNAVAILABLE when the service is stopping; the client then reconnects. TOO_MANY_REQUESTS above the limits.
    */
   add(response: ServerResponse, holder: SlotHolder): Disposable {
-    if (this.#isClosed)
-      throw new TRPCError({ code: 'SERVICE_UNAVAILABLE', message: 'The service is restarting.' });
+    if (this.#isClosed) throw refusal('SERVICE_UNAVAILABLE', 'The service is restarting.');
     const slot = this.#slots.take(holder, response);
     // Pings keep a reading client active, so only one that does not read times out; its connection is destroyed.
     response.setTimeout(liveStallMsMax, () => response.destroy());

@@ -1,5 +1,5 @@
-import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
+import { refusal } from '../trpc/refusal.ts';
 import { cutTexts } from './answer.ts';
 import { chartRange } from './inputs.ts';
 import { chartPointsMax, listedTextCharsMax } from './limits.ts';
@@ -60,10 +60,10 @@ export const getCosts = tool({
 function requirePoints(series: readonly { points: readonly unknown[] }[]): void {
   const count = series.reduce((sum, { points }) => sum + points.length, 0);
   if (count <= chartPointsMax) return;
-  throw new TRPCError({
-    code: 'BAD_REQUEST',
-    message: `points: the range has ${count} of at most ${chartPointsMax}. Use a larger step, a shorter range or fewer groups.`,
-  });
+  throw refusal(
+    'BAD_REQUEST',
+    `points: the range has ${count} of at most ${chartPointsMax}. Use a larger step, a shorter range or fewer groups.`,
+  );
 }
 
 function isoOf(timeMs = 0): string {

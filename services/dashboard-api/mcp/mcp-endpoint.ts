@@ -11,6 +11,7 @@ import { appRouter } from '../router.ts';
 import { openContext, type Services } from '../trpc/context.ts';
 import { classifyFailure, unavailable } from '../trpc/failure.ts';
 import { publicMessage } from '../trpc/public-message.ts';
+import { refusal } from '../trpc/refusal.ts';
 import { readRequest } from '../trpc/request.ts';
 import { mcpTimeoutMs } from './limits.ts';
 import { createMcpServer } from './mcp-server.ts';
@@ -42,7 +43,7 @@ export async function answerMcp(
   const note = (error: TRPCError, name = mcpPath) => logFailure(log, name, { error, sender: asked.sender });
   try {
     if (!isAllowedOrigin(request, publicUrl))
-      throw new TRPCError({ code: 'FORBIDDEN', message: 'This request comes from another site.' });
+      throw refusal('FORBIDDEN', 'This request comes from another site.');
     const body = await readBody(request);
     refuseBatch(body);
     if (asked.readKey === undefined) throw noKey();
@@ -100,7 +101,7 @@ function sendFailure(response: ServerResponse, error: TRPCError): void {
 
 function noKey(): TRPCError {
   const message = 'Send a read key: Authorization: Bearer weir_read_…';
-  return new TRPCError({ code: 'UNAUTHORIZED', message });
+  return refusal('UNAUTHORIZED', message);
 }
 
 /**
@@ -111,7 +112,7 @@ function noKey(): TRPCError {
 function refuseBatch(body: Buffer): void {
   // As the transport decodes it: without a byte order mark.
   if (!/^\s*\[/.test(new TextDecoder().decode(body))) return;
-  throw new TRPCError({ code: 'BAD_REQUEST', message: 'Send one message in a request, not a batch.' });
+  throw refusal('BAD_REQUEST', 'Send one message in a request, not a batch.');
 }
 
 /** @throws TRPCError PAYLOAD_TOO_LARGE, TIMEOUT, or CLIENT_CLOSED_REQUEST when the client leaves. */
@@ -124,7 +125,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
       bytes += chunk.length;
       if (bytes > dashboardBodyBytesMax) {
         const message = `The body is longer than ${dashboardBodyBytesMax} bytes.`;
-        throw new TRPCError({ code: 'PAYLOAD_TOO_LARGE', message });
+        throw refusal('PAYLOAD_TOO_LARGE', message);
       }
       chunks.push(chunk);
     }
@@ -133,8 +134,8 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
   return withTimeout(dashboardCallTimeoutMs, read()).catch((cause: unknown) => {
     if (cause instanceof TRPCError) throw cause;
     throw cause instanceof TimeoutError
-      ? new TRPCError({ code: 'TIMEOUT', message: 'The body did not arrive in time.', cause })
-      : new TRPCError({ code: 'CLIENT_CLOSED_REQUEST', message: 'The client disconnected.', cause });
+      ? refusal('TIMEOUT', 'The body did not arrive in time.', cause)
+      : refusal('CLIENT_CLOSED_REQUEST', 'The client disconnected.', cause);
   });
 }
 

@@ -1,8 +1,9 @@
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { getTRPCErrorFromUnknown, TRPCError } from '@trpc/server';
+import { getTRPCErrorFromUnknown, type TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { publicMessage } from '../trpc/public-message.ts';
+import { refusal } from '../trpc/refusal.ts';
 import { markedText, notice, toAnswer } from './answer.ts';
 import { getChart, getCosts } from './chart-tools.ts';
 import { getThread, getTrace } from './conversation-tools.ts';
@@ -69,8 +70,7 @@ export async function createMcpServer(
     const config = { title: kind, description: `The first part of ${what}`, mimeType: 'text/plain' };
     server.registerResource(kind, template, config, async (uri, { spaceId, id }) => {
       try {
-        if (spaceId !== reads.spaceId)
-          throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no such space.' });
+        if (spaceId !== reads.spaceId) throw refusal('NOT_FOUND', 'There is no such space.');
         const data = await read(reads, decodeURIComponent(String(id)));
         return { contents: [{ uri: uri.href, mimeType: config.mimeType, text: markedText(data) }] };
       } catch (thrown) {

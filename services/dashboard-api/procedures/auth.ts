@@ -1,8 +1,8 @@
-import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { emailCharsMax } from '../../../store/accounts/limits.ts';
 import { passkeyRequest, proposal } from '../second-factor/passkey-answer.ts';
 import type { Context } from '../trpc/context.ts';
+import { refusal } from '../trpc/refusal.ts';
 import { publicProcedure, requirePasswords, router, signInProcedure, userProcedure } from '../trpc/trpc.ts';
 import { code, newPassword, password, token } from './account-inputs.ts';
 import { confirmations, noPassword } from './confirmations.ts';
@@ -58,11 +58,10 @@ export const auth = router({
     .mutation(async ({ ctx, input }) => {
       const outcome = await attemptToken(ctx, () => ctx.redeemLink(input.token, ctx.request));
       if (outcome === undefined) {
-        throw new TRPCError({
-          code: 'UNAUTHORIZED',
-          message:
-            'The link was already used or has expired. Sign in with your password, or get another link.',
-        });
+        throw refusal(
+          'UNAUTHORIZED',
+          'The link was already used or has expired. Sign in with your password, or get another link.',
+        );
       }
       return finishFirstStep(ctx, outcome);
     }),
@@ -73,10 +72,8 @@ export const auth = router({
     .output(shownUser)
     .mutation(async ({ ctx, input }) => {
       const outcome = await ctx.secondStep.finish(ctx.request.step, input.code, ctx.request);
-      if (outcome === 'expired')
-        throw new TRPCError({ code: 'UNAUTHORIZED', message: 'The sign-in took too long. Start again.' });
-      if (outcome === 'rejected')
-        throw new TRPCError({ code: 'FORBIDDEN', message: 'The code is wrong or was already used.' });
+      if (outcome === 'expired') throw refusal('UNAUTHORIZED', 'The sign-in took too long. Start again.');
+      if (outcome === 'rejected') throw refusal('FORBIDDEN', 'The code is wrong or was already used.');
       if (outcome === 'too_many_attempts') throw errorOf(outcome);
       return startSession(ctx, outcome.token);
     }),
@@ -99,8 +96,7 @@ export const auth = router({
         const id = await verifyPasskey(ctx, input);
         return id && ctx.sessions.open({ id }, request, 'passkey');
       });
-      if (opened === undefined)
-        throw new TRPCError({ code: 'UNAUTHORIZED', message: 'The passkey is not known here. Try again.' });
+      if (opened === undefined) throw refusal('UNAUTHORIZED', 'The passkey is not known here. Try again.');
       return startSession(ctx, opened);
     }),
 
@@ -128,7 +124,7 @@ export const auth = router({
         case 'changed':
           return;
         case 'wrong':
-          throw new TRPCError({ code: 'FORBIDDEN', message: 'The current password is wrong.' });
+          throw refusal('FORBIDDEN', 'The current password is wrong.');
         case 'no_password':
           throw noPassword();
         default:

@@ -1,5 +1,6 @@
-import { TRPCError } from '@trpc/server';
+import type { TRPCError } from '@trpc/server';
 import { z } from 'zod';
+import { refusal } from '../trpc/refusal.ts';
 import { enrolleeProcedure, requirePasswords } from '../trpc/trpc.ts';
 import { code, password } from './account-inputs.ts';
 import { answered, verifyPasskey } from './passkey-check.ts';
@@ -22,7 +23,7 @@ export const confirmations = {
       if (!hasPassword) throw noPassword();
       const hasFactor = secondFactors.totp || secondFactors.passkey;
       if (hasFactor && input.code === undefined)
-        throw new TRPCError({ code: 'BAD_REQUEST', message: 'code: your second factor is needed too.' });
+        throw refusal('BAD_REQUEST', 'code: your second factor is needed too.');
       const outcome = await ctx.signIn.confirm({
         ...input,
         email,
@@ -34,10 +35,10 @@ export const confirmations = {
       if (outcome === 'confirmed') return;
       // Not UNAUTHORIZED, which means that the session has ended.
       if (outcome === 'rejected')
-        throw new TRPCError({
-          code: 'FORBIDDEN',
-          message: hasFactor ? 'The password or the code is wrong.' : 'The password is wrong.',
-        });
+        throw refusal(
+          'FORBIDDEN',
+          hasFactor ? 'The password or the code is wrong.' : 'The password is wrong.',
+        );
       throw errorOf(outcome);
     }),
 
@@ -51,15 +52,11 @@ export const confirmations = {
         const isOwn = (await verifyPasskey(ctx, input)) === user.userId;
         return (isOwn && (await ctx.sessions.confirm(actor, user.sessionId))) || undefined;
       });
-      if (confirmed === undefined)
-        throw new TRPCError({ code: 'FORBIDDEN', message: 'This is not one of your passkeys. Try again.' });
+      if (confirmed === undefined) throw refusal('FORBIDDEN', 'This is not one of your passkeys. Try again.');
     }),
 };
 
 /** The error of a user who has no password. */
 export function noPassword(): TRPCError {
-  return new TRPCError({
-    code: 'PRECONDITION_FAILED',
-    message: 'You sign in with single sign-on: you have no password here.',
-  });
+  return refusal('PRECONDITION_FAILED', 'You sign in with single sign-on: you have no password here.');
 }

@@ -1,4 +1,4 @@
-import { TRPCError } from '@trpc/server';
+import type { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { wasEventStored } from '../../../store/read/event-existence.ts';
 import { histogram, readHistogram } from '../charts/histogram.ts';
@@ -18,6 +18,7 @@ import {
 import { searchEvents, searchPage } from '../search/search.ts';
 import { parseSearchCursor } from '../search/search-cursor.ts';
 import type { SpaceRows } from '../space-data.ts';
+import { refusal } from '../trpc/refusal.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
 import { eventCursor, eventFilter, timeMs } from './filter-input.ts';
 import { sealFilter } from './sealed-filter.ts';
@@ -158,5 +159,5 @@ async function notFound({ database, spaceId }: SpaceRows, id: string): Promise<T
   const message = (await wasEventStored(database, spaceId, id))
     ? 'The event was stored, and has expired or was erased.'
     : 'There is no such event.';
-  return new TRPCError({ code: 'NOT_FOUND', message });
+  return refusal('NOT_FOUND', message);
 }

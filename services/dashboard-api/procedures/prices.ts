@@ -1,4 +1,3 @@
-import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { day } from '../../../platform/instant.ts';
 import { isPrice } from '../../../store/prices/decimal.ts';
@@ -10,6 +9,7 @@ import {
   spacePricesMax,
 } from '../../../store/prices/prices.ts';
 import { readUsedModels, usedModel } from '../charts/model-prices.ts';
+import { refusal } from '../trpc/refusal.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
 
 const price = z
@@ -66,7 +66,7 @@ export const prices = router({
       const { actor, space } = ctx;
       if (await setPrice(space.database, { spaceId: space.spaceId, actor }, changed)) return;
       const message = `model: the space has ${spacePricesMax} prices, the most that it can have. Remove one first.`;
-      throw new TRPCError({ code: 'PRECONDITION_FAILED', message });
+      throw refusal('PRECONDITION_FAILED', message);
     }),
 
   /** Removes one of the space's own prices. NOT_FOUND when there is none. */
@@ -76,6 +76,6 @@ export const prices = router({
     .mutation(async ({ ctx, input: { model, validFrom } }) => {
       const { actor, space } = ctx;
       if (await removePrice(space.database, { spaceId: space.spaceId, actor }, { model, validFrom })) return;
-      throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no such price.' });
+      throw refusal('NOT_FOUND', 'There is no such price.');
     }),
 });

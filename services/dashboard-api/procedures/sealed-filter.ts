@@ -1,7 +1,7 @@
-import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { sealedCharsMax } from '../limits.ts';
 import type { Seal } from '../seal.ts';
+import { refusal } from '../trpc/refusal.ts';
 import { eventFilter } from './filter-input.ts';
 
 /**
@@ -24,8 +24,5 @@ export function openFilter(seal: Seal, spaceId: string, text: string): Filter {
   const plain = seal.open(Buffer.from(text, 'base64url'), spaceId);
   const parsed = plain === undefined ? undefined : filterShape.safeParse(JSON.parse(plain));
   if (parsed?.success) return parsed.data;
-  throw new TRPCError({
-    code: 'BAD_REQUEST',
-    message: 'sealed: not a result of events.sealFilter for this space.',
-  });
+  throw refusal('BAD_REQUEST', 'sealed: not a result of events.sealFilter for this space.');
 }

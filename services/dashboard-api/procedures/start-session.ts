@@ -1,8 +1,9 @@
-import { TRPCError } from '@trpc/server';
+import type { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import type { FirstStep } from '../accounts/second-step.ts';
 import type { SignInFailure } from '../accounts/sign-in.ts';
 import type { Context } from '../trpc/context.ts';
+import { refusal } from '../trpc/refusal.ts';
 import { describeUser, type Me, secondFactors } from './me.ts';
 
 /** The sign-in waits for a second factor of the user: `auth.giveCode` or `auth.signInWithPasskey`. */
@@ -31,16 +32,10 @@ export async function startSession(ctx: Context, token: string): Promise<Me> {
 export function errorOf(outcome: SignInFailure): TRPCError {
   switch (outcome) {
     case 'rejected':
-      return new TRPCError({ code: 'UNAUTHORIZED', message: 'The e-mail or the password is wrong.' });
+      return refusal('UNAUTHORIZED', 'The e-mail or the password is wrong.');
     case 'too_many_attempts':
-      return new TRPCError({
-        code: 'TOO_MANY_REQUESTS',
-        message: 'Too many attempts. Try again in 15 minutes.',
-      });
+      return refusal('TOO_MANY_REQUESTS', 'Too many attempts. Try again in 15 minutes.');
     case 'busy':
-      return new TRPCError({
-        code: 'TOO_MANY_REQUESTS',
-        message: 'Too many people are signing in. Try again.',
-      });
+      return refusal('TOO_MANY_REQUESTS', 'Too many people are signing in. Try again.');
   }
 }

@@ -1,6 +1,6 @@
-import { TRPCError } from '@trpc/server';
 import { networkOf } from '../accounts/client-address.ts';
 import type { Context } from '../trpc/context.ts';
+import { refusal } from '../trpc/refusal.ts';
 
 /**
  * Runs a call that takes the token of a link. Calls with an invalid token, for which `call` returns undefined, are limited by network
@@ -14,10 +14,7 @@ export async function attemptToken<T>(
 ): Promise<T | undefined> {
   const network = networkOf(request.address);
   if (!tokenAttempts.take(network)) {
-    throw new TRPCError({
-      code: 'TOO_MANY_REQUESTS',
-      message: 'Too many attempts. Try again in 15 minutes.',
-    });
+    throw refusal('TOO_MANY_REQUESTS', 'Too many attempts. Try again in 15 minutes.');
   }
   const result = await call();
   if (result !== undefined) tokenAttempts.giveBack(network);

@@ -1,10 +1,10 @@
-import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { asStored } from '../../../event/text.ts';
 import { activityPageDefault, activityPageMax, activitySearchCharsMax } from '../limits.ts';
 import { activityList, activityTotal, listActivity, readActivity } from '../threads/activity.ts';
 import { readTurns, turnPage } from '../threads/turns.ts';
 import { readTrace, trace } from '../traces/trace.ts';
+import { refusal } from '../trpc/refusal.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
 import { eventCursor, timeMs } from './filter-input.ts';
 
@@ -24,7 +24,7 @@ export const traces = router({
     .query(async ({ ctx, input }) => {
       const trace = await readTrace(ctx.space, input.traceId);
       if (trace !== undefined) return trace;
-      throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no event of this trace.' });
+      throw refusal('NOT_FOUND', 'There is no event of this trace.');
     }),
 });
 
@@ -45,7 +45,7 @@ export const threads = router({
     .query(async ({ ctx, input }) => {
       const found = await readActivity(ctx.space, 'threadId', input.threadId);
       if (found !== undefined) return found;
-      throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no event of this thread.' });
+      throw refusal('NOT_FOUND', 'There is no event of this thread.');
     }),
 
   /** The turns of one thread, newest first: see TurnPage. */
@@ -71,6 +71,6 @@ export const users = router({
     .query(async ({ ctx, input }) => {
       const found = await readActivity(ctx.space, 'userId', input.userId);
       if (found !== undefined) return found;
-      throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no event of this user.' });
+      throw refusal('NOT_FOUND', 'There is no event of this user.');
     }),
 });

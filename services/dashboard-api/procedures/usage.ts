@@ -1,4 +1,3 @@
-import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { day } from '../../../platform/instant.ts';
 import { dayMs } from '../../../platform/time.ts';
@@ -12,6 +11,7 @@ import {
   type UsageMonth,
 } from '../../../store/accounts/usage.ts';
 import { usageDaysMax, usageMonthsMax } from '../limits.ts';
+import { refusal } from '../trpc/refusal.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
 
 const range = z
@@ -61,7 +61,7 @@ export const usage = router({
     .output(currentUsage)
     .query(async ({ ctx }) => {
       const usage = await readUsage(ctx.space.database, ctx.space.spaceId);
-      if (usage === undefined) throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no such space.' });
+      if (usage === undefined) throw refusal('NOT_FOUND', 'There is no such space.');
       return usage;
     }),
 
@@ -73,7 +73,7 @@ export const usage = router({
       const to = input.to ?? dayOf(Date.now());
       const from = input.from ?? dayOf(Date.parse(to) - 29 * dayMs);
       if (Date.parse(to) - Date.parse(from) >= usageDaysMax * dayMs) {
-        throw new TRPCError({ code: 'BAD_REQUEST', message: `from: at most ${usageDaysMax} days before to` });
+        throw refusal('BAD_REQUEST', `from: at most ${usageDaysMax} days before to`);
       }
       return readUsageDays(ctx.space.database, ctx.space.spaceId, { from, to });
     }),

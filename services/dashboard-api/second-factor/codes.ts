@@ -1,10 +1,11 @@
-import { TRPCError } from '@trpc/server';
+import type { TRPCError } from '@trpc/server';
 import { and, eq, lt } from 'drizzle-orm';
 import { hashRecoveryCode } from '../../../store/accounts/second-factor/recovery-code.ts';
 import { findTotpStep } from '../../../store/accounts/second-factor/totp.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { recoveryCodes, totpSecrets } from '../../../store/db/schema.ts';
 import type { Seal } from '../seal.ts';
+import { refusal } from '../trpc/refusal.ts';
 
 /** The kind of a code that was accepted, for the audit log. */
 export type CodeKind = 'totp' | 'recovery_code';
@@ -57,9 +58,8 @@ async function useRecoveryCode(database: Database, userId: string, code: string)
 }
 
 function unreadable(): TRPCError {
-  return new TRPCError({
-    code: 'PRECONDITION_FAILED',
-    message:
-      'Codes of your app cannot be checked, because API_KEY_PEPPER was changed. Use a passkey or a recovery code, or ask the operator to reset your second factor.',
-  });
+  return refusal(
+    'PRECONDITION_FAILED',
+    'Codes of your app cannot be checked, because API_KEY_PEPPER was changed. Use a passkey or a recovery code, or ask the operator to reset your second factor.',
+  );
 }

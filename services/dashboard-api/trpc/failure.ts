@@ -1,7 +1,8 @@
-import { TRPCError } from '@trpc/server';
+import type { TRPCError } from '@trpc/server';
 import { CallerAbortedError, QueueFullError } from '../../../platform/fair-limiter.ts';
 import { codeOf, unreachableCodes } from '../../../platform/thrown.ts';
 import { ConfirmationNeededError, GrantLostError } from '../../../store/accounts/audit/grant.ts';
+import { refusal } from './refusal.ts';
 
 /** SQLSTATE classes of transient errors: connection lost, out of resources, shutting down or starting up. */
 const transientState = /^(08|53|57P)[0-9A-Z]+$/;
@@ -30,66 +31,48 @@ export const confirmationNeeded = 'PRECONDITION_REQUIRED';
 export function classifyFailure(error: TRPCError): TRPCError {
   if (error.code !== 'INTERNAL_SERVER_ERROR') return error;
   if (error.cause instanceof GrantLostError) {
-    return new TRPCError({
-      code: 'FORBIDDEN',
-      message: 'Your session has ended, or you lost the role that this needs. Nothing was changed.',
-      cause: error,
-    });
+    return refusal(
+      'FORBIDDEN',
+      'Your session has ended, or you lost the role that this needs. Nothing was changed.',
+      error,
+    );
   }
   if (error.cause instanceof ConfirmationNeededError) {
-    return new TRPCError({
-      code: confirmationNeeded,
-      message:
-        'You signed in too long ago for this change. Confirm your password, or sign in again. Nothing was changed.',
-      cause: error,
-    });
+    return refusal(
+      confirmationNeeded,
+      'You signed in too long ago for this change. Confirm your password, or sign in again. Nothing was changed.',
+      error,
+    );
   }
   if (error.cause instanceof QueueFullError) {
-    return new TRPCError({
-      code: 'TOO_MANY_REQUESTS',
-      message: 'Too many of your calls are waiting. Try again when some have ended.',
-      cause: error,
-    });
+    return refusal(
+      'TOO_MANY_REQUESTS',
+      'Too many of your calls are waiting. Try again when some have ended.',
+      error,
+    );
   }
   if (error.cause instanceof CallerAbortedError) {
-    return new TRPCError({
-      code: 'CLIENT_CLOSED_REQUEST',
-      message: 'The client disconnected.',
-      cause: error,
-    });
+    return refusal('CLIENT_CLOSED_REQUEST', 'The client disconnected.', error);
   }
   const code = codeOf(error.cause);
   if (code === undefined) return error;
   if (code === queryCanceled) {
-    return new TRPCError({
-      code: 'GATEWAY_TIMEOUT',
-      message: 'The query took too long. Narrow the time range.',
-      cause: error,
-    });
+    return refusal('GATEWAY_TIMEOUT', 'The query took too long. Narrow the time range.', error);
   }
   if (unrepresentableStates.has(code)) {
-    return new TRPCError({
-      code: 'BAD_REQUEST',
-      message: 'The input contains a text, number or time that cannot be stored.',
-      cause: error,
-    });
+    return refusal('BAD_REQUEST', 'The input contains a text, number or time that cannot be stored.', error);
   }
   if (connectionState.test(code)) {
-    return new TRPCError({
-      code: 'SERVICE_UNAVAILABLE',
-      message:
-        'The database node with the data of this space cannot be reached. New events are accepted, and appear when it is back.',
-      cause: error,
-    });
+    return refusal(
+      'SERVICE_UNAVAILABLE',
+      'The database node with the data of this space cannot be reached. New events are accepted, and appear when it is back.',
+      error,
+    );
   }
   return unreachableCodes.has(code) || transientState.test(code) ? unavailable(error) : error;
 }
 
 /** The error of a call while Postgres is unreachable. The same call may succeed later. */
 export function unavailable(cause: unknown): TRPCError {
-  return new TRPCError({
-    code: 'SERVICE_UNAVAILABLE',
-    message: 'The database cannot be reached. Try again in a moment.',
-    cause,
-  });
+  return refusal('SERVICE_UNAVAILABLE', 'The database cannot be reached. Try again in a moment.', cause);
 }

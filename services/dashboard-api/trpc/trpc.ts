@@ -1,5 +1,5 @@
 import { setImmediate as letOthersRun } from 'node:timers/promises';
-import { initTRPC, TRPCError } from '@trpc/server';
+import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
 import { withTimeout } from '../../../platform/timeout.ts';
 import type { Role } from '../../../store/accounts/role.ts';
@@ -18,6 +18,7 @@ import { liveDurationMsMax, livePingMs, liveSilenceMsMax } from '../live/limits.
 import type { Context } from './context.ts';
 import { classifyFailure, unavailable } from './failure.ts';
 import { publicMessage } from './public-message.ts';
+import { refusal } from './refusal.ts';
 
 /**
  * Who may call a procedure: everybody, signed-in users, or users with at least this role in the space of the call, or
@@ -79,10 +80,10 @@ export const publicProcedure = t.procedure
   })
   .use(({ ctx, type, next }) => {
     if (type === 'mutation' && ctx.request.isCrossSite) {
-      throw new TRPCError({ code: 'FORBIDDEN', message: 'This request comes from another site.' });
+      throw refusal('FORBIDDEN', 'This request comes from another site.');
     }
     if (type === 'mutation' && ctx.request.readKey !== undefined) {
-      throw new TRPCError({ code: 'FORBIDDEN', message: 'A read key cannot change anything.' });
+      throw refusal('FORBIDDEN', 'A read key cannot change anything.');
     }
     return next();
   })
@@ -98,18 +99,19 @@ export const signInProcedure = publicProcedure.meta({ access: 'everybody', isSig
 /** @throws TRPCError FORBIDDEN with SSO_REQUIRED, which disables passwords. */
 export function requirePasswords({ arePasswordsAllowed }: Pick<Context, 'arePasswordsAllowed'>): void {
   if (arePasswordsAllowed) return;
-  throw new TRPCError({ code: 'FORBIDDEN', message: 'Passwords are switched off: use single sign-on.' });
+  throw refusal('FORBIDDEN', 'Passwords are switched off: use single sign-on.');
+}
+
+/** @throws TRPCError FORBIDDEN for a read key, which has no user; UNAUTHORIZED when it is not valid. */
+async function refuseReadKey(ctx: Context): Promise<void> {
+  if (ctx.request.readKey === undefined) return;
+  await ctx.findReadKey();
+  throw refusal('FORBIDDEN', 'This needs a signed-in user. A read key only reads its space.');
 }
 
 /** Requires a session, also of a user who still has to add a second factor (SECOND_FACTOR_REQUIRED). A read key has no user. */
 export const enrolleeProcedure = publicProcedure.meta({ access: 'signed in' }).use(async ({ ctx, next }) => {
-  if (ctx.request.readKey !== undefined) {
-    await ctx.findReadKey();
-    throw new TRPCError({
-      code: 'FORBIDDEN',
-      message: 'This needs a signed-in user. A read key only reads its space.',
-    });
-  }
+  await refuseReadKey(ctx);
   const user = requireSession(await ctx.findUser());
   return next({ ctx: { user, actor: actorOf(user, ctx.request.address) } });
 });
@@ -125,13 +127,7 @@ export const userProcedure = enrolleeProcedure.use(({ ctx, next }) => {
  * change nothing here.
  */
 export const operatorProcedure = publicProcedure.meta({ access: 'operator' }).use(async ({ ctx, next }) => {
-  if (ctx.request.readKey !== undefined) {
-    await ctx.findReadKey();
-    throw new TRPCError({
-      code: 'FORBIDDEN',
-      message: 'This needs a signed-in user. A read key only reads its space.',
-    });
-  }
+  await refuseReadKey(ctx);
   await ctx.operators.require(ctx.request.token, ctx.findUser);
   return next();
 });

@@ -19,6 +19,7 @@ import {
   removeTarget,
   testTarget,
 } from '../../alerts/targets.ts';
+import { refusal } from '../../trpc/refusal.ts';
 import { router, spaceProcedure } from '../../trpc/trpc.ts';
 import { name } from '../account-inputs.ts';
 import { condition, historyRow, listedRule, listedTarget, preview } from './alert-shapes.ts';
@@ -60,8 +61,7 @@ export const alerts = router({
       const saved = await admin.inTurn(() =>
         saveRule(admin.database, admin.spaceId, { id: changed, rule, actor }),
       );
-      if (saved === 'too_many')
-        throw new TRPCError({ code: 'TOO_MANY_REQUESTS', message: 'The space has too many alerts.' });
+      if (saved === 'too_many') throw refusal('TOO_MANY_REQUESTS', 'The space has too many alerts.');
       if (saved === 'no_rule') throw missing('alert');
       if (saved === 'no_target') throw missing('target');
       return { id: saved };
@@ -110,7 +110,7 @@ export const alerts = router({
         createTarget(admin.database, admin.spaceId, { target, actor, pepper }),
       );
       if (created !== undefined) return created;
-      throw new TRPCError({ code: 'TOO_MANY_REQUESTS', message: 'The space has too many targets.' });
+      throw refusal('TOO_MANY_REQUESTS', 'The space has too many targets.');
     }),
 
   removeTarget: spaceProcedure('admin')
@@ -132,10 +132,10 @@ export const alerts = router({
       );
       if (failed === 'no_target') throw missing('target');
       if (failed === 'too_many')
-        throw new TRPCError({
-          code: 'TOO_MANY_REQUESTS',
-          message: `The space has sent ${testsPerMinuteMax} test messages in the last minute. Wait a minute.`,
-        });
+        throw refusal(
+          'TOO_MANY_REQUESTS',
+          `The space has sent ${testsPerMinuteMax} test messages in the last minute. Wait a minute.`,
+        );
     }),
 });
 
@@ -146,23 +146,20 @@ function requireMeasurable({
   filter: { agentId, attributeKey, attributeValue, ...others },
 }: z.infer<typeof condition>): void {
   if ((attributeKey === undefined) !== (attributeValue === undefined))
-    throw new TRPCError({
-      code: 'BAD_REQUEST',
-      message: 'filter: an additional property has a key and a value.',
-    });
+    throw refusal('BAD_REQUEST', 'filter: an additional property has a key and a value.');
   if (attributeKey !== undefined) {
     if (windowMinutes <= eventWindowMinutesMax) return;
-    throw new TRPCError({
-      code: 'BAD_REQUEST',
-      message: `windowMinutes: at most ${eventWindowMinutesMax} with an additional property.`,
-    });
+    throw refusal(
+      'BAD_REQUEST',
+      `windowMinutes: at most ${eventWindowMinutesMax} with an additional property.`,
+    );
   }
   const hasOther = Object.values(others).some((value) => value !== undefined);
   if (agentId === undefined || (!hasOther && measured !== 'cost')) return;
-  throw new TRPCError({
-    code: 'BAD_REQUEST',
-    message: 'filter.agentId: cannot be combined with a model, tool, type or source, or with costs.',
-  });
+  throw refusal(
+    'BAD_REQUEST',
+    'filter.agentId: cannot be combined with a model, tool, type or source, or with costs.',
+  );
 }
 
 function requireAddress(
@@ -171,7 +168,7 @@ function requireAddress(
 ): void {
   if (sent === 'email') {
     if (address.length <= emailCharsMax && isEmail(address.toLowerCase())) return;
-    throw new TRPCError({ code: 'BAD_REQUEST', message: 'address: must be an e-mail address' });
+    throw refusal('BAD_REQUEST', 'address: must be an e-mail address');
   }
   const protocol = URL.parse(address)?.protocol;
   if (protocol === 'https:' || (isPrivateAllowed && protocol === 'http:')) return;
@@ -179,5 +176,5 @@ function requireAddress(
 }
 
 function missing(what: 'alert' | 'target'): TRPCError {
-  return new TRPCError({ code: 'NOT_FOUND', message: `There is no such ${what}.` });
+  return refusal('NOT_FOUND', `There is no such ${what}.`);
 }

@@ -1,4 +1,3 @@
-import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { instant } from '../../../../platform/instant.ts';
 import { hourMs } from '../../../../platform/time.ts';
@@ -11,6 +10,7 @@ import {
 import { keyScopes } from '../../../../store/accounts/key-scope.ts';
 import { listedApiKey, listKeys } from '../../admin/key-list.ts';
 import { apiKeysMax, keyOverlapHoursDefault, keyOverlapHoursMax } from '../../limits.ts';
+import { refusal } from '../../trpc/refusal.ts';
 import { router, spaceProcedure } from '../../trpc/trpc.ts';
 import { name } from '../account-inputs.ts';
 
@@ -42,15 +42,12 @@ export const apiKeys = router({
     .mutation(async ({ ctx: { admin, actor }, input: { name, scope, ...input } }) => {
       const expiresAt = input.expiresAt === undefined ? undefined : new Date(input.expiresAt);
       if (expiresAt !== undefined && expiresAt.getTime() <= Date.now()) {
-        throw new TRPCError({ code: 'BAD_REQUEST', message: 'expiresAt: must be in the future' });
+        throw refusal('BAD_REQUEST', 'expiresAt: must be in the future');
       }
       const key = { name, scope, expiresAt, pepper: admin.pepper, actor, keysMax: apiKeysMax };
       const created = await admin.inTurn(() => issueApiKeyBelow(admin.database, admin.spaceId, key));
       if (created !== undefined) return created;
-      throw new TRPCError({
-        code: 'TOO_MANY_REQUESTS',
-        message: 'The space has too many API keys. Revoke some first.',
-      });
+      throw refusal('TOO_MANY_REQUESTS', 'The space has too many API keys. Revoke some first.');
     }),
 
   /**
@@ -69,10 +66,7 @@ export const apiKeys = router({
       const key = { keyId, overlapMs: overlapHours * hourMs, pepper: admin.pepper, actor };
       const rolled = await rollApiKey(admin.database, admin.spaceId, key);
       if (rolled !== undefined) return rolled;
-      throw new TRPCError({
-        code: 'NOT_FOUND',
-        message: 'There is no such active key, or it was rolled before.',
-      });
+      throw refusal('NOT_FOUND', 'There is no such active key, or it was rolled before.');
     }),
 
   /** Revokes a key forever. Revoking twice changes nothing. */
@@ -82,6 +76,6 @@ export const apiKeys = router({
     .mutation(async ({ ctx: { admin, actor }, input }) => {
       const { database, spaceId } = admin;
       if ((await revokeApiKey(database, input.keyId, { spaceId, actor })) !== undefined) return;
-      throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no such key.' });
+      throw refusal('NOT_FOUND', 'There is no such key.');
     }),
 });

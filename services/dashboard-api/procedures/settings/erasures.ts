@@ -1,4 +1,3 @@
-import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { columnCharsMax } from '../../../../event/limits.ts';
 import { type ErasurePreview, previewErasure } from '../../../../operations/erasure/preview.ts';
@@ -13,6 +12,7 @@ import {
 import { pastInstant } from '../../../../platform/instant.ts';
 import { isoTimes } from '../../../../platform/time.ts';
 import { erasurePreviewMs, reasonCharsMax } from '../../limits.ts';
+import { refusal } from '../../trpc/refusal.ts';
 import { router, spaceProcedure } from '../../trpc/trpc.ts';
 
 const kind = z.enum(['before', 'thread', 'user']);
@@ -99,10 +99,7 @@ export const erasures = router({
       const request = { subject: toSubject(input), reason: reason === '' ? undefined : reason, actor };
       const id = await admin.inTurn(() => requestErasure(admin.database, admin.spaceId, request));
       if (id !== undefined) return { id };
-      throw new TRPCError({
-        code: 'TOO_MANY_REQUESTS',
-        message: 'Too many erasures are waiting. Try again when some have ended.',
-      });
+      throw refusal('TOO_MANY_REQUESTS', 'Too many erasures are waiting. Try again when some have ended.');
     }),
 
   /** Requested erasures that are not complete, oldest first, and completed ones with their receipts, newest first. */
@@ -122,5 +119,5 @@ function toSubject({ kind, value }: z.infer<typeof subjectInput>): EventsSubject
   if (kind !== 'before') return { kind, value };
   const read = pastInstant.safeParse(value);
   if (read.success) return { kind, timeMs: read.data };
-  throw new TRPCError({ code: 'BAD_REQUEST', message: `value: ${read.error.issues[0]?.message}` });
+  throw refusal('BAD_REQUEST', `value: ${read.error.issues[0]?.message}`);
 }

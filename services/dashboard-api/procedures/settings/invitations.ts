@@ -1,4 +1,4 @@
-import { TRPCError } from '@trpc/server';
+import type { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { leastToInvite } from '../../../../store/accounts/open-invitations.ts';
 import { hasRole } from '../../../../store/accounts/role.ts';
@@ -12,6 +12,7 @@ import {
   openInvitation,
   revokeInvitation,
 } from '../../admin/invitation-list.ts';
+import { refusal } from '../../trpc/refusal.ts';
 import { publicProcedure, requirePasswords, router, spaceProcedure } from '../../trpc/trpc.ts';
 import { email, newPassword, role, token } from '../account-inputs.ts';
 import { startSession } from '../start-session.ts';
@@ -38,19 +39,16 @@ export const invitations = router({
     .output(createdInvitation)
     .mutation(async ({ ctx: { admin, actor, role: ownRole }, input: { email, role, ttlHours } }) => {
       if (!hasRole(ownRole, leastToInvite(role))) {
-        throw new TRPCError({ code: 'FORBIDDEN', message: 'Only an owner may invite an owner.' });
+        throw refusal('FORBIDDEN', 'Only an owner may invite an owner.');
       }
       const created = await admin.inTurn(() =>
         createInvitation(admin.database, admin.spaceId, { email, role, ttlHours, actor }),
       );
       if (created === 'is_member') {
-        throw new TRPCError({ code: 'CONFLICT', message: 'This user is already a member.' });
+        throw refusal('CONFLICT', 'This user is already a member.');
       }
       if (created === 'too_many') {
-        throw new TRPCError({
-          code: 'TOO_MANY_REQUESTS',
-          message: 'Too many invitations are open. Revoke some first.',
-        });
+        throw refusal('TOO_MANY_REQUESTS', 'Too many invitations are open. Revoke some first.');
       }
       return created;
     }),
@@ -61,7 +59,7 @@ export const invitations = router({
     .output(z.void())
     .mutation(async ({ ctx: { admin, actor }, input: { id } }) => {
       if (!(await revokeInvitation(admin.database, admin.spaceId, { id, actor }))) {
-        throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no such open invitation.' });
+        throw refusal('NOT_FOUND', 'There is no such open invitation.');
       }
     }),
 
@@ -105,23 +103,12 @@ export const invitations = router({
 });
 
 function gone(): TRPCError {
-  return new TRPCError({
-    code: 'NOT_FOUND',
-    message: 'The invitation was accepted or revoked, or has expired. Ask for another one.',
-  });
+  return refusal('NOT_FOUND', 'The invitation was accepted or revoked, or has expired. Ask for another one.');
 }
 
 const refusals = {
-  needs_password: () =>
-    new TRPCError({ code: 'BAD_REQUEST', message: 'password: choose one, or sign in first.' }),
+  needs_password: () => refusal('BAD_REQUEST', 'password: choose one, or sign in first.'),
   other_email: () =>
-    new TRPCError({
-      code: 'FORBIDDEN',
-      message: 'The invitation is for another e-mail address than yours. Sign out first.',
-    }),
-  has_account: () =>
-    new TRPCError({
-      code: 'CONFLICT',
-      message: 'There is an account for this e-mail address. Sign in first.',
-    }),
+    refusal('FORBIDDEN', 'The invitation is for another e-mail address than yours. Sign out first.'),
+  has_account: () => refusal('CONFLICT', 'There is an account for this e-mail address. Sign in first.'),
 };

@@ -1,7 +1,8 @@
-import { TRPCError } from '@trpc/server';
+import type { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { endSessionsOfMember } from '../../admin/member-sessions.ts';
 import { changeRole, listMembers, type MemberChange, member, removeMember } from '../../admin/members.ts';
+import { refusal } from '../../trpc/refusal.ts';
 import { router, spaceProcedure } from '../../trpc/trpc.ts';
 import { role } from '../account-inputs.ts';
 
@@ -45,13 +46,10 @@ function throwUnlessChanged(outcome: MemberChange): void {
 function memberFailure(outcome: Exclude<MemberChange, 'changed'>): TRPCError {
   switch (outcome) {
     case 'not_a_member':
-      return new TRPCError({ code: 'NOT_FOUND', message: 'The space has no such member.' });
+      return refusal('NOT_FOUND', 'The space has no such member.');
     case 'owner_only':
-      return new TRPCError({ code: 'FORBIDDEN', message: 'Only an owner can change an owner.' });
+      return refusal('FORBIDDEN', 'Only an owner can change an owner.');
     case 'last_owner':
-      return new TRPCError({
-        code: 'CONFLICT',
-        message: 'This is the last owner of the space. Make another member an owner first.',
-      });
+      return refusal('CONFLICT', 'This is the last owner of the space. Make another member an owner first.');
   }
 }

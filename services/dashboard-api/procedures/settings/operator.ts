@@ -1,4 +1,3 @@
-import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import type { Finding } from '../../../../operations/doctor/finding.ts';
 import type { StorageSizes } from '../../../../operations/storage/storage-sizes.ts';
@@ -10,6 +9,7 @@ import { delayHistory } from '../../charts/delays.ts';
 import type { QuarantineReason } from '../../installation/quarantine-reasons.ts';
 import { QueueAwayError } from '../../installation/queue-state.ts';
 import type { RetentionPolicyState, RetentionState } from '../../installation/retention-state.ts';
+import { refusal } from '../../trpc/refusal.ts';
 import { operatorProcedure, router } from '../../trpc/trpc.ts';
 
 const stream = z
@@ -126,7 +126,7 @@ export const operator = router({
     .query(async ({ ctx }) => {
       const state = await ctx.installation.queue().catch((error: unknown) => {
         if (!(error instanceof QueueAwayError)) throw error;
-        throw new TRPCError({ code: 'SERVICE_UNAVAILABLE', message: error.message, cause: error });
+        throw refusal('SERVICE_UNAVAILABLE', error.message, error);
       });
       return { ...state, version, schema: schemaVersion };
     }),

@@ -1,4 +1,4 @@
-import { TRPCError } from '@trpc/server';
+import type { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { actorOf } from '../../access.ts';
 import { confirmationTtlMs } from '../../accounts/limits.ts';
@@ -9,6 +9,7 @@ import {
   passkeyName,
   proposal,
 } from '../../second-factor/passkey-answer.ts';
+import { refusal } from '../../trpc/refusal.ts';
 import { enrolleeProcedure, requirePasswords, router } from '../../trpc/trpc.ts';
 import { code } from '../account-inputs.ts';
 import { requirePasskeySite } from '../passkey-check.ts';
@@ -55,7 +56,7 @@ export const secondFactor = router({
   /** Removes the authenticator app, and ends all other sessions of the user. */
   removeTotp: changeProcedure.output(z.void()).mutation(async ({ ctx }) => {
     if (!(await ctx.secondFactor.totpEnrolment.remove(ctx.enrollee)))
-      throw new TRPCError({ code: 'NOT_FOUND', message: 'You have no authenticator app.' });
+      throw refusal('NOT_FOUND', 'You have no authenticator app.');
   }),
 
   /** The options with which the browser creates a passkey, and the sealed challenge for `secondFactor.addPasskey`. */
@@ -82,7 +83,7 @@ export const secondFactor = router({
     .output(z.void())
     .mutation(async ({ ctx, input }) => {
       if (!(await ctx.secondFactor.passkeyEnrolment.remove(ctx.enrollee, input.id)))
-        throw new TRPCError({ code: 'NOT_FOUND', message: 'You have no such passkey.' });
+        throw refusal('NOT_FOUND', 'You have no such passkey.');
     }),
 
   /** Replaces the recovery codes, and returns the new ones, once. */
@@ -96,7 +97,7 @@ export const secondFactor = router({
 });
 
 function refused(message: string): TRPCError {
-  return new TRPCError({ code: 'PRECONDITION_FAILED', message });
+  return refusal('PRECONDITION_FAILED', message);
 }
 
 function noPassword(): TRPCError {

@@ -1,6 +1,6 @@
-import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { listedSession } from '../../accounts/session-list.ts';
+import { refusal } from '../../trpc/refusal.ts';
 import { router, userProcedure } from '../../trpc/trpc.ts';
 
 /** The user's own sessions. */
@@ -14,7 +14,7 @@ export const sessions = router({
     .output(z.void())
     .mutation(async ({ ctx, input }) => {
       if (!(await ctx.sessionList.revoke(ctx.actor, input.id))) {
-        throw new TRPCError({ code: 'NOT_FOUND', message: 'You have no such session.' });
+        throw refusal('NOT_FOUND', 'You have no such session.');
       }
       if (input.id === ctx.user.sessionId) ctx.request.setSession(undefined);
     }),

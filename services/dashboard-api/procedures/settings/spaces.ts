@@ -1,4 +1,3 @@
-import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { deleteSpace, restoreSpace } from '../../../../operations/erasure-requests/space-deletion.ts';
 import { retentionDaysMax } from '../../../../platform/config/limits.ts';
@@ -6,6 +5,7 @@ import { isoTimes } from '../../../../platform/time.ts';
 import { roles } from '../../../../store/accounts/role.ts';
 import { changeSpace, readSpace, type Space } from '../../../../store/accounts/spaces.ts';
 import { previewRetention, type RetentionPreview } from '../../../../store/retention/retention-preview.ts';
+import { refusal } from '../../trpc/refusal.ts';
 import { anySpaceProcedure, router, spaceProcedure, userProcedure } from '../../trpc/trpc.ts';
 import { name } from '../account-inputs.ts';
 import { ownSpace } from '../me.ts';
@@ -62,7 +62,7 @@ export const spaces = router({
     .mutation(async ({ ctx, input }) => {
       const spaceId = await ctx.createSpace(input.name, ctx.actor);
       if (spaceId !== undefined) return { spaceId };
-      throw new TRPCError({ code: 'TOO_MANY_REQUESTS', message: 'You own too many spaces.' });
+      throw refusal('TOO_MANY_REQUESTS', 'You own too many spaces.');
     }),
 
   rename: spaceProcedure('admin')
@@ -103,8 +103,7 @@ export const spaces = router({
     .output(shownSpace)
     .mutation(async ({ ctx: { admin, actor }, input: { name } }) => {
       const current = showSpace(await readSpace(admin.database, admin.spaceId));
-      if (current.name !== name)
-        throw new TRPCError({ code: 'BAD_REQUEST', message: 'name: must be the name of the space.' });
+      if (current.name !== name) throw refusal('BAD_REQUEST', 'name: must be the name of the space.');
       return showSpace(await deleteSpace(admin.database, admin.spaceId, { actor }));
     }),
 
@@ -114,10 +113,7 @@ export const spaces = router({
     .mutation(async ({ ctx: { admin, actor } }) => {
       const space = await restoreSpace(admin.database, admin.spaceId, actor);
       if (space !== undefined) return isoTimes(space);
-      throw new TRPCError({
-        code: 'CONFLICT',
-        message: 'The space is not marked as deleted, or its deletion has begun.',
-      });
+      throw refusal('CONFLICT', 'The space is not marked as deleted, or its deletion has begun.');
     }),
 
   /** Selects the space for calls without a `spaceId` in this session. */
@@ -131,5 +127,5 @@ export const spaces = router({
 /** @throws TRPCError NOT_FOUND for a space that was deleted meanwhile. */
 function showSpace(space: Space | undefined) {
   if (space !== undefined) return isoTimes(space);
-  throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no such space.' });
+  throw refusal('NOT_FOUND', 'There is no such space.');
 }
