@@ -17,12 +17,11 @@ export const http1Options = {
 } satisfies ServerOptions;
 
 /**
- * Prepares an HTTP/1.1 server for its shutdown. From `stopping` on each response asks its client to close the connection: behind a load
- * balancer for connections, the next request then reaches another server.
- *
- * @returns a function that closes each connection as soon as its requests are answered, and resolves after the last.
+ * Prepares an HTTP/1.1 server that does not listen: the listener passes connections to it. From `stopping` on each response asks its
+ * client to close the connection: behind a load balancer for connections, the next request then reaches another server. Disposal closes
+ * each connection once the responses to its requests are sent.
  */
-export function createHttp1Drain(server: Server, stopping: AbortSignal): () => Promise<void> {
+export function openHttp1(server: Server, stopping: AbortSignal): { server: Server } & AsyncDisposable {
   let isDraining = false;
   let connections = 0;
   // Node leaves keep-alive connections open after `close`; this header makes clients close them.
@@ -35,11 +34,17 @@ export function createHttp1Drain(server: Server, stopping: AbortSignal): () => P
       connections -= 1;
     });
   });
-  return async () => {
-    isDraining = true;
-    while (connections > 0) {
-      server.closeIdleConnections();
-      await sleep(idleCheckMs);
-    }
+  // Node starts its time-outs of slow requests on this event.
+  server.emit('listening');
+  return {
+    server,
+    async [Symbol.asyncDispose]() {
+      isDraining = true;
+      while (connections > 0) {
+        server.closeIdleConnections();
+        await sleep(idleCheckMs);
+      }
+      server.close();
+    },
   };
 }

@@ -3,7 +3,7 @@ import type { Grant } from '../../store/accounts/audit/grant.ts';
 import { hasRole, type Role } from '../../store/accounts/role.ts';
 import type { ReadKeys, ReadKeyUser } from './accounts/read-keys.ts';
 import type { Sessions, SessionUser, SpaceUser } from './accounts/session.ts';
-import { refusal } from './trpc/refusal.ts';
+import { refusal } from './refusal.ts';
 
 /**
  * The tenancy boundary: session → member of the space → role, or read key → its space → its scope. Procedures, live streams and

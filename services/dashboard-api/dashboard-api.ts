@@ -1,7 +1,13 @@
+import { createServer, type RequestListener } from 'node:http';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { requiredOf } from '../../platform/config/variables.ts';
-import { requireConfig } from '../../platform/config.ts';
+import { type Config, requireConfig } from '../../platform/config.ts';
+import { http1Options, openHttp1 } from '../../platform/http/http1.ts';
+import { createHttp2 } from '../../platform/http/http2.ts';
+import type { Listener } from '../../platform/http/listener.ts';
+import { serveHttp } from '../../platform/http/serve.ts';
 import { createAnswerAfterBody } from '../../platform/http/unread-body.ts';
+import type { Logger } from '../../platform/log.ts';
 import { requireWritable } from '../../platform/queue/nats-health.ts';
 import { createReadiness } from '../../platform/readiness.ts';
 import type { ServiceContext, Started } from '../../platform/service.ts';
@@ -11,10 +17,14 @@ import { openDatabase } from '../../store/db/database.ts';
 import { requireSchemaOnStart } from '../../store/migrate/schema-range.ts';
 import { startAlerts } from './alerts/alerts.ts';
 import { installationConnectionsMax } from './installation/limits.ts';
-import { accountConnectionsMax, dashboardConnectionsMax, dashboardQueryTimeoutMs } from './limits.ts';
+import {
+  accountConnectionsMax,
+  dashboardConnectionsMax,
+  dashboardQueryTimeoutMs,
+  dashboardSocketsMax,
+} from './limits.ts';
 import { followStoredNotices } from './live/stored-notices.ts';
-import { createRoutes } from './routes.ts';
-import { serveDashboard } from './server.ts';
+import { createRoutes, sendText } from './routes.ts';
 import { openServices } from './services.ts';
 import { openSso } from './sso/open-sso.ts';
 import { UnreadResponses } from './unread-responses.ts';
@@ -90,4 +100,35 @@ export async function startDashboard({
 
 function notConnected(): never {
   throw new Error('nats-server was not reached yet');
+}
+
+interface ServerOptions {
+  onRequest: RequestListener;
+  config: Config;
+  log: Logger;
+  /** See ServiceContext. */
+  stopping: AbortSignal;
+}
+
+/**
+ * Serves the dashboard over HTTP/1.1 and HTTP/2: see serveHttp. Browsers use HTTP/2 only with TLS; over HTTP/1.1 they open at most
+ * six connections, and each live stream occupies one.
+ */
+function serveDashboard({ onRequest, config, log, stopping }: ServerOptions): Promise<Listener> {
+  const http1 = openHttp1(createServer(http1Options, onRequest), stopping);
+  const http2 = createHttp2(
+    {
+      onRequest,
+      rejectHeaders: (_, response, details) => sendText(response, 431, details),
+      rejectConnect(response, details) {
+        response.setHeader('Allow', 'GET, POST');
+        sendText(response, 405, details);
+      },
+    },
+    stopping,
+  );
+  return serveHttp(
+    { http1, http2 },
+    { prefix: 'DASHBOARD', connectionsMax: dashboardSocketsMax, config, log },
+  );
 }

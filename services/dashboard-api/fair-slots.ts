@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { constants, Http2ServerResponse } from 'node:http2';
 import type { TRPCError } from '@trpc/server';
-import { refusal } from './trpc/refusal.ts';
+import { refusal } from './refusal.ts';
 
 /** For whom a response stays open: the person, whichever of their sessions, read keys and spaces they use, and the space. */
 export interface SlotHolder {

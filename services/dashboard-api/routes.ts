@@ -179,6 +179,6 @@ function sendToIngest(response: ServerResponse, ingestUrl: string): void {
   response.end(JSON.stringify(body));
 }
 
-function sendText(response: ServerResponse, status: number, text: string): void {
+export function sendText(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, { 'Content-Type': 'text/plain', 'Cache-Control': 'no-store' }).end(`${text}\n`);
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { LatencySketch } from '../../../event/latency-sketch.ts';
 import { chartCellsMax } from '../limits.ts';
+import { refusal } from '../refusal.ts';
 import { visitInSlices } from '../slices.ts';
 import type { SpaceRows } from '../space-data.ts';
-import { refusal } from '../trpc/refusal.ts';
 import { type Cell, type ChartFilter, type ChartGroup, readCells, type Sums } from './read-cells.ts';
 import { type ChartRange, timeBoundaries } from './time-buckets.ts';
 

@@ -4,8 +4,8 @@ import { openPriceBook } from '../../../store/prices/price-book.ts';
 import type { CostRate } from '../../../store/read/compare/comparisons.ts';
 import type { EventFilter } from '../../../store/read/event-filter.ts';
 import { costRangeDaysMax, costRateModelsMax } from '../limits.ts';
+import { refusal } from '../refusal.ts';
 import type { SpaceRows } from '../space-data.ts';
-import { refusal } from '../trpc/refusal.ts';
 import { readCells } from './read-cells.ts';
 
 /**

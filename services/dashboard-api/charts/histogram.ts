@@ -1,4 +1,3 @@
-import { refusal } from '../trpc/refusal.ts';
 import { and, asc, eq, gt, gte, sql } from 'drizzle-orm';
 import { unionAll } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
@@ -12,6 +11,7 @@ import { readEventPage } from '../../../store/read/event-page.ts';
 import { oldestFirst } from '../../../store/read/event-position.ts';
 import { type SampledSpan, sampleEvents } from '../../../store/read/event-samples.ts';
 import { histogramEventsMax, histogramExaminedMax, histogramSampleEvents } from '../limits.ts';
+import { refusal } from '../refusal.ts';
 import type { SpaceRows } from '../space-data.ts';
 import { withCostRates } from './cost-rates.ts';
 import { readCells } from './read-cells.ts';

@@ -1,7 +1,7 @@
 import type { TRPCError } from '@trpc/server';
 import { dayMs, hourMs, minuteMs } from '../../../platform/time.ts';
 import { chartBucketsMax } from '../limits.ts';
-import { refusal } from '../trpc/refusal.ts';
+import { refusal } from '../refusal.ts';
 
 /** The length of a chart's buckets. A day is a calendar day in the time zone, so it may have 23 or 25 hours. */
 export type ChartStep = 'minute' | 'hour' | 'day';

@@ -8,11 +8,11 @@ import type { Actor } from '../../../store/accounts/audit/audit.ts';
 import type { Role } from '../../../store/accounts/role.ts';
 import { actorOf, requireCaller, requireRole, requireScope } from '../access.ts';
 import type { FairSlots } from '../fair-slots.ts';
+import { refusal } from '../refusal.ts';
 import { logFailure, senderOf } from '../request-log.ts';
 import { noteCaller, type Services } from '../trpc/context.ts';
 import { classifyFailure } from '../trpc/failure.ts';
 import { publicMessage } from '../trpc/public-message.ts';
-import { refusal } from '../trpc/refusal.ts';
 import { readRequest } from '../trpc/request.ts';
 
 export interface DownloadDependencies {

@@ -9,9 +9,9 @@ import {
 } from '../events/export-rows.ts';
 import { eventFilter } from '../procedures/filter-input.ts';
 import { openFilter, sealed } from '../procedures/sealed-filter.ts';
+import { refusal } from '../refusal.ts';
 import { mapInSlices } from '../slices.ts';
 import type { SpaceData } from '../space-data.ts';
-import { refusal } from '../trpc/refusal.ts';
 import { csvRecord } from './csv.ts';
 import {
   checkDownload,

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { withTimeout } from '../../../platform/timeout.ts';
 import { readWholeEvent } from '../events/whole-event.ts';
 import { dashboardCallTimeoutMs } from '../limits.ts';
-import { refusal } from '../trpc/refusal.ts';
+import { refusal } from '../refusal.ts';
 import {
   checkDownload,
   type DownloadDependencies,

@@ -3,7 +3,7 @@ import { withTimeout } from '../../../platform/timeout.ts';
 import { hashToken } from '../../../store/accounts/secret-token.ts';
 import { requireSignedIn } from '../access.ts';
 import type { SessionUser } from '../accounts/session.ts';
-import { refusal } from '../trpc/refusal.ts';
+import { refusal } from '../refusal.ts';
 import { operatorLookupMs, operatorMemoryMs, rememberedOperatorsMax } from './limits.ts';
 
 /** Checks that a call comes from an operator of the installation. */

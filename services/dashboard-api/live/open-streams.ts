@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { FairSlots, type SlotHolder } from '../fair-slots.ts';
-import { refusal } from '../trpc/refusal.ts';
+import { refusal } from '../refusal.ts';
 import { liveStallMsMax, liveStreamLimits } from './limits.ts';
 
 /**

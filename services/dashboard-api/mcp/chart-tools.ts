@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { refusal } from '../trpc/refusal.ts';
+import { refusal } from '../refusal.ts';
 import { cutTexts } from './answer.ts';
 import { chartRange } from './inputs.ts';
 import { chartPointsMax, listedTextCharsMax } from './limits.ts';

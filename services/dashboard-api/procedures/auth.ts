@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { emailCharsMax } from '../../../store/accounts/limits.ts';
+import { refusal } from '../refusal.ts';
 import { passkeyRequest, proposal } from '../second-factor/passkey-answer.ts';
 import type { Context } from '../trpc/context.ts';
-import { refusal } from '../trpc/refusal.ts';
 import { publicProcedure, requirePasswords, router, signInProcedure, userProcedure } from '../trpc/trpc.ts';
 import { code, newPassword, password, token } from './account-inputs.ts';
 import { confirmations, noPassword } from './confirmations.ts';

@@ -1,6 +1,6 @@
 import type { TRPCError } from '@trpc/server';
 import { z } from 'zod';
-import { refusal } from '../trpc/refusal.ts';
+import { refusal } from '../refusal.ts';
 import { enrolleeProcedure, requirePasswords } from '../trpc/trpc.ts';
 import { code, password } from './account-inputs.ts';
 import { answered, verifyPasskey } from './passkey-check.ts';

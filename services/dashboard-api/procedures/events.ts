@@ -15,10 +15,10 @@ import {
   histogramBucketsMax,
   searchTextCharsMax,
 } from '../limits.ts';
+import { refusal } from '../refusal.ts';
 import { searchEvents, searchPage } from '../search/search.ts';
 import { parseSearchCursor } from '../search/search-cursor.ts';
 import type { SpaceRows } from '../space-data.ts';
-import { refusal } from '../trpc/refusal.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
 import { eventCursor, eventFilter, timeMs } from './filter-input.ts';
 import { sealFilter } from './sealed-filter.ts';

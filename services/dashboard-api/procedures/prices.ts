@@ -9,7 +9,7 @@ import {
   spacePricesMax,
 } from '../../../store/prices/prices.ts';
 import { readUsedModels, usedModel } from '../charts/model-prices.ts';
-import { refusal } from '../trpc/refusal.ts';
+import { refusal } from '../refusal.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
 
 const price = z

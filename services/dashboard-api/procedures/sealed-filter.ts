@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { sealedCharsMax } from '../limits.ts';
+import { refusal } from '../refusal.ts';
 import type { Seal } from '../seal.ts';
-import { refusal } from '../trpc/refusal.ts';
 import { eventFilter } from './filter-input.ts';
 
 /**

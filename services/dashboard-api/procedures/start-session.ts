@@ -2,8 +2,8 @@ import type { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import type { FirstStep } from '../accounts/second-step.ts';
 import type { SignInFailure } from '../accounts/sign-in.ts';
+import { refusal } from '../refusal.ts';
 import type { Context } from '../trpc/context.ts';
-import { refusal } from '../trpc/refusal.ts';
 import { describeUser, type Me, secondFactors } from './me.ts';
 
 /** The sign-in waits for a second factor of the user: `auth.giveCode` or `auth.signInWithPasskey`. */

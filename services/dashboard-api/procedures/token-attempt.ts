@@ -1,6 +1,6 @@
 import { networkOf } from '../accounts/client-address.ts';
+import { refusal } from '../refusal.ts';
 import type { Context } from '../trpc/context.ts';
-import { refusal } from '../trpc/refusal.ts';
 
 /**
  * Runs a call that takes the token of a link. Calls with an invalid token, for which `call` returns undefined, are limited by network

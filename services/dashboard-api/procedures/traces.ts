@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { asStored } from '../../../event/text.ts';
 import { activityPageDefault, activityPageMax, activitySearchCharsMax } from '../limits.ts';
+import { refusal } from '../refusal.ts';
 import { activityList, activityTotal, listActivity, readActivity } from '../threads/activity.ts';
 import { readTurns, turnPage } from '../threads/turns.ts';
 import { readTrace, trace } from '../traces/trace.ts';
-import { refusal } from '../trpc/refusal.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
 import { eventCursor, timeMs } from './filter-input.ts';
 

@@ -11,7 +11,7 @@ import {
   type UsageMonth,
 } from '../../../store/accounts/usage.ts';
 import { usageDaysMax, usageMonthsMax } from '../limits.ts';
-import { refusal } from '../trpc/refusal.ts';
+import { refusal } from '../refusal.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
 
 const range = z

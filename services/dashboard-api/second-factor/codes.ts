@@ -4,8 +4,8 @@ import { hashRecoveryCode } from '../../../store/accounts/second-factor/recovery
 import { findTotpStep } from '../../../store/accounts/second-factor/totp.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { recoveryCodes, totpSecrets } from '../../../store/db/schema.ts';
+import { refusal } from '../refusal.ts';
 import type { Seal } from '../seal.ts';
-import { refusal } from '../trpc/refusal.ts';
 
 /** The kind of a code that was accepted, for the audit log. */
 export type CodeKind = 'totp' | 'recovery_code';

@@ -2,7 +2,7 @@ import type { TRPCError } from '@trpc/server';
 import { CallerAbortedError, QueueFullError } from '../../../platform/fair-limiter.ts';
 import { codeOf, unreachableCodes } from '../../../platform/thrown.ts';
 import { ConfirmationNeededError, GrantLostError } from '../../../store/accounts/audit/grant.ts';
-import { refusal } from './refusal.ts';
+import { refusal } from '../refusal.ts';
 
 /** SQLSTATE classes of transient errors: connection lost, out of resources, shutting down or starting up. */
 const transientState = /^(08|53|57P)[0-9A-Z]+$/;

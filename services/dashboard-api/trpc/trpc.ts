@@ -15,10 +15,10 @@ import { confirmationTtlMs } from '../accounts/limits.ts';
 import type { SpaceUser } from '../accounts/session.ts';
 import { dashboardCallTimeoutMs } from '../limits.ts';
 import { liveDurationMsMax, livePingMs, liveSilenceMsMax } from '../live/limits.ts';
+import { refusal } from '../refusal.ts';
 import type { Context } from './context.ts';
 import { classifyFailure, unavailable } from './failure.ts';
 import { publicMessage } from './public-message.ts';
-import { refusal } from './refusal.ts';
 
 /**
  * Who may call a procedure: everybody, signed-in users, or users with at least this role in the space of the call, or

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { IngestError } from '../../../event/errors.ts';
 import type { Config } from '../../../platform/config.ts';
-import { createHttp1Drain, http1Options } from '../../../platform/http/http1.ts';
+import { http1Options, openHttp1 } from '../../../platform/http/http1.ts';
 import { createHttp2 } from '../../../platform/http/http2.ts';
 import { bodyTimeoutMs, keepAliveTimeoutMs } from '../../../platform/http/limits.ts';
 import type { Listener } from '../../../platform/http/listener.ts';
@@ -47,10 +47,6 @@ export async function serveIngest({
   return serveHttp(servers, { prefix: 'INGEST', ...listening, config, log });
 }
 
-/**
- * An HTTP/1.1 server that does not listen: the listener passes connections to the server. Disposal closes each
- * connection once the responses to its requests are sent.
- */
 function createHttp1(
   onRequest: RequestListener,
   respondError: RespondError,
@@ -59,14 +55,5 @@ function createHttp1(
   const server = createServer({ ...http1Options, ...strictHttpOptions });
   enforceStrictHttp(server, { onRequest, respondError });
   server.setTimeout(keepAliveTimeoutMs + bodyTimeoutMs);
-  const drain = createHttp1Drain(server, stopping);
-  // Node starts its time-outs of slow requests on this event.
-  server.emit('listening');
-  return {
-    server,
-    async [Symbol.asyncDispose]() {
-      await drain();
-      server.close();
-    },
-  };
+  return openHttp1(server, stopping);
 }

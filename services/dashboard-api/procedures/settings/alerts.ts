@@ -19,7 +19,7 @@ import {
   removeTarget,
   testTarget,
 } from '../../alerts/targets.ts';
-import { refusal } from '../../trpc/refusal.ts';
+import { refusal } from '../../refusal.ts';
 import { router, spaceProcedure } from '../../trpc/trpc.ts';
 import { name } from '../account-inputs.ts';
 import { condition, historyRow, listedRule, listedTarget, preview } from './alert-shapes.ts';

@@ -10,7 +10,7 @@ import {
 import { keyScopes } from '../../../../store/accounts/key-scope.ts';
 import { listedApiKey, listKeys } from '../../admin/key-list.ts';
 import { apiKeysMax, keyOverlapHoursDefault, keyOverlapHoursMax } from '../../limits.ts';
-import { refusal } from '../../trpc/refusal.ts';
+import { refusal } from '../../refusal.ts';
 import { router, spaceProcedure } from '../../trpc/trpc.ts';
 import { name } from '../account-inputs.ts';
 

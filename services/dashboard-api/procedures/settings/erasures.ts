@@ -12,7 +12,7 @@ import {
 import { pastInstant } from '../../../../platform/instant.ts';
 import { isoTimes } from '../../../../platform/time.ts';
 import { erasurePreviewMs, reasonCharsMax } from '../../limits.ts';
-import { refusal } from '../../trpc/refusal.ts';
+import { refusal } from '../../refusal.ts';
 import { router, spaceProcedure } from '../../trpc/trpc.ts';
 
 const kind = z.enum(['before', 'thread', 'user']);

@@ -12,7 +12,7 @@ import {
   openInvitation,
   revokeInvitation,
 } from '../../admin/invitation-list.ts';
-import { refusal } from '../../trpc/refusal.ts';
+import { refusal } from '../../refusal.ts';
 import { publicProcedure, requirePasswords, router, spaceProcedure } from '../../trpc/trpc.ts';
 import { email, newPassword, role, token } from '../account-inputs.ts';
 import { startSession } from '../start-session.ts';

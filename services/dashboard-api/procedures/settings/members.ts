@@ -2,7 +2,7 @@ import type { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { endSessionsOfMember } from '../../admin/member-sessions.ts';
 import { changeRole, listMembers, type MemberChange, member, removeMember } from '../../admin/members.ts';
-import { refusal } from '../../trpc/refusal.ts';
+import { refusal } from '../../refusal.ts';
 import { router, spaceProcedure } from '../../trpc/trpc.ts';
 import { role } from '../account-inputs.ts';
 

@@ -9,7 +9,7 @@ import { delayHistory } from '../../charts/delays.ts';
 import type { QuarantineReason } from '../../installation/quarantine-reasons.ts';
 import { QueueAwayError } from '../../installation/queue-state.ts';
 import type { RetentionPolicyState, RetentionState } from '../../installation/retention-state.ts';
-import { refusal } from '../../trpc/refusal.ts';
+import { refusal } from '../../refusal.ts';
 import { operatorProcedure, router } from '../../trpc/trpc.ts';
 
 const stream = z

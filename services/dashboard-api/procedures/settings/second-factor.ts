@@ -2,6 +2,7 @@ import type { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { actorOf } from '../../access.ts';
 import { confirmationTtlMs } from '../../accounts/limits.ts';
+import { refusal } from '../../refusal.ts';
 import { listedFactors } from '../../second-factor/factor-list.ts';
 import {
   passkeyAttestation,
@@ -9,7 +10,6 @@ import {
   passkeyName,
   proposal,
 } from '../../second-factor/passkey-answer.ts';
-import { refusal } from '../../trpc/refusal.ts';
 import { enrolleeProcedure, requirePasswords, router } from '../../trpc/trpc.ts';
 import { code } from '../account-inputs.ts';
 import { requirePasskeySite } from '../passkey-check.ts';

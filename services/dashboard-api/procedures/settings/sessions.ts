@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { listedSession } from '../../accounts/session-list.ts';
-import { refusal } from '../../trpc/refusal.ts';
+import { refusal } from '../../refusal.ts';
 import { router, userProcedure } from '../../trpc/trpc.ts';
 
 /** The user's own sessions. */

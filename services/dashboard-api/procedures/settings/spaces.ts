@@ -5,7 +5,7 @@ import { isoTimes } from '../../../../platform/time.ts';
 import { roles } from '../../../../store/accounts/role.ts';
 import { changeSpace, readSpace, type Space } from '../../../../store/accounts/spaces.ts';
 import { previewRetention, type RetentionPreview } from '../../../../store/retention/retention-preview.ts';
-import { refusal } from '../../trpc/refusal.ts';
+import { refusal } from '../../refusal.ts';
 import { anySpaceProcedure, router, spaceProcedure, userProcedure } from '../../trpc/trpc.ts';
 import { name } from '../account-inputs.ts';
 import { ownSpace } from '../me.ts';
