@@ -197,11 +197,17 @@ export function parseConfig(
   const mistakes = [
     ...missing.map((name) => `${name}: must be set. \`npm start\` sets it for its own services`),
     ...fileMistakes,
-    ...issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`),
+    ...issues.map((issue) => `${issue.path.join('.')}: ${describeIssue(issue, present)}`),
   ];
   throw new ConfigError(
     `The configuration has ${mistakes.length === 1 ? 'a mistake' : 'mistakes'}:\n  ${mistakes.join('\n  ')}`,
   );
+}
+
+/** A text that is no number is quoted: numbers are never secrets. */
+function describeIssue(issue: z.core.$ZodIssue, present: Record<string, string | undefined>): string {
+  const isNumber = issue.code === 'invalid_type' && /^(?:number|int)$/.test(issue.expected);
+  return isNumber ? `must be a whole number, not ${present[String(issue.path[0])]}` : issue.message;
 }
 
 /** Sets the variable to the content of its file, without white space around it. @returns a mistake, if there is one. */

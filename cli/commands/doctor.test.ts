@@ -54,12 +54,15 @@ test('a running system is checked part by part; each finding that is not ok says
     backup: 'warning',
     archive: 'skipped',
     statistics: 'ok',
+    spaces: 'ok',
     quarantine: 'ok',
     erasures: 'ok',
     disk: 'skipped',
   });
   for (const { status, action } of findings) expect(action === undefined).toBe(status === 'ok');
   expect(findings.find(({ check }) => check === 'services')?.found).toMatch(/ingest .*, writer /);
+  // `weir backup` backs up the Postgres of `npm start` only.
+  expect(findings.find(({ check }) => check === 'backup')?.action).not.toContain('Run `weir backup`');
   expect(exitCode).toBe(1);
   expect(stderr).toContain('2 of');
 });
@@ -124,6 +127,25 @@ test('it finds what servers are set to: a read-only Postgres, a service as super
     await sql`SET default_transaction_read_only = off`;
     await sql`ALTER DATABASE ${sql(name)} RESET default_transaction_read_only`;
   }
+});
+
+test('after an upgrade from 0.1 it says that there is no replay window, until it is chosen or declined', async () => {
+  await using server = await startNats();
+  const variables = { ...pipeline.variables, NATS_URL: server.url, NATS_MONITOR_URL: server.monitorUrl };
+  await using nats = await connectQueue(server.url, 'test');
+  const manager = await jetstreamManager(nats);
+  const name = 'WEIR_EVENTS';
+  await manager.streams.add({ name, subjects: ['weir.events'], retention: 'workqueue', storage: 'file' });
+  await manager.consumers.add(name, { durable_name: 'writer', ack_policy: 'explicit' });
+  const windowOf = async (hours: string) => {
+    const { stdout } = await runWeir(['doctor'], { ...variables, REPLAY_WINDOW_HOURS: hours });
+    return /"check":"queue.window","status":"(\w+)"/.exec(stdout)?.[1];
+  };
+  expect([await windowOf(''), await windowOf('24'), await windowOf('0')]).toEqual([
+    'warning',
+    'warning',
+    'ok',
+  ]);
 });
 
 test('without a system it says so, and exits with 1', async () => {

@@ -91,10 +91,14 @@ async function request(url: URL, init: RequestInit): Promise<Response> {
 async function readFailure(url: URL, response: Response): Promise<string> {
   const text = (await response.text()).trim();
   const isJson = response.headers.get('content-type')?.includes('json') === true;
+  // The API answers browsers that have no session.
+  if (response.status === 401 && isJson)
+    return 'The read key is unknown, was revoked, or has expired: set WEIR_READ_KEY, or give --key. (401)';
   const body = isJson ? (JSON.parse(text) as { error?: { message?: string; details?: string } }) : undefined;
   const { message, details } = body === undefined ? { message: text } : (body.error ?? {});
   if (details !== undefined) {
     return `${url.origin} is not a dashboard: ${details} Set WEIR_DASHBOARD_URL, or --url. (${response.status})`;
   }
-  return `${message ?? 'The call failed.'} (${response.status})`;
+  const notOurs = `${url.origin} answers, but not as a dashboard of Weir. Set WEIR_DASHBOARD_URL, or --url.`;
+  return `${message ?? notOurs} (${response.status})`;
 }

@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
@@ -224,10 +227,18 @@ test('failures name what to do', async () => {
   );
   expect(await failure(['trace', traceId], { WEIR_DASHBOARD_URL: dashboard.url })).toContain('WEIR_READ_KEY');
   expect(await failure(['trace', randomUUID()])).toContain('There is no event of this trace. (404)');
-  expect(await failure(['events', '--key', 'weir_read_x'])).toContain('(401)');
+  expect(await failure(['events', '--key', 'weir_read_x'])).toContain('The read key is unknown, was revoked');
   expect(await failure(['tail', '--key', 'weir_read_x'])).toContain('The read key is unknown');
   const nobody = { ...variables, WEIR_DASHBOARD_URL: 'http://127.0.0.1:1' };
   expect(await failure(['thread', 'chat'], nobody)).toContain('http://127.0.0.1:1 does not answer');
   expect(await failure(['export', '--output', join(directory, 'none')], nobody)).toContain('does not answer');
   expect(existsSync(join(directory, 'none'))).toBe(false);
+  await using other = createServer((_, response) =>
+    response.writeHead(404, { 'content-type': 'application/json' }).end('{}'),
+  );
+  await once(other.listen(0, '127.0.0.1'), 'listening');
+  const wrong = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+  expect(await failure(['thread', 'chat'], { ...variables, WEIR_DASHBOARD_URL: wrong })).toContain(
+    `${wrong} answers, but not as a dashboard of Weir`,
+  );
 });

@@ -16,10 +16,10 @@ export interface Progress {
   stop(): void;
 }
 
-/** Interval of the lines when stderr is not a terminal: a log keeps all of them. */
+/** The first line when stderr is not a terminal comes after this time, each next one after twice the pause: a log keeps all of them. */
 const lineIntervalMs = 2_000;
 
-/** A progress bar on a terminal; elsewhere a line every two seconds. */
+/** A progress bar on a terminal; elsewhere lines, ever more seldom: a dozen an hour. */
 export function openProgress(stderr: Host['stderr']): Progress {
   return stderr.isTTY ? openBar(stderr) : openLines(stderr);
 }
@@ -43,11 +43,13 @@ function openBar(stderr: Host['stderr']): Progress {
 
 function openLines(stderr: Host['stderr']): Progress {
   const started = performance.now();
-  let nextAt = started + lineIntervalMs;
+  let pauseMs = lineIntervalMs;
+  let nextAt = started + pauseMs;
   const write = (text: () => string) => {
     if (performance.now() < nextAt) return;
     stderr.write(`${text()}\n`);
-    nextAt = performance.now() + lineIntervalMs;
+    pauseMs *= 2;
+    nextAt = performance.now() + pauseMs;
   };
   return {
     show: (state) => write(() => `${Math.floor(state.share * 100)}% | ${describeState(state, started)}`),

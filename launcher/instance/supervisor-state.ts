@@ -53,6 +53,11 @@ export class SupervisorState {
     this.#change({ children });
   }
 
+  /** Forgets a child that has ended for good. */
+  removeChild(name: string): void {
+    this.#change({ children: this.#record.children.filter((child) => child.name !== name) });
+  }
+
   beginStop(): void {
     this.#change({ isStopping: true });
   }

@@ -142,5 +142,7 @@ async function restore(
       report(`the copy of the failed restore was not deleted: ${messageOf(leftover)}`);
     }
     return messageOf(error);
+  } finally {
+    state.removeChild('postgres-restore');
   }
 }

@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Config } from '../../platform/config.ts';
 import { connectQueue } from '../../platform/queue/connect.ts';
 import { openPostgres } from '../../store/db/connect.ts';
@@ -27,7 +29,7 @@ export async function examine(config: Config): Promise<Finding[]> {
   return parts.flat();
 }
 
-async function examineDatabase({ DATABASE_URL: url }: Config): Promise<Finding[]> {
+async function examineDatabase({ DATABASE_URL: url, WEIR_DATA_DIR: dataDir }: Config): Promise<Finding[]> {
   const check = 'postgres.reachable';
   if (url === undefined)
     return [
@@ -43,7 +45,8 @@ async function examineDatabase({ DATABASE_URL: url }: Config): Promise<Finding[]
     statementTimeoutMs,
   });
   // Awaited here, because the pool is closed when this function returns.
-  return await checkPostgres(openDatabase(sql));
+  const isEmbedded = existsSync(join(dataDir, 'postgres', 'PG_VERSION'));
+  return await checkPostgres(openDatabase(sql), isEmbedded ? dataDir : undefined);
 }
 
 async function examineQueue(config: Config): Promise<Finding[]> {

@@ -5,6 +5,9 @@ export const queuedSecondsMax = 60;
 export const queueRatioMax = 0.7;
 export const diskFreeRatioMin = 0.15;
 
+/** A disk that is full sooner, at the rate of last week, is a warning. In days. */
+export const diskDaysMin = 30;
+
 /**
  * A transaction that is open for longer keeps dead rows of all tables, in seconds. Long exports end within
  * minutes.

@@ -11,14 +11,17 @@ import { readArchiveState, readLastBackup } from '../storage/backup-state.ts';
 import { checkCluster } from './cluster-checks.ts';
 import { checkPendingChanges } from './control-checks.ts';
 import { type Finding, failed, finding, ok, skipped, warning } from './finding.ts';
+import { checkDiskDays, checkSpaces } from './growth-checks.ts';
 import { archiveBehindBytesMax, backupSecondsMax, transactionSecondsMax, weeksAheadMin } from './limits.ts';
 import { checkStatistics } from './statistics-checks.ts';
 
 /**
  * Checks Postgres: its version and settings, the schema, the partitions, its clock, and what waits for an
  * operator.
+ *
+ * @param embeddedIn the data directory of the `npm start` whose Postgres it is; undefined for the operator's own.
  */
-export async function checkPostgres(database: Database): Promise<Finding[]> {
+export async function checkPostgres(database: Database, embeddedIn: string | undefined): Promise<Finding[]> {
   const reached = await finding('postgres.reachable', 'Start Postgres, or correct DATABASE_URL.', () =>
     checkVersion(database),
   );
@@ -43,10 +46,14 @@ export async function checkPostgres(database: Database): Promise<Finding[]> {
       checkTransactions(database),
     ),
     finding('cluster', 'See docs/cluster.md.', () => checkCluster(database)),
-    finding('backup', 'Run `weir backup`.', () => checkBackup(database)),
-    finding('archive', 'Read the log of Postgres.', () => checkArchive(database)),
+    finding('backup', 'See docs/backup.md.', () => checkBackup(database, embeddedIn !== undefined)),
+    finding('archive', 'Read the log of Postgres.', () => checkArchive(database, embeddedIn !== undefined)),
     finding('control.pending', 'Run `weir migrate`.', () => checkPendingChanges(database)),
     finding('statistics', 'Read the log of the writers.', () => checkStatistics(database)),
+    finding('spaces', 'Read `weir usage`.', () => checkSpaces(database)),
+    finding('disk.days', 'Check WEIR_DATA_DIR.', async () =>
+      embeddedIn === undefined ? [] : checkDiskDays(database, embeddedIn),
+    ),
     finding('quarantine', 'Read `weir quarantine list`.', () => checkQuarantine(database)),
     finding('erasures', 'Run `weir erase` again.', () => checkErasures(database)),
   ]);
@@ -193,29 +200,32 @@ async function checkTransactions(database: Database): Promise<Finding> {
   );
 }
 
-async function checkBackup(database: Database): Promise<Finding> {
+async function checkBackup(database: Database, isEmbedded: boolean): Promise<Finding> {
   const check = 'backup';
   const last = await readLastBackup(database);
   if (last === undefined)
     return warning(
       check,
       'none was recorded: a lost disk of Postgres is a loss of all events',
-      'Run `weir backup` every day. Other tools record theirs with `weir backup --record TOOL` (docs/backup.md).',
+      isEmbedded
+        ? 'Run `weir backup` every day (docs/backup.md).'
+        : 'Back it up every day with a tool of its own, and record each backup: `weir backup --record TOOL` (docs/backup.md).',
     );
   const found = `the last verified one is ${(last.ageSeconds / 3_600).toFixed(1)} hours old, in ${last.location}`;
   if (last.ageSeconds <= backupSecondsMax) return ok(check, found);
-  return warning(check, found, 'Run `weir backup`, and look why it did not run (docs/backup.md).');
+  const tool = isEmbedded ? '`weir backup`' : 'your tool, then `weir backup --record TOOL`';
+  return warning(check, found, `Run ${tool}, and look why it did not run (docs/backup.md).`);
 }
 
 /** Postgres keeps all WAL that it could not archive, until its disk is full. */
-async function checkArchive(database: Database): Promise<Finding> {
+async function checkArchive(database: Database, isEmbedded: boolean): Promise<Finding> {
   const check = 'archive';
   const { isOn, behindBytes = 0, isFailing } = await readArchiveState(database);
   if (!isOn)
     return skipped(
       check,
       'Postgres does not archive its WAL',
-      'A restore reaches the last backup only. The first `weir backup` turns the archive on (docs/backup.md).',
+      `A restore reaches the last backup only. ${isEmbedded ? 'The first `weir backup` turns the archive on' : 'Let your tool archive it'} (docs/backup.md).`,
     );
   const found = `${Math.round(behindBytes / 1024 ** 2)} MB of WAL are not archived yet`;
   if (!isFailing && behindBytes <= archiveBehindBytesMax) return ok(check, found);

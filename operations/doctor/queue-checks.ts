@@ -38,7 +38,8 @@ export async function checkQueue(connection: NatsConnection, config: Config): Pr
           finding(`queue.${stream.name}`, action, () => checkStream(manager, config, { stream, info })),
         ),
       );
-      return checked.flat();
+      const hasWindow = found.some(([{ keepsStored }]) => keepsStored);
+      return hasWindow ? checked.flat() : [...checked.flat(), judgeMissingWindow(config)];
     }),
   ]);
   return checks.flat();
@@ -106,6 +107,15 @@ async function checkBacklog(
       ? ok(`${check}.bytes`, used)
       : warning(`${check}.bytes`, used, 'See docs/operating.md, WeirQueueFilling.'),
   ];
+}
+
+/** The streams of 0.1 keep nothing that was stored. */
+function judgeMissingWindow({ REPLAY_WINDOW_HOURS: hours }: Config): Finding {
+  const found = 'there is no replay window: a restore of Postgres loses what was stored since its backup';
+  if (hours === 0) return ok('queue.window', `${found}, as REPLAY_WINDOW_HOURS=0 says`);
+  const action =
+    'After an upgrade from 0.1, when you will not go back: set REPLAY_WINDOW_HOURS, and restart the ingests (docs/operating.md, Replay window).';
+  return warning('queue.window', found, action);
 }
 
 /**

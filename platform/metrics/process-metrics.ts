@@ -34,11 +34,11 @@ export function registerProcessMetrics(
   defineGauge({
     name: 'weir_event_loop_lag_seconds',
     help: 'Lag of the event loop since the last scrape.',
-    labelNames: ['quantile'],
+    labelNames: ['statistic'],
     collect() {
-      this.set({ quantile: '0.5' }, delays.percentile(50) / 1e9);
-      this.set({ quantile: '0.99' }, delays.percentile(99) / 1e9);
-      this.set({ quantile: '1' }, delays.max / 1e9);
+      this.set({ statistic: 'p50' }, delays.percentile(50) / 1e9);
+      this.set({ statistic: 'p99' }, delays.percentile(99) / 1e9);
+      this.set({ statistic: 'max' }, delays.max / 1e9);
       delays.reset();
     },
   });

@@ -107,6 +107,7 @@ host: "127.0.0.1"
 port: ${options.port}
 http: "127.0.0.1:${options.monitorPort}"
 max_payload: 8MB
+logtime_utc: true
 jetstream {
   store_dir: ${JSON.stringify(options.storeDir)}
   sync_interval: ${options.syncInterval ?? 'always'}

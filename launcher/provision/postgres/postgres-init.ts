@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { describeExit, exitOf } from '../../process/child-process.ts';
 import type { PostgresBinaries } from './postgres-binaries.ts';
@@ -18,6 +18,11 @@ export async function initDatabaseDirectory(options: {
   password: string;
 }): Promise<void> {
   const { dataDir, user } = options;
+  // An empty directory may be a mount of the operator's.
+  if (existsSync(dataDir) && readdirSync(dataDir).length > 0)
+    throw new Error(
+      `${dataDir} has files, but is no data directory of Postgres: move them away, or restore a backup.`,
+    );
   const draft = `${dataDir}.new`;
   const passwordFile = `${dataDir}.password`;
   try {
