@@ -16,5 +16,7 @@ done
 printf 'authorization { user: "weir", password: "%s" }\n' "$nats" >secrets/nats_auth
 printf 'nats://weir:%s@nats:4222' "$nats" >secrets/nats_url
 random >secrets/api_key_pepper
+# Where Alertmanager sends alerts: put the address of your receiver into it.
+printf 'http://127.0.0.1:9/nobody' >secrets/alert_webhook
 # The containers run as other users: they read the files, others cannot enter the folder.
 chmod 444 secrets/*

@@ -109,7 +109,7 @@ func main() {
 `,
         },
       );
-      expect((await run(`'${program}' compose/compose.yaml`)).trim()).toBe('8');
+      expect((await run(`'${program}' compose/compose.yaml`)).trim()).toBe('10');
     },
     buildTimeoutMs,
   );
