@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { codeOf, messageOf, unreachableCodes } from '../platform/thrown.ts';
+import { version } from '../platform/version.ts';
 import { addAuditCommand } from './commands/audit.ts';
 import { addBackupCommand } from './commands/backup.ts';
 import { addChartsCommand } from './commands/charts.ts';
@@ -47,12 +48,20 @@ export async function runCommandLine(args: readonly string[], host: Host): Promi
   }
 }
 
+/** Of the npm package only: a checkout has `npm start`. */
+const packageHelp = `
+With the npm package:
+  weir start            runs the whole system, until Ctrl-C
+  weir serve <service>  runs ingest, writer or dashboard-api with your own Postgres and nats-server`;
+
 /** All commands. Parsing the arguments runs the command. */
 export function buildProgram(host: Host): Command {
   const program = new Command('weir')
     .description("Weir's command line: JSON on stdout, messages on stderr.")
+    .version(version)
     .exitOverride()
     .showHelpAfterError('Add --help for usage.')
+    .addHelpText('after', packageHelp)
     .configureOutput({
       writeOut: (text) => host.stdout.write(text),
       writeErr: (text) => host.stderr.write(text),

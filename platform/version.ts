@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 
 /** The version of Weir, from its package.json. */
 export const version = readVersion();
@@ -9,3 +10,8 @@ function readVersion(): string {
   );
   return manifest.version;
 }
+
+const pages = fileURLToPath(new URL('../web', import.meta.url));
+
+/** The directory with the built pages of the dashboard, which the npm package and the image have. A checkout builds its own. */
+export const builtPages = existsSync(pages) ? pages : undefined;

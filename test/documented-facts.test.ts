@@ -178,7 +178,7 @@ test('every command and option of weir in the documents exists', () => {
     if (next !== undefined) return findUnknown(next, rest);
     const options = words.flatMap((word) => /^--[a-z][\w-]*/.exec(word)?.[0] ?? []);
     const names = ['--help', ...command.options.map(({ long }) => long)];
-    const isCommand = command.commands.length === 0 || first === '' || first === '--help';
+    const isCommand = command.commands.length === 0 || first === '' || first.startsWith('--');
     return [...(isCommand ? [] : [first]), ...options.filter((option) => !names.includes(option))];
   };
   const lines = documents.flatMap((path) =>

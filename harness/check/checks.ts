@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { buildWeb } from '../../launcher/provision/web/web-build.ts';
 import { describeReads } from '../../services/dashboard-api/openapi/document.ts';
 import { describeApi } from '../../services/ingest/openapi/document.ts';
+import { findVersionDifferences } from '../release/versions.ts';
 import { findLockFiles, findMissingOptional } from './lockfile.ts';
 import { runTool } from './tool.ts';
 import { findOverweight, measureWeb } from './web-size.ts';
@@ -44,6 +45,7 @@ export const checks: readonly Check[] = [
   { name: 'gen/ is what buf generates', run: () => inScratch(checkGenerated) },
   { name: 'the migrations match the schema', run: () => inScratch(checkMigrations) },
   { name: 'lock files are complete', run: checkLockFiles },
+  { name: 'the version is the same everywhere', run: checkVersions },
   { name: 'the pages are within their sizes', run: () => inScratch(checkWebSize) },
 ];
 
@@ -90,6 +92,11 @@ async function checkLockFiles(): Promise<void> {
   throw new Error(
     `These packages are missing, and npm ci fails without them: ${missing.join(', ')}. Run: node harness/check/complete-lockfile.ts`,
   );
+}
+
+async function checkVersions(): Promise<void> {
+  const differences = findVersionDifferences(root);
+  if (differences.length > 0) throw new Error(differences.join('\n'));
 }
 
 function refuseDifferences(differences: readonly string[], directory: string): void {

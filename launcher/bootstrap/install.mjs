@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { delimiter, join, relative } from 'node:path';
 import { findStalePackage } from './freshness.mjs';
 import { acquireInstallLock } from './install-lock.mjs';
+import { isNodeNewEnough, nodePackage } from './own-node.mjs';
 
 /** @typedef {Record<string, string | undefined>} Environment */
 
@@ -10,6 +11,28 @@ import { acquireInstallLock } from './install-lock.mjs';
 export class InstallError extends Error {
   /** @override */
   name = 'InstallError';
+}
+
+/**
+ * The Node for this platform is a package of its own, an optional dependency: npm installs that one only, without a script.
+ *
+ * @param {string} root
+ */
+const nodeOf = (root) => join(root, 'node_modules', nodePackage, 'bin', 'node');
+
+/**
+ * Finds the Node that runs a command, and installs nothing. Services of the checkout may run, with or without development packages.
+ *
+ * @param {string} root the checkout
+ * @returns {string} the path of a Node that is new enough
+ * @throws {InstallError} when the packages, or such a Node, are missing
+ */
+export function requireInstalled(root) {
+  if (!existsSync(join(root, 'node_modules', 'commander')))
+    throw new InstallError('The dependencies are not installed: run `npm start` once, or `npm ci`.');
+  if (isNodeNewEnough) return process.execPath;
+  if (existsSync(nodeOf(root))) return nodeOf(root);
+  throw new InstallError('Weir runs on Node 26: install it, or run `npm start` once, which brings its own.');
 }
 
 /**
@@ -21,7 +44,7 @@ export class InstallError extends Error {
  * @returns {Promise<string>} the path of the Node among the dependencies
  */
 export async function ensureInstalled(root, env, options) {
-  const node = join(root, 'node_modules', 'node', 'bin', 'node');
+  const node = nodeOf(root);
   const isReady = () => existsSync(node) && findStalePackage(root, options) === undefined;
   if (isReady()) return node;
   const release = await acquireInstallLock(join(root, '.weir-install'));
@@ -41,39 +64,16 @@ export async function ensureInstalled(root, env, options) {
  */
 async function install(root, node, env, options) {
   if (findStalePackage(root, options) !== undefined) {
-    process.stderr.write('weir: installing the dependencies (once, up to a minute) …\n');
-    // Node 26 is a development dependency: install those even with NODE_ENV=production.
+    process.stderr.write('weir: installing the dependencies (once; some 1.1 GB, a minute or two) …\n');
+    // The build of the pages needs development dependencies: install them even with NODE_ENV=production.
     const all = ['--include=dev', '--include=optional', ...(options.packages ? [] : ['--workspaces=false'])];
     await run(['npm', 'ci', ...all, '--no-audit', '--no-fund'], root, env);
   }
   if (!existsSync(node)) {
-    if (await areScriptsDisabled(root, env)) {
-      throw new InstallError(
-        'npm is configured to skip install scripts (ignore-scripts), and the one of the package `node` downloads Node 26, which Weir runs on. ' +
-          'Allow it for one start: `npm_config_ignore_scripts=false npm start`.',
-      );
-    }
-    // A newer npm skips the scripts that a lockfile does not allow by name. This one downloads Node, which everything needs.
-    process.stderr.write('weir: fetching Node 26 …\n');
-    await run(['node', 'installArchSpecificPackage.js'], join(root, 'node_modules', 'node'), env);
-  }
-  if (!existsSync(node)) {
     throw new InstallError(
-      'npm did not install Node 26 (node_modules/node/bin/node). Allow install scripts (`npm config set ignore-scripts false`) and start again.',
+      `npm did not install Node 26 (${relative(root, node)}), which Weir runs on. Let npm install optional packages, and start again.`,
     );
   }
-}
-
-/**
- * Whether the user forbids install scripts: then no script of a dependency is run by us either.
- *
- * @param {string} root
- * @param {Environment} env
- * @returns {Promise<boolean>}
- */
-export async function areScriptsDisabled(root, env) {
-  // Beside the value, npm may print warnings.
-  return /^true$/m.test(await run(['npm', 'config', 'get', 'ignore-scripts'], root, env));
 }
 
 /**

@@ -39,8 +39,8 @@ export const notes: Record<keyof Config, VariableNote> = {
   DASHBOARD_PORT: { readers: [dashboard], text: 'Its port; 0 chooses a free one.' },
   DASHBOARD_WEB_DIR: {
     readers: [dashboard],
-    otherwise: 'built by `npm start`',
-    text: "The directory of the dashboard's built pages. Without it, only the API is served.",
+    otherwise: 'in the npm package and the image: `web`; built by `npm start`',
+    text: "The directory of the dashboard's built pages. Without one, only the API is served.",
   },
   INGEST_URL: {
     readers: [dashboard],

@@ -21,6 +21,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, gzip, constants as zlib } from 'node:zlib';
+import { builtPages } from '../../../platform/version.ts';
 import { describeExit, exitOf } from '../../process/child-process.ts';
 import { packSdk } from './sdk-package.ts';
 
@@ -31,7 +32,7 @@ const keepMs = 14 * 24 * 60 * 60 * 1_000;
 const prefix = 'dashboard-web-';
 
 /**
- * Builds the dashboard's pages, unless the cache has a build of the same sources and packages. Concurrent builds are
+ * Builds the dashboard's pages, unless this is the npm package, which has them, or the cache has a build of the same sources and packages. Concurrent builds are
  * safe: a build is renamed into its place when it is complete.
  *
  * @returns the directory with the files to serve.
@@ -44,6 +45,7 @@ export async function buildWeb({
   cacheDir: string;
   signal?: AbortSignal | undefined;
 }): Promise<{ directory: string; wasBuilt: boolean }> {
+  if (builtPages !== undefined) return { directory: builtPages, wasBuilt: false };
   const directory = join(cacheDir, `${prefix}${hashWebSources(root)}`);
   const wasBuilt = !existsSync(directory);
   if (wasBuilt) await buildInto(directory, signal);

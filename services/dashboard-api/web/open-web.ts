@@ -1,18 +1,19 @@
 import { ConfigError } from '../../../platform/config/config-error.ts';
 import type { Config } from '../../../platform/config.ts';
 import { messageOf } from '../../../platform/thrown.ts';
+import { builtPages } from '../../../platform/version.ts';
 import { readWebFiles, type WebFile } from './web-files.ts';
 
 /**
- * Reads the built pages from the configured directory.
+ * Reads the built pages from the configured directory, or those that came with the npm package.
  *
- * @returns undefined when none is configured: then only the API is served.
+ * @returns undefined when there are none: then only the API is served.
  * @throws ConfigError when the directory has no build of the pages.
  */
 export function openWeb(
   config: Pick<Config, 'DASHBOARD_WEB_DIR' | 'INGEST_URL' | 'INGEST_HOST' | 'INGEST_PORT' | 'TLS_CERT_FILE'>,
 ): ReadonlyMap<string, WebFile> | undefined {
-  const { DASHBOARD_WEB_DIR: directory } = config;
+  const directory = config.DASHBOARD_WEB_DIR ?? builtPages;
   if (directory === undefined) return undefined;
   try {
     return readWebFiles(directory, { 'weir-ingest-url': ingestUrlOf(config) });

@@ -24,8 +24,13 @@ registerHooks({
   },
 });
 
+const ownRoot = new URL('../../../', import.meta.url).href;
 /** A folder of ours: `sdk` has a package.json of its own. */
-const ownFolder = new RegExp(`^${RegExp.escape(new URL('../../../', import.meta.url).href)}[^/]+/`);
+const ownFolder = new RegExp(`^${RegExp.escape(ownRoot)}[^/]+/`);
+/** Sources are TypeScript; the npm package, which is itself in a node_modules, has them compiled. */
+const ownFormat = import.meta.url.endsWith('.ts') ? 'module-typescript' : 'module';
+
+const isOwn = (url: string) => url.startsWith(ownRoot) && !url.includes('/node_modules/', ownRoot.length - 1);
 
 /** Resolved names of packages. */
 const packages = new Map<string, ResolveFnOutput>();
@@ -47,8 +52,7 @@ function packageKeyOf(
 /** @returns undefined when Node must determine the format. */
 function formatOf(specifier: string, { parentURL, conditions }: ResolveHookContext): string | undefined {
   if (parentURL === undefined || !specifier.startsWith('.')) return undefined;
-  if (!parentURL.includes('/node_modules/'))
-    return specifier.endsWith('.ts') ? 'module-typescript' : undefined;
+  if (isOwn(parentURL)) return /\.[tj]s$/.test(specifier) ? ownFormat : undefined;
   if (!modular.test(parentURL)) return undefined;
   if (conditions.includes('import')) return specifier.endsWith('.js') ? 'module' : undefined;
   // `require` between CommonJS files of Drizzle ends with .cjs.

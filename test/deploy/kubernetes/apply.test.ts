@@ -2,6 +2,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
+import { writeHelmChart } from '../../../harness/release/helm-chart.ts';
 import { PackagesUnreachableError } from '../../../harness/tools/build-cache.ts';
 import { findMissingTool } from '../../../harness/tools/toolchain.ts';
 import { type ApiResponse, type KubernetesApi, pathOf } from '../../support/kubernetes/api.ts';
@@ -10,15 +11,18 @@ import {
   controlPlaneBuildMs,
   startControlPlane,
 } from '../../support/kubernetes/control-plane.ts';
+import { buildHelm, type Helm } from '../../support/kubernetes/helm.ts';
 import { buildKustomize, type Kustomize } from '../../support/kubernetes/kustomize.ts';
 import type { KubernetesObject } from '../../support/kubernetes/objects.ts';
 
-const files = fileURLToPath(new URL('../../../deploy/kubernetes', import.meta.url));
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const files = join(root, 'deploy/kubernetes');
 const noGo = findMissingTool(['go']);
 const stack = new AsyncDisposableStack();
 let unreachable = false;
 let copy = '';
 let kustomize: Kustomize;
+let helm: Helm;
 let api: KubernetesApi;
 
 /** An overlay as an operator makes it: a copy of the example, in a namespace, with the image of a version. */
@@ -84,6 +88,7 @@ beforeAll(async () => {
   cpSync(files, copy, { recursive: true });
   try {
     kustomize = await buildKustomize();
+    helm = await buildHelm();
     const plane = stack.use(await startControlPlane(await buildControlPlane()));
     api = plane.api;
   } catch (error) {
@@ -176,6 +181,33 @@ describe.skipIf(noGo !== undefined)(
         ({ body }) => body.kind === 'Deployment' && body.metadata.name === 'ingest',
       );
       expect(ingest?.body.spec?.replicas).toBe(7);
+    });
+
+    test('the Helm chart makes what the base makes, from its values, and is admitted strictly', async () => {
+      const namespace = 'charted';
+      const chart = join(copy, 'chart');
+      writeHelmChart(root, chart);
+      const values = {
+        image: { repository: 'registry.example.com/weir', tag: '1.0.0' },
+        writer: { replicas: 5 },
+      };
+      const objects = (await helm(chart, { namespace, values })).map((object) => ({
+        ...object,
+        metadata: { ...object.metadata, namespace },
+      }));
+      // The names of Kustomize's configuration end with a hash.
+      const named = (all: readonly KubernetesObject[]) =>
+        all
+          .map(({ kind, metadata: { name } }) => `${kind} ${name.replace(/-[a-z0-9]{10}$/, '')}`)
+          .filter((one) => !/^(?:Namespace|Secret) /.test(one))
+          .toSorted();
+      expect(named(objects)).toEqual(named(await render(namespace)));
+      await expectApplied([{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }]);
+      const applied = await expectApplied(objects);
+      const replicasOf = (name: string) =>
+        applied.find(({ body }) => body.kind === 'Deployment' && body.metadata.name === name)?.body.spec
+          ?.replicas;
+      expect([replicasOf('writer'), replicasOf('dashboard-api')]).toEqual([5, 2]);
     });
 
     test('the base over `small` is refused for nats: a cluster would delete the events of the single server', async () => {

@@ -19,6 +19,7 @@ export const slowFiles: Readonly<Record<string, string>> = {
   'test/erasure/erasure.test.ts': 'rewrites hundreds of segments, and is killed meanwhile',
   'test/http/http2-abuse.test.ts': 'measures the memory of ingest under floods of frames',
   'test/otlp/durability.test.ts': 'kills the writer between the spans of calls',
+  'test/start/package.test.ts': 'starts a whole system from the npm package',
   'test/start/processes.test.ts': 'starts whole systems with several processes of each service',
   'test/start/restore.test.ts': 'starts a whole system, and loses and restores its Postgres',
   'test/start/start.test.ts': 'starts whole systems, as `npm start` does',
