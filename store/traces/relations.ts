@@ -103,6 +103,10 @@ function findSurplus(
     }
   }
   for (const [node, below] of sums) surplus.push({ node, call: undefined, below });
+  for (const node of nodes) {
+    const call = node.kind === 'tool' ? tree.toolCallOf(node) : node;
+    if (call !== node && node.eventId !== null) surplus.push({ node, call, below: [call] });
+  }
   // Log records whose call is known: their content belongs to its event.
   for (const node of nodes) {
     const main = node.kind === 'log' && mainOf.get(keyOf(node.traceId, node.parentSpanId));

@@ -1,4 +1,5 @@
 import type { traceNodes } from '../db/schema.ts';
+import { isSameToolCall, type ToolKeys } from './merge/same-calls.ts';
 
 export type NodeKind = (typeof traceNodes.$inferSelect)['kind'];
 
@@ -10,7 +11,7 @@ export interface SpanContext {
 }
 
 /** The properties of a span that its position in the trace depends on. */
-export interface SpanNode {
+export interface SpanNode extends ToolKeys {
   readonly traceId: string;
   readonly spanId: string;
   /** Empty without a parent. */
@@ -53,6 +54,9 @@ export class SpanTree<Node extends SpanNode = SpanNode> {
   readonly #sums = new Set<SpanNode>();
   /** LLM spans that describe the same call as an innermost one below them. */
   readonly #merged = new Set<SpanNode>();
+  readonly #nearestTool = new Map<SpanNode, string | undefined>();
+  /** For each tool span, the outermost one that describes the same call: possibly itself. */
+  readonly #toolCalls = new Map<Node, Node>();
   readonly #parentEvents = new Map<SpanNode, string | undefined>();
   readonly #inherited = new Map<keyof SpanContext, Map<SpanNode, string | undefined>>();
 
@@ -99,6 +103,26 @@ export class SpanTree<Node extends SpanNode = SpanNode> {
     return outer;
   }
 
+  /**
+   * The outermost tool span that describes the same call as this one, which may be itself: a client and a server of MCP, and several
+   * libraries, create spans below that of the agent.
+   */
+  toolCallOf(node: Node): Node {
+    const path: Node[] = [];
+    let call = node;
+    for (;;) {
+      const known = this.#toolCalls.get(call);
+      call = known ?? call;
+      if (known !== undefined) break;
+      path.push(call);
+      const above = this.#toolAbove(call);
+      if (above === undefined || !isSameToolCall(call, above)) break;
+      call = above;
+    }
+    for (const one of path) this.#toolCalls.set(one, call);
+    return call;
+  }
+
   /** The LLM spans among the {@link climbedMax} nearest spans above, whatever is between, the nearest first. */
   llmSpansAbove(node: Node): Node[] {
     const found = new Set<Node>();
@@ -112,11 +136,12 @@ export class SpanTree<Node extends SpanNode = SpanNode> {
   }
 
   /** The id of the nearest span above that becomes an event; undefined when the request does not have it. */
-  parentEventOf(node: SpanNode): string | undefined {
-    return this.#climb(node, this.#parentEvents, (ancestor) => {
-      const isEvent =
-        (ancestor.kind === 'tool' || this.outcomeOf(ancestor) === 'call') && isSpanId(ancestor.spanId);
-      return isEvent ? ancestor.spanId : undefined;
+  parentEventOf(node: Node): string | undefined {
+    const start = node.kind === 'tool' ? this.toolCallOf(node) : node;
+    return this.#climb(start, this.#parentEvents, (ancestor) => {
+      const event = ancestor.kind === 'tool' ? this.toolCallOf(ancestor) : ancestor;
+      const isEvent = event.kind === 'tool' || this.outcomeOf(event) === 'call';
+      return isEvent && isSpanId(event.spanId) ? event.spanId : undefined;
     });
   }
 
@@ -152,6 +177,14 @@ export class SpanTree<Node extends SpanNode = SpanNode> {
     return spanId === undefined || spanId === '' ? undefined : this.#nodes.get(node.traceId + spanId);
   }
 
+  /** The nearest tool span above, with no model call and no agent run between. */
+  #toolAbove(node: Node): Node | undefined {
+    const spanId = this.#climb(node, this.#nearestTool, ({ kind, spanId: found }) =>
+      kind === 'tool' ? found : kind === 'llm' || kind === 'agent' ? '' : undefined,
+    );
+    return spanId === undefined || spanId === '' ? undefined : this.#nodes.get(node.traceId + spanId);
+  }
+
   #above(node: SpanNode): Node | undefined {
     const { traceId, parentSpanId } = node;
     return parentSpanId === '' || this.#cyclic.has(node)
@@ -166,7 +199,7 @@ export class SpanTree<Node extends SpanNode = SpanNode> {
   #climb(
     start: SpanNode,
     results: Map<SpanNode, string | undefined>,
-    find: (ancestor: SpanNode) => string | undefined,
+    find: (ancestor: Node) => string | undefined,
   ): string | undefined {
     const path = new Set<SpanNode>();
     let result: string | undefined;

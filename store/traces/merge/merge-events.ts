@@ -8,7 +8,7 @@ export interface OtherEvent {
 }
 
 /**
- * Merges the events that describe one model call: ids, times and state come from the first, everything else is the union. For
+ * Merges the events that describe one call: ids, times and state come from the first, everything else is the union. For
  * input, output and usage the largest comes first, and the others add what it lacks.
  *
  * @param others from the nearest span to the farthest.
@@ -23,7 +23,9 @@ export function mergeEvents(first: JsonObject, others: readonly OtherEvent[]): J
 
 /** A span that begins after the first one has ended continues the call: it read the stream. */
 function withEndOf(first: JsonObject, others: readonly OtherEvent[]): JsonObject {
-  const { startTimeMs, endTimeMs } = first;
+  const { startTimeMs, endTimeMs, type } = first;
+  // The clock of a tool's server may be wrong.
+  if (type === 'tool') return first;
   if (typeof startTimeMs !== 'number' || typeof endTimeMs !== 'number') return first;
   const ends = others.flatMap(({ event: { startTimeMs: start, endTimeMs: end } }) =>
     typeof start === 'number' && typeof end === 'number' && start >= endTimeMs && end > start ? [end] : [],
@@ -44,14 +46,22 @@ function mergeParts(first: JsonObject, parts: readonly SpanPart[]): JsonObject {
   const [own, ...others] = parts;
   if (own === undefined) throw new Error('an event has no part');
   const whole = mergeSections(parts.map(({ sections }) => sections));
-  const { status, instrumentation, context, llm, input, output, usage } = whole;
+  const { status, instrumentation, context, input, output, usage } = whole;
+  const type = first.type === 'tool' ? 'tool' : 'llm';
   const ids = [...own.mergedIds, ...others.flatMap((part) => [part.spanId, ...part.mergedIds])].join(',');
   const additionalProperties = { ...whole.additionalProperties, ...(ids !== '' && { [mergedIdsName]: ids }) };
-  const payload: JsonObject = { ...llm };
+  const payload: JsonObject = { ...whole[type] };
   for (const [name, section] of Object.entries({ input, output, usage }))
     if (Object.keys(section).length > 0) payload[name] = section;
   payload.otel = others.length === 0 ? own.otel : describeParts(own, others, whole);
-  return { ...first, status, instrumentation, context, additionalProperties, properties: { llm: payload } };
+  return {
+    ...first,
+    status,
+    instrumentation,
+    context,
+    additionalProperties,
+    properties: { [type]: payload },
+  };
 }
 
 function describeParts(own: SpanPart, others: readonly SpanPart[], whole: Sections): JsonObject {
@@ -67,6 +77,7 @@ function mergeSections(all: readonly Sections[]): Sections {
     context: union(sectionsOf('context')),
     additionalProperties: union(sectionsOf('additionalProperties')),
     llm: union(sectionsOf('llm')),
+    tool: union(sectionsOf('tool')),
     input: union(byFullness(sectionsOf('input'))),
     output: union(byFullness(sectionsOf('output'))),
     usage: union(byFullness(sectionsOf('usage'))),

@@ -54,7 +54,10 @@ export async function* mergeCalls(
   const rows = await readRows(database, spaceId, [...nodes, ...sums.map(({ call }) => call)]);
   const rowOf = (node: StoredNode | undefined) => rows.get(node?.eventId ?? '');
   // Another program may have stored any event under the id of a span.
-  const isOfSpan = (node: StoredNode | undefined) => (rowOf(node)?.type ?? 'llm') === 'llm';
+  const isOfSpan = (node: StoredNode | undefined) => {
+    const type = rowOf(node)?.type;
+    return type === undefined || (type === 'tool') === (node?.kind === 'tool');
+  };
   const removable = surplus.filter(
     ({ node, call, below }) =>
       rowOf(node) !== undefined && below.some(rowOf) && isOfSpan(node) && isOfSpan(call),

@@ -12,6 +12,7 @@ const sectionNames = [
   'context',
   'additionalProperties',
   'llm',
+  'tool',
   'input',
   'output',
   'usage',
@@ -34,7 +35,8 @@ export interface SpanPart {
 /** The parts of an event, its own first. An event of one span has one. @param spanId its span, by default as it says. */
 export function partsOf(event: JsonObject, spanId?: string): SpanPart[] {
   const sections = sectionsOf(event);
-  const { merged, part, ...own } = membersOf(membersOf(membersOf(event.properties).llm).otel);
+  const { llm, tool } = membersOf(event.properties);
+  const { merged, part, ...own } = membersOf(membersOf(llm ?? tool).otel);
   const entries = Array.isArray(merged) ? merged.map(membersOf) : [];
   if (!isJsonObject(part) || !entries.every((entry) => isJsonObject(entry.part))) {
     // An event of an older version has no parts: it stays whole.
@@ -89,7 +91,9 @@ function restore(whole: Sections, same: JsonObject, own: JsonObject): Sections {
 }
 
 function sectionsOf(event: JsonObject): Sections {
-  const { input, output, usage, otel: _, ...llm } = membersOf(membersOf(event.properties).llm);
+  const properties = membersOf(event.properties);
+  const { input, output, usage, otel: _, ...llm } = membersOf(properties.llm);
+  const { otel: _otel, ...tool } = membersOf(properties.tool);
   const { [mergedIdsName]: _ids, ...additionalProperties } = membersOf(event.additionalProperties);
   return {
     status: membersOf(event.status),
@@ -97,6 +101,7 @@ function sectionsOf(event: JsonObject): Sections {
     context: membersOf(event.context),
     additionalProperties,
     llm,
+    tool,
     input: membersOf(input),
     output: membersOf(output),
     usage: membersOf(usage),

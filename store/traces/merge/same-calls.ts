@@ -82,3 +82,21 @@ function join<Call extends ObservedCall>(cluster: Cluster<Call>, call: Call): vo
 export function byPreference(a: ObservedCall, b: ObservedCall): number {
   return Number(a.isRoot) - Number(b.isRoot) || a.durationMs - b.durationMs || (a.spanId < b.spanId ? -1 : 1);
 }
+
+/** The properties by which tool spans are recognised as one call; other spans may have them for other purposes. */
+export interface ToolKeys {
+  /** The library that created the span. */
+  readonly scope?: string | null | undefined;
+  /** A hash of the tool's name. */
+  readonly usageKey?: string | null | undefined;
+  /** A hash of the call's id and its trace. */
+  readonly responseKey?: string | null | undefined;
+}
+
+/** Whether a tool span describes the same call as the nearest one above. Two of one library are two calls, unless they name one id. */
+export function isSameToolCall(below: ToolKeys, above: ToolKeys): boolean {
+  const [idBelow, idAbove] = [below.responseKey ?? undefined, above.responseKey ?? undefined];
+  if (idBelow !== undefined && idAbove !== undefined) return idBelow === idAbove;
+  const hasSameName = (below.usageKey ?? undefined) !== undefined && below.usageKey === above.usageKey;
+  return hasSameName && below.scope !== above.scope;
+}

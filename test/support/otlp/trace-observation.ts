@@ -20,6 +20,7 @@ export const traceKinds = [
   'equalTwice',
   'sum',
   'tools',
+  'mcp',
   'failed',
 ] as const;
 
@@ -62,6 +63,7 @@ class Observation {
       equalTwice: () => this.#addEqualTwice(place),
       sum: () => this.#addSum(place),
       tools: () => this.#addTools(place),
+      mcp: () => this.#addMcp(place),
       failed: () => this.#addFailed(place),
     };
     run[kind]();
@@ -161,6 +163,17 @@ class Observation {
     const run = this.#add('framework', tool, agentOf(agentId, {}));
     this.#addChain({ above: run, agentId, parent: tool });
     this.#addTool({ above: run, agentId, parent: tool });
+  }
+
+  /** A tool call over MCP, in three processes; the server calls a model for it. */
+  #addMcp(place: Place): void {
+    const named = { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 'search' };
+    const rpc = { ...named, 'mcp.method.name': 'tools/call' };
+    const tool = this.#add('framework', place.above, { ...named, 'gen_ai.tool.call.id': 'call_1' });
+    const client = this.#add('mcp', tool, rpc, [10, 90]);
+    const server = this.#add('mcp', client, { ...rpc, 'fastmcp.server.name': 'weather' }, [20, 80]);
+    this.#expect(place, [tool], { merged: [client, server], type: 'tool' });
+    this.#addChain({ ...place, above: server, parent: tool });
   }
 
   #addFailed(place: Place): void {

@@ -2,6 +2,7 @@ import type { NodeKind, SpanContext, SpanNode } from '../../../../store/traces/s
 import { isSpanId } from '../../../../store/traces/span-tree.ts';
 import type { TraceNode } from '../../../../store/traces/trace-node.ts';
 import type { Json } from '../../read/protobuf-struct.ts';
+import { bareModel } from '../calls/call-traits.ts';
 import { observedFromMs, streamKeyOf } from '../calls/stream-log.ts';
 import { hashOf, isTraceId, traceUuidOf } from '../mapping/ids.ts';
 import type { JsonObject } from '../mapping/json-object.ts';
@@ -11,9 +12,6 @@ import type { Span } from '../spans/span.ts';
 
 /** Spans of databases have no calls below them, and there are many. */
 const databaseAttributes = ['db.system', 'db.system.name'];
-
-/** Longest name of a library in a node, in characters. Only equality counts. */
-const scopeCharsMax = 200;
 
 /** These have an event, which has the name. Links are only followed. */
 const unnamedKinds: ReadonlySet<NodeKind> = new Set(['llm', 'tool', 'link', 'log']);
@@ -36,7 +34,8 @@ export class NodeBuilder {
       state: span.status.code === statusError ? 'error' : 'ok',
       startTimeMs: observedFromMs(span, toMs(span.startNs)),
       endTimeMs: toMs(span.endNs),
-      usageKey: kind === 'llm' ? streamKeyOf(span) : undefined,
+      ...(kind === 'tool' && { scope: node.scope, usageKey: node.usageKey, responseKey: node.responseKey }),
+      ...(kind === 'llm' && { usageKey: streamKeyOf(span) }),
     });
   }
 
@@ -50,7 +49,7 @@ export class NodeBuilder {
     const state = memberOf(memberOf(event, 'status'), 'state');
     const [input, output] = [memberOf(usage, 'inputTokens'), memberOf(usage, 'outputTokens')];
     Object.assign(found, {
-      scope: node.scope.slice(0, scopeCharsMax),
+      scope: node.scope,
       responseKey: responseId === undefined ? undefined : hashOf(['response', responseId]),
       usageKey: found.usageKey ?? usageKeyOf({ model, input, output, isFailed: state === 'error' }),
     });
@@ -79,7 +78,8 @@ function usageKeyOf(call: {
   output: Named;
   isFailed: boolean;
 }): string | undefined {
-  const { model, input, output, isFailed } = call;
+  const { input, output, isFailed } = call;
+  const model = bareModel(call.model);
   if (input !== undefined && output !== undefined) return hashOf(['usage', model ?? null, input, output]);
   const isRefused = isFailed && input === undefined && output === undefined && model !== undefined;
   return isRefused ? hashOf(['refused', model]) : undefined;

@@ -10,6 +10,7 @@ import { encodeNodes } from '../../../../store/traces/trace-node.ts';
 import { CostlyBatchError } from '../../read/batch-reader.ts';
 import { type Call, type CallTraits, describeCall, readCallTraits } from '../calls/call-traits.ts';
 import { scopeOf, withStreamTimes } from '../calls/stream-log.ts';
+import { toolKeysOf } from '../calls/tool-keys.ts';
 import { eventsBytesMax, sourceCharsMax, spanBytesMax } from '../limits.ts';
 import type { JsonObject } from '../mapping/json-object.ts';
 import { nodeKindOf } from '../mapping/node-kind.ts';
@@ -66,10 +67,7 @@ export class SpanMapping {
     const candidates = this.#readCandidates();
     const tree = new SpanTree(candidates);
     const calls = this.#countRoles(candidates, tree);
-    const groups = [
-      ...this.#groupCalls(calls.llm),
-      ...calls.tool.map((tool) => [{ innermost: tool, outer: [] }]),
-    ];
+    const groups = [...this.#groupCalls(calls.llm), ...calls.tool];
     // Sort by the order of the request.
     groups.sort(([a], [b]) => (a?.innermost.index ?? 0) - (b?.innermost.index ?? 0));
     for (const group of groups) {
@@ -83,18 +81,23 @@ export class SpanMapping {
 
   /** Counts the spans that do not become events. */
   #countRoles(candidates: readonly Candidate[], tree: SpanTree<Candidate>) {
-    const calls: { llm: Call<Candidate>[]; tool: Candidate[] } = { llm: [], tool: [] };
+    const llm: Call<Candidate>[] = [];
+    const tools = new Map<Candidate, Candidate[]>();
     for (const candidate of candidates) {
       const outcome = tree.outcomeOf(candidate);
       const { role } = candidate;
-      if (outcome === 'call') calls.llm.push({ innermost: candidate, outer: tree.outerOf(candidate) });
+      if (outcome === 'call') llm.push({ innermost: candidate, outer: tree.outerOf(candidate) });
       else if (outcome === 'aggregate') this.#tally.filter(candidate.index, 'aggregate');
       // Spans that are merged are counted with their call.
       else if (outcome === 'merged') continue;
-      else if (role.kind === 'tool' || role.kind === 'llm') calls.tool.push(candidate);
-      else this.#tally.filter(candidate.index, 'reason' in role ? role.reason : 'agent');
+      else if (role.kind === 'tool' || role.kind === 'llm') {
+        const call = role.kind === 'tool' ? tree.toolCallOf(candidate) : candidate;
+        const others = tools.get(call) ?? [];
+        tools.set(call, others);
+        if (call !== candidate) others.push(candidate);
+      } else this.#tally.filter(candidate.index, 'reason' in role ? role.reason : 'agent');
     }
-    return calls;
+    return { llm, tool: Array.from(tools, ([innermost, outer]) => [{ innermost, outer }]) };
   }
 
   /**
@@ -149,8 +152,10 @@ export class SpanMapping {
         const isContent = this.#options.isLogs && parentSpanId !== '';
         const kind = isContent ? 'log' : nodeKindOf(span.attributes, role);
         const context = readContext(span, role);
-        const scope = role.kind === 'llm' ? scopeOf(span, this.#request.readSource(index).scope.name) : '';
-        const candidate = { index, traceId, spanId, parentSpanId, role, kind, context, scope };
+        const isCall = role.kind === 'llm' || role.kind === 'tool';
+        const scope = isCall ? scopeOf(span, this.#request.readSource(index).scope.name) : '';
+        const keys = role.kind === 'tool' ? toolKeysOf(span, role.by, scope) : {};
+        const candidate = { index, traceId, spanId, parentSpanId, role, kind, context, scope, ...keys };
         candidates.push(candidate);
         this.#nodes.add(candidate, span);
       });
@@ -158,7 +163,7 @@ export class SpanMapping {
     return candidates;
   }
 
-  /** Makes one event from all spans of a model call; a tool call has one span. */
+  /** Makes one event from all spans of a call. */
   #addCall([call, ...same]: readonly Call<Candidate>[], tree: SpanTree<Candidate>): void {
     if (call === undefined) return;
     const others = [...call.outer, ...same.flatMap(({ innermost, outer }) => [innermost, ...outer])];

@@ -1,5 +1,6 @@
 import type { ObservedCall } from '../../../../store/traces/merge/same-calls.ts';
 import type { SpanNode } from '../../../../store/traces/span-tree.ts';
+import type { Json } from '../../read/protobuf-struct.ts';
 import { AttributeReader } from '../mapping/attribute-reader.ts';
 import { readRawResponse } from '../mapping/messages/raw-response.ts';
 import { statusError, toMs } from '../mapping/span-to-event.ts';
@@ -9,10 +10,11 @@ import { textOf } from '../spans/attributes.ts';
 import type { Span } from '../spans/span.ts';
 import { observedFromMs, streamKeyOf } from './stream-log.ts';
 
-/** The innermost LLM span of a call, and the LLM spans above it that describe the same call. */
+/** The span that a call's event has its ids and times of, and those that describe the same call. */
 export interface Call<Node extends SpanNode = SpanNode> {
+  /** The innermost LLM span; of a tool call the outermost span, which is the agent's. */
   readonly innermost: Node;
-  /** From the nearest to the outermost. */
+  /** The LLM spans above it, from the nearest to the outermost; the tool spans below it. */
   readonly outer: readonly Node[];
 }
 
@@ -62,7 +64,7 @@ export function describeCall<Node extends SpanNode>(
   const { traceId, parentSpanId } = call.outer.at(-1) ?? call.innermost;
   const usage = [first('inputTokens'), first('outputTokens')];
   // A refused call has neither usage nor a response.
-  const models = new Set([first('model'), first('requestedModel') ?? first('model')]);
+  const models = new Set([first('model'), first('requestedModel') ?? first('model')].map(bareModel));
   const isRefused = all.every(({ isFailed }) => isFailed) && usage.every((count) => count === undefined);
   return {
     call,
@@ -70,7 +72,7 @@ export function describeCall<Node extends SpanNode>(
     responseKey: first('responseId'),
     siblingKeys: [
       ...(usage.includes(undefined) ? [] : [...models].map((model) => [model, ...usage])),
-      ...(isRefused && first('model') !== undefined ? [['refused', first('model')]] : []),
+      ...(isRefused && first('model') !== undefined ? [['refused', bareModel(first('model'))]] : []),
       ...all.flatMap(({ streamKey }) => (streamKey === undefined ? [] : [[streamKey]])),
     ].map((key) => JSON.stringify([traceId, parentSpanId, ...key])),
     startTimeMs,
@@ -79,4 +81,9 @@ export function describeCall<Node extends SpanNode>(
     spanId: call.innermost.spanId,
     isRoot: parentSpanId === '',
   };
+}
+
+/** Some libraries prefix the model by its provider: `openai/gpt-x`. */
+export function bareModel(model: Json | undefined): Json | undefined {
+  return typeof model === 'string' ? model.slice(model.lastIndexOf('/') + 1) : model;
 }

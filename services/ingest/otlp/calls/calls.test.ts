@@ -192,3 +192,78 @@ test('a refused call that two libraries record beside each other is one event; t
   );
   expect(others.counts).toEqual({ stored: 4, rejected: 0, filtered: {} });
 });
+
+describe('a tool call of several spans', () => {
+  const tool = { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 'weather' };
+  const rpc = { ...tool, 'mcp.method.name': 'tools/call' };
+
+  test('the spans of the client and of the server of MCP are part of that of the agent', () => {
+    const result = { 'gen_ai.tool.call.result': '{"celsius":21}', 'fastmcp.server.name': 'weather' };
+    const { events, counts } = mapRequests(
+      scope('agent', span('a', { ...tool, 'gen_ai.tool.call.id': 'call_1' })),
+      scope(
+        'mcp',
+        span('b', rpc, { parentSpanId: idOf('a') }),
+        span('c', { ...rpc, ...result }, { parentSpanId: idOf('b') }),
+        span('d', client, { parentSpanId: idOf('c') }),
+      ),
+    );
+    expect(counts).toEqual({ stored: 2, rejected: 0, filtered: { merged: 2 } });
+    expect(events).toMatchObject([
+      {
+        id: eventIdOf(traceId, idOf('a')),
+        additionalProperties: { 'otel.merged_span_ids': [idOf('b'), idOf('c')].join() },
+        properties: {
+          tool: {
+            name: 'weather',
+            callId: 'call_1',
+            output: { celsius: 21 },
+            otel: { merged: [{}, { attributes: { 'fastmcp.server.name': 'weather' } }] },
+          },
+        },
+      },
+      { additionalProperties: { 'otel.parent_event_id': eventIdOf(traceId, idOf('a')) } },
+    ]);
+    expect(events[0].additionalProperties).not.toHaveProperty('otel.parent_event_id');
+  });
+
+  test('two libraries create a span each: the outer one has the input, the inner one the id of the call', () => {
+    const outer = {
+      'openinference.span.kind': 'TOOL',
+      'tool.name': 'weather',
+      'input.value': '{"city":"Bern"}',
+    };
+    const { events } = mapRequests(
+      scope('openinference', span('a', outer)),
+      scope('autogen', span('b', { ...tool, 'gen_ai.tool.call.id': 'call_1' }, { parentSpanId: idOf('a') })),
+    );
+    expect(events).toMatchObject([{ properties: { tool: { callId: 'call_1', input: { city: 'Bern' } } } }]);
+    expect(events).toHaveLength(1);
+  });
+
+  test.each([
+    ['of another tool', { ...rpc, 'gen_ai.tool.name': 'other' }, 2],
+    ['of the same library', tool, 2],
+    ['with another id', { ...rpc, 'gen_ai.tool.call.id': 'call_2' }, 2],
+    ['of the same library with the same id', { ...tool, 'gen_ai.tool.call.id': 'call_1' }, 1],
+  ])('a span below %s', (_, attributes, stored) => {
+    const outer = span('a', { ...tool, 'gen_ai.tool.call.id': 'call_1' });
+    const { counts } = mapRequests(scope('x', outer, span('b', attributes, { parentSpanId: idOf('a') })));
+    expect(counts.stored).toBe(stored);
+  });
+
+  test('a span over MCP alone is a call', () => {
+    expect(mapRequests(scope('mcp', span('a', rpc))).counts.stored).toBe(1);
+  });
+});
+
+test('a refused call that two libraries name with and without the provider is one', () => {
+  const refused = (letter: string, model: string) =>
+    span(
+      letter,
+      { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': model, 'error.type': 'RateLimitError' },
+      { parentSpanId: idOf('f'), status: { code: 2 } },
+    );
+  const { counts } = mapRequests(scope('x', refused('a', 'openai/gpt-x')), scope('y', refused('b', 'gpt-x')));
+  expect(counts).toEqual({ stored: 1, rejected: 0, filtered: { merged: 1 } });
+});

@@ -12,6 +12,9 @@ const readDelayMs = 1_000;
 
 const nsPerSecond = 1e9;
 
+/** Longest name of a library that is compared, in characters. */
+const scopeCharsMax = 200;
+
 /** Whether a span is the second of the two. */
 export function isStreamLog({ attributes }: Span): boolean {
   return textOf(attributes, 'logfire.span_type') === 'log' && secondsOf(attributes) !== undefined;
@@ -26,7 +29,8 @@ export function withStreamTimes(span: Span): Span {
 }
 
 /** A library creates one span for each call. One that creates another at the end of a stream counts as two. */
-export function scopeOf(span: Span, scope: string): string {
+export function scopeOf(span: Span, name: string): string {
+  const scope = name.slice(0, scopeCharsMax);
   return isStreamLog(span) ? `${scope} (stream)` : scope;
 }
 
