@@ -43,7 +43,6 @@ export function createHttp2(
     settings: {
       maxConcurrentStreams: http2StreamsMax,
       maxHeaderListSize: http2HeaderBytesMax,
-      initialWindowSize: http2WindowBytes,
       enablePush: false,
     },
     maxSessionMemory: http2SessionMegabytesMax,

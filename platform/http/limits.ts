@@ -61,7 +61,7 @@ export const endStreamCheckMs = 10;
 /** Largest header list of a request, the same as over HTTP/1.1. */
 export const http2HeaderBytesMax = 16 * 1024;
 
-/** The flow-control window of a stream. With the default of 64 KiB a body of 4 MiB waits often. */
+/** The flow-control window of a stream that sends large bodies. With the default of 64 KiB a body of 4 MiB waits often. */
 export const http2WindowBytes = 256 * 1024;
 
 /** Most memory of the streams of a connection, in megabytes. */

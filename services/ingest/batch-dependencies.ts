@@ -12,6 +12,7 @@ import { KeyUses } from './admit/key-uses.ts';
 import { Quota } from './admit/quota.ts';
 import { openQuotaUsageBroadcast } from './admit/quota-usage-broadcast.ts';
 import { openStoredPosition } from './admit/stored-position.ts';
+import { Unauthenticated } from './admit/unauthenticated.ts';
 import { BufferPool } from './body/buffer-pool.ts';
 import { ByteBudgets } from './body/byte-budget.ts';
 import { createBodyDecoder } from './body/decode.ts';
@@ -54,6 +55,7 @@ export function openBatchDependencies(options: {
   return {
     clock,
     apiKeyCache,
+    unauthenticated: new Unauthenticated(limits.unauthenticatedMax),
     keyUses: resources.use(new KeyUses(database, log)),
     quota: new Quota({
       database,

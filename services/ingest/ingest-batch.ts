@@ -9,6 +9,7 @@ import type { ApiKeyCache, Principal } from './admit/api-key-cache.ts';
 import { type Authenticate, authenticate as authenticateByContract } from './admit/authenticate.ts';
 import type { KeyUses } from './admit/key-uses.ts';
 import type { Quota, QuotaView } from './admit/quota.ts';
+import type { Unauthenticated } from './admit/unauthenticated.ts';
 import { type BodyLimits, checkDeclaredLength, readBody } from './body/body.ts';
 import { type BudgetedBuffer, holdBuffer, memoryExhausted } from './body/budgeted-buffer.ts';
 import type { BufferPool } from './body/buffer-pool.ts';
@@ -23,6 +24,7 @@ import type { RequestTraces } from './request-traces.ts';
 export interface BatchDependencies {
   clock: Pick<CheckedClock, 'nowMs'>;
   apiKeyCache: ApiKeyCache;
+  unauthenticated: Unauthenticated;
   keyUses: KeyUses;
   quota: Quota;
   budgets: ByteBudgets;
@@ -117,12 +119,12 @@ async function checkAndCommit<T>(
   kind: RequestKind<T>,
   span?: OwnSpan,
 ): Promise<Ingested<T>> {
-  const { clock, apiKeyCache, keyUses, quota, budgets, shares, buffers } = dependencies;
+  const { clock, apiKeyCache, unauthenticated, keyUses, quota, budgets, shares, buffers } = dependencies;
   const { decoder, batchesOf, nodesOf, authenticate = authenticateByContract } = kind;
   const { bodyBytesMax, overheadBytes } = decoder;
   // First: with a wrong clock valid keys can look expired.
   readClock(clock);
-  const principal = await authenticate(request, apiKeyCache);
+  const principal = await unauthenticated.admit(request, () => authenticate(request, apiKeyCache));
   checkDeclaredLength(request, bodyBytesMax + overheadBytes);
   const quotaView = await quota.admit(principal);
   const budget = budgets.of(principal.spaceId);

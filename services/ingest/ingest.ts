@@ -61,10 +61,10 @@ export async function startIngest(context: ServiceContext): Promise<Started & { 
   const health = createHealth(findUnready);
   const routing = createRouting({ batches, failures, findUnready, health, config, log });
   const onRequest: RequestListener = (request, response) => void handleRequest(routing, request, response);
-  const { respondError } = routing;
+  const { respondError, unauthenticated } = routing;
   const listening = { connectionsMax: limits.connectionsMax, isShared: processes > 1 };
   const { url } = resources.use(
-    await serveIngest({ onRequest, respondError, listening, config, log, stopping }),
+    await serveIngest({ onRequest, respondError, unauthenticated, listening, config, log, stopping }),
   );
   // Runs first on shutdown: ends Health.Watch streams.
   resources.use(health);

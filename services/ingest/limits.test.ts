@@ -6,6 +6,7 @@ const mebibytes = (count: number) => count * 1024 ** 2;
 test('one process has the limits of the machine', () => {
   expect(limitsOfProcess(1, mebibytes(10), 8)).toEqual({
     connectionsMax: 10_000,
+    unauthenticatedMax: 1_000,
     decodesAtOnceMax: 3,
     bytesInFlightMax: mebibytes(10),
   });
@@ -15,6 +16,7 @@ test('one process has the limits of the machine', () => {
 test('several processes share them, but each can hold the largest OTLP request', () => {
   expect(limitsOfProcess(4, mebibytes(512), 16)).toEqual({
     connectionsMax: 2_500,
+    unauthenticatedMax: 250,
     decodesAtOnceMax: 2,
     bytesInFlightMax: mebibytes(128),
   });

@@ -31,6 +31,12 @@ export const retryAfterSeconds = 1;
 /** Most connections at a time, including slow and idle ones: each costs about 20 KB. Further ones are closed. */
 const connectionsMax = 10_000;
 
+/**
+ * Most sessions and streams of HTTP/2, and requests over HTTP/1.1, of clients that have not shown a valid API key: each costs up to 200 KB.
+ * Beyond it the oldest is closed.
+ */
+const unauthenticatedMax = 1_000;
+
 /** Most bodies decompressed at a time: each uses one of the four threads that also compress accepted batches. */
 const decodesAtOnceMax = 3;
 
@@ -40,6 +46,7 @@ const bytesInFlightMin = 64 * 1024 * 1024;
 /** The limits of one ingest. Several processes on one machine (INGEST_PROCESSES) share what is a limit of the machine. */
 export interface ProcessLimits {
   readonly connectionsMax: number;
+  readonly unauthenticatedMax: number;
   /** Half of the cores for all processes, so that decompression bombs leave CPU time for other requests. */
   readonly decodesAtOnceMax: number;
   readonly bytesInFlightMax: number;
@@ -54,6 +61,7 @@ export function limitsOfProcess(
   const decodes = Math.min(decodesAtOnceMax, Math.floor(cores / 2 / processes));
   return {
     connectionsMax: Math.ceil(connectionsMax / processes),
+    unauthenticatedMax: Math.ceil(unauthenticatedMax / processes),
     decodesAtOnceMax: Math.max(1, decodes),
     bytesInFlightMax: Math.min(
       bytesInFlightMax,

@@ -49,6 +49,11 @@ const quotaRefusals = defineCounter({
   labelNames: ['reason'],
 });
 
+const shed = defineCounter({
+  name: 'weir_ingest_shed_total',
+  help: 'Connections, and streams of HTTP/2, that were closed because too many clients had shown no valid API key.',
+});
+
 interface RequestSeries {
   readonly counter: BoundCounter;
   readonly duration: { observe(seconds: number): void };
@@ -121,6 +126,10 @@ function seriesOf(protocol: Protocol, outcome: string): RequestSeries {
 export function countBody({ headers }: IncomingMessage, bytes: number): void {
   const named = String(headers['content-encoding'] ?? headers['grpc-encoding'] ?? 'identity').toLowerCase();
   (bytesOf.get(named) ?? otherBytes).add(bytes);
+}
+
+export function countShed(): void {
+  shed.inc();
 }
 
 /** Measures a message of the queue. */

@@ -3,9 +3,11 @@ import { describe, expect, test } from 'vitest';
 import { toolEvent } from '../../harness/fixtures/events.ts';
 import { http2ResetsBurst, http2StreamsMax } from '../../platform/http/limits.ts';
 import { spaceShareOfBudget } from '../../services/ingest/body/byte-budget.ts';
+import { limitsOfProcess } from '../../services/ingest/limits.ts';
+import { createApiKey } from '../../store/accounts/api-key.ts';
 import { postEvents } from '../support/http.ts';
 import { startProcessPipeline } from '../support/pipeline.ts';
-import { openSession } from '../support/protocols/http2.ts';
+import { exchange, openSession } from '../support/protocols/http2.ts';
 import {
   clientPreface,
   frame,
@@ -136,6 +138,39 @@ test('bodies that are reset half-way are released from the memory budget', async
   }
   const large = [toolEvent({ properties: { tool: { input: 'x'.repeat(4_190_000) } } })];
   await until(async () => (await postEvents(small, { apiKey }, large)).status === 202);
+});
+
+test('connections without a valid key are closed when there are many, and clients with one are served meanwhile', async () => {
+  using known = await openSession(pipeline);
+  const send = () =>
+    exchange(
+      known,
+      {
+        ':method': 'POST',
+        ':path': '/v1/ingest-events',
+        authorization: `Bearer ${tenant.apiKey}`,
+      },
+      ['{"events":[]}'],
+    );
+  expect((await send()).status).toBe(202);
+  await using connections = new AsyncDisposableStack();
+  const closed: number[] = [];
+  const { unauthenticatedMax } = limitsOfProcess(1, 0);
+  for (let count = 0; count < unauthenticatedMax / http2StreamsMax + 2; count++) {
+    const connection = connections.use(await open(opening));
+    void connection.closed.then(() => closed.push(count));
+    const ids = Array.from({ length: http2StreamsMax }, (_, index) => 2 * index + 1);
+    const body = frame('data', { payload: Buffer.alloc(500, ' ') });
+    for (const id of ids) {
+      body.writeUInt32BE(id, 5);
+      connection.send(headersFrame(id, postHeaders(createApiKey())), Buffer.from(body));
+    }
+  }
+  await until(() => closed.length > 0);
+  // The oldest.
+  expect(closed[0]).toBe(0);
+  expect((await send()).status).toBe(202);
+  expect(residentMegabytes()).toBeLessThan(512);
 });
 
 describe('a flood ends the connection, not the service', () => {

@@ -7,6 +7,7 @@ import { bodyTimeoutMs, keepAliveTimeoutMs } from '../../../platform/http/limits
 import type { Listener } from '../../../platform/http/listener.ts';
 import { type ServeOptions, serveHttp } from '../../../platform/http/serve.ts';
 import type { Logger } from '../../../platform/log.ts';
+import type { Unauthenticated } from '../admit/unauthenticated.ts';
 import { sendJson } from '../respond/respond.ts';
 import type { RespondError } from '../respond/respond-error.ts';
 import { enforceStrictHttp, strictHttpOptions } from './strict-http.ts';
@@ -14,6 +15,7 @@ import { enforceStrictHttp, strictHttpOptions } from './strict-http.ts';
 export interface ServerOptions {
   onRequest: RequestListener;
   respondError: RespondError;
+  unauthenticated: Unauthenticated;
   listening: Pick<ServeOptions, 'connectionsMax' | 'isShared'>;
   config: Config;
   log: Logger;
@@ -25,6 +27,7 @@ export interface ServerOptions {
 export async function serveIngest({
   onRequest,
   respondError,
+  unauthenticated,
   listening,
   config,
   log,
@@ -43,6 +46,7 @@ export async function serveIngest({
     },
     stopping,
   );
+  http2.server.on('session', (session) => unauthenticated.addSession(session));
   const servers = { http1: createHttp1(onRequest, respondError, stopping), http2 };
   return serveHttp(servers, { prefix: 'INGEST', ...listening, config, log });
 }

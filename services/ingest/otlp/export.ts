@@ -68,7 +68,8 @@ export const signals = {
   metrics: {
     rpcPath: rpcPathOf('metrics', 'MetricsService'),
     take: async ({ dependencies, request }) => {
-      await authenticateExporter(request, dependencies.apiKeyCache);
+      const { unauthenticated, apiKeyCache } = dependencies;
+      await unauthenticated.admit(request, () => authenticateExporter(request, apiKeyCache));
       return { message: 'Weir does not store metrics.' };
     },
   },
