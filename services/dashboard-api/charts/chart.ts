@@ -4,7 +4,7 @@ import { chartCellsMax } from '../limits.ts';
 import { refusal } from '../refusal.ts';
 import { visitInSlices } from '../slices.ts';
 import type { SpaceRows } from '../space-data.ts';
-import { type Cell, type ChartFilter, type ChartGroup, readCells, type Sums } from './read-cells.ts';
+import { type Cell, type ChartFilter, type ChartGroup, readCellsInParts, type Sums } from './read-cells.ts';
 import { type ChartRange, timeBoundaries } from './time-buckets.ts';
 
 export interface ChartQuery extends ChartRange {
@@ -67,7 +67,7 @@ export async function readChart(
 ): Promise<Chart> {
   requireKnown(groupBy, filter);
   const boundaries = timeBoundaries(range);
-  const cells = await readCells(database, spaceId, {
+  const parts = readCellsInParts(database, spaceId, {
     boundaries,
     group: groupBy,
     filter,
@@ -76,13 +76,14 @@ export async function readChart(
   });
   const groups = new Map<string | null, Series>();
   const durations = new LatencySketch();
-  await visitInSlices(cells, (cell) => {
-    const series = groups.get(cell.group) ?? new Series();
-    groups.set(cell.group, series);
-    durations.clear();
-    durations.addBinary(cell.latency);
-    series.add(cell, durations);
-  });
+  for await (const cells of parts)
+    await visitInSlices(cells, (cell) => {
+      const series = groups.get(cell.group) ?? new Series();
+      groups.set(cell.group, series);
+      durations.clear();
+      durations.addBinary(cell.latency);
+      series.add(cell, durations);
+    });
   const series = Array.from(groups, ([group, { total, points }]) => ({ group, total, points }));
   return {
     starts: boundaries.slice(0, -1),

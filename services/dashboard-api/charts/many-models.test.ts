@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDashboard, type TestDashboard } from '../../../test/support/dashboard.ts';
 import { chartCellsMax, costCellsAtOnce } from '../limits.ts';
+import { readCellsInParts, rowsAtOnceMax } from './read-cells.ts';
 
 let dashboard: TestDashboard;
 beforeAll(async () => {
@@ -61,4 +62,10 @@ test('a chart of many models by minute has the cost of each model, and a bounded
   );
   expect(chart.series.reduce((sum, { total }) => sum + total.events, 0)).toBe(all);
   expect(chart.series.at(-1)?.group).toBeNull();
+  // No statement reads more rows than it sorts in memory.
+  const boundaries = [...chart.starts, chart.end];
+  const query = { boundaries, group: 'none', filter: {}, groupsMax: 1, withDurations: true } as const;
+  const parts = await Array.fromAsync(readCellsInParts(dashboard.database, spaceId, query));
+  for (const cells of parts) expect(cells.length * models).toBeLessThanOrEqual(rowsAtOnceMax);
+  expect(parts.flat().map(({ bucket }) => bucket)).toEqual([...chart.starts.keys()]);
 }, 60_000);
