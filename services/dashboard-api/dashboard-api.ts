@@ -44,6 +44,7 @@ export async function startDashboard({
   stopping,
   setStarting,
   report,
+  shares,
 }: ServiceContext): Promise<Started & { url: string }> {
   const config = requireConfig(parsed, requiredOf['dashboard-api']);
   const openPool = (connectionsMax: number) =>
@@ -66,7 +67,11 @@ export async function startDashboard({
   const installation = openDatabase(openPool(installationConnectionsMax));
   const control = openAnsweringRelay(accounts, log);
   const { relay: relayChanges } = control;
-  const services = await openServices({ spaces, accounts, installation }, config, { log, relayChanges });
+  const services = await openServices({ spaces, accounts, installation }, config, {
+    log,
+    relayChanges,
+    shares,
+  });
   let nats: NatsConnection | undefined;
   const onConnect = (connection: NatsConnection) => {
     nats = connection;

@@ -3,6 +3,7 @@ import { request } from 'node:http';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseConfig, requireConfig } from '../../platform/config.ts';
+import { SpaceShares } from '../../platform/metrics/space-metrics.ts';
 import { setRole } from '../../store/accounts/memberships.ts';
 import { roles } from '../../store/accounts/role.ts';
 import { passkeys, usedChallenges } from '../../store/db/schema.ts';
@@ -37,7 +38,11 @@ beforeAll(async () => {
   const { database } = dashboard;
   const databases = { spaces: database, accounts: database, installation: database };
   const log = pino({ level: 'silent' });
-  services = await openServices(databases, config, { log, relayChanges: async () => {} });
+  services = await openServices(databases, config, {
+    log,
+    relayChanges: async () => {},
+    shares: new SpaceShares(),
+  });
 });
 afterAll(() => dashboard[Symbol.asyncDispose]());
 
