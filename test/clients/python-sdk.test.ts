@@ -1,11 +1,15 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildTimeoutMs, PackagesUnreachableError } from '../../harness/tools/build-cache.ts';
 import { runShell } from '../../harness/tools/shell.ts';
 import { findMissingTool } from '../../harness/tools/toolchain.ts';
+import { googleFetch } from '../../sdk/typescript/src/google.ts';
+import { Weir } from '../../sdk/typescript/src/index.ts';
+import { ollamaFetch } from '../../sdk/typescript/src/ollama.ts';
 import { type Provider, startProvider } from '../../sdk/typescript/test/support/provider.ts';
+import { readStored } from '../support/stored-events.ts';
 import { installPythonSdk, pythonSdk, pythonSdkEnvironment } from '../support/tools/python-sdk.ts';
 import { usePipeline } from '../support/use-pipeline.ts';
 import { countRows, untilDrained } from '../support/wait.ts';
@@ -101,4 +105,94 @@ describe.skipIf(missing)('with its packages', () => {
     const { exitCode, stdout, stderr } = await run(command);
     expect(exitCode, `${stdout}${stderr}`).toBe(0);
   });
+
+  test('the same answers become the same events as those of the TypeScript SDK', {
+    timeout: 120_000,
+  }, async (context) => {
+    context.skip(python === undefined, 'its packages cannot be downloaded');
+    const requests = composeRequests(provider.url);
+    const [ours, theirs] = [await pipeline.createTenant(), await pipeline.createTenant()];
+    const weir = new Weir({ url: pipeline.url, apiKey: ours.apiKey, flushOnExit: false });
+    for (const { url, body } of requests) await send(weir, url, body);
+    await weir.shutdown();
+    const directory = mkdtempSync(join(tmpdir(), 'weir-test-python-'));
+    writeFileSync(join(directory, 'requests.json'), JSON.stringify(requests));
+    const { exitCode, stderr } = await runShell(
+      `'${python}' tests/programs/requests.py '${join(directory, 'requests.json')}'`,
+      {
+        cwd: pythonSdk,
+        env: { ...pythonSdkEnvironment, WEIR_URL: pipeline.url, WEIR_API_KEY: theirs.apiKey },
+        timeoutMs: 100_000,
+      },
+    );
+    rmSync(directory, { recursive: true });
+    expect(exitCode, stderr).toBe(0);
+    const [expected, events] = [
+      await readStored(pipeline, ours.spaceId),
+      await readStored(pipeline, theirs.spaceId),
+    ];
+    expect(expected).toHaveLength(requests.length);
+    expect(events.map(comparable)).toEqual(expected.map(comparable));
+  });
 });
+
+const messages = [
+  { role: 'system', content: 'Be brief.' },
+  { role: 'user', content: 'Ticket 9007199254740993123' },
+];
+const tools = [{ type: 'function', function: { name: 'get_weather', parameters: { maximum: 1e21 } } }];
+const kinds = [
+  'text',
+  'tools',
+  'json',
+  'bytes',
+  'crlf',
+  'error-in-stream',
+  'no-end-mark',
+  'bad-request',
+  'unavailable',
+];
+
+/** Requests to each API, whole and as a stream. */
+function composeRequests(provider: string): { url: string; body: string }[] {
+  const root = provider.replace('/v1', '');
+  return kinds.flatMap((kind) =>
+    [false, true].flatMap((stream) => {
+      const gemini = {
+        contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
+        generationConfig: { responseMimeType: 'application/json' },
+      };
+      const method = stream ? 'streamGenerateContent?alt=sse' : 'generateContent';
+      const all = { model: kind, stream };
+      const bodies: [path: string, body: object][] = [
+        ['v1/chat/completions', { ...all, messages, tools, stream_options: { include_usage: true } }],
+        [
+          'v1/responses',
+          { ...all, instructions: 'Be brief.', input: 'Hi', text: { format: { type: 'json_object' } } },
+        ],
+        ['v1/messages', { ...all, system: 'Be brief.', messages: messages.slice(1), max_tokens: 9 }],
+        [`v1beta/models/${kind}:${method}`, gemini],
+        ['api/chat', { ...all, messages, format: 'json' }],
+      ];
+      return bodies.map(([path, body]) => ({ url: `${root}/${path}`, body: JSON.stringify(body) }));
+    }),
+  );
+}
+
+async function send(weir: Weir, url: string, body: string): Promise<void> {
+  const fetch = /generateContent/i.test(url)
+    ? googleFetch(weir)
+    : url.includes('/api/')
+      ? ollamaFetch(weir)
+      : weir.fetch();
+  await fetch(url, { method: 'POST', body })
+    .then((response) => response.text())
+    .catch(() => {});
+}
+
+/** What both SDKs have to say alike. The names of packages and functions are those of each language. */
+// biome-ignore lint/suspicious/noExplicitAny: events are any JSON.
+function comparable({ status, instrumentation, properties: { llm } }: any): object {
+  const { timeToFirstChunkMs, ...known } = llm;
+  return { status, source: instrumentation.source, llm: known, isStream: timeToFirstChunkMs !== undefined };
+}

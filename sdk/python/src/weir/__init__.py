@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from weir._version import __version__
+from weir.api import Api, Weir
 from weir.calls.trace import Trace
-from weir.client import Api, Weir
 from weir.delivery.batch import Receipt
 from weir.delivery.counters import DropReport
 from weir.event.types import Event
@@ -31,7 +30,6 @@ __all__ = [
     "Stats",
     "Trace",
     "Weir",
-    "__version__",
     "agent",
     "client",
     "close",

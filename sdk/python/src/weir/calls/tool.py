@@ -21,7 +21,11 @@ def wrap_tool(recorder_of: Callable[[], Recorder], name: str, fn: Callable[..., 
 
     def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Activity:
         recorder = recorder_of()
-        return _ToolCall(recorder, name, read_input(args, kwargs)) if recorder.is_enabled else Activity(current_scope())
+        scope = current_scope()
+        if not recorder.is_enabled or scope.reported_tool == name:
+            # What it calls itself is recorded again.
+            return Activity(scope._replace(reported_tool=None))
+        return _ToolCall(recorder, name, read_input(args, kwargs))
 
     return instrument(fn, begin)
 
@@ -33,7 +37,7 @@ class _ToolCall(Activity):
         self._id = create_uuid()
         # At the end other code may be running.
         self._outer = current_scope()
-        super().__init__(self._outer._replace(parent_event_id=self._id))
+        super().__init__(self._outer._replace(parent_event_id=self._id, reported_tool=None))
         call_id = given.get("tool_call_id")
         self._call_id = call_id if isinstance(call_id, str) else None
         # Tools may change their arguments: this is what was passed in.

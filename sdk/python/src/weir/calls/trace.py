@@ -41,7 +41,7 @@ class Trace:
     def __init__(self, name: str | None, identity: Identity) -> None:
         self._name = name
         self._identity = identity
-        self._tokens: list[Token[Scope]] = []
+        self._entered: list[tuple[Token[Scope], Scope, Scope]] = []
 
     @property
     def id(self) -> str | None:
@@ -49,13 +49,18 @@ class Trace:
         return current_scope().trace_id
 
     def __enter__(self) -> Trace:
-        self._tokens.append(set_scope(self.scope()))
+        outer, inner = current_scope(), self.scope()
+        self._entered.append((set_scope(inner), outer, inner))
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        reset_scope(self._tokens.pop())
+        token, outer, inner = self._entered.pop()
+        reset_scope(token)
+        if current_scope() is inner:
+            # A generator has entered in another context, such as that of another thread.
+            set_scope(outer)
 
     async def __aenter__(self) -> Trace:
         return self.__enter__()

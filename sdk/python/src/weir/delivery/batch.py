@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from http.client import HTTPException
 from typing import NamedTuple
 
 from weir.delivery.counters import Counters
@@ -68,7 +67,7 @@ def post_events(delivery: Delivery, events: Sequence[QueuedEvent]) -> tuple[Answ
     body = b'{"events":[' + b",".join(event.data for event in events) + b"]}"
     try:
         answer = delivery.post(body)
-    except (OSError, HTTPException, ValueError) as error:
+    except (OSError, ValueError) as error:
         # The network failed. The batch may be stored: with the same ids it is safe to send it again.
         return None, Verdict("retry", f"{type(error).__name__}: {error}")
     return answer, judge(answer)

@@ -30,22 +30,20 @@ class Link:
         """Sends a body.
 
         Raises:
-            OSError, HTTPException: after a network failure or a time-out. The batch may be stored.
+            OSError: after a network failure or a time-out. The batch may be stored.
         """
         encoding, packed = compress(body)
         headers = {**self._headers, "Content-Encoding": encoding}
         is_reused = self._connection is not None
         try:
             return self._send(packed, headers)
-        except (ConnectionError, HTTPException):
-            self.close()
+        except TimeoutError:
+            raise
+        except OSError:
             if not is_reused:
                 raise
             # The server has closed the idle connection. A second copy of the batch is stored once.
             return self._send(packed, headers)
-        except BaseException:
-            self.close()
-            raise
 
     def close(self) -> None:
         connection, self._connection = self._connection, None
@@ -53,6 +51,16 @@ class Link:
             connection.close()
 
     def _send(self, body: bytes, headers: Mapping[str, str]) -> Answer:
+        try:
+            return self._exchange(body, headers)
+        except HTTPException as error:
+            self.close()
+            raise ConnectionError(f"{type(error).__name__}: {error}") from error
+        except BaseException:
+            self.close()
+            raise
+
+    def _exchange(self, body: bytes, headers: Mapping[str, str]) -> Answer:
         connection = self._connection = self._connection or self._open()
         if connection.sock is not None:
             connection.sock.settimeout(self.timeout)

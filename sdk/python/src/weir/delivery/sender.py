@@ -32,6 +32,7 @@ class Post(Protocol):
     timeout: float
 
     def post(self, body: bytes) -> Answer: ...
+    def close(self) -> None: ...
 
 
 class SenderOptions(NamedTuple):
@@ -138,6 +139,8 @@ class Sender:
             self._source.save_all()
             if self._source.spool is not None:
                 self._source.spool.close()
+            if self._thread is None:
+                self._options.link.close()
             self._changed.notify_all()
 
     def leave(self) -> None:
@@ -169,7 +172,7 @@ class Sender:
                     if not self._changed.wait(wait) and self._source.spool is not None:
                         self._source.spool.adopt()
                 if self._is_stopped:
-                    return
+                    return self._options.link.close()
                 self._is_idle = False
             self._pump()
             if self._counters.report_wait == 0:

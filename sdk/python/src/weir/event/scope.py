@@ -45,6 +45,8 @@ class Scope(NamedTuple):
     attempts: Any = None
     #: The model call that a framework reports, and that an observed client may record.
     model_run: ModelRun | None = None
+    #: The tool call that a framework reports: the same tool below does not record it again.
+    reported_tool: str | None = None
 
     def inside(self, level: Level) -> Scope:
         """The scope inside a span. Deeper events belong to the deepest span that is kept."""

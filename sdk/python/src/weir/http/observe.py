@@ -147,8 +147,12 @@ def _http_clients(client: Any) -> Iterator[tuple[str, Any]]:
 
 def _observe_send(observer: Observer, http: Any) -> None:
     send = http.send
-    if hasattr(send, "weir_observed"):
-        return
+    earlier = getattr(send, "weir_recorder", None)
+    if earlier is not None:
+        # Frameworks share HTTP clients: one is observed once, by the recorder that is in use.
+        if earlier.is_enabled:
+            return
+        send = send.__wrapped__
 
     if inspect.iscoroutinefunction(send):
 
@@ -180,7 +184,7 @@ def _observe_send(observer: Observer, http: Any) -> None:
             return attempt.answered(response, options.get("stream", False))
 
         http.send = observed
-    http.send.weir_observed = True
+    http.send.weir_recorder = observer.recorder
 
 
 def _join_attempts(client: Any) -> None:
