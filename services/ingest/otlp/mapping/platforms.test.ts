@@ -518,3 +518,60 @@ test("Langfuse's wrapper of OpenAI's responses sends instructions and tools as m
   expect(Object.keys(event.additionalProperties)).not.toContain('instructions');
   expect(Object.keys(event.additionalProperties)).not.toContain('tags');
 });
+
+test("Cloudflare's gateway sends the request and the response as JSON, those of its own models in an envelope", () => {
+  const gateway = {
+    'gen_ai.request.model': '@cf/meta/llama-4',
+    'gen_ai.model.provider': 'workers-ai',
+    'gen_ai.usage.input_tokens': 20,
+    'gen_ai.usage.output_tokens': 7,
+    'gen_ai.prompt_json': JSON.stringify({ messages: asked }),
+  };
+  const envelope = { result: { response: 'Mild.', tool_calls: [] }, success: true, errors: [], messages: [] };
+  const read = (completion: unknown) =>
+    mapSpan({ attributes: { ...gateway, 'gen_ai.completion_json': JSON.stringify(completion) } });
+  for (const completion of [envelope, { choices: [{ message: { role: 'assistant', content: 'Mild.' } }] }])
+    expect(read(completion)).toMatchObject({
+      instrumentation: { source: 'workers-ai' },
+      properties: {
+        llm: {
+          model: '@cf/meta/llama-4',
+          input: { prompt: 'How warm?', messages: asked },
+          output: { response: 'Mild.' },
+        },
+      },
+    });
+  const { choices, result } = { choices: [{ message: answer }], result: { response: null, ...answer } };
+  for (const completion of [{ choices }, { result: { choices }, success: true }, { result, success: true }])
+    expect(read(completion).properties.llm.output.toolCalls).toEqual([call]);
+});
+
+test("Braintrust's spans have their kind, input, output and model as JSON", () => {
+  const llm = mapSpan({
+    attributes: {
+      'braintrust.span_attributes': '{"type":"llm","name":"Chat Completion"}',
+      'braintrust.input_json': JSON.stringify(asked),
+      'braintrust.output_json': JSON.stringify([{ finish_reason: 'tool_calls', index: 0, message: answer }]),
+      'braintrust.metadata': '{"model":"gpt-4o","temperature":0}',
+    },
+  });
+  expect(llm).toMatchObject({
+    type: 'llm',
+    properties: {
+      llm: {
+        model: 'gpt-4o',
+        input: { prompt: 'How warm?' },
+        output: { toolCalls: [call] },
+      },
+    },
+  });
+  const ofTool = {
+    'braintrust.span_attributes': '{"type":"tool"}',
+    'braintrust.input_json': '{"city":"Bern"}',
+    'braintrust.output_json': '{"celsius":21}',
+  };
+  expect(mapSpan({ name: 'get_weather', attributes: ofTool })).toMatchObject({
+    type: 'tool',
+    properties: { tool: { name: 'get_weather', input: { city: 'Bern' }, output: { celsius: 21 } } },
+  });
+});

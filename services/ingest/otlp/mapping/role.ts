@@ -1,7 +1,9 @@
 import type { Json } from '../../read/protobuf-struct.ts';
 import { type Attributes, textOf } from '../spans/attributes.ts';
+import { parseEmbeddedJson } from '../spans/exact-json.ts';
 import type { Span } from '../spans/span.ts';
 import { unquoted } from './attribute-reader.ts';
+import { isJsonObject } from './messages/messages.ts';
 import type { Convention } from './table.ts';
 
 /** How Weir treats a span. */
@@ -71,6 +73,7 @@ const rules: readonly Rule[] = [
     guardrail: 'aggregate',
   }),
   byVercelOperation,
+  byWord('braintrust.span_attributes', 'genAi', { llm: 'llm', tool: 'tool' }, typeMember),
   // The step of a run of Mastra's has the prompt of the model call below it.
   (attributes) => (has(attributes, 'mastra.model_step.input') ? { kind: 'llm', by: 'genAi' } : undefined),
   byWord('langsmith.span.kind', 'genAi', { llm: 'llm', tool: 'tool', embedding: 'embeddings' }),
@@ -138,16 +141,27 @@ function operationsOfLiteLlm(): Record<string, Word> {
 type Word = 'llm' | 'tool' | 'agent' | 'embeddings' | 'aggregate';
 
 /** A rule by the value of one attribute. For unknown values the next rule applies. */
-function byWord(name: string, by: Convention, words: Readonly<Record<string, Word>>): Rule {
+function byWord(
+  name: string,
+  by: Convention,
+  words: Readonly<Record<string, Word>>,
+  readWord: (sent: string) => string | undefined = unquoted,
+): Rule {
   return (attributes) => {
     const sent = textOf(attributes, name);
-    const text = sent && unquoted(sent);
+    const text = sent && readWord(sent);
     const word = text !== undefined && Object.hasOwn(words, text) ? words[text] : undefined;
     if (word === undefined) return undefined;
     return word === 'embeddings' || word === 'aggregate'
       ? { kind: 'none', reason: word }
       : { kind: word, by };
   };
+}
+
+/** Braintrust's attribute: `{"type":"llm"}`. */
+function typeMember(sent: string): string | undefined {
+  const json = parseEmbeddedJson(sent);
+  return isJsonObject(json) && typeof json.type === 'string' ? json.type : undefined;
 }
 
 /** `ai.generateText` is the sum of its steps, which are `ai.generateText.doGenerate`. */

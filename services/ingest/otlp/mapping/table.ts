@@ -37,6 +37,8 @@ export const commonRows = {
     vercel: ['ai.model.provider'],
     openLlmetry: [
       'llm.vendor',
+      // Cloudflare's AI Gateway
+      'gen_ai.model.provider',
       ...metadata('traceloop.association.properties.', langChainProvider),
       'mlflow.llm.provider',
     ],
@@ -106,7 +108,7 @@ export const commonRows = {
 export const llmRows = {
   model: {
     langfuse: ['langfuse.observation.model.name'],
-    genAi: ['gen_ai.response.model', 'gen_ai.request.model', 'genkit:name'],
+    genAi: ['gen_ai.response.model', 'gen_ai.request.model', 'genkit:name', 'braintrust.metadata#model'],
     // OpenInference's processor for Pydantic AI adds the requested model to spans that have the model of the response.
     openInference: ['gen_ai.response.model', 'llm.model_name'],
     vercel: ['ai.response.model', 'ai.model.id'],
@@ -128,6 +130,8 @@ export const llmRows = {
       'gen_ai.input.messages',
       'gen_ai.request.messages',
       'gen_ai.prompt',
+      'gen_ai.prompt_json',
+      'braintrust.input_json',
       'mastra.model_step.input',
       'gcp.vertex.agent.llm_request',
       'langwatch.input',
@@ -151,6 +155,8 @@ export const llmRows = {
     genAi: [
       'gen_ai.output.messages',
       'gen_ai.completion',
+      'gen_ai.completion_json',
+      'braintrust.output_json',
       'mastra.model_step.output',
       'gcp.vertex.agent.llm_response',
       'langwatch.output',
@@ -206,6 +212,7 @@ export const toolRows = {
       'tool_arguments',
       'gcp.vertex.agent.tool_call_args',
       'gen_ai.prompt',
+      'braintrust.input_json',
       'langwatch.input',
       'lmnr.span.input',
       'genkit:input',
@@ -225,6 +232,7 @@ export const toolRows = {
       'tool_response',
       'gcp.vertex.agent.tool_response',
       'gen_ai.completion',
+      'braintrust.output_json',
       'langwatch.output',
       'lmnr.span.output',
       'genkit:output',

@@ -57,7 +57,8 @@ const pythonObject = /^<[\w.]{1,200} object at 0x[0-9a-f]{1,16}>$/;
 
 /** The messages in a response of OpenAI's chat completions, completions or responses API, of Gemini, LangChain or Haystack. */
 function messagesOfResponse(response: { readonly [key: string]: Json }): Json | undefined {
-  const { choices, output, generations, candidates, replies } = response;
+  const { choices, output, generations, candidates, replies, result, success } = response;
+  if (isJsonObject(result) && typeof success === 'boolean') return messagesOfWorkersAi(result);
   if (Array.isArray(candidates)) return candidates;
   if (Array.isArray(replies)) return replies;
   if (Array.isArray(generations))
@@ -69,6 +70,15 @@ function messagesOfResponse(response: { readonly [key: string]: Json }): Json | 
   if (!Array.isArray(choices)) return Array.isArray(output) ? output : undefined;
   return choices.map((choice) =>
     isJsonObject(choice) && choice.message !== undefined ? choice.message : choice,
+  );
+}
+
+/** Cloudflare puts a response in an envelope: `{ result: { response, tool_calls }, success }`. */
+function messagesOfWorkersAi(result: { readonly [key: string]: Json }): Json | undefined {
+  const { response: content = null, tool_calls: calls = [] } = result;
+  const isOwn = content === null || typeof content === 'string';
+  return (
+    messagesOfResponse(result) ?? (isOwn ? [{ role: 'assistant', content, tool_calls: calls }] : undefined)
   );
 }
 
