@@ -5,6 +5,7 @@ import type { EventCursor } from '../../store/read/event-cursor.ts';
 import { isEventStored } from '../../store/read/event-existence.ts';
 import { readEventPage } from '../../store/read/event-page.ts';
 import { type EventLocator, EventTextsTooLargeError, readEventTexts } from '../../store/segments/read.ts';
+import { withInherited } from '../../store/traces/event-contexts.ts';
 import { parseId, wholeNumber } from '../arguments.ts';
 import { requireSpace, withDatabase } from '../database.ts';
 import { CommandError, type Host, printLine } from '../host.ts';
@@ -57,16 +58,17 @@ async function printListed(host: Host, options: EventsOptions): Promise<void> {
 }
 
 /**
- * Reads a space's events, newest start first, each as one line of JSON: the text that was sent, with `receivedAt` as
- * its last member. Memory holds one page. A page whose text is too large is read again with half as many events.
+ * Reads a space's events, newest start first, each as one line of JSON: the text that was sent, with what it inherited
+ * since, and `receivedAt` as its last member. Memory holds one page. A page whose text is too large is read again with half as many events.
  */
 async function* readEventLines(
   database: Database,
   spaceId: string,
   options: EventsOptions,
 ): AsyncGenerator<string> {
-  const { id, startTimeMs, receivedAt, segmentId, segmentIndex } = events;
-  const columns = { id, startTimeMs, receivedAt, segmentId, segmentIndex };
+  const { id, startTimeMs, receivedAt, segmentId, segmentIndex, attributes } = events;
+  const inheritable = { agentId: events.agentId, threadId: events.threadId, userId: events.userId };
+  const columns = { id, startTimeMs, receivedAt, segmentId, segmentIndex, attributes, ...inheritable };
   const filter = toFilter(options);
   let pageEvents = printedEventsPage;
   let after: EventCursor | undefined;
@@ -86,7 +88,7 @@ async function* readEventLines(
         if (!(await isEventStored(database, spaceId, row.id))) continue;
         throw new Error(`The segment of event ${row.id} is missing.`);
       }
-      yield addReceivedAt(text, row.receivedAt);
+      yield addReceivedAt(withInherited(text, row), row.receivedAt);
     }
     if (next === undefined) return;
     after = next;

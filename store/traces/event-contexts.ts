@@ -1,8 +1,10 @@
 import { and, eq, getTableColumns, inArray } from 'drizzle-orm';
+import { findMember } from '../../event/json/scan.ts';
 import { hashTerm, inSpace } from '../../event/terms.ts';
 import type { Database } from '../db/database.ts';
 import { eventIds, events } from '../db/schema.ts';
 import type { EventFill, EventRow, Measure, SegmentChange, TraceChanges } from './apply-changes.ts';
+import { spanProperty } from './parent-events.ts';
 import type { StoredNode } from './read-traces.ts';
 import { contextColumns, type Inherited } from './relations.ts';
 
@@ -111,4 +113,21 @@ async function findIncomplete(
     .where(and(eq(eventIds.spaceId, spaceId), inArray(eventIds.id, ids)));
   const stored = new Set(known.map(({ id }) => id));
   return new Set(missing.flatMap(({ eventId, traceId }) => (stored.has(eventId ?? '') ? [] : traceId)));
+}
+
+type ContextRow = Pick<typeof events.$inferSelect, (typeof contextColumns)[number] | 'attributes'>;
+
+/**
+ * The text of an event as it was sent, with the agent, thread and user that came with other spans as its last member, `inherited`. The
+ * text of an event that inherited nothing is returned as it is.
+ */
+export function withInherited(text: string, row: ContextRow): string {
+  if (row.attributes?.[spanProperty] === undefined) return text;
+  const bytes = Buffer.from(text);
+  const place = findMember(bytes, 'context');
+  const sent = place === undefined ? {} : JSON.parse(bytes.toString('utf8', place.start, place.end));
+  const inherited = contextColumns.filter((name) => row[name] !== null && sent?.[name] === undefined);
+  if (inherited.length === 0) return text;
+  const members = Object.fromEntries(inherited.map((name) => [name, row[name]]));
+  return `${text.slice(0, -1)},"inherited":${JSON.stringify(members)}}`;
 }

@@ -13,7 +13,8 @@ export interface SpanEvent {
 
 /** The additional property with the event above. It is stored only if ingest knew it from the same request. */
 export const parentProperty = 'otel.parent_event_id';
-const spanProperty = 'otel.span_id';
+/** The additional property with the id of the event's span, which each event of OpenTelemetry has. */
+export const spanProperty = 'otel.span_id';
 
 /** Spans above an event that are looked at. */
 const climbedMax = 64;

@@ -65,6 +65,20 @@ export async function readResolveLag(database: Database): Promise<number> {
   return Math.max(0, row?.seconds ?? 0);
 }
 
+/** How long a trace has waited for its relations, in milliseconds: null when they are resolved. */
+export async function readTraceLag(
+  database: Database,
+  spaceId: string,
+  traceId: string,
+): Promise<number | null> {
+  const { unresolvedSince } = traces;
+  const [row] = await database
+    .select({ ms: sql<number | null>`(extract(epoch FROM now() - ${unresolvedSince}) * 1000)::float8` })
+    .from(traces)
+    .where(and(eq(traces.spaceId, spaceId), eq(traces.traceId, traceId)));
+  return row?.ms ?? null;
+}
+
 export type LargeTrace = Pick<typeof traces.$inferSelect, 'traceId' | 'spans' | 'receivedAt'>;
 
 /** The traces of a space that have too many spans to be resolved, the last received first, at most {@link largeTracesMax}. */

@@ -409,9 +409,20 @@ test('a span and the agent above it, in two requests that a writer stores togeth
   for (const { sent } of requests) await storeParts(database, sent);
   const nodes = requests.flatMap(({ messages }) => messages);
   await storeNodes(database, spaceId, nodes);
+  const read = async () => {
+    const pages = await Array.fromAsync(
+      exportTexts({ ...textsOf(spaceId), openBytes: new OpenBytes(1024 ** 2) }, {}),
+    );
+    const { context, inherited } = JSON.parse(pages.flat()[0] ?? '');
+    const lag = (await readTrace(textsOf(spaceId), traceUuidOf(traceId)))?.unresolvedMs;
+    return { context, inherited, isResolved: lag === null, isWaiting: (lag ?? -1) >= 0 };
+  };
+  expect(await read()).toEqual({ context: {}, inherited: undefined, isResolved: false, isWaiting: true });
   await resolveAll();
   const stored = await database.select().from(events).where(eq(events.spaceId, spaceId));
   expect(stored.map(({ agentId }) => agentId)).toEqual(['agent-0']);
+  const inherited = { agentId: 'agent-0' };
+  expect(await read()).toEqual({ context: {}, inherited, isResolved: true, isWaiting: false });
 });
 
 test('three simultaneous calls of one library stay three, also with a response id that never changes', async () => {

@@ -5,6 +5,7 @@ import { type EventPage, type EventPageQuery, readEventPage } from '../../../sto
 import { listLimits } from '../../../store/read/limits.ts';
 import { readListTexts } from '../../../store/segments/list-texts.ts';
 import type { SegmentSource } from '../../../store/segments/open-segments.ts';
+import { withInherited } from '../../../store/traces/event-contexts.ts';
 import { withParents } from '../../../store/traces/parent-events.ts';
 import { withCostRates } from '../charts/cost-rates.ts';
 import { exportPageEvents, exportTextCharsMax, exportTextEventsMax } from '../limits.ts';
@@ -29,11 +30,12 @@ type ExportedSpace = SpaceTexts & Pick<SpaceData, 'openBytes'>;
 
 const shownColumns = { ...listedColumns, attributes: events.attributes };
 
-/** Location of an event's text, and its parent. */
+/** Location of an event's text, its parent, and what it may have inherited. */
 const textColumns = {
   id: events.id,
   traceId: events.traceId,
   attributes: events.attributes,
+  ...{ agentId: events.agentId, threadId: events.threadId, userId: events.userId },
   startTimeMs: events.startTimeMs,
   segmentId: events.segmentId,
   segmentIndex: events.segmentIndex,
@@ -61,7 +63,7 @@ export async function* exportEvents(space: SpaceRows, filter: EventFilter): Asyn
     yield await showEvents(database, spaceId, await withParents(database, spaceId, rows));
 }
 
-/** Like {@link exportEvents}, but yields the events as sent, one line of JSON each. */
+/** Like {@link exportEvents}, but yields the events as sent, one line of JSON each, with what they inherited since. */
 export async function* exportTexts(space: ExportedSpace, filter: EventFilter): AsyncGenerator<string[]> {
   const { database, spaceId } = space;
   const pages = readPages(space, filter, (query) =>
@@ -70,7 +72,7 @@ export async function* exportTexts(space: ExportedSpace, filter: EventFilter): A
   for await (const rows of readListTexts(sourceOf(space), pages, textLimits)) {
     const corrected = await correctParents(database, spaceId, rows);
     // Line breaks of pretty-printed events are between tokens; within strings JSON escapes them.
-    yield await mapInSlices(corrected, ([, text]) => text.replaceAll(/[\r\n]/g, ' '));
+    yield await mapInSlices(corrected, ([row, text]) => withInherited(text, row).replaceAll(/[\r\n]/g, ' '));
   }
 }
 

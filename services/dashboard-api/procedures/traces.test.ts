@@ -328,6 +328,7 @@ test('a trace shows its events in time order, with named and inferred parents, l
   expect(trace).toMatchObject({
     isComplete: true,
     areToolCallsComplete: true,
+    unresolvedMs: null,
     lanes: [{ threadId: 't', eventIds: ids, startMs: 0, endMs: 60 }],
     gaps: [
       { startMs: 10, endMs: 20 },

@@ -1,5 +1,6 @@
 import { setImmediate as letOthersRun } from 'node:timers/promises';
 import { z } from 'zod';
+import { readTraceLag } from '../../../store/traces/unresolved-traces.ts';
 import { listedEvent, showEvents } from '../events/listed-event.ts';
 import { traceEventsMax, traceSpanCharsMax } from '../limits.ts';
 import { mapInSlices } from '../slices.ts';
@@ -34,6 +35,8 @@ export const trace = z
     isComplete: z.boolean(),
     /** False when some tool calls were not read: then some inferred parents are missing. */
     areToolCallsComplete: z.boolean(),
+    /** How long new spans or events of it have waited to be related to the others; null when all are. */
+    unresolvedMs: z.number().nullable(),
     /** By agent group, agent and thread, each ordered by first start. */
     lanes: z.array(lane),
     /** Spans in which no event ran. */
@@ -56,9 +59,10 @@ export async function readTrace(
 async function openTrace({ database, spaceId }: SpaceRows, traceId: string): Promise<Trace | undefined> {
   const { rows, isComplete } = await readTraceRows(database, spaceId, traceId);
   if (rows.length === 0) return undefined;
-  const [toolCalls, shown] = await Promise.all([
+  const [toolCalls, shown, unresolvedMs] = await Promise.all([
     readToolCalls(database, spaceId, rows),
     showEvents(database, spaceId, rows.map(listedOf)),
+    readTraceLag(database, spaceId, traceId),
   ]);
   const ids = new Set(rows.map(({ id }) => id));
   const relations = await readSpanRelations(database, spaceId, { traceId, eventIds: ids });
@@ -97,6 +101,7 @@ async function openTrace({ database, spaceId }: SpaceRows, traceId: string): Pro
     eventsMax: traceEventsMax,
     isComplete: isComplete && spans.length === all.length,
     areToolCallsComplete: toolCalls.isComplete,
+    unresolvedMs,
     ...timeline,
   };
 }

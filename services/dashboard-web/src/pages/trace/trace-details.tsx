@@ -181,10 +181,17 @@ function ErrorButton({ count, onClick }: { count: number; onClick: () => void })
   );
 }
 
-function Warnings({ trace: { isComplete, eventsMax, areToolCallsComplete, events } }: { trace: Trace }) {
+/** Traces are resolved within a second or two, unless many wait. */
+const shownLagMs = 5_000;
+
+function Warnings({ trace }: { trace: Trace }) {
+  const { isComplete, eventsMax, areToolCallsComplete, unresolvedMs, events } = trace;
   const missing = events.filter(({ missingParentId }) => missingParentId !== null).length;
   const texts = [
     !isComplete && `The trace has more events: the newest ${formatCount(eventsMax)} are shown.`,
+    unresolvedMs !== null &&
+      unresolvedMs >= shownLagMs &&
+      `Spans that came ${formatDuration(unresolvedMs)} ago or later are not related to the others yet: agents, threads and parents may be missing.`,
     !areToolCallsComplete && 'Not all tool calls were read, so some inferred parents are missing.',
     missing > 0 &&
       `${formatCounted(missing, 'event')} ${missing === 1 ? 'names' : 'name'} a parent that has not arrived.`,
