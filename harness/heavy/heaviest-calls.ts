@@ -1,13 +1,17 @@
 import type { AnyTRPCProcedure } from '@trpc/server';
 import { z } from 'zod';
+import { mcpPath } from '../../services/dashboard-api/mcp/mcp-endpoint.ts';
+import { tools } from '../../services/dashboard-api/mcp/mcp-server.ts';
 import { appRouter } from '../../services/dashboard-api/router.ts';
 import type { ProcedureMeta } from '../../services/dashboard-api/trpc/trpc.ts';
 import type { HeavySpace } from './heavy-space.ts';
 
-/** A request for a path of the dashboard API, in the address. */
+/** A request for a path of the dashboard API. */
 export interface HeavyCall {
   readonly name: string;
   readonly path: string;
+  /** JSON, which is posted. */
+  readonly body?: string;
 }
 
 interface Schema {
@@ -26,25 +30,75 @@ interface Schema {
 
 /** Every query of the router with the largest inputs that its schema allows, one for each value of an enumeration; and the downloads. */
 export function heaviestCalls(space: HeavySpace): HeavyCall[] {
-  const queries = Object.entries<unknown>(appRouter._def.procedures).flatMap(([path, procedure]) => {
+  const queries = inputsOf('query', space).filter(({ access }) => access !== 'operator');
+  const files = ['ndjson', 'csv', 'parquet', 'events'].map(
+    (format) => `/export/${space.spaceId}?format=${format}`,
+  );
+  const others = [...files, `/raw/${space.spaceId}/${space.eventId}`, '/openapi.json'];
+  return [...queries.map(toQuery), ...others.map((path) => ({ name: path, path }))];
+}
+
+/** Every query of operators. */
+export function heaviestOfOperators(space: HeavySpace): HeavyCall[] {
+  return inputsOf('query', space)
+    .filter(({ access }) => access === 'operator')
+    .map(toQuery);
+}
+
+/** Mutations that would end the session, or remove the data of the space. */
+const ending: readonly string[] = [
+  ...['auth.signOut', 'sessions.revokeOthers', 'spaces.delete', 'spaces.setRetention', 'erasures.request'],
+];
+
+/** Every mutation of the router with its largest inputs. Many refuse them, but read them first. */
+export function heaviestMutations(space: HeavySpace): HeavyCall[] {
+  return inputsOf('mutation', space)
+    .filter(({ path }) => !ending.includes(path))
+    .map(({ path, input }) => ({
+      name: nameOf(path, input),
+      path: `/trpc/${path}`,
+      body: JSON.stringify(input),
+    }));
+}
+
+/** Every tool of the MCP door with its largest inputs. They need a read key. */
+export function heaviestTools(space: HeavySpace): HeavyCall[] {
+  return tools.flatMap(({ name, input: schema }) =>
+    largestInputs(toSchema(schema).properties ?? {}, space).map((input) => ({
+      name: nameOf(`mcp ${name}`, input),
+      path: mcpPath,
+      body: JSON.stringify({
+        ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+        params: { name, arguments: input },
+      }),
+    })),
+  );
+}
+
+/** The procedures of a kind, each with its largest inputs. */
+function inputsOf(kind: 'query' | 'mutation', space: HeavySpace) {
+  return Object.entries<unknown>(appRouter._def.procedures).flatMap(([path, procedure]) => {
     // tRPC types its definitions for inference only. Every procedure has these members at run time (procedure-table.test.ts).
     const { type, meta, inputs } = (procedure as AnyTRPCProcedure)._def as unknown as {
       type: string;
       meta: ProcedureMeta;
       inputs: z.ZodType[];
     };
-    if (type !== 'query' || meta.access === 'operator') return [];
+    if (type !== kind) return [];
     const properties = Object.assign({}, ...inputs.map((input) => toSchema(input).properties ?? {}));
-    return largestInputs(properties, space).map((input) => ({
-      name: `${path} ${JSON.stringify(input).slice(0, 120)}`,
-      path: `/trpc/${path}?input=${encodeURIComponent(JSON.stringify(input))}`,
-    }));
+    return largestInputs(properties, space).map((input) => ({ path, input, access: meta.access }));
   });
-  const files = ['ndjson', 'csv', 'parquet', 'events'].map(
-    (format) => `/export/${space.spaceId}?format=${format}`,
-  );
-  const others = [...files, `/raw/${space.spaceId}/${space.eventId}`, '/openapi.json'];
-  return [...queries, ...others.map((path) => ({ name: path, path }))];
+}
+
+function toQuery({ path, input }: { path: string; input: object }): HeavyCall {
+  return {
+    name: nameOf(path, input),
+    path: `/trpc/${path}?input=${encodeURIComponent(JSON.stringify(input))}`,
+  };
+}
+
+function nameOf(path: string, input: object): string {
+  return `${path} ${JSON.stringify(input).slice(0, 120)}`;
 }
 
 function toSchema(input: z.ZodType): Schema {
@@ -64,6 +118,7 @@ const known: Record<string, (space: HeavySpace) => unknown> = {
   payload: () => 'nowhere in any text',
   model: () => 'model-1',
   field: () => 'userId',
+  offset: () => 0,
 };
 
 /** Of a filter only what costs most: comparisons of costs, and texts that match much. */

@@ -1,7 +1,13 @@
-import { get, type IncomingMessage } from 'node:http';
+import { type IncomingMessage, request as openRequest } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLatencies, type Latencies } from '../../cli/client/latencies.ts';
-import { type HeavyCall, heaviestCalls } from '../../harness/heavy/heaviest-calls.ts';
+import {
+  type HeavyCall,
+  heaviestCalls,
+  heaviestMutations,
+  heaviestOfOperators,
+  heaviestTools,
+} from '../../harness/heavy/heaviest-calls.ts';
 import { fillHeavySpace } from '../../harness/heavy/heavy-space.ts';
 import { openDashboardClient } from '../../harness/system/dashboard-client.ts';
 import type { RunningWeir } from '../../harness/system/weir.ts';
@@ -21,14 +27,19 @@ const probeMs = 10;
 /** A machine that is busy delays any call once; a call that holds the loop does so each time. */
 const tries = 3;
 
-interface Person {
-  readonly cookie: string;
+/** More than a person may have open, of which a read key opens each. */
+const streams = 300;
+const streamsMs = 5_000;
+
+interface Caller {
+  readonly headers: Record<string, string>;
   readonly url: string;
 }
 
 /**
- * Asks the dashboard API for the most that it answers, each query of its router and each download, while another person reads a small list
- * of another space. Prints the longest stall of the event loop in each call, and the neighbour's latency.
+ * Asks the dashboard API for the most that it answers: each procedure of its router, each download, each tool of the MCP door, and live
+ * streams; and lets it evaluate the alerts that the mutations made. Meanwhile another person reads a small list of another space. Prints the
+ * longest stall of the event loop in each call, and the neighbour's latency.
  *
  * @returns the faults.
  */
@@ -37,30 +48,39 @@ export async function measureDashboard(
   { only, say }: { only: string; say: (text: string) => void },
 ): Promise<string[]> {
   const client = await openDashboardClient(connection);
-  const owner = { cookie: client.cookie(), url: connection.dashboardUrl };
+  const { dashboardUrl: url } = connection;
+  const owner = { headers: { cookie: client.cookie(), origin: url }, url };
+  await sql`UPDATE users SET operator_since = now() WHERE email = ${connection.email}`;
   const heavy = await client.trpc.spaces.create.mutate({ name: 'heavy' });
   say(
     `dashboard: filling a space with ${sizes.models} models in ${sizes.minutes} minutes, ${sizes.prices} prices`,
   );
   const space = await fillHeavySpace({ sql, database: openDatabase(sql) }, heavy.spaceId, sizes);
-  const readKey = await client.trpc.apiKeys.create.mutate({
-    spaceId: connection.spaceId,
-    name: 'neighbour',
-    scope: 'events',
-  });
-  const neighbour = startNeighbour(owner.url, readKey.apiKey);
+  const createKey = async (spaceId: string) => {
+    const { apiKey } = await client.trpc.apiKeys.create.mutate({ spaceId, name: 'reads', scope: 'events' });
+    return { authorization: `Bearer ${apiKey}` };
+  };
+  const program = { headers: await createKey(heavy.spaceId), url };
+  const neighbour = startNeighbour(url, await createKey(connection.spaceId));
   await sleep(quietMs);
   const quietP99 = neighbour.takeLatencies().percentileMs(99);
   const faults: string[] = [];
-  for (const call of heaviestCalls(space).filter(({ name }) => name.includes(only))) {
-    const { status, bytes, stallMs } = await measureCall(owner, call);
-    const isLong = stallMs > stallMsMax + marginMs;
-    say(
-      `${stallMs.toFixed(0).padStart(5)} ms stall (bound ${stallMsMax}), ${status}, ${bytes} bytes: ${call.name}`,
-    );
-    if (isLong) faults.push(`the dashboard API stood still for ${stallMs.toFixed(0)} ms: ${call.name}`);
+  const judge = (name: string, { stallMs, told }: { stallMs: number; told: string }) => {
+    say(`${stallMs.toFixed(0).padStart(5)} ms stall (bound ${stallMsMax}), ${told}: ${name}`);
+    if (stallMs > stallMsMax + marginMs)
+      faults.push(`the dashboard API stood still for ${stallMs.toFixed(0)} ms: ${name}`);
+  };
+  const calls = [
+    ...[...heaviestCalls(space), ...heaviestOfOperators(space)].map((call) => ({ call, caller: owner })),
+    ...heaviestTools(space).map((call) => ({ call, caller: program })),
+    ...heaviestMutations(space).map((call) => ({ call, caller: owner })),
+  ].filter(({ call }) => call.name.includes(only));
+  for (const { call, caller } of calls) {
+    const { status, bytes, stallMs } = await measureCall(caller, call);
+    judge(call.name, { stallMs, told: `${status}, ${bytes} bytes` });
     if (status >= 500 && status !== 503 && status !== 504) faults.push(`${status}: ${call.name}`);
   }
+  judge('live streams and alerts', await measureStreams(program));
   const p99 = neighbour.takeLatencies().percentileMs(99);
   await neighbour.stop();
   const bound = Math.max(neighbourMsMin, neighbourFactorMax * quietP99);
@@ -72,11 +92,29 @@ export async function measureDashboard(
   return faults;
 }
 
-async function measureCall(owner: Person, { path }: HeavyCall) {
+/** Opens more live streams than a person may have, and keeps them while the alerts of the mutations are evaluated. */
+async function measureStreams({ url, headers }: Caller): Promise<{ stallMs: number; told: string }> {
+  const probe = startProbe(url);
+  const opened = await Promise.all(
+    Array.from({ length: streams }, () => open(`${url}/trpc/live.tail?input=%7B%7D`, { headers })),
+  );
+  for (const response of opened) response.resume().on('error', () => {});
+  await sleep(streamsMs);
+  const stallMs = await probe.stop();
+  // Those that were refused have ended.
+  const left = opened.filter(({ complete }) => !complete).length;
+  for (const response of opened) response.destroy();
+  return {
+    stallMs,
+    told: `${left} of ${streams} open`,
+  };
+}
+
+async function measureCall({ url, headers }: Caller, { path, body }: HeavyCall) {
   let best = { status: 0, bytes: 0, stallMs: Number.POSITIVE_INFINITY };
   for (let at = 0; at < tries && best.stallMs > stallMsMax; at++) {
-    const probe = startProbe(owner.url);
-    const { status, bytes } = await read(`${owner.url}${path}`, { cookie: owner.cookie });
+    const probe = startProbe(url);
+    const { status, bytes } = await read(`${url}${path}`, { headers, body });
     const stallMs = await probe.stop();
     if (stallMs < best.stallMs) best = { status, bytes, stallMs };
   }
@@ -90,7 +128,7 @@ function startProbe(url: string): { stop(): Promise<number> } {
   const probing = (async () => {
     while (isOn) {
       const startedMs = performance.now();
-      await read(`${url}/healthz`, {});
+      await read(`${url}/healthz`);
       longest = Math.max(longest, performance.now() - startedMs);
       await sleep(probeMs);
     }
@@ -105,14 +143,14 @@ function startProbe(url: string): { stop(): Promise<number> } {
 }
 
 /** Reads a small list twenty times a second, as an open page may. */
-function startNeighbour(url: string, key: string) {
+function startNeighbour(url: string, headers: Record<string, string>) {
   let latencies = createLatencies();
   let failures = 0;
   let isOn = true;
   const reading = (async () => {
     while (isOn) {
       const startedMs = performance.now();
-      const { status } = await read(`${url}/trpc/events.list`, { authorization: `Bearer ${key}` });
+      const { status } = await read(`${url}/trpc/events.list`, { headers });
       latencies.record(performance.now() - startedMs);
       if (status !== 200) failures += 1;
       await sleep(50);
@@ -132,13 +170,22 @@ function startNeighbour(url: string, key: string) {
   };
 }
 
-async function read(
-  url: string,
-  headers: Record<string, string>,
-): Promise<{ status: number; bytes: number }> {
-  const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    get(url, { headers }, resolve).on('error', reject);
+interface Sent {
+  readonly headers?: Record<string, string>;
+  /** JSON, which is posted. */
+  readonly body?: string | undefined;
+}
+
+function open(url: string, { headers = {}, body }: Sent = {}): Promise<IncomingMessage> {
+  const posted = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+  const options = body === undefined ? { headers } : { method: 'POST', headers: { ...headers, ...posted } };
+  return new Promise((resolve, reject) => {
+    openRequest(url, options, resolve).on('error', reject).end(body);
   });
+}
+
+async function read(url: string, sent?: Sent): Promise<{ status: number; bytes: number }> {
+  const response = await open(url, sent);
   let bytes = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) bytes += chunk.length;
   return { status: response.statusCode ?? 0, bytes };
