@@ -1,3 +1,4 @@
+import { setImmediate as letOthersRun } from 'node:timers/promises';
 import { comparedPathCharsMax, comparedValuesMax } from './limits.ts';
 
 /** A value that two events do not share. A missing value is absent. */
@@ -7,9 +8,17 @@ export interface Difference {
   b?: unknown;
 }
 
-/** Compares two JSON texts value by value. @returns the differences in the order of the first text, and whether all were looked at. */
-export function findDifferences(a: string, b: string): { differences: Difference[]; isComplete: boolean } {
-  const [before, after] = [valuesOf(JSON.parse(a)), valuesOf(JSON.parse(b))];
+/**
+ * Compares two JSON texts value by value. The event loop serves others between the steps, of which each takes long for a text of megabytes.
+ *
+ * @returns the differences in the order of the first text, and whether all were looked at.
+ */
+export async function findDifferences(
+  a: string,
+  b: string,
+): Promise<{ differences: Difference[]; isComplete: boolean }> {
+  const before = await readValues(a);
+  const after = await readValues(b);
   const differences: Difference[] = [];
   for (const path of new Set([...before.values.keys(), ...after.values.keys()])) {
     const [isInA, isInB] = [before.values.has(path), after.values.has(path)];
@@ -18,6 +27,14 @@ export function findDifferences(a: string, b: string): { differences: Difference
     differences.push({ path, ...(isInA && { a: ofA }), ...(isInB && { b: ofB }) });
   }
   return { differences, isComplete: before.isComplete && after.isComplete };
+}
+
+async function readValues(text: string): Promise<PathValues> {
+  const root: unknown = JSON.parse(text);
+  await letOthersRun();
+  const values = valuesOf(root);
+  await letOthersRun();
+  return values;
 }
 
 interface PathValues {

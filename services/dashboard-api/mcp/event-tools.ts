@@ -98,7 +98,7 @@ export const compareEvents = tool({
   },
   async run({ call }, { a, b, offset }) {
     const [before, after] = await Promise.all([call.events.get({ id: a }), call.events.get({ id: b })]);
-    const { differences, isComplete } = findDifferences(before.event, after.event);
+    const { differences, isComplete } = await findDifferences(before.event, after.event);
     const page = differences
       .slice(offset, offset + differencesShown)
       .map((one) => cutTexts(one, 2 * listedTextCharsMax));
