@@ -7,6 +7,7 @@ import { isEmail, normalizeEmail } from '../store/accounts/email.ts';
 import { type Role, roles } from '../store/accounts/role.ts';
 import type { BillingState } from '../store/accounts/spaces.ts';
 import { isPrice } from '../store/prices/decimal.ts';
+import { type Rates, rates } from '../store/prices/rates.ts';
 import { CommandError } from './host.ts';
 
 /** Argument parsers. Commander reports an InvalidArgumentError as bad usage, exit code 2. */
@@ -78,6 +79,16 @@ export function parsePrice(text: string): string {
   throw new InvalidArgumentError(
     'It must be a decimal such as 2.50, with at most 6 digits after the decimal point.',
   );
+}
+
+/** Adds a rate, `kind=dollars`, to those before. */
+export function parseRate(text: string, before: Rates): Rates {
+  const at = text.indexOf('=');
+  const { data, error } = rates.safeParse({ [text.slice(0, at)]: text.slice(at + 1) });
+  if (data !== undefined) return { ...before, ...data };
+  const [issue] = error.issues;
+  const [inner] = issue?.code === 'invalid_key' ? issue.issues : [issue];
+  throw new InvalidArgumentError(`${inner?.message}.`);
 }
 
 /** A day, `YYYY-MM-DD`. */

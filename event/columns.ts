@@ -4,7 +4,7 @@ import type { Columns } from '../gen/weir/queue/v1/queue_pb.ts';
 export type ColumnName = Exclude<keyof Columns, '$typeName' | '$unknown'>;
 
 /** The Postgres types that columns have. */
-export type ColumnType = 'uuid' | 'integer' | 'double precision' | 'text' | 'json';
+export type ColumnType = 'uuid' | 'integer' | 'double precision' | 'text' | 'json' | 'numeric';
 
 /**
  * The type of each column. A field that is added to the proto does not compile until it is added here; a test
@@ -37,23 +37,12 @@ export const columnTypes: Record<ColumnName, ColumnType> = {
   cacheReadTokens: 'double precision',
   cacheWriteTokens: 'double precision',
   reasoningTokens: 'double precision',
+  usageParts: 'json',
+  priceClass: 'text',
+  reportedCost: 'numeric',
 };
 
 export const columnNames = Object.keys(columnTypes) as readonly ColumnName[];
-
-/** Columns that only the statistics use. The table `events` lacks them; the segment has their values. */
-const countedOnly = ['reasoningTokens'] as const;
-
-/** A column of the table `events`. */
-export type StoredColumnName = Exclude<ColumnName, (typeof countedOnly)[number]>;
-
-export const storedColumnNames: readonly StoredColumnName[] = columnNames.filter(
-  (name): name is StoredColumnName => !countedOnly.some((counted) => counted === name),
-);
-
-export type CountedColumnName = (typeof countedOnly)[number];
-
-export const countedColumnNames: readonly CountedColumnName[] = countedOnly;
 
 /** `startTimeMs` → `start_time_ms`. */
 export function columnInDatabase(name: ColumnName): string {

@@ -60,11 +60,26 @@ export interface LlmPayload {
       readonly uncachedTokens?: number;
       readonly cacheReadTokens?: number;
       readonly cacheWriteTokens?: number;
+      readonly cacheWriteHourTokens?: unknown;
+      readonly cacheWriteHalfDayTokens?: unknown;
+      readonly audioTokens?: unknown;
+      readonly imageTokens?: unknown;
+      readonly cacheReadAudioTokens?: unknown;
+      readonly cacheReadImageTokens?: unknown;
     };
     readonly outputTokens?: number;
-    readonly outputTokenDetails?: { readonly reasoningTokens?: number };
+    readonly outputTokenDetails?: {
+      readonly reasoningTokens?: number;
+      readonly audioTokens?: unknown;
+      readonly imageTokens?: unknown;
+    };
     readonly totalTokens?: number;
+    readonly webSearches?: unknown;
   };
+  // The contract does not name these members, nor the unknown ones of `usage`: any value is accepted.
+  readonly serviceTier?: unknown;
+  readonly region?: unknown;
+  readonly cost?: unknown;
 }
 
 /** docs/api.md §2.7: any object. These fields are shown if they are present. */

@@ -5,7 +5,9 @@ import { columnCharsMax } from './limits.ts';
 import { inputPreview, outputPreview } from './previews.ts';
 import { TermCollector, type TermColumn, termColumns } from './terms.ts';
 import { cutText, quoteElement } from './text.ts';
-import { countTokens, type TokenCounts } from './token-counts.ts';
+import { priceClassOf } from './usage/price-class.ts';
+import { reportedCostOf } from './usage/reported-cost.ts';
+import { countTokens, type TokenCounts } from './usage/token-counts.ts';
 
 /**
  * The version of the projection (columns and terms). Increment it when `weir reproject` has to recompute
@@ -25,6 +27,8 @@ interface Source {
   readonly index: number;
   readonly attributes: KeptAttributes | undefined;
   readonly tokens: TokenCounts | undefined;
+  readonly priceClass?: string;
+  readonly reportedCost?: string | undefined;
 }
 
 type ReadColumn = (event: IngestEvent, source: Source) => Value;
@@ -56,6 +60,9 @@ const projections: Record<ColumnName, ReadColumn> = {
   cacheReadTokens: (_event, { tokens }) => tokens?.cacheReadTokens,
   cacheWriteTokens: (_event, { tokens }) => tokens?.cacheWriteTokens,
   reasoningTokens: (_event, { tokens }) => tokens?.reasoningTokens,
+  usageParts: (_event, { tokens }) => tokens?.parts && JSON.stringify(tokens.parts),
+  priceClass: (_event, { priceClass }) => priceClass || undefined,
+  reportedCost: (_event, { reportedCost }) => reportedCost,
 };
 
 /** The part of a queue message that is computed from the events of a request body. */
@@ -79,8 +86,7 @@ export class Projector {
 
   add(event: IngestEvent): void {
     const attributes = keepAttributes(event.additionalProperties);
-    const usage = event.type === 'llm' ? event.properties.llm.usage : undefined;
-    const source = { index: this.#eventCount, attributes, tokens: usage && countTokens(usage) };
+    const source: Source = { index: this.#eventCount, attributes, ...measureCall(event) };
     const isError = event.status.state === 'error';
     for (const column of this.#columns) {
       const value = column.add(event, source);
@@ -104,6 +110,15 @@ export class Projector {
       terms: this.#terms.finish(),
     };
   }
+}
+
+function measureCall(event: IngestEvent): Omit<Source, 'index' | 'attributes'> {
+  if (event.type === 'tool') return { tokens: undefined };
+  const { llm } = event.properties;
+  const tokens = llm.usage && countTokens(llm.usage);
+  const reportedCost = reportedCostOf(llm.cost);
+  const conditions = { inputTokens: tokens?.inputTokens, isReported: reportedCost !== undefined };
+  return { tokens, priceClass: priceClassOf(llm, conditions), reportedCost };
 }
 
 export function projectEvents(events: readonly IngestEvent[]): Projection {

@@ -14,7 +14,14 @@ test('prices are set for all spaces and for one, listed and removed', async () =
   await price('set', '--model', 'gpt', '--input', '2.5', '--output', '10', '--cache-read', '0.125');
   await price('set', '--model', 'gpt', '--input', '3', '--output', '12', '--from', '2026-03-01');
   await price('set', '--model', 'gpt', '--input', '1.000001', '--output', '0', '--space', spaceId);
-  const common = { model: 'gpt', spaceId: null, validFrom: '1970-01-01', cacheRead: null, cacheWrite: null };
+  const common = {
+    model: 'gpt',
+    spaceId: null,
+    validFrom: '1970-01-01',
+    cacheRead: null,
+    cacheWrite: null,
+    rates: {},
+  };
   const forAll = [
     { ...common, input: '2.5', output: '10', cacheRead: '0.125' },
     { ...common, input: '3', output: '12', validFrom: '2026-03-01' },
@@ -66,7 +73,7 @@ test('an imported list says what changed; a new price holds from its day on, and
       }),
     );
   await write('2026-11-01', '2.50');
-  const list = { input: '2.50', output: '8', cacheRead: null, cacheWrite: null, model: 'house' };
+  const list = { input: '2.50', output: '8', cacheRead: null, cacheWrite: null, rates: {}, model: 'house' };
   const nothing = { added: [], changed: [], unchanged: 0, older: 0 };
   expect(await price('import', file)).toEqual({ ...nothing, added: [list] });
   await write('2026-11-02', '2.5');

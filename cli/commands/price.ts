@@ -13,7 +13,8 @@ import {
   setPrice,
   spacePricesMax,
 } from '../../store/prices/prices.ts';
-import { parseDay, parseId, parseName, parsePrice } from '../arguments.ts';
+import type { Rates } from '../../store/prices/rates.ts';
+import { parseDay, parseId, parseName, parsePrice, parseRate } from '../arguments.ts';
 import { requireSpace, withDatabase } from '../database.ts';
 import { CommandError, findFile, type Host, printJson } from '../host.ts';
 
@@ -22,6 +23,7 @@ interface PriceOptions extends Pick<ModelPrice, 'model' | 'input' | 'output'> {
   from: string;
   cacheRead?: string;
   cacheWrite?: string;
+  rate: Rates;
 }
 
 /** `price set`, `price list`, `price import` and `price remove`. */
@@ -43,11 +45,17 @@ export function addPriceCommands(program: Command, host: Host): void {
       'price of a million input tokens written to a cache; by default the input price',
       parsePrice,
     )
+    .option(
+      '--rate <kind=dollars>',
+      'price of another kind of usage, tier or size of the input, such as "input batch=1.25" or "cacheWriteHour=10"; repeatable',
+      parseRate,
+      {},
+    )
     .action((options: PriceOptions) =>
       withDatabase(host, async (database) => {
         const spaceId = await readSpace(database, options.space);
-        const { model, from: validFrom, input, output, cacheRead = null, cacheWrite = null } = options;
-        const set = { model, validFrom, input, output, cacheRead, cacheWrite };
+        const { model, from: validFrom, input, output, cacheRead = null, cacheWrite = null, rate } = options;
+        const set = { model, validFrom, input, output, cacheRead, cacheWrite, rates: rate };
         if (!(await setPrice(database, { spaceId, actor: operator }, set)))
           throw new CommandError(`The space has ${spacePricesMax} prices of its own. Remove one first.`);
         await printJson(host, { spaceId, ...set });

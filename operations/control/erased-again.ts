@@ -152,11 +152,10 @@ function countEvents(
 ): SQL {
   const columns = [...Object.values(countedColumns), segments.apiKeyId];
   const types = listOf(columns.map((column) => sql`${nameOf(column)} ${sql.raw(column.getSQLType())}`));
-  const rows: CountedRows = { from: 'counted_events', isSigned: true };
+  const rows: CountedRows = { from: sql`counted_events`, isSigned: true };
   return sql`
     WITH ${newIds === undefined ? sql`` : sql`${newIds}, `}counted_events AS MATERIALIZED (
-      SELECT ${spaceId}::uuid AS ${nameOf(events.spaceId)}, counted.*, NULL::double precision AS ${nameOf(traceNodes.reasoningTokens)},
-        ${numberOf(sign)} AS sign, true AS ${isByName}
+      SELECT ${spaceId}::uuid AS ${nameOf(events.spaceId)}, counted.*, ${numberOf(sign)} AS sign, true AS ${isByName}
       FROM json_to_recordset(${JSON.stringify(counted)}::json) AS counted(${types})
         ${newIds === undefined ? sql`` : sql`JOIN new_ids USING (${nameOf(events.id)})`}
     ), usage AS (${countUsage()}

@@ -43,6 +43,10 @@ export const countedColumns = {
   totalTokens: events.totalTokens,
   cacheReadTokens: events.cacheReadTokens,
   cacheWriteTokens: events.cacheWriteTokens,
+  reasoningTokens: events.reasoningTokens,
+  usageParts: events.usageParts,
+  priceClass: events.priceClass,
+  reportedCost: events.reportedCost,
 } as const;
 type CountedRow = { readonly [Name in keyof typeof countedColumns]: unknown };
 

@@ -2,7 +2,7 @@ import { and, asc, eq, inArray, lt, max, min, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { termsOfColumns } from '../../event/column-terms.ts';
 import { columnNames } from '../../event/columns.ts';
-import { type ColumnTexts, projectionVersion } from '../../event/projection.ts';
+import { projectionVersion } from '../../event/projection.ts';
 import { inSpace, unionTerms } from '../../event/terms.ts';
 import { inBoundedTransaction } from '../../store/db/bounded-transaction.ts';
 import { clientOf, type Database, type Transaction } from '../../store/db/database.ts';
@@ -66,19 +66,22 @@ export function reprojectBatch(
 async function run(
   transaction: Transaction,
   { text, parameters }: CompiledStatement,
-  input: { spaceId: string; segmentId: string; columns: ColumnTexts; indexes: readonly number[] },
+  input: Omit<Reprojection, 'terms'> & { spaceId: string; segmentId: string },
 ): Promise<number> {
   const values = new Map<string, string>([
     [parameterNames.spaceId, input.spaceId],
     [parameterNames.segmentId, input.segmentId],
     [parameterNames.indexes, `{${input.indexes.join()}}`],
+    [parameterNames.sentCacheRead, `{${input.sent.cacheRead.join()}}`],
+    [parameterNames.sentCacheWrite, `{${input.sent.cacheWrite.join()}}`],
+    [parameterNames.sentReasoning, `{${input.sent.reasoning.join()}}`],
     ...columnNames.map((name) => [name, `{${input.columns[name]}}`] as const),
   ]);
-  const { count } = await clientOf(transaction).unsafe(
+  const [row] = await clientOf(transaction).unsafe<{ changed: number }[]>(
     text,
     parameters.map((name) => values.get(name) ?? ''),
   );
-  return count;
+  return row?.changed ?? 0;
 }
 
 class SegmentReprojection {
@@ -107,10 +110,10 @@ class SegmentReprojection {
   }
 
   /** @returns the number of changed rows. */
-  async updateColumns({ columns, indexes }: Reprojection): Promise<number> {
+  async updateColumns({ columns, indexes, sent }: Reprojection): Promise<number> {
     if (indexes.length === 0) return 0;
     const [spaceId, segmentId] = [this.#spaceId, this.#id];
-    return run(this.#transaction, updateColumns, { spaceId, segmentId, columns, indexes });
+    return run(this.#transaction, updateColumns, { spaceId, segmentId, columns, indexes, sent });
   }
 
   /** Indexes of the events that still have a row. */

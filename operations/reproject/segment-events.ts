@@ -8,6 +8,8 @@ export interface Reprojection {
   /** The columns of the events that have a row, and the indexes of these events in the segment. */
   readonly columns: ColumnTexts;
   readonly indexes: readonly number[];
+  /** Counts of the same events as they were sent, elements of array literals. */
+  readonly sent: Record<'cacheRead' | 'cacheWrite' | 'reasoning', (number | 'NULL')[]>;
   /** The terms of all events of the segment, before `inSpace`. */
   readonly terms: readonly bigint[];
 }
@@ -26,6 +28,7 @@ export function reprojectSegment(
   const all: IngestEvent[] = [];
   const withRow: IngestEvent[] = [];
   const indexes: number[] = [];
+  const sent: Reprojection['sent'] = { cacheRead: [], cacheWrite: [], reasoning: [] };
   for (const [index, range] of listEvents(segment).entries()) {
     const event = parseEvent(segment, range);
     if (event === undefined) continue;
@@ -33,6 +36,10 @@ export function reprojectSegment(
     if (!stored.has(index)) continue;
     withRow.push(event);
     indexes.push(index);
+    const usage = event.type === 'llm' ? event.properties.llm.usage : undefined;
+    sent.cacheRead.push(usage?.inputTokenDetails?.cacheReadTokens ?? 'NULL');
+    sent.cacheWrite.push(usage?.inputTokenDetails?.cacheWriteTokens ?? 'NULL');
+    sent.reasoning.push(usage?.outputTokenDetails?.reasoningTokens ?? 'NULL');
   }
-  return { columns: projectEvents(withRow).columns, indexes, terms: projectTerms(all) };
+  return { columns: projectEvents(withRow).columns, indexes, sent, terms: projectTerms(all) };
 }

@@ -10,6 +10,8 @@ import {
   eventStatsRollups,
   quarantine,
   segments,
+  sliceStats,
+  sliceStatsRollups,
   spaces,
   statisticDeltas,
   storeDelays,
@@ -79,6 +81,7 @@ export async function reportStorage(
     await bytesOf([eventIds]),
     await bytesOf([
       ...[eventStats, agentStats, eventStatsRollups, agentStatsRollups, statisticDeltas],
+      ...[sliceStats, sliceStatsRollups],
       ...[storeDelays, usageMonths],
     ]),
     await bytesOf([quarantine]),

@@ -44,7 +44,6 @@ export async function startDashboard({
   stopping,
   setStarting,
   report,
-  shares,
 }: ServiceContext): Promise<Started & { url: string }> {
   const config = requireConfig(parsed, requiredOf['dashboard-api']);
   const openPool = (connectionsMax: number) =>
@@ -67,11 +66,7 @@ export async function startDashboard({
   const installation = openDatabase(openPool(installationConnectionsMax));
   const control = openAnsweringRelay(accounts, log);
   const { relay: relayChanges } = control;
-  const services = await openServices({ spaces, accounts, installation }, config, {
-    log,
-    relayChanges,
-    shares,
-  });
+  const services = await openServices({ spaces, accounts, installation }, config, { log, relayChanges });
   let nats: NatsConnection | undefined;
   const onConnect = (connection: NatsConnection) => {
     nats = connection;

@@ -3,7 +3,6 @@ import { request } from 'node:http';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseConfig, requireConfig } from '../../platform/config.ts';
-import { SpaceShares } from '../../platform/metrics/space-metrics.ts';
 import { setRole } from '../../store/accounts/memberships.ts';
 import { roles } from '../../store/accounts/role.ts';
 import { passkeys, usedChallenges } from '../../store/db/schema.ts';
@@ -38,11 +37,7 @@ beforeAll(async () => {
   const { database } = dashboard;
   const databases = { spaces: database, accounts: database, installation: database };
   const log = pino({ level: 'silent' });
-  services = await openServices(databases, config, {
-    log,
-    relayChanges: async () => {},
-    shares: new SpaceShares(),
-  });
+  services = await openServices(databases, config, { log, relayChanges: async () => {} });
 });
 afterAll(() => dashboard[Symbol.asyncDispose]());
 

@@ -2,7 +2,7 @@ import type { ConfigWith } from '../../platform/config.ts';
 import { type Caller, type FairLimiter, openFairLimiter } from '../../platform/fair-limiter.ts';
 import type { Limiter } from '../../platform/limiter.ts';
 import type { Logger } from '../../platform/log.ts';
-import type { SpaceShares } from '../../platform/metrics/space-metrics.ts';
+import { SpaceShares } from '../../platform/metrics/space-metrics.ts';
 import { createOwnedSpace } from '../../store/accounts/spaces.ts';
 import { type Database, limitQueries } from '../../store/db/database.ts';
 import { OpenBytes } from '../../store/segments/open-segments.ts';
@@ -45,7 +45,7 @@ export interface DashboardDatabases {
 export async function openServices(
   { spaces, accounts: database, installation }: DashboardDatabases,
   config: ConfigWith<'API_KEY_PEPPER'>,
-  { log, relayChanges, shares }: Pick<Services, 'relayChanges'> & { log: Logger; shares: SpaceShares },
+  { log, relayChanges }: Pick<Services, 'relayChanges'> & { log: Logger },
 ): Promise<Services> {
   const pepper = config.API_KEY_PEPPER;
   const newSpace = { monthlyEventLimit: config.NEW_SPACE_MONTHLY_EVENTS ?? null };
@@ -89,7 +89,7 @@ export async function openServices(
     }),
     openStreams: new OpenStreams(),
     wakeStreams: (spaceId) => streams.wake(spaceId),
-    ...openSpaceServices(spaces, config, { streams, shares }),
+    ...openSpaceServices(spaces, config, streams),
     operators: openOperators(now),
     installation: openInstallation(installation, config),
     createSpace: (name, owner) =>
@@ -103,8 +103,9 @@ export async function openServices(
 function openSpaceServices(
   spaces: Database,
   config: ConfigWith<'API_KEY_PEPPER'>,
-  { streams, shares }: { streams: LiveStreams; shares: SpaceShares },
+  streams: LiveStreams,
 ): Pick<Services, 'openSpace' | 'openSpaceAdmin'> {
+  const shares = new SpaceShares('call time');
   const noteTime = (spaceId: string, ms: number) => shares.add(spaceId, ms);
   const queries = openFairLimiter(spaceQueryLimits, noteTime);
   const opening = openFairLimiter(openingLimits);

@@ -93,6 +93,8 @@ export const unloggedTables: ReadonlyMap<PgTable, string> = new Map<PgTable, str
   [schema.agentStats, ofEvents],
   [schema.eventStatsRollups, ofEvents],
   [schema.agentStatsRollups, ofEvents],
+  [schema.sliceStats, ofEvents],
+  [schema.sliceStatsRollups, ofEvents],
   [schema.statisticDeltas, ofEvents],
   [schema.storeDelays, ofEvents],
   [schema.storeDelayPositions, ofEvents],

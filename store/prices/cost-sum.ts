@@ -1,5 +1,13 @@
-import { formatCost } from './decimal.ts';
+import { parsePriceClass } from '../../event/usage/price-class.ts';
+import {
+  type UsagePart,
+  type UsageParts,
+  usagePartNames,
+  usageParts,
+} from '../../event/usage/usage-parts.ts';
+import { formatCost, unitsOfCost } from './decimal.ts';
 import type { AppliedPrice } from './price-book.ts';
+import type { PricedKind } from './rates.ts';
 
 /** Counts of tokens. Input tokens include those read from or written to a cache, output tokens include reasoning. */
 export interface TokenCounts {
@@ -9,62 +17,178 @@ export interface TokenCounts {
   readonly cacheWriteTokens: number;
 }
 
+/** The usage of calls of one model under the same conditions. */
+export interface Usage extends TokenCounts {
+  /** See event/usage/price-class.ts. */
+  readonly priceClass?: string | null | undefined;
+  readonly usageParts?: UsageParts | null | undefined;
+  /** US dollars, a decimal: the cost, whatever prices say. */
+  readonly reportedCost?: string | null | undefined;
+}
+
 /** The cost of some tokens. Tokens without a price are not included: `pricedTokens` of `tokens` have one. */
 export interface Cost {
-  /** US dollars, an exact decimal; null when no token has a price. */
+  /** US dollars, an exact decimal; null when neither a price nor a sender's cost is known. */
   cost: string | null;
-  /** Number of input and output tokens that have a price. */
+  /** Number of input and output tokens that have a price, or whose cost the sender reported. */
   pricedTokens: number;
   /** Number of them whose price is the provider's list price. */
   listPricedTokens: number;
+  /** Number of them whose cost the sender reported. */
+  reportedTokens: number;
+  /** Number of tokens and searches whose kind or tier has no price of its own: they are counted at the next one, so the cost is a lower bound unless the tier is a discount. */
+  assumedTokens: number;
   /** Number of all input and output tokens. */
   tokens: number;
 }
 
-/** Adds up the costs of token counts, exactly. */
+/** A count at its price. */
+export interface CostLine {
+  kind: PricedKind;
+  count: number;
+  /** Units of 10^-12 dollars for each. */
+  units: bigint;
+  isExact: boolean;
+}
+
+/** Adds up the costs of usage, exactly. */
 export class CostSum {
   #units = 0n;
+  #isKnown = false;
   #pricedTokens = 0;
   #listPricedTokens = 0;
+  #reportedTokens = 0;
+  #assumedTokens = 0;
   #tokens = 0;
 
-  /** Adds the tokens at their price; undefined without one. */
-  add(counts: TokenCounts, price: AppliedPrice | undefined): void {
-    const input = wholeTokens(counts.inputTokens);
-    const output = wholeTokens(counts.outputTokens);
-    this.#tokens += input + output;
+  /** Adds usage at its price; undefined without one. */
+  add(usage: Usage, price: AppliedPrice | undefined): void {
+    const tokens = wholeTokens(usage.inputTokens) + wholeTokens(usage.outputTokens);
+    this.#tokens += tokens;
+    if (usage.reportedCost != null) {
+      this.#isKnown = true;
+      this.#pricedTokens += tokens;
+      this.#reportedTokens += tokens;
+      this.#units += unitsOfCost(usage.reportedCost);
+      return;
+    }
     if (price === undefined) return;
-    this.#pricedTokens += input + output;
-    if (price.origin === 'list') this.#listPricedTokens += input + output;
-    // Clients may report more cached tokens than input tokens.
-    const cacheRead = Math.min(wholeTokens(counts.cacheReadTokens), input);
-    const cacheWrite = Math.min(wholeTokens(counts.cacheWriteTokens), input - cacheRead);
-    const { units } = price;
-    this.#units +=
-      BigInt(input - cacheRead - cacheWrite) * units.input +
-      BigInt(cacheRead) * units.cacheRead +
-      BigInt(cacheWrite) * units.cacheWrite +
-      BigInt(output) * units.output;
+    this.#pricedTokens += tokens;
+    if (price.origin === 'list') this.#listPricedTokens += tokens;
+    for (const { count, units, isExact } of costLines(usage, price)) {
+      this.#isKnown ||= isExact || units > 0n;
+      this.#units += BigInt(count) * units;
+      if (!isExact) this.#assumedTokens += count;
+    }
+  }
+
+  /** Adds what a part of usage costs beyond the count that it is within. */
+  addPart(part: UsagePart, count: number, { priceClass, price }: PartPrice): void {
+    const prices = price?.parsed.of(priceClass);
+    if (prices === undefined) return;
+    const [own, name] = [prices[part], usageParts[part]];
+    const whole = name === undefined ? { units: 0n, isExact: true } : prices[name];
+    this.#isKnown ||= own.units > 0n;
+    this.#units += BigInt(Math.round(count)) * (own.units - whole.units);
+    this.#assumedTokens += count * (Number(whole.isExact) - Number(own.isExact));
   }
 
   addSum(other: CostSum): void {
     this.#units += other.#units;
+    this.#isKnown ||= other.#isKnown;
     this.#pricedTokens += other.#pricedTokens;
     this.#listPricedTokens += other.#listPricedTokens;
+    this.#reportedTokens += other.#reportedTokens;
+    this.#assumedTokens += other.#assumedTokens;
     this.#tokens += other.#tokens;
   }
 
   get cost(): Cost {
     return {
-      cost: this.#pricedTokens === 0 ? null : formatCost(this.#units),
+      cost: this.#isKnown ? formatCost(this.#units) : null,
       pricedTokens: this.#pricedTokens,
       listPricedTokens: this.#listPricedTokens,
+      reportedTokens: this.#reportedTokens,
+      assumedTokens: this.#assumedTokens,
       tokens: this.#tokens,
     };
   }
 }
 
-/** Clients may report fractions of tokens and negative counts. */
+interface PartPrice {
+  readonly priceClass: string;
+  readonly price: AppliedPrice | undefined;
+}
+
+/** The disjoint counts of usage at their prices: each token is in one line. */
+export function costLines(usage: Usage, price: AppliedPrice): CostLine[] {
+  const prices = price.parsed.of(usage.priceClass ?? '');
+  const input = wholeTokens(usage.inputTokens);
+  // Events that 0.1.0 stored may have more cached tokens than input tokens, until they are reprojected.
+  const cacheRead = Math.min(wholeTokens(usage.cacheReadTokens), input);
+  const cacheWrite = Math.min(wholeTokens(usage.cacheWriteTokens), input - cacheRead);
+  const output = wholeTokens(usage.outputTokens);
+  const counts: Partial<Record<PricedKind, number>> = {
+    ...{ input: input - cacheRead - cacheWrite, cacheRead, cacheWrite, output },
+  };
+  for (const part of usagePartNames) {
+    const count = usage.usageParts?.[part];
+    if (count === undefined) continue;
+    counts[part] = count;
+    const whole = usageParts[part];
+    if (whole !== undefined) counts[whole] = (counts[whole] ?? 0) - count;
+  }
+  return Object.entries(counts)
+    .filter(([, count]) => count !== 0)
+    .map(([name, count]) => {
+      // The keys are kinds.
+      const kind = name as PricedKind;
+      return { kind, count, ...prices[kind] };
+    });
+}
+
+/** The same events may have fractions of tokens, and negative counts. */
 function wholeTokens(tokens: number): number {
   return Math.max(0, Math.round(tokens));
+}
+
+/** The sums of a price class in statistics. */
+export interface Slice extends TokenCounts {
+  /** With `+part` at its end the slice counts the units of a part. */
+  readonly priceClass: string;
+  readonly usageUnits: number;
+  readonly reportedCost: string | null;
+}
+
+/** Adds sums of statistics: of all calls, and the slices of those whose price depends on conditions. */
+export function addStatistics(
+  sum: CostSum,
+  all: TokenCounts & { readonly slices?: readonly Slice[] | undefined },
+  price: AppliedPrice | undefined,
+): void {
+  // A chart has hundreds of thousands of sums, and few of them have slices.
+  if (all.slices === undefined) {
+    sum.add(all, price);
+    return;
+  }
+  const rest = pickCounts(all);
+  for (const slice of all.slices) {
+    const [priceClass = '', part] = slice.priceClass.split('+');
+    if (part !== undefined) {
+      // Statistics may have parts that a later version counts.
+      const name = usagePartNames.find((one) => one === part);
+      if (name !== undefined) sum.addPart(name, slice.usageUnits, { priceClass, price });
+      continue;
+    }
+    for (const name of countNames) rest[name] -= slice[name];
+    const { isReported } = parsePriceClass(priceClass);
+    sum.add({ ...slice, priceClass, reportedCost: isReported ? (slice.reportedCost ?? '0') : null }, price);
+  }
+  sum.add(rest, price);
+}
+
+const countNames = ['inputTokens', 'outputTokens', 'cacheReadTokens', 'cacheWriteTokens'] as const;
+
+function pickCounts({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: TokenCounts) {
+  return { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens };
 }

@@ -1,10 +1,12 @@
+import { costDecimals } from '../../event/usage/reported-cost.ts';
+
 /** Exact decimals: amounts of money are never binary floating-point numbers. */
 
 /** Digits after the decimal point of a price, in US dollars per million tokens. */
 export const priceDecimals = 6;
 
-/** Digits after the decimal point of a cost: a price is per million tokens, so a cost has six more. */
-const costDecimals = priceDecimals + 6;
+/** A factor of 1 in the units of {@link unitsOf}. */
+export const priceScale = 10n ** BigInt(priceDecimals);
 
 /** Digits before the decimal point of a price. */
 const wholeDigitsMax = 9;
@@ -20,6 +22,12 @@ export function isPrice(text: string): boolean {
 export function unitsOf(price: string): bigint {
   const [whole = '0', decimals = ''] = price.split('.');
   return BigInt(whole + decimals.slice(0, priceDecimals).padEnd(priceDecimals, '0'));
+}
+
+/** The units of 10^-12 dollars of a cost, the inverse of {@link formatCost}. */
+export function unitsOfCost(cost: string): bigint {
+  const [whole = '0', decimals = ''] = cost.split('.');
+  return BigInt(whole + decimals.slice(0, costDecimals).padEnd(costDecimals, '0'));
 }
 
 /** A cost in dollars as a decimal, without trailing zeros: `0.0125`. */

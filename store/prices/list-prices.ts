@@ -3,7 +3,7 @@ import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Database, Transaction } from '../db/database.ts';
 import { listPrices } from '../db/schema.ts';
 import { nameOf } from '../db/statement.ts';
-import type { ListPrice } from './list-price.ts';
+import { isSamePrice, type ListPrice } from './list-price.ts';
 import { candidateNames, findByName } from './model-names.ts';
 import type { PriceList } from './price-list.ts';
 import type { ModelPrice } from './prices.ts';
@@ -16,12 +16,10 @@ export interface ImportedPrices {
   /** Models without a list price before. The price holds for all time. */
   added: ListPrice[];
   /** Models whose price changed. The new price holds from the day of the list on. */
-  changed: (ListPrice & { before: Pick<ListPrice, (typeof kinds)[number]> })[];
+  changed: (ListPrice & { before: Omit<ListPrice, 'model'> })[];
   unchanged: number;
   older: number;
 }
-
-const kinds = ['input', 'output', 'cacheRead', 'cacheWrite'] as const;
 
 /** Stores the prices of a list. Models that it does not name keep their prices. Safe to repeat. */
 export async function importListPrices(
@@ -40,12 +38,12 @@ export async function importListPrices(
       written.push({ ...price, source, listedOn: day, validFrom: allTime });
     } else if (day < stored.listedOn) {
       result.older += 1;
-    } else if (kinds.every((kind) => isEqual(price[kind], stored[kind]))) {
+    } else if (isSamePrice(price, stored)) {
       result.unchanged += 1;
       if (day > stored.listedOn) written.push({ ...stored, source, listedOn: day });
     } else {
-      const { input, output, cacheRead, cacheWrite, validFrom } = stored;
-      result.changed.push({ ...price, before: { input, output, cacheRead, cacheWrite } });
+      const { input, output, cacheRead, cacheWrite, rates, validFrom } = stored;
+      result.changed.push({ ...price, before: { input, output, cacheRead, cacheWrite, rates } });
       // A second list of the same day corrects the first.
       const isCorrection = stored.listedOn === day;
       written.push({ ...price, source, listedOn: day, validFrom: isCorrection ? validFrom : day });
@@ -59,13 +57,14 @@ async function upsert(
   database: Database | Transaction,
   rows: (typeof listPrices.$inferInsert)[],
 ): Promise<void> {
-  const { model, validFrom, input, output, cacheRead, cacheWrite, source, listedOn } = listPrices;
+  const { model, validFrom, input, output, cacheRead, cacheWrite, rates, source, listedOn } = listPrices;
   const excluded = (column: PgColumn) => sql`excluded.${nameOf(column)}`;
   const set = {
     input: excluded(input),
     output: excluded(output),
     cacheRead: excluded(cacheRead),
     cacheWrite: excluded(cacheWrite),
+    rates: excluded(rates),
     source: excluded(source),
     listedOn: excluded(listedOn),
   };
@@ -73,11 +72,6 @@ async function upsert(
     .insert(listPrices)
     .values(rows)
     .onConflictDoUpdate({ target: [model, validFrom], set });
-}
-
-/** Decimals are equal as numbers: `2.50` and `2.5`. */
-function isEqual(a: string | null, b: string | null): boolean {
-  return a === null || b === null ? a === b : Number(a) === Number(b);
 }
 
 /** A list price, with its source and the last day on which it was listed. */

@@ -1,6 +1,9 @@
+import { inputBounds } from '../../event/usage/price-class.ts';
+import type { UsagePart } from '../../event/usage/usage-parts.ts';
 import { priceDecimals } from './decimal.ts';
-import type { ListPrice } from './list-price.ts';
+import { isSamePrice, type ListPrice } from './list-price.ts';
 import { findByName, releaseName, undatedName } from './model-names.ts';
+import type { Rates } from './rates.ts';
 
 /** LiteLLM's names of those who sell their own models. Events name these without LiteLLM's prefix: `grok-4`, not `xai/grok-4`. */
 const makers = [
@@ -26,7 +29,7 @@ const clouds = [
   'vertex_ai-language-models',
 ];
 
-const modes = ['chat', 'completion', 'responses'];
+const modes = ['chat', 'completion', 'responses', 'realtime'];
 
 interface Entry {
   readonly price: ListPrice;
@@ -34,8 +37,8 @@ interface Entry {
 }
 
 /**
- * Reads LiteLLM's `model_prices_and_context_window.json`: the prices per token of the known providers' text models. Prices that depend on
- * the length of the prompt, on batches or on priority are not read. Names that {@link findByName} leads to an equal price are left out.
+ * Reads LiteLLM's `model_prices_and_context_window.json`: the prices per token of the known providers' text models, by kind, tier
+ * and size of the input. Names that {@link findByName} leads to an equal price are left out.
  */
 export function readLiteLlm(file: Readonly<Record<string, unknown>>): ListPrice[] {
   // The shortest name first: `anthropic.claude-…` is the common price, `us.anthropic.claude-…` that of a region.
@@ -54,7 +57,7 @@ export function readLiteLlm(file: Readonly<Record<string, unknown>>): ListPrice[
   for (const price of [...byName.values()].toSorted((a, b) => compareLengths(b, a))) {
     byName.delete(price.model);
     const other = findByName(byName, price.model);
-    if (other === undefined || !isEqual(price, other)) byName.set(price.model, price);
+    if (other === undefined || !isSamePrice(price, other)) byName.set(price.model, price);
   }
   return [...byName.values()].toSorted((a, b) => (a.model < b.model ? -1 : 1));
 }
@@ -70,7 +73,55 @@ function readEntry(model: string, value: unknown): Entry[] {
   if (input === null || output === null || (input === '0' && output === '0')) return [];
   const cacheRead = perMillion(entry.cache_read_input_token_cost);
   const cacheWrite = perMillion(entry.cache_creation_input_token_cost);
-  return [{ price: { model, input, output, cacheRead, cacheWrite }, isOfMaker }];
+  return [{ price: { model, input, output, cacheRead, cacheWrite, rates: readRates(entry) }, isOfMaker }];
+}
+
+/** LiteLLM's names of kinds; those with a life come before the ones that they begin with. */
+const kindNames: readonly (readonly [string, 'input' | 'output' | 'cacheRead' | 'cacheWrite' | UsagePart])[] =
+  [
+    ['cache_creation_input_token_cost_above_12hr', 'cacheWriteHalfDay'],
+    ['cache_creation_input_token_cost_above_1hr', 'cacheWriteHour'],
+    ['cache_creation_input_token_cost', 'cacheWrite'],
+    ['cache_read_input_token_cost', 'cacheRead'],
+    ['cache_read_input_audio_token_cost', 'audioCacheRead'],
+    ['cache_read_input_image_token_cost', 'imageCacheRead'],
+    ['input_cost_per_token', 'input'],
+    ['input_cost_per_audio_token', 'audioInput'],
+    ['input_cost_per_image_token', 'imageInput'],
+    ['output_cost_per_token', 'output'],
+    ['output_cost_per_audio_token', 'audioOutput'],
+    ['output_cost_per_image_token', 'imageOutput'],
+  ];
+const condition = /^(?:_above_(\d+)k_tokens)?(?:_(batches|priority|flex|fast|ultrafast))?$/;
+
+function readRates(entry: Readonly<Record<string, unknown>>): Rates {
+  const rates: Rates = {};
+  for (const [name, value] of Object.entries(entry)) {
+    const [prefix = '', kind] = kindNames.find(([own]) => name.startsWith(own)) ?? [];
+    const found = kind === undefined ? null : condition.exec(name.slice(prefix.length));
+    const price = perMillion(value);
+    if (kind === undefined || found === null || price === null) continue;
+    const bound = Number(found[1] ?? 0) * 1_000;
+    const tier = found[2]?.replace('batches', 'batch');
+    if (bound > 0 && !inputBounds.some((one) => one === bound)) continue;
+    const key = [kind, ...(tier === undefined ? [] : [tier]), ...(bound === 0 ? [] : [`>${bound}`])].join(
+      ' ',
+    );
+    if (!['input', 'output', 'cacheRead', 'cacheWrite'].includes(key)) rates[key] = price;
+  }
+  const searches = memberOf(entry.search_context_cost_per_query, 'search_context_size_medium');
+  if (searches !== null) rates.webSearches = searches;
+  for (const word of ['us', 'fast']) {
+    const factor = memberOf(entry.provider_specific_entry, word);
+    if (factor !== null) rates[`factor ${word}`] = String(Number(factor) / 1_000_000);
+  }
+  return rates;
+}
+
+function memberOf(value: unknown, name: string): string | null {
+  return typeof value === 'object' && value !== null && name in value
+    ? perMillion(value[name as keyof typeof value])
+    : null;
 }
 
 /** Dollars per million tokens as a decimal, from a floating-point number of dollars per token. */
@@ -82,8 +133,4 @@ function perMillion(perToken: unknown): string | null {
 /** Of names of equal length the later date comes first. */
 function compareLengths(a: ListPrice, b: ListPrice): number {
   return a.model.length - b.model.length || (a.model > b.model ? -1 : 1);
-}
-
-function isEqual(a: ListPrice, b: ListPrice): boolean {
-  return (['input', 'output', 'cacheRead', 'cacheWrite'] as const).every((kind) => a[kind] === b[kind]);
 }

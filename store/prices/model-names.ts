@@ -5,15 +5,17 @@ const region = /^(us|eu|uk|apac|au|jp|ca|sa|il|global|us-gov)\./;
 const vendor = /^(anthropic|amazon|cohere|deepseek|meta|mistral|moonshotai?|openai|qwen|writer|zai)\./;
 /** The version that Bedrock appends (`-v1:0`), and the one of Vertex (`@default`). */
 const cloudVersion = /(-v\d+(:\d+)*|:\d+|@default)$/;
+/** How OpenRouter is asked to route, and Claude Code to size the context: `gpt-4o:nitro`, `claude-sonnet-4-5[1m]`. */
+const variant = /(:(nitro|floor|exacto|extended|online|beta|thinking)|\[[a-z0-9]+\])$/;
 const release = /([-@]\d{4}-\d\d-\d\d|[-@]20\d{6}|-latest)$/;
 
 /**
  * The names under which a price list may have a model, the most exact first: the name itself, then without what routers and clouds put
- * before it (`models/`, `openrouter/openai/`, `us.anthropic.`), then without the version of a cloud, then without a date or `-latest`.
+ * before it (`models/`, `openrouter/openai/`, `us.anthropic.`) and in its usual spelling, then without the version of a cloud, then without a date or `-latest`.
  * A date is removed last, because dated releases of a model can have prices of their own.
  */
 export function candidateNames(model: string): string[] {
-  const whole = withoutTuning(model.toLowerCase());
+  const whole = withoutTuning(model.toLowerCase()).replace(variant, '');
   const parts = whole.split('/').slice(-partsMax);
   const tails = parts.map((_, at) => parts.slice(at).join('/'));
   const stems = unique([
@@ -21,6 +23,7 @@ export function candidateNames(model: string): string[] {
     ...tails,
     ...tails.map((tail) => tail.replace(region, '')),
     ...tails.map(withoutVendor),
+    ...tails.map((tail) => usualName(withoutVendor(tail))),
   ]);
   const versionless = unique(stems.map((name) => name.replace(cloudVersion, '')));
   const undated = versionless.map(undatedName);
@@ -51,6 +54,11 @@ function withoutTuning(model: string): string {
 
 function withoutVendor(name: string): string {
   return name.replace(region, '').replace(vendor, '');
+}
+
+/** Azure writes `gpt-35-turbo`, OpenRouter `claude-sonnet-4.5`. */
+function usualName(name: string): string {
+  return name.startsWith('claude') ? name.replace(/(\d)\.(\d)/, '$1-$2') : name.replace(/^gpt-35/, 'gpt-3.5');
 }
 
 function unique(names: readonly string[]): string[] {

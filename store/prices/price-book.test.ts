@@ -14,6 +14,7 @@ const price = (changes: Partial<ListedPrice>): ListedPrice => ({
     output: '2',
     cacheRead: null,
     cacheWrite: null,
+    rates: {},
   },
   ...changes,
 });
@@ -67,5 +68,8 @@ test('more cached tokens than input cost no more than the input, and tokens with
   const counts = { inputTokens: 10, outputTokens: 1, cacheReadTokens: 12, cacheWriteTokens: 3 };
   sum.add(counts, book.priceAt('m', 0));
   sum.add(counts, undefined);
-  expect(sum.cost).toEqual({ cost: '0.000007', pricedTokens: 11, listPricedTokens: 0, tokens: 22 });
+  expect(sum.cost).toEqual({
+    cost: '0.000007',
+    ...{ pricedTokens: 11, listPricedTokens: 0, reportedTokens: 0, assumedTokens: 0, tokens: 22 },
+  });
 });

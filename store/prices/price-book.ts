@@ -2,17 +2,15 @@ import { and, gt, lte } from 'drizzle-orm';
 import { type PgColumn, union } from 'drizzle-orm/pg-core';
 import type { Database } from '../db/database.ts';
 import { listPrices as listedPrices, modelPrices } from '../db/schema.ts';
-import { unitsOf } from './decimal.ts';
 import { readListPrices, type SourcedPrice } from './list-prices.ts';
-import { appliesTo, type ListedPrice, listPrices, type ModelPrice } from './prices.ts';
+import { appliesTo, type ListedPrice, listPrices } from './prices.ts';
+import { ParsedPrices } from './rates.ts';
 
-/** The price of a model, who set it, and its units of 10^-12 dollars for each token. */
-export type AppliedPrice = { readonly units: Readonly<Record<TokenKind, bigint>> } & (
+/** The price of a model, who set it, and its parsed prices. */
+export type AppliedPrice = { readonly parsed: ParsedPrices } & (
   | (ListedPrice & { readonly origin: 'space' | 'operator' })
   | (SourcedPrice & { readonly origin: 'list' })
 );
-
-type TokenKind = 'input' | 'output' | 'cacheRead' | 'cacheWrite';
 
 /** The price of a model from a time on, until the next period of the model. */
 export interface PricePeriod {
@@ -72,9 +70,9 @@ function toPeriods(set: readonly ListedPrice[], listed: readonly SourcedPrice[])
     ...set.map((price) => ({
       ...price,
       origin: price.spaceId === null ? ('operator' as const) : ('space' as const),
-      units: unitsOfPrice(price),
+      parsed: new ParsedPrices(price),
     })),
-    ...listed.map((price) => ({ ...price, origin: 'list' as const, units: unitsOfPrice(price) })),
+    ...listed.map((price) => ({ ...price, origin: 'list' as const, parsed: new ParsedPrices(price) })),
   ];
   const valid: Partial<Record<AppliedPrice['origin'], AppliedPrice>> = {};
   const periods: PricePeriod[] = [];
@@ -88,16 +86,6 @@ function toPeriods(set: readonly ListedPrice[], listed: readonly SourcedPrice[])
     periods.push({ fromMs, price: applied });
   }
   return periods;
-}
-
-/** Without cache prices, cached tokens cost as much as input: providers charge for them, so omitting them would understate the cost. */
-function unitsOfPrice({ input, output, cacheRead, cacheWrite }: ModelPrice): AppliedPrice['units'] {
-  return {
-    input: unitsOf(input),
-    output: unitsOf(output),
-    cacheRead: unitsOf(cacheRead ?? input),
-    cacheWrite: unitsOf(cacheWrite ?? input),
-  };
 }
 
 /**

@@ -182,10 +182,11 @@ function costOf({ type, usage, name, startTimeMs }: Values, rates: readonly Cost
   };
   const cacheRead = take(inputTokenDetails?.cacheReadTokens);
   const cacheWrite = take(inputTokenDetails?.cacheWriteTokens);
-  const cached = cacheRead * rate.cacheRead + cacheWrite * rate.cacheWrite;
+  const price = (name: 'input' | 'cacheRead' | 'cacheWrite' | 'output') => Number(rate[name]) / 1e6;
+  const cached = cacheRead * price('cacheRead') + cacheWrite * price('cacheWrite');
   // Rounded, since the parts are added in another order than by Weir.
   return Number(
-    ((left * rate.input + cached + Math.max(0, outputTokens ?? 0) * rate.output) / 1e6).toFixed(12),
+    ((left * price('input') + cached + Math.max(0, outputTokens ?? 0) * price('output')) / 1e6).toFixed(12),
   );
 }
 

@@ -19,6 +19,8 @@ export type PredicateRow = Pick<
 > &
   ComparedNumbers;
 
+type CountName = Exclude<keyof ComparedNumbers, 'usageParts' | 'priceClass' | 'reportedCost'>;
+
 export type EventPredicate = (row: PredicateRow) => boolean;
 
 /** Columns that predicates use and lists do not show. Each is read only when one of the filters needs it. */
@@ -29,8 +31,14 @@ export function predicateColumns(filters: readonly EventFilter[]) {
   const hasNumbers = filters.some(({ comparisons = [] }) =>
     comparisons.some(({ measure }) => measure !== 'duration'),
   );
-  const number = (name: keyof ComparedNumbers) =>
+  const number = (name: CountName) =>
     sql<number | null>`${hasNumbers ? comparedNumbers[name] : sql`NULL::float8`}`.as(`predicate_${name}`);
+  const pricing = <Name extends Exclude<keyof ComparedNumbers, CountName>>(name: Name) =>
+    sql<
+      ComparedNumbers[Name]
+    >`${hasNumbers ? comparedNumbers[name] : sql`NULL::${sql.raw(events[name].getSQLType())}`}`.as(
+      `predicate_${name}`,
+    );
   return {
     attributes: sql<PredicateRow['attributes']>`${hasAttributes ? events.attributes : sql`NULL::json`}`.as(
       'attributes',
@@ -40,6 +48,9 @@ export function predicateColumns(filters: readonly EventFilter[]) {
     cachedInput: number('cachedInput'),
     cachingInput: number('cachingInput'),
     output: number('output'),
+    usageParts: pricing('usageParts'),
+    priceClass: pricing('priceClass'),
+    reportedCost: pricing('reportedCost'),
   };
 }
 

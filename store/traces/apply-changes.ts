@@ -15,8 +15,6 @@ export interface NodeChange {
   readonly agentId?: string | undefined;
   readonly threadId?: string | undefined;
   readonly userId?: string | undefined;
-  /** Of the event that it is after the change. */
-  readonly reasoningTokens?: number | null | undefined;
   /** Its event is removed. */
   readonly isRemoved?: boolean;
   /** It is no longer merged into an event. */
@@ -32,7 +30,6 @@ export type EventFill = EventKey & Omit<NodeChange, 'traceId' | 'spanId' | 'merg
 export type ReplacedEvent = Omit<EventRow, 'spaceId' | 'receivedAt' | 'attributes'> & {
   /** As JSON text: a number may have more digits than a double. */
   attributes: string | null;
-  reasoningTokens: number | null;
 };
 
 /** An event that is removed, and its span. */
@@ -61,7 +58,6 @@ export interface Measure
     EventRow,
     'id' | 'type' | 'name' | 'source' | 'state' | 'agentId' | 'startTimeMs' | 'durationMs'
   > {
-  readonly reasoningTokens: number | null;
   readonly sign: 1 | -1;
   /** Whether it is counted by type, name and source, too. All are counted by agent. */
   readonly isByName: boolean;

@@ -11,7 +11,7 @@ const key = { traceId, id, segmentId };
 const { spaceId: _space, receivedAt: _received, ...own } = getTableColumns(events);
 export const ofEvent = own;
 const { attributes: _attributes, ...withoutAttributes } = ofEvent;
-const { reasoningTokens, mergedEventId } = traceNodes;
+const { mergedEventId } = traceNodes;
 
 /** The columns of each parameter, by the names of members. Those that no table has are texts. */
 export const columns = {
@@ -25,7 +25,6 @@ export const columns = {
     traceId,
     spanId: traceNodes.spanId,
     ...context,
-    reasoningTokens,
     mergedEventId,
     isRemoved: 'is_removed',
     isDropped: 'is_dropped',
@@ -51,12 +50,15 @@ export const columns = {
     agentId,
     startTimeMs: events.startTimeMs,
     durationMs: events.durationMs,
-    reasoningTokens,
+    reasoningTokens: events.reasoningTokens,
     inputTokens: events.inputTokens,
     outputTokens: events.outputTokens,
     totalTokens: events.totalTokens,
     cacheReadTokens: events.cacheReadTokens,
     cacheWriteTokens: events.cacheWriteTokens,
+    usageParts: events.usageParts,
+    priceClass: events.priceClass,
+    reportedCost: events.reportedCost,
     sign: 'sign',
     isByName: 'is_by_name',
   },

@@ -19,7 +19,7 @@ import { columns, context, ofEvent, rowsOf } from './change-parameters.ts';
  */
 
 const { id, segmentId, traceId } = events;
-const { reasoningTokens, mergedEventId, removedEventId } = traceNodes;
+const { mergedEventId, removedEventId } = traceNodes;
 
 const space = sql`${sql.placeholder('space')}::uuid`;
 const kept = (column: PgColumn) => sql`kept.${nameOf(column)}`;
@@ -89,7 +89,6 @@ function noteResolved(): SQL {
 function changeContexts(): SQL {
   return sql`, changed_nodes AS (
   UPDATE ${traceNodes} AS kept SET ${filled},
-    ${nameOf(reasoningTokens)} = coalesce(${change(reasoningTokens)}, ${kept(reasoningTokens)}),
     ${nameOf(mergedEventId)} = CASE WHEN NOT coalesce(change.is_dropped, false)
       THEN coalesce(${change(mergedEventId)}, ${kept(mergedEventId)}) END,
     ${nameOf(traceNodes.eventId)} = CASE WHEN NOT coalesce(change.is_removed, false) THEN ${kept(traceNodes.eventId)} END,
@@ -177,7 +176,7 @@ function removeSegments(): SQL {
 
 /** Adds the measures of changed events to the statistics. */
 function countChanges(isWhole: boolean): SQL {
-  const rows: CountedRows = { from: 'measured', isSigned: true };
+  const rows: CountedRows = { from: sql`measured`, isSigned: true };
   return sql`, measured AS (
   SELECT ${space} AS ${nameOf(events.spaceId)}, change.* FROM ${rowsOf('measures', columns.measure)}
   WHERE ${change(id)} IN (${changedIds(isWhole)})

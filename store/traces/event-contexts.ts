@@ -52,8 +52,7 @@ export async function findContexts(
     if (Object.keys(values).length === 0) continue;
     addTerms(segments, spaceId, row, values);
     fills.push({ ...values, id: row.id, segmentId: row.segmentId, traceId: node.traceId });
-    const { reasoningTokens } = node;
-    const measure = { ...row, reasoningTokens, isByName: false };
+    const measure = { ...row, isByName: false };
     // An event without an agent is not in the statistics by agent.
     if (values.agentId === undefined) continue;
     if (row.agentId !== null) measures.push({ ...measure, sign: -1 });

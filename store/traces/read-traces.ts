@@ -14,7 +14,6 @@ export interface StoredNode extends SpanNode {
   readonly usageKey: string | null;
   readonly startTimeMs: number;
   readonly endTimeMs: number;
-  readonly reasoningTokens: number | null;
 }
 
 /** All spans of a trace at one time. */

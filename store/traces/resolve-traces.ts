@@ -109,8 +109,6 @@ function changeMergedNodes(
   for (const { call, outer, dropped } of groups) {
     const own = replacedById.get(call?.eventId ?? '');
     if (call !== undefined && own !== undefined) {
-      const { reasoningTokens } = own;
-      add({ traceId: call.traceId, spanId: call.spanId, reasoningTokens });
       for (const { traceId, spanId } of dropped) add({ traceId, spanId, isDropped: true });
     }
     const mergedEventId = call?.eventId ?? undefined;

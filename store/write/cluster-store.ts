@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { PgDialect } from 'drizzle-orm/pg-core';
-import { columnTypes, countedColumnNames } from '../../event/columns.ts';
+import { columnTypes } from '../../event/columns.ts';
 import type { Part } from '../../platform/queue/group.ts';
 import type { Sql } from '../db/connect.ts';
 import { commitCounters, deletedSpaces } from '../db/schema.ts';
@@ -23,7 +23,7 @@ import {
   unfoldIncoming,
   unfoldParts,
 } from './statement-parts.ts';
-import { countByAgent, countByName } from './statistics/statistics.ts';
+import { countByAgent, countByName, countBySlice } from './statistics/statistics.ts';
 
 /**
  * Stores parts on a Citus cluster as the store statement does (statement.ts), in one transaction of several
@@ -50,9 +50,11 @@ const counted = (more = sql``) =>
   fromEvents(['startTimeMs'], sql`, stored_parts AS MATERIALIZED (${countParts()})${more}`);
 
 const tokens = ['inputTokens', 'outputTokens', 'totalTokens', 'cacheReadTokens', 'cacheWriteTokens'] as const;
-const measured = ['startTimeMs', 'durationMs', 'state', ...tokens, ...countedColumnNames] as const;
+const measured = ['startTimeMs', 'durationMs', 'state', ...tokens, 'reasoningTokens'] as const;
+const priced = ['priceClass', 'usageParts', 'reportedCost'] as const;
 
 const [byName, byAgent] = [countByName('name_counts'), countByAgent('agent_counts')];
+const bySlice = countBySlice('slice_counts');
 const byNameSource = fromEvents(
   [...new Set<UnfoldedName>([...measured, 'type', 'name', 'source'])],
   sql`, name_counts AS MATERIALIZED (${byName.counts})`,
@@ -60,6 +62,10 @@ const byNameSource = fromEvents(
 const byAgentSource = fromEvents(
   [...new Set<UnfoldedName>([...measured, 'agentId'])],
   sql`, agent_counts AS MATERIALIZED (${byAgent.counts})`,
+);
+const bySliceSource = fromEvents(
+  [...new Set<UnfoldedName>([...measured, ...priced, 'type', 'name', 'source'])],
+  sql`, slice_counts AS MATERIALIZED (${bySlice.counts})`,
 );
 const commitNumber = sql`, commit_number AS (
   SELECT * FROM unnest(${arrayParameter(numbered.spaceIds, columnTypes.id)}, ${arrayParameter(numbered.numbers, 'bigint')})
@@ -80,6 +86,8 @@ const insertRest: readonly CompiledStatement[] = [
   byName.byHours(byNameSource),
   byAgent.byMinute(byAgentSource),
   byAgent.byHours(byAgentSource),
+  bySlice.byMinute(bySliceSource),
+  bySlice.byHours(bySliceSource),
   insertSegments(counted()),
 ].map(compileStatement);
 

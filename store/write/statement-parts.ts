@@ -1,13 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
-import {
-  type CountedColumnName,
-  columnInDatabase,
-  columnTypes,
-  countedColumnNames,
-  type StoredColumnName,
-  storedColumnNames,
-} from '../../event/columns.ts';
+import { type ColumnName, columnInDatabase, columnNames, columnTypes } from '../../event/columns.ts';
 import {
   commitCounters,
   eventIds,
@@ -32,13 +25,12 @@ import { addTo } from './statistics/statistics.ts';
 const ofPart = [events.spaceId, events.segmentId, events.receivedAt];
 export const idKey = namesOf([eventIds.spaceId, eventIds.id]);
 
-export type UnfoldedName = Exclude<StoredColumnName, 'id'> | CountedColumnName;
+export type UnfoldedName = Exclude<ColumnName, 'id'>;
 
 /** The columns of events besides their ids, which come first. */
-export const unfoldedNames: readonly UnfoldedName[] = [
-  ...storedColumnNames.filter((name) => name !== parameterNames.id),
-  ...countedColumnNames,
-];
+export const unfoldedNames: readonly UnfoldedName[] = columnNames.filter(
+  (name) => name !== parameterNames.id,
+);
 
 export function unfoldParts(): SQL {
   return sql`
@@ -109,7 +101,7 @@ export function countParts(): SQL {
 
 /** @param where whether to store them at all. */
 export function insertEvents(source = sql``, where = sql``): SQL {
-  const stored = namesOf([...ofPart, ...storedColumnNames.map((name) => events[name])]);
+  const stored = namesOf([...ofPart, ...columnNames.map((name) => events[name])]);
   return sql`
   INSERT INTO ${events} (${stored})
   ${source} SELECT ${stored} FROM new_events ${where}

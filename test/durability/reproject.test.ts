@@ -15,6 +15,7 @@ import { type Database, openDatabase } from '../../store/db/database.ts';
 import { events } from '../../store/db/schema.ts';
 import type { EventFilter } from '../../store/read/event-filter.ts';
 import { readEventPage } from '../../store/read/event-page.ts';
+import { foldStatistics } from '../../store/write/statistics/deltas.ts';
 import { insertParts } from '../../store/write/store.ts';
 import { runWeir } from '../support/cli/command-line.ts';
 import { inheritedEnvironment } from '../support/run/inherited-environment.ts';
@@ -45,7 +46,7 @@ function makeEvent(i: number) {
     outputTokens: 2 * i,
     totalTokens: 3 * i,
     ...(i % 4 === 0 && {
-      inputTokenDetails: { cacheReadTokens: i, cacheWriteTokens: 1 },
+      inputTokenDetails: { cacheReadTokens: i, cacheWriteTokens: 1, cacheWriteHourTokens: 1 },
       outputTokenDetails: { reasoningTokens: 7 },
     }),
   };
@@ -54,6 +55,8 @@ function makeEvent(i: number) {
     input: { prompt: `prompt ${i}` },
     output: { response: 'x' },
     usage: tokens,
+    ...(i % 5 === 0 && { serviceTier: 'priority' }),
+    ...(i % 7 === 0 && { cost: { total: i, currency: 'USD' } }),
   };
   const changes = {
     startTimeMs: 1_760_000_000_000 + i * 7_000,
@@ -79,6 +82,47 @@ function makeEvent(i: number) {
 const requests = (from: number, to: number) =>
   Array.from({ length: (to - from) / 3 }, (_, n) => [0, 1, 2].map((i) => makeEvent(from + 3 * n + i)));
 const renamed = (batch: Record<string, unknown>[]) => batch.map((event) => ({ ...event, id: randomUUID() }));
+
+/** A part as 0.1.0 queued it, which counted what was sent. */
+function asStoredBefore(batch: Record<string, unknown>[]) {
+  const part = partOf(old, batch);
+  const usages = batch.map(
+    (event) => (event as { properties: { llm?: { usage: SentUsage } } }).properties.llm?.usage,
+  );
+  const listOf = (pick: (usage: SentUsage) => number | undefined) =>
+    usages.map((usage) => (usage && pick(usage)) ?? 'NULL').join();
+  Object.assign(part.columns ?? {}, {
+    inputTokens: listOf((usage) => usage.inputTokens),
+    cacheReadTokens: listOf((usage) => usage.inputTokenDetails?.cacheReadTokens),
+    ...{ usageParts: '', priceClass: '', reportedCost: '' },
+  });
+  return part;
+}
+
+interface SentUsage {
+  readonly inputTokens: number;
+  readonly inputTokenDetails?: { readonly cacheReadTokens: number };
+}
+
+/** All that statistics have of a space, but for rows without anything in them. */
+const statisticsOf = async (spaceId: string) => {
+  while ((await foldStatistics(database)) > 0);
+  return Promise.all(
+    [
+      'event_stats',
+      'event_stats_rollups',
+      'agent_stats',
+      'agent_stats_rollups',
+      'slice_stats',
+      'slice_stats_rollups',
+    ].map((table) =>
+      sql.unsafe(`
+        SELECT to_jsonb(stats) - '{space_id,latency}'::text[] AS row FROM ${table} AS stats
+        WHERE space_id = '${spaceId}' AND (events > 0 OR num_nonnulls(input_tokens, output_tokens, total_tokens) > 0 OR coalesce(to_jsonb(stats) ->> 'usage_units', '0') <> '0')
+        ORDER BY 1`),
+    ),
+  );
+};
 
 /** The columns of a space's events, except ids. */
 const columnsOf = (spaceId: string) => sql`
@@ -108,9 +152,10 @@ test('outdated segments get current columns and terms while a writer runs, and a
   ])
     await sql.unsafe(`INSERT INTO spaces (id, name) VALUES ('${id}', '${name}')`);
   const stored = requests(3, 363);
-  for (const batch of stored) await insertParts(database, [partOf(old, batch)]);
+  for (const batch of stored) await insertParts(database, [asStoredBefore(batch)]);
   // Simulates an older version without some columns and terms.
-  await sql`UPDATE events SET error_code = NULL, attributes = NULL, agent_group_id = NULL`;
+  await sql`UPDATE events SET error_code = NULL, attributes = NULL, agent_group_id = NULL,
+    cache_read_tokens = NULL, cache_write_tokens = NULL, reasoning_tokens = NULL`;
   await sql`UPDATE segments SET terms = ${`{${inSpace(old, [anyTerm]).join()}}`}, projection = ${projectionVersion - 1}`;
   // One event is erased first.
   await using server = await startNats();
@@ -178,6 +223,10 @@ test('outdated segments get current columns and terms while a writer runs, and a
 
   // The erased event has not come back.
   expect(await sql`SELECT FROM events WHERE id = ${String(gone?.id)}`).toHaveLength(0);
+
+  // Statistics are those of the current version. They count the erased event, too.
+  if (gone !== undefined) await insertParts(database, [partOf(fresh, renamed([gone]))]);
+  expect(await statisticsOf(old)).toEqual(await statisticsOf(fresh));
 
   // A second run has nothing to do.
   const again = await runWeir(['reproject'], { DATABASE_URL: url });

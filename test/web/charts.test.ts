@@ -48,7 +48,15 @@ test('the axis of a wide chart labels each day once', async () => {
   await setPrice(
     system.pipeline.database,
     { spaceId, actor: operator },
-    { model: 'm', validFrom: '1970-01-01', input: '1', output: '1', cacheRead: null, cacheWrite: null },
+    {
+      model: 'm',
+      validFrom: '1970-01-01',
+      input: '1',
+      output: '1',
+      cacheRead: null,
+      cacheWrite: null,
+      rates: {},
+    },
   );
   await system.send(apiKey, calls('m', 5, 50 * hourMs));
   await page.getByRole('heading', { name: 'Recent events' }).waitFor();

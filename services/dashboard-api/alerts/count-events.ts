@@ -1,15 +1,21 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { addedNumberMax } from '../../../event/limits.ts';
+import { sumParts } from '../../../event/usage/usage-parts.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { events } from '../../../store/db/schema.ts';
+import type { Usage } from '../../../store/prices/cost-sum.ts';
+import { listParts } from '../../../store/read/activity/activity-summary.ts';
 import { matchTime, matchValues } from '../../../store/read/event-filter.ts';
 import { sketchElement } from '../../../store/write/latency-sketch.ts';
 import type { Cell } from '../charts/read-cells.ts';
 import type { AlertFilter } from './rule.ts';
 
 /** The sums of one bucket, and of one model if they are grouped. */
-export type SeriesCell = Omit<Cell, 'reasoningTokens'>;
+export type SeriesCell = Omit<Cell, 'reasoningTokens'> | EventSums;
+
+/** The sums of events with the same price class. */
+type EventSums = Omit<Cell, 'reasoningTokens' | 'slices'> & Usage & { readonly priceClass: string | null };
 
 export interface CountQuery {
   readonly filter: AlertFilter;
@@ -26,13 +32,13 @@ export async function countEvents(
   database: Database,
   spaceId: string,
   { filter, startMs, endMs, stepMs, byModel, withDurations }: CountQuery,
-): Promise<SeriesCell[]> {
+): Promise<EventSums[]> {
   const { attributeKey, attributeValue, ...columns } = filter;
   const attributes =
     attributeKey === undefined || attributeValue === undefined
       ? []
       : [{ key: attributeKey, value: attributeValue }];
-  return database
+  const rows = await database
     .select({
       bucket: sql<number>`floor((${events.startTimeMs} - ${startMs}) / ${stepMs})::integer`,
       group: byModel ? sql<string>`coalesce(${events.name}, '')` : sql<string>`''`,
@@ -42,6 +48,9 @@ export async function countEvents(
       outputTokens: clampedSum(events.outputTokens),
       cacheReadTokens: clampedSum(events.cacheReadTokens),
       cacheWriteTokens: clampedSum(events.cacheWriteTokens),
+      priceClass: byModel ? sql<string | null>`${events.priceClass}` : sql<null>`NULL::text`,
+      reportedCost: sql<string | null>`sum(${events.reportedCost})::text`,
+      usageParts: listParts(events.usageParts),
       latency: withDurations ? sql<Buffer>`array_send(array_agg(${sketchElement}))` : sql<Buffer>`''::bytea`,
     })
     .from(events)
@@ -52,7 +61,8 @@ export async function countEvents(
         matchValues({ ...columns, attributes, ...(byModel && { type: 'llm' as const }) }),
       ),
     )
-    .groupBy(sql`1`, sql`2`);
+    .groupBy(sql`1`, sql`2`, events.priceClass);
+  return rows.map((row) => ({ ...row, usageParts: sumParts(row.usageParts) }));
 }
 
 /** With the bounds of the statistics. */

@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm';
 import { readUsage } from '../../../store/accounts/usage.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { quarantine } from '../../../store/db/schema.ts';
-import { CostSum } from '../../../store/prices/cost-sum.ts';
+import { addStatistics, CostSum } from '../../../store/prices/cost-sum.ts';
 import { type AppliedPrice, openPriceBook } from '../../../store/prices/price-book.ts';
 import { visitPricedCells } from '../charts/priced-cells.ts';
 import { readCells } from '../charts/read-cells.ts';
@@ -28,7 +28,8 @@ export async function readSeries(
   const add = (cell: SeriesCell, price?: AppliedPrice) => {
     const before = buckets[cell.bucket];
     const sum = new CostSum();
-    sum.add(cell, price);
+    if ('priceClass' in cell) sum.add(cell, price);
+    else addStatistics(sum, cell, price);
     buckets[cell.bucket] = {
       events: (before?.events ?? 0) + cell.events,
       errors: (before?.errors ?? 0) + cell.errors,

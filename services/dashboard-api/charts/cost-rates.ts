@@ -1,6 +1,9 @@
+import { type UsagePart, usagePartNames, usageParts } from '../../../event/usage/usage-parts.ts';
 import { timeMsMax } from '../../../platform/limits.ts';
 import { dayMs, hourMs } from '../../../platform/time.ts';
+import type { Slice } from '../../../store/prices/cost-sum.ts';
 import { openPriceBook } from '../../../store/prices/price-book.ts';
+import type { ClassPrices, PricedKind } from '../../../store/prices/rates.ts';
 import type { CostRate } from '../../../store/read/compare/comparisons.ts';
 import type { EventFilter } from '../../../store/read/event-filter.ts';
 import { costRangeDaysMax, costRateModelsMax } from '../limits.ts';
@@ -54,22 +57,49 @@ async function readRates(
     filter: {},
     groupsMax: costRateModelsMax,
     withDurations: false,
+    withSlices: true,
   });
   if (cells.some(({ group }) => group === null)) {
     const message = `comparisons: the range has more than ${costRateModelsMax} models. Choose a shorter one to compare costs.`;
     throw refusal('BAD_REQUEST', message);
   }
-  const models = cells.flatMap(({ group }) => group ?? []);
+  const classes = new Map(
+    cells.map(({ group, slices = [] }) => [group ?? '', new Set(['', ...slices.map(classOf)])]),
+  );
+  const models = [...classes.keys()];
   const book = await openPriceBook(database, spaceId, models);
   return models.flatMap((model) => {
     const periods = book.periodsOf(model);
     return periods.flatMap(({ fromMs, price }, place): CostRate[] => {
       const toMs = periods[place + 1]?.fromMs ?? timeMsMax + 1;
       if (toMs <= from || fromMs >= to) return [];
-      const [input, output] = [Number(price.input), Number(price.output)];
-      const cacheRead = Number(price.cacheRead ?? price.input);
-      const cacheWrite = Number(price.cacheWrite ?? price.input);
-      return [{ model, fromMs, toMs, input, output, cacheRead, cacheWrite }];
+      return Array.from(classes.get(model) ?? [], (priceClass) => ({
+        ...{ model, fromMs, toMs, priceClass },
+        ...ratesOf(price.parsed.of(priceClass)),
+      }));
     });
   });
+}
+
+/** Of the rows of a part, too, which end in its name. */
+function classOf({ priceClass }: Slice): string {
+  return priceClass.split('+')[0] ?? '';
+}
+
+function ratesOf(
+  prices: ClassPrices,
+): Pick<CostRate, 'input' | 'output' | 'cacheRead' | 'cacheWrite' | 'parts'> {
+  const text = (kind: PricedKind) => String(prices[kind].units);
+  const parts = {} as Record<UsagePart, string>;
+  for (const part of usagePartNames) {
+    const whole = usageParts[part];
+    parts[part] = String(prices[part].units - (whole === undefined ? 0n : prices[whole].units));
+  }
+  return {
+    input: text('input'),
+    output: text('output'),
+    cacheRead: text('cacheRead'),
+    cacheWrite: text('cacheWrite'),
+    parts,
+  };
 }

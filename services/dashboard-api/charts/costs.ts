@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CostSum } from '../../../store/prices/cost-sum.ts';
+import { addStatistics, CostSum } from '../../../store/prices/cost-sum.ts';
 import { type AppliedPrice, readPriceChanges } from '../../../store/prices/price-book.ts';
 import { mapInSlices } from '../slices.ts';
 import type { SpaceRows } from '../space-data.ts';
@@ -80,7 +80,7 @@ class ModelSums {
     { price, rank, bucket }: { price: AppliedPrice | undefined; rank: number; bucket: number },
   ): void {
     const own = new CostSum();
-    own.add(cell, price);
+    addStatistics(own, cell, price);
     const { points } = rank < this.#pointsOfMax ? this.#of(cell.group, rank) : this.#of(null, Infinity);
     const point = points.get(bucket) ?? new CostSum();
     points.set(bucket, point);

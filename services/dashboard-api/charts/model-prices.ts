@@ -19,6 +19,8 @@ export const usedModel = z
         output: z.string(),
         cacheRead: z.string().nullable(),
         cacheWrite: z.string().nullable(),
+        /** Prices of other kinds of usage, tiers and sizes of the input. */
+        rates: z.record(z.string(), z.string()),
         /** Of a list price: its name in the list, where the list is from, and the day of the last list with this price. */
         list: z.object({ model: z.string(), source: z.string(), day: z.iso.date() }).nullable(),
       })
@@ -47,9 +49,9 @@ export async function readUsedModels({ database, spaceId }: SpaceRows): Promise<
   return used.map(({ model, tokens }) => {
     const price = book.priceAt(model, now);
     if (price === undefined) return { model, tokens, price: null };
-    const { origin, input, output, cacheRead, cacheWrite } = price;
+    const { origin, input, output, cacheRead, cacheWrite, rates } = price;
     const list =
       price.origin === 'list' ? { model: price.model, source: price.source, day: price.listedOn } : null;
-    return { model, tokens, price: { origin, input, output, cacheRead, cacheWrite, list } };
+    return { model, tokens, price: { origin, input, output, cacheRead, cacheWrite, rates, list } };
   });
 }

@@ -20,7 +20,7 @@ export async function visitPricedCells(
   { boundaries, filter }: Pick<CellQuery, 'boundaries' | 'filter'>,
   visit: (cell: Cell, priced: PricedModel) => void,
 ): Promise<void> {
-  const read = { boundaries, group: 'model' as const, filter, withDurations: false };
+  const read = { boundaries, group: 'model' as const, filter, withDurations: false, withSlices: true };
   const ranked = await rankGroups(database, spaceId, { ...read, groupsMax: costModelsMax + 1 });
   const models = ranked.slice(0, costModelsMax);
   const names = models.map(({ group }) => group);

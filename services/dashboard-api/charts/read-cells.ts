@@ -1,4 +1,4 @@
-import { and, eq, gte, isNotNull, lt, type SQL, sql } from 'drizzle-orm';
+import { and, eq, gte, isNotNull, isNull, lt, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { quoteElement } from '../../../event/text.ts';
 import { minuteMs } from '../../../platform/time.ts';
@@ -8,10 +8,13 @@ import {
   agentStatsRollups,
   eventStats,
   eventStatsRollups,
+  sliceStats,
+  sliceStatsRollups,
   statisticDeltas,
 } from '../../../store/db/schema.ts';
 import { listOf, nameOf } from '../../../store/db/statement.ts';
-import { mapInSlices } from '../slices.ts';
+import type { Slice } from '../../../store/prices/cost-sum.ts';
+import { mapInSlices, visitInSlices } from '../slices.ts';
 import { coverBuckets, type StatRange } from './stat-ranges.ts';
 
 /** The dimension by which a chart is split. */
@@ -33,6 +36,8 @@ export interface CellQuery {
   readonly groupsMax: number;
   /** Whether to read the duration sketches, which are most of the work. */
   readonly withDurations: boolean;
+  /** Whether to read the slices, by which costs are computed. */
+  readonly withSlices?: boolean;
 }
 
 /** The sums of one bucket and one group. */
@@ -42,6 +47,8 @@ export interface Cell extends Sums {
   group: string | null;
   /** The unmerged sketches of durations, for `LatencySketch.addBinary`. Empty when they are not read. */
   latency: Uint8Array;
+  /** Those of the sums whose price depends on conditions. Undefined when they are not read. */
+  slices?: Slice[] | undefined;
 }
 
 /** Token sums are exact up to 2^53 if clients send integers. */
@@ -139,7 +146,7 @@ export async function readCellsOf(
   spaceId: string,
   query: NamedCellQuery,
 ): Promise<Cell[]> {
-  const { names, which, withDurations } = query;
+  const { names, which, withDurations, withSlices = false } = query;
   const sums = Object.values(summed);
   // Sketches are merged here: in SQL, each of their elements would become a row (ADR 0021).
   const [read, latency] = withDurations
@@ -149,12 +156,57 @@ export async function readCellsOf(
   const isNamed = sql`grouped = ANY (${`{${names.map(quoteElement).join(',')}}`}::text[])`;
   const isRead =
     which === undefined ? sql`` : which === 'named' ? sql`WHERE ${isNamed}` : sql`WHERE NOT ${isNamed}`;
+  const slices = withSlices ? await readSlices(database, spaceId, query) : new Map<string, Slice[]>();
   const rows = await database.execute<Record<string, unknown>>(sql`
-SELECT bucket, CASE WHEN ${isNamed} THEN grouped END AS named,
-  ${listOf(sums.map((column) => sql`coalesce(sum(${nameOf(column)}), 0)::float8 AS ${nameOf(column)}`))}, ${latency} AS latency
+SELECT bucket, CASE WHEN ${isNamed} THEN grouped END AS named, ${sumAll(sums)}, ${latency} AS latency
 FROM (${selectSpans(spaceId, query, read)}) AS cells ${isRead}
 GROUP BY bucket, named ORDER BY bucket`);
-  return mapInSlices(rows, toCell);
+  const cells = await mapInSlices(rows, toCell);
+  if (slices.size > 0) for (const cell of cells) cell.slices = slices.get(keyOf(cell));
+  return cells;
+}
+
+const sumAll = (columns: readonly PgColumn[]) =>
+  listOf(columns.map((column) => sql`coalesce(sum(${nameOf(column)}), 0)::float8 AS ${nameOf(column)}`));
+const keyOf = ({ bucket, group }: Pick<Cell, 'bucket' | 'group'>) =>
+  group === null ? `${bucket}` : `${bucket} ${group}`;
+
+/**
+ * The slices of cells. They are read before the cells: an event that is stored meanwhile then has the common price until the next read,
+ * where the other order could subtract what no cell has.
+ */
+async function readSlices(
+  database: Database,
+  spaceId: string,
+  query: NamedCellQuery,
+): Promise<Map<string, Slice[]>> {
+  const { priceClass, usageUnits, reportedCost } = sliceStats;
+  const sums = Object.values(summed);
+  const read = [...sums, priceClass, usageUnits, reportedCost];
+  const rows = await database.execute<Record<string, unknown>>(sql`
+SELECT bucket, grouped AS named, ${nameOf(priceClass)}, ${sumAll(sums)}, ${sumAll([usageUnits])}, sum(${nameOf(reportedCost)})::text AS ${nameOf(reportedCost)}
+FROM (${selectSpans(spaceId, { ...query, ofSlices: true }, read)}) AS slices GROUP BY bucket, named, ${nameOf(priceClass)}`);
+  const names = new Set(query.names);
+  const slices = new Map<string, Slice[]>();
+  await visitInSlices(rows, (row) => {
+    const { group, ...cell } = toCell(row);
+    const key = keyOf({ bucket: cell.bucket, group: names.has(group ?? '') ? group : null });
+    const own = slices.get(key) ?? [];
+    own.push(toSlice(cell, row));
+    slices.set(key, own);
+  });
+  return slices;
+}
+
+function toSlice(cell: Omit<Cell, 'group'>, row: Record<string, unknown>): Slice {
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = cell;
+  const reportedCost = row[sliceStats.reportedCost.name];
+  return {
+    ...{ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens },
+    priceClass: String(row[sliceStats.priceClass.name]),
+    usageUnits: Number(row[sliceStats.usageUnits.name] ?? 0),
+    reportedCost: reportedCost === null ? null : String(reportedCost),
+  };
 }
 
 function toCell(row: Record<string, unknown>): Cell {
@@ -173,13 +225,20 @@ function toCell(row: Record<string, unknown>): Cell {
   };
 }
 
-type SpanQuery = Pick<CellQuery, 'boundaries' | 'group' | 'filter'>;
+type SpanQuery = Pick<CellQuery, 'boundaries' | 'group' | 'filter'> & {
+  /** Whether the rows of slices are read, not those of all events. */
+  readonly ofSlices?: boolean;
+};
 
 /** The rows of each bucket: a UNION branch for minutes, one for each roll-up in use, and one for what is not folded into these yet. */
 function selectSpans(spaceId: string, query: SpanQuery, columns: readonly PgColumn[]): SQL {
-  const { boundaries, group, filter } = query;
+  const { boundaries, group, filter, ofSlices = false } = query;
   const byAgent = group === 'agent' || filter.agentId !== undefined;
-  const [minutes, rollups] = byAgent ? [agentStats, agentStatsRollups] : [eventStats, eventStatsRollups];
+  const [minutes, rollups] = ofSlices
+    ? [sliceStats, sliceStatsRollups]
+    : byAgent
+      ? [agentStats, agentStatsRollups]
+      : [eventStats, eventStatsRollups];
   const ranges = Map.groupBy(coverBuckets(boundaries), ({ spanHours }) => spanHours);
   const spans = [...ranges].map(([spanHours, own]) => {
     const [table, place, minute] =
@@ -208,7 +267,7 @@ function selectDeltas(
   { byAgent, ...query }: SpanQuery & { byAgent: boolean },
   columns: readonly PgColumn[],
 ): SQL {
-  const { boundaries, group } = query;
+  const { boundaries, group, ofSlices = false } = query;
   const [first = 0, last = 0] = [boundaries[0], boundaries.at(-1)];
   const { minute } = statisticDeltas;
   return sql`
@@ -219,6 +278,7 @@ function selectDeltas(
     gte(minute, first / minuteMs),
     lt(minute, last / minuteMs),
     byAgent ? isNotNull(statisticDeltas.agentId) : undefined,
+    ofSlices ? isNotNull(statisticDeltas.priceClass) : isNull(statisticDeltas.priceClass),
     ...conditions(statisticDeltas, byAgent, query),
   )}`;
 }
@@ -233,7 +293,12 @@ function unnestRanges(ranges: readonly StatRange[]): SQL {
   return sql`unnest(${list(({ from }) => from)}::bigint[], ${list(({ to }) => to)}::bigint[]) AS range(first, last)`;
 }
 
-type NameTable = typeof eventStats | typeof eventStatsRollups | typeof statisticDeltas;
+type NameTable =
+  | typeof eventStats
+  | typeof eventStatsRollups
+  | typeof sliceStats
+  | typeof sliceStatsRollups
+  | typeof statisticDeltas;
 type AgentTable = typeof agentStats | typeof agentStatsRollups | typeof statisticDeltas;
 type StatTable = NameTable | AgentTable;
 
@@ -256,6 +321,7 @@ function conditions(
     value === undefined ? undefined : eq(column, value);
   if (hasAgent(table) && (byAgent || !hasName(table))) return [equal(table.agentId, filter.agentId)];
   return [
+    'dimension' in table ? eq(table.dimension, 0) : undefined,
     group === 'model' ? eq(table.type, 'llm') : undefined,
     group === 'tool' ? eq(table.type, 'tool') : undefined,
     equal(table.type, filter.type),

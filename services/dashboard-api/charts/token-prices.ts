@@ -1,26 +1,30 @@
 import { z } from 'zod';
 import { addedNumberMax } from '../../../event/limits.ts';
 import type { Database } from '../../../store/db/database.ts';
-import type { events } from '../../../store/db/schema.ts';
-import { type Cost, CostSum, type TokenCounts } from '../../../store/prices/cost-sum.ts';
+import { events } from '../../../store/db/schema.ts';
+import { type Cost, CostSum, type Usage } from '../../../store/prices/cost-sum.ts';
 import { openPriceBook } from '../../../store/prices/price-book.ts';
 
 /** The cost of tokens. Tokens without a price are not included: `pricedTokens` of `tokens` have one. */
 export const cost = z
   .object({
-    /** US dollars, an exact decimal; null when no token has a price. */
+    /** US dollars, an exact decimal; null when neither a price nor a sender's cost is known. */
     cost: z.string().nullable(),
-    /** Number of input and output tokens that have a price. */
+    /** Number of input and output tokens that have a price, or whose cost the sender reported. */
     pricedTokens: z.number(),
     /** Number of them whose price is the provider's list price. */
     listPricedTokens: z.number(),
+    /** Number of them whose cost the sender reported. */
+    reportedTokens: z.number(),
+    /** Number of tokens and searches whose kind or tier has no price: the cost has that of the whole, or of the standard tier. */
+    assumedTokens: z.number(),
     /** Number of all input and output tokens. */
     tokens: z.number(),
   } satisfies Record<keyof Cost, z.ZodType>)
   .meta({ id: 'Cost' });
 
-/** The tokens of calls of one model on one UTC day. */
-export interface Calls extends TokenCounts {
+/** The usage of calls of one model on one UTC day. */
+export interface Calls extends Usage {
   readonly model: string | null;
   /** The start of one of the calls, in milliseconds since the epoch. */
   readonly atMs: number;
@@ -46,10 +50,19 @@ export async function costOfCalls(
 }
 
 /** The columns that the cost of an event depends on. */
-type PricedRow = Pick<
-  typeof events.$inferSelect,
-  'type' | 'name' | 'startTimeMs' | 'inputTokens' | 'outputTokens' | 'cacheReadTokens' | 'cacheWriteTokens'
->;
+export const pricedColumns = {
+  type: events.type,
+  name: events.name,
+  startTimeMs: events.startTimeMs,
+  inputTokens: events.inputTokens,
+  outputTokens: events.outputTokens,
+  cacheReadTokens: events.cacheReadTokens,
+  cacheWriteTokens: events.cacheWriteTokens,
+  usageParts: events.usageParts,
+  priceClass: events.priceClass,
+  reportedCost: events.reportedCost,
+};
+type PricedRow = Pick<typeof events.$inferSelect, keyof typeof pricedColumns>;
 
 /** The costs of events, in their order: US dollars as exact decimals, null without tokens or a price. */
 export async function costsOfEvents(
@@ -69,6 +82,9 @@ function callOf(row: PricedRow): Calls {
     outputTokens: toAddend(row.outputTokens),
     cacheReadTokens: toAddend(row.cacheReadTokens),
     cacheWriteTokens: toAddend(row.cacheWriteTokens),
+    priceClass: row.priceClass,
+    usageParts: row.usageParts,
+    reportedCost: row.reportedCost,
   };
 }
 

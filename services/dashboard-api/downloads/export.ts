@@ -170,15 +170,15 @@ const csvColumns = [
   ...(['userId', 'startTimeMs', 'endTimeMs', 'durationMs', 'inputTokens', 'outputTokens'] as const),
   ...(['totalTokens', 'errorCode', 'errorHttpStatus', 'errorMessage', 'inputPreview'] as const),
   ...(['outputPreview', 'receivedAt', 'flags', 'attributes', 'cacheReadTokens'] as const),
-  ...(['cacheWriteTokens', 'cost'] as const),
+  ...(['cacheWriteTokens', 'cost', 'reasoningTokens', 'usageParts', 'priceClass', 'reportedCost'] as const),
 ] satisfies (keyof ExportedEvent)[];
 
 function toRecord(event: ExportedEvent): string {
   return csvRecord(
     csvColumns.map((name) => {
       if (name === 'flags') return event.flags.join(' ');
-      if (name === 'attributes') return event.attributes === null ? null : JSON.stringify(event.attributes);
-      return event[name];
+      const value = event[name];
+      return typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
     }),
   );
 }

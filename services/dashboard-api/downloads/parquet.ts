@@ -33,6 +33,10 @@ const ofEvent: Record<keyof ExportedEvent, Column> = {
   totalTokens: plain('totalTokens', 'number'),
   cacheReadTokens: plain('cacheReadTokens', 'number'),
   cacheWriteTokens: plain('cacheWriteTokens', 'number'),
+  reasoningTokens: plain('reasoningTokens', 'number'),
+  usageParts: column('usageParts', 'text', ({ usageParts }) => usageParts && JSON.stringify(usageParts)),
+  priceClass: plain('priceClass', 'text'),
+  reportedCost: column('reportedCost', 'number', ({ reportedCost }) => reportedCost && Number(reportedCost)),
   // A number, to calculate with: NDJSON has the exact decimal.
   cost: column('cost', 'number', ({ cost }) => cost && Number(cost)),
   errorCode: plain('errorCode', 'text'),

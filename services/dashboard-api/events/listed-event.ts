@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { usagePartNames } from '../../../event/usage/usage-parts.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { events } from '../../../store/db/schema.ts';
 import { costsOfEvents } from '../charts/token-prices.ts';
@@ -28,6 +29,10 @@ export const listedColumns = {
   totalTokens: events.totalTokens,
   cacheReadTokens: events.cacheReadTokens,
   cacheWriteTokens: events.cacheWriteTokens,
+  reasoningTokens: events.reasoningTokens,
+  usageParts: events.usageParts,
+  priceClass: events.priceClass,
+  reportedCost: events.reportedCost,
   errorCode: events.errorCode,
   errorHttpStatus: events.errorHttpStatus,
   errorMessage: events.errorMessage,
@@ -65,7 +70,15 @@ export const listedEvent = z
     /** Input tokens that were read from, or written to, a cache. */
     cacheReadTokens: count,
     cacheWriteTokens: count,
-    /** US dollars, an exact decimal, at the price of the day; null without tokens or a price. */
+    /** Output tokens that were reasoning. */
+    reasoningTokens: count,
+    /** Usage with prices of its own: tokens within the counts above, and web searches. */
+    usageParts: z.partialRecord(z.enum(usagePartNames), z.number()).nullable(),
+    /** The conditions of the price: the service tier, the region, the size of the input. */
+    priceClass: text,
+    /** The cost that the sender reported in US dollars, which then is the cost. */
+    reportedCost: text,
+    /** US dollars, an exact decimal: as the sender reported it, or at the price of the day; null without both. */
     cost: text,
     errorCode: text,
     errorHttpStatus: text,

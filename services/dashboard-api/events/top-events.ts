@@ -7,7 +7,7 @@ import type { EventFilter } from '../../../store/read/event-filter.ts';
 import { readEventPage } from '../../../store/read/event-page.ts';
 import { newestLimits } from '../../../store/read/limits.ts';
 import { withCostRates } from '../charts/cost-rates.ts';
-import { costsOfEvents } from '../charts/token-prices.ts';
+import { costsOfEvents, pricedColumns } from '../charts/token-prices.ts';
 import { topEventsCompared } from '../limits.ts';
 import type { SpaceRows } from '../space-data.ts';
 import { listedColumns, listedEvent, showEvents } from './listed-event.ts';
@@ -36,15 +36,9 @@ export interface TopQuery {
 const comparedColumns = {
   id: events.id,
   segmentId: events.segmentId,
-  type: events.type,
-  name: events.name,
-  startTimeMs: events.startTimeMs,
+  ...pricedColumns,
   durationMs: events.durationMs,
-  inputTokens: events.inputTokens,
-  outputTokens: events.outputTokens,
   totalTokens: events.totalTokens,
-  cacheReadTokens: events.cacheReadTokens,
-  cacheWriteTokens: events.cacheWriteTokens,
 };
 
 type ComparedRow = Pick<typeof events.$inferSelect, keyof typeof comparedColumns>;

@@ -8,6 +8,7 @@ import {
   setPrice,
   spacePricesMax,
 } from '../../../store/prices/prices.ts';
+import { rates } from '../../../store/prices/rates.ts';
 import { readUsedModels, usedModel } from '../charts/model-prices.ts';
 import { refusal } from '../refusal.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
@@ -35,6 +36,8 @@ const listedPrice = z
     /** For input tokens read from, or written to, a cache. Null: no separate price. */
     cacheRead: z.string().nullable(),
     cacheWrite: z.string().nullable(),
+    /** Prices of other kinds of usage, tiers and sizes of the input, such as `input priority`. */
+    rates: z.record(z.string(), z.string()),
   } satisfies Record<keyof ListedPrice, z.ZodType>)
   .meta({ id: 'ListedPrice' });
 
@@ -58,14 +61,13 @@ export const prices = router({
         output: price,
         cacheRead: price.nullable().default(null),
         cacheWrite: price.nullable().default(null),
+        rates: rates.default({}),
       }),
     )
     .output(z.void())
-    .mutation(async ({ ctx, input: { model, validFrom, input, output, cacheRead, cacheWrite } }) => {
-      const changed = { model, validFrom, input, output, cacheRead, cacheWrite };
-      const { admin, actor } = ctx;
-      const change = { spaceId: admin.spaceId, actor };
-      if (await admin.inTurn(() => setPrice(admin.database, change, changed))) return;
+    .mutation(async ({ ctx, input: changed }) => {
+      const { actor, space } = ctx;
+      if (await setPrice(space.database, { spaceId: space.spaceId, actor }, changed)) return;
       const message = `model: the space has ${spacePricesMax} prices, the most that it can have. Remove one first.`;
       throw refusal('PRECONDITION_FAILED', message);
     }),

@@ -28,6 +28,10 @@ function row(changes: Partial<TraceRow>): TraceRow {
     inputTokens: null,
     outputTokens: null,
     totalTokens: null,
+    reasoningTokens: null,
+    usageParts: null,
+    priceClass: null,
+    reportedCost: null,
     cacheReadTokens: null,
     cacheWriteTokens: null,
     ...{

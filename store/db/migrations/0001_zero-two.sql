@@ -1,7 +1,10 @@
 -- What 0.2.0 adds to the schema of 0.1.0, by theme. Written by hand, as 0000_schema.sql.
 
 -- Costs of single events.
-ALTER TABLE events ADD COLUMN cache_read_tokens double precision, ADD COLUMN cache_write_tokens double precision;
+ALTER TABLE events ADD COLUMN cache_read_tokens double precision, ADD COLUMN cache_write_tokens double precision,
+  ADD COLUMN reasoning_tokens double precision, ADD COLUMN usage_parts json, ADD COLUMN price_class text,
+  ADD COLUMN reported_cost numeric;
+ALTER TABLE model_prices ADD COLUMN rates jsonb NOT NULL DEFAULT '{}';
 
 -- Read keys: API keys that read through the dashboard API. An ingest of 0.1.0 rejects them by their shape.
 ALTER TABLE api_keys ADD COLUMN scope text NOT NULL DEFAULT 'ingest';
@@ -14,6 +17,7 @@ CREATE TABLE list_prices (
   output numeric NOT NULL,
   cache_read numeric,
   cache_write numeric,
+  rates jsonb NOT NULL DEFAULT '{}',
   source text NOT NULL,
   listed_on date NOT NULL,
   CONSTRAINT list_prices_model_valid_from_pk PRIMARY KEY (model, valid_from)
@@ -50,7 +54,6 @@ CREATE TABLE trace_nodes (
   scope text,
   response_key uuid,
   usage_key uuid,
-  reasoning_tokens double precision,
   received_at timestamptz NOT NULL,
   CONSTRAINT trace_nodes_space_id_trace_id_span_id_pk PRIMARY KEY (space_id, trace_id, span_id)
 );
@@ -334,5 +337,61 @@ CREATE TABLE statistic_deltas (
   cache_write_tokens double precision,
   reasoning_tokens double precision,
   latency bigint[] NOT NULL,
+  dimension smallint NOT NULL DEFAULT 0,
+  value text NOT NULL DEFAULT '',
+  price_class text,
+  usage_units double precision,
+  reported_cost numeric,
   CONSTRAINT statistic_deltas_space_id_number_pk PRIMARY KEY (space_id, number)
 );
+
+-- Statistics of slices: of calls with prices of their own, by minute and by hours (ADR 44).
+
+CREATE TABLE slice_stats (
+  space_id uuid NOT NULL,
+  minute bigint NOT NULL,
+  dimension smallint NOT NULL,
+  value text NOT NULL,
+  type text NOT NULL,
+  name text NOT NULL,
+  source text NOT NULL,
+  price_class text NOT NULL,
+  events bigint NOT NULL,
+  duration_ms double precision NOT NULL,
+  errors bigint,
+  input_tokens double precision,
+  output_tokens double precision,
+  total_tokens double precision,
+  cache_read_tokens double precision,
+  cache_write_tokens double precision,
+  reasoning_tokens double precision,
+  latency bigint[] NOT NULL,
+  usage_units double precision,
+  reported_cost numeric,
+  CONSTRAINT slice_stats_pk PRIMARY KEY (space_id, dimension, minute, value, type, name, source, price_class)
+) WITH (fillfactor = 70);
+
+CREATE TABLE slice_stats_rollups (
+  space_id uuid NOT NULL,
+  span_hours integer NOT NULL,
+  start_hour bigint NOT NULL,
+  dimension smallint NOT NULL,
+  value text NOT NULL,
+  type text NOT NULL,
+  name text NOT NULL,
+  source text NOT NULL,
+  price_class text NOT NULL,
+  events bigint NOT NULL,
+  duration_ms double precision NOT NULL,
+  errors bigint,
+  input_tokens double precision,
+  output_tokens double precision,
+  total_tokens double precision,
+  cache_read_tokens double precision,
+  cache_write_tokens double precision,
+  reasoning_tokens double precision,
+  latency bigint[] NOT NULL,
+  usage_units double precision,
+  reported_cost numeric,
+  CONSTRAINT slice_stats_rollups_pk PRIMARY KEY (space_id, dimension, span_hours, start_hour, value, type, name, source, price_class)
+) WITH (fillfactor = 50);

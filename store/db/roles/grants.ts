@@ -42,6 +42,7 @@ const dashboardRights: readonly Right[] = [
   ...may('SELECT, INSERT, UPDATE', schema.commitCounters, usageDays, usageMonths),
   ...may('SELECT, INSERT, UPDATE', schema.eventStats, schema.eventStatsRollups),
   ...may('SELECT, INSERT, UPDATE', schema.agentStats, schema.agentStatsRollups),
+  ...may('SELECT, INSERT, UPDATE', schema.sliceStats, schema.sliceStatsRollups),
   ...may('SELECT', schema.statisticDeltas),
   ...may('SELECT', schema.traceNodes, schema.traces, schema.eventChanges),
   // A replayed event makes its trace unresolved.

@@ -5,12 +5,14 @@ import {
   index,
   integer,
   json,
+  numeric,
   pgTable,
   primaryKey,
   smallint,
   text,
   uuid,
 } from 'drizzle-orm/pg-core';
+import type { UsageParts } from '../../../event/usage/usage-parts.ts';
 import { bytea, instant } from './columns.ts';
 
 /** Storage of events: the ledger of ids, the rows, the request bodies, and the commits. */
@@ -67,6 +69,11 @@ export const events = pgTable(
      */
     cacheReadTokens: doublePrecision('cache_read_tokens'),
     cacheWriteTokens: doublePrecision('cache_write_tokens'),
+    reasoningTokens: doublePrecision('reasoning_tokens'),
+    /** What the price depends on, and the cost that the sender reported (event/usage/price-class.ts, event/usage/reported-cost.ts). */
+    usageParts: json('usage_parts').$type<UsageParts>(),
+    priceClass: text('price_class'),
+    reportedCost: numeric('reported_cost'),
   },
   (table) => [
     index('events_by_start_time').on(table.spaceId, table.startTimeMs.desc()),

@@ -1,5 +1,16 @@
 import { sql } from 'drizzle-orm';
-import { bigint, check, date, integer, pgTable, primaryKey, text, unique, uuid } from 'drizzle-orm/pg-core';
+import {
+  bigint,
+  check,
+  date,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  text,
+  unique,
+  uuid,
+} from 'drizzle-orm/pg-core';
 import { retentionDaysMax } from '../../../platform/config/limits.ts';
 import { bytea, createdAt, instant, newId, price } from './columns.ts';
 
@@ -123,6 +134,8 @@ export const modelPrices = pgTable(
     /** For input tokens that were read from a cache, or written to one. Null: no price. */
     cacheRead: price('cache_read'),
     cacheWrite: price('cache_write'),
+    /** Prices of other kinds of usage, tiers and sizes of the input (store/prices/rates.ts). */
+    rates: jsonb('rates').$type<Record<string, string>>().notNull().default({}),
     createdAt: createdAt(),
   },
   (table) => [
@@ -145,6 +158,8 @@ export const listPrices = pgTable(
     output: price('output').notNull(),
     cacheRead: price('cache_read'),
     cacheWrite: price('cache_write'),
+    /** Prices of other kinds of usage, tiers and sizes of the input (store/prices/rates.ts). */
+    rates: jsonb('rates').$type<Record<string, string>>().notNull().default({}),
     source: text('source').notNull(),
     /** The day of the last list with this price. */
     listedOn: date('listed_on', { mode: 'string' }).notNull(),

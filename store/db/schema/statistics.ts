@@ -1,4 +1,14 @@
-import { bigint, doublePrecision, integer, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core';
+import {
+  bigint,
+  doublePrecision,
+  integer,
+  numeric,
+  pgTable,
+  primaryKey,
+  smallint,
+  text,
+  uuid,
+} from 'drizzle-orm/pg-core';
 
 /** Sums over events that the writer keeps for charts. */
 
@@ -95,8 +105,73 @@ export const agentStatsRollups = pgTable(
   ],
 );
 
+/** What a slice is of, besides its type, name and source (ADR 44). */
+const sliceKey = () => ({
+  /** 0: of all events. Declared dimensions have other numbers. */
+  dimension: smallint('dimension').notNull(),
+  /** The value of the dimension. */
+  value: text('value').notNull(),
+  type: text('type', { enum: ['llm', 'tool'] }).notNull(),
+  name: text('name').notNull(),
+  source: text('source').notNull(),
+  /** See event/usage/price-class.ts; `+audioInput` at its end: the units of this part of the usage. */
+  priceClass: text('price_class').notNull(),
+});
+
+const sliceSums = () => ({
+  /** Of a part of the usage (event/usage/usage-parts.ts). */
+  usageUnits: doublePrecision('usage_units'),
+  /** US dollars that senders reported. */
+  reportedCost: numeric('reported_cost'),
+});
+
 /**
- * Sums that store statements have written and that are not yet in the four tables above (ADR 0040): each
+ * Sums of slices per minute. Dimension 0 has the calls whose price depends on conditions, and parts of usage with prices of their own:
+ * `event_stats` counts these calls, too (ADR 44).
+ */
+export const sliceStats = pgTable(
+  'slice_stats',
+  {
+    spaceId: uuid('space_id').notNull(),
+    minute: bigint('minute', { mode: 'number' }).notNull(),
+    ...sliceKey(),
+    ...measures(),
+    ...sliceSums(),
+  },
+  (table) => [
+    primaryKey({
+      name: 'slice_stats_pk',
+      columns: [
+        ...([table.spaceId, table.dimension, table.minute, table.value] as const),
+        ...([table.type, table.name, table.source, table.priceClass] as const),
+      ],
+    }),
+  ],
+);
+
+/** The sums of slice_stats over hours. */
+export const sliceStatsRollups = pgTable(
+  'slice_stats_rollups',
+  {
+    spaceId: uuid('space_id').notNull(),
+    ...rollupSpan(),
+    ...sliceKey(),
+    ...measures(),
+    ...sliceSums(),
+  },
+  (table) => [
+    primaryKey({
+      name: 'slice_stats_rollups_pk',
+      columns: [
+        ...([table.spaceId, table.dimension, table.spanHours, table.startHour, table.value] as const),
+        ...([table.type, table.name, table.source, table.priceClass] as const),
+      ],
+    }),
+  ],
+);
+
+/**
+ * Sums that store statements have written and that are not yet in the tables above (ADR 0040): each
  * event is counted either here or there. A statement adds rows that nobody else changes; a writer folds them
  * into the tables.
  */
@@ -112,6 +187,11 @@ export const statisticDeltas = pgTable(
     source: text('source').notNull(),
     agentId: text('agent_id'),
     ...measures(),
+    dimension: smallint('dimension').notNull().default(0),
+    value: text('value').notNull().default(''),
+    /** Null: the row counts events. Otherwise it is of a slice, and counts none. */
+    priceClass: text('price_class'),
+    ...sliceSums(),
   },
   (table) => [primaryKey({ columns: [table.spaceId, table.number] })],
 );

@@ -60,8 +60,6 @@ export const traceNodes = pgTable(
      */
     responseKey: uuid('response_key'),
     usageKey: uuid('usage_key'),
-    /** Counted in the statistics, but no column of `events`. */
-    reasoningTokens: doublePrecision('reasoning_tokens'),
     receivedAt: instant('received_at').notNull(),
   },
   (table) => [

@@ -2,6 +2,7 @@ import { and, desc, eq, gte, lt, type SQL, type SQLWrapper, sql } from 'drizzle-
 import { addedNumberMax } from '../../../event/limits.ts';
 import { anyTerm, inSpace } from '../../../event/terms.ts';
 import { quoteElement } from '../../../event/text.ts';
+import { sumParts, type UsageParts } from '../../../event/usage/usage-parts.ts';
 import type { Database } from '../../db/database.ts';
 import { events, segments } from '../../db/schema.ts';
 import { opaqueArray } from '../../db/statement.ts';
@@ -26,13 +27,13 @@ export interface ActivitySummary {
   lastState: 'ok' | 'error';
   /** The user of the last event that has one. */
   userId: string | null;
-  /** The calls of each model by UTC day, since prices change by day. */
+  /** The calls of each model by UTC day and price class, since prices change by day. */
   calls: DayCalls[];
   /** Whether a matching event is at or before `position`: an earlier page has already shown the value. */
   isShown: boolean;
 }
 
-/** The tokens of a model's calls on a UTC day. Input tokens include cached ones. */
+/** The tokens of a model's calls on a UTC day under the same conditions. Input tokens include cached ones. */
 export interface DayCalls {
   /** Null for calls without the name of a model. */
   model: string | null;
@@ -43,6 +44,10 @@ export interface DayCalls {
   outputTokens: number;
   cacheReadTokens: number;
   cacheWriteTokens: number;
+  /** The conditions of all of them, their usage with prices of its own, and the cost that the sender reported. */
+  priceClass: string | null;
+  usageParts: UsageParts | null;
+  reportedCost: string | null;
 }
 
 export interface SummaryQuery {
@@ -90,6 +95,9 @@ export async function summarizeActivity(
       outputTokens: events.outputTokens,
       cacheReadTokens: events.cacheReadTokens,
       cacheWriteTokens: events.cacheWriteTokens,
+      priceClass: events.priceClass,
+      usageParts: events.usageParts,
+      reportedCost: events.reportedCost,
       startTimeMs: events.startTimeMs,
       inputPreview: events.inputPreview,
       isShown: sql<boolean>`${
@@ -122,6 +130,9 @@ export async function summarizeActivity(
       outputTokens: sumTokens(matching.outputTokens),
       cacheReadTokens: sumTokens(matching.cacheReadTokens),
       cacheWriteTokens: sumTokens(matching.cacheWriteTokens),
+      priceClass: matching.priceClass,
+      usageParts: listParts(matching.usageParts),
+      reportedCost: sql<string | null>`sum(${matching.reportedCost})::text`,
       firstStartMs: sql<number>`min(${startTimeMs})`,
       lastStartMs: sql<number>`max(${startTimeMs})`,
       firstInput: sql<string | null>`(array_agg(${matching.inputPreview} ORDER BY ${startTimeMs}))[1]`,
@@ -133,7 +144,7 @@ export async function summarizeActivity(
     })
     .from(sql`unnest(${opaqueArray(`{${ids.join(',')}}`, 'uuid')}) AS candidate(id)`)
     .crossJoinLateral(matching)
-    .groupBy(matching.value, type, name, sql`floor(${startTimeMs} / 86400000)`)
+    .groupBy(matching.value, type, name, matching.priceClass, sql`floor(${startTimeMs} / 86400000)`)
     .prepare('activity_summary')
     .execute({ offset: 0 });
   const summaries = [...Map.groupBy(rows, (row) => row.value).values()].map(addUp);
@@ -142,7 +153,11 @@ export async function summarizeActivity(
 
 /** The events of one value, of one type and name and one UTC day. */
 type Part = Omit<ActivitySummary, 'calls'> &
-  Omit<DayCalls, 'atMs' | 'model'> & { type: 'llm' | 'tool'; name: string | null };
+  Omit<DayCalls, 'atMs' | 'model' | 'usageParts'> & {
+    type: 'llm' | 'tool';
+    name: string | null;
+    usageParts: UsageParts[] | null;
+  };
 
 function addUp(parts: readonly Part[]): ActivitySummary {
   const inTime = parts.toSorted((a, b) => a.firstStartMs - b.firstStartMs);
@@ -162,17 +177,12 @@ function addUp(parts: readonly Part[]): ActivitySummary {
     firstInput: calls[0]?.firstInput ?? null,
     lastState: latestFirst[0]?.lastState ?? first.lastState,
     userId: latestFirst.find(({ userId }) => userId !== null)?.userId ?? null,
-    calls: calls.map(
-      ({ name, events, firstStartMs, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }) => ({
-        model: name,
-        events,
-        atMs: firstStartMs,
-        inputTokens,
-        outputTokens,
-        cacheReadTokens,
-        cacheWriteTokens,
-      }),
-    ),
+    calls: calls.map(({ name, firstStartMs, usageParts, ...call }) => ({
+      ...call,
+      model: name,
+      atMs: firstStartMs,
+      usageParts: sumParts(usageParts),
+    })),
     isShown: parts.some(({ isShown }) => isShown),
   };
 }
@@ -222,6 +232,11 @@ async function listSegments(
     .from(candidates)
     .orderBy(desc(candidates.maxStartMs))
     .limit(segmentsMax + 1);
+}
+
+/** The parts of the usage of each event; null without any. */
+export function listParts(column: SQLWrapper): SQL<UsageParts[] | null> {
+  return sql<UsageParts[] | null>`json_agg(${column}) FILTER (WHERE ${column} IS NOT NULL)`;
 }
 
 /** Sums with the same bounds as the statistics: a client may report any finite number of tokens. */

@@ -8,7 +8,7 @@ import { inSpace } from '../../../event/terms.ts';
 import type { Database } from '../../db/database.ts';
 import { events, segments } from '../../db/schema.ts';
 import type { EventRow, Measure, SegmentChange, TraceChanges } from '../apply-changes.ts';
-import { editedBytesMax, editedSegmentsMax, editedTotalBytesMax, mergedCallsMax } from '../limits.ts';
+import { editedBytesMax, editedSegmentsMax, editedTotalBytesMax } from '../limits.ts';
 import type { StoredNode } from '../read-traces.ts';
 import type { Relations, SurplusCall } from '../relations.ts';
 import { type MergedEvent, mergeStored, readExactEvent } from './merged-texts.ts';
@@ -109,10 +109,7 @@ function divideGroups(
   for (const { group, ids } of keyed) {
     const added = new Set(ids).difference(open);
     const addedBytes = [...added].reduce((sum, id) => sum + (sizes.get(id) ?? 0), 0);
-    const isFull =
-      open.size + added.size > editedSegmentsMax ||
-      bytes + addedBytes > editedTotalBytesMax ||
-      batches.at(-1)?.length === mergedCallsMax;
+    const isFull = open.size + added.size > editedSegmentsMax || bytes + addedBytes > editedTotalBytesMax;
     if (batches.length === 0 || isFull) {
       batches.push([]);
       [open, bytes] = [new Set(), 0];
@@ -155,7 +152,7 @@ class Merging {
       const known = this.#terms.get(row.segmentId) ?? [];
       this.#terms.set(row.segmentId, [...known, ...inSpace(this.#spaceId, terms)]);
       this.#replaced.push(columns);
-      this.#measures.push(measureOf(row, call, -1), { ...columns, sign: 1, isByName: true });
+      this.#measures.push(measureOf(row, -1), { ...columns, sign: 1, isByName: true });
     }
     for (const { node } of outer) {
       const gone = this.#rows.get(node.eventId ?? '');
@@ -163,7 +160,7 @@ class Merging {
       const { id, segmentId } = gone;
       this.#edit(gone, undefined);
       this.#removed.push({ id, segmentId, traceId: node.traceId, spanId: node.spanId });
-      this.#measures.push(measureOf(gone, node, -1));
+      this.#measures.push(measureOf(gone, -1));
     }
   }
 
@@ -233,8 +230,8 @@ function changeSegment(
   };
 }
 
-function measureOf(row: EventRow, { reasoningTokens }: StoredNode, sign: 1 | -1): Measure {
-  return { ...row, reasoningTokens, sign, isByName: true };
+function measureOf(row: EventRow, sign: 1 | -1): Measure {
+  return { ...row, sign, isByName: true };
 }
 
 async function readRows(

@@ -18,7 +18,10 @@ export function projectEvent(
     columnNames.map((name) => {
       const text = unquoteElement(columns[name]);
       const isNumber = columnTypes[name] === 'double precision' || columnTypes[name] === 'integer';
-      return [name, text === undefined ? null : isNumber ? Number(text) : text];
+      if (text === undefined) return [name, null];
+      // Numbers of attributes may have more digits than a double: they stay text.
+      if (name === 'usageParts') return [name, JSON.parse(text)];
+      return [name, isNumber ? Number(text) : text];
     }),
   );
   const { id, segmentId, segmentIndex, agentId, threadId, userId } = row;

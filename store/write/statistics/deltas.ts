@@ -10,9 +10,13 @@ import {
   clampedSum,
   countByAgent,
   countByName,
+  countBySlice,
   hourNames,
   minuteOf,
+  newEvents,
   type StatisticsParts,
+  sliceRows,
+  sliceSums,
   tokens,
 } from './statistics.ts';
 
@@ -30,27 +34,37 @@ const {
   name,
   source,
   agentId,
+  dimension,
+  value,
+  priceClass,
   events: count,
   errors,
   durationMs,
   latency,
 } = statisticDeltas;
 const names = [type, name, source];
+const sliceKey = [dimension, value, ...names, priceClass];
 const added: readonly PgColumn[] = [count, errors, durationMs, ...tokens];
 
-/** The INSERT of the store statement: counts its new events. */
+/** The INSERT of the store statement: counts its new events, and their slices. */
 export function insertDeltas(): SQL {
   const key = [spaceId, minute, ...names, agentId];
+  const ofSlice = [spaceId, minute, ...sliceKey];
   return sql`
-  INSERT INTO ${statisticDeltas} (${namesOf([...key, count, errors, durationMs, ...tokens, latency])})
+  INSERT INTO ${statisticDeltas} (${namesOf([...key, count, errors, durationMs, ...tokens, latency, dimension, value, priceClass, ...sliceSums])})
   SELECT ${namesOf(key)}, count(*), nullif(count(*) FILTER (WHERE ${nameOf(events.state)} = 'error'), 0), ${clampedSum(durationMs, false)},
-    ${listOf(tokens.map((column) => sql`nullif(${clampedSum(column, false)}, 0)`))}, array_agg(element)
+    ${listOf(tokens.map((column) => sql`nullif(${clampedSum(column, false)}, 0)`))}, array_agg(element), 0, '', NULL, NULL, NULL
   FROM (
     SELECT ${namesOf([spaceId, type, source, agentId, events.state, durationMs, ...tokens])}, ${minuteOf}::bigint AS ${nameOf(minute)},
       coalesce(${nameOf(name)}, '') AS ${nameOf(name)}, ${sketchElement} AS element
     FROM new_events
   ) AS measured
-  GROUP BY ${namesOf(key)}`;
+  GROUP BY ${namesOf(key)}
+  UNION ALL
+  SELECT ${namesOf([spaceId, minute, ...names])}, NULL, 0, NULL, 0, ${listOf(tokens.map((column) => clampedSum(column, false)))}, '{}',
+    ${namesOf([dimension, value, priceClass])}, ${listOf(sliceSums.map((column) => clampedSum(column, false)))}
+  FROM (SELECT *, ${minuteOf}::bigint AS ${nameOf(minute)} FROM (${sliceRows(newEvents)}) AS slices) AS measured
+  GROUP BY ${namesOf(ofSlice)}`;
 }
 
 /**
@@ -67,6 +81,8 @@ export async function foldStatistics(database: Database): Promise<number> {
 
 const byName = countByName('name_counts');
 const byAgent = countByAgent('agent_counts');
+const bySlice = countBySlice('slice_counts');
+const isWhole = sql`WHERE ${nameOf(priceClass)} IS NULL`;
 
 const foldStatement = sql`
 WITH folded AS (
@@ -74,14 +90,39 @@ WITH folded AS (
   WHERE ${number} < (SELECT min(${nameOf(number)}) FROM ${statisticDeltas}) + ${numberOf(deltasPerFoldMax)}
   RETURNING *
 ), deltas AS MATERIALIZED (
-  SELECT ${namesOf([spaceId, minute, ...names, agentId, ...added])}, array_to_string(${nameOf(latency)}, ',') AS elements
+  SELECT ${namesOf([spaceId, minute, ...sliceKey, agentId, ...added, ...sliceSums])}, array_to_string(${nameOf(latency)}, ',') AS elements
   FROM folded WHERE ${isNotDeleted(sql`folded.${nameOf(spaceId)}`)}
-), ${foldedCounts('name_counts', names, sql``)}, ${upserts('by_name', byName)}, ${foldedCounts('agent_counts', [agentId], sql`WHERE ${nameOf(agentId)} IS NOT NULL`)}, ${upserts('by_agent', byAgent)}
+), ${fold({ counts: 'name_counts', dimensions: names, sums: added, where: isWhole }, byName)}, ${fold(
+  {
+    counts: 'agent_counts',
+    dimensions: [agentId],
+    sums: added,
+    where: sql`${isWhole} AND ${nameOf(agentId)} IS NOT NULL`,
+  },
+  byAgent,
+)}, ${fold(
+  {
+    counts: 'slice_counts',
+    dimensions: sliceKey,
+    sums: [...added, ...sliceSums],
+    where: sql`WHERE ${nameOf(priceClass)} IS NOT NULL`,
+  },
+  bySlice,
+)}
 SELECT count(*)::integer AS folded FROM folded`;
 
-function upserts(as: string, { byMinute, byHours }: StatisticsParts): SQL {
-  return sql`${sql.identifier(as)} AS (${byMinute()}
-), ${sql.identifier(`${as}_hours`)} AS (${byHours()}
+interface FoldedCounts {
+  readonly counts: string;
+  readonly dimensions: readonly PgColumn[];
+  readonly sums: readonly PgColumn[];
+  readonly where: SQL;
+}
+
+/** The common table expressions that count deltas and add the counts to the tables. */
+function fold(counts: FoldedCounts, { byMinute, byHours }: StatisticsParts): SQL {
+  const [minutes, hours] = ['minutes', 'hours'].map((span) => sql.identifier(`${counts.counts}_${span}`));
+  return sql`${foldedCounts(counts)}, ${minutes} AS (${byMinute()}
+), ${hours} AS (${byHours()}
 )`;
 }
 
@@ -90,23 +131,23 @@ function upserts(as: string, { byMinute, byHours }: StatisticsParts): SQL {
  * roll-up. Sketches are merged before they are counted by hour. Sketches are joined as texts: no aggregate of
  * Postgres concatenates arrays of different lengths.
  */
-function foldedCounts(counts: string, dimensions: readonly PgColumn[], where: SQL): SQL {
+function foldedCounts({ counts, dimensions, sums: columns, where }: FoldedCounts): SQL {
   const minutes = sql`${sql.identifier(`${counts}_by_minute`)}`;
   const key = namesOf([spaceId, ...dimensions]);
-  const sums = listOf(added.map((column) => sql`${sumOf(column)} AS ${nameOf(column)}`));
+  const sums = listOf(columns.map((column) => sql`${sumOf(column)} AS ${nameOf(column)}`));
   const hours = hourNames.map(({ name }) => name);
   const firstHours = hourNames.map(
     ({ span, name }) =>
       sql`floor(${nameOf(minute)} / ${numberOf(60 * span)}.0)::bigint * ${numberOf(span)} AS ${name}`,
   );
   return sql`${minutes} AS MATERIALIZED (
-  SELECT ${key}, ${nameOf(minute)}, ${namesOf(added)}, ${mergedSketch(nameOf(latency))} AS ${nameOf(latency)}
+  SELECT ${key}, ${nameOf(minute)}, ${namesOf(columns)}, ${mergedSketch(nameOf(latency))} AS ${nameOf(latency)}
   FROM (
     SELECT ${key}, ${nameOf(minute)}, ${sums}, ${joined(sql`elements`)} AS ${nameOf(latency)}
     FROM deltas ${where} GROUP BY ${key}, ${nameOf(minute)}
   ) AS each
 ), ${sql.identifier(counts)} AS MATERIALIZED (
-  SELECT ${key}, ${nameOf(minute)}, ${listOf(hours.map((hour) => sql`NULL::bigint AS ${hour}`))}, ${namesOf([...added, latency])} FROM ${minutes}
+  SELECT ${key}, ${nameOf(minute)}, ${listOf(hours.map((hour) => sql`NULL::bigint AS ${hour}`))}, ${namesOf([...columns, latency])} FROM ${minutes}
   UNION ALL
   SELECT ${key}, NULL, ${listOf(hours)}, ${sums}, ${joined(sql`array_to_string(${nameOf(latency)}, ',')`)}
   FROM (SELECT *, ${listOf(firstHours)} FROM ${minutes}) AS each
@@ -119,6 +160,7 @@ function sumOf(column: PgColumn): SQL {
   return sql`sum(${nameOf(column)})::${sql.raw(column.getSQLType())}`;
 }
 
+/** Slices have no sketches. */
 function joined(elements: SQL): SQL {
-  return sql`string_to_array(string_agg(${elements}, ','), ',')::bigint[]`;
+  return sql`coalesce(string_to_array(string_agg(nullif(${elements}, ''), ','), ','), '{}')::bigint[]`;
 }

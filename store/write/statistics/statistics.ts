@@ -2,7 +2,15 @@ import { getTableColumns, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import { countsPerMerge } from '../../../event/latency.ts';
 import { rollupSpansHours } from '../../../event/limits.ts';
-import { agentStats, agentStatsRollups, eventStats, eventStatsRollups, events } from '../../db/schema.ts';
+import {
+  agentStats,
+  agentStatsRollups,
+  eventStats,
+  eventStatsRollups,
+  events,
+  sliceStats,
+  sliceStatsRollups,
+} from '../../db/schema.ts';
 import { listOf, nameOf, namesOf, numberOf } from '../../db/statement.ts';
 import { mergedSketch, signedElement, sketchElement } from '../latency-sketch.ts';
 
@@ -22,9 +30,8 @@ export const tokens = [
   inMeasures.cacheWriteTokens,
   inMeasures.reasoningTokens,
 ];
-/** Sums that are null instead of 0. */
-const sparse = [inMeasures.errors, ...tokens];
-const sums = [inMeasures.durationMs, ...tokens];
+/** The sums that only slices have. */
+export const sliceSums: readonly PgColumn[] = [sliceStats.usageUnits, sliceStats.reportedCost];
 
 /** Minutes since the epoch, a whole number. */
 export const minuteOf = sql`floor(${nameOf(events.startTimeMs)} / 60000)`;
@@ -45,7 +52,7 @@ export interface StatisticsParts {
 /** The rows that are counted. */
 export interface CountedRows {
   /** Their name in the statement. */
-  readonly from: string;
+  readonly from: SQL;
   /**
    * Whether the column `sign` is 1 for events that are added, and -1 for those that are subtracted. Without
    * it all are added.
@@ -53,7 +60,7 @@ export interface CountedRows {
   readonly isSigned: boolean;
 }
 
-const newEvents: CountedRows = { from: 'new_events', isSigned: false };
+export const newEvents: CountedRows = { from: sql`new_events`, isSigned: false };
 
 /** The column of signed rows that says whether they are counted by name, too. All are counted by agent. */
 export const isByName = sql`${sql.identifier('is_by_name')}`;
@@ -94,38 +101,79 @@ export function countByAgent(counts: string, rows = newEvents): StatisticsParts 
   });
 }
 
+/** @param counts the name that the statement gives to the counts. */
+export function countBySlice(counts: string, rows = newEvents): StatisticsParts {
+  const { dimension, value, type, name, source, priceClass } = sliceStats;
+  return statisticsParts({
+    counts,
+    rows: { ...rows, from: sql`(${sliceRows(rows)}) AS slices` },
+    minutes: sliceStats,
+    rollups: sliceStatsRollups,
+    dimensions: [dimension, value, type, name, source, priceClass].map((column) => [column, nameOf(column)]),
+    where: sql``,
+    moreSums: sliceSums,
+  });
+}
+
+/**
+ * The rows of slices (ADR 44): the tokens of calls whose price depends on conditions, and the usage with a price of its own. They count
+ * no events: the statistics by name do.
+ */
+export function sliceRows({ from, isSigned }: CountedRows, more: readonly PgColumn[] = []): SQL {
+  const { dimension, value, priceClass, usageUnits } = sliceStats;
+  const { spaceId, startTimeMs, type, name, source, state, usageParts, reportedCost } = events;
+  const own = sql`${isSigned ? sql`sign, ` : sql``}${namesOf([spaceId, startTimeMs, type, source, ...more])}, coalesce(${nameOf(name)}, '') AS ${nameOf(name)},
+    NULL::text AS ${nameOf(state)}, NULL::float8 AS ${nameOf(inMeasures.durationMs)}, 0::smallint AS ${nameOf(dimension)}, '' AS ${nameOf(value)}`;
+  const where = isSigned ? sql`${isByName} AND` : sql``;
+  return sql`
+    SELECT ${own}, ${nameOf(priceClass)}, NULL::float8 AS ${nameOf(usageUnits)}, ${nameOf(reportedCost)}, ${namesOf(tokens)}
+    FROM ${from} WHERE ${where} ${nameOf(priceClass)} IS NOT NULL
+    UNION ALL
+    SELECT ${own}, coalesce(${nameOf(priceClass)}, '') || '+' || (used).key, (used).value::float8, NULL, ${listOf(tokens.map(() => sql`NULL`))}
+    FROM (
+      -- In the list of columns: a join would be a nested loop over all events.
+      SELECT *, json_each_text(${nameOf(usageParts)}) AS used FROM ${from}
+      WHERE ${where} ${nameOf(usageParts)} IS NOT NULL AND ${nameOf(reportedCost)} IS NULL
+    ) AS parts_of_usage`;
+}
+
 /** The common table expressions that count rows by name, for a statement that runs all of them. */
 export function nameStatistics(rows = newEvents): SQL {
-  const { counts, byMinute, byHours } = countByName('name_counts', rows);
-  return sql`name_counts AS MATERIALIZED (${counts}
-), by_name AS (${byMinute()}
-), by_name_hours AS (${byHours()}
+  return sql`${runAll('name', countByName('name_counts', rows))}, ${runAll('slice', countBySlice('slice_counts', rows))}`;
+}
+
+function runAll(kind: string, { counts, byMinute, byHours }: StatisticsParts): SQL {
+  const [counted, minutes, hours] = [`${kind}_counts`, `by_${kind}`, `by_${kind}_hours`].map((name) =>
+    sql.identifier(name),
+  );
+  return sql`${counted} AS MATERIALIZED (${counts}
+), ${minutes} AS (${byMinute()}
+), ${hours} AS (${byHours()}
 )`;
 }
 
 /** The same by agent. */
 export function agentStatistics(rows = newEvents): SQL {
-  const { counts, byMinute, byHours } = countByAgent('agent_counts', rows);
-  return sql`agent_counts AS MATERIALIZED (${counts}
-), by_agent AS (${byMinute()}
-), by_agent_hours AS (${byHours()}
-)`;
+  return runAll('agent', countByAgent('agent_counts', rows));
 }
 
 interface Statistics {
   readonly counts: string;
   readonly rows: CountedRows;
-  readonly minutes: typeof eventStats | typeof agentStats;
-  readonly rollups: typeof eventStatsRollups | typeof agentStatsRollups;
+  readonly minutes: typeof eventStats | typeof agentStats | typeof sliceStats;
+  readonly rollups: typeof eventStatsRollups | typeof agentStatsRollups | typeof sliceStatsRollups;
   /**
    * The key columns besides space and time, which have the same names in both tables, and their values in the
    * counted rows.
    */
   readonly dimensions: readonly (readonly [PgColumn, SQL])[];
   readonly where: SQL;
+  /** Sums besides those of all tables. */
+  readonly moreSums?: readonly PgColumn[];
 }
 
-function statisticsParts({ counts, rows, minutes, rollups, dimensions, where }: Statistics): StatisticsParts {
+function statisticsParts(statistics: Statistics): StatisticsParts {
+  const { counts, rows, minutes, rollups, dimensions, where, moreSums = [] } = statistics;
   const { events: count, durationMs, errors, latency } = inMeasures;
   const { spaceId, minute } = minutes;
   const { spanHours, startHour } = rollups;
@@ -134,27 +182,32 @@ function statisticsParts({ counts, rows, minutes, rollups, dimensions, where }: 
   const times = [nameOf(minute), ...hours.map(({ name }) => name)];
   const counted = sql`${sql.identifier(counts)}`;
   const { isSigned } = rows;
+  const [isEvent, sparse] = [
+    sql`FILTER (WHERE ${nameOf(events.state)} IS NOT NULL)`,
+    [...tokens, ...moreSums],
+  ];
   const countRows = isSigned ? sql`sum(sign)` : sql`count(*)`;
   const element = isSigned ? signedElement : sketchElement;
   return {
     // A row has the time of its own grouping set, and NULL for the times of the others.
     counts: sql`
-  SELECT ${nameOf(spaceId)}, ${listOf(times)}, ${names}, ${countRows} AS ${nameOf(count)},
+  SELECT ${nameOf(spaceId)}, ${listOf(times)}, ${names}, coalesce(${countRows} ${isEvent}, 0) AS ${nameOf(count)},
     nullif(${countRows} FILTER (WHERE ${nameOf(events.state)} = 'error'), 0) AS ${nameOf(errors)},
-    ${clampedSum(durationMs, isSigned)} AS ${nameOf(durationMs)},
-    ${listOf(tokens.map((column) => sql`nullif(${clampedSum(column, isSigned)}, 0) AS ${nameOf(column)}`))},
-    array_agg(element) AS ${nameOf(latency)}
+    coalesce(${clampedSum(durationMs, isSigned)}, 0) AS ${nameOf(durationMs)},
+    ${listOf(sparse.map((column) => sql`nullif(${clampedSum(column, isSigned)}, 0) AS ${nameOf(column)}`))},
+    coalesce(array_agg(element) ${isEvent}, '{}') AS ${nameOf(latency)}
   FROM (
-    SELECT ${isSigned ? sql`sign, ` : sql``}${namesOf([spaceId, events.state, ...sums])}, ${minuteOf}::bigint AS ${nameOf(minute)},
+    SELECT ${isSigned ? sql`sign, ` : sql``}${namesOf([spaceId, events.state, durationMs, ...sparse])}, ${minuteOf}::bigint AS ${nameOf(minute)},
       ${listOf(hours.map(({ span, name }) => sql`${startHourOf(span)} AS ${name}`))},
       ${listOf(dimensions.map(([column, value]) => sql`${value} AS ${nameOf(column)}`))},
       ${element} AS element
-    FROM ${sql.identifier(rows.from)} ${where}
+    FROM ${rows.from} ${where}
   ) AS measured
   GROUP BY GROUPING SETS (${listOf(times.map((time) => sql`(${nameOf(spaceId)}, ${time}, ${names})`))})`,
     byMinute: (source) =>
       upsert(minutes, {
         isSigned,
+        moreSums,
         source,
         key: sql`${nameOf(spaceId)}, ${nameOf(minute)}, ${names}`,
         counts: sql`${counted} WHERE ${nameOf(minute)} IS NOT NULL`,
@@ -162,6 +215,7 @@ function statisticsParts({ counts, rows, minutes, rollups, dimensions, where }: 
     byHours: (source) =>
       upsert(rollups, {
         isSigned,
+        moreSums,
         source,
         key: sql`${nameOf(spaceId)}, ${namesOf([spanHours, startHour])}, ${names}`,
         counts: sql`(
@@ -181,18 +235,21 @@ function upsert(
   table: PgTable,
   {
     isSigned,
+    moreSums,
     source = sql``,
     key,
     counts,
-  }: { isSigned: boolean; source: SQL | undefined; key: SQL; counts: SQL },
+  }: { isSigned: boolean; moreSums: readonly PgColumn[]; source: SQL | undefined; key: SQL; counts: SQL },
 ): SQL {
   const { events: count, durationMs, errors, latency } = inMeasures;
+  // Sums that are null instead of 0.
+  const sparse = [errors, ...tokens, ...moreSums];
   const [kept, excluded] = [sql`kept.${nameOf(count)}`, sql`excluded.${nameOf(count)}`];
   const both = sql`kept.${nameOf(latency)} || excluded.${nameOf(latency)}`;
   const perMerge = numberOf(countsPerMerge);
   return sql`
-  INSERT INTO ${table} AS kept (${key}, ${namesOf([count, errors, ...sums, latency])})
-  ${source} SELECT ${key}, ${namesOf([count, errors, ...sums])},
+  INSERT INTO ${table} AS kept (${key}, ${namesOf([count, durationMs, ...sparse, latency])})
+  ${source} SELECT ${key}, ${namesOf([count, durationMs, ...sparse])},
     ${isSigned ? mergedSketch(nameOf(latency)) : sql`CASE WHEN ${nameOf(count)} < ${perMerge} THEN ${nameOf(latency)} ELSE ${mergedSketch(nameOf(latency))} END`}
   FROM ${counts}
   ORDER BY ${key}

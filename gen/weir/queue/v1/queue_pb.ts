@@ -13,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file weir/queue/v1/queue.proto.
  */
 export const file_weir_queue_v1_queue: GenFile = /*@__PURE__*/
-  fileDesc("Chl3ZWlyL3F1ZXVlL3YxL3F1ZXVlLnByb3RvEg13ZWlyLnF1ZXVlLnYxIm8KBUdyb3VwEiIKBXBhcnRzGAEgAygLMhMud2Vpci5xdWV1ZS52MS5QYXJ0Ei4KC3RyYWNlX25vZGVzGAIgAygLMhkud2Vpci5xdWV1ZS52MS5UcmFjZU5vZGVzEhIKCm1pbl9yZWFkZXIYAyABKA0iRAoKVHJhY2VOb2RlcxIQCghzcGFjZV9pZBgBIAEoCRIWCg5yZWNlaXZlZF9hdF9tcxgCIAEoAxIMCgRqc29uGAMgASgJIpoCCgRQYXJ0EhAKCHNwYWNlX2lkGAEgASgJEhIKCmFwaV9rZXlfaWQYAiABKAkSFgoOcmVjZWl2ZWRfYXRfbXMYAyABKAMSEgoKc2VnbWVudF9pZBgEIAEoCRITCgtldmVudF9jb3VudBgFIAEoDRIRCglyYXdfYnl0ZXMYBiABKAQSJwoHY29sdW1ucxgHIAEoCzIWLndlaXIucXVldWUudjEuQ29sdW1ucxIMCgRib2R5GAggASgMEg0KBXRlcm1zGAkgASgJEhIKCnByb2plY3Rpb24YCiABKA0SFAoMcXVldWVfc3RyZWFtGAsgASgJEhYKDnF1ZXVlX3NlcXVlbmNlGAwgASgEEhAKCHJlcGxheWVkGA0gASgIIqUECgdDb2x1bW5zEgoKAmlkGAEgASgJEhUKDXNlZ21lbnRfaW5kZXgYAiABKAkSDAoEdHlwZRgDIAEoCRINCgVzdGF0ZRgEIAEoCRIMCgRuYW1lGAUgASgJEg4KBnNvdXJjZRgGIAEoCRIQCgh0cmFjZV9pZBgHIAEoCRIRCgl0aHJlYWRfaWQYCCABKAkSEAoIYWdlbnRfaWQYCSABKAkSFgoOYWdlbnRfZ3JvdXBfaWQYCiABKAkSDwoHdXNlcl9pZBgLIAEoCRIVCg1zdGFydF90aW1lX21zGAwgASgJEhMKC2VuZF90aW1lX21zGA0gASgJEhMKC2R1cmF0aW9uX21zGA4gASgJEhQKDGlucHV0X3Rva2VucxgPIAEoCRIVCg1vdXRwdXRfdG9rZW5zGBAgASgJEhQKDHRvdGFsX3Rva2VucxgRIAEoCRISCgplcnJvcl9jb2RlGBIgASgJEhkKEWVycm9yX2h0dHBfc3RhdHVzGBMgASgJEhUKDWVycm9yX21lc3NhZ2UYFCABKAkSFQoNaW5wdXRfcHJldmlldxgVIAEoCRIWCg5vdXRwdXRfcHJldmlldxgWIAEoCRISCgphdHRyaWJ1dGVzGBcgASgJEhkKEWNhY2hlX3JlYWRfdG9rZW5zGBggASgJEhoKEmNhY2hlX3dyaXRlX3Rva2VucxgZIAEoCRIYChByZWFzb25pbmdfdG9rZW5zGBogASgJYgZwcm90bzM");
+  fileDesc("Chl3ZWlyL3F1ZXVlL3YxL3F1ZXVlLnByb3RvEg13ZWlyLnF1ZXVlLnYxIm8KBUdyb3VwEiIKBXBhcnRzGAEgAygLMhMud2Vpci5xdWV1ZS52MS5QYXJ0Ei4KC3RyYWNlX25vZGVzGAIgAygLMhkud2Vpci5xdWV1ZS52MS5UcmFjZU5vZGVzEhIKCm1pbl9yZWFkZXIYAyABKA0iRAoKVHJhY2VOb2RlcxIQCghzcGFjZV9pZBgBIAEoCRIWCg5yZWNlaXZlZF9hdF9tcxgCIAEoAxIMCgRqc29uGAMgASgJIpoCCgRQYXJ0EhAKCHNwYWNlX2lkGAEgASgJEhIKCmFwaV9rZXlfaWQYAiABKAkSFgoOcmVjZWl2ZWRfYXRfbXMYAyABKAMSEgoKc2VnbWVudF9pZBgEIAEoCRITCgtldmVudF9jb3VudBgFIAEoDRIRCglyYXdfYnl0ZXMYBiABKAQSJwoHY29sdW1ucxgHIAEoCzIWLndlaXIucXVldWUudjEuQ29sdW1ucxIMCgRib2R5GAggASgMEg0KBXRlcm1zGAkgASgJEhIKCnByb2plY3Rpb24YCiABKA0SFAoMcXVldWVfc3RyZWFtGAsgASgJEhYKDnF1ZXVlX3NlcXVlbmNlGAwgASgEEhAKCHJlcGxheWVkGA0gASgIIuYECgdDb2x1bW5zEgoKAmlkGAEgASgJEhUKDXNlZ21lbnRfaW5kZXgYAiABKAkSDAoEdHlwZRgDIAEoCRINCgVzdGF0ZRgEIAEoCRIMCgRuYW1lGAUgASgJEg4KBnNvdXJjZRgGIAEoCRIQCgh0cmFjZV9pZBgHIAEoCRIRCgl0aHJlYWRfaWQYCCABKAkSEAoIYWdlbnRfaWQYCSABKAkSFgoOYWdlbnRfZ3JvdXBfaWQYCiABKAkSDwoHdXNlcl9pZBgLIAEoCRIVCg1zdGFydF90aW1lX21zGAwgASgJEhMKC2VuZF90aW1lX21zGA0gASgJEhMKC2R1cmF0aW9uX21zGA4gASgJEhQKDGlucHV0X3Rva2VucxgPIAEoCRIVCg1vdXRwdXRfdG9rZW5zGBAgASgJEhQKDHRvdGFsX3Rva2VucxgRIAEoCRISCgplcnJvcl9jb2RlGBIgASgJEhkKEWVycm9yX2h0dHBfc3RhdHVzGBMgASgJEhUKDWVycm9yX21lc3NhZ2UYFCABKAkSFQoNaW5wdXRfcHJldmlldxgVIAEoCRIWCg5vdXRwdXRfcHJldmlldxgWIAEoCRISCgphdHRyaWJ1dGVzGBcgASgJEhkKEWNhY2hlX3JlYWRfdG9rZW5zGBggASgJEhoKEmNhY2hlX3dyaXRlX3Rva2VucxgZIAEoCRIYChByZWFzb25pbmdfdG9rZW5zGBogASgJEhMKC3VzYWdlX3BhcnRzGBsgASgJEhMKC3ByaWNlX2NsYXNzGBwgASgJEhUKDXJlcG9ydGVkX2Nvc3QYHSABKAliBnByb3RvMw");
 
 /**
  * Group is the payload of one JetStream message: parts that are committed together by one PubAck.
@@ -321,8 +321,6 @@ export type Columns = Message<"weir.queue.v1.Columns"> & {
   attributes: string;
 
   /**
-   * Counted in the statistics, but not columns of the table.
-   *
    * @generated from field: string cache_read_tokens = 24;
    */
   cacheReadTokens: string;
@@ -336,6 +334,23 @@ export type Columns = Message<"weir.queue.v1.Columns"> & {
    * @generated from field: string reasoning_tokens = 26;
    */
   reasoningTokens: string;
+
+  /**
+   * What the price of the call depends on (event/usage/usage-parts.ts, event/usage/price-class.ts), and the cost that the sender reported.
+   *
+   * @generated from field: string usage_parts = 27;
+   */
+  usageParts: string;
+
+  /**
+   * @generated from field: string price_class = 28;
+   */
+  priceClass: string;
+
+  /**
+   * @generated from field: string reported_cost = 29;
+   */
+  reportedCost: string;
 };
 
 /**

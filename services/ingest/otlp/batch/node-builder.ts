@@ -59,9 +59,7 @@ export class NodeBuilder {
   setEvent(node: SpanNode, event: JsonObject, others: readonly SpanNode[] = []): void {
     const found = this.#nodes.get(node);
     if (found === undefined) return;
-    const usage = memberOf(memberOf(memberOf(event, 'properties'), 'llm'), 'usage');
-    const reasoningTokens = memberOf(memberOf(usage, 'outputTokenDetails'), 'reasoningTokens');
-    Object.assign(found, { eventId: event.id, reasoningTokens });
+    Object.assign(found, { eventId: event.id });
     for (const other of others) Object.assign(this.#nodes.get(other) ?? {}, { mergedEventId: event.id });
   }
 

@@ -5,7 +5,7 @@ import { AttributeReader } from '../mapping/attribute-reader.ts';
 import { readRawResponse } from '../mapping/messages/raw-response.ts';
 import { statusError, toMs } from '../mapping/span-to-event.ts';
 import { type Convention, llmRows } from '../mapping/table.ts';
-import { usageRows } from '../mapping/usage.ts';
+import { usageRows } from '../mapping/usage/usage-rows.ts';
 import { textOf } from '../spans/attributes.ts';
 import type { Span } from '../spans/span.ts';
 import { observedFromMs, streamKeyOf } from './stream-log.ts';

@@ -8,7 +8,8 @@ import { joinReasons, type LlmOutput, readOutput } from './messages/llm-output.t
 import { isJsonObject, readToolCalls, type ToolCall } from './messages/messages.ts';
 import { type RawResponse, readRawResponse } from './messages/raw-response.ts';
 import { llmRows, type Row } from './table.ts';
-import { mapUsage } from './usage.ts';
+import { mapPriceConditions } from './usage/price-conditions.ts';
+import { mapUsage } from './usage/usage.ts';
 
 /** Maps an LLM span to `properties.llm` (docs/api.md §2.6), by the rows of the table. */
 export function mapLlmPayload(reader: AttributeReader, messages: EventMessages): JsonObject {
@@ -19,6 +20,7 @@ export function mapLlmPayload(reader: AttributeReader, messages: EventMessages):
     input: mapInput(reader, messages),
     output: mapOutput(reader, messages, raw),
     usage,
+    ...mapPriceConditions(reader, raw),
     responseId: reader.text(llmRows.responseId) ?? raw.id,
     timeToFirstChunkMs: mapTimeToFirstChunk(reader),
   });

@@ -184,9 +184,16 @@ export const llmRows = {
   },
   responseId: { genAi: ['gen_ai.response.id'], vercel: ['ai.response.id'] },
   timeToFirstChunkS: {
-    genAi: ['gen_ai.response.time_to_first_chunk', 'gen_ai.client.operation.time_to_first_chunk'],
+    genAi: [
+      'gen_ai.response.time_to_first_chunk',
+      'gen_ai.client.operation.time_to_first_chunk',
+      'gen_ai.latency.time_to_first_token',
+    ],
   },
-  timeToFirstChunkMs: { genAi: ['ttft_ms'], vercel: ['ai.response.msToFirstChunk'] },
+  timeToFirstChunkMs: {
+    genAi: ['ttft_ms', 'gen_ai.server.time_to_first_token'],
+    vercel: ['ai.response.msToFirstChunk'],
+  },
 } as const satisfies Record<string, Row>;
 
 /** `properties.tool`. */

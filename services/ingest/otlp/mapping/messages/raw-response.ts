@@ -9,6 +9,7 @@ export interface RawResponse {
   readonly finishReason: string | undefined;
   /** The tokens as the provider counted them. */
   readonly usage: Json | undefined;
+  readonly serviceTier: Json | undefined;
 }
 
 type Members = { readonly [key: string]: Json };
@@ -17,7 +18,10 @@ type Members = { readonly [key: string]: Json };
 export function readRawResponse(value: Json | undefined): RawResponse {
   const json = typeof value === 'string' ? parseEmbeddedJson(value) : value;
   if (!isJsonObject(json))
-    return { id: undefined, model: undefined, finishReason: undefined, usage: undefined };
+    return {
+      ...{ id: undefined, model: undefined, finishReason: undefined },
+      ...{ usage: undefined, serviceTier: undefined },
+    };
   const generation = membersOf(listOf(listOf(json.generations)[0])[0]);
   const message = membersOf(membersOf(generation.message).kwargs);
   const metadata = membersOf(message.response_metadata);
@@ -50,7 +54,8 @@ export function readRawResponse(value: Json | undefined): RawResponse {
     id: ids.find((id): id is string => typeof id === 'string' && id !== '' && !/^(?:lc_)?run-/.test(id)),
     finishReason: reasons.find((reason) => reason !== undefined && reason !== ''),
     model: textIn(haystack, 'model'),
-    usage: json.usage ?? haystack.usage,
+    usage: json.usage ?? json.usageMetadata ?? haystack.usage,
+    serviceTier: json.service_tier ?? metadata.service_tier ?? membersOf(json.llm_output).service_tier,
   };
 }
 

@@ -1,0 +1,56 @@
+import type { LlmPayload } from '../event.ts';
+
+/**
+ * The conditions of a call on which its price depends, as words in this order: `reported` when the sender knows the cost, the service
+ * tier, the region, and `>200000` for the highest {@link inputBounds} that the input exceeds. Empty for most calls. Statistics are kept by
+ * it, so the words are few: the conditions that price lists have.
+ */
+export function priceClassOf(
+  { serviceTier, region }: LlmPayload,
+  { inputTokens = 0, isReported }: { inputTokens: number | undefined; isReported: boolean },
+): string {
+  const bound = inputBounds.find((tokens) => inputTokens > tokens);
+  return [
+    isReported ? 'reported' : '',
+    tiers[String(serviceTier).toLowerCase()] ?? '',
+    region === 'us' ? 'us' : '',
+    bound === undefined ? '' : `>${bound}`,
+  ]
+    .filter((word) => word !== '')
+    .join(' ');
+}
+
+/** Calls with more input tokens than one of these can have another price as a whole. The highest first. */
+export const inputBounds = [272_000, 200_000, 128_000, 100_000] as const;
+
+/** Senders' names of the service tiers that are not the standard one. */
+const tiers: Readonly<Record<string, string>> = {
+  batch: 'batch',
+  flex: 'flex',
+  on_demand_flex: 'flex',
+  priority: 'priority',
+  on_demand_priority: 'priority',
+  fast: 'fast',
+  ultrafast: 'ultrafast',
+};
+
+/** The tiers by which calls are priced. */
+export const pricedTiers: readonly string[] = [...new Set(Object.values(tiers))];
+
+/** The words of a class. */
+export interface PriceConditions {
+  readonly isReported: boolean;
+  readonly tier: string | undefined;
+  readonly region: string | undefined;
+  readonly inputBound: number;
+}
+
+export function parsePriceClass(text: string): PriceConditions {
+  const words = text.split(' ');
+  return {
+    isReported: words.includes('reported'),
+    tier: words.find((word) => pricedTiers.includes(word)),
+    region: words.includes('us') ? 'us' : undefined,
+    inputBound: Number(words.find((word) => word.startsWith('>'))?.slice(1) ?? 0),
+  };
+}

@@ -1,1 +1,0 @@
-"""Tools, agents, traces and spans of the application's own functions."""

@@ -1,1 +1,0 @@
-"""Delivers events to Weir, by the retry rules of docs/api.md §7.1."""

@@ -1,1 +1,0 @@
-"""Events: their fields, their context, and their text."""

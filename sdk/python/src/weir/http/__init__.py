@@ -1,1 +1,0 @@
-"""Observes clients of providers at their HTTP client."""

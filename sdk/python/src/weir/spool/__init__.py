@@ -1,1 +1,0 @@
-"""Stores events on disk until Weir has accepted them. The format is that of ``@weir/sdk/spool``."""

@@ -1,1 +1,0 @@
-"""The formats of the providers' APIs: requests, answers and streams."""

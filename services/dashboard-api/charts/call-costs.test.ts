@@ -1,0 +1,222 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { llmEvent } from '../../../harness/fixtures/events.ts';
+import { partOf } from '../../../harness/fixtures/part.ts';
+import { formatCost, unitsOfCost } from '../../../store/prices/decimal.ts';
+import { foldStatistics } from '../../../store/write/statistics/deltas.ts';
+import { insertParts } from '../../../store/write/store.ts';
+import { openDashboard, type TestDashboard } from '../../../test/support/dashboard.ts';
+
+/** What a call costs, in each place that shows costs, at the prices of the list that comes with Weir. */
+
+let dashboard: TestDashboard;
+beforeAll(async () => {
+  dashboard = await openDashboard();
+});
+afterAll(() => dashboard[Symbol.asyncDispose]());
+
+const dayMs = 24 * 3_600_000;
+const startTimeMs = Date.UTC(2026, 2, 1, 12);
+const range = { from: startTimeMs - 2 * dayMs, to: startTimeMs + 2 * dayMs, step: 'day' } as const;
+const million = 1_000_000;
+
+interface Call {
+  readonly model: string;
+  readonly usage?: object;
+  readonly serviceTier?: string;
+  readonly region?: string;
+  readonly cost?: object;
+}
+const usage = (inputTokens: number, outputTokens: number, input: object = {}, output: object = {}) => ({
+  ...{ inputTokens, outputTokens },
+  ...{ inputTokenDetails: input, outputTokenDetails: output },
+});
+
+const rows: readonly (readonly [string, Call, string | null])[] = [
+  [
+    'cached tokens beside the input',
+    { model: 'claude-sonnet-4-5', usage: usage(5, 0, { uncachedTokens: 5, cacheReadTokens: 100_000 }) },
+    '0.030015',
+  ],
+  ['as many tokens of input', { model: 'claude-sonnet-4-5', usage: usage(100_000, 0) }, '0.3'],
+  ['negative counts', { model: 'claude-sonnet-4-5', usage: usage(-90_000, 0) }, null],
+  ['the priority tier', { model: 'gpt-5.5', usage: usage(million, 100_000), serviceTier: 'priority' }, '20'],
+  ['a long context', { model: 'gpt-5.5', usage: usage(million, 100_000) }, '14.5'],
+  ['batches', { model: 'claude-opus-4-6', usage: usage(million, 0), serviceTier: 'batch' }, '2.5'],
+  ['the flex tier', { model: 'gpt-5.5', usage: usage(100_000, 0), serviceTier: 'flex' }, '0.25'],
+  [
+    'the one-hour cache',
+    {
+      model: 'claude-opus-4-6',
+      usage: usage(million, 0, { cacheWriteTokens: million, cacheWriteHourTokens: million }),
+    },
+    '10',
+  ],
+  [
+    'both caches',
+    {
+      model: 'claude-opus-4-6',
+      usage: usage(million, 0, { cacheWriteTokens: million, cacheWriteHourTokens: 400_000 }),
+    },
+    '7.75',
+  ],
+  [
+    'audio',
+    { model: 'gpt-4o-audio-preview', usage: usage(1_000, 1_000, { audioTokens: 900 }, { audioTokens: 800 }) },
+    '0.10225',
+  ],
+  ['a region', { model: 'claude-opus-4-6', usage: usage(million, 0), region: 'us' }, '5.5'],
+  ['the fast mode', { model: 'claude-opus-4-8', usage: usage(million, 0), serviceTier: 'fast' }, '10'],
+  ['web searches', { model: 'claude-opus-4-6', usage: { ...usage(1_000, 0), webSearches: 3 } }, '0.035'],
+  [
+    'a reported cost, of an unknown model',
+    { model: 'unknown', usage: usage(10, 1), cost: { total: 0.5, currency: 'USD' } },
+    '0.5',
+  ],
+  [
+    'a reported cost, of a known model',
+    { model: 'gpt-4o', usage: usage(10, 1), cost: { total: 0.125, currency: 'usd' } },
+    '0.125',
+  ],
+  [
+    'a reported cost without tokens',
+    { model: 'unknown', cost: { total: 0.000001, currency: 'USD' } },
+    '0.000001',
+  ],
+  [
+    'a cost in another currency',
+    { model: 'unknown', usage: usage(10, 1), cost: { total: 1, currency: 'EUR' } },
+    null,
+  ],
+  ['a cost without a currency', { model: 'unknown', usage: usage(10, 1), cost: { total: 1 } }, null],
+  [
+    'a reported cost of 0',
+    { model: 'gpt-4o', usage: usage(million, 0), cost: { total: 0, currency: 'USD' } },
+    '2.5',
+  ],
+  ['an unknown model', { model: 'unknown', usage: usage(10, 1) }, null],
+  ['the name of OpenRouter', { model: 'anthropic/claude-sonnet-4.5', usage: usage(million, 0) }, '3'],
+  ['the name of Azure', { model: 'gpt-35-turbo', usage: usage(million, 0) }, '0.5'],
+  ['a route of OpenRouter', { model: 'openai/gpt-4o:nitro', usage: usage(million, 0) }, '2.5'],
+  ['the name of Claude Code', { model: 'claude-sonnet-4-5[1m]', usage: usage(million, 0) }, '3'],
+];
+
+const sumOf = (costs: readonly (string | null)[]) =>
+  formatCost(costs.reduce((sum, cost) => sum + (cost === null ? 0n : unitsOfCost(cost)), 0n));
+
+/** Stores calls, each of a thread and a user of its own, and reads the sum of their costs in each place. */
+async function store(calls: readonly Call[], timeOf: (place: number) => number = () => startTimeMs) {
+  const { spaceId, client } = await dashboard.addSpace();
+  const events = calls.map((call, place) =>
+    llmEvent({
+      startTimeMs: timeOf(place),
+      context: { threadId: `thread-${place % 50}`, userId: 'user', agentId: 'agent' },
+      properties: { llm: call },
+    }),
+  );
+  await insertParts(dashboard.database, [partOf(spaceId, events)]);
+  const { trpc } = client;
+  const costs = async () => {
+    const listed = (await trpc.events.list.query({ limit: 200 })).events;
+    const byId = new Map(listed.map(({ id, cost }) => [id, cost]));
+    const threads = await trpc.threads.list.query({ limit: 50 });
+    const user = (await trpc.users.list.query({ limit: 50 })).items[0];
+    const chart = await trpc.charts.costs.query(range);
+    return {
+      each: events.map(({ id }) => byId.get(String(id))),
+      threads: new Map(threads.items.map(({ id, cost }) => [id, cost.cost])),
+      user: user?.cost,
+      chart: chart.total,
+      models: sumOf(chart.models.map(({ cost }) => cost)),
+    };
+  };
+  return { spaceId, trpc, events, costs };
+}
+
+test('a call costs the same in a list, a thread, a user and a chart, and is found by it', async () => {
+  const { trpc, events, costs } = await store(rows.map(([, call]) => call));
+  const expected = rows.map(([, , cost]) => cost);
+  for (const step of ['before', 'after folding']) {
+    const { each, threads, user, chart, models } = await costs();
+    rows.forEach(([name, , cost], place) => {
+      expect(each[place], name).toBe(cost);
+      expect(threads.get(`thread-${place}`), name).toBe(cost);
+    });
+    expect(user?.cost, step).toBe(sumOf(expected));
+    expect(chart, step).toEqual(user);
+    expect(models, step).toBe(sumOf(expected));
+    while ((await foldStatistics(dashboard.database)) > 0);
+  }
+  for (const [place, cost] of expected.entries()) {
+    if (cost === null) continue;
+    const find = async (operator: '>=' | '>') => {
+      const comparisons = [{ measure: 'cost' as const, operator, value: Number(cost) }];
+      const from = startTimeMs - 3_600_000;
+      const page = await trpc.events.list.query({ comparisons, from, to: startTimeMs + 1, limit: 200 });
+      return page.events.map(({ id }) => id).includes(String(events[place]?.id));
+    };
+    expect([await find('>='), await find('>')], rows[place]?.[0]).toEqual([true, false]);
+  }
+});
+
+test('the sum of the costs of many is exact: at any usage, tiers, reported costs and changes of prices', async () => {
+  const tokens = fc.integer({ min: -10, max: 400_000 });
+  const call = fc.record({
+    model: fc.constantFrom('gpt-5.5', 'claude-opus-4-8', 'own', 'unknown'),
+    usage: fc.record(
+      {
+        inputTokens: tokens,
+        outputTokens: tokens,
+        inputTokenDetails: fc.record(
+          {
+            cacheReadTokens: tokens,
+            cacheWriteTokens: tokens,
+            cacheWriteHourTokens: tokens,
+            audioTokens: tokens,
+          },
+          { requiredKeys: [] },
+        ),
+        outputTokenDetails: fc.record({ reasoningTokens: tokens, audioTokens: tokens }, { requiredKeys: [] }),
+        webSearches: fc.nat(3),
+      },
+      { requiredKeys: [] },
+    ),
+    serviceTier: fc.constantFrom('default', 'priority', 'flex', 'batch', 'fast'),
+    region: fc.constantFrom('us', 'global'),
+    cost: fc.constantFrom(
+      undefined,
+      undefined,
+      { total: 0.1, currency: 'USD' },
+      { total: 3e-12, currency: 'USD' },
+    ),
+  });
+  const [calls = []] = fc.sample(fc.array(call, { minLength: 150, maxLength: 150 }), {
+    numRuns: 1,
+    seed: 20_261_127,
+  });
+  const sent: Call[] = JSON.parse(JSON.stringify(calls));
+  const days = (place: number) => startTimeMs + ((place % 3) - 1) * dayMs;
+  const { trpc, costs } = await store(sent, days);
+  await trpc.prices.set.mutate({
+    model: 'own',
+    input: '0.1',
+    output: '0.3',
+    rates: { 'input batch': '0.05', audioInput: '7' },
+  });
+  await trpc.prices.set.mutate({
+    model: 'own',
+    validFrom: '2026-03-01',
+    input: '0.000001',
+    output: '0.2',
+    cacheRead: '0.07',
+  });
+  for (const step of ['before', 'after folding']) {
+    const { each, threads, user, chart, models } = await costs();
+    const sum = sumOf(each.map((cost) => cost ?? null));
+    expect(sumOf([...threads.values()]), step).toBe(sum);
+    expect(user?.cost, step).toBe(sum);
+    expect(chart, step).toEqual(user);
+    expect(models, step).toBe(sum);
+    while ((await foldStatistics(dashboard.database)) > 0);
+  }
+});
