@@ -1,20 +1,26 @@
-import { and, asc, eq, gt, gte, sql } from 'drizzle-orm';
+import { and, asc, eq, gte, sql } from 'drizzle-orm';
 import { unionAll } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
 import { rollupSpansHours } from '../../../event/limits.ts';
 import { asStored } from '../../../event/text.ts';
 import { hourMs, minuteMs } from '../../../platform/time.ts';
 import type { Database } from '../../../store/db/database.ts';
-import { erasures, eventStatsRollups, events, statisticDeltas } from '../../../store/db/schema.ts';
-import { type EventFilter, matchTime, matchValues } from '../../../store/read/event-filter.ts';
+import { eventStatsRollups, events, statisticDeltas } from '../../../store/db/schema.ts';
+import type { EventFilter } from '../../../store/read/event-filter.ts';
 import { readEventPage } from '../../../store/read/event-page.ts';
-import { oldestFirst } from '../../../store/read/event-position.ts';
 import { type SampledSpan, sampleEvents } from '../../../store/read/event-samples.ts';
-import { histogramEventsMax, histogramExaminedMax, histogramSampleEvents } from '../limits.ts';
+import { histogramEventsMax, histogramSampleEvents } from '../limits.ts';
 import { refusal } from '../refusal.ts';
 import type { SpaceRows } from '../space-data.ts';
 import { withCostRates } from './cost-rates.ts';
 import { readCells } from './read-cells.ts';
+import {
+  areSomeGone,
+  countStored,
+  emptyBuckets,
+  type HistogramBucket,
+  histogramBucket,
+} from './stored-counts.ts';
 
 export interface HistogramQuery {
   /** Without `from` it begins with the first event in the space's statistics, at most {@link openDaysMax} days before `to`. */
@@ -22,17 +28,6 @@ export interface HistogramQuery {
   /** Limit of the number of buckets. */
   bucketsMax: number;
 }
-
-const histogramBucket = z
-  .object({
-    startMs: z.number(),
-    events: z.number(),
-    errors: z.number(),
-    /** Whether the counts are estimated from the share of matching events among the bucket's newest events. */
-    isEstimate: z.boolean(),
-  })
-  .meta({ id: 'HistogramBucket' });
-type HistogramBucket = z.infer<typeof histogramBucket>;
 
 export const histogram = z
   .object({
@@ -161,64 +156,6 @@ async function countByStatistics(
     const count = state === 'error' ? failed : state === 'ok' ? all - failed : all;
     return { startMs, events: count, errors, isEstimate: false };
   });
-}
-
-type TimeRange = { from: number; to: number };
-
-function emptyBuckets({ from, to }: TimeRange, bucketMs: number): HistogramBucket[] {
-  return Array.from({ length: Math.round((to - from) / bucketMs) }, (_, place) => {
-    return { startMs: from + place * bucketMs, events: 0, errors: 0, isEstimate: false };
-  });
-}
-
-/** Whether events that were counted are not stored any more: statistics stay after an erasure, and after the retention. */
-async function areSomeGone(
-  database: Database,
-  spaceId: string,
-  { counted, range }: { counted: readonly HistogramBucket[]; range: EventFilter & TimeRange },
-): Promise<boolean> {
-  const erased = await database
-    .select({ id: erasures.id })
-    .from(erasures)
-    .where(and(eq(erasures.spaceId, spaceId), gt(erasures.events, 0)))
-    .limit(1);
-  if (erased.length > 0) return true;
-  // The oldest expire first.
-  const [first] = await database
-    .select({ startTimeMs: events.startTimeMs })
-    .from(events)
-    .where(and(eq(events.spaceId, spaceId), matchTime({ from: range.from, to: range.to })))
-    .orderBy(...oldestFirst())
-    .limit(1);
-  const oldest = counted.find((bucket) => bucket.events > 0);
-  const next = counted.find(({ startMs }) => startMs > (oldest?.startMs ?? range.to));
-  return oldest !== undefined && (first === undefined || first.startTimeMs >= (next?.startMs ?? range.to));
-}
-
-/** Counts stored events in the range. @returns undefined when that takes too long. */
-async function countStored(
-  database: Database,
-  spaceId: string,
-  { range, bucketMs }: { range: EventFilter & TimeRange; bucketMs: number },
-): Promise<HistogramBucket[] | undefined> {
-  const inRange = and(eq(events.spaceId, spaceId), matchTime(range));
-  const [stored] = await database.execute<{ isMore: boolean }>(sql`
-    SELECT EXISTS (SELECT FROM ${events} WHERE ${inRange} OFFSET ${histogramExaminedMax}) AS "isMore"`);
-  if (stored?.isMore !== false) return undefined;
-  const bucket = sql<number>`floor((${events.startTimeMs} - ${range.from}::float8) / ${bucketMs}::float8)::integer`;
-  const rows = await database
-    .select({
-      bucket,
-      events: sql<number>`count(*)::integer`,
-      errors: sql<number>`(count(*) FILTER (WHERE ${events.state} = 'error'))::integer`,
-    })
-    .from(events)
-    .where(and(inRange, matchValues(range)))
-    .groupBy(sql`1`);
-  const buckets = emptyBuckets(range, bucketMs);
-  for (const row of rows)
-    Object.assign(buckets[row.bucket] ?? {}, { events: row.events, errors: row.errors });
-  return buckets;
 }
 
 /** Completes buckets that were not counted to the end, from the share of matching events among the newest of each. */
