@@ -104,10 +104,10 @@ export class IngestError extends Error {
   readonly id: ErrorId;
 
   constructor(id: ErrorId, details: string, options?: { cause: unknown }) {
-    super(
-      details.length > errorDetailsCharsMax ? `${details.slice(0, errorDetailsCharsMax - 1)}…` : details,
-      options,
-    );
+    const shown =
+      details.length > errorDetailsCharsMax ? `${details.slice(0, errorDetailsCharsMax - 1)}…` : details;
+    // gRPC cannot encode a lone surrogate: its response would be lost.
+    super(shown.toWellFormed(), options);
     this.name = 'IngestError';
     this.id = id;
   }
@@ -119,7 +119,7 @@ export class IngestError extends Error {
   /** The response body in the shape of docs/api.md §7. */
   toBody(): ErrorBody {
     const { status, title } = errorTable[this.id];
-    return { error: { id: this.id, title, status, details: this.message.toWellFormed() } };
+    return { error: { id: this.id, title, status, details: this.message } };
   }
 
   /**

@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { anyCharacter } from '../harness/fixtures/any-character.ts';
-import { cutText, quoteElement, splitElements, storableText, unquoteElement } from './text.ts';
+import {
+  cutText,
+  quoteElement,
+  splitElements,
+  storableText,
+  unquoteElement,
+  wellFormedJson,
+} from './text.ts';
 
 const anyText = fc.string({ unit: anyCharacter });
 
@@ -12,6 +19,19 @@ test('cutText returns a prefix that does not end in half of a surrogate pair', (
       expect(text.startsWith(cut)).toBe(true);
       expect(cut.length).toBeLessThanOrEqual(charsMax);
       expect(cut.isWellFormed()).toBe(true);
+    }),
+  );
+});
+
+test('wellFormedJson replaces lone surrogates, and nothing else', () => {
+  const text = fc.string({
+    unit: fc.oneof(anyCharacter, fc.constantFrom('\\', '"', 'ud800', '\ud800', '\udfff')),
+  });
+  fc.assert(
+    fc.property(text, (text) => {
+      expect(JSON.parse(wellFormedJson(JSON.stringify({ [text]: text })))).toEqual({
+        [text.toWellFormed()]: text.toWellFormed(),
+      });
     }),
   );
 });

@@ -31,6 +31,17 @@ export function asStored(text: string): string {
   return storableText(cutText(text, columnCharsMax));
 }
 
+/**
+ * The result of JSON.stringify with U+FFFD in place of lone surrogates. Only these does it write as `\\ud…`, and strict clients refuse
+ * a whole response for one.
+ */
+export function wellFormedJson(json: string): string {
+  if (!json.includes('\\ud')) return json;
+  return json.replaceAll(/\\(?:(ud[89a-f][0-9a-f]{2})|.)/g, (found, lone) =>
+    lone === undefined ? found : '\\ufffd',
+  );
+}
+
 /** A text as a quoted element of a Postgres array literal. */
 export function quoteElement(text: string): string {
   const wellFormed = text.toWellFormed();

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { and, asc, eq, sql } from 'drizzle-orm';
-import { storableText } from '../../event/text.ts';
+import { cutText, storableText } from '../../event/text.ts';
 import { encodePart, type Part } from '../../platform/queue/group.ts';
 import type { Database } from '../db/database.ts';
 import { noSpace } from '../db/limits.ts';
@@ -74,7 +74,7 @@ export async function quarantineMessage(
 type NewEntry = Omit<typeof quarantine.$inferSelect, 'eventCount' | 'quarantinedAt'>;
 
 async function insertEntry(database: Database, entry: NewEntry): Promise<void> {
-  const message = storableText(entry.message).slice(0, messageCharsMax);
+  const message = storableText(cutText(entry.message, messageCharsMax));
   try {
     const row = { ...entry, message, eventCount: 1, quarantinedAt: sql`now()` };
     await database

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { and, asc, eq, inArray, isNull, lte, sql } from 'drizzle-orm';
 import type { Transporter } from 'nodemailer';
+import { cutText } from '../../../event/text.ts';
 import type { ConfigWith } from '../../../platform/config.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { alertDeliveries, alertEvents, alertTargets } from '../../../store/db/schema.ts';
@@ -36,7 +37,7 @@ export function openSender(config: ConfigWith<'API_KEY_PEPPER'>): SendAlert {
       if (config.SMTP_URL === undefined) throw new ForbiddenTargetError('SMTP_URL is not set.');
       mail ??= openMail(config.SMTP_URL);
       const text = `${describeAlert(message)}\n${message.link ?? ''}\n`;
-      const subject = describeAlert(message).slice(0, 200);
+      const subject = cutText(describeAlert(message), 200);
       await (await mail).sendMail({
         from,
         to: { name: '', address },

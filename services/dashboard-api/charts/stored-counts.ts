@@ -1,4 +1,4 @@
-import { and, eq, gt, sql } from 'drizzle-orm';
+import { and, eq, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { Database } from '../../../store/db/database.ts';
 import { erasures, events } from '../../../store/db/schema.ts';
@@ -38,7 +38,7 @@ export async function areSomeGone(
   const erased = await database
     .select({ id: erasures.id })
     .from(erasures)
-    .where(and(eq(erasures.spaceId, spaceId), gt(erasures.events, 0)))
+    .where(eq(erasures.spaceId, spaceId))
     .limit(1);
   if (erased.length > 0) return true;
   // The oldest expire first.

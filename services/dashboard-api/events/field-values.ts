@@ -2,7 +2,7 @@ import { and, eq, gte, isNotNull, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
 import { rollupSpansHours } from '../../../event/limits.ts';
-import { storableText } from '../../../event/text.ts';
+import { asStored, storableText } from '../../../event/text.ts';
 import { hourMs } from '../../../platform/time.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { agentStatsRollups, eventStatsRollups, events, statisticDeltas } from '../../../store/db/schema.ts';
@@ -57,8 +57,8 @@ export async function readFieldValues(
     return { values, of: 'last 30 days' };
   }
   const values = await readTop(database, newestValues(spaceId, query), query.prefix);
-  const isKnown = values.includes(query.prefix) || !(await hasValue(database, spaceId, query));
-  const all = isKnown ? values : [query.prefix, ...values].slice(0, fieldValuesMax);
+  const isKnown = values.includes(asStored(query.prefix)) || !(await hasValue(database, spaceId, query));
+  const all = isKnown ? values : [asStored(query.prefix), ...values].slice(0, fieldValuesMax);
   return { values: all, of: 'newest events' };
 }
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { cutText as cutWhole, wellFormedJson } from '../../../event/text.ts';
 import { answerCharsMax } from './limits.ts';
 
 /**
@@ -20,15 +21,13 @@ export function toAnswer(data: AnswerData): CallToolResult {
 /** The data as JSON between marks that it cannot contain. */
 export function markedText(data: AnswerData): string {
   const mark = `weir-data-${randomUUID()}`;
-  return `${notice}\n<${mark}>\n${JSON.stringify(data)}\n</${mark}>`;
+  return `${notice}\n<${mark}>\n${wellFormedJson(JSON.stringify(data))}\n</${mark}>`;
 }
 
 /** Cuts a text. The rest is counted, so that the model knows that there is more. */
 export function cutText(text: string, charsMax: number): string {
-  if (text.length <= charsMax) return text;
-  // Not between the halves of a surrogate pair.
-  const end = /[\uD800-\uDBFF]/.test(text.charAt(charsMax - 1)) ? charsMax - 1 : charsMax;
-  return `${text.slice(0, end)}… [${text.length - end} more characters]`;
+  const shown = cutWhole(text, charsMax);
+  return shown === text ? text : `${shown}… [${text.length - shown.length} more characters]`;
 }
 
 /** A copy without null members, whose texts are cut. */

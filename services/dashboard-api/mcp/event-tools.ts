@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { cutText } from '../../../event/text.ts';
 import { formatEventCursor } from '../../../store/read/event-cursor.ts';
 import type { ListedEvent } from '../events/listed-event.ts';
 import { cutTexts, fitting } from './answer.ts';
@@ -76,10 +77,12 @@ export const getEvent = tool({
   },
   async run({ call, spaceId }, { id, offset, chars }) {
     const { event, ...columns } = await call.events.get({ id });
-    const end = offset + chars;
+    // At least one character, which may have two units.
+    const text = cutText(event.slice(offset), chars) || event.slice(offset, offset + 2);
+    const end = offset + text.length;
     return {
       ...(offset === 0 && { columns: showListed(spaceId, columns) }),
-      text: event.slice(offset, end),
+      text,
       characters: event.length,
       nextOffset: end < event.length ? end : null,
     };

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { getTRPCErrorFromUnknown, TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
+import { wellFormedJson } from '../../../event/text.ts';
 import type { AnswerAfterBody } from '../../../platform/http/unread-body.ts';
 import type { Logger } from '../../../platform/log.ts';
 import { TimeoutError, withTimeout } from '../../../platform/timeout.ts';
@@ -57,7 +58,9 @@ export async function answerMcp(
       { version, onFailure: (error, name) => note(error, `mcp ${name}`) },
     );
     const answer = await answerOf(server, toWebRequest(request, body));
-    response.writeHead(answer.status, { ...headers, ...contentType(answer) }).end(await answer.text());
+    response
+      .writeHead(answer.status, { ...headers, ...contentType(answer) })
+      .end(wellFormedJson(await answer.text()));
   } catch (thrown) {
     const error = classifyFailure(getTRPCErrorFromUnknown(thrown));
     note(error);
@@ -96,7 +99,7 @@ function sendFailure(response: ServerResponse, error: TRPCError): void {
   const body = { jsonrpc: '2.0', id: null, error: { code: -32_000, message: publicMessage(error) } };
   response
     .writeHead(status, { ...headers, ...challenge, 'Content-Type': 'application/json' })
-    .end(JSON.stringify(body));
+    .end(wellFormedJson(JSON.stringify(body)));
 }
 
 function noKey(): TRPCError {

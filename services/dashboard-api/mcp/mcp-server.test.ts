@@ -14,7 +14,7 @@ import {
 import { readRows } from '../../../test/support/table-rows.ts';
 import { dashboardBodyBytesMax } from '../limits.ts';
 import { notice } from './answer.ts';
-import { answerCharsMax } from './limits.ts';
+import { answerCharsMax, threadTextCharsMax } from './limits.ts';
 import { tools } from './mcp-server.ts';
 
 /** The MCP server, asked by the official SDK's client over HTTP. */
@@ -154,6 +154,47 @@ test('a long event is read in parts that together are what was sent', async () =
   expect(text).toBe(llm({ prompt: 'x' }, { response: long }));
 });
 
+test('each answer is well-formed text, whatever programs recorded and wherever it is cut', async () => {
+  const owner = await dashboard.addSpace();
+  const input = { prompt: `${'x'.repeat(threadTextCharsMax - 1)}😀` };
+  const half = JSON.stringify({ properties: { tool: { name: 't', input, output: '\ud83d' } } });
+  const [a = '', b = ''] = await addEvents(dashboard.sql, owner.spaceId, [
+    { threadId: 'halves', text: half },
+    { threadId: 'halves', text: '{"\\udead":"\\ud83d","whole":"😀"}' },
+  ]);
+  const { apiKey } = await issueApiKey(dashboard.database, owner.spaceId, {
+    name: 'mcp',
+    pepper: dashboardPepper,
+    scope: 'events',
+  });
+  const texts: string[] = [];
+  const call = async (method: string, params: object) => {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+    const answer = await (await post({ authorization: `Bearer ${apiKey}` }, body)).text();
+    JSON.parse(answer, (name, value) => {
+      texts.push(name, String(value));
+      return value;
+    });
+    return answer;
+  };
+  const use = (name: string, input: object) => call('tools/call', { name, arguments: input });
+  expect(await use('get_thread', { threadId: 'halves' })).toContain('\\ufffd');
+  expect(await use('compare_events', { a, b })).toContain('\\ufffd');
+  await use('search_events', { name: '\ud800', payload: '\ud83d' });
+  await use('get_\ud83d', {});
+  await call('resources/read', { uri: `weir://${owner.spaceId}/events/\ud83d` });
+  // Parts of any size are whole characters, and together the text.
+  let text = '';
+  for (let offset: number | null = 0; offset !== null; ) {
+    const answer = JSON.parse(await use('get_event', { id: b, offset, chars: 1 }));
+    const { data } = answer.result.structuredContent;
+    text += data.text;
+    offset = data.nextOffset;
+  }
+  expect(text).toBe('{"\\udead":"\\ud83d","whole":"😀"}');
+  expect(texts.filter((one) => !one.isWellFormed())).toEqual([]);
+});
+
 test('a trace, a thread, a chart, costs and a comparison', async () => {
   const client = await connect((await issue()).apiKey);
   const first = await read(client, 'get_trace', { traceId });
@@ -189,7 +230,14 @@ test('resources have stable addresses, in the space of the key only', async () =
   expect(await open(`weir://${space.spaceId}/traces/${traceId}`)).toContain(id);
   expect(await open(`weir://${space.spaceId}/threads/chat`)).toContain('answer 29');
   await expect(open(`weir://${other.spaceId}/events/${otherId}`)).rejects.toThrow('There is no such space.');
-  await expect(open(`weir://${space.spaceId}/events/${otherId}`)).rejects.toThrow('There is no such event.');
+  await expect(open(`weir://${space.spaceId}/events/${otherId}`)).rejects.toMatchObject({
+    code: -32_002,
+    message: expect.stringContaining('There is no such event.'),
+  });
+  const before = dashboard.log().length;
+  for (const wrong of ['events/%', 'threads/%ff', 'events/x', 'traces/x'])
+    await expect(open(`weir://${space.spaceId}/${wrong}`)).rejects.toMatchObject({ code: -32_602 });
+  expect(dashboard.log().slice(before)).not.toContain('"level":50');
 });
 
 test('failures are told to the model, and nothing of another space or scope', async () => {

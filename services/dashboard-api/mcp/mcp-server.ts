@@ -36,6 +36,21 @@ const resources = {
   threads: { read: (reads: Reads, threadId: string) => getThread.run(reads, { threadId }), what: 'a thread' },
 } as const;
 
+/** The codes of JSON-RPC for what the client did wrong; others are internal errors. */
+const resourceErrors: Partial<Record<TRPCError['code'], number>> = {
+  BAD_REQUEST: -32_602,
+  NOT_FOUND: -32_002,
+};
+
+/** @throws TRPCError BAD_REQUEST for an address such as `…/%`. */
+function decodeId(id: string): string {
+  try {
+    return decodeURIComponent(id);
+  } catch (cause) {
+    throw refusal('BAD_REQUEST', 'The address has a malformed escape.', cause);
+  }
+}
+
 /**
  * The MCP server of one request. It holds no state between requests, so any dashboard API can answer the next one. The first call loads the
  * SDK, which is a tenth of the CPU time of a start.
@@ -71,10 +86,13 @@ export async function createMcpServer(
     server.registerResource(kind, template, config, async (uri, { spaceId, id }) => {
       try {
         if (spaceId !== reads.spaceId) throw refusal('NOT_FOUND', 'There is no such space.');
-        const data = await read(reads, decodeURIComponent(String(id)));
+        const data = await read(reads, decodeId(String(id)));
         return { contents: [{ uri: uri.href, mimeType: config.mimeType, text: markedText(data) }] };
       } catch (thrown) {
-        throw new Error(publicMessage(failed(thrown, kind)), { cause: thrown });
+        const error = failed(thrown, kind);
+        throw Object.assign(new Error(publicMessage(error), { cause: thrown }), {
+          code: resourceErrors[error.code],
+        });
       }
     });
   }

@@ -1,3 +1,4 @@
+import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import type { appRouter } from '../router.ts';
 import type { AnswerData } from './answer.ts';
@@ -27,5 +28,13 @@ export function tool<Shape extends z.ZodRawShape>({
   run: (reads: Reads, input: z.output<z.ZodObject<Shape>>) => Promise<AnswerData>;
 }): Tool {
   const input = z.object(shape);
-  return { ...described, input, run: (reads, given) => run(reads, input.parse(given)) };
+  return {
+    ...described,
+    input,
+    run: async (reads, given) => {
+      const parsed = input.safeParse(given);
+      if (!parsed.success) throw new TRPCError({ code: 'BAD_REQUEST', cause: parsed.error });
+      return run(reads, parsed.data);
+    },
+  };
 }

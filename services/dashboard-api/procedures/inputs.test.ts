@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { wellFormedJson } from '../../../event/text.ts';
 import { anyCharacter } from '../../../harness/fixtures/any-character.ts';
 import {
   addEvents,
@@ -104,6 +105,7 @@ const odd = fc.oneof(
 const examples = memberNames.flatMap((member): [string, unknown][] => [
   [member, 'a\0b@c'],
   [member, 0.5],
+  [member, '\ud800'],
 ]);
 
 // Excluded: they end the session of the other calls.
@@ -118,7 +120,10 @@ test.each(procedures.filter(({ path }) => !ending.includes(path)).map((one) => [
     await fc.assert(
       fc.asyncProperty(name, odd, async (member, value) => {
         const input = { ...optional, ...valid, [member]: value };
-        expect((await callProcedure(dashboard.url, procedure, input, headers)).status).toBeLessThan(500);
+        const { status, body } = await callProcedure(dashboard.url, procedure, input, headers);
+        expect(status).toBeLessThan(500);
+        // Every text that leaves is well-formed.
+        expect(body).toBe(wellFormedJson(body));
       }),
       { seed: 20_261_122, numRuns: 100, examples },
     );
