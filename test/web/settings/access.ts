@@ -25,21 +25,35 @@ export function testAccess(system: BrowserSystem): void {
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(key);
     await page.getByRole('button', { name: 'Done' }).click();
 
-    await page.getByRole('button', { name: 'Roll agent <b>prod</b>' }).click();
+    const lastFour = key.slice(-4);
+    await page.getByRole('button', { name: `Roll agent <b>prod</b> …${lastFour}` }).click();
     await page.getByRole('button', { name: 'Roll the key' }).click();
-    await page
-      .getByRole('dialog')
-      .getByText(/^weir_/)
-      .waitFor();
+    const newKey =
+      (await page
+        .getByRole('dialog')
+        .getByText(/^weir_/)
+        .textContent()) ?? '';
     await page.getByRole('button', { name: 'Done' }).click();
     await page.getByText(/^rolled, ends/).waitFor();
 
-    await page.getByRole('button', { name: 'Revoke agent <b>prod</b>' }).first().click();
+    // Both have one name: the dialog says which one it is.
+    const dialog = page.getByRole('dialog');
+    await page.getByRole('button', { name: `Revoke agent <b>prod</b> …${newKey.slice(-4)}` }).click();
+    await dialog.getByText(`This is the new key, which takes the place of …${lastFour}.`).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: `Revoke agent <b>prod</b> …${lastFour}` }).click();
+    await dialog.getByText(`it was rolled, and …${newKey.slice(-4)} takes its place`).waitFor();
+    await dialog.getByText(/^Created .* by .*@.*Last used: /).waitFor();
     const revoke = page.getByRole('button', { name: 'Revoke', exact: true });
     expect(await revoke.isDisabled()).toBe(true);
     await page.getByLabel(/^Type/).fill('agent <b>prod</b>');
+    expect(await revoke.isDisabled()).toBe(true);
+    await page.getByLabel(/^Type/).fill(lastFour);
     await revoke.click();
     await page.getByText('revoked', { exact: true }).waitFor();
+    const revoked = page.getByRole('row').filter({ hasText: 'revoked' });
+    expect(await revoked.textContent()).toContain(lastFour);
+    expect(await revoked.textContent()).toContain('rolled');
 
     await page.getByRole('button', { name: 'Create key' }).click();
     await page.getByLabel('Name').fill('grafana');

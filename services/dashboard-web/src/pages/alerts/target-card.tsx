@@ -72,7 +72,7 @@ function TargetActions({ id, name }: { id: string; name: string }) {
   const { id: spaceId } = useSpace();
   const attempt = useAttempt();
   const test = useApiMutation('alerts.testTarget', { reload: ['alerts.history'] });
-  const remove = useApiMutation('alerts.removeTarget', { reload: ['alerts.targets'] });
+  const remove = useApiMutation('alerts.removeTarget', { reload: ['alerts.targets', 'alerts.list'] });
   return (
     <span className="inline-flex gap-1">
       <IconButton

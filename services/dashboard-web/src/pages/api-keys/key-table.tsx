@@ -40,11 +40,11 @@ export function KeyTable({ keys }: { keys: readonly ApiKey[] }) {
               key.state === 'active' && (
                 <span className="inline-flex">
                   {key.replacedBy === null && (
-                    <IconButton label={`Roll ${key.name}`} onClick={() => setRolled(key)}>
+                    <IconButton label={`Roll ${nameKey(key)}`} onClick={() => setRolled(key)}>
                       <RefreshCw aria-hidden />
                     </IconButton>
                   )}
-                  <IconButton label={`Revoke ${key.name}`} onClick={() => setRevoked(key)}>
+                  <IconButton label={`Revoke ${nameKey(key)}`} onClick={() => setRevoked(key)}>
                     <Trash2 aria-hidden />
                   </IconButton>
                 </span>
@@ -53,9 +53,14 @@ export function KeyTable({ keys }: { keys: readonly ApiKey[] }) {
         ]}
       />
       <RollKeyDialog apiKey={rolled} onClose={() => setRolled(undefined)} />
-      <RevokeKeyDialog apiKey={revoked} onClose={() => setRevoked(undefined)} />
+      <RevokeKeyDialog apiKey={revoked} keys={keys} onClose={() => setRevoked(undefined)} />
     </>
   );
+}
+
+/** Several keys may have one name; after a roll two have. */
+function nameKey({ name, lastFour }: ApiKey): string {
+  return `${name} …${lastFour}`;
 }
 
 /** The name, state and use of a key. */
@@ -92,7 +97,7 @@ function keyColumns(zone: Zone): Column<ApiKey>[] {
           className="whitespace-nowrap text-muted"
           title={lastUsedAt === null ? '' : formatMinute(Date.parse(lastUsedAt), zone)}
         >
-          {lastUsedAt === null ? nameLastDay(days) : formatAgo(Date.parse(lastUsedAt), Date.now())}
+          {nameLastUse({ lastUsedAt, days })}
         </span>
       ),
     },
@@ -104,7 +109,8 @@ function keyColumns(zone: Zone): Column<ApiKey>[] {
 }
 
 /** The time of the last use is written with a delay; until then the day is known from the stored events. */
-function nameLastDay(days: ApiKey['days']): string {
+function nameLastUse({ lastUsedAt, days }: Pick<ApiKey, 'lastUsedAt' | 'days'>): string {
+  if (lastUsedAt !== null) return formatAgo(Date.parse(lastUsedAt), Date.now());
   return days.findLast(({ events }) => events > 0)?.day ?? 'never';
 }
 
@@ -113,10 +119,12 @@ function State({ apiKey: { state, expiresAt, replacedBy } }: { apiKey: ApiKey })
   return (
     <div className="whitespace-nowrap">
       <Badge tone={tones[state]}>{state}</Badge>
-      {state === 'active' && expiresAt !== null && (
+      {state === 'active' && expiresAt !== null ? (
         <div className="mt-0.5 text-warn text-xs">
           {replacedBy === null ? 'expires' : 'rolled, ends'} {formatMinute(Date.parse(expiresAt), zone)}
         </div>
+      ) : (
+        replacedBy !== null && <div className="mt-0.5 text-muted text-xs">rolled</div>
       )}
     </div>
   );
@@ -151,7 +159,16 @@ function KeyDays({ days }: { days: readonly { day: string; events: number }[] })
   );
 }
 
-function RevokeKeyDialog({ apiKey, onClose }: { apiKey: ApiKey | undefined; onClose: () => void }) {
+/** Tells the key from others of its name: its last characters are typed to confirm. */
+function RevokeKeyDialog({
+  apiKey,
+  keys,
+  onClose,
+}: {
+  apiKey: ApiKey | undefined;
+  keys: readonly ApiKey[];
+  onClose: () => void;
+}) {
   const { id: spaceId } = useSpace();
   const { mutateAsync } = useApiMutation('apiKeys.revoke', { reload: ['apiKeys.list'] });
   return (
@@ -160,12 +177,37 @@ function RevokeKeyDialog({ apiKey, onClose }: { apiKey: ApiKey | undefined; onCl
       onClose={onClose}
       title="Revoke API key"
       action="Revoke"
-      typed={apiKey?.name ?? ''}
+      typed={apiKey?.lastFour ?? ''}
       onConfirm={() => mutateAsync({ spaceId, keyId: apiKey?.id ?? '' })}
     >
+      {apiKey !== undefined && <KeyFacts apiKey={apiKey} keys={keys} />}
       Clients that use this key get 401 within a second. This cannot be undone. Events that were sent are
       kept.
     </ConfirmDialog>
+  );
+}
+
+function KeyFacts({ apiKey, keys }: { apiKey: ApiKey; keys: readonly ApiKey[] }) {
+  const { zone } = useSettings();
+  const lastFourOf = (id: string | null) => keys.find((key) => key.id === id)?.lastFour ?? '';
+  const { name, prefix, lastFour, createdAt, createdBy, replaces, replacedBy } = apiKey;
+  return (
+    <div className="mb-3">
+      <div className="font-medium text-ink">
+        <ShownText text={name} />{' '}
+        <code className="font-mono text-xs">
+          {prefix}…{lastFour}
+        </code>
+      </div>
+      <div>
+        Created {formatMinute(Date.parse(createdAt), zone)} by {createdBy ?? 'the operator'}. Last used:{' '}
+        {nameLastUse(apiKey)}.
+      </div>
+      {replacedBy !== null && (
+        <div>This is the old key: it was rolled, and …{lastFourOf(replacedBy)} takes its place.</div>
+      )}
+      {replaces !== null && <div>This is the new key, which takes the place of …{lastFourOf(replaces)}.</div>}
+    </div>
   );
 }
 
@@ -182,7 +224,7 @@ function RollKeyDialog({ apiKey, onClose }: { apiKey: ApiKey | undefined; onClos
     <Dialog
       isOpen={apiKey !== undefined}
       onClose={onClose}
-      title={`Roll ${apiKey?.name ?? ''}`}
+      title={`Roll ${apiKey === undefined ? '' : nameKey(apiKey)}`}
       description="A new key takes its place. Both work until the old one ends, so that nothing is refused meanwhile."
     >
       {apiKey !== undefined && <RollKeyForm apiKey={apiKey} onClose={onClose} />}
