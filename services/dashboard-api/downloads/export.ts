@@ -156,7 +156,8 @@ async function* toColumns(
   { format, filter }: ExportQuery,
   count: (rows: number) => void,
 ): AsyncGenerator<string> {
-  if (format === 'csv') yield csvRecord(csvColumns);
+  // Without the byte order mark Excel reads another encoding than UTF-8.
+  if (format === 'csv') yield `\ufeff${csvRecord(csvColumns)}`;
   const toLine = format === 'csv' ? toRecord : (event: ExportedEvent) => `${JSON.stringify(event)}\n`;
   for await (const events of exportEvents(space, filter)) {
     count(events.length);

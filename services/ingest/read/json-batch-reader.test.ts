@@ -10,6 +10,7 @@ import { bodyBytesMax, eventsPerBatchMax, jsonDepthMax } from '../../../platform
 import { unlimited } from './batch-reader.ts';
 import { createJsonBatchReader } from './json-batch-reader.ts';
 import { parseBody } from './parse-body.ts';
+import { createProtobufJsonBatchReader } from './protobuf-batch-reader.ts';
 
 const readJson = createJsonBatchReader(compileBatchRules('weir'), unlimited);
 const readBatch = (bytes: Buffer) => readJson(bytes).projection;
@@ -116,6 +117,8 @@ test('a byte order mark before the body is skipped, and not stored', () => {
   const { projection, body } = readJson(Buffer.from(`\uFEFF${json}`));
   expect(projection.eventCount).toBe(1);
   expect(body?.toString()).toBe(json);
+  const readRpc = createProtobufJsonBatchReader(compileBatchRules('weir'), unlimited);
+  expect(readRpc(Buffer.from('\uFEFF{"events":[]}')).projection.eventCount).toBe(0);
 });
 
 /** Values of inputs, from a few, so that they repeat; the longer ones are long enough to be compared. */

@@ -7,7 +7,7 @@ import type { BatchRules } from '../../../event/validate.ts';
 import { EventSchema } from '../../../gen/weir/ingest/v1/event_pb.ts';
 import { eventsPerBatchMax, jsonDepthMax } from '../../../platform/limits.ts';
 import { type BatchReader, CostlyBatchError, type ReadBatch, type ReadLimits } from './batch-reader.ts';
-import { parseBody } from './parse-body.ts';
+import { parseBody, withoutBom } from './parse-body.ts';
 import { compileProtobufJsonReader } from './protobuf-json-message.ts';
 import { compileProtobufReader, type JsonObject } from './protobuf-message.ts';
 import { checkEnd, readEnd, skipField, WireReader } from './protobuf-wire.ts';
@@ -36,7 +36,8 @@ export function createProtobufBatchReader(rules: BatchRules, limits: ReadLimits)
 export function createProtobufJsonBatchReader(rules: BatchRules, limits: ReadLimits): BatchReader {
   const finishBatch = createFinish(rules, limits);
   const readEvent = compileProtobufJsonReader(EventSchema);
-  return (bytes) => {
+  return (sent) => {
+    const bytes = withoutBom(sent);
     if (bytes.length > limits.badBytesMax && !hasFewValues(bytes, limits.valuesMax))
       throw new CostlyBatchError();
     const json = parseBody(bytes);
