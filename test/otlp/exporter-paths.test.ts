@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { toJsonLogs, toProtobufLogs } from '../../harness/fixtures/logs.ts';
 import { toOtlpJson, toProtobuf } from '../../harness/fixtures/spans.ts';
+import { listSenders } from '../../store/senders.ts';
 import { readStored } from '../support/stored-events.ts';
 import { usePipeline } from '../support/use-pipeline.ts';
+import { until } from '../support/wait.ts';
 
 /* A sender built for another system only changes its endpoint and its key. */
 
@@ -121,6 +124,36 @@ describe.each([
     const refused = await post(rpc, { 'content-type': 'application/grpc-web+proto' }, envelope);
     expect(Buffer.from(await refused.arrayBuffer()).toString('latin1')).toContain('grpc-status: 16');
   });
+});
+
+test('who sends logs is a sender, over each transport and in each encoding', async () => {
+  const own = await pipeline.createTenant();
+  const headers = { authorization: `Bearer ${own.apiKey}` };
+  const records = [
+    {
+      traceId: '0af7651916cd43dd8448eb211c80319c',
+      spanId: 'b7ad6b7169203331',
+      eventName: 'gen_ai.client.inference.operation.details',
+      attributes: { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': 'gpt-4o' },
+    },
+  ];
+  const rpc = '/opentelemetry.proto.collector.logs.v1.LogsService/Export';
+  const requests = [
+    ['/v1/logs', 'application/x-protobuf', toProtobufLogs(records, 'http-protobuf')],
+    ['/v1/logs', 'application/json', toJsonLogs(records, 'http-json')],
+    [rpc, 'application/proto', toProtobufLogs(records, 'rpc-protobuf')],
+    [rpc, 'application/json', toJsonLogs(records, 'rpc-json')],
+  ] as const;
+  for (const [path, type, body] of requests)
+    expect((await post(path, { ...headers, 'content-type': type }, body)).status).toBe(200);
+  const list = async () => listSenders(pipeline.database, own.spaceId);
+  await until(async () => (await list()).length === requests.length);
+  expect((await list()).map(({ service, stored }) => [service, stored]).toSorted()).toEqual([
+    ['http-json', 1],
+    ['http-protobuf', 1],
+    ['rpc-json', 1],
+    ['rpc-protobuf', 1],
+  ]);
 });
 
 test('the key check of a Langfuse SDK finds the space', async () => {
