@@ -60,8 +60,9 @@ const startOptions = ['--max-semi-space-size=1', '--v8-pool-size=0'] as const;
 const startCommand = [execPath, ...startOptions, 'launcher/run.mjs', 'launcher/start.ts'] as const;
 const readyTimeoutMs = 180_000;
 
-export function createWeirDirectory(): WeirDirectory {
-  const dataDir = mkdtempSync(join(tmpdir(), 'weir-'));
+/** @param parent of the directory. */
+export function createWeirDirectory(parent = tmpdir()): WeirDirectory {
+  const dataDir = mkdtempSync(join(parent, 'weir-'));
   // Run as root, the embedded Postgres has another user, who must be able to pass the directory.
   chmodSync(dataDir, 0o755);
   const readRecord = () => readJson<SupervisorRecord>(join(dataDir, 'supervisor.json'));

@@ -27,7 +27,7 @@ export async function openSmallDisk(mebibytes: number): Promise<SmallDisk> {
   return {
     directory,
     async fill(freeBytes) {
-      await using file = await open(ballast, 'w');
+      await using file = await open(ballast, 'a');
       for (;;) {
         const { bavail, bsize } = await statfs(directory);
         const bytes = Math.min(chunkBytes, bavail * bsize - freeBytes);

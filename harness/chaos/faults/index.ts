@@ -12,6 +12,7 @@ import {
 import { noDescriptors } from './descriptors.ts';
 import { diskErrorNats, diskErrorPostgres } from './disk-error.ts';
 import { diskFullNats, diskFullPostgres } from './disk-full.ts';
+import { diskFullSupervisor } from './disk-full-supervisor.ts';
 import { killIngest, killNats, killPostgres, killWriter } from './kill.ts';
 import { lockEvents } from './lock-events.ts';
 import { losePostgresCluster, losePostgresOne } from './lose-postgres.ts';
@@ -65,6 +66,7 @@ export const faults: readonly Fault[] = [
   slowDisk,
   diskFullNats,
   diskFullPostgres,
+  diskFullSupervisor,
   streamFull,
   windowFull,
   partition,
