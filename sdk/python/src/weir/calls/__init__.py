@@ -1,0 +1,1 @@
+"""Tools, agents, traces and spans of the application's own functions."""

@@ -1,0 +1,163 @@
+"""Runs a function of any kind inside a scope, and tells how it ended."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
+from typing import Any
+
+from weir.event.scope import Scope, current_scope, reset_scope, set_scope
+
+
+class Activity:
+    """A call of a function. Only its scope matters for traces; tools record its end."""
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
+
+    def item(self, value: object) -> None:
+        """A generator has yielded a value."""
+
+    def end(self, value: object) -> None:
+        """The function has returned, or its generator was closed."""
+
+    def fail(self, error: BaseException) -> None:
+        """The function has raised."""
+
+
+Begin = Callable[[tuple[Any, ...], dict[str, Any]], Activity]
+
+
+def instrument(fn: Callable[..., Any], begin: Begin) -> Callable[..., Any]:
+    """The same function, whose calls are activities. Results and exceptions are passed on unchanged.
+
+    No task is created for a coroutine, so that time-outs and cancellation of the caller's task reach it. A
+    generator has the scope of its call, wherever it is iterated.
+    """
+    import inspect
+
+    if isinstance(fn, (staticmethod, classmethod)):
+        return type(fn)(instrument(fn.__func__, begin))
+
+    if inspect.iscoroutinefunction(fn):
+
+        @functools.wraps(fn)
+        async def run(*args: Any, **kwargs: Any) -> Any:
+            activity = begin(args, kwargs)
+            return await _awaited(fn(*args, **kwargs), activity)
+
+        return run
+
+    @functools.wraps(fn)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        activity = begin(args, kwargs)
+        token = set_scope(activity.scope)
+        try:
+            result = fn(*args, **kwargs)
+        except BaseException as error:
+            activity.fail(error)
+            raise
+        finally:
+            reset_scope(token)
+        return bind(result, activity)
+
+    return call
+
+
+def bind(result: Any, activity: Activity) -> Any:
+    """Makes the body of a generator or coroutine run in the activity; any other result ends it."""
+    import inspect
+
+    if inspect.isgenerator(result):
+        return _generated(result, activity)
+    if inspect.isasyncgen(result):
+        return _generated_async(result, activity)
+    if inspect.iscoroutine(result):
+        return _awaited(result, activity)
+    activity.end(result)
+    return result
+
+
+async def _awaited(coroutine: Coroutine[Any, Any, Any], activity: Activity) -> Any:
+    token = set_scope(activity.scope)
+    try:
+        result = await coroutine
+    except BaseException as error:
+        activity.fail(error)
+        raise
+    finally:
+        reset_scope(token)
+    activity.end(result)
+    return result
+
+
+def _generated(body: Generator[Any, Any, Any], activity: Activity) -> Generator[Any, Any, Any]:
+    """Enters the scope for each step: the caller may iterate in other contexts, such as a thread pool's."""
+    scope = activity.scope
+    step, argument = body.send, None
+    while True:
+        token = set_scope(scope)
+        try:
+            item = step(argument)
+        except StopIteration as stop:
+            activity.end(stop.value)
+            return stop.value
+        except BaseException as error:
+            activity.fail(error)
+            raise
+        finally:
+            # The body may be inside a span of its own now.
+            scope = current_scope()
+            reset_scope(token)
+        activity.item(item)
+        try:
+            step, argument = body.send, (yield item)
+        except GeneratorExit:
+            _close(body, scope)
+            activity.end(None)
+            raise
+        except BaseException as error:
+            step, argument = body.throw, error
+
+
+def _close(body: Generator[Any, Any, Any], scope: Scope) -> None:
+    token = set_scope(scope)
+    try:
+        body.close()
+    finally:
+        reset_scope(token)
+
+
+async def _generated_async(body: AsyncGenerator[Any, Any], activity: Activity) -> AsyncGenerator[Any, Any]:
+    scope = activity.scope
+    step, argument = body.asend, None
+    while True:
+        token = set_scope(scope)
+        try:
+            item = await step(argument)
+        except StopAsyncIteration:
+            activity.end(None)
+            return
+        except BaseException as error:
+            activity.fail(error)
+            raise
+        finally:
+            scope = current_scope()
+            reset_scope(token)
+        activity.item(item)
+        try:
+            step, argument = body.asend, (yield item)
+        except GeneratorExit:
+            await _close_async(body, scope)
+            activity.end(None)
+            raise
+        except BaseException as error:
+            step, argument = body.athrow, error
+
+
+async def _close_async(body: AsyncGenerator[Any, Any], scope: Scope) -> None:
+    token = set_scope(scope)
+    try:
+        await body.aclose()
+    finally:
+        reset_scope(token)

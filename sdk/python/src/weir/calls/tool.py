@@ -1,0 +1,137 @@
+"""Records calls of tools: functions, coroutines, generators and methods."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from weir.calls.activity import Activity, instrument
+from weir.event.errors import describe_error
+from weir.event.json_text import JsonText, json_text
+from weir.event.scope import current_scope, entered
+from weir.event.types import Event, EventError, Json, create_uuid, drop_none
+from weir.limits import YIELD_CHARS_MAX, YIELDS_MAX
+from weir.recorder import Recorder
+
+
+def wrap_tool(recorder_of: Callable[[], Recorder], name: str, fn: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function; each call is recorded at its end. Events recorded inside have it as their parent."""
+    read_input = _input_reader(fn)
+
+    def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Activity:
+        recorder = recorder_of()
+        scope = current_scope()
+        if not recorder.is_enabled or scope.reported_tool == name:
+            # What it calls itself is recorded again.
+            return Activity(scope._replace(reported_tool=None))
+        return _ToolCall(recorder, name, read_input(args, kwargs))
+
+    return instrument(fn, begin)
+
+
+class _ToolCall(Activity):
+    def __init__(self, recorder: Recorder, name: str, given: Json) -> None:
+        self._recorder = recorder
+        self._name = name
+        self._id = create_uuid()
+        # At the end other code may be running.
+        self._outer = current_scope()
+        super().__init__(self._outer._replace(parent_event_id=self._id, reported_tool=None))
+        call_id = given.get("tool_call_id")
+        self._call_id = call_id if isinstance(call_id, str) else None
+        # Tools may change their arguments: this is what was passed in.
+        self._input = _snapshot(given)
+        self._yields = _Yields()
+        self._start_ms = time.time() * 1000
+        self._started = time.monotonic()
+        self._is_over = False
+
+    def item(self, value: object) -> None:
+        self._yields.add(value)
+
+    def end(self, value: object) -> None:
+        yielded = self._yields.list()
+        # A generator that returns nothing has what it yielded as its output.
+        if yielded is not None and value is None:
+            self._finish(None, {"output": yielded})
+        else:
+            self._finish(None, drop_none({"output": _snapshot(value), "yielded": yielded}))
+
+    def fail(self, error: BaseException) -> None:
+        self._finish(describe_error(error), {})
+
+    def _finish(self, error: EventError | None, output: Json) -> None:
+        if self._is_over:
+            return
+        self._is_over = True
+        name = self._name
+        tool = drop_none({"name": name, "callId": self._call_id}) | {"input": self._input} | output
+        event: Event = {
+            "id": self._id,
+            "type": "tool",
+            "startTimeMs": self._start_ms,
+            "durationMs": round((time.monotonic() - self._started) * 1000, 3),
+            "status": {"state": "error", "error": error} if error else {"state": "ok"},
+            "instrumentation": {"source": name, "sourcePackage": "weir-sdk", "sourceFunction": name},
+            "properties": {"tool": tool},
+        }
+        with entered(self._outer):
+            self._recorder.record(event)
+
+
+class _Yields:
+    """The values that a generator has yielded, as they were then: the first ones and the last, within bounds."""
+
+    def __init__(self) -> None:
+        self._texts: list[str] = []
+        self._chars = self._omitted = 0
+        self._last = ""
+
+    def add(self, value: object) -> None:
+        text = self._last = _snapshot(value).text
+        if self._omitted or len(self._texts) == YIELDS_MAX or self._chars + len(text) > YIELD_CHARS_MAX:
+            self._omitted += 1
+        else:
+            self._texts.append(text)
+            self._chars += len(text)
+
+    def list(self) -> JsonText | None:
+        texts = list(self._texts)
+        if self._omitted > 1:
+            texts.append(f'{{"omitted":{self._omitted - 1}}}')
+        if self._omitted > 0:
+            texts.append(self._last)
+        return JsonText(f"[{','.join(texts)}]") if texts else None
+
+
+def _snapshot(value: object) -> JsonText:
+    try:
+        return JsonText(json_text(value))
+    except Exception:
+        return JsonText('"[Unserializable]"')
+
+
+def _input_reader(fn: Callable[..., Any]) -> Callable[[tuple[Any, ...], dict[str, Any]], Json]:
+    """Reads the arguments of a call by their names, without ``self`` and ``cls``."""
+    import inspect
+
+    if isinstance(fn, (staticmethod, classmethod)):
+        fn = fn.__func__
+    try:
+        signature = inspect.signature(fn)
+    except (TypeError, ValueError):
+        return lambda args, kwargs: {"args": list(args), **kwargs} if args else kwargs
+
+    def read(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Json:
+        try:
+            given = dict(signature.bind(*args, **kwargs).arguments)
+        except TypeError:
+            # The function itself will raise it.
+            return {"args": list(args), **kwargs}
+        first = next(iter(given), None)
+        if first in ("self", "cls"):
+            del given[first]
+        return given
+
+    return read

@@ -1,0 +1,96 @@
+"""Traces and spans: what the events that are recorded in a block or a function have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextvars import Token
+from types import TracebackType
+from typing import Any, ParamSpec, TypedDict, TypeVar, cast
+
+from weir.calls.activity import Activity, instrument
+from weir.event.scope import Scope, create_level, current_scope, reset_scope, set_scope
+from weir.event.types import create_uuid
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Identity(TypedDict, total=False):
+    """Identifiers of the events in a trace, a span or an agent."""
+
+    thread: str | None
+    user: str | None
+    agent: str | None
+    group: str | None
+    #: A UUIDv4, such as that of a trace that another process began.
+    trace_id: str | None
+    release: str | None
+    environment: str | None
+    #: Added to the tags around.
+    tags: Iterable[str]
+    #: Custom dimensions: texts and numbers.
+    dimensions: dict[str, Any]
+
+
+class Trace:
+    """A block or a decorator: ``with weir.trace(thread=…):``, ``@weir.trace("plan")``.
+
+    Inside of another trace it is a span of that one, unless it has a ``trace_id`` of its own.
+    """
+
+    def __init__(self, name: str | None, identity: Identity) -> None:
+        self._name = name
+        self._identity = identity
+        self._entered: list[tuple[Token[Scope], Scope, Scope]] = []
+
+    @property
+    def id(self) -> str | None:
+        """The ``traceId`` of the events inside; only while it is entered."""
+        return current_scope().trace_id
+
+    def __enter__(self) -> Trace:
+        outer, inner = current_scope(), self.scope()
+        self._entered.append((set_scope(inner), outer, inner))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        token, outer, inner = self._entered.pop()
+        reset_scope(token)
+        if current_scope() is inner:
+            # A generator has entered in another context, such as that of another thread.
+            set_scope(outer)
+
+    async def __aenter__(self) -> Trace:
+        return self.__enter__()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.__exit__(kind, error, traceback)
+
+    def __call__(self, fn: Callable[P, R]) -> Callable[P, R]:
+        """Runs each call of a function, coroutine or generator as a trace or span of its own."""
+        name = self._name or getattr(fn, "__name__", "trace")
+        inner = Trace(name, self._identity)
+        return cast("Callable[P, R]", instrument(fn, lambda args, kwargs: Activity(inner.scope())))
+
+    def scope(self) -> Scope:
+        """The scope inside, by the scope around."""
+        identity, outer = self._identity, current_scope()
+        trace_id = identity.get("trace_id") or outer.trace_id or create_uuid()
+        inner = outer.of_trace(trace_id)
+        name = self._name or ("trace" if outer.trace_id == trace_id else None)
+        if name is not None:
+            inner = inner.inside(create_level(name))
+        return inner._replace(
+            thread_id=identity.get("thread") or outer.thread_id,
+            user_id=identity.get("user") or outer.user_id,
+            agent_id=identity.get("agent") or outer.agent_id,
+            group_id=identity.get("group") or outer.group_id,
+            release=identity.get("release") or outer.release,
+            environment=identity.get("environment") or outer.environment,
+            tags=(*outer.tags, *identity.get("tags", ())),
+            dimensions={**outer.dimensions, **identity.get("dimensions", {})},
+        )

@@ -1,0 +1,89 @@
+"""Counts recorded, accepted and dropped events since the start of the process."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+from weir.delivery.notices import Notices
+from weir.limits import DROP_REPORT_INTERVAL_S
+
+#: Why events were dropped (docs/sdk-python.md).
+DropReason = Literal[
+    "queue_full",
+    "expired",
+    "unsent",
+    "damaged",
+    "rejected",
+    "unauthorized",
+    "quota",
+    "refused",
+    "too_large",
+    "unserializable",
+    "masked",
+    "disabled",
+]
+
+
+class DropReport(NamedTuple):
+    """The argument of ``on_drop``: events dropped since its last call, by reason."""
+
+    dropped: dict[DropReason, int]
+    #: The ``details`` of Weir's last error, such as ``events[17].durationMs must be a number``.
+    details: str | None
+
+
+#: Reasons that the application knows already, from its own doing or from the notice of a pause.
+_KNOWN = ("masked", "disabled", "unauthorized", "quota", "refused")
+
+
+class Counters:
+    def __init__(self, notices: Notices, on_drop: Callable[[DropReport], object] | None) -> None:
+        self.recorded = self.accepted = self.sampled_out = self.truncated = self.mask_failures = 0
+        self.embeddings = 0
+        self.dropped: Counter[DropReason] = Counter()
+        # Reentrant, because a signal handler may record. The child of a fork has counters of its own.
+        self._lock = threading.RLock()
+        self._notices = notices
+        self._on_drop = on_drop
+        self._unreported: Counter[DropReason] = Counter()
+        self._details: str | None = None
+        self._reported_at = float("-inf")
+
+    @property
+    def settled(self) -> int:
+        return self.accepted + self.dropped.total()
+
+    def drop(self, reason: DropReason, events: int = 1, details: str | None = None) -> None:
+        if events == 0:
+            return
+        with self._lock:
+            self.dropped[reason] += events
+            if self._on_drop is not None:
+                self._unreported[reason] += events
+                self._details = details or self._details
+        if self._on_drop is None and reason not in _KNOWN:
+            self._notices.say(reason, f"events dropped: {events} ({reason}{f': {details}' if details else ''})")
+
+    @property
+    def report_wait(self) -> float | None:
+        """Seconds until ``on_drop`` may be called; None when there is nothing to report."""
+        if not self._unreported:
+            return None
+        return max(0.0, self._reported_at + DROP_REPORT_INTERVAL_S - time.monotonic())
+
+    def report(self) -> None:
+        """Calls ``on_drop`` now, if drops were not reported yet. Its exceptions must not stop delivery."""
+        if not self._unreported or self._on_drop is None:
+            return
+        with self._lock:
+            report = DropReport(dict(self._unreported), self._details)
+            self._unreported, self._details = Counter(), None
+        self._reported_at = time.monotonic()
+        try:
+            self._on_drop(report)
+        except Exception as error:
+            self._notices.say("on_drop", f"on_drop failed: {type(error).__name__}")

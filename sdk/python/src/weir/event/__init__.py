@@ -1,0 +1,1 @@
+"""Events: their fields, their context, and their text."""

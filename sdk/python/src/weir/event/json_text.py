@@ -1,0 +1,131 @@
+"""JSON text of values of the application, which are serialized without running any code of theirs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from weir.limits import CONVERTED_OBJECTS_MAX, JSON_DEPTH_MAX
+
+
+class JsonText:
+    """JSON text that is inserted into an event unchanged: numbers keep all digits."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        # Files of the spool hold one event per line; between tokens a space means the same.
+        self.text = text.replace("\n", " ").replace("\r", " ") if "\n" in text or "\r" in text else text
+
+    def value(self) -> Any:
+        return json.loads(self.text)
+
+
+def json_text(value: object) -> str:
+    """Serializes a value. Objects other than JSON's are converted (``_Converter``), within a bound.
+
+    Raises:
+        ValueError: when even that fails.
+    """
+    converter = _Converter()
+    try:
+        return _dumps(value, converter.convert)
+    except (ValueError, TypeError, RecursionError, RuntimeError, OverflowError):
+        # A cycle, NaN, a key that is no text, or a container that another thread changes.
+        try:
+            return _dumps(_Converter().plain(value, ()), None)
+        except (TypeError, RecursionError, RuntimeError, OverflowError) as error:
+            raise ValueError("the value cannot be serialized") from error
+
+
+def encode(text: str) -> bytes:
+    """UTF-8. A lone surrogate, which UTF-8 cannot express, becomes its escape, which JSON can."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return text.encode(errors="backslashreplace")
+
+
+def _dumps(value: object, default: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=default)
+
+
+#: Standard types with a text that everybody expects, by module and name: they are not imported for this.
+_TEXTUAL = {
+    ("datetime", "datetime"),
+    ("datetime", "date"),
+    ("datetime", "time"),
+    ("datetime", "timedelta"),
+    ("uuid", "UUID"),
+    ("decimal", "Decimal"),
+    ("fractions", "Fraction"),
+    ("pathlib", "PosixPath"),
+    ("pathlib", "WindowsPath"),
+    ("pathlib._local", "PosixPath"),
+    ("pathlib._local", "WindowsPath"),
+}
+
+
+class _Converter:
+    """Converts objects into JSON's types.
+
+    It reads only the fields that dataclasses and models have in their ``__dict__``: an attribute of an ORM's
+    row would load it from the database. Of anything else only the class is named.
+    """
+
+    def __init__(self) -> None:
+        self._left = CONVERTED_OBJECTS_MAX
+
+    def convert(self, value: Any) -> Any:
+        self._left -= 1
+        if self._left < 0:
+            return "[Omitted]"
+        if isinstance(value, JsonText):
+            return value.value()
+        if isinstance(value, (set, frozenset)):
+            return list(value)
+        if isinstance(value, (bytes, bytearray, memoryview)):
+            return {"bytes": len(value)}
+        if isinstance(value, BaseException):
+            return {"name": type(value).__name__, "message": str(value)}
+        kind = type(value)
+        if (kind.__module__, kind.__name__) in _TEXTUAL:
+            return str(value)
+        fields = _fields_of(value)
+        return f"<{kind.__module__}.{kind.__qualname__}>" if fields is None else fields
+
+    def plain(self, value: Any, ancestors: tuple[int, ...]) -> Any:
+        """The slow path: each value by itself."""
+        if value is None or isinstance(value, (bool, str)):
+            return value
+        if isinstance(value, int):
+            return int(value)
+        if isinstance(value, float):
+            # JSON has no NaN and no infinity.
+            return float(value) if value - value == 0 else str(value)
+        if id(value) in ancestors:
+            return "[Circular]"
+        if len(ancestors) >= JSON_DEPTH_MAX:
+            return "[Too deep]"
+        path = (*ancestors, id(value))
+        if isinstance(value, Mapping):
+            return {_key_text(key): self.plain(item, path) for key, item in list(value.items())}
+        if isinstance(value, (list, tuple)):
+            return [self.plain(item, path) for item in list(value)]
+        return self.plain(self.convert(value), path)
+
+
+def _key_text(key: object) -> str:
+    return key if isinstance(key, str) else str(key) if isinstance(key, (int, float)) else f"<{type(key).__qualname__}>"
+
+
+def _fields_of(value: Any) -> Any:
+    """The fields of a dataclass or a model, or the value of an enum's member; None for other objects."""
+    kind = type(value)
+    members = getattr(value, "__dict__", {})
+    if hasattr(kind, "__dataclass_fields__"):
+        return {name: members[name] for name in kind.__dataclass_fields__ if name in members}
+    if hasattr(kind, "__pydantic_fields__"):
+        return dict(members)
+    return getattr(value, "_value_", None) if hasattr(kind, "_member_map_") else None

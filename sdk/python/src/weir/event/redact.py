@@ -1,0 +1,67 @@
+"""Removes content from events before they are stored anywhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from weir.event.complete import dimensions_of
+from weir.event.compose import compose_event
+from weir.event.json_text import json_text
+from weir.event.types import Event, Json, drop_none
+
+#: Changes an event before it leaves the application; ``None`` drops it.
+Mask = Callable[[Event], "Event | None"]
+
+
+def mask_event(event: Event, mask: Mask) -> tuple[Event | None, bool]:
+    """Runs the application's mask on a copy of the event. It fails closed.
+
+    Returns:
+        the event, or None when the mask dropped it, and whether the mask failed: it raised, or returned no
+        event. Then no content, no identifier and no dimension is kept.
+    """
+    try:
+        masked: Any = mask(json.loads(compose_event(event)))
+        if masked is None:
+            return None, False
+        # A copy: the application may keep the event and change it.
+        plain = json.loads(json_text(masked))
+        kind = event["type"]
+        if plain.get("type") == kind and isinstance(plain["properties"][kind], dict):
+            dimensions = dimensions_of(plain.get("additionalProperties") or {})
+            rest = {name: value for name, value in plain.items() if name != "id"}
+            return _as_event({"id": event["id"], **rest, "additionalProperties": dimensions}), False
+    except Exception:
+        pass
+    return _as_event({**to_metadata(event), "context": {}, "additionalProperties": {}}), True
+
+
+def to_metadata(event: Event) -> Event:
+    """The event without prompts, responses, arguments, results and error messages."""
+    error = event["status"].get("error")
+    status = drop_none({"state": event["status"].get("state"), "error": error and _pick(error, ("code", "httpStatus"))})
+    return _as_event({**event, "status": status, "properties": _metadata_of(event["properties"])})
+
+
+_LLM_FIELDS = ("model", "usage", "finishReason", "responseId", "requestId", "timeToFirstChunkMs", "retries")
+
+
+def _metadata_of(properties: Json) -> Json:
+    if "tool" in properties:
+        return {"tool": _pick(properties["tool"], ("name", "callId"))}
+    llm = properties.get("llm") or {}
+    output = llm.get("output") or {}
+    calls = output.get("toolCalls")
+    kept = [_pick(call, ("id", "name")) for call in calls] if isinstance(calls, list) else None
+    return {"llm": {**_pick(llm, _LLM_FIELDS), "output": drop_none({"mode": output.get("mode"), "toolCalls": kept})}}
+
+
+def _pick(source: Any, fields: Iterable[str]) -> Json:
+    return {field: source[field] for field in fields if field in source} if isinstance(source, dict) else {}
+
+
+def _as_event(members: Any) -> Event:
+    event: Event = members
+    return event

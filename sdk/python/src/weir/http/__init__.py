@@ -1,0 +1,1 @@
+"""Observes clients of providers at their HTTP client."""

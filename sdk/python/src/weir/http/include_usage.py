@@ -1,0 +1,52 @@
+"""Requests the usage of a chat stream for an application that does not, and removes what this adds."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from typing import Any
+
+from weir.wire.adapter import Adapter
+from weir.wire.json_slice import slice_members
+from weir.wire.read import as_object
+from weir.wire.sse import SseSplitter
+
+
+def add_usage_option(adapter: Adapter, request: Any, body: str) -> Any | None:
+    """The changed request, or None when no change is needed."""
+    try:
+        given = as_object(json.loads(body))
+        options = as_object(given.get("stream_options"))
+        if not adapter.has_usage_option or given.get("stream") is not True or "include_usage" in options:
+            return None
+        members = slice_members(body)
+    except (ValueError, RecursionError):
+        return None
+    members["stream_options"] = json.dumps({**options, "include_usage": True})
+    text = "{" + ",".join(f"{json.dumps(name)}:{member}" for name, member in members.items()) + "}"
+    # The stream is changed, which a compressed one cannot be.
+    headers = {**request.headers, "accept-encoding": "identity"}
+    headers.pop("content-length", None)
+    return type(request)(request.method, request.url, headers=headers, content=text, extensions=request.extensions)
+
+
+class UsageFilter:
+    """Removes the last chunk, which has no choices, and ``"usage":null`` in all others."""
+
+    def __init__(self) -> None:
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._splitter = SseSplitter()
+
+    def __call__(self, data: bytes) -> bytes:
+        events = self._splitter.push(self._decoder.decode(data))
+        return "".join(map(_strip, events)).encode()
+
+
+_USAGE = re.compile(r'^data:.*"choices":\s*\[\]', re.MULTILINE)
+_NULL = re.compile(r',\s*"usage":\s*null(?=\s*[,}])')
+
+
+def _strip(event: str) -> str:
+    is_usage = _USAGE.search(event) and re.search(r'"usage":\s*\{', event)
+    return "" if is_usage else _NULL.sub("", event, count=1)

@@ -1,0 +1,1 @@
+"""The formats of the providers' APIs: requests, answers and streams."""

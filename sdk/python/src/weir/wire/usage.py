@@ -1,0 +1,62 @@
+"""Token counts in the fields of docs/api.md §2.6. Counts that the provider does not report are omitted."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from weir.event.types import Json, drop_none
+from weir.wire.read import as_object
+
+
+def compose_usage(
+    *,
+    input: Any,
+    output: Any,
+    cache_read: Any = None,
+    cache_write: Any = None,
+    reasoning: Any = None,
+    total: Any = None,
+) -> Json | None:
+    """``input`` and ``output`` are totals; the details are parts of them."""
+    given, answered, thought = _count(input), _count(output), _count(reasoning)
+    read, write = _count(cache_read), _count(cache_write)
+    if given is None and answered is None:
+        return None
+    usage: Json = {"inputTokens": given}
+    if given is not None and (read is not None or write is not None):
+        usage["inputTokenDetails"] = {
+            "uncachedTokens": max(0, given - (read or 0) - (write or 0)),
+            "cacheReadTokens": read or 0,
+            "cacheWriteTokens": write or 0,
+        }
+    usage["outputTokens"] = answered
+    if answered is not None and thought is not None:
+        usage["outputTokenDetails"] = {"reasoningTokens": thought, "responseTokens": max(0, answered - thought)}
+    known = _count(total)
+    usage["totalTokens"] = (given or 0) + (answered or 0) if known is None else known
+    return drop_none(usage)
+
+
+def openai_usage(usage: Any, input: str, output: str) -> Json | None:
+    """The usage of OpenAI's APIs, whose counts have the same structure under different names."""
+    counts = as_object(usage)
+    details = as_object(counts.get(f"{input}_details"))
+    return compose_usage(
+        input=counts.get(input),
+        cache_read=details.get("cached_tokens"),
+        cache_write=details.get("cache_write_tokens"),
+        output=counts.get(output),
+        reasoning=as_object(counts.get(f"{output}_details")).get("reasoning_tokens"),
+        total=counts.get("total_tokens"),
+    )
+
+
+def sum_known(*counts: Any) -> float | None:
+    known = [count for count in map(_count, counts) if count is not None]
+    return sum(known) if known else None
+
+
+def _count(value: Any) -> float | None:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return value if is_number and math.isfinite(value) else None

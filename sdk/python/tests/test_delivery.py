@@ -1,0 +1,221 @@
+"""Delivery by the retry table of docs/sdk-python.md."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from stub import Reply, Stub, llm_event, until
+
+from weir import DropReport, Receipt, Weir
+from weir.delivery import sender as sender_module
+from weir.delivery.queue import Queue, QueuedEvent
+from weir.delivery.verdict import Answer, judge
+from weir.limits import QUEUE_EVENTS_MAX
+
+Make = Callable[..., Weir]
+
+
+def test_events_are_sent_in_one_request_and_their_receipt_is_reported(make: Make, stub: Stub) -> None:
+    receipts: list[Receipt] = []
+    weir = make(on_accepted=receipts.append)
+    ids = [weir.record(llm_event()) for _ in range(3)]
+    assert weir.flush() == (3, 0, 0)
+    assert [event["id"] for event in stub.events] == ids
+    assert receipts == [(ids, "batch-1")]
+    assert stub.headers[0]["authorization"] == "Bearer key"
+
+
+def test_a_batch_is_sent_after_a_second_without_a_flush(make: Make, stub: Stub) -> None:
+    make().record(llm_event())
+    until(lambda: len(stub.events) == 1)
+
+
+def test_connections_are_reused_and_a_closed_one_costs_no_event(make: Make, stub: Stub) -> None:
+    weir = make()
+    for _ in range(2):
+        weir.record(llm_event())
+        weir.flush()
+    stub.close()
+    stub.open()
+    weir.record(llm_event())
+    assert weir.flush() == (1, 0, 0)
+
+
+@pytest.mark.parametrize("status", [200, 204, 408, 429, 500, 503])
+def test_a_passing_failure_is_retried_with_the_same_ids(status: int, make: Make, stub: Stub) -> None:
+    replies = [Reply(status)]
+    stub.respond = lambda events: replies.pop() if replies else None
+    weir = make()
+    event_id = weir.record(llm_event())
+    assert weir.flush() == (1, 0, 0)
+    assert [event["id"] for request in stub.requests for event in request] == [event_id, event_id]
+
+
+def test_a_lost_answer_stores_nothing_twice(make: Make, stub: Stub) -> None:
+    def lose_first(events: list[Any]) -> None:
+        if len(stub.requests) == 1:
+            for event in events:
+                stub.accepted[event["id"]] = event
+            raise ConnectionError
+
+    stub.respond = lose_first
+    weir = make()
+    weir.record(llm_event())
+    assert weir.flush() == (1, 0, 0)
+    assert (len(stub.requests), len(stub.events)) == (2, 1)
+
+
+def test_the_event_that_a_400_names_is_dropped_alone(make: Make, stub: Stub) -> None:
+    reports: list[DropReport] = []
+
+    def reject(events: list[Any]) -> Reply | None:
+        bad = [at for at, event in enumerate(events) if event["durationMs"] == -1]
+        return Reply(400, f"events[{bad[0]}].durationMs must be a number") if bad else None
+
+    stub.respond = reject
+    weir = make(on_drop=reports.append)
+    for at in range(30):
+        weir.record(llm_event(durationMs=-1 if at in (3, 17) else 1))
+    assert weir.flush() == (28, 2, 0)
+    weir.close()
+    assert sum(report.dropped["rejected"] for report in reports) == 2
+    assert str(reports[0].details).endswith(".durationMs must be a number")
+
+
+def test_a_400_that_names_no_event_is_bisected(make: Make, stub: Stub) -> None:
+    stub.respond = lambda events: Reply(400, "bad") if any(event["durationMs"] == -1 for event in events) else None
+    weir = make()
+    for at in range(9):
+        weir.record(llm_event(durationMs=-1 if at == 4 else 1))
+    assert weir.flush() == (8, 1, 0)
+
+
+def test_413_halves_the_batch(make: Make, stub: Stub) -> None:
+    stub.respond = lambda events: Reply(413) if len(events) > 2 else None
+    weir = make()
+    for _ in range(7):
+        weir.record(llm_event())
+    assert weir.flush() == (7, 0, 0)
+
+
+@pytest.mark.parametrize(("status", "reason"), [(401, "unauthorized"), (402, "quota")])
+def test_a_refusal_drops_what_is_in_memory_after_an_empty_batch_has_confirmed_it(
+    status: int, reason: str, make: Make, stub: Stub
+) -> None:
+    stub.respond = lambda events: Reply(status)
+    weir = make()
+    weir.record(llm_event())
+    assert weir.flush() == (0, 1, 0)
+    assert stub.requests[1] == []
+    weir.record(llm_event())
+    assert weir.stats().dropped_by_reason == {reason: 2}
+
+
+def test_a_damaged_request_is_no_refusal(make: Make, stub: Stub) -> None:
+    replies = [Reply(401)]
+    stub.respond = lambda events: replies.pop() if replies else None
+    weir = make()
+    weir.record(llm_event())
+    assert weir.flush() == (1, 0, 0)
+
+
+@pytest.mark.parametrize("status", [401, 402])
+def test_the_spool_keeps_events_until_the_pause_is_over(
+    status: int, make: Make, stub: Stub, tmp_path: Any, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(sender_module, "PROBE_INTERVAL_S", 0.05)
+    stub.respond = lambda events: Reply(status)
+    weir = make(spool=tmp_path, on_quota="spool")
+    weir.record(llm_event())
+    assert weir.flush(1).pending == 1
+    stub.respond = lambda events: None
+    until(lambda: len(stub.events) == 1)
+
+
+def test_a_wrong_address_keeps_events(make: Make, stub: Stub, caplog: Any) -> None:
+    stub.respond = lambda events: Reply(404, "This is Weir's dashboard.")
+    weir = make()
+    weir.record(llm_event())
+    assert weir.flush(1) == (0, 0, 1)
+    assert "check WEIR_URL" in caplog.text
+    assert "This is Weir's dashboard." in caplog.text
+
+
+def test_flush_returns_in_time_when_the_server_hangs(make: Make, stub: Stub) -> None:
+    is_over = threading.Event()
+    stub.respond = lambda events: Reply(503) if is_over.wait(20) else None
+    weir = make()
+    weir.record(llm_event())
+    started = time.monotonic()
+    assert weir.flush(0.3).pending == 1
+    assert time.monotonic() - started < 3
+    is_over.set()
+
+
+def test_memory_is_bounded_and_drops_are_counted() -> None:
+    queue = Queue()
+    pushed = [queue.push(QueuedEvent("id", b"x" * 10, 0.0)) for _ in range(QUEUE_EVENTS_MAX + 1)]
+    assert pushed.count(False) == 1
+    big = Queue()
+    assert [big.push(QueuedEvent("id", b"x" * (20 * 1024 * 1024), 0.0)) for _ in range(2)] == [True, False]
+
+
+def test_retry_after_is_followed_within_a_bound() -> None:
+    assert judge(Answer(503, retry_after=7)).after == 7
+    assert judge(Answer(503, retry_after=10_000)).after == 300
+
+
+def test_a_program_that_cannot_start_a_thread_goes_on(make: Make, stub: Stub, monkeypatch: Any) -> None:
+    class NoThread(threading.Thread):
+        def start(self) -> None:
+            raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(sender_module, "threading", SimpleNamespace(**{**vars(threading), "Thread": NoThread}))
+    weir = make()
+    weir.record(llm_event())
+    # In the thread that calls it: at the end of the interpreter no other can be started.
+    assert weir.flush(5) == (1, 0, 0)
+
+
+def test_callbacks_that_raise_stop_nothing(make: Make, stub: Stub) -> None:
+    def fail(argument: Any) -> None:
+        raise ValueError
+
+    stub.respond = lambda events: Reply(400, "events[0].x") if len(stub.requests) == 1 else None
+    weir = make(on_accepted=fail, on_drop=fail)
+    for _ in range(3):
+        weir.record(llm_event())
+    assert weir.flush() == (2, 1, 0)
+    assert weir.close() == (0, 0, 0)
+
+
+def test_threads_share_a_client(make: Make, stub: Stub) -> None:
+    weir = make()
+    threads = [threading.Thread(target=lambda: [weir.record(llm_event()) for _ in range(500)]) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    weir.flush()
+    assert len(stub.events) == weir.stats().accepted == 4_000
+
+
+def test_without_a_key_nothing_is_recorded_and_one_warning_is_logged(
+    make: Make, stub: Stub, caplog: Any, monkeypatch: Any
+) -> None:
+    monkeypatch.delenv("WEIR_API_KEY", raising=False)
+    weir = make(api_key="")
+    weir.record(llm_event())
+    assert weir.stats().dropped_by_reason == {"disabled": 1}
+    assert "There is no API key" in caplog.text
+
+
+@pytest.mark.parametrize("options", [{"url": "ftp://x"}, {"url": "http://x:y"}, {"api_key": "ä"}, {"nonsense": 1}])
+def test_a_wrong_option_turns_recording_off_with_a_warning(options: Any, make: Make, caplog: Any) -> None:
+    assert not make(**options).is_enabled
+    assert len(caplog.records) == 1

@@ -1,0 +1,76 @@
+"""The package: its version, its size, its imports, its cost."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from stub import llm_event
+
+from weir import Weir
+from weir.delivery import compression
+
+_ROOT = Path(__file__).parents[3]
+_SOURCE = Path(__file__).parents[1] / "src"
+
+
+def run(code: str) -> str:
+    environment = {**os.environ, "PYTHONPATH": str(_SOURCE)}
+    return subprocess.run(
+        [sys.executable, "-S", "-c", code], env=environment, capture_output=True, text=True, check=True
+    ).stdout
+
+
+def test_the_version_is_that_of_the_product() -> None:
+    version = json.loads((_ROOT / "package.json").read_text())["version"]
+    assert f'version = "{version}"' in (_SOURCE.parent / "pyproject.toml").read_text()
+
+
+def test_the_import_loads_neither_clients_nor_the_network() -> None:
+    loaded = run("import sys, weir; print(*sys.modules)").split()
+    heavy = {"http.client", "ssl", "asyncio", "logging", "inspect", "dataclasses", "httpx", "openai", "urllib.request"}
+    assert heavy.isdisjoint(loaded)
+    assert not {name for name in loaded if "." not in name} - set(sys.stdlib_module_names) - {"weir", "__main__"}
+
+
+def test_recording_is_cheap(make: Callable[..., Weir]) -> None:
+    """No timed assertion: the test prints what docs/sdk-python.md says."""
+    client = make()
+    event: Any = llm_event()
+    event["properties"]["llm"]["input"]["prompt"] = "How warm is it? " * 640
+    times = []
+    for _ in range(2_000):
+        started = time.perf_counter()
+        client.record(event)
+        times.append(time.perf_counter() - started)
+    times.sort()
+    print(f"record of 10 KB: median {times[1000] * 1e6:.0f} µs, p99 {times[1980] * 1e6:.0f} µs")
+    assert client.stats().recorded == 2_000
+
+
+def test_zstd_is_used_where_it_is(monkeypatch: Any) -> None:
+    zstd = pytest.importorskip("backports.zstd")
+    monkeypatch.setattr(compression, "zstd", zstd)
+    encoding, packed = compression.compress(b"events" * 100)
+    assert (encoding, zstd.decompress(packed)) == ("zstd", b"events" * 100)
+
+
+def test_proxies_of_the_environment_are_used(monkeypatch: Any) -> None:
+    from weir.delivery.address import parse_address
+    from weir.delivery.link import Link
+
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("https_proxy", "http://proxy.example:3128")
+    link: Any = Link(parse_address("https://weir.example/base/"), "key", {})
+    connection = link._open()
+    assert (connection.host, connection.port, connection._tunnel_host) == ("proxy.example", 3128, "weir.example")
+    assert link._target(SimpleNamespace(host="proxy.example")) == "/base/v1/ingest-events"

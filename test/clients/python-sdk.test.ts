@@ -1,0 +1,198 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { buildTimeoutMs, PackagesUnreachableError } from '../../harness/tools/build-cache.ts';
+import { runShell } from '../../harness/tools/shell.ts';
+import { findMissingTool } from '../../harness/tools/toolchain.ts';
+import { googleFetch } from '../../sdk/typescript/src/google.ts';
+import { Weir } from '../../sdk/typescript/src/index.ts';
+import { ollamaFetch } from '../../sdk/typescript/src/ollama.ts';
+import { type Provider, startProvider } from '../../sdk/typescript/test/support/provider.ts';
+import { readStored } from '../support/stored-events.ts';
+import { installPythonSdk, pythonSdk, pythonSdkEnvironment } from '../support/tools/python-sdk.ts';
+import { usePipeline } from '../support/use-pipeline.ts';
+import { countRows, untilDrained } from '../support/wait.ts';
+
+const { pipeline } = usePipeline();
+const missing = findMissingTool(['python3']);
+if (missing !== undefined) console.warn(`The Python SDK is not tested: ${missing}`);
+
+/** Of these ends no Python code can deliver: only the spool keeps the events. */
+const killed = ['sigterm', 'sigkill', 'os_exit'];
+/** The events of each end, with `COUNT` 200. */
+const ends: Record<string, number> = {
+  normal: 200,
+  exception: 200,
+  fork: 600,
+  fork_while_recording: 1200,
+  multiprocessing_fork: 600,
+  multiprocessing_spawn: 600,
+  pool: 400,
+};
+
+// It has no dependencies: these need no package index.
+describe.skipIf(missing)('whatever ends a process, Weir stores each recorded event once', () => {
+  let spool: string;
+  beforeAll(() => {
+    spool = mkdtempSync(join(tmpdir(), 'weir-test-python-'));
+  });
+  afterAll(() => rmSync(spool, { recursive: true }));
+
+  const end = (how: string, apiKey: string, variables = {}) =>
+    runShell(`python3 -W ignore::DeprecationWarning tests/programs/ends.py ${how}`, {
+      cwd: pythonSdk,
+      env: {
+        ...pythonSdkEnvironment,
+        WEIR_URL: pipeline.url,
+        WEIR_API_KEY: apiKey,
+        COUNT: '200',
+        ...variables,
+      },
+      timeoutMs: 120_000,
+    });
+
+  test.each(Object.entries(ends))('without a spool: %s', async (how, count) => {
+    const { spaceId, apiKey } = await pipeline.createTenant();
+    await end(how, apiKey);
+    await untilDrained(pipeline);
+    expect(await countRows(pipeline, spaceId)).toBe(count);
+  });
+
+  test.each([...Object.entries(ends), ...killed.map((how) => [how, 200] as const)])(
+    'with a spool, while Weir is away: %s',
+    async (how, count) => {
+      const { spaceId, apiKey } = await pipeline.createTenant();
+      const WEIR_SPOOL = join(spool, how);
+      await end(how, apiKey, { WEIR_SPOOL, WEIR_URL: 'http://127.0.0.1:9' });
+      expect(await countRows(pipeline, spaceId)).toBe(0);
+      await end('deliver', apiKey, { WEIR_SPOOL });
+      await untilDrained(pipeline);
+      expect(await countRows(pipeline, spaceId)).toBe(count);
+    },
+  );
+});
+
+describe.skipIf(missing)('with its packages', () => {
+  let python: string | undefined;
+  let provider: Provider;
+  beforeAll(async () => {
+    provider = await startProvider();
+    python = await installPythonSdk().catch((error) => {
+      if (!(error instanceof PackagesUnreachableError)) throw error;
+      console.warn(
+        `The tests of the Python SDK are skipped: its packages cannot be downloaded\n${error.message}`,
+      );
+      return undefined;
+    });
+  }, buildTimeoutMs + 30_000);
+  afterAll(() => provider[Symbol.asyncDispose]());
+
+  const run = (command: string) =>
+    runShell(`'${python}' -m ${command}`, {
+      cwd: pythonSdk,
+      env: { ...pythonSdkEnvironment, PROVIDER_URL: provider.url },
+      timeoutMs: 600_000,
+    });
+
+  test.for([
+    ['its own tests pass', 'pytest -q --durations=5'],
+    ['its types are strict', 'mypy'],
+    ['its code is checked', 'ruff check src tests'],
+    ['its code is formatted', 'ruff format --check src tests'],
+  ] as const)('%s', { timeout: 620_000 }, async ([_, command], context) => {
+    context.skip(python === undefined, 'its packages cannot be downloaded');
+    const { exitCode, stdout, stderr } = await run(command);
+    expect(exitCode, `${stdout}${stderr}`).toBe(0);
+  });
+
+  test('the same answers become the same events as those of the TypeScript SDK', {
+    timeout: 120_000,
+  }, async (context) => {
+    context.skip(python === undefined, 'its packages cannot be downloaded');
+    const requests = composeRequests(provider.url);
+    const [ours, theirs] = [await pipeline.createTenant(), await pipeline.createTenant()];
+    const weir = new Weir({ url: pipeline.url, apiKey: ours.apiKey, flushOnExit: false });
+    for (const { url, body } of requests) await send(weir, url, body);
+    await weir.shutdown();
+    const directory = mkdtempSync(join(tmpdir(), 'weir-test-python-'));
+    writeFileSync(join(directory, 'requests.json'), JSON.stringify(requests));
+    const { exitCode, stderr } = await runShell(
+      `'${python}' tests/programs/requests.py '${join(directory, 'requests.json')}'`,
+      {
+        cwd: pythonSdk,
+        env: { ...pythonSdkEnvironment, WEIR_URL: pipeline.url, WEIR_API_KEY: theirs.apiKey },
+        timeoutMs: 100_000,
+      },
+    );
+    rmSync(directory, { recursive: true });
+    expect(exitCode, stderr).toBe(0);
+    const [expected, events] = [
+      await readStored(pipeline, ours.spaceId),
+      await readStored(pipeline, theirs.spaceId),
+    ];
+    expect(expected).toHaveLength(requests.length);
+    expect(events.map(comparable)).toEqual(expected.map(comparable));
+  });
+});
+
+const messages = [
+  { role: 'system', content: 'Be brief.' },
+  { role: 'user', content: 'Ticket 9007199254740993123' },
+];
+const tools = [{ type: 'function', function: { name: 'get_weather', parameters: { maximum: 1e21 } } }];
+const kinds = [
+  'text',
+  'tools',
+  'json',
+  'bytes',
+  'crlf',
+  'error-in-stream',
+  'no-end-mark',
+  'bad-request',
+  'unavailable',
+];
+
+/** Requests to each API, whole and as a stream. */
+function composeRequests(provider: string): { url: string; body: string }[] {
+  const root = provider.replace('/v1', '');
+  return kinds.flatMap((kind) =>
+    [false, true].flatMap((stream) => {
+      const gemini = {
+        contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
+        generationConfig: { responseMimeType: 'application/json' },
+      };
+      const method = stream ? 'streamGenerateContent?alt=sse' : 'generateContent';
+      const all = { model: kind, stream };
+      const bodies: [path: string, body: object][] = [
+        ['v1/chat/completions', { ...all, messages, tools, stream_options: { include_usage: true } }],
+        [
+          'v1/responses',
+          { ...all, instructions: 'Be brief.', input: 'Hi', text: { format: { type: 'json_object' } } },
+        ],
+        ['v1/messages', { ...all, system: 'Be brief.', messages: messages.slice(1), max_tokens: 9 }],
+        [`v1beta/models/${kind}:${method}`, gemini],
+        ['api/chat', { ...all, messages, format: 'json' }],
+      ];
+      return bodies.map(([path, body]) => ({ url: `${root}/${path}`, body: JSON.stringify(body) }));
+    }),
+  );
+}
+
+async function send(weir: Weir, url: string, body: string): Promise<void> {
+  const fetch = /generateContent/i.test(url)
+    ? googleFetch(weir)
+    : url.includes('/api/')
+      ? ollamaFetch(weir)
+      : weir.fetch();
+  await fetch(url, { method: 'POST', body })
+    .then((response) => response.text())
+    .catch(() => {});
+}
+
+/** What both SDKs have to say alike. The names of packages and functions are those of each language. */
+// biome-ignore lint/suspicious/noExplicitAny: events are any JSON.
+function comparable({ status, instrumentation, properties: { llm } }: any): object {
+  const { timeToFirstChunkMs, ...known } = llm;
+  return { status, source: instrumentation.source, llm: known, isStream: timeToFirstChunkMs !== undefined };
+}
