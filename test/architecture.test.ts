@@ -35,7 +35,12 @@ const mayImport: Record<string, readonly string[]> = {
   'services/writer': [...product, 'operations'],
   'services/dashboard-api': [...product, 'operations'],
   // Runs in browsers. It shows the source of example programs.
-  'services/dashboard-web': ['type:services/dashboard-api', 'examples/clients', 'examples/first-event'],
+  'services/dashboard-web': [
+    'type:services/dashboard-api',
+    'examples/clients',
+    'examples/first-event',
+    'sdk/python',
+  ],
   'examples/clients': [],
   'examples/first-event': ['sdk/typescript'],
   // It calls the dashboard API with the type of its router. It backs up and restores the embedded Postgres.
@@ -70,6 +75,7 @@ const mayImport: Record<string, readonly string[]> = {
   ],
   // A separate package: it imports nothing else of the repository.
   'sdk/typescript': [],
+  'sdk/python': [],
   // The front end imports only the type of the router.
   examples: ['sdk/typescript', 'type:services/dashboard-api'],
   // Its model provider also serves the recipes of docs/opentelemetry.md.

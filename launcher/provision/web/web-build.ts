@@ -23,6 +23,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, gzip, constants as zlib } from 'node:zlib';
 import { builtPages } from '../../../platform/version.ts';
 import { describeExit, exitOf } from '../../process/child-process.ts';
+import { packPythonSdk } from './python-package.ts';
 import { packSdk } from './sdk-package.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -61,6 +62,7 @@ async function buildInto(directory: string, signal: AbortSignal | undefined): Pr
   try {
     await runVite(draft, signal);
     await packSdk(draft);
+    packPythonSdk(draft);
     await precompress(draft);
     renameSync(draft, directory);
   } catch (error) {
@@ -105,6 +107,7 @@ const sources = [
   'examples/clients/{curl,python-requests,node-fetch,go-http}/*.*',
   'examples/first-event/*.*',
   'sdk/typescript/{src/**/*.ts,*.json,README.md,LICENSE}',
+  'sdk/python/{src/**/*.*,pyproject.toml,LICENSE}',
   'package-lock.json',
 ];
 

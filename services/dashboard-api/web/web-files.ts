@@ -22,8 +22,9 @@ const types: Record<string, string> = {
   '.svg': 'image/svg+xml',
   '.png': 'image/png',
   '.json': 'application/json',
-  // The TypeScript SDK, which npm can install from this server.
+  // The SDKs, which npm and pip can install from this server.
   '.tgz': 'application/gzip',
+  '.whl': 'application/zip',
 };
 
 /** Extensions of compressed variants, which are sent in place of the original and have no path of their own. */

@@ -32,8 +32,8 @@ export function testEntry(system: BrowserSystem): void {
     await page.getByRole('tab', { name: 'Python' }).click();
     const paste = page.getByRole('tabpanel').locator('pre');
     await paste.getByText(`export WEIR_URL=${system.pipeline.url}`).waitFor();
-    // The commands come from the client's README, whose own test runs them.
-    await paste.getByText('.venv/bin/pip install --requirement requirements.txt').waitFor();
+    // `test/clients/first-event.test.ts` runs the commands.
+    await paste.getByText('py3-none-any.whl').waitFor();
     await system.send(apiKey, demoEvents().slice(0, 3));
     await page.getByRole('heading', { name: 'Recent events' }).waitFor();
   });

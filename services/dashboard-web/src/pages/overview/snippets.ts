@@ -5,11 +5,10 @@ import go from '../../../../../examples/clients/go-http/main.go?raw';
 import goReadme from '../../../../../examples/clients/go-http/README.md?raw';
 import nodeReadme from '../../../../../examples/clients/node-fetch/README.md?raw';
 import node from '../../../../../examples/clients/node-fetch/send-events.mjs?raw';
-import pythonReadme from '../../../../../examples/clients/python-requests/README.md?raw';
-import requirements from '../../../../../examples/clients/python-requests/requirements.txt?raw';
-import python from '../../../../../examples/clients/python-requests/send_events.py?raw';
+import python from '../../../../../examples/first-event/record_calls.py?raw';
 import sdk from '../../../../../examples/first-event/record-calls.mjs?raw';
 import span from '../../../../../examples/first-event/send-span.mjs?raw';
+import pythonProject from '../../../../../sdk/python/pyproject.toml?raw';
 
 /** A program that sends the first events. */
 export interface Snippet {
@@ -25,6 +24,9 @@ const otelPackages = [
   '@opentelemetry/sdk-trace@3.1.0',
   '@opentelemetry/exporter-trace-otlp-proto@0.301.0',
 ].join(' ');
+
+/** The file that the dashboard serves: pip takes the version of a package from the name of its file. */
+const wheel = `weir_sdk-${/^version = "(.*)"$/m.exec(pythonProject)?.[1]}-py3-none-any.whl`;
 
 /** Without a package.json npm would install into a folder above. */
 const initNpm = `echo '{"private":true}' > package.json`;
@@ -72,9 +74,10 @@ export function makeSnippets(urls: { ingest: string; dashboard: string }, apiKey
       label: 'Python',
       paste: joinLines(
         ...weir,
-        writeFile('requirements.txt', requirements),
-        writeFile('send_events.py', python),
-        commandOf(pythonReadme),
+        'python3 -m venv .venv',
+        `.venv/bin/pip install ${urls.dashboard}/${wheel}`,
+        writeFile('record_calls.py', python),
+        '.venv/bin/python record_calls.py',
       ),
     },
     {
