@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakSet
 
 from weir.delivery.counters import Counters, DropReason
@@ -22,7 +22,9 @@ from weir.event.types import Event, create_uuid
 from weir.limits import EVENT_BYTES_MAX, EXIT_TIMEOUT_S, FLUSH_TIMEOUT_S
 from weir.options import Options, read_settings
 from weir.process import at_exit, register, watch_children
-from weir.spool.file_spool import FileSpool
+
+if TYPE_CHECKING:
+    from weir.spool.file_spool import FileSpool
 
 
 class FlushResult(NamedTuple):
@@ -105,6 +107,9 @@ class Recorder:
         settings, options = self._settings, self._settings.options
         if settings.spool is None:
             return None
+        # Loaded at the start of the program, not in a thread: `__init__` opens the spool.
+        from weir.spool.file_spool import FileSpool
+
         limit = {"bytes_max": options["spool_bytes_max"]} if "spool_bytes_max" in options else {}
         try:
             return FileSpool(settings.spool, fsync=options.get("spool_fsync", False), **limit)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from weir.delivery.address import Address
 from weir.delivery.backoff import Backoff
@@ -16,13 +16,15 @@ from weir.delivery.queue import QueuedEvent
 from weir.delivery.source import Batch, BatchSource
 from weir.delivery.verdict import Answer, Verdict
 from weir.limits import FLUSH_BYTES, FLUSH_EVENTS, FLUSH_INTERVAL_S, HEARTBEAT_S, PROBE_INTERVAL_S
-from weir.spool.file_spool import FileSpool
 
 _FAULTS: dict[DropReason, str] = {
     "unauthorized": "refuses the API key",
     "quota": "takes no more events at present",
     "refused": "is not Weir's ingest: check WEIR_URL, or the option url",
 }
+
+if TYPE_CHECKING:
+    from weir.spool.file_spool import FileSpool
 
 
 class Post(Protocol):

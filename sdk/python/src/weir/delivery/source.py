@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from weir.delivery.counters import Counters
 from weir.delivery.queue import Queue, QueuedEvent
 from weir.limits import MEMORY_AGE_MAX_S
-from weir.spool.file_spool import FileSpool
-from weir.spool.segment import Segment
+
+if TYPE_CHECKING:
+    from weir.spool.file_spool import FileSpool
+    from weir.spool.segment import Segment
 
 
 class Batch(NamedTuple):
