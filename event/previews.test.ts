@@ -32,3 +32,10 @@ test("a tool's previews are its input and output, as text or as JSON", () => {
   expect(inputPreview(event as unknown as IngestEvent)).toBe('{"a":[1]}');
   expect(outputPreview(event as unknown as IngestEvent)).toBeUndefined();
 });
+
+test('a conversation is shown by the last text of its user, which differs from call to call', () => {
+  const prompt =
+    '[{"role":"user","content":"first"},{"role":"assistant","content":""},{"role":"user","content":"last"}]';
+  const event = llmEvent({ properties: { llm: { input: { prompt } } } });
+  expect(inputPreview(event as unknown as IngestEvent)).toBe('last');
+});

@@ -1,11 +1,14 @@
 import type { IngestEvent } from './event.ts';
+import { lastUserText } from './json/last-user-text.ts';
 import { previewCharsMax } from './limits.ts';
 import { cutText } from './text.ts';
 import { calledTool, calledWith } from './tool-calls.ts';
 
-/** The preview of an event's input in lists: the start of the prompt, or of the tool's input. */
+/** The preview of an event's input in lists: of a conversation the last text of its user, else the start of the input. */
 export function inputPreview(event: IngestEvent): string | undefined {
-  return preview(event.type === 'llm' ? event.properties.llm.input?.prompt : event.properties.tool.input);
+  if (event.type === 'tool') return preview(event.properties.tool.input);
+  const { prompt } = event.properties.llm.input ?? {};
+  return preview((prompt && lastUserText(prompt, previewCharsMax)) ?? prompt);
 }
 
 /**

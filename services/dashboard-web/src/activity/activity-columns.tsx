@@ -1,6 +1,6 @@
 import { CircleCheck, CircleX } from 'lucide-react';
 import type { Output } from '../api/paths.ts';
-import { showInput } from '../event/input-preview.ts';
+import { showPreview } from '../event/event-query.ts';
 import { formatCompact, formatCount, formatDuration, formatMoney } from '../format/number.ts';
 import { formatTime, type Zone } from '../format/time.ts';
 import { type Column, Faded, NoValue } from '../table/table.tsx';
@@ -23,7 +23,7 @@ export function FirstInput({ text }: { text: string | null }) {
   if (text === null) return <NoValue />;
   return (
     <span dir="auto" className="line-clamp-1 text-muted">
-      <ShownText text={showInput(text)} />
+      <ShownText text={showPreview(text)} />
     </span>
   );
 }

@@ -1,10 +1,9 @@
 import { TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { type ListedEvent, showPreview, tokensOf } from '../event/event-query.ts';
-import { showInput } from '../event/input-preview.ts';
 import { type NamedField, NamedValue } from '../filter/named-value.tsx';
 import { formatCount, formatDuration, formatMoney } from '../format/number.ts';
-import { formatTime, type Zone } from '../format/time.ts';
+import { formatInCard, formatTime, type Zone } from '../format/time.ts';
 import { NoValue } from '../table/table.tsx';
 import { ShownText } from '../text/shown-text.tsx';
 import { ErrorIcon, TypeIcon } from '../ui/badge.tsx';
@@ -23,15 +22,29 @@ export interface EventColumn {
 
 export const widthMin = 56;
 
+const time: EventColumn = {
+  id: 'time',
+  title: 'Time',
+  width: 178,
+  cell: (event, zone) => <span className="text-muted">{formatTime(event.startTimeMs, zone)}</span>,
+};
+const name: EventColumn = {
+  id: 'name',
+  title: 'Model or tool',
+  width: 180,
+  cell: (event) => <Name event={event} />,
+};
+const preview: EventColumn = {
+  id: 'preview',
+  title: 'Input → output',
+  width: 260,
+  cell: (event) => <Preview event={event} />,
+};
+
 /** The columns of the list. The last one takes the rest of the window. */
 export const columns: readonly EventColumn[] = [
-  {
-    id: 'time',
-    title: 'Time',
-    width: 178,
-    cell: (event, zone) => <span className="text-muted">{formatTime(event.startTimeMs, zone)}</span>,
-  },
-  { id: 'name', title: 'Model or tool', width: 180, cell: (event) => <Name event={event} /> },
+  time,
+  name,
   {
     id: 'duration',
     title: 'Duration',
@@ -66,7 +79,20 @@ export const columns: readonly EventColumn[] = [
     width: 120,
     cell: (event) => <Value field="threadId" event={event} />,
   },
-  { id: 'preview', title: 'Input → output', width: 260, cell: (event) => <Preview event={event} /> },
+  preview,
+];
+
+/** The columns beside an open event, where there is little room: the errors and outputs stay. */
+export const columnsBeside: readonly EventColumn[] = [
+  {
+    ...time,
+    width: 84,
+    cell: ({ startTimeMs }, zone) => (
+      <span className="text-muted">{formatInCard(startTimeMs, Date.now(), zone)}</span>
+    ),
+  },
+  { ...name, width: 150 },
+  { ...preview, width: 110 },
 ];
 
 function Name({ event }: { event: ListedEvent }) {
@@ -99,7 +125,7 @@ function Value({ field, event }: { field: Exclude<NamedField, 'name'>; event: Li
  */
 export function Preview({ event }: { event: ListedEvent }) {
   const { inputPreview, outputPreview, errorMessage, state } = event;
-  const input = inputPreview === null ? undefined : oneLine(showInput(inputPreview));
+  const input = inputPreview === null ? undefined : oneLine(showPreview(inputPreview));
   if (state === 'error')
     return (
       <span dir="auto" className="truncate">
