@@ -36,6 +36,10 @@ export function testLists(system: BrowserSystem): void {
       await page.keyboard.press(key);
       await peeksAt(place);
     }
+    // The list beside it keeps the column of errors in sight.
+    const column = await page.getByRole('columnheader', { name: 'Input → output' }).boundingBox();
+    const peek = await page.getByRole('complementary', { name: 'Selected event' }).boundingBox();
+    expect((column?.x ?? Number.POSITIVE_INFINITY) + 100).toBeLessThan(peek?.x ?? 0);
     // The link of the peek keeps the filter, like Enter: the next key stays in the list.
     await page.getByRole('complementary').getByRole('link', { name: 'Open', exact: true }).click();
     await page.waitForURL(`**/events/${wanted[1]?.id}**`);

@@ -2,7 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { type RefObject, useEffect, useRef, useState } from 'react';
 import type { ListedEvent } from '../event/event-query.ts';
 import { changeSettings, useSettings } from '../settings/settings.ts';
-import { columns } from './columns.tsx';
+import { columns as allColumns, columnsBeside } from './columns.tsx';
 import { GridHeader, type GridSort } from './grid-header.tsx';
 import { EventCard, GridRow } from './grid-row.tsx';
 import { type OpenMenu, RowMenu } from './row-menu.tsx';
@@ -46,7 +46,9 @@ export function EventGrid({
   sort?: GridSort;
 }) {
   const scroller = useRef<HTMLDivElement>(null);
-  const { widths, template: own, setWidth } = useColumnWidths('events', columns);
+  const isBeside = selectedId !== undefined && selectedId !== '';
+  const columns = isBeside ? columnsBeside : allColumns;
+  const { widths, template: own, setWidth } = useColumnWidths(isBeside ? 'events-beside' : 'events', columns);
   const template = [edges[0], own, edges[1]].join(' ');
   const [menu, setMenu] = useState<OpenMenu>();
   const isNarrow = useIsNarrow();
@@ -85,7 +87,7 @@ export function EventGrid({
             return isNarrow ? (
               <EventCard key={key} {...row} />
             ) : (
-              <GridRow key={key} template={template} {...row} />
+              <GridRow key={key} columns={columns} template={template} {...row} />
             );
           })}
         </div>

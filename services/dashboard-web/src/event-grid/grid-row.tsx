@@ -8,7 +8,7 @@ import { ShownText } from '../text/shown-text.tsx';
 import { ErrorIcon, TypeIcon } from '../ui/badge.tsx';
 import { IconButton } from '../ui/button.tsx';
 import { classes } from '../ui/classes.ts';
-import { columns, Preview } from './columns.tsx';
+import { type EventColumn, Preview } from './columns.tsx';
 
 /** What a row and a card of the list have in common. */
 export interface RowProps {
@@ -31,8 +31,9 @@ export function GridRow({
   isSelected,
   onSelect,
   onMenu,
+  columns,
   template,
-}: RowProps & { template: string }) {
+}: RowProps & { columns: readonly EventColumn[]; template: string }) {
   const { zone } = useSettings();
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: j, k and Enter do the same.
