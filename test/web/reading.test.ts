@@ -8,7 +8,9 @@ test('Markdown stays drawn, code in it can be copied, and JSON is a tree with ev
   await using visitor = await system.visit();
   const { page, apiKey, spaceId } = visitor;
   const json = JSON.stringify({ pattern: '\\d+_\\w*', note: 'a "quoted" word', list: ['*a*', '_b_'] });
-  const markdown = llmEvent({ output: { response: '# Opening hours\n\n```js\nopen();\n```' } });
+  const markdown = llmEvent({
+    output: { response: "# Opening hours\n\n```js\nconst key = 'x'; // why\n```" },
+  });
   const response = llmEvent({ input: { prompt: 'As JSON.' }, output: { response: json } });
   await system.send(apiKey, [markdown, response]);
   await page.getByRole('heading', { name: 'Recent events' }).waitFor();
@@ -19,6 +21,10 @@ test('Markdown stays drawn, code in it can be copied, and JSON is a tree with ev
   // Longer than a parser may take.
   await page.clock.fastForward(60_000);
   await page.getByRole('button', { name: 'Copy the code' }).focus();
+  const coloured = await page.evaluate(
+    `['keyword', 'string', 'comment'].map((kind) => [...CSS.highlights.get('code-' + kind)].map(String))`,
+  );
+  expect(coloured).toEqual([['const'], ["'x'"], ['// why']]);
   await page.getByRole('heading', { name: 'Opening hours' }).waitFor();
   expect(await page.getByText('cannot be displayed as Markdown').count()).toBe(0);
 

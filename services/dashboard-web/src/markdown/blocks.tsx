@@ -1,7 +1,7 @@
 import type { MarkedToken, Token, Tokens } from 'marked';
 import { ShownText } from '../text/shown-text.tsx';
 import { classes } from '../ui/classes.ts';
-import { CopyButton } from '../ui/copy-button.tsx';
+import { CodeBlock } from './code-block.tsx';
 import { Inlines } from './inlines.tsx';
 
 /** Deeper nested quotes and lists are shown as source text, to bound the time of drawing. */
@@ -46,16 +46,7 @@ function Block({ token, depth }: { token: MarkedToken; depth: number }) {
         </span>
       );
     case 'code':
-      return (
-        <div className="group/code relative">
-          <pre className="whitespace-pre-wrap rounded-md border border-line bg-sunken px-3 py-2 font-mono text-xs leading-5">
-            <ShownText text={token.text} />
-          </pre>
-          <div className="absolute top-1 right-1 rounded-md bg-sunken opacity-0 group-hover/code:opacity-100 focus-within:opacity-100">
-            <CopyButton label="Copy the code" text={token.text} />
-          </div>
-        </div>
-      );
+      return <CodeBlock text={token.text} />;
     case 'blockquote':
       return (
         <blockquote className="flex flex-col gap-2 border-edge border-l-2 pl-3 text-muted">
