@@ -37,6 +37,8 @@ export const fieldValues = z
   .object({
     /** At most 20, the most frequent first. */
     values: z.array(z.string()),
+    /** The events with each value, among those that `of` names; null for a value that only older events have. */
+    counts: z.array(z.number().nullable()),
     /** The events whose values these are: all of the last 30 days, or only the newest ones of the space. */
     of: z.enum(['last 30 days', 'newest events']),
   })
@@ -52,14 +54,16 @@ export async function readFieldValues(
   query: FieldValueQuery,
 ): Promise<FieldValues> {
   const counted = countedValues(spaceId, query.field);
-  if (counted !== undefined) {
-    const values = await readTop(database, counted, query.prefix);
-    return { values, of: 'last 30 days' };
-  }
-  const values = await readTop(database, newestValues(spaceId, query), query.prefix);
-  const isKnown = values.includes(asStored(query.prefix)) || !(await hasValue(database, spaceId, query));
-  const all = isKnown ? values : [asStored(query.prefix), ...values].slice(0, fieldValuesMax);
-  return { values: all, of: 'newest events' };
+  const top = await readTop(database, counted ?? newestValues(spaceId, query), query.prefix);
+  if (counted !== undefined) return { ...top, of: 'last 30 days' };
+  const own = asStored(query.prefix);
+  const isKnown = top.values.includes(own) || !(await hasValue(database, spaceId, query));
+  if (isKnown) return { ...top, of: 'newest events' };
+  return {
+    values: [own, ...top.values].slice(0, fieldValuesMax),
+    counts: [null, ...top.counts].slice(0, fieldValuesMax),
+    of: 'newest events',
+  };
 }
 
 /** A query of `value` and its number of events, `events`, from statistics. */
@@ -112,11 +116,16 @@ function valueIn(field: FieldValueQuery['field'], key: string | undefined): [val
   return [sql`key`, sql`CROSS JOIN LATERAL json_object_keys(${events.attributes}) AS key`];
 }
 
-async function readTop(database: Database, values: SQL, prefix: string): Promise<string[]> {
-  const rows = await database.execute<{ value: string }>(sql`
-SELECT value FROM (${values}) AS found WHERE value <> '' AND ${startsFolded(sql`value`, storableText(prefix))}
+async function readTop(
+  database: Database,
+  values: SQL,
+  prefix: string,
+): Promise<Pick<FieldValues, 'values'> & { counts: number[] }> {
+  const rows = await database.execute<{ value: string; events: number }>(sql`
+SELECT value, sum(events)::float8 AS events
+FROM (${values}) AS found WHERE value <> '' AND ${startsFolded(sql`value`, storableText(prefix))}
 GROUP BY value ORDER BY sum(events) DESC, value COLLATE "C" LIMIT ${fieldValuesMax}`);
-  return rows.map(({ value }) => value);
+  return { values: rows.map(({ value }) => value), counts: rows.map(({ events }) => events) };
 }
 
 /** Whether an event has the whole value: terms find it wherever it is. */

@@ -252,6 +252,8 @@ test('values of a field are completed from statistics, the newest events and ter
   type Query = Parameters<typeof client.trpc.events.values.query>[0];
   const complete = async (query: Query) => (await client.trpc.events.values.query(query)).values;
   expect(await complete({ field: 'name', prefix: 'GPT' })).toEqual(['gpt-4o-mini', 'gpt-4o']);
+  const counted = await client.trpc.events.values.query({ field: 'name', prefix: 'gpt' });
+  expect(counted).toMatchObject({ counts: [2, 1], of: 'last 30 days' });
   expect(await complete({ field: 'userId', prefix: 'm' })).toEqual(['Mia', 'mo%']);
   expect(await complete({ field: 'userId', prefix: 'mo%' })).toEqual(['mo%']);
   expect(await complete({ field: 'userId', prefix: '%' })).toEqual([]);
@@ -263,7 +265,8 @@ test('values of a field are completed from statistics, the newest events and ter
   const newer = Array.from({ length: 1_000 }, () => ({ startTimeMs: 10, userId: 'u' }));
   for (let part = 0; part < 5; part += 1) await addEvents(dashboard.sql, spaceId, newer);
   expect(await complete({ field: 'userId', prefix: 'old' })).toEqual([]);
-  expect(await complete({ field: 'userId', prefix: 'old timer' })).toEqual(['old timer']);
+  const old = await client.trpc.events.values.query({ field: 'userId', prefix: 'old timer' });
+  expect(old).toMatchObject({ values: ['old timer'], counts: [null], of: 'newest events' });
 });
 
 test('an opened event has its text as sent, byte for byte', async () => {

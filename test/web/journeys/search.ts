@@ -84,6 +84,19 @@ export function testSearch(system: BrowserSystem): void {
     await grid.waitFor();
     await page.keyboard.press('/');
     const field = page.getByRole('combobox', { name: /Search events/ });
+    await field.pressSequentially('mistral');
+    await page
+      .getByRole('option', { name: /^model or tool is mistral-large-latest \d+ events? in 30 days$/ })
+      .click();
+    await page.waitForURL((url) => url.searchParams.get('name') === 'mistral-large-latest');
+    await page.getByRole('link', { name: 'Alert', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'New alert' });
+    expect(await dialog.getByLabel('Name').inputValue()).toBe('Error rate of mistral-large-latest');
+    await page.keyboard.press('Escape');
+    await page.waitForURL((url) => url.search === '');
+    await page.goto(`/s/${spaceId}/events`);
+    await grid.waitFor();
+    await page.keyboard.press('/');
     await field.pressSequentially('mod');
     await page.getByRole('option', { name: 'model:' }).waitFor();
     const { violations } = await new AxeBuilder({ page }).include('search').analyze();

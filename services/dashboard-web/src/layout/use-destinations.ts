@@ -1,8 +1,9 @@
 import { useQueries } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
 import { apiQuery } from '../api/query.ts';
+import { useSettled } from '../api/use-settled.ts';
 import { eventQuery } from '../event/event-query.ts';
+import { useOffers } from '../search/use-offers.ts';
 import { changeSettings } from '../settings/settings.ts';
 import { useMe } from '../space/me.ts';
 import { useSpace } from '../space/space.ts';
@@ -50,8 +51,15 @@ export function useDestinations(query: string): { groups: DestinationGroup[]; is
     label: `Search events for “${text}”`,
     go: () => void navigate({ to: '/s/$spaceId/events', params, search: { text } }),
   };
+  const offers = useOffers(text).map(({ field, label, detail }) => ({
+    key: label,
+    label: `Events whose ${label}`,
+    hint: detail,
+    go: () => void navigate({ to: '/s/$spaceId/events', params, search: field }),
+  }));
   const groups = [
     { title: 'Found', items: found },
+    { title: 'Filters', items: offers },
     { title: 'Pages', items: matchLabels([...pages, ...further], query) },
     { title: 'Spaces', items: matchLabels(otherSpaces, query) },
     { title: 'Theme', items: matchLabels(themes, query) },
@@ -61,9 +69,6 @@ export function useDestinations(query: string): { groups: DestinationGroup[]; is
 }
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
-/** An id is looked up once the query has not changed for this time, in milliseconds. */
-const settledMs = 150;
 
 /** Fields whose values can be looked up. */
 const listed = ['threadId', 'userId', 'agentId'] as const;
@@ -128,14 +133,4 @@ export function useFoundIds(query: string): { found: Destination[]; isLooking: b
   }
   const isLooking = query.trim() !== id || [...lists, event, trace].some(({ isFetching }) => isFetching);
   return { found, isLooking };
-}
-
-/** The value once it has not changed for a moment. */
-function useSettled(value: string): string {
-  const [settled, setSettled] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), settledMs);
-    return () => clearTimeout(timer);
-  }, [value]);
-  return settled;
 }

@@ -11,6 +11,8 @@ export interface Completion {
   options: readonly CompletionOption[];
   /** Values to ask the API for. */
   asked?: AskedValues;
+  /** A word that may be the value of a field. */
+  word?: string;
 }
 
 export interface CompletionOption {
@@ -68,6 +70,7 @@ export function completeAt(text: string, cursor: number): Completion | undefined
     detail: label,
     isOpen: true,
   }));
+  if (typedMinus === '' && prefix !== '') return { start, end, options, word: prefix };
   return options.length === 0 ? undefined : { start, end, options };
 }
 
@@ -97,7 +100,7 @@ export function toOptions({ field, key }: AskedValues, values: readonly string[]
   });
 }
 
-function valueOption(value: string): CompletionOption {
+export function valueOption(value: string): CompletionOption {
   const insert = /[\s"]/.test(value) ? `${quote(value)} ` : `${value} `;
   return { insert, label: value, isOpen: false };
 }

@@ -1,31 +1,13 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Search as SearchIcon } from 'lucide-react';
-import {
-  type FormEvent,
-  type KeyboardEvent,
-  type RefObject,
-  useEffect,
-  useId,
-  useRef,
-  useState,
-} from 'react';
-import { apiQuery } from '../api/query.ts';
+import { type FormEvent, type KeyboardEvent, type RefObject, useId, useRef, useState } from 'react';
 import { withCondition } from '../filter/conditions.ts';
 import type { Filter } from '../filter/use-filter.ts';
 import { useShortcuts } from '../settings/shortcuts.ts';
-import { useSpace } from '../space/space.ts';
-import { ignoringCase } from '../text/ignoring-case.ts';
-import { ShownText } from '../text/shown-text.tsx';
 import { Button } from '../ui/button.tsx';
-import { classes } from '../ui/classes.ts';
-import {
-  type AskedValues,
-  type Completion,
-  type CompletionOption,
-  completeAt,
-  toOptions,
-} from './completion.ts';
+import { type CompletionOption, completeAt } from './completion.ts';
+import { CompletionList, optionId } from './completion-list.tsx';
 import { type ParsedQuery, parseQueryText, type QueryProblem } from './query-text.ts';
+import { useCompletion } from './use-completion.ts';
 
 /** The range in which costs are compared when none was chosen: they need one. */
 const costRange = '30d';
@@ -122,6 +104,7 @@ function useQueryText(
     if (completion === undefined) return;
     const before = text.slice(0, completion.start) + option.insert;
     const after = text.slice(completion.end);
+    if ('field' in option) return search(before + after.trimStart());
     setText(before + (option.isOpen ? after : after.trimStart()));
     setActive(-1);
     setCursor(option.isOpen ? before.length : undefined);
@@ -140,9 +123,12 @@ function useQueryText(
     // Tab completes what was begun; in an empty field it goes on to the next control.
     const isTab = event.key === 'Tab' && !event.shiftKey && text.trim() !== '';
     // Enter takes the only value that begins with what was typed; the name of a field may be a word to search for.
-    const isOnly = options.length === 1 && options[0]?.isOpen === false && active === -1;
+    const [only] = options;
+    const isOnly = options.length === 1 && only?.isOpen === false && active === -1;
     const option = options[isTab || isOnly ? Math.max(0, active) : active];
     if (!isOpen || option === undefined || !(isTab || event.key === 'Enter')) return;
+    // A word is no filter until one is chosen.
+    if ('field' in option && active === -1) return;
     event.preventDefault();
     accept(option);
   };
@@ -170,97 +156,4 @@ function Problem({
       ))}
     </div>
   );
-}
-
-function optionId(listId: string, place: number): string {
-  return `${listId}-${place}`;
-}
-
-/** The options below a search field, which keeps the focus. */
-function CompletionList({
-  id,
-  options,
-  active,
-  onAccept,
-}: {
-  id: string;
-  options: readonly CompletionOption[];
-  /** The place of the highlighted option; -1 without one. */
-  active: number;
-  onAccept: (option: CompletionOption) => void;
-}) {
-  return (
-    <div
-      id={id}
-      role="listbox"
-      aria-label="Completions"
-      className="absolute top-9 left-0 z-20 max-h-72 w-full max-w-md overflow-auto rounded-md border border-line bg-surface py-1 shadow-card"
-    >
-      {options.map((option, place) => (
-        <div
-          key={option.label}
-          id={optionId(id, place)}
-          role="option"
-          aria-selected={place === active}
-          tabIndex={-1}
-          ref={place === active ? (element) => element?.scrollIntoView({ block: 'nearest' }) : undefined}
-          // Keeps the focus in the field, whose blur closes the list.
-          onPointerDown={(event) => event.preventDefault()}
-          onClick={() => onAccept(option)}
-          onKeyDown={() => undefined}
-          className={classes(
-            'flex h-8 cursor-default items-center gap-3 px-3 text-sm hover:bg-hover',
-            place === active && 'bg-accent-soft text-accent',
-          )}
-        >
-          <span className="truncate font-mono text-[0.8rem]">
-            <ShownText text={option.label} />
-          </span>
-          {option.detail !== undefined && <span className="ml-auto text-muted text-xs">{option.detail}</span>}
-        </div>
-      ))}
-    </div>
-  );
-}
-
-/** The pause in typing after which values are asked for, in milliseconds. */
-const pauseMs = 150;
-/** How long values are not asked for again, in milliseconds. */
-const freshMs = 60_000;
-
-/**
- * The options of a completion. Values of the API arrive after a pause in typing; until then the previous ones
- * are filtered.
- */
-function useCompletion(completion: Completion | undefined): readonly CompletionOption[] {
-  const { id: spaceId } = useSpace();
-  const asked = completion?.asked;
-  const settled = useSettled(asked);
-  const { data } = useQuery({
-    ...apiQuery('events.values', { spaceId, ...(settled ?? nothing) }),
-    enabled: asked !== undefined && settled !== undefined,
-    staleTime: freshMs,
-    placeholderData: keepPreviousData,
-  });
-  if (completion === undefined) return [];
-  if (asked === undefined) return completion.options;
-  const isSame = settled?.field === asked.field && settled.key === asked.key;
-  const prefix = ignoringCase(asked.prefix);
-  const values = isSame ? (data?.values ?? []) : [];
-  return toOptions(
-    asked,
-    values.filter((value) => value.search(prefix) === 0 && value !== asked.prefix),
-  );
-}
-
-const nothing: AskedValues = { field: 'name', prefix: '' };
-
-function useSettled(asked: AskedValues | undefined): AskedValues | undefined {
-  const [settled, settle] = useState(asked);
-  const text = JSON.stringify(asked);
-  useEffect(() => {
-    const timer = setTimeout(() => settle(text === undefined ? undefined : JSON.parse(text)), pauseMs);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return settled;
 }

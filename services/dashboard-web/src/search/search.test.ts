@@ -60,7 +60,8 @@ test('fields and values are completed at the cursor, and options keep what is ar
   expect(options('refund -us')).toEqual(['user:']);
   expect(options('state:')).toEqual(['ok ', 'error ']);
   expect(options('took:>1')).toEqual(['>1s ', '>10s ', '>1m ']);
-  expect(options('refund xyz')).toBeUndefined();
+  expect(completeAt('refund xyz', 10)).toMatchObject({ start: 7, options: [], word: 'xyz' });
+  expect(completeAt('refund -xyz', 11)).toBeUndefined();
   expect(completeAt('us refund', 2)).toMatchObject({ start: 0, end: 2 });
   expect(completeAt('-user:mi x', 8)).toMatchObject({
     start: 6,

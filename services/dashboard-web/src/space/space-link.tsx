@@ -12,6 +12,7 @@ const pages = {
   trace: '/s/$spaceId/traces/$traceId',
   user: '/s/$spaceId/users/$userId',
   compare: '/s/$spaceId/compare',
+  alerts: '/s/$spaceId/alerts',
   charts: '/s/$spaceId/charts',
   usage: '/s/$spaceId/usage',
   prices: '/s/$spaceId/settings/prices',

@@ -3,6 +3,8 @@ import { BellPlus } from 'lucide-react';
 import { useState } from 'react';
 import type { Output } from '../../api/paths.ts';
 import { apiQuery } from '../../api/query.ts';
+import { filterOf } from '../../filter/conditions.ts';
+import { useFilter } from '../../filter/use-filter.ts';
 import { formatMinute } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
 import { hasRole } from '../../space/role.ts';
@@ -24,7 +26,9 @@ const stateMs = 10_000;
 /** Alerts on the statistics of the space, where they are sent, and what happened. */
 export function AlertsPage() {
   const { id: spaceId, role, name } = useSpace();
-  const [edited, setEdited] = useState<Rule | 'new'>();
+  const { search, set } = useFilter();
+  const [changed, setChanged] = useState<Rule>();
+  const edited = search.new === undefined ? changed : 'new';
   const mayChange = hasRole(role, 'admin');
   const query = useQuery({
     ...apiQuery('alerts.list', { spaceId }),
@@ -36,7 +40,7 @@ export function AlertsPage() {
       subtitle={name}
       actions={
         mayChange && (
-          <Button look="primary" onClick={() => setEdited('new')}>
+          <Button look="primary" onClick={() => set({ new: '1' })}>
             <BellPlus aria-hidden />
             New alert
           </Button>
@@ -46,13 +50,23 @@ export function AlertsPage() {
       <div className="flex flex-col gap-4">
         <Card isFlush>
           <Loaded query={query} rows={3} isSmall>
-            {(data) => <RuleTable rules={data} onEdit={setEdited} />}
+            {(data) => <RuleTable rules={data} onEdit={setChanged} />}
           </Loaded>
         </Card>
         {mayChange && <TargetCard />}
         <HistoryCard refetchMs={stateMs} />
       </div>
-      {mayChange && <RuleDialog edited={edited} onClose={() => setEdited(undefined)} />}
+      {mayChange && (
+        <RuleDialog
+          edited={edited}
+          filter={filterOf(search)}
+          onClose={() => {
+            setChanged(undefined);
+            if (search.new !== undefined)
+              set(Object.fromEntries(Object.keys(search).map((name) => [name, undefined])));
+          }}
+        />
+      )}
     </Page>
   );
 }

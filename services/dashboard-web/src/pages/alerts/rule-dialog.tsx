@@ -2,19 +2,31 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useDeferredValue, useState } from 'react';
 import { describeFailure } from '../../api/failure.ts';
 import { apiQuery, useApiMutation } from '../../api/query.ts';
+import { labelOf } from '../../filter/fields.ts';
 import { formatCounted } from '../../format/number.ts';
 import { formatMinute } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
 import { useSpace } from '../../space/space.ts';
+import { ShownText } from '../../text/shown-text.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
+import type { Search } from '../../url/search.ts';
 import { type Condition, formatAlertValue, type Rule } from './alert-text.ts';
 import { ConditionFields } from './condition-fields.tsx';
-import { conditionOf, draftOf } from './rule-draft.ts';
+import { conditionOf, draftFrom, draftOf } from './rule-draft.ts';
 
 /** Creates an alert, or changes one. It shows when it would have fired before it is saved. */
-export function RuleDialog({ edited, onClose }: { edited: Rule | 'new' | undefined; onClose: () => void }) {
+export function RuleDialog({
+  edited,
+  filter,
+  onClose,
+}: {
+  edited: Rule | 'new' | undefined;
+  /** The filter of a list, from which a new alert is made. */
+  filter: Search;
+  onClose: () => void;
+}) {
   return (
     <Dialog
       isOpen={edited !== undefined}
@@ -22,14 +34,27 @@ export function RuleDialog({ edited, onClose }: { edited: Rule | 'new' | undefin
       title={edited === 'new' ? 'New alert' : 'Change alert'}
       width="wide"
     >
-      {edited !== undefined && <RuleForm rule={edited === 'new' ? undefined : edited} onClose={onClose} />}
+      {edited !== undefined && (
+        <RuleForm rule={edited === 'new' ? undefined : edited} filter={filter} onClose={onClose} />
+      )}
     </Dialog>
   );
 }
 
-function RuleForm({ rule, onClose }: { rule: Rule | undefined; onClose: () => void }) {
+function RuleForm({
+  rule,
+  filter,
+  onClose,
+}: {
+  rule: Rule | undefined;
+  filter: Search;
+  onClose: () => void;
+}) {
   const { id: spaceId } = useSpace();
-  const [draft, setDraft] = useState(() => draftOf(rule));
+  const [first] = useState(() =>
+    rule === undefined ? draftFrom(filter) : { draft: draftOf(rule), leftOut: [] },
+  );
+  const [draft, setDraft] = useState(first.draft);
   const [targetIds, setTargetIds] = useState<readonly string[]>(rule?.targetIds ?? []);
   const { mutateAsync } = useApiMutation('alerts.save', { reload: ['alerts.list'] });
   const condition = conditionOf(draft);
@@ -55,6 +80,12 @@ function RuleForm({ rule, onClose }: { rule: Rule | undefined; onClose: () => vo
         onText={(text) => setDraft({ ...draft, name: text })}
       />
       <ConditionFields draft={draft} onChange={(change) => setDraft({ ...draft, ...change })} />
+      {first.leftOut.length > 0 && (
+        <p className="text-muted text-sm">
+          An alert has one condition. Of the filter are left out:{' '}
+          <ShownText text={[...new Set(first.leftOut.map(({ field }) => labelOf(field)))].join(', ')} />.
+        </p>
+      )}
       <TargetChoice chosen={targetIds} onChange={setTargetIds} />
       {condition !== undefined && <RulePreview condition={condition} />}
     </Form>

@@ -1,3 +1,6 @@
+import { readConditions } from '../../filter/conditions.ts';
+import { attributePrefix, type Condition as Filtered, labelOf } from '../../filter/fields.ts';
+import type { Search } from '../../url/search.ts';
 import { type Condition, eventWindowMax, type Kind, kinds, type Rule, windows } from './alert-text.ts';
 
 export type Scope = 'all' | 'name' | 'source' | 'agentId' | 'attributeValue';
@@ -35,6 +38,34 @@ export function draftOf(rule: Rule | undefined): Draft {
     scopeValue: scope === 'all' ? '' : (filter[scope] ?? ''),
     attributeKey: filter.attributeKey ?? '',
   };
+}
+
+/**
+ * A new alert on what a list shows: an alert can have one condition of a filter, and counts errors by their rate.
+ *
+ * @returns the draft, and the conditions that are left out.
+ */
+export function draftFrom(filter: Search): { draft: Draft; leftOut: Filtered[] } {
+  const conditions = readConditions(filter).filter(({ field }) => field !== 'state');
+  const kept = conditions.find(({ field, isExcluded }) => !isExcluded && scopeOf(field) !== undefined);
+  const scope = kept && scopeOf(kept.field);
+  const draft = draftOf(undefined);
+  if (kept === undefined || scope === undefined) return { draft, leftOut: conditions };
+  return {
+    draft: {
+      ...draft,
+      name: `${kinds[draft.kind].label} of ${kept.value}`.slice(0, 100),
+      scope,
+      scopeValue: kept.value,
+      attributeKey: scope === 'attributeValue' ? labelOf(kept.field) : '',
+    },
+    leftOut: conditions.filter((one) => one !== kept),
+  };
+}
+
+function scopeOf(field: string): Scope | undefined {
+  if (field.startsWith(attributePrefix)) return 'attributeValue';
+  return scopes.find(({ value }) => value === field)?.value;
 }
 
 /** @returns undefined while a number is missing or invalid. */

@@ -1,6 +1,7 @@
 import { GitCompareArrows } from 'lucide-react';
 import { useMemo } from 'react';
 import type { Output } from '../../api/paths.ts';
+import { tokensOf } from '../../event/event-query.ts';
 import { formatCount, formatDuration, formatMoney } from '../../format/number.ts';
 import { formatTime } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
@@ -86,7 +87,7 @@ function factsOf({ events }: Trace): Facts {
     Duration: formatDuration(endMs - startMs),
     Events: formatCount(events.length),
     Errors: formatCount(failed),
-    Tokens: formatCount(sum(({ totalTokens }) => totalTokens)),
+    Tokens: formatCount(sum(tokensOf)),
     Cost: events.some(({ cost }) => cost !== null) ? formatMoney(sum(({ cost }) => Number(cost))) : null,
     Models:
       [...new Set(events.flatMap(({ type, name }) => (type === 'llm' && name !== null ? name : [])))].join(

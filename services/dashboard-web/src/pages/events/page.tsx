@@ -1,18 +1,21 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { Download, SearchX } from 'lucide-react';
+import { BellPlus, Download, SearchX } from 'lucide-react';
 import { useCallback, useMemo } from 'react';
 import { describeFailure } from '../../api/failure.ts';
 import type { Output } from '../../api/paths.ts';
 import { apiQuery, callQuery } from '../../api/query.ts';
 import { usePages } from '../../api/use-pages.ts';
+import { filterOf } from '../../filter/conditions.ts';
 import type { ListInput } from '../../filter/event-filter.ts';
 import { useFilter } from '../../filter/use-filter.ts';
 import { formatCount } from '../../format/number.ts';
 import { formatTime, type Zone } from '../../format/time.ts';
 import { FilterBar } from '../../search/filter-bar.tsx';
 import { useSettings } from '../../settings/settings.ts';
+import { hasRole } from '../../space/role.ts';
 import { useSpace } from '../../space/space.ts';
-import { Button } from '../../ui/button.tsx';
+import { SpaceLink } from '../../space/space-link.tsx';
+import { Button, buttonClasses } from '../../ui/button.tsx';
 import { SelectField } from '../../ui/field.tsx';
 import { Loaded } from '../../ui/loaded.tsx';
 import { Menu, MenuItem, MenuLabel } from '../../ui/menu.tsx';
@@ -26,6 +29,7 @@ import { type Order, orders, readOrder } from './order.ts';
 
 /** The list of events. All its state is in the address. */
 export function EventsPage() {
+  const { role } = useSpace();
   const { search, input } = useFilter();
   const order = readOrder(search.sort);
   return (
@@ -36,6 +40,16 @@ export function EventsPage() {
         <>
           {/* What a text is found in has one order, and no export. */}
           {search.text === undefined && <OrderField />}
+          {hasRole(role, 'admin') && (
+            <SpaceLink
+              page="alerts"
+              search={{ ...filterOf(search), new: '1' }}
+              className={buttonClasses('plain', 'small')}
+            >
+              <BellPlus aria-hidden />
+              Alert
+            </SpaceLink>
+          )}
           {typeof input !== 'string' && input.text === undefined && <ExportMenu input={input} />}
         </>
       }
