@@ -174,9 +174,17 @@ test('a thread and a user have their first input, last state, models and cost, a
     models: ['priced', 'other'],
     cost,
   };
-  const list = async (input: { search?: string; userId?: string }) =>
+  type ListInput = Parameters<typeof client.trpc.threads.list.query>[0];
+  const list = async (input: ListInput) =>
     (await client.trpc.threads.list.query(input)).items.map(({ id }) => id);
   expect((await client.trpc.threads.list.query()).items).toMatchObject([thread, { id: 'boats' }]);
+  expect(await list({ comparisons: [{ measure: 'errors', operator: '>', value: 0 }] })).toEqual(['bikes-1']);
+  expect(await list({ comparisons: [{ measure: 'events', operator: '<', value: 4 }] })).toEqual(['boats']);
+  expect(await list({ comparisons: [{ measure: 'cost', operator: '>=', value: 0.0064 }] })).toEqual([
+    'bikes-1',
+  ]);
+  expect(await list({ model: 'priced' })).toEqual(['bikes-1']);
+  expect((await client.trpc.users.list.query({ model: 'no model' })).items).toEqual([]);
   expect(await client.trpc.threads.get.query({ threadId: 'bikes-1' })).toMatchObject({
     ...thread,
     areCountsComplete: true,

@@ -1,8 +1,16 @@
 import { z } from 'zod';
+import { columnCharsMax } from '../../../event/limits.ts';
 import { asStored } from '../../../event/text.ts';
-import { activityPageDefault, activityPageMax, activitySearchCharsMax } from '../limits.ts';
+import { operators } from '../../../store/read/compare/comparisons.ts';
+import { activityPageDefault, activityPageMax, activitySearchCharsMax, comparisonsMax } from '../limits.ts';
 import { refusal } from '../refusal.ts';
-import { activityList, activityTotal, listActivity, readActivity } from '../threads/activity.ts';
+import {
+  activityList,
+  activityMeasures,
+  activityTotal,
+  listActivity,
+  readActivity,
+} from '../threads/activity.ts';
 import { readTurns, turnPage } from '../threads/turns.ts';
 import { readTrace, trace } from '../traces/trace.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
@@ -14,7 +22,19 @@ const page = {
 };
 /** An id or its beginning. */
 const search = z.string().min(1).max(activitySearchCharsMax).optional();
-const activity = { ...page, from: timeMs.optional(), to: timeMs.optional(), search };
+const activity = {
+  ...page,
+  from: timeMs.optional(),
+  to: timeMs.optional(),
+  search,
+  /** Only those with a call of this model. */
+  model: z.string().max(columnCharsMax).optional(),
+  /** Only those whose counts in the range are as compared; a cost is in US dollars. */
+  comparisons: z
+    .array(z.object({ measure: z.enum(activityMeasures), operator: z.enum(operators), value: z.number() }))
+    .max(comparisonsMax)
+    .optional(),
+};
 
 export const traces = router({
   /** The events of a trace in time order, with their parents, lanes, gaps and overlaps: see Trace. NOT_FOUND without events. */

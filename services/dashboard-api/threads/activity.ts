@@ -17,6 +17,7 @@ import {
   type ActivityWalkQuery,
   walkValues,
 } from '../../../store/read/activity/activity-walk.ts';
+import type { operators } from '../../../store/read/compare/comparisons.ts';
 import { type EventCursor, formatEventCursor } from '../../../store/read/event-cursor.ts';
 import { cost, costOfCalls } from '../charts/token-prices.ts';
 import {
@@ -27,6 +28,15 @@ import {
 } from '../limits.ts';
 import type { SpaceRows } from '../space-data.ts';
 
+/** What threads and users can be compared by; a cost is in US dollars. */
+export const activityMeasures = ['events', 'errors', 'tokens', 'cost'] as const;
+
+export interface ActivityComparison {
+  measure: (typeof activityMeasures)[number];
+  operator: (typeof operators)[number];
+  value: number;
+}
+
 export interface ActivityQuery {
   from?: number | undefined;
   to?: number | undefined;
@@ -34,6 +44,10 @@ export interface ActivityQuery {
   search?: string | undefined;
   /** The threads of one user. */
   userId?: string | undefined;
+  /** Those with a call of this model. */
+  model?: string | undefined;
+  /** Those whose counts in the range are as compared. */
+  comparisons?: readonly ActivityComparison[] | undefined;
   cursor?: EventCursor | undefined;
   limit: number;
 }
@@ -95,7 +109,7 @@ export async function listActivity(
   column: ActivityColumn,
   query: ActivityQuery,
 ): Promise<ActivityList> {
-  const { from, to, cursor, limit } = query;
+  const { from, to, cursor, limit, model, comparisons = [] } = query;
   const range = { from, to };
   const search = await searchOf(database, spaceId, column, query);
   const items: Activity[] = [];
@@ -135,7 +149,13 @@ export async function listActivity(
     const byValue = new Map(found.summaries.map((summary) => [summary.value, summary]));
     // Values that were active before the cursor were on an earlier page.
     const shown = values.flatMap((value) => byValue.get(value) ?? []).filter(({ isShown }) => !isShown);
-    items.push(...(await showActivities(database, spaceId, shown)));
+    const calling = shown.filter(
+      ({ calls }) => model === undefined || calls.some((one) => one.model === model),
+    );
+    const activities = await showActivities(database, spaceId, calling);
+    items.push(
+      ...activities.filter((one) => comparisons.every((comparison) => isAsCompared(one, comparison))),
+    );
   }
   const next = isEnd ? undefined : position;
   return {
@@ -144,6 +164,18 @@ export async function listActivity(
     areCountsComplete,
     searchedUntilMs: next?.startTimeMs ?? null,
   };
+}
+
+function isAsCompared(activity: Activity, { measure, operator, value }: ActivityComparison): boolean {
+  const { inputTokens, outputTokens, cost, events, errors } = activity;
+  const measured = {
+    events,
+    errors,
+    tokens: inputTokens + outputTokens,
+    cost: Number(cost.cost ?? Number.NaN),
+  }[measure];
+  if (operator.startsWith('>')) return measured > value || (operator === '>=' && measured === value);
+  return measured < value || (operator === '<=' && measured === value);
 }
 
 /** All of one thread or user. @returns undefined when the space has no event of it. */

@@ -1,3 +1,4 @@
+import { SearchX } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { usePages } from '../api/use-pages.ts';
 import { NewestActivity } from '../filter/newest-event.tsx';
@@ -12,8 +13,10 @@ import type { Column } from '../table/table.tsx';
 import { ShownText } from '../text/shown-text.tsx';
 import { Page } from '../ui/page.tsx';
 import { SearchField } from '../ui/search-field.tsx';
+import { Notice } from '../ui/states.tsx';
 import { useSort } from '../url/use-sort.ts';
 import { type Activity, activityColumns } from './activity-columns.tsx';
+import { type ActivityFilter, readActivityQuery } from './activity-query.ts';
 
 /** Threads or users of a page's query, sortable. */
 export function ActivityTable({
@@ -27,7 +30,7 @@ export function ActivityTable({
   caption: string;
   /** The columns before those that threads and users have in common. */
   columns: readonly Column<Activity>[];
-  query: { from?: number | undefined; to?: number | undefined; search?: string | undefined; userId?: string };
+  query: ActivityFilter & { from?: number | undefined; to?: number | undefined; userId?: string };
   /** Shown when there are no rows. */
   empty: ReactNode;
 }) {
@@ -62,7 +65,7 @@ export function ActivityTable({
             sort.by !== undefined &&
               pages.hasNextPage &&
               `Sorted among the ${formatCount(rows.length)} most recently active.`,
-            query.search !== undefined &&
+            (query.search ?? query.model ?? query.comparisons) !== undefined &&
               last?.searchedUntilMs != null &&
               `Searched back to ${formatTime(last.searchedUntilMs, zone)}.`,
           ]}
@@ -105,6 +108,7 @@ export function ActivityPage({
   // Only the range of the filter applies here; the input's type is a union in which it has no common name.
   const { from, to }: { from?: number; to?: number } = typeof input === 'string' ? {} : input;
   const text = search.search === '' ? undefined : search.search;
+  const filter = readActivityQuery(text ?? '');
   return (
     <Page
       title={title}
@@ -120,29 +124,35 @@ export function ActivityPage({
         </>
       }
     >
-      <ActivityTable
-        procedure={procedure}
-        caption={title}
-        columns={columns}
-        query={{ from, to, search: text }}
-        empty={
-          <>
-            {text === undefined ? (
-              empty
-            ) : (
-              <p className="px-4 py-10 text-center text-muted text-sm">
-                Nothing found for “<ShownText text={text} />
-                ”.
-              </p>
-            )}
-            {(from !== undefined || to !== undefined) && (
-              <p className="px-4 pb-8 text-center text-muted text-sm">
-                <NewestActivity procedure={procedure} search={text} />
-              </p>
-            )}
-          </>
-        }
-      />
+      {typeof filter === 'string' ? (
+        <Notice icon={SearchX} title="Invalid filter">
+          {filter}
+        </Notice>
+      ) : (
+        <ActivityTable
+          procedure={procedure}
+          caption={title}
+          columns={columns}
+          query={{ from, to, ...filter }}
+          empty={
+            <>
+              {text === undefined ? (
+                empty
+              ) : (
+                <p className="px-4 py-10 text-center text-muted text-sm">
+                  Nothing found for “<ShownText text={text} />
+                  ”.
+                </p>
+              )}
+              {(from !== undefined || to !== undefined) && (
+                <p className="px-4 pb-8 text-center text-muted text-sm">
+                  <NewestActivity procedure={procedure} search={filter.search} />
+                </p>
+              )}
+            </>
+          }
+        />
+      )}
     </Page>
   );
 }

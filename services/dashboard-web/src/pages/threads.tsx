@@ -10,7 +10,7 @@ export function ThreadsPage() {
       procedure="threads.list"
       title="Threads"
       subtitle="Conversations, most recently active first."
-      searchLabel="Thread, user or text of an input"
+      searchLabel="Thread, user, text, errors:>0, model:…"
       columns={threadColumns}
       empty={
         <Notice icon={MessagesSquare} title="No threads" isSmall>

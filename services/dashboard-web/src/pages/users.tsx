@@ -15,7 +15,7 @@ export function UsersPage() {
       procedure="users.list"
       title="Users"
       subtitle="End users, most recently active first."
-      searchLabel="User id or its beginning"
+      searchLabel="User, cost:>1, model:…"
       columns={[
         {
           title: 'User',

@@ -1,0 +1,35 @@
+import type { Input } from '../api/paths.ts';
+
+export type ActivityFilter = Pick<NonNullable<Input<'users.list'>>, 'search' | 'model' | 'comparisons'>;
+
+const token = /(events|errors|tokens|cost|model):(?:"([^"]*)"|(\S+))|\S+/g;
+const comparison = /^(>=?|<=?)\$?(\d+(?:\.\d+)?)([km]?)$/i;
+const units: Record<string, number> = { '': 1, k: 1_000, m: 1_000_000 };
+
+/**
+ * The search of threads or users: `errors:>0 cost:>1 events:>10 tokens:>1k model:gpt-4o`; other words are searched for.
+ *
+ * @returns an error message for a wrong comparison.
+ */
+export function readActivityQuery(text: string): ActivityFilter | string {
+  const words: string[] = [];
+  const comparisons: NonNullable<ActivityFilter['comparisons']> = [];
+  let model: string | undefined;
+  for (const [whole, name, quoted, plain = ''] of text.matchAll(token)) {
+    const [, operator, digits, unit = ''] = comparison.exec(plain) ?? [];
+    if (name === undefined) words.push(whole);
+    else if (name === 'model') model = quoted ?? plain;
+    else if (operator === undefined)
+      return `“${whole}” is not a comparison. Write ${name}:>10 or ${name}:<=2.`;
+    else {
+      const value = Number(digits) * (units[unit.toLowerCase()] ?? 1);
+      // The pattern has these names and operators only.
+      comparisons.push({ measure: name, operator, value } as (typeof comparisons)[number]);
+    }
+  }
+  return {
+    ...(words.length > 0 && { search: words.join(' ') }),
+    ...(model !== undefined && { model }),
+    ...(comparisons.length > 0 && { comparisons }),
+  };
+}
