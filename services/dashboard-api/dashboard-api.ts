@@ -25,6 +25,7 @@ import {
 } from './limits.ts';
 import { followStoredNotices } from './live/stored-notices.ts';
 import { createRoutes, sendText } from './routes.ts';
+import { SegmentSearcher } from './search/segment-searcher.ts';
 import { openServices } from './services.ts';
 import { openSso } from './sso/open-sso.ts';
 import { UnreadResponses } from './unread-responses.ts';
@@ -66,7 +67,12 @@ export async function startDashboard({
   const installation = openDatabase(openPool(installationConnectionsMax));
   const control = openAnsweringRelay(accounts, log);
   const { relay: relayChanges } = control;
-  const services = await openServices({ spaces, accounts, installation }, config, { log, relayChanges });
+  const searcher = resources.use(new SegmentSearcher());
+  const services = await openServices({ spaces, accounts, installation }, config, {
+    log,
+    relayChanges,
+    searcher,
+  });
   let nats: NatsConnection | undefined;
   const onConnect = (connection: NatsConnection) => {
     nats = connection;

@@ -37,7 +37,11 @@ beforeAll(async () => {
   const { database } = dashboard;
   const databases = { spaces: database, accounts: database, installation: database };
   const log = pino({ level: 'silent' });
-  services = await openServices(databases, config, { log, relayChanges: async () => {} });
+  services = await openServices(databases, config, {
+    log,
+    relayChanges: async () => {},
+    searcher: { find: async () => [] },
+  });
 });
 afterAll(() => dashboard[Symbol.asyncDispose]());
 

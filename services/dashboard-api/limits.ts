@@ -227,7 +227,7 @@ export const searchSegmentsListed = 100;
 export const searchTextCharsMax = 1_000;
 
 /**
- * Concurrent searches. Each holds a segment of up to 4 MiB and its text, and keeps the main thread busy for up to a second. The third
- * slot is for another space. With more than ten waiting, calls would exceed their time limit.
+ * Concurrent searches. Each holds two segments of up to 4 MiB, one of them with its text, and all share one thread. The third slot is
+ * for another space. With more than ten waiting, calls would exceed their time limit.
  */
 export const searchLimits: FairLimits = { atOnceMax: 3, atOnceOfSpaceMax: 2, waitingOfUserMax: 10 };

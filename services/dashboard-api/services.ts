@@ -31,6 +31,7 @@ import { OpenStreams } from './live/open-streams.ts';
 import { openSeal } from './seal.ts';
 import { openSecondFactor } from './second-factor/open-second-factor.ts';
 import { findPasskeySite } from './second-factor/passkey-site.ts';
+import type { SpaceData } from './space-data.ts';
 import type { Services } from './trpc/context.ts';
 
 /** The same database through several pools, so that reads of spaces cannot delay sign-ins or session checks, nor those of operators. */
@@ -45,7 +46,11 @@ export interface DashboardDatabases {
 export async function openServices(
   { spaces, accounts: database, installation }: DashboardDatabases,
   config: ConfigWith<'API_KEY_PEPPER'>,
-  { log, relayChanges }: Pick<Services, 'relayChanges'> & { log: Logger },
+  {
+    log,
+    relayChanges,
+    searcher,
+  }: Pick<Services, 'relayChanges'> & Pick<SpaceData, 'searcher'> & { log: Logger },
 ): Promise<Services> {
   const pepper = config.API_KEY_PEPPER;
   const newSpace = { monthlyEventLimit: config.NEW_SPACE_MONTHLY_EVENTS ?? null };
@@ -89,7 +94,7 @@ export async function openServices(
     }),
     openStreams: new OpenStreams(),
     wakeStreams: (spaceId) => streams.wake(spaceId),
-    ...openSpaceServices(spaces, config, streams),
+    ...openSpaceServices(spaces, config, { streams, searcher }),
     operators: openOperators(now),
     installation: openInstallation(installation, config),
     createSpace: (name, owner) =>
@@ -103,7 +108,7 @@ export async function openServices(
 function openSpaceServices(
   spaces: Database,
   config: ConfigWith<'API_KEY_PEPPER'>,
-  streams: LiveStreams,
+  { streams, searcher }: Pick<SpaceData, 'streams' | 'searcher'>,
 ): Pick<Services, 'openSpace' | 'openSpaceAdmin'> {
   const shares = new SpaceShares('call time');
   const noteTime = (spaceId: string, ms: number) => shares.add(spaceId, ms);
@@ -119,6 +124,7 @@ function openSpaceServices(
       streams,
       openingLimiter: limitFor(caller, opening),
       searchLimiter: limitFor(caller, search),
+      searcher,
       openBytes,
     }),
     openSpaceAdmin: (spaceId, actor) => ({

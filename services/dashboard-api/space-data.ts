@@ -2,6 +2,7 @@ import type { Limiter } from '../../platform/limiter.ts';
 import type { Database } from '../../store/db/database.ts';
 import type { OpenBytes } from '../../store/segments/open-segments.ts';
 import type { LiveStreams } from './live/live-streams.ts';
+import type { SegmentSearcher } from './search/segment-searcher.ts';
 
 /**
  * One space's data, opened for one caller who may read it (access.ts). Procedures pass it on whole: a function that reads rows of tenants
@@ -15,6 +16,8 @@ export interface SpaceData {
   readonly openingLimiter: Limiter;
   /** Limits concurrent searches in the same way. */
   readonly searchLimiter: Limiter;
+  /** Searches the payloads of segments off the event loop. */
+  readonly searcher: Pick<SegmentSearcher, 'find'>;
   /** Limits the bytes of the segments that exports keep open. */
   readonly openBytes: OpenBytes;
   readonly streams: LiveStreams;

@@ -10,6 +10,7 @@ import {
   type TestSpace,
 } from '../../../test/support/dashboard.ts';
 import { searchEvents } from './search.ts';
+import { SegmentSearcher } from './segment-searcher.ts';
 
 let dashboard: TestDashboard;
 beforeAll(async () => {
@@ -125,9 +126,12 @@ test('an aborted search stops at the next segment and returns its position', asy
   );
   const query = { text: 'needle', matchCase: false, filter: {} };
   const searchLimiter = <T>(task: () => Promise<T>) => task();
-  const space = { database: dashboard.database, spaceId, searchLimiter };
+  await using searcher = new SegmentSearcher();
+  const space = { database: dashboard.database, spaceId, searchLimiter, searcher };
   const page = await searchEvents(space, query, AbortSignal.abort());
   expect(page).toMatchObject({ events: { length: 1 }, progress: { segments: 1, searchedUntilMs: 4 } });
+  // The other four requests are as long as the first.
+  expect(page.progress.leftBytes).toBe(4 * page.progress.bytes);
   expect(page.nextCursor).not.toBeNull();
 });
 

@@ -1,6 +1,5 @@
 import { and, eq, sql } from 'drizzle-orm';
 import { z } from 'zod';
-import { findTextInSegment, wantedText } from '../../../event/segment/find-text.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { events } from '../../../store/db/schema.ts';
 import { type EventFilter, matchTime, matchValues } from '../../../store/read/event-filter.ts';
@@ -11,7 +10,7 @@ import { type ListedEvent, listedColumns, listedEvent, showEvents } from '../eve
 import { searchBytesMax, searchEventsMax, searchSegmentsListed, searchTimeMs } from '../limits.ts';
 import type { SpaceData, SpaceRows } from '../space-data.ts';
 import { formatSearchCursor, type SearchCursor } from './search-cursor.ts';
-import { listSearchedSegments, type SearchedSegment } from './searched-segments.ts';
+import { listSearchedSegments, type SearchedSegment, sumLeftBytes } from './searched-segments.ts';
 
 export interface SearchQuery {
   /** A substring of the JSON values of an event, without JSON quotes and escapes. */
@@ -31,6 +30,10 @@ export const searchPage = z
     progress: z.object({
       segments: z.number(),
       bytes: z.number(),
+      /** The time that it took, in milliseconds. */
+      ms: z.number(),
+      /** Bytes of payloads that are left, on the first page; null at the end, on later pages, and when they are too many to add up. */
+      leftBytes: z.number().nullable(),
       /** All events that start after this time were searched; null when everything was searched. */
       searchedUntilMs: z.number().nullable(),
     }),
@@ -43,7 +46,7 @@ export type SearchPage = z.infer<typeof searchPage>;
  * a client stops by not requesting the next page, or by aborting.
  */
 export async function searchEvents(
-  space: SpaceRows & Pick<SpaceData, 'searchLimiter'>,
+  space: SpaceRows & Pick<SpaceData, 'searchLimiter' | 'searcher'>,
   query: SearchQuery,
   signal: AbortSignal | undefined,
 ): Promise<SearchPage> {
@@ -52,36 +55,54 @@ export async function searchEvents(
 }
 
 async function searchPages(
-  { database, spaceId }: SpaceRows,
+  { database, spaceId, searcher }: SpaceRows & Pick<SpaceData, 'searcher'>,
   { text, matchCase, filter, cursor }: SearchQuery,
   signal: AbortSignal | undefined,
 ): Promise<SearchPage> {
-  const wanted = wantedText(text, matchCase);
-  const endAtMs = performance.now() + searchTimeMs;
+  const startedAtMs = performance.now();
+  const started = new Map<string, Promise<number[]>>();
+  // The thread searches a segment while the next one is read.
+  const find = ({ id }: SearchedSegment) => {
+    const indexes = started.get(id) ?? findIn({ database, spaceId, searcher }, id, { text, matchCase });
+    indexes.catch(() => {});
+    started.set(id, indexes);
+    return indexes;
+  };
   const found: ListedEvent[] = [];
   let after = cursor;
   let segments = 0;
   let bytes = 0;
-  const toPage = (isEnd: boolean): SearchPage => ({
-    events: found,
-    nextCursor: isEnd || after === undefined ? null : formatSearchCursor(after),
-    progress: { segments, bytes, searchedUntilMs: isEnd ? null : (after?.maxStartMs ?? null) },
-  });
+  const toPage = async (isEnd: boolean): Promise<SearchPage> => {
+    const ms = performance.now() - startedAtMs;
+    const left =
+      isEnd || cursor !== undefined ? null : await sumLeftBytes(database, spaceId, { filter, after });
+    return {
+      events: found,
+      nextCursor: isEnd || after === undefined ? null : formatSearchCursor(after),
+      progress: {
+        ...{ segments, bytes, ms, leftBytes: left },
+        searchedUntilMs: isEnd ? null : (after?.maxStartMs ?? null),
+      },
+    };
+  };
   for (;;) {
     const listed = await listSearchedSegments(database, spaceId, {
       filter,
       after,
       limit: searchSegmentsListed,
     });
-    for (const segment of listed) {
+    for (const [place, segment] of listed.entries()) {
       // The first segment is always searched, so that each page makes progress.
       const isEnough =
-        performance.now() > endAtMs ||
+        performance.now() > startedAtMs + searchTimeMs ||
         bytes + segment.rawBytes > searchBytesMax ||
         found.length >= searchEventsMax;
       if (segments > 0 && (isEnough || signal?.aborted)) return toPage(false);
-      const body = await readSegment(database, spaceId, segment.id);
-      const indexes = body === undefined ? [] : findTextInSegment(body, wanted);
+      const current = find(segment);
+      const next = listed[place + 1];
+      if (next !== undefined) void find(next);
+      const indexes = await current;
+      started.delete(segment.id);
       if (indexes.length > 0)
         found.push(...(await readFound(database, spaceId, { segment, indexes, filter })));
       segments += 1;
@@ -90,6 +111,15 @@ async function searchPages(
     }
     if (listed.length < searchSegmentsListed) return toPage(true);
   }
+}
+
+async function findIn(
+  { database, spaceId, searcher }: SpaceRows & Pick<SpaceData, 'searcher'>,
+  segmentId: string,
+  wanted: { text: string; matchCase: boolean },
+): Promise<number[]> {
+  const body = await readSegment(database, spaceId, segmentId);
+  return body === undefined ? [] : await searcher.find(body, wanted);
 }
 
 /** The events with these indexes in a segment that match the filter. */

@@ -23,13 +23,7 @@ export async function listSearchedSegments(
   { filter, after, limit }: { filter: EventFilter; after: SearchCursor | undefined; limit: number },
 ): Promise<SearchedSegment[]> {
   const wanted = termsOf(ofSpace, filter);
-  const lastStart = wanted.length === 0 ? sql<number>`${maxStartMs}` : lastStartOfSegment;
-  const condition = and(
-    eq(spaceId, ofSpace),
-    filter.from === undefined ? undefined : gte(lastStart, filter.from),
-    filter.to === undefined ? undefined : lt(minStartMs, filter.to),
-    isAfter(after, lastStart),
-  );
+  const condition = conditionOf(ofSpace, filter, after);
   if (wanted.length === 0) {
     return await database
       .select({ id, maxStartMs, rawBytes })
@@ -59,4 +53,42 @@ export async function listSearchedSegments(
 function isAfter(after: SearchCursor | undefined, lastStart: SQL<number>): SQL | undefined {
   if (after === undefined) return undefined;
   return and(lte(lastStart, after.maxStartMs), or(lt(lastStart, after.maxStartMs), gt(id, after.id)));
+}
+
+/** Segments whose bytes are added up: more would take Postgres longer than some tens of milliseconds. */
+const addedSegmentsMax = 100_000;
+
+/** The bytes of the segments that a search has left; null when they are too many to add up. */
+export async function sumLeftBytes(
+  database: Database,
+  ofSpace: string,
+  { filter, after }: { filter: EventFilter; after: SearchCursor | undefined },
+): Promise<number | null> {
+  const wanted = termsOf(ofSpace, filter);
+  const left = database
+    .select({ rawBytes })
+    .from(segments)
+    .where(
+      and(conditionOf(ofSpace, filter, after), wanted.length === 0 ? undefined : hasTerms(ofSpace, wanted)),
+    )
+    .limit(addedSegmentsMax + 1)
+    .as('left_segments');
+  const [row] = await database
+    .select({
+      count: sql<number>`count(*)::integer`,
+      bytes: sql<number>`coalesce(sum(${left.rawBytes}), 0)::float8`,
+    })
+    .from(left);
+  return row === undefined || row.count > addedSegmentsMax ? null : row.bytes;
+}
+
+function conditionOf(ofSpace: string, filter: EventFilter, after: SearchCursor | undefined): SQL | undefined {
+  const hasNoTerms = termsOf(ofSpace, filter).length === 0;
+  const lastStart = hasNoTerms ? sql<number>`${maxStartMs}` : lastStartOfSegment;
+  return and(
+    eq(spaceId, ofSpace),
+    filter.from === undefined ? undefined : gte(lastStart, filter.from),
+    filter.to === undefined ? undefined : lt(minStartMs, filter.to),
+    isAfter(after, lastStart),
+  );
 }

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import { type Pages, usePages } from '../../api/use-pages.ts';
 import type { ListInput } from '../../filter/event-filter.ts';
 import { useFilter } from '../../filter/use-filter.ts';
-import { formatBytes, formatCounted } from '../../format/number.ts';
+import { formatBytes, formatCounted, formatDuration } from '../../format/number.ts';
 import { formatTime } from '../../format/time.ts';
 import { useFoundIds } from '../../layout/use-destinations.ts';
 import { useSettings } from '../../settings/settings.ts';
@@ -82,6 +82,9 @@ function Progress({
   const { zone } = useSettings();
   const loaded = pages.data?.pages ?? [];
   const bytes = loaded.reduce((sum, { progress }) => sum + progress.bytes, 0);
+  const ms = loaded.reduce((sum, { progress }) => sum + progress.ms, 0);
+  const first = loaded[0]?.progress;
+  const leftBytes = first?.leftBytes == null ? undefined : Math.max(0, first.leftBytes + first.bytes - bytes);
   const untilMs = loaded.at(-1)?.progress.searchedUntilMs ?? null;
   const isWhole = loaded.length > 0 && !pages.hasNextPage;
   return (
@@ -89,6 +92,9 @@ function Progress({
       <p role="status" className="flex-1">
         {formatCounted(found, 'event')} found; {formatBytes(bytes)} of payloads searched
         {isWhole ? ', all of this filter.' : untilMs !== null && `, back to ${formatTime(untilMs, zone)}.`}
+        {leftBytes !== undefined &&
+          !isWhole &&
+          ` ${formatBytes(leftBytes)} left: ${nameTime(leftBytes / (bytes / ms))}.`}
         {isGoingOn && ' Searching …'}
       </p>
       {!isWhole && (
@@ -98,6 +104,11 @@ function Progress({
       )}
     </div>
   );
+}
+
+/** About how long the rest of a search takes. */
+function nameTime(ms: number): string {
+  return ms < 1_500 ? 'about a second' : `about ${formatDuration(Math.round(ms / 1_000) * 1_000)}`;
 }
 
 /** The event, trace, thread, user or agent that has the searched text as its id. */

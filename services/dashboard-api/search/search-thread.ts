@@ -1,0 +1,31 @@
+import { parentPort } from 'node:worker_threads';
+import { findTextInSegment, type WantedText, wantedText } from '../../../event/segment/find-text.ts';
+
+/** Entry point of SegmentSearcher's thread: searches the segment of each task, and posts the indexes that it found. */
+
+/** A segment to search. Its bytes are transferred, not copied. */
+export interface SearchTask {
+  id: number;
+  text: string;
+  matchCase: boolean;
+  segment: Uint8Array;
+}
+
+/** The indexes of the events that have the text, or why the segment could not be searched. */
+export type SearchOutcome = { id: number } & ({ indexes: number[] } | { failure: string });
+
+let last: { text: string; matchCase: boolean; wanted: WantedText } | undefined;
+
+parentPort?.on('message', (task: SearchTask) => parentPort?.postMessage(search(task)));
+
+function search({ id, text, matchCase, segment }: SearchTask): SearchOutcome {
+  try {
+    // A search has many segments, and preparing its text takes longer than searching a small one.
+    if (last?.text !== text || last.matchCase !== matchCase)
+      last = { text, matchCase, wanted: wantedText(text, matchCase) };
+    const bytes = Buffer.from(segment.buffer, segment.byteOffset, segment.byteLength);
+    return { id, indexes: findTextInSegment(bytes, last.wanted) };
+  } catch (error) {
+    return { id, failure: String(error) };
+  }
+}
