@@ -30,6 +30,7 @@ export function Table<Row>({
   sort,
   rowsMax,
   hasKeys = false,
+  empty,
 }: {
   /** What the table holds, for screen readers. */
   caption: string;
@@ -42,9 +43,13 @@ export function Table<Row>({
   rowsMax?: number;
   /** Whether `j` and `k` move the focus to the link of the next and the previous row, which Enter then opens. */
   hasKeys?: boolean;
+  /** Shown in place of a table without rows. */
+  empty?: ReactNode;
 }) {
   const body = useRef<HTMLTableSectionElement>(null);
   const sorted = (sort === undefined ? rows : sortRows(rows, columns, sort.by)).slice(0, rowsMax);
+  if (rows.length === 0 && empty !== undefined)
+    return typeof empty === 'string' ? <p className="px-4 py-4 text-muted text-sm">{empty}</p> : empty;
   return (
     <>
       {sort !== undefined && <SortField columns={columns} sort={sort} />}

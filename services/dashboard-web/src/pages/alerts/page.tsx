@@ -90,42 +90,39 @@ function HistoryCard({ refetchMs }: { refetchMs: number }) {
   return (
     <Card title="History" isFlush>
       <Loaded query={query} rows={3} isSmall>
-        {(data) =>
-          data.length === 0 ? (
-            <p className="px-4 py-3 text-muted text-sm">No alert has fired yet.</p>
-          ) : (
-            <Table
-              caption="History of alerts"
-              rows={data}
-              keyOf={({ id }) => id}
-              columns={[
-                {
-                  title: 'Time',
-                  className: 'whitespace-nowrap text-muted',
-                  cell: ({ at }) => formatMinute(Date.parse(at), zone),
-                },
-                {
-                  title: 'Change',
-                  cell: ({ change, text }) => (
-                    <>
-                      <Badge tone={changes[change].tone}>{changes[change].label}</Badge>
-                      <span className="mt-1 block text-xs [overflow-wrap:anywhere] md:hidden">
-                        <ShownText text={withoutChange(text)} />
-                      </span>
-                    </>
-                  ),
-                },
-                {
-                  title: 'Details',
-                  isExtra: true,
-                  className: 'max-w-96 [overflow-wrap:anywhere]',
-                  cell: ({ text }) => <ShownText text={withoutChange(text)} />,
-                },
-                { title: 'Sent', cell: ({ deliveries }) => <Outcome deliveries={deliveries} /> },
-              ]}
-            />
-          )
-        }
+        {(data) => (
+          <Table
+            empty="No alert has fired yet."
+            caption="History of alerts"
+            rows={data}
+            keyOf={({ id }) => id}
+            columns={[
+              {
+                title: 'Time',
+                className: 'whitespace-nowrap text-muted',
+                cell: ({ at }) => formatMinute(Date.parse(at), zone),
+              },
+              {
+                title: 'Change',
+                cell: ({ change, text }) => (
+                  <>
+                    <Badge tone={changes[change].tone}>{changes[change].label}</Badge>
+                    <span className="mt-1 block text-xs [overflow-wrap:anywhere] md:hidden">
+                      <ShownText text={withoutChange(text)} />
+                    </span>
+                  </>
+                ),
+              },
+              {
+                title: 'Details',
+                isExtra: true,
+                className: 'max-w-96 [overflow-wrap:anywhere]',
+                cell: ({ text }) => <ShownText text={withoutChange(text)} />,
+              },
+              { title: 'Sent', cell: ({ deliveries }) => <Outcome deliveries={deliveries} /> },
+            ]}
+          />
+        )}
       </Loaded>
     </Card>
   );

@@ -34,16 +34,15 @@ const muteMs = 24 * 60 * 60_000;
 
 export function RuleTable({ rules, onEdit }: { rules: readonly Rule[]; onEdit: (rule: Rule) => void }) {
   const { zone } = useSettings();
-  if (rules.length === 0)
-    return (
-      <Notice icon={BellRing} title="No alerts" isSmall>
-        An alert checks errors, durations, costs, tokens or the number of events, and notifies you when they
-        cross a threshold.
-      </Notice>
-    );
   return (
     <Table
       caption="Alerts"
+      empty={
+        <Notice icon={BellRing} title="No alerts" isSmall>
+          An alert checks errors, durations, costs, tokens or the number of events, and notifies you when they
+          cross a threshold.
+        </Notice>
+      }
       rows={rules}
       keyOf={({ id }) => id}
       columns={[

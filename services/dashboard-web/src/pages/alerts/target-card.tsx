@@ -31,35 +31,30 @@ export function TargetCard() {
       }
     >
       <Loaded query={query} rows={2} isSmall>
-        {(data) =>
-          data.targets.length === 0 ? (
-            <p className="px-4 py-3 text-muted text-sm">
-              Add a webhook, a Slack channel or an e-mail address. Until then alerts are only shown here.
-            </p>
-          ) : (
-            <Table
-              caption="Alert targets"
-              rows={data.targets}
-              keyOf={({ id }) => id}
-              columns={[
-                {
-                  title: 'Name',
-                  cell: ({ name }) => <span className="font-medium [overflow-wrap:anywhere]">{name}</span>,
-                },
-                { title: 'Kind', cell: ({ kind }) => <Badge>{kind}</Badge> },
-                {
-                  title: 'Address',
-                  isExtra: true,
-                  className: 'max-w-72 truncate text-muted',
-                  cell: ({ shownAddress }) => shownAddress,
-                },
-                actionsColumn((target: Output<'alerts.targets'>['targets'][number]) => (
-                  <TargetActions {...target} />
-                )),
-              ]}
-            />
-          )
-        }
+        {(data) => (
+          <Table
+            empty="Add a webhook, a Slack channel or an e-mail address. Until then alerts are only shown here."
+            caption="Alert targets"
+            rows={data.targets}
+            keyOf={({ id }) => id}
+            columns={[
+              {
+                title: 'Name',
+                cell: ({ name }) => <span className="font-medium [overflow-wrap:anywhere]">{name}</span>,
+              },
+              { title: 'Kind', cell: ({ kind }) => <Badge>{kind}</Badge> },
+              {
+                title: 'Address',
+                isExtra: true,
+                className: 'max-w-72 truncate text-muted',
+                cell: ({ shownAddress }) => shownAddress,
+              },
+              actionsColumn((target: Output<'alerts.targets'>['targets'][number]) => (
+                <TargetActions {...target} />
+              )),
+            ]}
+          />
+        )}
       </Loaded>
       {query.data !== undefined && (
         <TargetDialog isOpen={isAdding} onClose={() => setAdding(false)} hasMail={query.data.hasMail} />

@@ -24,54 +24,49 @@ export function QueueCard() {
   const query = useQuery({ ...apiQuery('operator.queue', undefined), ...followed });
   return (
     <StateCard title="Queue" query={query} isFlush>
-      {({ streams }) =>
-        streams.length === 0 ? (
-          <p className="p-4 text-muted text-sm">
-            There is no stream yet. The first ingest or writer that starts creates it.
-          </p>
-        ) : (
-          <Table
-            caption="Streams of the queue"
-            rows={streams}
-            keyOf={({ stream }) => stream}
-            columns={[
-              { title: 'Stream', cell: ({ stream }) => <code className="font-mono text-xs">{stream}</code> },
-              { title: 'Pending messages', isNumber: true, cell: ({ messages }) => formatCount(messages) },
-              {
-                title: 'Oldest pending',
-                isNumber: true,
-                cell: ({ messages, oldestSeconds }) => (
-                  <Marked isBad={oldestSeconds > oldestSecondsMax}>
-                    {messages === 0 ? '–' : formatDuration(Math.round(oldestSeconds * 1_000))}
-                  </Marked>
-                ),
-              },
-              {
-                title: 'Filled',
-                isNumber: true,
-                cell: ({ bytesRatio, bytesMax }) => (
-                  <Marked isBad={bytesRatio > bytesRatioMax}>
-                    {formatShare(bytesRatio)} of {formatBytes(bytesMax)}
-                  </Marked>
-                ),
-              },
-              {
-                title: 'Nodes',
-                cell: ({ nodes }) => (
-                  <span className="flex flex-wrap gap-1">
-                    {nodes.length === 0 && <span className="text-muted">one nats-server</span>}
-                    {nodes.map(({ name, state }) => (
-                      <Badge key={name} tone={nodeTones[state]}>
-                        {name}: {state}
-                      </Badge>
-                    ))}
-                  </span>
-                ),
-              },
-            ]}
-          />
-        )
-      }
+      {({ streams }) => (
+        <Table
+          empty="There is no stream yet. The first ingest or writer that starts creates it."
+          caption="Streams of the queue"
+          rows={streams}
+          keyOf={({ stream }) => stream}
+          columns={[
+            { title: 'Stream', cell: ({ stream }) => <code className="font-mono text-xs">{stream}</code> },
+            { title: 'Pending messages', isNumber: true, cell: ({ messages }) => formatCount(messages) },
+            {
+              title: 'Oldest pending',
+              isNumber: true,
+              cell: ({ messages, oldestSeconds }) => (
+                <Marked isBad={oldestSeconds > oldestSecondsMax}>
+                  {messages === 0 ? '–' : formatDuration(Math.round(oldestSeconds * 1_000))}
+                </Marked>
+              ),
+            },
+            {
+              title: 'Filled',
+              isNumber: true,
+              cell: ({ bytesRatio, bytesMax }) => (
+                <Marked isBad={bytesRatio > bytesRatioMax}>
+                  {formatShare(bytesRatio)} of {formatBytes(bytesMax)}
+                </Marked>
+              ),
+            },
+            {
+              title: 'Nodes',
+              cell: ({ nodes }) => (
+                <span className="flex flex-wrap gap-1">
+                  {nodes.length === 0 && <span className="text-muted">one nats-server</span>}
+                  {nodes.map(({ name, state }) => (
+                    <Badge key={name} tone={nodeTones[state]}>
+                      {name}: {state}
+                    </Badge>
+                  ))}
+                </span>
+              ),
+            },
+          ]}
+        />
+      )}
     </StateCard>
   );
 }

@@ -35,18 +35,15 @@ export function TopList({
   const max = Math.max(1, ...named.map(({ total }) => total.events));
   return (
     <Card title={title} isFlush>
-      {named.length === 0 ? (
-        <p className="px-4 py-6 text-center text-muted text-sm">None in this range.</p>
-      ) : (
-        <Table
-          caption={title}
-          rows={named}
-          keyOf={({ group }) => group ?? ''}
-          columns={[...listColumns({ ...range, type }, max), ...(type === 'llm' ? pricedColumns(costs) : [])]}
-          sort={sort}
-          rowsMax={shownMax}
-        />
-      )}
+      <Table
+        empty="None in this range."
+        caption={title}
+        rows={named}
+        keyOf={({ group }) => group ?? ''}
+        columns={[...listColumns({ ...range, type }, max), ...(type === 'llm' ? pricedColumns(costs) : [])]}
+        sort={sort}
+        rowsMax={shownMax}
+      />
     </Card>
   );
 }

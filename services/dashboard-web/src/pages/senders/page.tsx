@@ -65,20 +65,19 @@ export function SendersPage() {
                 </Button>
               </div>
               <Card isFlush>
-                {shown.length === 0 ? (
-                  <Notice icon={SearchX} title="No sender matches" isSmall>
-                    <Button onClick={() => set({ q: undefined, refused: undefined })}>
-                      Show all senders
-                    </Button>
-                  </Notice>
-                ) : (
-                  <Table
-                    caption="Senders"
-                    rows={shown}
-                    keyOf={({ service, scope, version }) => JSON.stringify([service, scope, version])}
-                    columns={senderColumns(zone)}
-                  />
-                )}
+                <Table
+                  caption="Senders"
+                  rows={shown}
+                  keyOf={({ service, scope, version }) => JSON.stringify([service, scope, version])}
+                  columns={senderColumns(zone)}
+                  empty={
+                    <Notice icon={SearchX} title="No sender matches" isSmall>
+                      <Button onClick={() => set({ q: undefined, refused: undefined })}>
+                        Show all senders
+                      </Button>
+                    </Notice>
+                  }
+                />
               </Card>
               <p className="mt-3 text-muted text-sm">
                 Left out: spans that are neither a model call nor a tool call, such as HTTP requests, and sums

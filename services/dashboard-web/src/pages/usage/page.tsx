@@ -67,6 +67,7 @@ function DaysAndMonths({ days, months }: { days: Output<'usage.daily'>; months: 
       <Card title="Months" isFlush>
         <Table
           caption="Events by month"
+          empty="Nothing was stored yet."
           rows={months}
           keyOf={({ month }) => month}
           columns={[
@@ -74,7 +75,6 @@ function DaysAndMonths({ days, months }: { days: Output<'usage.daily'>; months: 
             { title: 'Events', isNumber: true, cell: ({ events }) => formatCount(events) },
           ]}
         />
-        {months.length === 0 && <p className="px-4 py-3 text-muted text-sm">Nothing was stored yet.</p>}
       </Card>
     </div>
   );
