@@ -52,4 +52,18 @@ test('a trace can be zoomed by dragging over its map or by keyboard, and the zoo
   // A click still selects the nearest event.
   await page.mouse.click(map.x + 1, map.y + 20);
   await page.waitForURL((url) => url.searchParams.get('peek') === events[0]?.id);
+
+  // Without room beside each other, the opened event stands below the tree, whose lane stays named when it is scrolled.
+  await page.setViewportSize({ width: 900, height: 760 });
+  const opened = page.getByRole('complementary', { name: 'Selected event' });
+  await expect
+    .poll(async () => {
+      const [tree, event] = await Promise.all([grid.boundingBox(), opened.boundingBox()]);
+      return tree !== null && event !== null && tree.height > 100 && tree.y + tree.height <= event.y;
+    })
+    .toBe(true);
+  await grid.hover();
+  await page.mouse.wheel(0, 500);
+  await grid.getByText('step 20', { exact: true }).waitFor();
+  await grid.locator('[aria-hidden]').getByText('No agent or thread').waitFor();
 });

@@ -11,6 +11,7 @@ import { SpaceLink } from '../space/space-link.tsx';
 import { ShownText } from '../text/shown-text.tsx';
 import { StateBadge, TypeBadge } from '../ui/badge.tsx';
 import { buttonClasses, IconButton } from '../ui/button.tsx';
+import { classes } from '../ui/classes.ts';
 import { Loaded } from '../ui/loaded.tsx';
 import type { Search } from '../url/search.ts';
 import { CallCost } from './call-cost.tsx';
@@ -18,15 +19,30 @@ import { TokenBar } from './token-bar.tsx';
 
 /**
  * An event beside a list. `filter` is the list's filter, which the event's page uses for its previous and
- * next events.
+ * next events. In a window without room for both, the event covers the list, or with `isBelow` stands below it.
  */
-export function Peek({ eventId, filter, onClose }: { eventId: string; filter: Search; onClose: () => void }) {
+export function Peek({
+  eventId,
+  filter,
+  onClose,
+  isBelow = false,
+}: {
+  eventId: string;
+  filter: Search;
+  onClose: () => void;
+  isBelow?: boolean;
+}) {
   const { id: spaceId } = useSpace();
   const query = useQuery(eventQuery(spaceId, eventId));
   return (
     <aside
       aria-label="Selected event"
-      className="flex w-full shrink-0 flex-col border-line border-l bg-canvas max-lg:absolute max-lg:inset-0 max-lg:z-20 max-md:fixed max-md:top-12 lg:w-[min(46%,640px)]"
+      className={classes(
+        'flex w-full shrink-0 flex-col border-line border-l bg-canvas lg:w-[min(46%,640px)]',
+        isBelow
+          ? 'max-lg:h-1/2 max-lg:border-t max-lg:border-l-0'
+          : 'max-lg:absolute max-lg:inset-0 max-lg:z-20 max-md:fixed max-md:top-12',
+      )}
     >
       <div className="flex h-11 shrink-0 items-center gap-2 border-line border-b px-3">
         <h2 className="flex-1 font-medium text-sm">Event</h2>

@@ -29,7 +29,7 @@ export function Page({
           isWide ? 'shrink-0' : 'mx-auto w-full max-w-6xl pt-5',
         )}
       >
-        <div className="min-w-0 flex-1 max-sm:basis-56">
+        <div className="min-w-0 flex-1 basis-56">
           <h1 className={classes('truncate font-semibold tracking-tight', isWide ? 'text-lg' : 'text-xl')}>
             {title}
           </h1>

@@ -59,7 +59,7 @@ export function TraceDetails({
       }
     >
       <Warnings trace={trace} />
-      <div className="relative flex min-h-0 flex-1 border-line border-t">
+      <div className="relative flex min-h-0 flex-1 border-line border-t max-lg:flex-col">
         <div className="flex min-h-0 min-w-0 flex-1 flex-col bg-surface">
           {isText ? (
             <TextLines
@@ -84,7 +84,7 @@ export function TraceDetails({
           )}
         </div>
         {search.peek && (
-          <Peek eventId={search.peek} filter={{ traceId }} onClose={() => set({ peek: undefined })} />
+          <Peek eventId={search.peek} filter={{ traceId }} onClose={() => set({ peek: undefined })} isBelow />
         )}
       </div>
     </Page>

@@ -35,6 +35,9 @@ export function Waterfall({
   useEffect(() => {
     if (place !== -1) list.scrollToIndex(place);
   }, [place]);
+  const top = Math.floor((list.scrollOffset ?? 0) / rowHeight);
+  const lane =
+    rows[top]?.kind === 'lane' ? undefined : rows.slice(0, top).findLast(({ kind }) => kind === 'lane');
   return (
     <div
       ref={scroller}
@@ -44,6 +47,12 @@ export function Waterfall({
       tabIndex={0}
       className="min-h-0 flex-1 overflow-y-auto focus-visible:outline-offset-[-2px]"
     >
+      {lane?.kind === 'lane' && (
+        // The lane of the first visible row, whose own head is above.
+        <div aria-hidden className="sticky top-0 z-10 h-0">
+          <LaneHead row={lane} index={0} style={{ top: 0 }} />
+        </div>
+      )}
       <div role="presentation" className="relative" style={{ height: list.getTotalSize() }}>
         {list.getVirtualItems().map(({ index, start, key }) => {
           const row = rows[index];
