@@ -71,7 +71,7 @@ test('a failed task frees its slot, and the call rejects with its error', async 
 });
 
 test('the share of the space whose tasks take most time is known', async () => {
-  const shares = new SpaceShares('call time');
+  const shares = new SpaceShares();
   expect(shares.findBusiest()).toBeUndefined();
   shares.add('a', 30);
   shares.add('b', 10);

@@ -8,6 +8,7 @@ import { readExpiry } from './http/certificate-expiry.ts';
 import { type Logger, openLog } from './log.ts';
 import { registerProcessMetrics } from './metrics/process-metrics.ts';
 import { openServicePort, type Probes } from './metrics/service-port.ts';
+import { SpaceShares } from './metrics/space-metrics.ts';
 import { logSummaries } from './metrics/summary.ts';
 import { fingerprintOf, type ServiceReport } from './queue/roll-call.ts';
 import type { FindUnready } from './readiness.ts';
@@ -29,6 +30,8 @@ export interface ServiceContext {
   setStarting: (findUnready: FindUnready) => void;
   /** What this service answers to `weir doctor`. */
   report: () => ServiceReport;
+  /** Of what this service does: see {@link ServiceReport.busiest}. */
+  shares: SpaceShares;
 }
 
 /** What a service reports when it has started. Other fields are logged, and sent to the supervisor. */
@@ -68,7 +71,8 @@ export async function openService(
   const port = starting.use(await openServicePort(name, config, log));
   const resources = new AsyncDisposableStack();
   const stopping = new AbortController();
-  const report = createReport({ name, schema }, config, { pid, metricsUrl: port.url });
+  const shares = new SpaceShares();
+  const report = createReport({ name, schema }, config, { pid, metricsUrl: port.url, shares });
   const started = start({
     config,
     log,
@@ -76,6 +80,7 @@ export async function openService(
     stopping: stopping.signal,
     setStarting: port.setStarting,
     report,
+    shares,
   });
   const { probes, ...own } = await Promise.race([started, rejectOnAbort(signal)]).catch(async (error) => {
     // It may fail on a resource that is released here, and its result is not used.
@@ -103,7 +108,7 @@ export async function openService(
 function createReport(
   { name, schema }: ServiceIdentity,
   config: Config,
-  process: { pid: number; metricsUrl: string },
+  { shares, ...process }: { pid: number; metricsUrl: string; shares: SpaceShares },
 ): () => ServiceReport {
   const { API_KEY_PEPPER: pepper } = config;
   const identity = {
@@ -118,6 +123,7 @@ function createReport(
   return () => ({
     ...identity,
     certificateExpiresAt: certFile && readExpiry(certFile),
+    busiest: shares.findBusiest(),
     nowMs: Date.now(),
   });
 }

@@ -51,6 +51,7 @@ test('a running system is checked part by part; each finding that is not ok says
     'services.pepper': 'ok',
     'services.clocks': 'ok',
     'services.certificate': 'ok',
+    'services.busiest': 'ok',
     backup: 'warning',
     archive: 'skipped',
     statistics: 'ok',
@@ -190,4 +191,7 @@ test('services that differ are named: a missing one, another version, pepper or 
   expect(judge(ingest, report('writer', { nowMs: nowMs - 90_000 }))).toEqual([
     'services.clocks: writer (one, pid 1) is off by -90 s',
   ]);
+  const busy = report('ingest', { busiest: { spaceId: 'a space', share: 0.834 } });
+  const found = judgeServices([busy, writer], undefined, nowMs).map((one) => one.found);
+  expect(found).toContain('a space 83 % of the bytes of ingest (one, pid 1)');
 });

@@ -29,6 +29,7 @@ export function judgeServices(
     judgePeppers(reports, pepper),
     judgeClocks(reports, nowMs),
     judgeCertificates(reports, nowMs),
+    describeBusiest(reports),
   ];
 }
 
@@ -90,5 +91,23 @@ function judgeCertificates(reports: readonly ServiceReport[], nowMs: number): Fi
   const judge = near.some(({ days }) => days <= 0) ? failed : warning;
   return judge(check, near.map(describe).join(', '), action);
 }
+
+/** A space may take all while no other wants some: this is for who looks for the cause of something slow. */
+function describeBusiest(reports: readonly ServiceReport[]): Finding {
+  const found = reports.flatMap((report) => {
+    const { service, busiest } = report;
+    if (busiest === undefined) return [];
+    const taken = takenOf[service] ?? 'work';
+    return `${busiest.spaceId} ${Math.round(100 * busiest.share)} % of the ${taken} of ${nameOf(report)}`;
+  });
+  return ok('services.busiest', found.join(', ') || 'no space took anything in the last two minutes');
+}
+
+/** What a service counts for {@link ServiceReport.busiest}. */
+const takenOf: Readonly<Record<string, string>> = {
+  ingest: 'bytes',
+  writer: 'events',
+  'dashboard-api': 'call time',
+};
 
 const nameOf = ({ service, host, pid }: ServiceReport) => `${service} (${host}, pid ${pid})`;

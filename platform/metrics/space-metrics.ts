@@ -3,23 +3,28 @@ import { defineGauge } from './define.ts';
 /** How long a share is counted before the next one begins. The last two are shown together. */
 const windowMs = 60_000;
 
+/** The space that took most of a service in some two minutes, and its share of what all took. */
+export interface BusiestSpace {
+  readonly spaceId: string;
+  readonly share: number;
+}
+
 /** Counts what each space takes of something, and shows the share of the space that takes most. */
 export class SpaceShares {
   #before = new Map<string, number>();
   #current = new Map<string, number>();
   #startedMs = performance.now();
 
-  /** @param of what is counted, as a label: a process counts one thing. */
-  constructor(of: 'call time' | 'bytes') {
+  constructor() {
     const shares = this;
     defineGauge({
       name: 'weir_busiest_space_ratio',
-      help: 'Share of the busiest space in the time of calls, or in the bytes received, of the last two minutes.',
-      labelNames: ['space_id', 'of'],
+      help: 'Share of the busiest space in the last two minutes: in the bytes of ingest, the events of a writer, the time of calls of the dashboard API.',
+      labelNames: ['space_id'],
       collect() {
         this.reset();
         const busiest = shares.findBusiest();
-        if (busiest !== undefined) this.set({ space_id: busiest.spaceId, of }, busiest.share);
+        if (busiest !== undefined) this.set({ space_id: busiest.spaceId }, busiest.share);
       },
     });
   }
@@ -30,7 +35,7 @@ export class SpaceShares {
   }
 
   /** @returns undefined when no space took anything. */
-  findBusiest(): { spaceId: string; share: number } | undefined {
+  findBusiest(): BusiestSpace | undefined {
     this.#advance();
     const sums = new Map(this.#before);
     for (const [spaceId, amount] of this.#current) sums.set(spaceId, (sums.get(spaceId) ?? 0) + amount);

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { errors, type Msg, type NatsConnection } from '@nats-io/transport-node';
+import type { BusiestSpace } from '../metrics/space-metrics.ts';
 import { rollCallMs } from './limits.ts';
 
 /** A core NATS subject: running services answer requests on it, for `weir doctor`. */
@@ -20,6 +21,8 @@ export interface ServiceReport {
   readonly queueStreams?: readonly string[] | undefined;
   /** When the certificate of its TLS_CERT_FILE expires, ISO 8601; undefined without one. */
   readonly certificateExpiresAt?: string | undefined;
+  /** Of the bytes of ingest, the events of a writer, the time of calls of the dashboard API. */
+  readonly busiest?: BusiestSpace | undefined;
   /** Its clock, in milliseconds since the epoch. */
   readonly nowMs: number;
   /** The address of its service port. */

@@ -45,6 +45,7 @@ export async function startDashboard({
   stopping,
   setStarting,
   report,
+  shares,
 }: ServiceContext): Promise<Started & { url: string }> {
   const config = requireConfig(parsed, requiredOf['dashboard-api']);
   const openPool = (connectionsMax: number) =>
@@ -71,6 +72,7 @@ export async function startDashboard({
   const services = await openServices({ spaces, accounts, installation }, config, {
     log,
     relayChanges,
+    shares,
     searcher,
   });
   let nats: NatsConnection | undefined;

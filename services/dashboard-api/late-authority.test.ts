@@ -3,6 +3,7 @@ import { request } from 'node:http';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseConfig, requireConfig } from '../../platform/config.ts';
+import { SpaceShares } from '../../platform/metrics/space-metrics.ts';
 import { setRole } from '../../store/accounts/memberships.ts';
 import { roles } from '../../store/accounts/role.ts';
 import { passkeys, usedChallenges } from '../../store/db/schema.ts';
@@ -40,6 +41,7 @@ beforeAll(async () => {
   services = await openServices(databases, config, {
     log,
     relayChanges: async () => {},
+    shares: new SpaceShares(),
     searcher: { find: async () => [] },
   });
 });

@@ -2,7 +2,7 @@ import type { ConfigWith } from '../../platform/config.ts';
 import { type Caller, type FairLimiter, openFairLimiter } from '../../platform/fair-limiter.ts';
 import type { Limiter } from '../../platform/limiter.ts';
 import type { Logger } from '../../platform/log.ts';
-import { SpaceShares } from '../../platform/metrics/space-metrics.ts';
+import type { SpaceShares } from '../../platform/metrics/space-metrics.ts';
 import { createOwnedSpace } from '../../store/accounts/spaces.ts';
 import { type Database, limitQueries } from '../../store/db/database.ts';
 import { OpenBytes } from '../../store/segments/open-segments.ts';
@@ -49,8 +49,9 @@ export async function openServices(
   {
     log,
     relayChanges,
+    shares,
     searcher,
-  }: Pick<Services, 'relayChanges'> & Pick<SpaceData, 'searcher'> & { log: Logger },
+  }: Pick<Services, 'relayChanges'> & Pick<SpaceData, 'searcher'> & { log: Logger; shares: SpaceShares },
 ): Promise<Services> {
   const pepper = config.API_KEY_PEPPER;
   const newSpace = { monthlyEventLimit: config.NEW_SPACE_MONTHLY_EVENTS ?? null };
@@ -94,7 +95,7 @@ export async function openServices(
     }),
     openStreams: new OpenStreams(),
     wakeStreams: (spaceId) => streams.wake(spaceId),
-    ...openSpaceServices(spaces, config, { streams, searcher }),
+    ...openSpaceServices(spaces, config, { streams, shares, searcher }),
     operators: openOperators(now),
     installation: openInstallation(installation, config),
     createSpace: (name, owner) =>
@@ -108,9 +109,8 @@ export async function openServices(
 function openSpaceServices(
   spaces: Database,
   config: ConfigWith<'API_KEY_PEPPER'>,
-  { streams, searcher }: Pick<SpaceData, 'streams' | 'searcher'>,
+  { streams, shares, searcher }: Pick<SpaceData, 'streams' | 'searcher'> & { shares: SpaceShares },
 ): Pick<Services, 'openSpace' | 'openSpaceAdmin'> {
-  const shares = new SpaceShares('call time');
   const noteTime = (spaceId: string, ms: number) => shares.add(spaceId, ms);
   const queries = openFairLimiter(spaceQueryLimits, noteTime);
   const opening = openFairLimiter(openingLimits);

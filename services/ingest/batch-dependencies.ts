@@ -1,7 +1,7 @@
 import type { ConfigWith } from '../../platform/config.ts';
 import { bodyBytesMax, otlpBodyBytesMax } from '../../platform/limits.ts';
 import type { Logger } from '../../platform/log.ts';
-import { SpaceShares } from '../../platform/metrics/space-metrics.ts';
+import type { SpaceShares } from '../../platform/metrics/space-metrics.ts';
 import { payloadBytesMax } from '../../platform/queue/connect.ts';
 import type { OwnSpans } from '../../platform/tracing/own-spans.ts';
 import type { CheckedClock } from '../../store/db/clock.ts';
@@ -37,10 +37,11 @@ export function openBatchDependencies(options: {
   queue: Awaited<ReturnType<typeof openQueue>>;
   ownSpans: OwnSpans | undefined;
   limits: ProcessLimits;
+  shares: SpaceShares;
   log: Logger;
   resources: AsyncDisposableStack;
 }) {
-  const { config, database, clock, queue, ownSpans, limits, log, resources } = options;
+  const { config, database, clock, queue, ownSpans, limits, shares, log, resources } = options;
   const { nats, manager, streams, publisher } = queue;
   const apiKeyCache = new ApiKeyCache(database, config.API_KEY_PEPPER);
   resources.use(followAccessChanges(config.DATABASE_URL, apiKeyCache, log));
@@ -63,7 +64,7 @@ export function openBatchDependencies(options: {
       broadcast: openQuotaUsageBroadcast(nats, log),
     }),
     budgets,
-    shares: new SpaceShares('bytes'),
+    shares,
     buffers,
     committer,
     requestTraces: openRequestTraces(log, ownSpans),

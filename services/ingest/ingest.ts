@@ -35,7 +35,7 @@ import { createRespondRpcError } from './rpc/respond-error.ts';
  * @throws ConfigError when a variable is missing, nats-server cannot store the queue, or a port cannot be used.
  */
 export async function startIngest(context: ServiceContext): Promise<Started & { url: string }> {
-  const { log, resources, stopping, setStarting, report } = context;
+  const { log, resources, stopping, setStarting, report, shares } = context;
   const config = requireConfig(context.config, requiredOf.ingest);
   const sql = resources.use(
     openPostgres(config.DATABASE_URL, {
@@ -55,7 +55,9 @@ export async function startIngest(context: ServiceContext): Promise<Started & { 
   if (ownSpans !== undefined) resources.use(ownSpans);
   const processes = config.INGEST_PROCESSES ?? 1;
   const limits = limitsOfProcess(processes, config.INGEST_BYTES_IN_FLIGHT_MAX);
-  const batches = openBatchDependencies({ config, database, clock, queue, ownSpans, limits, log, resources });
+  const batches = openBatchDependencies({
+    ...{ config, database, clock, queue, ownSpans, limits, shares, log, resources },
+  });
   const failures = resources.use(new FailureLog(log));
   const findUnready = createIngestReadiness({ sql, config, clock, stopping, ...queue });
   const health = createHealth(findUnready);

@@ -37,6 +37,7 @@ import {
 } from './limits.ts';
 import { registerStateMetrics } from './metrics.ts';
 import { keepPartitions } from './partition-upkeep.ts';
+import type { StoreListeners } from './parts/part-store.ts';
 import { createWriterProbes } from './probes.ts';
 import { startStoreWorkers } from './store-workers.ts';
 import { openStoredNotices } from './stored-notices.ts';
@@ -49,7 +50,7 @@ import { startTraceResolution } from './trace-resolution.ts';
  * @throws ConfigError when a variable is missing, or the schema of the database does not fit.
  */
 export async function startWriter(context: ServiceContext): Promise<Started> {
-  const { log, resources, setStarting, report } = context;
+  const { log, resources, setStarting, report, shares } = context;
   const config = requireConfig(context.config, requiredOf.writer);
   const sql = resources.use(
     openPostgres(config.DATABASE_URL, {
@@ -74,7 +75,10 @@ export async function startWriter(context: ServiceContext): Promise<Started> {
   answerRollCall(nats, report);
   startBackgroundWork({ database, nats, config, log, resources });
   const notices = resources.use(openStoredNotices(nats));
-  const onStored = (spaceIds: Iterable<string>) => notices.add(spaceIds);
+  const onStored: StoreListeners['onStored'] = (parts) => {
+    notices.add(parts.map(({ spaceId }) => spaceId));
+    for (const { spaceId, eventCount } of parts) shares.add(spaceId, eventCount);
+  };
   const resolution = resources.use(startTraceResolution(database, log, (spaceId) => notices.add([spaceId])));
   const onUnresolved = () => resolution.wake();
   const ownSpans = await openOwnSpans('writer', config);

@@ -1,8 +1,9 @@
-import { and, asc, eq, inArray, isNull, or, type SQL } from 'drizzle-orm';
+import { and, asc, eq, inArray, isNull, or, type SQL, sql } from 'drizzle-orm';
 import { asStored } from '../../event/text.ts';
 import { type Actor, runAudited } from '../accounts/audit/audit.ts';
 import type { Database } from '../db/database.ts';
 import { modelPrices } from '../db/schema.ts';
+import { insertBelow, listOf, nameOf, namesOf } from '../db/statement.ts';
 import type { Rates } from './rates.ts';
 
 /** The price of a model's tokens from a day on: US dollars per million tokens, as exact decimals. */
@@ -57,31 +58,23 @@ export function appliesTo(ofSpace: string | null): SQL | undefined {
 /**
  * Sets the price of a model from a day on. A change for all spaces is logged in the operator's audit log.
  *
- * @returns false when the space has {@link spacePricesMax} prices: then only those can be replaced.
+ * @returns false when the space has {@link spacePricesMax} prices: then only those can be replaced. Calls at the same time do not count each
+ *   other's price: where the limit must be exact, they take turns.
  */
 export async function setPrice(database: Database, change: PriceChange, price: ModelPrice): Promise<boolean> {
-  const { input, output, cacheRead, cacheWrite, rates, validFrom } = price;
-  const model = asStored(price.model);
-  if (change.spaceId !== null) {
-    const isOwn = eq(modelPrices.spaceId, change.spaceId);
-    const isSame = and(isOwn, eq(modelPrices.model, model), eq(modelPrices.validFrom, validFrom));
-    const isFull = (await database.$count(modelPrices, isOwn)) >= spacePricesMax;
-    if (isFull && (await database.$count(modelPrices, isSame)) === 0) return false;
-  }
-  const changed = database.$with('changed').as(
-    database
-      .insert(modelPrices)
-      .values({ ...price, model, spaceId: change.spaceId })
-      .onConflictDoUpdate({
-        target: [modelPrices.spaceId, modelPrices.model, modelPrices.validFrom],
-        set: { input, output, cacheRead, cacheWrite, rates },
-      })
-      .returning({ spaceId: modelPrices.spaceId }),
+  const { spaceId, model, validFrom, input, output, cacheRead, cacheWrite, rates } = modelPrices;
+  const values = { ...price, model: asStored(price.model), spaceId: change.spaceId };
+  const key = and(eq(model, values.model), eq(validFrom, values.validFrom));
+  const others = sql`SELECT count(*) FROM ${modelPrices} WHERE ${spaceId} = ${change.spaceId}::uuid AND NOT (${key})`;
+  const replaced = [input, output, cacheRead, cacheWrite, rates].map(
+    (one) => sql`${nameOf(one)} = excluded.${nameOf(one)}`,
   );
-  const { spaceId } = changed;
-  const entry = { spaceId, actor: change.actor, action: 'price.set', details: { ...price } };
-  await runAudited(database, changed, entry);
-  return true;
+  const changed = database.$with('changed', { spaceId }).as(sql`
+    ${insertBelow(modelPrices, values, { counted: others, max: spacePricesMax })}
+    ON CONFLICT (${namesOf([spaceId, model, validFrom])}) DO UPDATE SET ${listOf(replaced)}
+    RETURNING ${namesOf([spaceId])}`);
+  const entry = { spaceId: changed.spaceId, actor: change.actor, action: 'price.set', details: { ...price } };
+  return (await runAudited(database, changed, entry)).length > 0;
 }
 
 /** Removes a price. @returns whether there was one. */

@@ -18,6 +18,9 @@ export const turnSpansMax = 10_000;
 /** A trace that could not be resolved, or has a span whose event is not stored yet, is looked at again after this time. */
 export const postponedMs = 2_000;
 
+/** Calls that one statement merges. It holds rows for which events of the space wait that are stored at the same time. */
+export const mergedCallsMax = 500;
+
 /** Segments, and their bytes, of which one statement changes texts. Memory holds them. */
 export const editedSegmentsMax = 200;
 export const editedTotalBytesMax = 8 * 1024 * 1024;

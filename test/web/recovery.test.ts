@@ -139,7 +139,7 @@ test('operators see the installation, also while nats-server is away; for others
   await page.getByRole('cell', { name: 'postgres.partitions' }).waitFor();
   // Commands are shown as code, without backticks.
   const found = page.getByRole('table', { name: 'What weir doctor found' });
-  await found.getByText('weir backup', { exact: true }).first().waitFor();
+  await found.getByText('weir backup --record TOOL', { exact: true }).first().waitFor();
 
   await system.pipeline.nats.stop();
   // What it said last stays, with the reason.

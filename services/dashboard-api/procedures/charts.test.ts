@@ -265,6 +265,12 @@ test('a space has a bounded number of prices, and those that it has can be repla
   await dashboard.sql`INSERT INTO model_prices (space_id, model, valid_from, input, output)
     SELECT ${spaceId}, 'm', date '1970-01-01' + day, 1, 1 FROM generate_series(0, ${spacePricesMax - 1}) AS day`;
   const price = { ...tokenPrices, input: '2', output: '1' };
+  await client.trpc.prices.remove.mutate({ model: 'm', validFrom: '1970-01-02' });
+  // Of simultaneous calls as many succeed as there is room for.
+  const set = await Promise.allSettled(
+    Array.from({ length: 8 }, (_, n) => client.trpc.prices.set.mutate({ ...price, model: `n${n}` })),
+  );
+  expect(set.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   await expect(client.trpc.prices.set.mutate({ ...price, model: 'another' })).rejects.toMatchObject({
     data: { code: 'PRECONDITION_FAILED' },
   });

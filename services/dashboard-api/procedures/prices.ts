@@ -66,8 +66,9 @@ export const prices = router({
     )
     .output(z.void())
     .mutation(async ({ ctx, input: changed }) => {
-      const { actor, space } = ctx;
-      if (await setPrice(space.database, { spaceId: space.spaceId, actor }, changed)) return;
+      const { admin, actor } = ctx;
+      const change = { spaceId: admin.spaceId, actor };
+      if (await admin.inTurn(() => setPrice(admin.database, change, changed))) return;
       const message = `model: the space has ${spacePricesMax} prices, the most that it can have. Remove one first.`;
       throw refusal('PRECONDITION_FAILED', message);
     }),

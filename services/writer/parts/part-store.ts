@@ -11,8 +11,8 @@ import { type FailedNode, FailedNodes, isNodeFailure } from './failed-nodes.ts';
 import { isLockTimeout, LockedSpaces } from './locked-spaces.ts';
 
 export interface StoreListeners {
-  /** Called after each COMMIT, with the spaces whose events it stored. */
-  readonly onStored: (spaceIds: Iterable<string>) => void;
+  /** Called after each COMMIT, with the parts that it stored. */
+  readonly onStored: (parts: readonly Part[]) => void;
   /** Called after a COMMIT that made traces unresolved. */
   readonly onUnresolved: () => void;
 }
@@ -156,7 +156,7 @@ export class PartStore {
     const result = await storeParts(this.#database, separated);
     const { inserted, quarantined, hadKnown } = result;
     if (hadKnown || separated.length > parts.length) this.#repeatsUntilMs = startedMs + repeatsExpectedMs;
-    if (inserted > 0) this.#listeners.onStored(new Set(parts.map(({ spaceId }) => spaceId)));
+    if (inserted > 0) this.#listeners.onStored(parts);
     const events = parts.reduce((sum, part) => sum + part.eventCount, 0);
     countEvents(events, result);
     const ms = Math.round(performance.now() - startedMs);

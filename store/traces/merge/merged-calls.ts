@@ -8,7 +8,7 @@ import { inSpace } from '../../../event/terms.ts';
 import type { Database } from '../../db/database.ts';
 import { events, segments } from '../../db/schema.ts';
 import type { EventRow, Measure, SegmentChange, TraceChanges } from '../apply-changes.ts';
-import { editedBytesMax, editedSegmentsMax, editedTotalBytesMax } from '../limits.ts';
+import { editedBytesMax, editedSegmentsMax, editedTotalBytesMax, mergedCallsMax } from '../limits.ts';
 import type { StoredNode } from '../read-traces.ts';
 import type { Relations, SurplusCall } from '../relations.ts';
 import { type MergedEvent, mergeStored, readExactEvent } from './merged-texts.ts';
@@ -109,7 +109,10 @@ function divideGroups(
   for (const { group, ids } of keyed) {
     const added = new Set(ids).difference(open);
     const addedBytes = [...added].reduce((sum, id) => sum + (sizes.get(id) ?? 0), 0);
-    const isFull = open.size + added.size > editedSegmentsMax || bytes + addedBytes > editedTotalBytesMax;
+    const isFull =
+      open.size + added.size > editedSegmentsMax ||
+      bytes + addedBytes > editedTotalBytesMax ||
+      batches.at(-1)?.length === mergedCallsMax;
     if (batches.length === 0 || isFull) {
       batches.push([]);
       [open, bytes] = [new Set(), 0];

@@ -36,6 +36,8 @@ const runningService = z
     version: z.string(),
     /** The schema that it is made for. */
     schema: z.string(),
+    /** The space that took most of it in some two minutes: bytes of ingest, events of a writer, time of calls of the dashboard API. */
+    busiest: z.object({ spaceId: z.string(), share: z.number() }).optional(),
     /** Its clock, in milliseconds since the epoch. */
     nowMs: z.number(),
     /** The address of its service port. */

@@ -107,6 +107,12 @@ export function ServicesCard() {
               { title: 'Machine', cell: ({ host }) => <span className="break-all">{host}</span> },
               { title: 'Process', isNumber: true, cell: ({ pid }) => pid },
               {
+                title: 'Busiest space',
+                isExtra: true,
+                cell: ({ busiest }) =>
+                  busiest === undefined ? '' : `${Math.round(100 * busiest.share)} % ${busiest.spaceId}`,
+              },
+              {
                 title: 'Service port',
                 isExtra: true,
                 cell: ({ metricsUrl }) => <code className="font-mono text-xs">{metricsUrl}</code>,
@@ -114,9 +120,10 @@ export function ServicesCard() {
             ]}
           />
           <p className="px-4 py-2.5 text-faint text-xs">
-            The services that answered through nats-server in the last few seconds. The dashboard API that
-            serves this page has version {version} and schema {schema}. A service that is not listed is not
-            running, or not connected to nats-server.
+            The services that answered through nats-server in the last few seconds. The busiest space is that
+            with the most bytes of an ingest, events of a writer, or call time of a dashboard API in some two
+            minutes. The dashboard API that serves this page has version {version} and schema {schema}. A
+            service that is not listed is not running, or not connected to nats-server.
           </p>
         </>
       )}
