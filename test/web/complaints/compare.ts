@@ -78,6 +78,7 @@ export function testCompare(system: BrowserSystem): void {
     await page.getByText('1 message differs.').waitFor();
     expect(await page.locator('del').allTextContents()).toEqual(['red']);
     expect(await page.locator('ins').allTextContents()).toEqual(['blue']);
+    await page.getByRole('button', { name: /^Show \d+ equal values$/ }).click();
     await page.getByRole('row', { name: 'Cost of output $' }).waitFor();
     const values = page.getByRole('row', { name: 'temperature' }).getByRole('cell');
     expect(await values.allTextContents()).toEqual(['0', '1']);

@@ -1,21 +1,27 @@
 import { useQueries } from '@tanstack/react-query';
+import { useState } from 'react';
 import { apiQuery } from '../../api/query.ts';
 import type { WholeEvent } from '../../event/event-query.ts';
 import type { EventText } from '../../event/event-text.ts';
-import { formatCount, formatDuration, formatMoney } from '../../format/number.ts';
+import { formatCount, formatCounted, formatDuration, formatMoney } from '../../format/number.ts';
 import { useSpace } from '../../space/space.ts';
 import { NoValue } from '../../table/table.tsx';
 import { ShownText } from '../../text/shown-text.tsx';
+import { Button } from '../../ui/button.tsx';
 import { classes } from '../../ui/classes.ts';
 
 /** What is compared, by its name; null where a side has none. */
 export type Facts = Record<string, string | null>;
 
-/** Values of two events or traces side by side. Those that differ are marked. */
+/** Values of two events or traces side by side: those that differ, and the others on a click. */
 export function FactsTable({ before, after }: { before: Facts; after: Facts }) {
-  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
+  const [isAll, setAll] = useState(false);
+  const all = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
     (name) => (before[name] ?? null) !== null || (after[name] ?? null) !== null,
   );
+  const differing = all.filter((name) => (before[name] ?? null) !== (after[name] ?? null));
+  const names = isAll ? all : differing;
+  const equal = all.length - differing.length;
   return (
     <div className="card overflow-hidden">
       <table className="w-full table-fixed border-collapse text-sm">
@@ -47,6 +53,17 @@ export function FactsTable({ before, after }: { before: Facts; after: Facts }) {
           })}
         </tbody>
       </table>
+      {equal > 0 && (
+        <Button
+          look="quiet"
+          size="small"
+          className="m-1"
+          aria-expanded={isAll}
+          onClick={() => setAll(!isAll)}
+        >
+          {isAll ? 'Hide' : 'Show'} {formatCounted(equal, 'equal value')}
+        </Button>
+      )}
     </div>
   );
 }
