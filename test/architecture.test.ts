@@ -1,10 +1,12 @@
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { getTableColumns, getTableName, is } from 'drizzle-orm';
 import { PgTable } from 'drizzle-orm/pg-core';
 import { expect, test } from 'vitest';
 import * as schema from '../store/db/schema.ts';
+import { budgets } from './support/run/budgets.ts';
+import { slowFiles } from './support/run/slow-files.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const isTest = (file: string) => file.endsWith('.test.ts');
@@ -274,3 +276,9 @@ function taggedTemplates(code: string): string[] {
     return text;
   });
 }
+
+test('every test file that the lists of slow files and of budgets name exists', () => {
+  const named = [...Object.keys(slowFiles), ...Object.keys(budgets)];
+  expect(named.length).toBeGreaterThan(50);
+  expect(named.filter((file) => !existsSync(join(root, file)))).toEqual([]);
+});
