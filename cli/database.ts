@@ -1,10 +1,13 @@
+import type { NatsConnection } from '@nats-io/transport-node';
 import { withLocalConnection } from '../launcher/local-system.ts';
 import { trustCertificates } from '../platform/config/trusted-certificates.ts';
 import { type Config, parseConfig, requireConfig } from '../platform/config.ts';
+import { connectQueue } from '../platform/queue/connect.ts';
 import { spaceExists } from '../store/accounts/spaces.ts';
 import { openPostgres, type Sql, storeTimeoutMs } from '../store/db/connect.ts';
 import { type Database, openDatabase } from '../store/db/database.ts';
 import { segmentReadsMax } from '../store/segments/read.ts';
+import { parseId } from './arguments.ts';
 import { relayChanges } from './control-changes.ts';
 import { CommandError, type Host } from './host.ts';
 
@@ -20,19 +23,14 @@ export function readConfig(host: Host): Config {
  *
  * @throws CommandError when the configuration names no Postgres.
  */
-export async function withPostgres(host: Host, run: (sql: Sql) => Promise<void>): Promise<void> {
+export async function withDatabase(host: Host, run: (database: Database) => Promise<void>): Promise<void> {
   await using sql = openPostgres(requireDatabaseUrl(host), {
     applicationName: 'weir-cli',
     connectionsMax: segmentReadsMax,
     statementTimeoutMs: storeTimeoutMs,
   });
-  await run(sql);
+  await run(openDatabase(sql));
   await relayChanges(host, sql, readConfig(host));
-}
-
-/** As {@link withPostgres}, with Drizzle on the pool. */
-export function withDatabase(host: Host, run: (database: Database) => Promise<void>): Promise<void> {
-  return withPostgres(host, (sql) => run(openDatabase(sql)));
 }
 
 /** @throws CommandError when the configuration names no Postgres. */
@@ -53,9 +51,25 @@ export function readPepper(host: Host): string {
   return requireConfig(readConfig(host), ['API_KEY_PEPPER']).API_KEY_PEPPER;
 }
 
-/** @throws CommandError when the space does not exist. */
-export async function requireSpace(database: Database, spaceId: string): Promise<void> {
+/** @returns the id of the space that an option names. @throws CommandError when there is none. */
+export async function requireSpace(database: Database, text: string): Promise<string> {
+  const spaceId = parseId('space', text);
   if (!(await spaceExists(database, spaceId))) throw noSuchSpace(spaceId);
+  return spaceId;
+}
+
+/** A pool of one connection for a long command. */
+export function openLongPool(
+  host: Host,
+  { name, statementTimeoutMs }: { name: string; statementTimeoutMs: number },
+): Sql & AsyncDisposable {
+  const applicationName = `weir-cli-${name}`;
+  return openPostgres(requireDatabaseUrl(host), { applicationName, connectionsMax: 1, statementTimeoutMs });
+}
+
+/** @throws ConfigError when the configuration names no nats-server. */
+export function connectNats(host: Host, name: string): Promise<NatsConnection> {
+  return connectQueue(requireConfig(readConfig(host), ['NATS_URL']).NATS_URL, `weir-cli-${name}`);
 }
 
 export function noSuchSpace(spaceId: string): CommandError {

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { type AuditRow, listAudit } from '../../store/accounts/audit/audit-list.ts';
 import { noSpace } from '../../store/db/limits.ts';
-import { parseId } from '../arguments.ts';
 import { requireSpace, withDatabase } from '../database.ts';
 import { type Host, printJson } from '../host.ts';
 
@@ -17,8 +16,7 @@ export function addAuditCommand(program: Command, host: Host): void {
     .option('--space <id>', 'the space')
     .action((options: { space?: string }) =>
       withDatabase(host, async (database) => {
-        const spaceId = options.space === undefined ? noSpace : parseId('space', options.space);
-        if (options.space !== undefined) await requireSpace(database, spaceId);
+        const spaceId = options.space === undefined ? noSpace : await requireSpace(database, options.space);
         let rows: AuditRow[];
         let before: string | undefined;
         do {

@@ -2,13 +2,10 @@ import type { Command } from 'commander';
 import { eraseEvents } from '../../operations/erasure/erase.ts';
 import { previewErasure } from '../../operations/erasure/preview.ts';
 import type { Subject } from '../../operations/erasure/subject.ts';
-import { requireConfig } from '../../platform/config.ts';
-import { connectQueue } from '../../platform/queue/connect.ts';
-import { openPostgres } from '../../store/db/connect.ts';
 import { openDatabase } from '../../store/db/database.ts';
-import { parseId, parsePastTime } from '../arguments.ts';
+import { parsePastTime } from '../arguments.ts';
 import { relayChanges } from '../control-changes.ts';
-import { readConfig, requireDatabaseUrl, requireSpace } from '../database.ts';
+import { connectNats, openLongPool, readConfig, requireSpace } from '../database.ts';
 import { type Host, printJson, printMessage } from '../host.ts';
 import { eraseTimeoutMs } from '../limits.ts';
 
@@ -39,20 +36,15 @@ export function addEraseCommand(program: Command, host: Host): void {
     .action(async (options: EraseCommandOptions, command: Command) => {
       const subject = readSubject(options);
       if (subject === undefined) return command.error('error: give one of --user, --thread and --before');
-      const spaceId = parseId('space', options.space);
-      await using sql = openPostgres(requireDatabaseUrl(host), {
-        applicationName: 'weir-cli-erase',
-        connectionsMax: 1,
-        statementTimeoutMs: eraseTimeoutMs,
-      });
+      await using sql = openLongPool(host, { name: 'erase', statementTimeoutMs: eraseTimeoutMs });
       const database = openDatabase(sql);
-      await requireSpace(database, spaceId);
+      const spaceId = await requireSpace(database, options.space);
       if (options.yes !== true) {
         await printJson(host, { isPreview: true, ...(await previewErasure(database, spaceId, subject)) });
         return printMessage(host, 'Nothing was erased. Add --yes to erase these events permanently.');
       }
-      const config = requireConfig(readConfig(host), ['NATS_URL']);
-      await using nats = await connectQueue(config.NATS_URL, 'weir-cli-erase');
+      const config = readConfig(host);
+      await using nats = await connectNats(host, 'erase');
       const receipt = await eraseEvents(database, nats, spaceId, {
         subject,
         reason: options.reason,

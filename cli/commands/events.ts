@@ -6,7 +6,7 @@ import { isEventStored } from '../../store/read/event-existence.ts';
 import { readEventPage } from '../../store/read/event-page.ts';
 import { type EventLocator, EventTextsTooLargeError, readEventTexts } from '../../store/segments/read.ts';
 import { withInherited } from '../../store/traces/event-contexts.ts';
-import { parseId, wholeNumber } from '../arguments.ts';
+import { wholeNumber } from '../arguments.ts';
 import { requireSpace, withDatabase } from '../database.ts';
 import { CommandError, type Host, printLine } from '../host.ts';
 import { eventColumns } from '../reads/event-columns.ts';
@@ -35,10 +35,10 @@ export function addEventsCommand(program: Command, host: Host): void {
     .option('--space <id>', 'the space; needs the database')
     .option('--limit <n>', 'most events to print', wholeNumber(0), limitDefault);
   addFilterOptions(addReadOptions(command)).action(async (options: EventsOptions) => {
-    if (options.space === undefined) return printListed(host, options);
-    const spaceId = parseId('space', options.space);
+    const { space } = options;
+    if (space === undefined) return printListed(host, options);
     await withDatabase(host, async (database) => {
-      await requireSpace(database, spaceId);
+      const spaceId = await requireSpace(database, space);
       for await (const line of readEventLines(database, spaceId, options)) await printLine(host, line);
     });
   });

@@ -1,15 +1,13 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { and, between, eq, ne } from 'drizzle-orm';
 import { type BatchRange, parseBatchId } from '../../event/segment/batch-id.ts';
-import { requireConfig } from '../../platform/config.ts';
-import { connectQueue } from '../../platform/queue/connect.ts';
 import { decodePart } from '../../platform/queue/group.ts';
 import type { Database } from '../../store/db/database.ts';
 import { noSpace } from '../../store/db/limits.ts';
 import { events, quarantine, segments } from '../../store/db/schema.ts';
 import { readOldestQueued } from '../../store/queue-state/watermark.ts';
 import { isSliceOf } from '../../store/write/slice.ts';
-import { readConfig, withDatabase } from '../database.ts';
+import { connectNats, withDatabase } from '../database.ts';
 import { type Host, printJson, printMessage } from '../host.ts';
 
 /** Longest time between the receipt of a request and the creation of its segment. Reading and publishing take seconds. */
@@ -44,8 +42,7 @@ function collectRanges(text: string, before: BatchRange[] = []): BatchRange[] {
 }
 
 async function explainMissing(host: Host, missing: number): Promise<string> {
-  const config = requireConfig(readConfig(host), ['NATS_URL']);
-  await using nats = await connectQueue(config.NATS_URL, 'weir-cli-find');
+  await using nats = await connectNats(host, 'find');
   const oldest = await readOldestQueued(nats);
   const queue =
     oldest === undefined

@@ -22,8 +22,7 @@ export function addKeyCommands(program: Command, host: Host): void {
     .option('--expires <time>', 'when it expires: ISO 8601', parseTime)
     .action((options: { space: string; name: string; read?: ReadScope; expires?: number }) =>
       withDatabase(host, async (database) => {
-        const spaceId = parseId('space', options.space);
-        await requireSpace(database, spaceId);
+        const spaceId = await requireSpace(database, options.space);
         const pepper = readPepper(host);
         const { name, read: scope = 'ingest', expires } = options;
         if (expires !== undefined && expires <= Date.now())
@@ -52,8 +51,7 @@ export function addKeyCommands(program: Command, host: Host): void {
     .requiredOption('--space <id>', 'the space')
     .action((options: { space: string }) =>
       withDatabase(host, async (database) => {
-        const spaceId = parseId('space', options.space);
-        await requireSpace(database, spaceId);
+        const spaceId = await requireSpace(database, options.space);
         await printJson(host, (await listApiKeys(database, spaceId)).map(showKey));
       }),
     );

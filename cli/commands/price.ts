@@ -14,7 +14,7 @@ import {
   spacePricesMax,
 } from '../../store/prices/prices.ts';
 import type { Rates } from '../../store/prices/rates.ts';
-import { parseDay, parseId, parseName, parsePrice, parseRate } from '../arguments.ts';
+import { parseDay, parseName, parsePrice, parseRate } from '../arguments.ts';
 import { requireSpace, withDatabase } from '../database.ts';
 import { CommandError, findFile, type Host, printJson } from '../host.ts';
 
@@ -132,8 +132,5 @@ function addKey(command: Command): Command {
 }
 
 async function readSpace(database: Database, space: string | undefined): Promise<string | null> {
-  if (space === undefined) return null;
-  const spaceId = parseId('space', space);
-  await requireSpace(database, spaceId);
-  return spaceId;
+  return space === undefined ? null : requireSpace(database, space);
 }

@@ -17,8 +17,7 @@ export function addQuarantineCommands(program: Command, host: Host): void {
     .option('--space <id>', 'only this space')
     .action((options: { space?: string }) =>
       withDatabase(host, async (database) => {
-        const spaceId = options.space === undefined ? undefined : parseId('space', options.space);
-        if (spaceId !== undefined) await requireSpace(database, spaceId);
+        const spaceId = options.space === undefined ? undefined : await requireSpace(database, options.space);
         await printJson(host, await listQuarantine(database, spaceId));
       }),
     );

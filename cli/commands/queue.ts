@@ -1,12 +1,10 @@
 import type { Command } from 'commander';
-import { requireConfig } from '../../platform/config.ts';
-import { connectQueue } from '../../platform/queue/connect.ts';
-import { openPostgres, storeTimeoutMs } from '../../store/db/connect.ts';
+import { storeTimeoutMs } from '../../store/db/connect.ts';
 import { openDatabase } from '../../store/db/database.ts';
 import { readStoredPositions, type StoredPosition } from '../../store/queue-state/stored-positions.ts';
 import type { StreamState } from '../../store/queue-state/stream-state.ts';
 import { readStreams } from '../../store/queue-state/watermark.ts';
-import { readConfig, requireDatabaseUrl } from '../database.ts';
+import { connectNats, openLongPool } from '../database.ts';
 import { type Host, printJson } from '../host.ts';
 
 /** `queue`: reports the streams of the queue and how far their replay windows reach back (docs/operating.md). */
@@ -15,8 +13,7 @@ export function addQueueCommand(program: Command, host: Host): void {
     .command('queue')
     .description('report the streams of the queue: what waits, and how far the replay window reaches back')
     .action(async () => {
-      const config = requireConfig(readConfig(host), ['NATS_URL']);
-      await using nats = await connectQueue(config.NATS_URL, 'weir-cli-queue');
+      await using nats = await connectNats(host, 'queue');
       const positions = await readPositions(host);
       for (const state of await readStreams(nats)) await printJson(host, describe(state, positions));
     });
@@ -24,11 +21,7 @@ export function addQueueCommand(program: Command, host: Host): void {
 
 /** The state of the queue is wanted most when Postgres is away. */
 async function readPositions(host: Host): Promise<StoredPosition[]> {
-  await using sql = openPostgres(requireDatabaseUrl(host), {
-    applicationName: 'weir-cli-queue',
-    connectionsMax: 1,
-    statementTimeoutMs: storeTimeoutMs,
-  });
+  await using sql = openLongPool(host, { name: 'queue', statementTimeoutMs: storeTimeoutMs });
   return await readStoredPositions(openDatabase(sql)).catch(() => []);
 }
 

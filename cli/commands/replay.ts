@@ -1,13 +1,10 @@
 import type { Command } from 'commander';
 import { catchUp } from '../../operations/restore/catch-up.ts';
-import { requireConfig } from '../../platform/config.ts';
-import { connectQueue } from '../../platform/queue/connect.ts';
 import { callRoll } from '../../platform/queue/roll-call.ts';
-import { openPostgres } from '../../store/db/connect.ts';
 import { openDatabase } from '../../store/db/database.ts';
 import { requireSchema } from '../../store/migrate/schema-range.ts';
 import { parsePastTime } from '../arguments.ts';
-import { readConfig, requireDatabaseUrl } from '../database.ts';
+import { connectNats, openLongPool } from '../database.ts';
 import { CommandError, type Host, printJson, printMessage } from '../host.ts';
 
 /** `replay`: after an own Postgres was restored (docs/backup.md). */
@@ -23,18 +20,13 @@ export function addReplayCommand(program: Command, host: Host): void {
       parsePastTime,
     )
     .action(async ({ since }: { since: number }) => {
-      const config = requireConfig(readConfig(host), ['NATS_URL']);
-      await using nats = await connectQueue(config.NATS_URL, 'weir-cli-replay');
+      await using nats = await connectNats(host, 'replay');
       const running = (await callRoll(nats)).filter(({ service }) => service !== 'ingest');
       if (running.length > 0)
         throw new CommandError(
           `Stop ${running.map(({ service, host: machine, pid }) => `${service} (${machine}, pid ${pid})`).join(', ')} first: a revoked key would be shown as valid, and events be stored twice over. Ingest may run.`,
         );
-      await using sql = openPostgres(requireDatabaseUrl(host), {
-        applicationName: 'weir-cli-replay',
-        connectionsMax: 1,
-        statementTimeoutMs: 0,
-      });
+      await using sql = openLongPool(host, { name: 'replay', statementTimeoutMs: 0 });
       await requireSchema(sql);
       const caughtUp = await catchUp(openDatabase(sql), nats, {
         restoredTo: new Date(since),

@@ -1,9 +1,7 @@
 import type { Command } from 'commander';
 import { reproject } from '../../operations/reproject/reproject.ts';
-import { openPostgres } from '../../store/db/connect.ts';
 import { openDatabase } from '../../store/db/database.ts';
-import { parseId } from '../arguments.ts';
-import { requireDatabaseUrl, requireSpace } from '../database.ts';
+import { openLongPool, requireSpace } from '../database.ts';
 import { type Host, printJson, printMessage } from '../host.ts';
 import { eraseTimeoutMs } from '../limits.ts';
 
@@ -16,14 +14,9 @@ export function addReprojectCommand(program: Command, host: Host): void {
     )
     .option('--space <id>', 'only this space')
     .action(async (options: { space?: string }) => {
-      const spaceId = options.space === undefined ? undefined : parseId('space', options.space);
-      await using sql = openPostgres(requireDatabaseUrl(host), {
-        applicationName: 'weir-cli-reproject',
-        connectionsMax: 1,
-        statementTimeoutMs: eraseTimeoutMs,
-      });
+      await using sql = openLongPool(host, { name: 'reproject', statementTimeoutMs: eraseTimeoutMs });
       const database = openDatabase(sql);
-      if (spaceId !== undefined) await requireSpace(database, spaceId);
+      const spaceId = options.space === undefined ? undefined : await requireSpace(database, options.space);
       const result = await reproject(database, {
         spaceId,
         report: ({ segments }) => printMessage(host, `${segments.toLocaleString('en')} segments recomputed`),

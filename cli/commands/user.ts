@@ -37,8 +37,7 @@ export function addUserCommands(program: Command, host: Host): void {
     .action((options: { email: string; space: string; role: Role | 'none' }) =>
       withDatabase(host, async (database) => {
         const { email, role } = options;
-        const spaceId = parseId('space', options.space);
-        await requireSpace(database, spaceId);
+        const spaceId = await requireSpace(database, options.space);
         const userId = await requireUser(database, email);
         if (role !== 'none') await warnUnlessVerified(host, database, { userId, email });
         if (role === 'none') await removeRole(database, spaceId, userId);
