@@ -10,7 +10,7 @@ import { registerProcessMetrics } from './metrics/process-metrics.ts';
 import { openServicePort, type Probes } from './metrics/service-port.ts';
 import { SpaceShares } from './metrics/space-metrics.ts';
 import { logSummaries } from './metrics/summary.ts';
-import { fingerprintOf, type ServiceReport } from './queue/roll-call.ts';
+import { fingerprintOf, type ServiceReport } from './queue/service-discovery.ts';
 import type { FindUnready } from './readiness.ts';
 import { drainTimeoutMs } from './service-limits.ts';
 import { messageOf } from './thrown.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { catchUp } from '../../operations/restore/catch-up.ts';
-import { callRoll } from '../../platform/queue/roll-call.ts';
+import { discoverServices } from '../../platform/queue/service-discovery.ts';
 import { openDatabase } from '../../store/db/database.ts';
 import { requireSchema } from '../../store/migrate/schema-range.ts';
 import { parsePastTime } from '../arguments.ts';
@@ -21,7 +21,7 @@ export function addReplayCommand(program: Command, host: Host): void {
     )
     .action(async ({ since }: { since: number }) => {
       await using nats = await connectNats(host, 'replay');
-      const running = (await callRoll(nats)).filter(({ service }) => service !== 'ingest');
+      const running = (await discoverServices(nats)).filter(({ service }) => service !== 'ingest');
       if (running.length > 0)
         throw new CommandError(
           `Stop ${running.map(({ service, host: machine, pid }) => `${service} (${machine}, pid ${pid})`).join(', ')} first: a revoked key would be shown as valid, and events be stored twice over. Ingest may run.`,

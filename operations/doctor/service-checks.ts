@@ -1,6 +1,10 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { certificateWarningDays } from '../../platform/http/limits.ts';
-import { callRoll, fingerprintOf, type ServiceReport } from '../../platform/queue/roll-call.ts';
+import {
+  discoverServices,
+  fingerprintOf,
+  type ServiceReport,
+} from '../../platform/queue/service-discovery.ts';
 import { dayMs } from '../../platform/time.ts';
 import { version } from '../../platform/version.ts';
 import { clockDifferenceMsMax } from '../../store/db/limits.ts';
@@ -15,7 +19,7 @@ export async function checkServices(
   connection: NatsConnection,
   pepper: string | undefined,
 ): Promise<Finding[]> {
-  return judgeServices(await callRoll(connection), pepper, Date.now());
+  return judgeServices(await discoverServices(connection), pepper, Date.now());
 }
 
 export function judgeServices(

@@ -3,7 +3,7 @@ import { requiredOf } from '../../platform/config/variables.ts';
 import { type Config, requireConfig } from '../../platform/config.ts';
 import { createAnswerAfterBody } from '../../platform/http/unread-body.ts';
 import type { Logger } from '../../platform/log.ts';
-import { answerRollCall } from '../../platform/queue/roll-call.ts';
+import { answerDiscovery } from '../../platform/queue/service-discovery.ts';
 import type { FindUnready } from '../../platform/readiness.ts';
 import { createReadiness } from '../../platform/readiness.ts';
 import type { ServiceContext, Started } from '../../platform/service.ts';
@@ -50,7 +50,7 @@ export async function startIngest(context: ServiceContext): Promise<Started & { 
   const clock = resources.use(await openCheckedClock(database, log));
   const queue = await openQueue(config, { log, resources });
   const queueStreams = queue.streams.map(({ name }) => name);
-  answerRollCall(queue.nats, () => ({ ...report(), queueStreams }));
+  answerDiscovery(queue.nats, () => ({ ...report(), queueStreams }));
   const ownSpans = await openOwnSpans('ingest', config);
   if (ownSpans !== undefined) resources.use(ownSpans);
   const processes = config.INGEST_PROCESSES ?? 1;

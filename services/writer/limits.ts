@@ -134,8 +134,8 @@ export const storedNoticeMs = 10;
  * Interval between two looks at a stream with a replay window. What arrives meanwhile must fit into the half
  * of its bytes that the window leaves free, so a small stream is looked at more often.
  */
-export const windowLookMsMax = 1_000;
-export const windowLookMsMin = 50;
+export const windowPollMsMax = 1_000;
+export const windowPollMsMin = 50;
 
 /** No disk of a queue has been seen to take more: a message is synced before it is acknowledged. */
 export const queueBytesPerSecondMax = 200 * 1024 ** 2;

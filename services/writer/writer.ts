@@ -7,7 +7,7 @@ import type { Logger } from '../../platform/log.ts';
 import { retryUntilAvailable } from '../../platform/queue/availability.ts';
 import { connectQueue } from '../../platform/queue/connect.ts';
 import { requireWritable } from '../../platform/queue/nats-health.ts';
-import { answerRollCall } from '../../platform/queue/roll-call.ts';
+import { answerDiscovery } from '../../platform/queue/service-discovery.ts';
 import { allowMoreWaiting, ensureReadableStreams } from '../../platform/queue/stream.ts';
 import { createReadiness } from '../../platform/readiness.ts';
 import type { ServiceContext, Started } from '../../platform/service.ts';
@@ -72,7 +72,7 @@ export async function startWriter(context: ServiceContext): Promise<Started> {
     await untilDurable(database, (error) => log.warn({ err: error }, 'waiting for Postgres'));
   await requireSchemaOnStart(sql, log);
   await ensureReadableStreams(nats, config);
-  answerRollCall(nats, report);
+  answerDiscovery(nats, report);
   startBackgroundWork({ database, nats, config, log, resources });
   const notices = resources.use(openStoredNotices(nats));
   const onStored: StoreListeners['onStored'] = (parts) => {

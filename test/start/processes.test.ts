@@ -14,7 +14,7 @@ import { createWeirDirectory, type LaunchedWeir } from '../../harness/system/wei
 import { type Connection, readSecrets } from '../../launcher/local-system.ts';
 import { readProcess } from '../../launcher/process/process-identity.ts';
 import { connectQueue } from '../../platform/queue/connect.ts';
-import { callRoll, type ServiceReport } from '../../platform/queue/roll-call.ts';
+import { discoverServices, type ServiceReport } from '../../platform/queue/service-discovery.ts';
 import { openPostgres, type Sql } from '../../store/db/connect.ts';
 import { runWeir } from '../support/cli/command-line.ts';
 import { until } from '../support/wait.ts';
@@ -88,7 +88,7 @@ async function readMetric(report: ServiceReport, metric: RegExp): Promise<number
 
 const acceptedRequests = /^weir_ingest_requests_total\{.*outcome="accepted"/;
 const reportsOf = async (service: string) =>
-  (await callRoll(nats)).filter((report) => report.service === service);
+  (await discoverServices(nats)).filter((report) => report.service === service);
 
 test('two ingests share one port, and kill -9 of processes under load loses no event and stores none twice', {
   timeout,

@@ -1,7 +1,7 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import type { Config } from '../../../platform/config.ts';
 import { connectQueue } from '../../../platform/queue/connect.ts';
-import { callRoll, type ServiceReport } from '../../../platform/queue/roll-call.ts';
+import { discoverServices, type ServiceReport } from '../../../platform/queue/service-discovery.ts';
 import { messageOf } from '../../../platform/thrown.ts';
 import { openQueueFigures, type QueueFigures } from '../../../store/queue-state/queue-figures.ts';
 
@@ -34,7 +34,7 @@ export async function readQueueState(config: Pick<Config, 'NATS_URL'>): Promise<
   );
   try {
     const readStreams = openQueueFigures(await jetstreamManager(connection, { checkAPI: false }));
-    const [streams, services] = await Promise.all([readStreams(), callRoll(connection)]);
+    const [streams, services] = await Promise.all([readStreams(), discoverServices(connection)]);
     return { streams, services };
   } catch (error) {
     throw new QueueAwayError(`nats-server answers, but the queue cannot be read: ${messageOf(error)}`, {

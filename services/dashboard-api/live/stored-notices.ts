@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from '../../../platform/log.ts';
 import { connectQueue } from '../../../platform/queue/connect.ts';
-import { answerRollCall, type ServiceReport } from '../../../platform/queue/roll-call.ts';
+import { answerDiscovery, type ServiceReport } from '../../../platform/queue/service-discovery.ts';
 import { onStoredNotice } from '../../../platform/queue/stored-notice.ts';
 import { noticeConnectMs } from './limits.ts';
 
 /**
- * Subscribes to the writers' notifications of stored events, and answers roll calls. Notifications are optional: without nats-server, live streams poll twice a second.
+ * Subscribes to the writers' notifications of stored events, and answers service discovery. Notifications are optional: without nats-server, live streams poll twice a second.
  * So the connection is made in the background, with retries until it succeeds; afterwards it reconnects by itself.
  */
 export function followStoredNotices(
@@ -30,7 +30,7 @@ export function followStoredNotices(
       try {
         const connection = await connectQueue(natsUrl, 'weir-dashboard-api');
         onStoredNotice(connection, wake);
-        answerRollCall(connection, report);
+        answerDiscovery(connection, report);
         onConnect(connection);
         return connection;
       } catch (error) {

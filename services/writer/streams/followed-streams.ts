@@ -13,8 +13,8 @@ import { streamLookMs, unusedLookMs } from '../limits.ts';
 import { registerStream } from '../metrics.ts';
 import { withSpan } from '../store-span.ts';
 import { clearUndeletedMessages } from '../undeleted-messages.ts';
+import { keepWindow } from './purge-loop.ts';
 import { removeUnusedStreams } from './unused-streams.ts';
-import { keepWindow } from './window-janitor.ts';
 
 export interface FollowDependencies {
   connection: NatsConnection;

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { parseConfig } from '../../../platform/config.ts';
 import { openLog } from '../../../platform/log.ts';
 import { connectQueue } from '../../../platform/queue/connect.ts';
-import { answerRollCall, type ServiceReport } from '../../../platform/queue/roll-call.ts';
+import { answerDiscovery, type ServiceReport } from '../../../platform/queue/service-discovery.ts';
 import { consumerName, firstStream, firstWorkQueue } from '../../../platform/queue/settings.ts';
 import { ensureStreams, findStreams } from '../../../platform/queue/stream.ts';
 import { startNats } from '../../../test/support/test-servers.ts';
@@ -32,13 +32,13 @@ test('a kind of streams is removed when it is empty, nothing was published to it
     metricsUrl: '',
     queueStreams: [firstStream.name],
   };
-  answerRollCall(connection, () => ({ ...report, service: 'writer' }));
+  answerDiscovery(connection, () => ({ ...report, service: 'writer' }));
   // Without an ingest it is not known which ones are used.
   expect(await sizesAfter(0)).toEqual(both);
-  answerRollCall(connection, () => report);
+  answerDiscovery(connection, () => report);
   const older = await connectQueue(nats.url, 'test');
   // An ingest of 0.1 publishes to the work queue and does not say so.
-  answerRollCall(older, () => ({ ...report, pid: 2, queueStreams: undefined }));
+  answerDiscovery(older, () => ({ ...report, pid: 2, queueStreams: undefined }));
   expect(await sizesAfter(0)).toEqual(both);
   await older.close();
   expect(await sizesAfter(60_000)).toEqual(both);

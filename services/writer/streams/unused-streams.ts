@@ -1,7 +1,7 @@
 import type { JetStreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from '../../../platform/log.ts';
-import { callRoll } from '../../../platform/queue/roll-call.ts';
+import { discoverServices } from '../../../platform/queue/service-discovery.ts';
 import { firstWorkQueue } from '../../../platform/queue/settings.ts';
 import { checkStreams, type QueueConfig } from '../../../platform/queue/stream.ts';
 import { readStreamStates, type StreamState } from '../../../store/queue-state/stream-state.ts';
@@ -27,7 +27,7 @@ export async function removeUnusedStreams(
 ): Promise<void> {
   const states = await readStreamStates(manager);
   if (new Set(states.map(({ stream }) => stream.keepsStored)).size < 2) return;
-  const ingests = (await callRoll(connection)).filter(({ service }) => service === 'ingest');
+  const ingests = (await discoverServices(connection)).filter(({ service }) => service === 'ingest');
   // Ingests of 0.1 do not say it.
   const published = new Set(ingests.flatMap(({ queueStreams }) => queueStreams ?? [firstWorkQueue.name]));
   for (const keepsStored of [false, true]) {

@@ -2,8 +2,8 @@ import type { StreamState } from '../../../store/queue-state/stream-state.ts';
 import {
   queueBytesPerSecondMax,
   windowBytesShare,
-  windowLookMsMax,
-  windowLookMsMin,
+  windowPollMsMax,
+  windowPollMsMin,
   windowPurgeShare,
 } from '../limits.ts';
 
@@ -41,7 +41,7 @@ export function findRemoval(
 }
 
 /** The time in which nothing can fill the half of the stream that the window leaves free. */
-export function lookAfterMs({ bytesMax }: StreamState): number {
+export function pollAfterMs({ bytesMax }: StreamState): number {
   const fillMs = (1_000 * bytesMax * (1 - windowBytesShare)) / queueBytesPerSecondMax;
-  return Math.min(windowLookMsMax, Math.max(windowLookMsMin, fillMs));
+  return Math.min(windowPollMsMax, Math.max(windowPollMsMin, fillMs));
 }

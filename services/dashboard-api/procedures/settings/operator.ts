@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Finding } from '../../../../operations/doctor/finding.ts';
 import type { StorageSizes } from '../../../../operations/storage/storage-sizes.ts';
-import type { ServiceReport } from '../../../../platform/queue/roll-call.ts';
+import type { ServiceReport } from '../../../../platform/queue/service-discovery.ts';
 import { version } from '../../../../platform/version.ts';
 import { schemaVersion } from '../../../../store/db/schema/version.ts';
 import type { QueueFigures } from '../../../../store/queue-state/queue-figures.ts';

@@ -8,9 +8,9 @@ import { recordStoredPosition } from '../../../store/queue-state/stored-position
 import { readStreamState, type StreamState } from '../../../store/queue-state/stream-state.ts';
 import type { WindowLimits } from '../../../store/queue-state/window-limits.ts';
 import type { Delivered } from '../delivered.ts';
-import { storedPositionMs, windowLookMsMax } from '../limits.ts';
+import { storedPositionMs, windowPollMsMax } from '../limits.ts';
 import { WindowMarks } from './window-marks.ts';
-import { findRemoval, lookAfterMs } from './window-purge.ts';
+import { findRemoval, pollAfterMs } from './window-purge.ts';
 
 export interface WindowDependencies {
   manager: JetStreamManager;
@@ -34,19 +34,19 @@ export interface KeptWindow extends AsyncDisposable {
  */
 export function keepWindow(dependencies: WindowDependencies): KeptWindow {
   const { stream, log } = dependencies;
-  const janitor = new Janitor(dependencies);
+  const purger = new Purger(dependencies);
   const failure = `the replay window of ${stream.name} was not purged; trying again`;
   const loop = startLoop(
-    { run: () => janitor.look(), intervalMs: (pauseMs) => pauseMs, retryMs: windowLookMsMax, failure },
+    { run: () => purger.poll(), intervalMs: (pauseMs) => pauseMs, retryMs: windowPollMsMax, failure },
     log,
   );
   return {
-    watch: (message) => ({ ...message, ack: () => janitor.acknowledge(message) }),
+    watch: (message) => ({ ...message, ack: () => purger.acknowledge(message) }),
     [Symbol.asyncDispose]: () => loop[Symbol.asyncDispose](),
   };
 }
 
-class Janitor {
+class Purger {
   readonly #dependencies: WindowDependencies;
   #marks: WindowMarks | undefined;
   #isCrowded = false;
@@ -59,11 +59,11 @@ class Janitor {
     this.#dependencies = dependencies;
   }
 
-  /** Purges what is out of the window. @returns the time until the next look. */
-  async look(): Promise<number> {
+  /** Purges what is out of the window. @returns the time until the next poll. */
+  async poll(): Promise<number> {
     const { manager, stream, limits, log } = this.#dependencies;
     const state = await readStreamState(manager, stream);
-    if (state === undefined) return windowLookMsMax;
+    if (state === undefined) return windowPollMsMax;
     // A replay that was interrupted has deleted it. It then begins at the first message that is kept.
     if (!state.hasConsumer) await findOrAddConsumer(manager, stream);
     await this.#keepPosition(state);
@@ -71,10 +71,10 @@ class Janitor {
       limits.windowMs === 0 ? state.storedUpTo : await this.#findExpired(state, performance.now());
     const { firstKept, isCrowded } = findRemoval(state, { expiredUpTo, bytesMax: limits.bytesMax });
     this.#isCrowded = isCrowded;
-    if (firstKept <= state.firstSequence) return lookAfterMs(state);
+    if (firstKept <= state.firstSequence) return pollAfterMs(state);
     const { purged } = await manager.streams.purge(stream.name, { seq: firstKept });
     log.debug({ stream: stream.name, firstKept, purged }, 'stored messages purged from the queue');
-    return lookAfterMs(state);
+    return pollAfterMs(state);
   }
 
   acknowledge(message: Delivered): void {

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { errors, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import type { BusiestSpace } from '../metrics/space-metrics.ts';
-import { rollCallMs } from './limits.ts';
+import { discoveryMs } from './limits.ts';
 
 /** A core NATS subject: running services answer requests on it, for `weir doctor`. */
 const subject = 'weir.services';
@@ -29,8 +29,8 @@ export interface ServiceReport {
   readonly metricsUrl: string;
 }
 
-/** Answers roll calls for as long as the connection is open. */
-export function answerRollCall(connection: NatsConnection, report: () => ServiceReport): void {
+/** Answers service discovery for as long as the connection is open. */
+export function answerDiscovery(connection: NatsConnection, report: () => ServiceReport): void {
   connection.subscribe(subject, {
     callback: (error: Error | null, message: Msg) => {
       if (error === null) message.respond(JSON.stringify(report()));
@@ -38,11 +38,11 @@ export function answerRollCall(connection: NatsConnection, report: () => Service
   });
 }
 
-/** The services that answer within `rollCallMs`. */
-export async function callRoll(connection: NatsConnection): Promise<ServiceReport[]> {
+/** The services that answer within `discoveryMs`. */
+export async function discoverServices(connection: NatsConnection): Promise<ServiceReport[]> {
   const reports: ServiceReport[] = [];
   try {
-    const answers = await connection.requestMany(subject, '', { strategy: 'timer', maxWait: rollCallMs });
+    const answers = await connection.requestMany(subject, '', { strategy: 'timer', maxWait: discoveryMs });
     for await (const answer of answers)
       if (answer.data.length > 0) reports.push(answer.json<ServiceReport>());
   } catch (error) {
