@@ -1,11 +1,14 @@
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, join, relative } from 'node:path';
 import { findStalePackage } from './freshness.mjs';
 import { acquireInstallLock } from './install-lock.mjs';
 import { isNodeNewEnough, nodePackage } from './own-node.mjs';
 
 /** @typedef {Record<string, string | undefined>} Environment */
+
+/** npm prints nothing while it installs, unless it has a terminal of its own. */
+const progressMs = 10_000;
 
 /** A failure that the user can fix: shown without a stack trace. */
 export class InstallError extends Error {
@@ -64,16 +67,37 @@ export async function ensureInstalled(root, env, options) {
  */
 async function install(root, node, env, options) {
   if (findStalePackage(root, options) !== undefined) {
-    process.stderr.write('weir: installing the dependencies (once; some 1.1 GB, a minute or two) …\n');
+    process.stderr.write('weir: installing the dependencies (once; 1 GB, a minute or two) …\n');
     // The build of the pages needs development dependencies: install them even with NODE_ENV=production.
     const all = ['--include=dev', '--include=optional', ...(options.packages ? [] : ['--workspaces=false'])];
-    await run(['npm', 'ci', ...all, '--no-audit', '--no-fund'], root, env);
+    const startedAt = performance.now();
+    const progress = setInterval(() => {
+      const seconds = Math.round((performance.now() - startedAt) / 1_000);
+      process.stderr.write(
+        `weir: … ${countPackages(join(root, 'node_modules'))} packages after ${seconds} s\n`,
+      );
+    }, progressMs);
+    await run(['npm', 'ci', ...all, '--no-audit', '--no-fund'], root, env).finally(() =>
+      clearInterval(progress),
+    );
   }
   if (!existsSync(node)) {
     throw new InstallError(
       `npm did not install Node 26 (${relative(root, node)}), which Weir runs on. Let npm install optional packages, and start again.`,
     );
   }
+}
+
+/**
+ * @param {string} directory a node_modules
+ * @returns {number} packages that are there so far
+ */
+function countPackages(directory) {
+  if (!existsSync(directory)) return 0;
+  const names = readdirSync(directory).filter((name) => !name.startsWith('.'));
+  const scoped = (/** @type {string} */ name) =>
+    name.startsWith('@') ? countPackages(join(directory, name)) : 1;
+  return names.reduce((sum, name) => sum + scoped(name), 0);
 }
 
 /**
