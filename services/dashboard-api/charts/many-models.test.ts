@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => dashboard[Symbol.asyncDispose]());
 
 const minutes = 1_440;
-const models = 120;
+const models = 75;
 const from = Date.UTC(2026, 3, 1);
 
 /** Adds statistics of models in each minute of a day, which Postgres has not analyzed: the first models have the most events. */
