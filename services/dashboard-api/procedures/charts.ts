@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { asStored } from '../../../event/text.ts';
+import { usagePartNames } from '../../../event/usage/usage-parts.ts';
 import { CostSum } from '../../../store/prices/cost-sum.ts';
 import { readDelays } from '../../../store/store-delays/read-delays.ts';
 import { chart, readChart } from '../charts/chart.ts';
@@ -94,6 +95,13 @@ export const charts = router({
         outputTokens: tokens,
         cacheReadTokens: tokens,
         cacheWriteTokens: tokens,
+        /** As in a listed event. */
+        priceClass: z.string().max(100).nullish(),
+        usageParts: z.partialRecord(z.enum(usagePartNames), z.int().min(0)).nullish(),
+        reportedCost: z
+          .string()
+          .regex(/^\d{1,12}(\.\d{1,12})?$/)
+          .nullish(),
       }),
     )
     .output(cost)

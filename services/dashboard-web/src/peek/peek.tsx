@@ -83,7 +83,7 @@ function EventSummary({ event }: { event: WholeEvent }) {
       {parts.llm !== undefined && (
         <div>
           <TokenBar usage={parts.llm.usage} />
-          <CallCost event={event} usage={parts.llm.usage} />
+          <CallCost event={event} />
         </div>
       )}
       <Conversation event={event} parts={parts} />

@@ -178,7 +178,7 @@ function FieldsPanel({ event, parts }: { event: WholeEvent; parts: EventText }) 
         <div className="mb-5">
           <h2 className="label mb-2">Tokens</h2>
           <TokenBar usage={parts.llm.usage} />
-          <CallCost event={event} usage={parts.llm.usage} />
+          <CallCost event={event} />
         </div>
       )}
       <h2 className="label mb-2">Fields</h2>
