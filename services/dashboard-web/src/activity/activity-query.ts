@@ -1,6 +1,6 @@
 import type { Input } from '../api/paths.ts';
 
-export type ActivityFilter = Pick<NonNullable<Input<'users.list'>>, 'search' | 'model' | 'comparisons'>;
+export type ActivityFilter = Pick<Extract<Input<'users.list'>, object>, 'search' | 'model' | 'comparisons'>;
 
 const token = /(events|errors|tokens|cost|model):(?:"([^"]*)"|(\S+))|\S+/g;
 const comparison = /^(>=?|<=?)\$?(\d+(?:\.\d+)?)([km]?)$/i;

@@ -10,6 +10,7 @@ const price = (validFrom: string, spaceId: string | null): Price => ({
   output: '2',
   cacheRead: null,
   cacheWrite: null,
+  rates: {},
 });
 
 test('the newest price of the space holds, and without one the newest of the operator', () => {
