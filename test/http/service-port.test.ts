@@ -66,7 +66,10 @@ test('the metrics count requests, events and statements, without a label for eac
   expect(writer.get('weir_writer_lanes_busy')).toBe(0);
   expect(writer.has('weir_queue_pending_messages{stream="WEIR_LOG"}')).toBe(true);
   for (const metrics of [ingest, writer]) {
-    expect([...metrics.keys()].join('\n')).not.toContain(tenant.spaceId);
+    // One sample may name a space: that of the one which takes most.
+    const others = [...metrics.keys()].filter((key) => !key.startsWith('weir_busiest_space_ratio{'));
+    expect(others.join('\n')).not.toContain(tenant.spaceId);
+    expect(metrics.size - others.length).toBeLessThanOrEqual(1);
     expect(metrics.size).toBeLessThan(2_000);
     expect([...metrics.keys()].filter((key) => key.startsWith('weir_build_info'))).toHaveLength(1);
     expect(metrics.get('process_resident_memory_bytes')).toBeGreaterThan(2 ** 24);

@@ -168,7 +168,7 @@ describe.each(protocols)('%s', (protocol) => {
       .replace(/grpc.*/, '$&+json');
     const sendJson = (text: string) =>
       send(protocol, Buffer.from(text), { headers: { 'content-type': asJson } });
-    for (const text of ['', 'x', '{"events":[', '\uFEFF{}', '{}{}']) {
+    for (const text of ['', 'x', '{"events":[', '\uFEFF\uFEFF{}', '{}{}']) {
       expectRefused(await sendJson(text), 'invalid_request_body');
     }
     const wrong = [

@@ -5,10 +5,10 @@ import type { FindUnready } from '../../../platform/readiness.ts';
 import { StatusMonitor } from './status-monitor.ts';
 
 /**
- * Most Health.Watch streams at a time, since they need no API key. Each costs some 10 KB. gRPC clients with health checks
- * open one for each connection.
+ * Most Health.Watch streams at a time, since they need no API key: half of what all clients without a valid key may occupy,
+ * so that Check still answers. Each costs some 10 KB. gRPC clients with health checks open one for each connection.
  */
-export const healthWatchersMax = 1_000;
+export const healthWatchersMax = 500;
 
 interface HealthRequest {
   service: string;
