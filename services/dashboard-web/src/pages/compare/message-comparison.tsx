@@ -49,11 +49,17 @@ export function MessageComparison({ before, after }: { before: ShownMessage[]; a
 }
 
 function Row({ row, before, after }: { row: MessageRow; before: ShownMessage[]; after: ShownMessage[] }) {
-  if (row.kind === 'same') return <Unchanged messages={after.slice(row.after, row.after + row.count)} />;
-  const message = row.kind === 'removed' ? before[row.before] : after[row.after];
+  if (row.kind === 'same')
+    return <Unchanged messages={after.slice(row.after, row.after + row.count)} first={row.after} />;
+  const place = row.kind === 'removed' ? row.before : row.after;
+  const message = (row.kind === 'removed' ? before : after)[place];
   if (message === undefined) return null;
   return (
-    <OneMessage message={message} badge={<Badge tone={tones[row.kind]}>{row.kind}</Badge>}>
+    <OneMessage
+      message={message}
+      name={`${row.kind}, ${place + 1}`}
+      badge={<Badge tone={tones[row.kind]}>{row.kind}</Badge>}
+    >
       {row.kind === 'changed' ? (
         <Words words={row.words} />
       ) : (
@@ -67,22 +73,35 @@ const tones = { changed: 'warn', removed: 'bad', added: 'good' } as const;
 
 function OneMessage({
   message,
+  name,
   badge,
   children,
 }: {
   message: ShownMessage;
+  /** Tells screen readers this message from others of its role. */
+  name: string;
   badge?: ReactNode;
   children: ReactNode;
 }) {
   const { title, icon, tone } = roleLooks[message.role];
   return (
-    <Turn icon={icon} title={title} tone={tone} aside={badge}>
+    <Turn
+      icon={icon}
+      title={
+        <>
+          {title}
+          <span className="sr-only"> ({name})</span>
+        </>
+      }
+      tone={tone}
+      aside={badge}
+    >
       {children}
     </Turn>
   );
 }
 
-function Unchanged({ messages }: { messages: readonly ShownMessage[] }) {
+function Unchanged({ messages, first }: { messages: readonly ShownMessage[]; first: number }) {
   const [isOpen, setOpen] = useState(false);
   return (
     <div className="flex flex-col gap-2.5">
@@ -98,7 +117,7 @@ function Unchanged({ messages }: { messages: readonly ShownMessage[] }) {
       {isOpen &&
         messages.map((message, place) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: messages never move.
-          <OneMessage key={place} message={message}>
+          <OneMessage key={place} message={message} name={`unchanged, ${first + place + 1}`}>
             <MessageParts parts={message.parts} place="event" />
           </OneMessage>
         ))}
