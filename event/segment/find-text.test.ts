@@ -53,6 +53,8 @@ test.each([
   ['<b>', '{"events":[{"a":"\\u003cB\\u003e"}]}', [0]],
   // An escape is one character: its last letter is no beginning of a word.
   ['nothing', '{"events":[{"a":"\\nothing"},{"a":"\\n\\nNothing"},{"a":"\\\\nothing"}]}', [1, 2]],
+  // Nor are its digits text.
+  ['43', '{"events":[{"a":"\\u043f"},{"a":"\\\\u043f"},{"a":"\\u043f43"}]}', [1, 2]],
   ['п', '{"events":[{"a":"\\\\u043f"},{"a":"\\\\\\u041f"}]}', [1]],
   ['"', '{"events":[{"a":"b\\\\"},{"a":"b\\""}]}', [1]],
   ['a.c', '{"events":[{"a":"abc"},{"a":"A.C"}]}', [1]],

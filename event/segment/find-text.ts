@@ -63,8 +63,20 @@ function holds(json: string, wanted: WantedText): boolean {
   return false;
 }
 
-/** Whether a character belongs to an escape that begins before it: the `n` of `\n`, the second backslash of `\\`. */
+/** Whether a character belongs to an escape that begins before it: the `n` of `\n`, the second backslash of `\\`, a digit of `\u00e9`. */
 function isInsideEscape(json: string, at: number): boolean {
+  for (let start = at - 1; start > at - unicodeEscapeChars && start >= 0; start--) {
+    if (json[start] === '\\' && !isEscaped(json, start))
+      return start + (json[start + 1] === 'u' ? unicodeEscapeChars : 2) > at;
+  }
+  return false;
+}
+
+/** `\uXXXX` */
+const unicodeEscapeChars = 6;
+
+/** Whether the character is the second one of an escape. */
+function isEscaped(json: string, at: number): boolean {
   let start = at;
   while (json[start - 1] === '\\') start -= 1;
   return (at - start) % 2 === 1;
