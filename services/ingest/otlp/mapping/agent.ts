@@ -1,5 +1,5 @@
+import { parseEmbeddedJson } from '../../../../event/json/embedded-json.ts';
 import { type Attributes, textOf } from '../spans/attributes.ts';
-import { parseEmbeddedJson } from '../spans/exact-json.ts';
 import type { Span } from '../spans/span.ts';
 import { isJsonObject } from './messages/messages.ts';
 import type { Role } from './role.ts';

@@ -1,7 +1,7 @@
+import { parseEmbeddedJson } from '../../../../event/json/embedded-json.ts';
 import { digitsOf } from '../../../../event/json/exact-json.ts';
 import type { Json } from '../../read/protobuf-struct.ts';
 import { type Attributes, attributesToJson } from '../spans/attributes.ts';
-import { parseEmbeddedJson } from '../spans/exact-json.ts';
 import { groupNumbered, readList } from './indexed.ts';
 import { isJsonObject } from './messages/messages.ts';
 import { type Convention, conventions, type Row } from './table.ts';

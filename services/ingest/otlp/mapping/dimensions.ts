@@ -1,6 +1,6 @@
+import { parseEmbeddedJson } from '../../../../event/json/embedded-json.ts';
+import { setMember } from '../../../../event/json/json-value.ts';
 import type { Json } from '../../read/protobuf-struct.ts';
-import { setMember } from '../spans/attributes.ts';
-import { parseEmbeddedJson } from '../spans/exact-json.ts';
 import { type AttributeReader, unquoted } from './attribute-reader.ts';
 import type { JsonObject } from './json-object.ts';
 import { isJsonObject } from './messages/messages.ts';

@@ -1,5 +1,6 @@
+import { setMember } from '../../../../event/json/json-value.ts';
 import type { Json } from '../../read/protobuf-struct.ts';
-import { type Attributes, setMember } from '../spans/attributes.ts';
+import type { Attributes } from '../spans/attributes.ts';
 
 /** A list that was read from numbered attributes, and their names. */
 interface IndexedList {

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../../../event/json/json-value.ts';
-import { setMember } from '../spans/attributes.ts';
+import { setMember } from '../../../../event/json/json-value.ts';
 
 export type { JsonObject };
 

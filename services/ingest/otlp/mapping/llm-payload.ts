@@ -1,5 +1,5 @@
+import { parseEmbeddedJson } from '../../../../event/json/embedded-json.ts';
 import type { Json } from '../../read/protobuf-struct.ts';
-import { parseEmbeddedJson } from '../spans/exact-json.ts';
 import { type AttributeReader, type Found, unquoted } from './attribute-reader.ts';
 import { compact, type JsonObject, unlessEmpty } from './json-object.ts';
 import type { EventMessages } from './messages/event-messages.ts';

@@ -1,6 +1,6 @@
+import { parseEmbeddedJson } from '../../../../event/json/embedded-json.ts';
 import type { Json } from '../../read/protobuf-struct.ts';
 import { type Attributes, textOf } from '../spans/attributes.ts';
-import { parseEmbeddedJson } from '../spans/exact-json.ts';
 import type { Span } from '../spans/span.ts';
 import { unquoted } from './attribute-reader.ts';
 import { isJsonObject } from './messages/messages.ts';

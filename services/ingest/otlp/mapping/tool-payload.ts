@@ -1,5 +1,5 @@
+import { parseEmbeddedJson } from '../../../../event/json/embedded-json.ts';
 import type { Json } from '../../read/protobuf-struct.ts';
-import { parseEmbeddedJson } from '../spans/exact-json.ts';
 import type { SpanEvent } from '../spans/span.ts';
 import type { AttributeReader } from './attribute-reader.ts';
 import { compact, type JsonObject } from './json-object.ts';

@@ -1,8 +1,8 @@
 import { exactInteger } from '../../../../event/json/exact-json.ts';
+import { setMember } from '../../../../event/json/json-value.ts';
 import type { Json } from '../../read/protobuf-struct.ts';
 import { checkEnd, readEnd, skipField, type WireReader } from '../../read/protobuf-wire.ts';
 import { attributeDepthMax } from '../limits.ts';
-import { setMember } from './attributes.ts';
 import { UnstorableError } from './span.ts';
 import { tags } from './tags.ts';
 

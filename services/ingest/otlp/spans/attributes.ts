@@ -37,5 +37,3 @@ export function attributesToJson(attributes: Attributes, without: ReadonlySet<st
   }
   return json;
 }
-
-export { setMember };

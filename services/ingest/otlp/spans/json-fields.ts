@@ -1,8 +1,9 @@
 import { digitsOf, exactInteger } from '../../../../event/json/exact-json.ts';
+import { setMember } from '../../../../event/json/json-value.ts';
 import type { Json } from '../../read/protobuf-struct.ts';
 import { attributesMax } from '../limits.ts';
 import { refuseDeeper } from './any-value.ts';
-import { type Attributes, lazyAttributes, setMember } from './attributes.ts';
+import { type Attributes, lazyAttributes } from './attributes.ts';
 import { UnstorableError } from './span.ts';
 
 /**

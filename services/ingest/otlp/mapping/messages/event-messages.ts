@@ -1,6 +1,6 @@
+import { parseEmbeddedJson } from '../../../../../event/json/embedded-json.ts';
 import type { Json } from '../../../read/protobuf-struct.ts';
 import { attributesToJson, textOf } from '../../spans/attributes.ts';
-import { parseEmbeddedJson } from '../../spans/exact-json.ts';
 import type { SpanEvent } from '../../spans/span.ts';
 import { isJsonObject } from './messages.ts';
 

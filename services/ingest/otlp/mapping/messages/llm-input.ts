@@ -1,5 +1,5 @@
+import { parseEmbeddedJson } from '../../../../../event/json/embedded-json.ts';
 import type { Json } from '../../../read/protobuf-struct.ts';
-import { parseEmbeddedJson } from '../../spans/exact-json.ts';
 import { isJsonObject, type Message, readMessage, readMessages, withoutType } from './messages.ts';
 
 /** The input of a model call. */

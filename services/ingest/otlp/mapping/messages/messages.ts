@@ -1,6 +1,6 @@
+import { parseEmbeddedJson } from '../../../../../event/json/embedded-json.ts';
 import { isJsonObject } from '../../../../../event/json/json-value.ts';
 import type { Json } from '../../../read/protobuf-struct.ts';
-import { parseEmbeddedJson } from '../../spans/exact-json.ts';
 
 /**
  * Reads messages of any convention. The conventions differ only in names:

@@ -1,5 +1,5 @@
+import { parseEmbeddedJson } from '../../../../../event/json/embedded-json.ts';
 import type { Json } from '../../../read/protobuf-struct.ts';
-import { parseEmbeddedJson } from '../../spans/exact-json.ts';
 import { isJsonObject, textIn } from './messages.ts';
 
 /** Fields of a provider's response for which some conventions have no attribute. */

@@ -1,5 +1,5 @@
+import { parseEmbeddedJson } from '../../../../../event/json/embedded-json.ts';
 import type { Json } from '../../../read/protobuf-struct.ts';
-import { parseEmbeddedJson } from '../../spans/exact-json.ts';
 import { type AttributeReader, asNumber } from '../attribute-reader.ts';
 import { isJsonObject } from '../messages/messages.ts';
 import { countsIn } from './usage-objects.ts';

@@ -1,1 +1,0 @@
-export { parseEmbeddedJson } from '../../../../event/json/embedded-json.ts';
