@@ -1,17 +1,14 @@
-import { useEffect, useRef } from 'react';
 import { ShownText } from '../text/shown-text.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { type CodeKind, readCode } from './read-code.ts';
 
 /** Code with its colours, and a button that copies it. */
 export function CodeBlock({ text }: { text: string }) {
-  const element = useRef<HTMLPreElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another text has other parts.
-  useEffect(() => colorCode(element.current), [text]);
   return (
     <div className="group/code relative">
       <pre
-        ref={element}
+        key={text}
+        ref={colorCode}
         className="whitespace-pre-wrap rounded-md border border-line bg-sunken px-3 py-2 font-mono text-xs leading-5"
       >
         <ShownText text={text} />

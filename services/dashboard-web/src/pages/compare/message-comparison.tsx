@@ -32,9 +32,8 @@ export function MessageComparison({ before, after }: { before: ShownMessage[]; a
           : `${formatCounted(changes, 'message')} ${changes === 1 ? 'differs' : 'differ'}.`}
       </p>
       <ol className="flex flex-col gap-2.5">
-        {shown.map((row, place) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: the rows of a comparison never move.
-          <li key={place}>
+        {shown.map((row) => (
+          <li key={row.kind === 'removed' ? `removed ${row.before}` : row.after}>
             <Row row={row} before={before} after={after} />
           </li>
         ))}
