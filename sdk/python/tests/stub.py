@@ -81,7 +81,9 @@ def _handler_of(stub: Stub) -> type[BaseHTTPRequestHandler]:
             body = self.rfile.read(int(self.headers["content-length"]))
             reply = stub.take(body, {name.lower(): value for name, value in self.headers.items()})
             error = {"id": "some_error", "title": "Some error", "status": reply.status, "details": reply.details}
-            text = json.dumps({"message": "Queued."} if reply.status == 202 else {"error": error}).encode()
+            # An answer of 204 has no body: what follows it would be read as the next answer of the connection.
+            body_of = {202: {"message": "Queued."}, 204: None}.get(reply.status, {"error": error})
+            text = b"" if body_of is None else json.dumps(body_of).encode()
             self.send_response(reply.status)
             for name, value in (*reply.headers, ("Content-Length", str(len(text)))):
                 self.send_header(name, value)
