@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult } from '@modelcontextprotocol/server';
 import { cutText as cutWhole, wellFormedJson } from '../../../event/text.ts';
 import { answerCharsMax } from './limits.ts';
 

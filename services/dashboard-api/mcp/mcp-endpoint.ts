@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import type { McpServer } from '@modelcontextprotocol/server';
 import { getTRPCErrorFromUnknown, TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import { wellFormedJson } from '../../../event/text.ts';
@@ -68,16 +68,27 @@ export async function answerMcp(
   }
 }
 
-/** @throws TRPCError SERVICE_UNAVAILABLE when the server has no answer in time. */
+/**
+ * Answers a request of either kind of the protocol: since 2026-07-28 each one names its revision and its client, older ones begin with
+ * `initialize`.
+ *
+ * @throws TRPCError SERVICE_UNAVAILABLE when the server has no answer in time.
+ */
 async function answerOf(server: McpServer, request: Request): Promise<Response> {
-  const { WebStandardStreamableHTTPServerTransport } = await import(
-    '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
+  const { createMcpHandler, isLegacyRequest, WebStandardStreamableHTTPServerTransport } = await import(
+    '@modelcontextprotocol/server'
   );
-  // Without sessionIdGenerator the transport has no sessions.
-  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
-  await server.connect(transport);
+  const answer = async () => {
+    // What can be listed never changes: nobody needs to wait for news.
+    const handler = createMcpHandler(() => server, { legacy: 'reject', maxSubscriptions: 0 });
+    if (!(await isLegacyRequest(request))) return handler.fetch(request);
+    // Without sessionIdGenerator the transport has no sessions.
+    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+    await server.connect(transport);
+    return transport.handleRequest(request);
+  };
   try {
-    return await withTimeout(mcpTimeoutMs, transport.handleRequest(request)).catch((late: unknown) => {
+    return await withTimeout(mcpTimeoutMs, answer()).catch((late: unknown) => {
       throw unavailable(late);
     });
   } finally {
@@ -142,12 +153,9 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
   });
 }
 
-/** The headers that the transport reads. */
-const readHeaders = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-session-id'];
-
 function toWebRequest({ headers: given }: IncomingMessage, body: Buffer): Request {
-  const kept = readHeaders.flatMap((name): [string, string][] =>
-    given[name] === undefined ? [] : [[name, String(given[name])]],
+  const kept = Object.entries(given).flatMap(([name, value]): [string, string][] =>
+    value !== undefined && readHeader.test(name) ? [[name, String(value)]] : [],
   );
   return new Request(`http://localhost${mcpPath}`, {
     method: 'POST',
@@ -155,3 +163,6 @@ function toWebRequest({ headers: given }: IncomingMessage, body: Buffer): Reques
     body: new Uint8Array(body),
   });
 }
+
+/** The headers that the server reads. */
+const readHeader = /^(accept|content-type|mcp-.*)$/;

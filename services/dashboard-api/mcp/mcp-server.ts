@@ -1,5 +1,4 @@
-import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult, McpServer } from '@modelcontextprotocol/server';
 import { getTRPCErrorFromUnknown, type TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { refusal } from '../refusal.ts';
@@ -27,7 +26,7 @@ const readOnly = {
 } as const;
 
 /** Every answer has this shape. */
-const output = { notice: z.string(), data: z.record(z.string(), z.unknown()) };
+const output = z.object({ notice: z.string(), data: z.record(z.string(), z.unknown()) });
 
 /** The resources: the addresses that answers have, and the tools that read them. */
 const resources = {
@@ -35,12 +34,6 @@ const resources = {
   traces: { read: (reads: Reads, traceId: string) => getTrace.run(reads, { traceId }), what: 'a trace' },
   threads: { read: (reads: Reads, threadId: string) => getThread.run(reads, { threadId }), what: 'a thread' },
 } as const;
-
-/** The codes of JSON-RPC for what the client did wrong; others are internal errors. */
-const resourceErrors: Partial<Record<TRPCError['code'], number>> = {
-  BAD_REQUEST: -32_602,
-  NOT_FOUND: -32_002,
-};
 
 /** @throws TRPCError BAD_REQUEST for an address such as `…/%`. */
 function decodeId(id: string): string {
@@ -61,7 +54,8 @@ export async function createMcpServer(
   reads: Reads,
   { version, onFailure }: { version: string; onFailure: (error: TRPCError, name: string) => void },
 ): Promise<McpServer> {
-  const { McpServer, ResourceTemplate } = await import('@modelcontextprotocol/sdk/server/mcp.js');
+  const { McpServer, ProtocolError, ProtocolErrorCode, ResourceNotFoundError, ResourceTemplate } =
+    await import('@modelcontextprotocol/server');
   const server = new McpServer({ name: 'weir', title: 'Weir', version }, { instructions });
   const failed = (thrown: unknown, name: string): TRPCError => {
     const error = getTRPCErrorFromUnknown(thrown);
@@ -70,7 +64,7 @@ export async function createMcpServer(
   };
   for (const { name, title, description, input, run } of tools) {
     const annotations = { title, ...readOnly };
-    const config = { title, description, inputSchema: input.shape, outputSchema: output, annotations };
+    const config = { title, description, inputSchema: input, outputSchema: output, annotations };
     server.registerTool(name, config, async (given: unknown): Promise<CallToolResult> => {
       try {
         return toAnswer(await run(reads, given));
@@ -90,9 +84,13 @@ export async function createMcpServer(
         return { contents: [{ uri: uri.href, mimeType: config.mimeType, text: markedText(data) }] };
       } catch (thrown) {
         const error = failed(thrown, kind);
-        throw Object.assign(new Error(publicMessage(error), { cause: thrown }), {
-          code: resourceErrors[error.code],
-        });
+        const text = publicMessage(error);
+        if (error.code === 'NOT_FOUND') throw new ResourceNotFoundError(uri.href, text);
+        const isAsked = error.code === 'BAD_REQUEST';
+        throw new ProtocolError(
+          isAsked ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError,
+          text,
+        );
       }
     });
   }
