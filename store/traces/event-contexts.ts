@@ -1,9 +1,10 @@
-import { and, eq, getTableColumns, inArray } from 'drizzle-orm';
+import { and, eq, getTableColumns, inArray, notExists } from 'drizzle-orm';
 import { findMember } from '../../event/json/scan.ts';
 import { hashTerm, inSpace } from '../../event/terms.ts';
 import type { Database } from '../db/database.ts';
 import { eventIds, events } from '../db/schema.ts';
 import type { EventFill, EventRow, Measure, SegmentChange, TraceChanges } from './apply-changes.ts';
+import type { CallRows } from './merge/merged-calls.ts';
 import { spanProperty } from './parent-events.ts';
 import type { StoredNode } from './read-traces.ts';
 import { contextColumns, type Inherited } from './relations.ts';
@@ -29,11 +30,14 @@ export interface FoundContexts {
 /**
  * The changes of the events whose agent, thread or user is not that of their span, or else of another span of their call. A value that
  * none of these spans names was not taken from a span, and stays.
+ *
+ * @param merged what was known of these events when calls were merged: one that was stored since then is not stored yet.
  */
 export async function findContexts(
   database: Database,
   spaceId: string,
   ofEvents: readonly Inherited[],
+  merged: CallRows,
 ): Promise<FoundContexts> {
   const rows = await readEvents(database, spaceId, ofEvents);
   const segments = new Map<string, SegmentChange>();
@@ -58,7 +62,10 @@ export async function findContexts(
     if (row.agentId !== null) measures.push({ ...measure, sign: -1 });
     measures.push({ ...measure, agentId: values.agentId, sign: 1 });
   }
-  const missing = ofEvents.filter(({ node }) => !rows.has(node.eventId ?? ''));
+  const wasMissing = (id: string) => merged.has(id) && merged.get(id) === undefined;
+  const missing = ofEvents.filter(
+    ({ node: { eventId } }) => eventId !== null && (!rows.has(eventId) || wasMissing(eventId)),
+  );
   const incomplete = await findIncomplete(
     database,
     spaceId,
@@ -98,7 +105,7 @@ async function readEvents(
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** Traces of spans whose events were never stored. Those of erased, expired and merged events are in the ledger of ids. */
+/** Traces of spans whose events were not stored. The ids of erased, expired and merged ones are in the ledger, and have no row. */
 async function findIncomplete(
   database: Database,
   spaceId: string,
@@ -106,12 +113,16 @@ async function findIncomplete(
 ): Promise<Set<string>> {
   const ids = missing.flatMap(({ eventId }) => eventId ?? []);
   if (ids.length === 0) return new Set();
-  const known = await database
+  const isStored = database
+    .select({ id: events.id })
+    .from(events)
+    .where(and(eq(events.spaceId, spaceId), eq(events.id, eventIds.id)));
+  const removed = await database
     .select({ id: eventIds.id })
     .from(eventIds)
-    .where(and(eq(eventIds.spaceId, spaceId), inArray(eventIds.id, ids)));
-  const stored = new Set(known.map(({ id }) => id));
-  return new Set(missing.flatMap(({ eventId, traceId }) => (stored.has(eventId ?? '') ? [] : traceId)));
+    .where(and(eq(eventIds.spaceId, spaceId), inArray(eventIds.id, ids), notExists(isStored)));
+  const gone = new Set(removed.map(({ id }) => id));
+  return new Set(missing.flatMap(({ eventId, traceId }) => (gone.has(eventId ?? '') ? [] : traceId)));
 }
 
 type ContextRow = Pick<typeof events.$inferSelect, (typeof contextColumns)[number] | 'attributes'>;

@@ -40,6 +40,7 @@ export async function readTraces(
   spaceId: string,
   { traceIds, nodesMax }: { traceIds: readonly string[]; nodesMax: number },
 ): Promise<ReadTrace[]> {
+  if (traceIds.length === 0) return [];
   const rows = await database
     .select({
       traceId: traces.traceId,

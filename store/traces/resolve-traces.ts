@@ -2,7 +2,7 @@ import type { Database } from '../db/database.ts';
 import { applyChanges, type NodeChange, type TraceChanges } from './apply-changes.ts';
 import { findContexts } from './event-contexts.ts';
 import { resolvedNodesMax } from './limits.ts';
-import { type MergedCalls, mergeCalls } from './merge/merged-calls.ts';
+import { type MergedCalls, mergeCalls, readCallRows } from './merge/merged-calls.ts';
 import { type ReadTrace, readTraces, type StoredNode } from './read-traces.ts';
 import { findRelations } from './relations.ts';
 import { findSharedResponses } from './shared-responses.ts';
@@ -29,21 +29,25 @@ export async function resolveTraces(
   traceIds: readonly string[],
   { mayWait = true } = {},
 ): Promise<ResolveOutcome> {
+  const own = await readTraces(database, spaceId, { traceIds, nodesMax: resolvedNodesMax });
+  if (own.length === 0) return 'resolved';
+  // After the versions: a span that is stored between the two statements changes them.
   const { partnerIds } = await findSharedResponses(database, spaceId, traceIds);
-  const ids = [...new Set([...traceIds, ...partnerIds])];
-  const read = await readTraces(database, spaceId, { traceIds: ids, nodesMax: resolvedNodesMax });
-  if (read.length === 0) return 'resolved';
+  const others = [...partnerIds.difference(new Set(traceIds))];
+  const partners = await readTraces(database, spaceId, { traceIds: others, nodesMax: resolvedNodesMax });
+  const read = [...own, ...partners];
   const resolving = new Resolving(database, spaceId, read);
   const relations = findRelations(read);
   const eventNodes = Map.groupBy(
     read.flatMap(({ nodes }) => nodes),
     ({ eventId, mergedEventId }) => eventId ?? mergedEventId,
   );
-  for await (const merged of mergeCalls(database, spaceId, relations)) {
+  const rows = await readCallRows(database, spaceId, relations);
+  for await (const merged of mergeCalls(database, spaceId, relations, rows)) {
     const nodes = changeMergedNodes(merged, eventNodes);
     if (!(await resolving.apply({ ...none, ...merged, nodes }))) return 'changed';
   }
-  const { changes, incomplete } = await findContexts(database, spaceId, relations.ofEvents);
+  const { changes, incomplete } = await findContexts(database, spaceId, relations.ofEvents, rows);
   const nodes = relations.inherited.map(({ node: { traceId, spanId }, context }) => ({
     ...{ traceId, spanId },
     ...context,

@@ -1,21 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { partOf } from '../../harness/fixtures/part.ts';
 import { toProtobuf } from '../../harness/fixtures/spans.ts';
-import { createSpanReaders } from '../../services/ingest/otlp/batch/span-readers.ts';
-import { unlimited } from '../../services/ingest/read/batch-reader.ts';
 import { createSpace } from '../../store/accounts/spaces.ts';
 import { openPostgres } from '../../store/db/connect.ts';
 import { type Database, openDatabase } from '../../store/db/database.ts';
 import { events, traces } from '../../store/db/schema.ts';
 import { mergedCallsMax, resolvedNodesMax, turnSpansMax } from '../../store/traces/limits.ts';
-import { mergeCalls } from '../../store/traces/merge/merged-calls.ts';
+import { mergeCalls, readCallRows } from '../../store/traces/merge/merged-calls.ts';
 import { readTraces } from '../../store/traces/read-traces.ts';
 import { findRelations } from '../../store/traces/relations.ts';
-import { storeNodes } from '../../store/traces/store-nodes.ts';
 import { TraceResolver } from '../../store/traces/trace-resolver.ts';
-import { storeParts } from '../../store/write/store.ts';
+import { messagesOf } from '../support/otlp/trace-messages.ts';
 import { createDatabase } from '../support/test-servers.ts';
 
 /** What a space with long traces takes of the writer that resolves them. */
@@ -30,7 +26,6 @@ beforeAll(async () => {
 afterAll(() => resources.disposeAsync());
 
 const newSpace = async () => (await createSpace(database, 'test')).id;
-const { otlp } = createSpanReaders('weir', unlimited);
 
 test('a space with many long traces delays the traces of another by one turn', async () => {
   const [busy, other] = [await newSpace(), await newSpace()];
@@ -68,23 +63,17 @@ test('calls of a long trace are merged by statements of a bounded number, and th
         },
       },
     }));
-    const { parts, nodes } = otlp(toProtobuf({ scope: { name: library }, spans }));
-    await storeParts(
-      database,
-      parts.map(({ body }) => partOf(spaceId, JSON.parse(String(body)).events)),
-    );
-    await storeNodes(
-      database,
-      spaceId,
-      nodes.map((json) => ({ json, receivedAtMs: BigInt(Date.now()) })),
-    );
+    for (const message of messagesOf(toProtobuf({ scope: { name: library }, spans })))
+      await message(database, spaceId);
   };
   await send('a', { 'gen_ai.operation.name': 'chat' });
   await send('b', { 'gen_ai.operation.name': 'chat' });
   expect(await database.$count(events, eq(events.spaceId, spaceId))).toBe(2 * calls);
   const [{ traceId: id = '' } = {}] = await database.select().from(traces).where(eq(traces.spaceId, spaceId));
   const read = await readTraces(database, spaceId, { traceIds: [id], nodesMax: resolvedNodesMax });
-  const steps = await Array.fromAsync(mergeCalls(database, spaceId, findRelations(read)));
+  const relations = findRelations(read);
+  const rows = await readCallRows(database, spaceId, relations);
+  const steps = await Array.fromAsync(mergeCalls(database, spaceId, relations, rows));
   expect(steps.map(({ groups }) => groups.length)).toEqual([mergedCallsMax, 10]);
   await new TraceResolver(database).run();
   expect(await database.$count(events, eq(events.spaceId, spaceId))).toBe(calls);

@@ -1,12 +1,7 @@
 import { asc, eq } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { toProtobufLogs } from '../../harness/fixtures/logs.ts';
-import { partOf } from '../../harness/fixtures/part.ts';
-import { toProtobuf } from '../../harness/fixtures/spans.ts';
 import { createRandom, type Random } from '../../harness/random.ts';
-import type { SpanBatch } from '../../services/ingest/otlp/batch/span-batch.ts';
-import { createSpanReaders } from '../../services/ingest/otlp/batch/span-readers.ts';
-import { unlimited } from '../../services/ingest/read/batch-reader.ts';
 import { createSpace } from '../../store/accounts/spaces.ts';
 import { readUsage } from '../../store/accounts/usage.ts';
 import { openPostgres } from '../../store/db/connect.ts';
@@ -20,12 +15,11 @@ import {
   segments,
 } from '../../store/db/schema.ts';
 import { readEventTexts } from '../../store/segments/read.ts';
-import { storeNodes } from '../../store/traces/store-nodes.ts';
 import { TraceResolver } from '../../store/traces/trace-resolver.ts';
 import { foldStatistics } from '../../store/write/statistics/deltas.ts';
-import { storeParts } from '../../store/write/store.ts';
-import type { ObservedSpan, ObservedTrace } from '../support/otlp/observed-trace.ts';
+import type { ObservedTrace } from '../support/otlp/observed-trace.ts';
 import { findMismatches } from '../support/otlp/stored-traces.ts';
+import { type Message, messagesOf, toRequest } from '../support/otlp/trace-messages.ts';
 import { observeTrace, traceKinds } from '../support/otlp/trace-observation.ts';
 import { createDatabase } from '../support/test-servers.ts';
 
@@ -39,33 +33,6 @@ beforeAll(async () => {
   database = openDatabase(resources.use(openPostgres(url, options)));
 });
 afterAll(() => resources.disposeAsync());
-
-const { otlp, otlpLogs } = createSpanReaders('weir', unlimited);
-
-/** A message of the queue: events, or spans without their events. */
-type Message = (spaceId: string) => Promise<unknown>;
-
-/** The events and the spans of a request in messages of their own, as a broker may deliver them in any order. */
-function messagesOf({ parts, nodes }: SpanBatch): Message[] {
-  return [
-    ...parts.map(({ body }): Message => {
-      const sent = JSON.parse(body.toString()).events;
-      return (spaceId) => storeParts(database, [partOf(spaceId, sent)]);
-    }),
-    ...nodes.map(
-      (json): Message =>
-        (spaceId) =>
-          storeNodes(database, spaceId, [{ json, receivedAtMs: BigInt(Date.now()) }]),
-    ),
-  ];
-}
-
-function toRequest(spans: readonly ObservedSpan[]): Buffer {
-  const byLibrary = Map.groupBy(spans, ({ library }) => library);
-  return toProtobuf(
-    ...Array.from(byLibrary, ([name, own]) => ({ scope: { name }, spans: own.map(({ span }) => span) })),
-  );
-}
 
 /** The content of a call in a log record, as official instrumentations of OpenTelemetry send it. */
 function logOf({ spans: [observed], prompt }: ObservedTrace['events'][number]): Buffer {
@@ -98,7 +65,7 @@ async function deliverAll(random: Random, spaceId: string, messages: readonly Me
     while (!isDone) await new TraceResolver(database).run(AbortSignal.timeout(random.between(1, 30)));
   };
   const storing = Array.from({ length: 3 }, async () => {
-    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) await next(spaceId);
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) await next(database, spaceId);
   });
   const resolver = resolving();
   await Promise.all(storing);
@@ -169,19 +136,16 @@ test.each([1, 2, 3, 4, 5, 6, 7, 8])(
     const requests = observed.flatMap(({ spans }) => cut(random, shuffle(random, spans)).map(toRequest));
     const logged = observed.flatMap(({ events: [first] }) => (first?.type === 'llm' ? first : []));
     const logs = logged.map(logOf);
-    const logMessages = logs.flatMap((bytes) => messagesOf(otlpLogs(bytes)));
+    const logMessages = logs.flatMap((bytes) => messagesOf(bytes, 'otlpLogs'));
     const definite = new Set(
       observed
         .filter((_, at) => definiteKinds.includes(traceKinds[at] ?? 'chain'))
         .flatMap(({ spans }) => spans.map(({ span }) => span.traceId)),
     );
-    await deliverAll(random, pieces, [
-      ...requests.flatMap((bytes) => messagesOf(otlp(bytes))),
-      ...logMessages,
-    ]);
-    for (const message of messagesOf(otlp(toRequest(observed.flatMap(({ spans }) => spans)))))
-      await message(whole);
-    for (const message of logMessages) await message(whole);
+    await deliverAll(random, pieces, [...requests.flatMap((bytes) => messagesOf(bytes)), ...logMessages]);
+    for (const message of messagesOf(toRequest(observed.flatMap(({ spans }) => spans))))
+      await message(database, whole);
+    for (const message of logMessages) await message(database, whole);
     await new TraceResolver(database).run();
     const [a, b] = [await readStored(pieces), await readStored(whole)];
     const isDefinite = ({ traceId }: { traceId: string | null }) =>

@@ -29,6 +29,9 @@ export interface CallGroup {
   readonly dropped: readonly StoredNode[];
 }
 
+/** The events of spans of one call, by their ids: undefined for one that is not stored. */
+export type CallRows = ReadonlyMap<string, EventRow | undefined>;
+
 type StoredSegment = Pick<typeof segments.$inferSelect, 'id' | 'body' | 'rawBytes' | 'eventCount'>;
 
 /** A segment with its texts, which several calls read. */
@@ -48,10 +51,9 @@ export async function* mergeCalls(
   database: Database,
   spaceId: string,
   { sums, surplus }: Pick<Relations, 'sums' | 'surplus'>,
+  rows: CallRows,
 ): AsyncGenerator<MergedCalls> {
   if (sums.length + surplus.length === 0) return;
-  const nodes = surplus.flatMap(({ node, below }) => [node, ...below]);
-  const rows = await readRows(database, spaceId, [...nodes, ...sums.map(({ call }) => call)]);
   const rowOf = (node: StoredNode | undefined) => rows.get(node?.eventId ?? '');
   // Another program may have stored any event under the id of a span.
   const isOfSpan = (node: StoredNode | undefined) => {
@@ -129,7 +131,7 @@ function divideGroups(
 /** Collects the changes of some calls. */
 class Merging {
   readonly #spaceId: string;
-  readonly #rows: ReadonlyMap<string, EventRow>;
+  readonly #rows: CallRows;
   readonly #open: ReadonlyMap<string, OpenSegment>;
   readonly #groups: CallGroup[] = [];
   readonly #edits = new Map<string, Map<number, string | undefined>>();
@@ -138,7 +140,7 @@ class Merging {
   readonly #removed: TraceChanges['removed'][number][] = [];
   readonly #measures: Measure[] = [];
 
-  constructor(spaceId: string, rows: ReadonlyMap<string, EventRow>, open: ReadonlyMap<string, OpenSegment>) {
+  constructor(spaceId: string, rows: CallRows, open: ReadonlyMap<string, OpenSegment>) {
     this.#spaceId = spaceId;
     this.#rows = rows;
     this.#open = open;
@@ -237,17 +239,20 @@ function measureOf(row: EventRow, sign: 1 | -1): Measure {
   return { ...row, sign, isByName: true };
 }
 
-async function readRows(
+export async function readCallRows(
   database: Database,
   spaceId: string,
-  nodes: readonly StoredNode[],
-): Promise<Map<string, EventRow>> {
+  { sums, surplus }: Pick<Relations, 'sums' | 'surplus'>,
+): Promise<CallRows> {
+  const nodes = [...surplus.flatMap(({ node, below }) => [node, ...below]), ...sums.map(({ call }) => call)];
   const ids = [...new Set(nodes.flatMap(({ eventId }) => eventId ?? []))];
+  if (ids.length === 0) return new Map();
   const rows = await database
     .select()
     .from(events)
     .where(and(eq(events.spaceId, spaceId), inArray(events.id, ids)));
-  return new Map(rows.map((row) => [row.id, row]));
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return new Map(ids.map((id) => [id, byId.get(id)]));
 }
 
 async function readSizes(

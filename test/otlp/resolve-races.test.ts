@@ -1,0 +1,127 @@
+import { eq } from 'drizzle-orm';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventIdOf } from '../../services/ingest/otlp/mapping/ids.ts';
+import { createSpace } from '../../store/accounts/spaces.ts';
+import { openPostgres, type Sql } from '../../store/db/connect.ts';
+import { type Database, openDatabase } from '../../store/db/database.ts';
+import { events } from '../../store/db/schema.ts';
+import { TraceResolver } from '../../store/traces/trace-resolver.ts';
+import { type Message, messagesOf, toRequest } from '../support/otlp/trace-messages.ts';
+import { createDatabase } from '../support/test-servers.ts';
+import { until } from '../support/wait.ts';
+
+/** A span or an event that is stored between two statements of a resolver: the call is one event then, too. */
+
+const resources = new AsyncDisposableStack();
+let sql: Sql;
+let database: Database;
+let blocker: Sql;
+beforeAll(async () => {
+  const { url } = resources.use(await createDatabase());
+  const options = { applicationName: 'test', statementTimeoutMs: 60_000 };
+  sql = resources.use(openPostgres(url, { ...options, connectionsMax: 4 }));
+  database = openDatabase(sql);
+  blocker = resources.use(openPostgres(url, { ...options, connectionsMax: 1 }));
+});
+afterAll(() => resources.disposeAsync());
+
+/** Calls `before` with the number of each statement, and waits for it. */
+function intercept(before: (number: number) => Promise<unknown> | undefined): Database {
+  let count = 0;
+  const unsafe = (...statement: Parameters<Sql['unsafe']>) => {
+    // It is sent when it is awaited.
+    const query = sql.unsafe(...statement);
+    count += 1;
+    const result = Promise.resolve(before(count)).then(() => query);
+    const values = () => {
+      query.values();
+      return result;
+    };
+    return Object.assign(result, { values });
+  };
+  return openDatabase(
+    new Proxy(sql, { get: (target, name) => (name === 'unsafe' ? unsafe : Reflect.get(target, name)) }),
+  );
+}
+
+const [traceId, clientTraceId] = ['1'.repeat(32), '2'.repeat(32)];
+const chat = { 'gen_ai.operation.name': 'chat' };
+const run = { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': 'planner' };
+const isKnown = { 'gen_ai.response.id': 'msg_1' };
+const spanIds = { root: 'a'.repeat(16), run: 'b'.repeat(16), call: 'c'.repeat(16), below: 'd'.repeat(16) };
+
+/** Two observations of one call: in another trace, or below. */
+const others = {
+  'of another trace': { traceId: clientTraceId, spanId: spanIds.below, attributes: { ...chat, ...isKnown } },
+  'of the same trace': { traceId, spanId: spanIds.below, parentSpanId: spanIds.call, attributes: chat },
+};
+
+describe.each(Object.entries(others))('a call with an observation %s', (_, other) => {
+  const ofRun = { traceId, spanId: spanIds.run, parentSpanId: spanIds.root, attributes: run };
+  const [runNode] = messagesOf(toRequest([{ span: ofRun, library: 'framework' }]));
+  const call = {
+    traceId,
+    spanId: spanIds.call,
+    parentSpanId: spanIds.run,
+    attributes: { ...chat, ...isKnown },
+  };
+  const own = messagesOf(toRequest([{ span: call, library: 'framework' }]));
+  const observed = messagesOf(toRequest([{ span: other, library: 'client' }]));
+  const messages = [...own, ...observed];
+  const names = ['its event', 'its span', 'the event of the other', 'the span of the other'];
+
+  /** Runs a resolver, and delivers the last message before one of its statements. @returns whether it has so many. */
+  async function resolveWith(
+    place: number,
+    earlier: readonly Message[],
+    start: (spaceId: string) => Promise<() => Promise<unknown>>,
+  ): Promise<boolean> {
+    const { id: spaceId } = await createSpace(database, 'test');
+    if (runNode === undefined) throw new Error('the run of the agent has no span');
+    const finish = await start(spaceId);
+    for (const message of [runNode, ...earlier]) await message(database, spaceId);
+    let isDelivered = false;
+    const deliver = () => {
+      isDelivered = true;
+      return finish();
+    };
+    await new TraceResolver(intercept((number) => (number === place ? deliver() : undefined))).run();
+    const wasBetween = isDelivered;
+    if (!isDelivered) await deliver();
+    await new TraceResolver(database).run();
+    const rows = await database.select().from(events).where(eq(events.spaceId, spaceId));
+    expect(
+      rows.map(({ agentId }) => agentId),
+      `before statement ${place}`,
+    ).toEqual(['planner']);
+    return wasBetween;
+  }
+
+  test.each(names.map((name, index) => [name, index] as const))('%s comes last', async (_name, index) => {
+    const earlier = messages.filter((_message, at) => at !== index);
+    const start = async (spaceId: string) => async () => messages[index]?.(database, spaceId);
+    for (let place = 1; await resolveWith(place, earlier, start); place++);
+  });
+
+  test.each([
+    [names[0], 0, call],
+    [names[2], 2, other],
+  ] as const)('%s is stored by a statement that does not see its span', async (_name, index, span) => {
+    const earlier = messages.filter((_message, at) => at !== index);
+    // The statement waits for another one that stores the same id.
+    const start = async (spaceId: string) => {
+      await blocker.unsafe('BEGIN');
+      const id = eventIdOf(span.traceId, span.spanId);
+      await blocker`INSERT INTO event_ids (space_id, id) VALUES (${spaceId}, ${id})`;
+      const stored = messages[index]?.(database, spaceId);
+      await until(
+        async () => (await sql`SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'`).length > 0,
+      );
+      return async () => {
+        await blocker.unsafe('ROLLBACK');
+        await stored;
+      };
+    };
+    for (let place = 1; await resolveWith(place, earlier, start); place++);
+  });
+});

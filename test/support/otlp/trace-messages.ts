@@ -1,0 +1,36 @@
+import { partOf } from '../../../harness/fixtures/part.ts';
+import { toProtobuf } from '../../../harness/fixtures/spans.ts';
+import { createSpanReaders } from '../../../services/ingest/otlp/batch/span-readers.ts';
+import { unlimited } from '../../../services/ingest/read/batch-reader.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { storeNodes } from '../../../store/traces/store-nodes.ts';
+import { storeParts } from '../../../store/write/store.ts';
+import type { ObservedSpan } from './observed-trace.ts';
+
+/** A message of the queue: events, or spans without their events. */
+export type Message = (database: Database, spaceId: string) => Promise<unknown>;
+
+const readers = createSpanReaders('weir', unlimited);
+
+/** The events and the spans of a request in messages of their own, as a broker may deliver them in any order. */
+export function messagesOf(body: Buffer, encoding: 'otlp' | 'otlpLogs' = 'otlp'): Message[] {
+  const { parts, nodes } = readers[encoding](body);
+  return [
+    ...parts.map(({ body: json }): Message => {
+      const sent = JSON.parse(json.toString()).events;
+      return (database, spaceId) => storeParts(database, [partOf(spaceId, sent)]);
+    }),
+    ...nodes.map(
+      (json): Message =>
+        (database, spaceId) =>
+          storeNodes(database, spaceId, [{ json, receivedAtMs: BigInt(Date.now()) }]),
+    ),
+  ];
+}
+
+export function toRequest(spans: readonly ObservedSpan[]): Buffer {
+  const byLibrary = Map.groupBy(spans, ({ library }) => library);
+  return toProtobuf(
+    ...Array.from(byLibrary, ([name, own]) => ({ scope: { name }, spans: own.map(({ span }) => span) })),
+  );
+}
