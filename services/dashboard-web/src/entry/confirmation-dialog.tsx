@@ -129,8 +129,7 @@ function PasskeyConfirmation({ onConfirmed }: { onConfirmed: () => void }) {
   return (
     <div className="flex flex-col gap-3">
       <FormFailure error={error} />
-      <Button disabled={isPending} onClick={() => mutate()}>
-        <KeyRound aria-hidden />
+      <Button icon={KeyRound} disabled={isPending} onClick={() => mutate()}>
         Confirm with a passkey
       </Button>
     </div>

@@ -20,8 +20,7 @@ export function PasskeySignIn({
   return (
     <div className="flex flex-col gap-3">
       <FormFailure error={error} />
-      <Button look={look} disabled={isPending} onClick={() => mutate()}>
-        <KeyRound aria-hidden />
+      <Button icon={KeyRound} look={look} disabled={isPending} onClick={() => mutate()}>
         Sign in with a passkey
       </Button>
     </div>

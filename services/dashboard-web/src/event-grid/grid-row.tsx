@@ -75,15 +75,14 @@ export function GridRow({
 export function MenuButton({ onMenu }: { onMenu: (anchor: Element) => void }) {
   return (
     <IconButton
+      icon={EllipsisVertical}
       label="Actions"
       aria-haspopup="menu"
       onClick={(click) => {
         click.stopPropagation();
         onMenu(click.currentTarget);
       }}
-    >
-      <EllipsisVertical aria-hidden />
-    </IconButton>
+    />
   );
 }
 

@@ -43,29 +43,34 @@ export function RowMenu({
   });
   return (
     <AnchoredMenu anchor={anchor} onClose={onClose}>
-      <MenuItem onSelect={() => onOpen(event)}>
-        <ArrowUpRight aria-hidden />
+      <MenuItem icon={ArrowUpRight} onSelect={() => onOpen(event)}>
         Open event
       </MenuItem>
       {threadId !== null && threadId !== '' && (
-        <MenuItem onSelect={() => openPage({ page: 'thread', id: threadId, search: { at: id } })}>
-          <MessagesSquare aria-hidden />
+        <MenuItem
+          icon={MessagesSquare}
+          onSelect={() => openPage({ page: 'thread', id: threadId, search: { at: id } })}
+        >
           Open thread
         </MenuItem>
       )}
       {traceId !== null && (
-        <MenuItem onSelect={() => openPage({ page: 'trace', id: traceId, search: { peek: id } })}>
-          <ListTree aria-hidden />
+        <MenuItem
+          icon={ListTree}
+          onSelect={() => openPage({ page: 'trace', id: traceId, search: { peek: id } })}
+        >
           Open trace
         </MenuItem>
       )}
-      <MenuItem onSelect={() => toggleTicked(event)}>
-        <GitCompareArrows aria-hidden />
+      <MenuItem icon={GitCompareArrows} onSelect={() => toggleTicked(event)}>
         {ticked.some((one) => one.id === id) ? 'Do not compare' : 'Tick to compare'}
       </MenuItem>
       {values.map(({ field, value }) => (
-        <MenuItem key={field} onSelect={() => filterBy({ field, value, isExcluded: false })}>
-          <ListFilter aria-hidden />
+        <MenuItem
+          icon={ListFilter}
+          key={field}
+          onSelect={() => filterBy({ field, value, isExcluded: false })}
+        >
           <span className="max-w-64 truncate">
             Only {labelOf(field).toLowerCase()} <ShownText text={value} />
           </span>

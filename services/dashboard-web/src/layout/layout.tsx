@@ -28,13 +28,12 @@ export function Layout() {
       </a>
       <header className="flex h-12 shrink-0 items-center gap-2 border-line border-b bg-surface px-3 md:hidden">
         <IconButton
+          icon={MenuIcon}
           label={isOpen ? 'Close navigation' : 'Open navigation'}
           aria-expanded={isOpen}
           aria-controls="navigation"
           onClick={() => setOpen(!isOpen)}
-        >
-          <MenuIcon aria-hidden />
-        </IconButton>
+        />
         <Logo />
       </header>
       {isOpen && (
@@ -101,9 +100,7 @@ function CompareBar({ spaceId }: { spaceId: string }) {
           Compare their traces
         </SpaceLink>
       )}
-      <IconButton label="Untick all" onClick={clearTicked}>
-        <X aria-hidden />
-      </IconButton>
+      <IconButton icon={X} label="Untick all" onClick={clearTicked} />
     </section>
   );
 }

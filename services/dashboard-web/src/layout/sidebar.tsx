@@ -97,8 +97,7 @@ function UserBar({ spaceId, onNavigate }: { spaceId: string; onNavigate: () => v
         <span className="truncate">{user.email}</span>
       </Link>
       <ThemeMenu>
-        <MenuItem onSelect={() => void signOut()}>
-          <LogOut aria-hidden />
+        <MenuItem icon={LogOut} onSelect={() => void signOut()}>
           Sign out
         </MenuItem>
       </ThemeMenu>
@@ -134,18 +133,10 @@ const themes: { theme: Theme; label: string; icon: typeof Sun }[] = [
 function ThemeMenu({ children }: { children: ReactNode }) {
   const { theme: chosen } = useSettings();
   return (
-    <Menu
-      align="end"
-      trigger={
-        <IconButton label="Theme and sign out">
-          <Settings2 aria-hidden />
-        </IconButton>
-      }
-    >
+    <Menu align="end" trigger={<IconButton icon={Settings2} label="Theme and sign out" />}>
       <MenuLabel>Theme</MenuLabel>
       {themes.map(({ theme, label, icon: Icon }) => (
-        <MenuItem key={theme} onSelect={() => changeSettings({ theme })}>
-          <Icon aria-hidden />
+        <MenuItem icon={Icon} key={theme} onSelect={() => changeSettings({ theme })}>
           <span className="flex-1">{label}</span>
           {theme === chosen && <Check aria-label="chosen" />}
         </MenuItem>

@@ -45,14 +45,12 @@ export function SpaceSwitcher() {
           </MenuItem>
         ))}
         {hasRole(current.role, 'admin') && (
-          <MenuItem onSelect={() => setDialog('rename')}>
-            <Pencil aria-hidden />
+          <MenuItem icon={Pencil} onSelect={() => setDialog('rename')}>
             Rename this space
           </MenuItem>
         )}
         {spaces.some(({ role }) => role === 'owner') && (
-          <MenuItem onSelect={() => setDialog('create')}>
-            <Plus aria-hidden />
+          <MenuItem icon={Plus} onSelect={() => setDialog('create')}>
             New space
           </MenuItem>
         )}

@@ -49,9 +49,7 @@ export function Peek({
         <SpaceLink page="event" id={eventId} search={filter} className={buttonClasses('plain', 'small')}>
           Open <ArrowUpRight aria-hidden />
         </SpaceLink>
-        <IconButton label="Close (Esc)" onClick={onClose}>
-          <X aria-hidden />
-        </IconButton>
+        <IconButton icon={X} label="Close (Esc)" onClick={onClose} />
       </div>
       <div
         className="min-h-0 flex-1 overflow-y-auto p-3"

@@ -1,3 +1,4 @@
+import type { LucideIcon } from 'lucide-react';
 import type { ComponentProps } from 'react';
 import { classes } from './classes.ts';
 
@@ -23,20 +24,34 @@ export function buttonClasses(look: ButtonLook = 'plain', size: 'small' | 'norma
 interface ButtonProps extends ComponentProps<'button'> {
   look?: ButtonLook;
   size?: 'small' | 'normal';
+  /** Before the text. */
+  icon?: LucideIcon;
 }
 
 export function Button({
-  look = 'plain',
-  size = 'normal',
+  look,
+  size,
+  icon: Icon,
   className,
   type = 'button',
+  children,
   ...rest
 }: ButtonProps) {
-  return <button type={type} className={classes(buttonClasses(look, size), className)} {...rest} />;
+  return (
+    <button type={type} className={classes(buttonClasses(look, size), className)} {...rest}>
+      {Icon && <Icon aria-hidden />}
+      {children}
+    </button>
+  );
 }
 
 /** A square button with an icon; `label` is its accessible name and tooltip. */
-export function IconButton({ label, className, ...rest }: ComponentProps<'button'> & { label: string }) {
+export function IconButton({
+  icon: Icon,
+  label,
+  className,
+  ...rest
+}: ComponentProps<'button'> & { icon: LucideIcon; label: string }) {
   return (
     <button
       type="button"
@@ -48,6 +63,8 @@ export function IconButton({ label, className, ...rest }: ComponentProps<'button
         className,
       )}
       {...rest}
-    />
+    >
+      <Icon aria-hidden />
+    </button>
   );
 }

@@ -9,7 +9,7 @@ const shownMs = 1_500;
 export function CopyButton({
   text,
   label,
-  icon: Icon = Copy,
+  icon = Copy,
   children,
   onCopied,
 }: {
@@ -31,17 +31,11 @@ export function CopyButton({
     setCopied(true);
     onCopied?.();
   };
-  const icon = isCopied ? <Check aria-hidden /> : <Icon aria-hidden />;
-  if (children === undefined) {
-    return (
-      <IconButton label={isCopied ? 'Copied' : label} onClick={onClick}>
-        {icon}
-      </IconButton>
-    );
-  }
+  const shownIcon = isCopied ? Check : icon;
+  if (children === undefined)
+    return <IconButton icon={shownIcon} label={isCopied ? 'Copied' : label} onClick={onClick} />;
   return (
-    <Button size="small" onClick={onClick} aria-label={label}>
-      {icon}
+    <Button icon={shownIcon} size="small" onClick={onClick} aria-label={label}>
       {isCopied ? 'Copied' : children}
     </Button>
   );

@@ -57,9 +57,7 @@ export function Dialog({
                 <Base.Description className="mt-1 text-sm text-muted">{description}</Base.Description>
               )}
             </div>
-            <Base.Close render={<IconButton label="Close" className="-mt-1 -mr-1" />}>
-              <X aria-hidden />
-            </Base.Close>
+            <Base.Close render={<IconButton icon={X} label="Close" className="-mt-1 -mr-1" />} />
           </div>
           {children}
         </Base.Popup>

@@ -1,4 +1,5 @@
 import { Menu as Base } from '@base-ui/react/menu';
+import type { LucideIcon } from 'lucide-react';
 import type { ReactElement, ReactNode } from 'react';
 import { classes } from './classes.ts';
 
@@ -60,9 +61,18 @@ const item = classes(
   'data-[highlighted]:bg-hover [&_svg]:size-4 [&_svg]:text-muted',
 );
 
-export function MenuItem({ onSelect, children }: { onSelect: () => void; children: ReactNode }) {
+export function MenuItem({
+  icon: Icon,
+  onSelect,
+  children,
+}: {
+  icon?: LucideIcon;
+  onSelect: () => void;
+  children: ReactNode;
+}) {
   return (
     <Base.Item className={item} onClick={onSelect}>
+      {Icon && <Icon aria-hidden />}
       {children}
     </Base.Item>
   );

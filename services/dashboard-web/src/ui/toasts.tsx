@@ -27,9 +27,7 @@ function ToastList() {
       className="flex animate-appear items-center gap-2 rounded-lg bg-raised px-3 py-2 text-sm shadow-pop"
     >
       <Toast.Title className="min-w-0 flex-1" />
-      <Toast.Close render={<IconButton label="Dismiss" />}>
-        <X aria-hidden />
-      </Toast.Close>
+      <Toast.Close render={<IconButton icon={X} label="Dismiss" />} />
     </Toast.Root>
   ));
 }

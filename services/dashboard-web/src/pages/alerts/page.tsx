@@ -40,8 +40,7 @@ export function AlertsPage() {
       subtitle={name}
       actions={
         mayChange && (
-          <Button look="primary" onClick={() => set({ new: '1' })}>
-            <BellPlus aria-hidden />
+          <Button icon={BellPlus} look="primary" onClick={() => set({ new: '1' })}>
             New alert
           </Button>
         )

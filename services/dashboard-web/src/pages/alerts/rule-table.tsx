@@ -105,15 +105,13 @@ function RuleActions({ rule, onEdit }: { rule: Rule; onEdit: (rule: Rule) => voi
   };
   return (
     <span className="inline-flex gap-1">
-      <IconButton label={wasMuted ? `Unmute ${name}` : `Mute ${name} for a day`} onClick={changeMute}>
-        {wasMuted ? <BellRing aria-hidden /> : <BellOff aria-hidden />}
-      </IconButton>
-      <IconButton label={`Change ${name}`} onClick={() => onEdit(rule)}>
-        <Pencil aria-hidden />
-      </IconButton>
-      <IconButton label={`Remove ${name}`} onClick={() => setRemoving(true)}>
-        <Trash2 aria-hidden />
-      </IconButton>
+      <IconButton
+        icon={wasMuted ? BellRing : BellOff}
+        label={wasMuted ? `Unmute ${name}` : `Mute ${name} for a day`}
+        onClick={changeMute}
+      />
+      <IconButton icon={Pencil} label={`Change ${name}`} onClick={() => onEdit(rule)} />
+      <IconButton icon={Trash2} label={`Remove ${name}`} onClick={() => setRemoving(true)} />
       <ConfirmDialog
         isOpen={isRemoving}
         onClose={() => setRemoving(false)}

@@ -24,8 +24,7 @@ export function TargetCard() {
       title="Targets"
       isFlush
       actions={
-        <Button size="small" onClick={() => setAdding(true)}>
-          <Plus aria-hidden />
+        <Button icon={Plus} size="small" onClick={() => setAdding(true)}>
           Add a target
         </Button>
       }
@@ -71,19 +70,17 @@ function TargetActions({ id, name }: { id: string; name: string }) {
   return (
     <span className="inline-flex gap-1">
       <IconButton
+        icon={Send}
         label={`Send a test to ${name}`}
         onClick={() =>
           attempt(test.mutateAsync({ spaceId, id }), 'Sending the test. Its outcome appears in the history.')
         }
-      >
-        <Send aria-hidden />
-      </IconButton>
+      />
       <IconButton
+        icon={Trash2}
         label={`Remove ${name}`}
         onClick={() => attempt(remove.mutateAsync({ spaceId, id }), `${name} is removed.`)}
-      >
-        <Trash2 aria-hidden />
-      </IconButton>
+      />
     </span>
   );
 }

@@ -40,13 +40,17 @@ export function KeyTable({ keys }: { keys: readonly ApiKey[] }) {
               key.state === 'active' && (
                 <span className="inline-flex">
                   {key.replacedBy === null && (
-                    <IconButton label={`Roll ${nameKey(key)}`} onClick={() => setRolled(key)}>
-                      <RefreshCw aria-hidden />
-                    </IconButton>
+                    <IconButton
+                      icon={RefreshCw}
+                      label={`Roll ${nameKey(key)}`}
+                      onClick={() => setRolled(key)}
+                    />
                   )}
-                  <IconButton label={`Revoke ${nameKey(key)}`} onClick={() => setRevoked(key)}>
-                    <Trash2 aria-hidden />
-                  </IconButton>
+                  <IconButton
+                    icon={Trash2}
+                    label={`Revoke ${nameKey(key)}`}
+                    onClick={() => setRevoked(key)}
+                  />
                 </span>
               ),
           ),

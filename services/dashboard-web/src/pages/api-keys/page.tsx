@@ -25,8 +25,7 @@ export function ApiKeysPage() {
       subtitle="A key either sends events to this space or reads it. Changes take effect within a second."
       actions={
         query.data !== undefined && (
-          <Button look="primary" onClick={() => setCreating(true)}>
-            <Plus aria-hidden />
+          <Button icon={Plus} look="primary" onClick={() => setCreating(true)}>
             Create key
           </Button>
         )

@@ -142,8 +142,7 @@ function Controls({
   return (
     <>
       {Object.keys(only).length > 0 && (
-        <Button look="quiet" onClick={() => onChange({ type: undefined, name: undefined })}>
-          <X aria-hidden />
+        <Button icon={X} look="quiet" onClick={() => onChange({ type: undefined, name: undefined })}>
           All events
         </Button>
       )}

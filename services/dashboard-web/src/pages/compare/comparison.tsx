@@ -116,9 +116,7 @@ export function Sides({
       {first}
       <ArrowRight aria-label="with" className="size-3.5" />
       {second}
-      <IconButton label="Swap" onClick={() => set({ a: b, b: a })}>
-        <ArrowLeftRight aria-hidden />
-      </IconButton>
+      <IconButton icon={ArrowLeftRight} label="Swap" onClick={() => set({ a: b, b: a })} />
     </span>
   );
 }

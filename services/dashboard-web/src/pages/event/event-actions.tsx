@@ -41,12 +41,18 @@ export function Neighbours({ event }: { event: WholeEvent }) {
   useShortcuts({ '[': () => open(earlier), ']': () => open(later) });
   return (
     <div className="flex">
-      <IconButton label="Earlier event ([)" disabled={earlier === undefined} onClick={() => open(earlier)}>
-        <ChevronLeft aria-hidden />
-      </IconButton>
-      <IconButton label="Later event (])" disabled={later === undefined} onClick={() => open(later)}>
-        <ChevronRight aria-hidden />
-      </IconButton>
+      <IconButton
+        icon={ChevronLeft}
+        label="Earlier event ([)"
+        disabled={earlier === undefined}
+        onClick={() => open(earlier)}
+      />
+      <IconButton
+        icon={ChevronRight}
+        label="Later event (])"
+        disabled={later === undefined}
+        onClick={() => open(later)}
+      />
     </div>
   );
 }
@@ -66,20 +72,17 @@ export function CompareMenu({ event }: { event: WholeEvent }) {
     <Menu
       align="end"
       trigger={
-        <Button size="small">
-          <GitCompareArrows aria-hidden />
+        <Button icon={GitCompareArrows} size="small">
           Compare
         </Button>
       }
     >
       {previous !== undefined && (
-        <MenuItem onSelect={() => open({ a: previous, b: id })}>
-          <History aria-hidden />
+        <MenuItem icon={History} onSelect={() => open({ a: previous, b: id })}>
           With the previous event of the thread
         </MenuItem>
       )}
-      <MenuItem onSelect={() => open({ b: id })}>
-        <GitCompareArrows aria-hidden />
+      <MenuItem icon={GitCompareArrows} onSelect={() => open({ b: id })}>
         With another event by id
       </MenuItem>
     </Menu>
@@ -96,26 +99,21 @@ export function CopyMenu({ event, parts }: { event: WholeEvent; parts: EventText
     <Menu
       align="end"
       trigger={
-        <Button size="small">
-          <Copy aria-hidden />
+        <Button icon={Copy} size="small">
           Copy
         </Button>
       }
     >
-      <MenuItem onSelect={offer('JSON', () => event.event)}>
-        <Braces aria-hidden />
+      <MenuItem icon={Braces} onSelect={offer('JSON', () => event.event)}>
         JSON, as sent
       </MenuItem>
-      <MenuItem onSelect={offer('Markdown', () => toMarkdown(parts))}>
-        <FileText aria-hidden />
+      <MenuItem icon={FileText} onSelect={offer('Markdown', () => toMarkdown(parts))}>
         Markdown
       </MenuItem>
-      <MenuItem onSelect={offer('curl command', () => toCurl(event.event))}>
-        <Terminal aria-hidden />
+      <MenuItem icon={Terminal} onSelect={offer('curl command', () => toCurl(event.event))}>
         curl command to resend it
       </MenuItem>
-      <MenuItem onSelect={offer('Link', () => window.location.href)}>
-        <Link2 aria-hidden />
+      <MenuItem icon={Link2} onSelect={offer('Link', () => window.location.href)}>
         Link to this page
       </MenuItem>
     </Menu>

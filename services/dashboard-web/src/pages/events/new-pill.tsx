@@ -51,12 +51,12 @@ export function NewPill({
   return (
     <div role="status" className="pointer-events-none absolute inset-x-0 top-10 z-10 flex justify-center">
       <Button
+        icon={ArrowUp}
         look="primary"
         size="small"
         className="pointer-events-auto rounded-full px-3 shadow-pop"
         onClick={onShow}
       >
-        <ArrowUp aria-hidden />
         {count >= newestMax ? `${newestMax}+` : count} new
       </Button>
     </div>

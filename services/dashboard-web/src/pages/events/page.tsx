@@ -157,8 +157,7 @@ function ExportMenu({ input }: { input: ListInput }) {
     <Menu
       align="end"
       trigger={
-        <Button size="small">
-          <Download aria-hidden />
+        <Button icon={Download} size="small">
           Export
         </Button>
       }

@@ -40,8 +40,7 @@ function LiveTail({ input }: { input: ListInput }) {
       actions={
         <>
           <State state={tail.state} isPaused={tail.isPaused} />
-          <Button onClick={toggle}>
-            {tail.isPaused ? <Play aria-hidden /> : <Pause aria-hidden />}
+          <Button icon={tail.isPaused ? Play : Pause} onClick={toggle}>
             {tail.isPaused
               ? `Resume${tail.waiting > 0 ? `, ${formatCount(tail.waiting)} waiting` : ''}`
               : 'Pause'}{' '}

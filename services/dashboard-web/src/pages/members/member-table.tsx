@@ -49,19 +49,17 @@ export function MemberTable({ members }: { members: readonly Member[] }) {
                 <span className="inline-flex gap-1">
                   {isManageable(member) && (
                     <IconButton
+                      icon={LogOut}
                       label={`End all sessions of ${member.email}`}
                       onClick={() => setAsked({ kind: 'end', member })}
-                    >
-                      <LogOut aria-hidden />
-                    </IconButton>
+                    />
                   )}
                   {findObstacle(member) === undefined && (
                     <IconButton
+                      icon={Trash2}
                       label={`Remove ${member.email}`}
                       onClick={() => setAsked({ kind: 'remove', member })}
-                    >
-                      <Trash2 aria-hidden />
-                    </IconButton>
+                    />
                   )}
                 </span>
               ),

@@ -32,8 +32,7 @@ export function MembersPage() {
       subtitle={name}
       actions={
         canManage && (
-          <Button look="primary" onClick={() => setInviting(true)}>
-            <UserPlus aria-hidden />
+          <Button icon={UserPlus} look="primary" onClick={() => setInviting(true)}>
             Invite
           </Button>
         )

@@ -87,8 +87,7 @@ function FirstKey({ isMade, onKey }: { isMade: boolean; onKey: (apiKey: string) 
   };
   return (
     <div className="flex flex-wrap items-center gap-3">
-      <Button look="primary" disabled={isPending} onClick={() => void onCreate()}>
-        <KeyRound aria-hidden />
+      <Button icon={KeyRound} look="primary" disabled={isPending} onClick={() => void onCreate()}>
         Create an API key
       </Button>
       <p className="text-muted text-sm">

@@ -37,8 +37,7 @@ export function PricesPage() {
       subtitle="US dollars per million tokens. A change also applies to past costs."
       actions={
         canSet && (
-          <Button look="primary" onClick={() => setEdited({})}>
-            <Plus aria-hidden />
+          <Button icon={Plus} look="primary" onClick={() => setEdited({})}>
             Set a price
           </Button>
         )

@@ -82,20 +82,18 @@ function actionColumn(onEdit: (price: Price) => void, onRemove: (price: Price) =
   return actionsColumn((price) => (
     <span className="inline-flex">
       <IconButton
+        icon={Pencil}
         label={`Change the price of ${describeText(price.model)} from ${price.validFrom}`}
         onClick={() => onEdit(price)}
-      >
-        <Pencil aria-hidden />
-      </IconButton>
+      />
       {price.spaceId === null ? (
         <span className="size-7" />
       ) : (
         <IconButton
+          icon={Trash2}
           label={`Remove the price of ${describeText(price.model)} from ${price.validFrom}`}
           onClick={() => onRemove(price)}
-        >
-          <Trash2 aria-hidden />
-        </IconButton>
+        />
       )}
     </span>
   ));

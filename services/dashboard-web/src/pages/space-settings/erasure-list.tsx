@@ -109,11 +109,11 @@ function receiptColumns(zone: Zone): Column<Listed['completed'][number]>[] {
           <span className="text-faint">none</span>
         ) : (
           <Button
+            icon={Download}
             size="small"
             aria-label={`Download the receipt ${id}`}
             onClick={() => download(`erasure-${id}.json`, receipt)}
           >
-            <Download aria-hidden />
             Download
           </Button>
         ),

@@ -115,8 +115,7 @@ function SystemText({ turns }: { turns: readonly ThreadTurn[] }) {
   if (system === undefined || system === '') return null;
   return (
     <>
-      <Button look="quiet" size="small" className="-ml-2 h-6" onClick={() => setOpen(true)}>
-        <ScrollText aria-hidden />
+      <Button icon={ScrollText} look="quiet" size="small" className="-ml-2 h-6" onClick={() => setOpen(true)}>
         System text
       </Button>
       <Dialog

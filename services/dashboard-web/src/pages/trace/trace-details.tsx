@@ -112,9 +112,7 @@ function TraceActions({
         </Button>
       )}
       <SearchField label="Find in the trace" value="" onSearch={findNext} />
-      <IconButton label="Zoom in (+)" onClick={zoomCloser}>
-        <ZoomIn aria-hidden />
-      </IconButton>
+      <IconButton icon={ZoomIn} label="Zoom in (+)" onClick={zoomCloser} />
       {errors.length > 0 && <ErrorButton count={errors.length} onClick={showError} />}
       <Button size="small" onClick={onView}>
         {isText ? 'Waterfall' : 'Text'}
@@ -127,9 +125,7 @@ function TraceActions({
         <GitCompareArrows aria-hidden />
         Compare
       </SpaceLink>
-      <IconButton label="Reload the trace" onClick={onReload}>
-        <RefreshCw aria-hidden />
-      </IconButton>
+      <IconButton icon={RefreshCw} label="Reload the trace" onClick={onReload} />
     </>
   );
 }
@@ -174,8 +170,7 @@ function TraceSummary({
 
 function ErrorButton({ count, onClick }: { count: number; onClick: () => void }) {
   return (
-    <Button size="small" look="danger" aria-keyshortcuts="e" onClick={onClick}>
-      <CircleX aria-hidden />
+    <Button icon={CircleX} size="small" look="danger" aria-keyshortcuts="e" onClick={onClick}>
       {formatCounted(count, 'error')} <kbd aria-hidden>e</kbd>
     </Button>
   );
