@@ -1,8 +1,16 @@
 import { CircleCheck, CircleX } from 'lucide-react';
-import type { Output } from '../api/paths.ts';
+import type { Output } from '../api/query.ts';
 import { showPreview } from '../event/event-query.ts';
-import { formatCompact, formatCount, formatDuration, formatMoney } from '../format/number.ts';
+import {
+  formatCompact,
+  formatCount,
+  formatCounted,
+  formatDuration,
+  formatMoney,
+  formatShare,
+} from '../format/number.ts';
 import { formatTime, type Zone } from '../format/time.ts';
+import { SpaceLink } from '../space/space.tsx';
 import { type Column, Faded, NoValue } from '../table/table.tsx';
 import { describeText } from '../text/marks.ts';
 import { ShownText } from '../text/shown-text.tsx';
@@ -96,4 +104,41 @@ export function activityColumns(zone: Zone): Column<Activity>[] {
       cell: ({ cost }) => <Cost cost={cost} />,
     },
   ];
+}
+
+/** The totals of a thread or user in a line. `showsUser` is for threads. */
+export function ActivityFacts({
+  activity: { events, errors, inputTokens, outputTokens, cost, firstStartMs, lastStartMs, userId, ...others },
+  showsUser = false,
+}: {
+  activity: Output<'threads.get'>;
+  showsUser?: boolean;
+}) {
+  const tokens = inputTokens + outputTokens;
+  return (
+    <span className="flex flex-wrap items-center gap-x-3 gap-y-0.5">
+      {showsUser && userId !== null && userId !== '' && (
+        <SpaceLink
+          page="user"
+          id={userId}
+          aria-label={`Open user ${describeText(userId)}`}
+          className="max-w-48 truncate font-medium text-accent hover:underline"
+        >
+          <ShownText text={userId} />
+        </SpaceLink>
+      )}
+      <span>{formatCounted(events, 'event')}</span>
+      {errors > 0 && <span className="text-bad">{formatCounted(errors, 'error')}</span>}
+      {tokens > 0 && <span>{formatCompact(tokens)} tokens</span>}
+      {cost.cost !== null && (
+        <span>
+          {formatMoney(Number(cost.cost))}
+          {cost.pricedTokens < cost.tokens &&
+            ` for ${formatShare(cost.pricedTokens / cost.tokens)} of the tokens`}
+        </span>
+      )}
+      <span title="From the first to the last start">{formatDuration(lastStartMs - firstStartMs)}</span>
+      {!others.areCountsComplete && <span className="text-warn">of the newest 400 requests</span>}
+    </span>
+  );
 }

@@ -1,20 +1,19 @@
 import { SearchX } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { usePages } from '../api/use-pages.ts';
+import { usePages } from '../api/query.ts';
 import { NewestActivity } from '../filter/newest-event.tsx';
 import { RangeField } from '../filter/range-field.tsx';
 import { useFilter } from '../filter/use-filter.ts';
 import { formatCount } from '../format/number.ts';
 import { formatTime } from '../format/time.ts';
 import { useSettings } from '../settings/settings.ts';
-import { useSpace } from '../space/space.ts';
-import { PagedTable } from '../table/paged-table.tsx';
-import type { Column } from '../table/table.tsx';
+import { useSpace } from '../space/space.tsx';
+import { type Column, PagedTable } from '../table/table.tsx';
 import { ShownText } from '../text/shown-text.tsx';
+import { Notice } from '../ui/loaded.tsx';
 import { Page } from '../ui/page.tsx';
 import { SearchField } from '../ui/search-field.tsx';
-import { Notice } from '../ui/states.tsx';
-import { useSort } from '../url/use-sort.ts';
+import { useSort } from '../url/use-search.ts';
 import { type Activity, activityColumns } from './activity-columns.tsx';
 import { type ActivityFilter, readActivityQuery } from './activity-query.ts';
 

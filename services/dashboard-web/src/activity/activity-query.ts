@@ -1,4 +1,4 @@
-import type { Input } from '../api/paths.ts';
+import type { Input } from '../api/query.ts';
 
 export type ActivityFilter = Pick<Extract<Input<'users.list'>, object>, 'search' | 'model' | 'comparisons'>;
 

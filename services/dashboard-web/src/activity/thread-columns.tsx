@@ -1,7 +1,7 @@
 import { formatCounted } from '../format/number.ts';
 import { formatInCard } from '../format/time.ts';
 import { useSettings } from '../settings/settings.ts';
-import { SpaceLink } from '../space/space-link.tsx';
+import { SpaceLink } from '../space/space.tsx';
 import { type Column, NoValue } from '../table/table.tsx';
 import { ShownText } from '../text/shown-text.tsx';
 import { type Activity, Cost, FirstInput, LastState } from './activity-columns.tsx';

@@ -1,6 +1,5 @@
 import { LocalFailure } from './failure.ts';
-import type { Input } from './paths.ts';
-import { callQuery } from './query.ts';
+import { callQuery, type Input } from './query.ts';
 
 /** The library is loaded when a passkey is used for the first time. */
 const load = () => import('@simplewebauthn/browser');

@@ -1,8 +1,50 @@
-import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import {
+  type InfiniteData,
+  queryOptions,
+  type UseInfiniteQueryResult,
+  useInfiniteQuery,
+  useMutation,
+  useQueryClient,
+} from '@tanstack/react-query';
+import type {
+  AnyTRPCMutationProcedure,
+  AnyTRPCProcedure,
+  AnyTRPCQueryProcedure,
+  inferProcedureInput,
+  inferProcedureOutput,
+} from '@trpc/server';
 import { useContext } from 'react';
+import type { AppRouter } from '../../../dashboard-api/router.ts';
 import { client } from './client.ts';
 import { ConfirmationContext, isConfirmationNeeded } from './confirmation.ts';
-import type { Input, MutationPath, Output, QueryPath } from './paths.ts';
+
+type Procedures = AppRouter['_def']['record'];
+
+/** All procedures of a kind by path, such as `events.list`. */
+type PathsOf<Kind, Group = Procedures> = {
+  [Name in keyof Group & string]: Group[Name] extends AnyTRPCProcedure
+    ? Group[Name] extends Kind
+      ? Name
+      : never
+    : `${Name}.${PathsOf<Kind, Group[Name]>}`;
+}[keyof Group & string];
+
+type ProcedureAt<Path extends string, Group = Procedures> = Path extends `${infer Head}.${infer Rest}`
+  ? Head extends keyof Group
+    ? ProcedureAt<Rest, Group[Head]>
+    : never
+  : Path extends keyof Group
+    ? Group[Path]
+    : never;
+
+export type QueryPath = PathsOf<AnyTRPCQueryProcedure>;
+export type MutationPath = PathsOf<AnyTRPCMutationProcedure>;
+
+type Callable<Path extends string> =
+  ProcedureAt<Path> extends infer Found extends AnyTRPCProcedure ? Found : never;
+
+export type Input<Path extends string> = inferProcedureInput<Callable<Path>>;
+export type Output<Path extends string> = inferProcedureOutput<Callable<Path>>;
 
 /** Options of `useQuery` for a procedure. The call is cancelled when no component uses it any more. */
 export function apiQuery<Path extends QueryPath>(path: Path, input: Input<Path>) {
@@ -47,4 +89,33 @@ export function useApiMutation<Path extends MutationPath>(
       await Promise.all(reload.map((one) => queries.invalidateQueries({ queryKey: [one] })));
     },
   });
+}
+
+/** Queries that return one page and the cursor of the next. */
+export type PagedPath = {
+  [Path in QueryPath]: Output<Path> extends { nextCursor: unknown } ? Path : never;
+}[QueryPath];
+
+/** The pages of a query that are loaded, and what loads the next one. */
+export type Pages<Path extends PagedPath> = UseInfiniteQueryResult<InfiniteData<Output<Path>>>;
+
+/**
+ * Loads a query page by page. With `isFixed` loaded pages are not loaded again: what is read must not move.
+ */
+export function usePages<Path extends PagedPath>(
+  path: Path,
+  input: Omit<NonNullable<Input<Path>>, 'cursor'>,
+  { isFixed = false, gcTime }: { isFixed?: boolean; gcTime?: number } = {},
+): Pages<Path> {
+  return useInfiniteQuery({
+    queryKey: [path, 'pages', input],
+    queryFn: ({ pageParam, signal }) =>
+      // Without a cursor the API returns the first page; TypeScript cannot join `Omit` and `cursor` of a
+      // generic input.
+      callQuery(path, { ...input, ...(pageParam != null && { cursor: pageParam }) } as Input<Path>, signal),
+    initialPageParam: undefined as unknown,
+    getNextPageParam: ({ nextCursor }: { nextCursor: unknown }) => nextCursor ?? undefined,
+    ...(isFixed && { staleTime: Number.POSITIVE_INFINITY }),
+    ...(gcTime !== undefined && { gcTime }),
+  }) as Pages<Path>;
 }

@@ -1,8 +1,7 @@
 import type { Unsubscribable } from '@trpc/server/observable';
 import { client, reconnectMs } from './client.ts';
 import { isTransient } from './failure.ts';
-import type { Input, Output } from './paths.ts';
-import { callQuery } from './query.ts';
+import { callQuery, type Input, type Output } from './query.ts';
 
 export interface StreamHandlers<Path extends 'live.tail'> {
   onStarted: () => void;

@@ -1,4 +1,4 @@
-import { useEffect, useEffectEvent } from 'react';
+import { useEffect, useEffectEvent, useState } from 'react';
 
 /** Runs a function repeatedly while the window is visible; never while `ms` is undefined. */
 export function useInterval(run: () => void, ms: number | undefined): void {
@@ -10,4 +10,15 @@ export function useInterval(run: () => void, ms: number | undefined): void {
     const timer = setInterval(onTime, ms);
     return () => clearInterval(timer);
   }, [ms]);
+}
+
+/** Whether the window is hidden. Streams of hidden windows would use up the browser's connections. */
+export function useIsHidden(): boolean {
+  const [isHidden, setHidden] = useState(document.hidden);
+  useEffect(() => {
+    const onChange = () => setHidden(document.hidden);
+    document.addEventListener('visibilitychange', onChange);
+    return () => document.removeEventListener('visibilitychange', onChange);
+  }, []);
+  return isHidden;
 }

@@ -1,7 +1,7 @@
 import 'uplot/dist/uPlot.min.css';
 import { formatTime } from '../format/time.ts';
 import { useSettings } from '../settings/settings.ts';
-import { SpaceLink } from '../space/space-link.tsx';
+import { SpaceLink } from '../space/space.tsx';
 import { describeText } from '../text/marks.ts';
 import { classes } from '../ui/classes.ts';
 import type { Search } from '../url/search.ts';

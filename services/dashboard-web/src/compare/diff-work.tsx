@@ -1,4 +1,4 @@
-import { Loading } from '../ui/states.tsx';
+import { Loading } from '../ui/loaded.tsx';
 
 /** Starts the worker that compares texts and conversations, for `useWorker`. */
 export const startDiff = () => new Worker(new URL('./diff-worker.ts', import.meta.url), { type: 'module' });

@@ -5,15 +5,13 @@ import { type ReactNode, useCallback, useMemo, useState } from 'react';
 import { ConfirmationContext } from '../api/confirmation.ts';
 import { answerWithPasskey } from '../api/passkey.ts';
 import { apiQuery, callMutation, useApiMutation } from '../api/query.ts';
-import { meQuery } from '../space/me.ts';
+import { meQuery } from '../space/space.tsx';
 import { Button, buttonClasses } from '../ui/button.tsx';
-import { Dialog } from '../ui/dialog.tsx';
+import { Dialog, Form, FormFailure } from '../ui/dialog.tsx';
 import { TextField } from '../ui/field.tsx';
-import { Form, FormFailure } from '../ui/form.tsx';
-import { FailureNotice, Loading } from '../ui/states.tsx';
-import { CodeField } from './code-field.tsx';
+import { FailureNotice, Loading } from '../ui/loaded.tsx';
 import { keepReturnAddress } from './return-address.ts';
-import type { SecondFactors } from './second-step.tsx';
+import { CodeField, type SecondFactors } from './second-step.tsx';
 
 /**
  * Shows a dialog when a change of the pages in it needs a recent authentication. The change is then repeated.

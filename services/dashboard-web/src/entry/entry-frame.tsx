@@ -1,4 +1,7 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { type Me, meQuery } from '../space/space.tsx';
 import { Logo } from '../ui/logo.tsx';
 
 /** The frame of the pages that need no session. */
@@ -16,4 +19,15 @@ export function EntryFrame({ title, children }: { title: string; children: React
       </div>
     </main>
   );
+}
+
+/** Opens a page after signing in, and clears all data of a previous user. */
+export function useEnter(): (me: Me | undefined, href: string) => Promise<void> {
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  return async (me, href) => {
+    queries.clear();
+    if (me !== undefined) queries.setQueryData(meQuery.queryKey, me);
+    await navigate({ href });
+  };
 }

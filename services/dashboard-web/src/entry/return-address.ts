@@ -1,4 +1,4 @@
-import { isOwnPath } from '../url/own-path.ts';
+import { isOwnPath } from '../url/search.ts';
 
 const key = 'weir.returnAddress';
 

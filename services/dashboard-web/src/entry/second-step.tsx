@@ -1,11 +1,12 @@
+import { useMutation } from '@tanstack/react-query';
+import { KeyRound } from 'lucide-react';
 import { type FormEvent, useState } from 'react';
-import type { Output } from '../api/paths.ts';
-import { useApiMutation } from '../api/query.ts';
-import type { Me } from '../space/me.ts';
-import { Button } from '../ui/button.tsx';
-import { FormFailure } from '../ui/form.tsx';
-import { CodeField } from './code-field.tsx';
-import { PasskeySignIn } from './passkey-sign-in.tsx';
+import { answerWithPasskey } from '../api/passkey.ts';
+import { callMutation, type Output, useApiMutation } from '../api/query.ts';
+import type { Me } from '../space/space.tsx';
+import { Button, type ButtonLook } from '../ui/button.tsx';
+import { FormFailure } from '../ui/dialog.tsx';
+import { TextField } from '../ui/field.tsx';
 
 /** The second factors with which a sign-in can go on. */
 export type SecondFactors = Extract<Output<'auth.signIn'>, { secondFactors: unknown }>['secondFactors'];
@@ -39,6 +40,55 @@ export function SecondStep({
       </form>
       <Button look="quiet" onClick={onGiveUp}>
         Start again
+      </Button>
+    </div>
+  );
+}
+
+/** The field for a code of the authenticator app, or a recovery code. */
+export function CodeField({
+  hasApp,
+  autoFocus = false,
+  value,
+  onChange,
+}: {
+  hasApp: boolean;
+  autoFocus?: boolean;
+  value: string;
+  onChange: (value: string) => void;
+}) {
+  return (
+    <TextField
+      label={hasApp ? 'Code' : 'Recovery code'}
+      name="code"
+      hint={hasApp ? 'The six-digit code from your authenticator app, or a recovery code.' : undefined}
+      autoComplete="one-time-code"
+      autoCapitalize="off"
+      spellCheck={false}
+      required
+      autoFocus={autoFocus}
+      value={value}
+      onText={onChange}
+    />
+  );
+}
+
+export function PasskeySignIn({
+  look = 'plain',
+  onSignedIn,
+}: {
+  look?: ButtonLook;
+  onSignedIn: (me: Me) => void;
+}) {
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: async () => callMutation('auth.signInWithPasskey', await answerWithPasskey()),
+    onSuccess: onSignedIn,
+  });
+  return (
+    <div className="flex flex-col gap-3">
+      <FormFailure error={error} />
+      <Button icon={KeyRound} look={look} disabled={isPending} onClick={() => mutate()}>
+        Sign in with a passkey
       </Button>
     </div>
   );

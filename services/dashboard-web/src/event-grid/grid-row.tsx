@@ -1,5 +1,5 @@
 import { EllipsisVertical } from 'lucide-react';
-import { TickBox } from '../compare/tick-box.tsx';
+import { TickBox } from '../compare/ticked-events.tsx';
 import type { ListedEvent } from '../event/event-query.ts';
 import { formatDuration, formatMoney } from '../format/number.ts';
 import { formatInCard } from '../format/time.ts';

@@ -1,9 +1,9 @@
 import { ArrowUpRight, GitCompareArrows, ListFilter, ListTree, MessagesSquare } from 'lucide-react';
-import { toggleTicked, useTicked } from '../compare/ticked.ts';
+import { toggleTicked, useTicked } from '../compare/ticked-events.tsx';
 import type { ListedEvent } from '../event/event-query.ts';
-import { type Field, labelOf } from '../filter/fields.ts';
-import { useFilterBy } from '../filter/use-filter-by.ts';
-import { useOpen } from '../space/space-link.tsx';
+import { type Field, labelOf } from '../filter/conditions.ts';
+import { useFilterBy } from '../filter/use-filter.ts';
+import { useOpen } from '../space/space.tsx';
 import { ShownText } from '../text/shown-text.tsx';
 import { AnchoredMenu, MenuItem } from '../ui/menu.tsx';
 

@@ -4,9 +4,8 @@ import { useEffect } from 'react';
 import { eventQuery, type ListedEvent } from '../event/event-query.ts';
 import { filterOf } from '../filter/conditions.ts';
 import { useFilter } from '../filter/use-filter.ts';
-import { useShortcuts } from '../settings/shortcuts.ts';
-import { useSpace } from '../space/space.ts';
-import { useOpen } from '../space/space-link.tsx';
+import { useShortcuts } from '../settings/settings.ts';
+import { useOpen, useSpace } from '../space/space.tsx';
 
 /** Events after the selected one that are prefetched. */
 const prefetched = 2;

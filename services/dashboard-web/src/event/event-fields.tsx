@@ -1,8 +1,8 @@
 import { TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { attributePrefix, labelOf } from '../filter/fields.ts';
+import { attributePrefix, labelOf } from '../filter/conditions.ts';
 import { type NamedField, NamedValue } from '../filter/named-value.tsx';
-import { useFilterBy } from '../filter/use-filter-by.ts';
+import { useFilterBy } from '../filter/use-filter.ts';
 import { formatDuration } from '../format/number.ts';
 import { formatTime, nameZone } from '../format/time.ts';
 import { useSettings } from '../settings/settings.ts';

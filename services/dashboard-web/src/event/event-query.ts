@@ -1,5 +1,4 @@
-import type { Output } from '../api/paths.ts';
-import { apiQuery } from '../api/query.ts';
+import { apiQuery, type Output } from '../api/query.ts';
 
 export type ListedEvent = Output<'events.list'>['events'][number];
 export type WholeEvent = Output<'events.get'>;

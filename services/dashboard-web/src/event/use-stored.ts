@@ -1,8 +1,8 @@
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import { subscribe } from '../api/subscribe.ts';
-import { useIsHidden } from '../api/use-is-hidden.ts';
+import { useIsHidden } from '../api/use-interval.ts';
 import type { ListInput } from '../filter/event-filter.ts';
-import { useSpace } from '../space/space.ts';
+import { useSpace } from '../space/space.tsx';
 import type { ListedEvent } from './event-query.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { Measure } from './fields.ts';
+import type { Measure } from './conditions.ts';
 
 /** A condition on a number, as the API takes it. */
 export interface Comparison {

@@ -1,9 +1,8 @@
-import type { Input } from '../api/paths.ts';
+import type { Input } from '../api/query.ts';
 import type { Zone } from '../format/time.ts';
 import type { Search } from '../url/search.ts';
 import { type Comparison, parseComparison } from './comparison.ts';
-import { readConditions } from './conditions.ts';
-import { attributePrefix, isField, isMeasure } from './fields.ts';
+import { attributePrefix, isField, isMeasure, readConditions } from './conditions.ts';
 import { rangeOf } from './time-range.ts';
 
 export type ListInput = Extract<Input<'events.list'>, object>;

@@ -1,10 +1,10 @@
 import { ListFilter } from 'lucide-react';
-import { SpaceLink, type SpacePage } from '../space/space-link.tsx';
+import { SpaceLink, type SpacePage } from '../space/space.tsx';
 import { describeText } from '../text/marks.ts';
 import { ShownText } from '../text/shown-text.tsx';
 import { classes } from '../ui/classes.ts';
-import { type Field, labelOf } from './fields.ts';
-import { useFilterBy } from './use-filter-by.ts';
+import { type Field, labelOf } from './conditions.ts';
+import { useFilterBy } from './use-filter.ts';
 
 /** What of an event its names open: charts of its type, and threads and traces at the event. */
 interface NamedEvent {

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { apiQuery } from '../api/query.ts';
 import { dayMs, formatMinute, minuteMs } from '../format/time.ts';
 import { useSettings } from '../settings/settings.ts';
-import { useSpace } from '../space/space.ts';
+import { useSpace } from '../space/space.tsx';
 import { Button } from '../ui/button.tsx';
 import type { ListInput } from './event-filter.ts';
 import { useFilter } from './use-filter.ts';

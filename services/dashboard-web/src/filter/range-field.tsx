@@ -1,12 +1,17 @@
 import { useState } from 'react';
 import { formatMinute, fromLocalTime, nameZone } from '../format/time.ts';
 import { useSettings } from '../settings/settings.ts';
-import { Dialog } from '../ui/dialog.tsx';
+import { Dialog, Form } from '../ui/dialog.tsx';
 import { SelectField, TextField } from '../ui/field.tsx';
-import { Form } from '../ui/form.tsx';
 import type { Search } from '../url/search.ts';
-import type { RecentRange } from './recent-range.ts';
-import { isNamedRange, localText, namedRanges, rangeOf, type TimeRange } from './time-range.ts';
+import {
+  isNamedRange,
+  localText,
+  namedRanges,
+  type RecentRange,
+  rangeOf,
+  type TimeRange,
+} from './time-range.ts';
 
 const anyTime = 'any';
 const ownRange = 'own';

@@ -1,6 +1,20 @@
-import { dayMs, localTime, minuteMs, startOfDay, type Zone } from '../format/time.ts';
+import { dayMs, hourMs, localTime, minuteMs, startOfDay, type Zone } from '../format/time.ts';
 import type { Search } from '../url/search.ts';
-import { isRecentRange, recentRanges } from './recent-range.ts';
+
+/** Time ranges that end now, by their name in an address, in milliseconds. */
+export const recentRanges = {
+  '15m': { label: 'Last 15 minutes', ms: 15 * minuteMs },
+  '1h': { label: 'Last hour', ms: hourMs },
+  '24h': { label: 'Last 24 hours', ms: dayMs },
+  '7d': { label: 'Last 7 days', ms: 7 * dayMs },
+  '30d': { label: 'Last 30 days', ms: 30 * dayMs },
+} as const;
+
+export type RecentRange = keyof typeof recentRanges;
+
+export function isRecentRange(text: string | undefined): text is RecentRange {
+  return text !== undefined && Object.hasOwn(recentRanges, text);
+}
 
 /** Ranges of a day in the viewer's time zone, by their name in an address. */
 const dayRanges = { today: 'Today', yesterday: 'Yesterday' } as const;

@@ -1,12 +1,11 @@
-import { useNavigate } from '@tanstack/react-router';
+import { useNavigate, useParams } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useSettings } from '../settings/settings.ts';
 import type { Search } from '../url/search.ts';
 import { useSearchTexts } from '../url/use-search.ts';
-import { withCondition, withoutCondition, withoutFilter } from './conditions.ts';
+import { type Condition, withCondition, withoutCondition, withoutFilter } from './conditions.ts';
 import { type ListInput, toEventFilter } from './event-filter.ts';
-import type { Condition } from './fields.ts';
-import { isRecentRange, recentRanges } from './recent-range.ts';
+import { isRecentRange, recentRanges } from './time-range.ts';
 
 /** A range that ends now moves in steps of this fraction of its length, so that its queries can be cached. */
 const stepsOfRange = 60;
@@ -51,4 +50,18 @@ export function useFilter(): Filter {
 function roundedNow(last: string): number {
   const stepMs = isRecentRange(last) ? recentRanges[last].ms / stepsOfRange : 60_000;
   return Math.ceil(Date.now() / stepMs) * stepMs;
+}
+
+/** Pages whose list a condition is added to. On other pages it opens the list of events. */
+const filtered = /\/(events|live)$/;
+
+/** Shows only the events with a value, or all others. */
+export function useFilterBy(): (condition: Condition) => void {
+  const { add } = useFilter();
+  const navigate = useNavigate();
+  const { spaceId = '' } = useParams({ strict: false });
+  return (condition) => {
+    if (filtered.test(location.pathname)) return add(condition);
+    void navigate({ to: '/s/$spaceId/events', params: { spaceId }, search: withCondition({}, condition) });
+  };
 }

@@ -1,6 +1,6 @@
 import { useState } from 'react';
-import { useShortcuts } from '../settings/shortcuts.ts';
-import { useSpace } from '../space/space.ts';
+import { useShortcuts } from '../settings/settings.ts';
+import { useSpace } from '../space/space.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { navigationOf } from './navigation.ts';
 

@@ -1,11 +1,9 @@
 import { Outlet, useNavigate, useParams } from '@tanstack/react-router';
 import { GitCompareArrows, Menu as MenuIcon, X } from 'lucide-react';
 import { lazy, Suspense, useEffect, useEffectEvent, useRef, useState } from 'react';
-import { clearTicked, useTicked } from '../compare/ticked.ts';
-import { useSettings } from '../settings/settings.ts';
-import { isForPage } from '../settings/shortcuts.ts';
-import { useSpace } from '../space/space.ts';
-import { SpaceLink } from '../space/space-link.tsx';
+import { clearTicked, useTicked } from '../compare/ticked-events.tsx';
+import { isForPage, useSettings } from '../settings/settings.ts';
+import { SpaceLink, useSpace } from '../space/space.tsx';
 import { buttonClasses, IconButton } from '../ui/button.tsx';
 import { classes } from '../ui/classes.ts';
 import { Logo } from '../ui/logo.tsx';

@@ -16,7 +16,7 @@ import {
   UserRound,
   Users,
 } from 'lucide-react';
-import { hasRole, type Role } from '../space/role.ts';
+import { hasRole, type Role } from '../space/space.tsx';
 
 /** An entry of the navigation: a page of the space. */
 export interface NavigationEntry {

@@ -2,12 +2,9 @@ import { useNavigate } from '@tanstack/react-router';
 import { Check, ChevronsUpDown, Pencil, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { useApiMutation } from '../api/query.ts';
-import { useMe } from '../space/me.ts';
-import { hasRole } from '../space/role.ts';
-import { useSpace } from '../space/space.ts';
-import { Dialog } from '../ui/dialog.tsx';
+import { hasRole, useMe, useSpace } from '../space/space.tsx';
+import { Dialog, Form } from '../ui/dialog.tsx';
 import { TextField } from '../ui/field.tsx';
-import { Form } from '../ui/form.tsx';
 import { Menu, MenuItem, MenuLabel } from '../ui/menu.tsx';
 
 /**

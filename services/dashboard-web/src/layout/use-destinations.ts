@@ -5,8 +5,7 @@ import { useSettled } from '../api/use-settled.ts';
 import { eventQuery } from '../event/event-query.ts';
 import { useOffers } from '../search/use-offers.ts';
 import { changeSettings } from '../settings/settings.ts';
-import { useMe } from '../space/me.ts';
-import { useSpace } from '../space/space.ts';
+import { useMe, useSpace } from '../space/space.tsx';
 import { type Destination, type DestinationGroup, matchLabels } from './destinations.ts';
 import { navigationOf } from './navigation.ts';
 

@@ -1,18 +1,15 @@
 import { Download, ScrollText, X } from 'lucide-react';
-import type { Output } from '../api/paths.ts';
-import { usePages } from '../api/use-pages.ts';
+import { type Output, usePages } from '../api/query.ts';
 import { useFilter } from '../filter/use-filter.ts';
 import { formatTime, type Zone } from '../format/time.ts';
 import { useSettings } from '../settings/settings.ts';
-import { hasRole } from '../space/role.ts';
-import { useSpace } from '../space/space.ts';
-import { PagedTable } from '../table/paged-table.tsx';
-import { type Column, Faded } from '../table/table.tsx';
+import { hasRole, useSpace } from '../space/space.tsx';
+import { type Column, Faded, PagedTable } from '../table/table.tsx';
 import { ShownText } from '../text/shown-text.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Button, buttonClasses } from '../ui/button.tsx';
+import { Notice } from '../ui/loaded.tsx';
 import { Page } from '../ui/page.tsx';
-import { Notice } from '../ui/states.tsx';
 
 type Row = Output<'audit.list'>['rows'][number];
 

@@ -2,10 +2,9 @@ import { useNavigate } from '@tanstack/react-router';
 import { useApiMutation } from '../api/query.ts';
 import { formatTime } from '../format/time.ts';
 import { useSettings } from '../settings/settings.ts';
-import { hasRole } from '../space/role.ts';
-import { useSpace } from '../space/space.ts';
+import { hasRole, useSpace } from '../space/space.tsx';
 import { Button } from '../ui/button.tsx';
-import { FormFailure } from '../ui/form.tsx';
+import { FormFailure } from '../ui/dialog.tsx';
 import { Card, Page } from '../ui/page.tsx';
 import { useToast } from '../ui/toasts.tsx';
 

@@ -1,14 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
-import type { Output } from '../api/paths.ts';
-import { callMutation, useApiMutation } from '../api/query.ts';
-import { EntryFrame } from '../entry/entry-frame.tsx';
-import { useEnter } from '../entry/use-enter.ts';
-import { meQuery } from '../space/me.ts';
+import { callMutation, type Output, useApiMutation } from '../api/query.ts';
+import { EntryFrame, useEnter } from '../entry/entry-frame.tsx';
+import { meQuery } from '../space/space.tsx';
 import { Button, buttonClasses } from '../ui/button.tsx';
+import { FormFailure } from '../ui/dialog.tsx';
 import { TextField } from '../ui/field.tsx';
-import { FormFailure } from '../ui/form.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { useTitle } from '../ui/page.tsx';
 

@@ -1,19 +1,16 @@
 import { ShieldCheck } from 'lucide-react';
 import { describeFailure } from '../api/failure.ts';
-import type { Output } from '../api/paths.ts';
-import { useApiMutation } from '../api/query.ts';
-import { usePages } from '../api/use-pages.ts';
+import { type Output, useApiMutation, usePages } from '../api/query.ts';
 import { formatCount } from '../format/number.ts';
 import { formatTime, type Zone } from '../format/time.ts';
 import { useSettings } from '../settings/settings.ts';
-import { useSpace } from '../space/space.ts';
-import { PagedTable } from '../table/paged-table.tsx';
-import { actionsColumn, type Column, Faded } from '../table/table.tsx';
+import { useSpace } from '../space/space.tsx';
+import { actionsColumn, type Column, Faded, PagedTable } from '../table/table.tsx';
 import { ShownText } from '../text/shown-text.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
+import { Notice } from '../ui/loaded.tsx';
 import { Page } from '../ui/page.tsx';
-import { Notice } from '../ui/states.tsx';
 import { useToast } from '../ui/toasts.tsx';
 
 type Entry = Output<'quarantine.list'>['entries'][number];

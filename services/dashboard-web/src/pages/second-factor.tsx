@@ -1,10 +1,9 @@
-import { EntryFrame } from '../entry/entry-frame.tsx';
-import { useEnter } from '../entry/use-enter.ts';
+import { EntryFrame, useEnter } from '../entry/entry-frame.tsx';
 import { Factors } from '../second-factor/factors.tsx';
-import { useMe } from '../space/me.ts';
+import { useMe } from '../space/space.tsx';
 import { Button } from '../ui/button.tsx';
 import { useTitle } from '../ui/page.tsx';
-import { isOwnPath } from '../url/own-path.ts';
+import { isOwnPath } from '../url/search.ts';
 import { useSearchTexts } from '../url/use-search.ts';
 
 /** The page of a user who has to add a second factor before all other pages (SECOND_FACTOR_REQUIRED). */

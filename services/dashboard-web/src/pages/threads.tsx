@@ -1,7 +1,7 @@
 import { MessagesSquare } from 'lucide-react';
 import { ActivityPage } from '../activity/activity-list.tsx';
 import { threadColumns } from '../activity/thread-columns.tsx';
-import { Notice } from '../ui/states.tsx';
+import { Notice } from '../ui/loaded.tsx';
 
 /** Threads, most recently active first. */
 export function ThreadsPage() {

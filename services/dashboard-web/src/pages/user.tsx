@@ -1,20 +1,19 @@
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { MessagesSquare } from 'lucide-react';
-import { ActivityFacts } from '../activity/activity-facts.tsx';
+import { ActivityFacts } from '../activity/activity-columns.tsx';
 import { ActivityTable } from '../activity/activity-list.tsx';
 import { threadColumns } from '../activity/thread-columns.tsx';
 import { apiQuery } from '../api/query.ts';
 import { rangeOf } from '../filter/conditions.ts';
 import { RangeField } from '../filter/range-field.tsx';
 import { useFilter } from '../filter/use-filter.ts';
-import { useSpace } from '../space/space.ts';
-import { SpaceLink } from '../space/space-link.tsx';
+import { SpaceLink, useSpace } from '../space/space.tsx';
 import { describeText } from '../text/marks.ts';
 import { buttonClasses } from '../ui/button.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
+import { FailureNotice, Notice } from '../ui/loaded.tsx';
 import { Page } from '../ui/page.tsx';
-import { FailureNotice, Notice } from '../ui/states.tsx';
 
 /** An end user: totals of all time, and the threads of a range. */
 export function UserPage() {

@@ -2,9 +2,9 @@ import { UserRound } from 'lucide-react';
 import { LastState } from '../activity/activity-columns.tsx';
 import { ActivityPage } from '../activity/activity-list.tsx';
 import { rangeOf } from '../filter/conditions.ts';
-import { SpaceLink } from '../space/space-link.tsx';
+import { SpaceLink } from '../space/space.tsx';
 import { ShownText } from '../text/shown-text.tsx';
-import { Notice } from '../ui/states.tsx';
+import { Notice } from '../ui/loaded.tsx';
 import { useSearchTexts } from '../url/use-search.ts';
 
 /** End users, most recently active first. A user's page has the same range of time. */

@@ -6,16 +6,14 @@ import { EventFields } from '../event/event-fields.tsx';
 import { eventQuery, type WholeEvent } from '../event/event-query.ts';
 import { readEventText } from '../event/event-text.ts';
 import { formatDuration } from '../format/number.ts';
-import { useSpace } from '../space/space.ts';
-import { SpaceLink } from '../space/space-link.tsx';
+import { SpaceLink, useSpace } from '../space/space.tsx';
 import { ShownText } from '../text/shown-text.tsx';
 import { StateBadge, TypeBadge } from '../ui/badge.tsx';
 import { buttonClasses, IconButton } from '../ui/button.tsx';
 import { classes } from '../ui/classes.ts';
 import { Loaded } from '../ui/loaded.tsx';
 import type { Search } from '../url/search.ts';
-import { CallCost } from './call-cost.tsx';
-import { TokenBar } from './token-bar.tsx';
+import { CallCost, TokenBar } from './call-usage.tsx';
 
 /**
  * An event beside a list. `filter` is the list's filter, which the event's page uses for its previous and

@@ -1,22 +1,21 @@
 import { type ErrorComponentProps, Link, useRouter } from '@tanstack/react-router';
-import { PlugZap, SearchX } from 'lucide-react';
+import { PlugZap, SearchX, UserX } from 'lucide-react';
+import type { ReactNode } from 'react';
 import { Button, buttonClasses } from '../ui/button.tsx';
+import { FailureNotice, Loading, Notice } from '../ui/loaded.tsx';
 import { useTitle } from '../ui/page.tsx';
-import { FailureNotice, Loading, Notice } from '../ui/states.tsx';
 import { MissingChunk, useReload } from './missing-chunk.ts';
 
 /** A page that could not be loaded or drawn. */
 export function PageFailure({ error, reset }: ErrorComponentProps) {
   const router = useRouter();
   const reload = useReload(error);
-  useTitle('Problem');
   const retry = () => {
     reset();
     void router.invalidate();
   };
   return (
-    <main className="grid min-h-full place-items-center">
-      <h1 className="sr-only">Problem</h1>
+    <Centred title="Problem">
       {error instanceof MissingChunk ? (
         <div role="alert">
           <Notice icon={PlugZap} title="This page could not be loaded">
@@ -29,7 +28,7 @@ export function PageFailure({ error, reset }: ErrorComponentProps) {
       ) : (
         <FailureNotice error={error} onRetry={retry} />
       )}
-    </main>
+    </Centred>
   );
 }
 
@@ -45,16 +44,36 @@ export function PageLoading() {
 
 /** An address without a page, or of a space that the user is no member of. */
 export function PageMissing() {
-  useTitle('Not found');
   return (
-    <main className="grid min-h-full place-items-center">
-      <h1 className="sr-only">Not found</h1>
+    <Centred title="Not found">
       <Notice icon={SearchX} title="Page not found">
         <p>The address may be wrong, or belong to a space that you are not a member of.</p>
         <Link to="/" className={`${buttonClasses()} mt-4`}>
           Open your space
         </Link>
       </Notice>
+    </Centred>
+  );
+}
+
+/** A user who is a member of no space. */
+export function NoSpacePage() {
+  return (
+    <Centred title="No space">
+      <Notice icon={UserX} title="You are not a member of any space">
+        <p>Ask the owner of a space to invite you, then reload this page.</p>
+      </Notice>
+    </Centred>
+  );
+}
+
+/** A notice in place of a whole page. */
+function Centred({ title, children }: { title: string; children: ReactNode }) {
+  useTitle(title);
+  return (
+    <main className="grid min-h-full place-items-center">
+      <h1 className="sr-only">{title}</h1>
+      {children}
     </main>
   );
 }

@@ -8,12 +8,13 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router';
+import { describeFailure } from '../api/failure.ts';
 import { WithConfirmation } from '../entry/confirmation-dialog.tsx';
 import { Layout } from '../layout/layout.tsx';
+import { meQuery } from '../space/space.tsx';
 import { formatSearch, parseSearch, type Search } from '../url/search.ts';
-import { loadEnrolled, loadUser, type RouterContext } from './guards.ts';
 import { loadPage } from './missing-chunk.ts';
-import { PageFailure, PageLoading, PageMissing } from './page-states.tsx';
+import { NoSpacePage, PageFailure, PageLoading, PageMissing } from './page-states.tsx';
 
 const root = createRootRouteWithContext<RouterContext>()({
   // Addresses hold texts only, each page reads its own.
@@ -113,7 +114,7 @@ const home = createRoute({
     if (space !== undefined) throw redirect({ to: '/s/$spaceId', params: { spaceId: space.id } });
     if (user.isOperator) throw redirect({ to: '/installation' });
   },
-  component: lazyPage(() => import('../pages/no-space.tsx'), 'NoSpacePage'),
+  component: NoSpacePage,
 });
 
 const installation = createRoute({
@@ -158,4 +159,29 @@ declare module '@tanstack/react-router' {
   interface Register {
     router: ReturnType<typeof openRouter>;
   }
+}
+
+export interface RouterContext {
+  queryClient: QueryClient;
+}
+
+/** The signed-in user, or a redirect to the sign-in page that returns to `href`. */
+export async function loadUser({ queryClient }: RouterContext, href: string) {
+  try {
+    return await queryClient.ensureQueryData(meQuery);
+  } catch (error) {
+    if (describeFailure(error).kind !== 'signed-out') throw error;
+    throw redirect({ to: '/sign-in', search: backTo(href) });
+  }
+}
+
+/** The signed-in user, or a redirect to the page where a user adds the second factor that Weir requires. */
+export async function loadEnrolled(context: RouterContext, href: string) {
+  const me = await loadUser(context, href);
+  if (me.user.mustEnrol) throw redirect({ to: '/second-factor', search: backTo(href) });
+  return me;
+}
+
+function backTo(href: string): Search {
+  return href === '/' ? {} : { to: href };
 }

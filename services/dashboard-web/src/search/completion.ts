@@ -1,5 +1,5 @@
 import { comparisonExamples } from '../filter/comparison.ts';
-import { attributePrefix, isMeasure } from '../filter/fields.ts';
+import { attributePrefix, isMeasure } from '../filter/conditions.ts';
 import { completeField, fieldNamed, quote } from './typed-fields.ts';
 
 /** What can be completed at the cursor of the search field. */

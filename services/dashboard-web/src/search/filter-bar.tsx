@@ -1,6 +1,5 @@
 import { X } from 'lucide-react';
-import { readConditions } from '../filter/conditions.ts';
-import { type Condition, isMeasure, labelOf } from '../filter/fields.ts';
+import { type Condition, isMeasure, labelOf, readConditions } from '../filter/conditions.ts';
 import { RangeField } from '../filter/range-field.tsx';
 import { type Filter, useFilter } from '../filter/use-filter.ts';
 import { describeText } from '../text/marks.ts';

@@ -1,5 +1,5 @@
 import { parseComparison } from '../filter/comparison.ts';
-import { attributePrefix, type Condition, isMeasure } from '../filter/fields.ts';
+import { attributePrefix, type Condition, isMeasure } from '../filter/conditions.ts';
 import { fieldNamed, findSimilar, unquote } from './typed-fields.ts';
 
 /** Why a typed query is not searched, and what may have been meant. */

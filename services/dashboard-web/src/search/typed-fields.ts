@@ -1,4 +1,4 @@
-import { attributePrefix, isField, isMeasure, labelOf } from '../filter/fields.ts';
+import { attributePrefix, isField, isMeasure, labelOf } from '../filter/conditions.ts';
 
 /** The names that are typed in the search field, and the fields that they stand for. */
 const typedFields: Record<string, string> = {

@@ -1,10 +1,17 @@
-import { useQueries } from '@tanstack/react-query';
+import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
 import { apiQuery } from '../api/query.ts';
 import { useSettled } from '../api/use-settled.ts';
 import { formatCount, formatCounted } from '../format/number.ts';
-import { useSpace } from '../space/space.ts';
+import { useSpace } from '../space/space.tsx';
+import { ignoringCase } from '../text/ignoring-case.ts';
 import type { Search } from '../url/search.ts';
-import { type CompletionOption, valueOption } from './completion.ts';
+import {
+  type AskedValues,
+  type Completion,
+  type CompletionOption,
+  toOptions,
+  valueOption,
+} from './completion.ts';
 
 /** A filter that a word may mean, as a completion and as parameters of an address. */
 export interface Offer extends CompletionOption {
@@ -54,3 +61,31 @@ function describeCount(count: number | null, of: string | undefined): string {
     ? `${formatCounted(count, 'event')} in 30 days`
     : `${formatCount(count)} of the newest events`;
 }
+
+/**
+ * The options of a completion. Values of the API arrive after a pause in typing; until then the previous ones
+ * are filtered.
+ */
+export function useCompletion(completion: Completion | undefined): readonly (CompletionOption | Offer)[] {
+  const { id: spaceId } = useSpace();
+  const asked = completion?.asked;
+  const settled = useSettled(asked);
+  const { data } = useQuery({
+    ...apiQuery('events.values', { spaceId, ...(settled ?? nothing) }),
+    enabled: asked !== undefined && settled !== undefined,
+    staleTime: freshMs,
+    placeholderData: keepPreviousData,
+  });
+  const offers = useOffers(completion?.word ?? '');
+  if (completion === undefined) return [];
+  if (asked === undefined) return [...completion.options, ...offers];
+  const isSame = settled?.field === asked.field && settled.key === asked.key;
+  const prefix = ignoringCase(asked.prefix);
+  const values = isSame ? (data?.values ?? []) : [];
+  return toOptions(
+    asked,
+    values.filter((value) => value.search(prefix) === 0 && value !== asked.prefix),
+  );
+}
+
+const nothing: AskedValues = { field: 'name', prefix: '' };

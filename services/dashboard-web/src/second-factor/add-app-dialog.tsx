@@ -1,11 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
-import type { Output } from '../api/paths.ts';
-import { apiQuery, useApiMutation } from '../api/query.ts';
+import { apiQuery, type Output, useApiMutation } from '../api/query.ts';
 import { CopyButton } from '../ui/copy-button.tsx';
-import { Dialog } from '../ui/dialog.tsx';
+import { Dialog, Form } from '../ui/dialog.tsx';
 import { TextField } from '../ui/field.tsx';
-import { Form } from '../ui/form.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 
 /** Loaded with its encoder when an app is added. */

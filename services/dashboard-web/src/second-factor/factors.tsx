@@ -1,17 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { createPasskey } from '../api/passkey.ts';
-import type { Output, QueryPath } from '../api/paths.ts';
-import { apiQuery, useApiMutation } from '../api/query.ts';
+import { apiQuery, type Output, type QueryPath, useApiMutation } from '../api/query.ts';
 import { formatTime } from '../format/time.ts';
 import { useSettings } from '../settings/settings.ts';
 import { ShownText } from '../text/shown-text.tsx';
 import { Button } from '../ui/button.tsx';
-import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
-import { Dialog } from '../ui/dialog.tsx';
+import { ConfirmDialog, Dialog, Form, FormFailure } from '../ui/dialog.tsx';
 import { TextField } from '../ui/field.tsx';
-import { Form, FormFailure } from '../ui/form.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { AddAppDialog } from './add-app-dialog.tsx';
 

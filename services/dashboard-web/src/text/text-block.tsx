@@ -4,7 +4,7 @@ import { splitMedia, type TextPiece } from '../media/base64.ts';
 import { MediaChip } from '../media/media-chip.tsx';
 import { Button } from '../ui/button.tsx';
 import { classes } from '../ui/classes.ts';
-import { Loading } from '../ui/states.tsx';
+import { Loading } from '../ui/loaded.tsx';
 import { useFoundText } from './found-marks.tsx';
 import { ignoringCase } from './ignoring-case.ts';
 import { cutOutsideSecret } from './marks.ts';

@@ -2,7 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { Search } from 'lucide-react';
 import { type FormEvent, type Ref, useEffect, useMemo, useRef, useState } from 'react';
 import { formatCounted } from '../format/number.ts';
-import { useShortcuts } from '../settings/shortcuts.ts';
+import { useShortcuts } from '../settings/settings.ts';
 import { classes } from '../ui/classes.ts';
 import { useFoundText } from './found-marks.tsx';
 import { ignoringCase } from './ignoring-case.ts';

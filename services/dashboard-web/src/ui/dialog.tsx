@@ -1,9 +1,12 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
+import { Link, useLocation } from '@tanstack/react-router';
 import { X } from 'lucide-react';
-import { type ReactNode, useContext, useRef } from 'react';
+import { type FormEvent, type ReactNode, useContext, useRef, useState } from 'react';
 import { ConfirmationContext } from '../api/confirmation.ts';
-import { IconButton } from './button.tsx';
+import { describeFailure } from '../api/failure.ts';
+import { Button, type ButtonLook, IconButton } from './button.tsx';
 import { classes } from './classes.ts';
+import { TextField } from './field.tsx';
 
 /**
  * A modal dialog. It focuses its first field. Esc and a click outside close it; the focus returns to the
@@ -63,5 +66,112 @@ export function Dialog({
         </Base.Popup>
       </Base.Portal>
     </Base.Root>
+  );
+}
+
+/**
+ * The form of a dialog, with its buttons. While `onSubmit` runs the form cannot be sent again; when it fails,
+ * the form says why and stays as it is.
+ */
+export function Form({
+  action,
+  look = 'primary',
+  onSubmit,
+  onCancel,
+  isDisabled = false,
+  children,
+}: {
+  /** The text of the button that sends the form. */
+  action: string;
+  look?: ButtonLook;
+  onSubmit: () => unknown;
+  onCancel: () => void;
+  isDisabled?: boolean;
+  children: ReactNode;
+}) {
+  const [isPending, setPending] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    setPending(true);
+    setError(undefined);
+    try {
+      await onSubmit();
+    } catch (thrown) {
+      setError(thrown);
+    }
+    setPending(false);
+  };
+  return (
+    <form onSubmit={submit} className="flex flex-col gap-4">
+      {children}
+      <FormFailure error={error} />
+      <div className="flex justify-end gap-2">
+        <Button onClick={onCancel}>Cancel</Button>
+        <Button look={look} type="submit" disabled={isDisabled || isPending}>
+          {action}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** Why the API rejected a form. */
+export function FormFailure({ error }: { error: unknown }) {
+  const { href, pathname } = useLocation();
+  if (error === undefined || error === null) return null;
+  const { kind, message } = describeFailure(error);
+  // A wrong password on the sign-in page is `signed-out` too.
+  const hasEnded = kind === 'signed-out' && pathname.startsWith('/s/');
+  return (
+    <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-bad text-sm">
+      {hasEnded ? (
+        <>
+          Your session has ended.{' '}
+          <Link to="/sign-in" search={{ to: href }} className="underline">
+            Sign in
+          </Link>
+        </>
+      ) : (
+        message
+      )}
+    </p>
+  );
+}
+
+interface Confirmed {
+  onClose: () => void;
+  children: ReactNode;
+  /** The button's text. */
+  action: string;
+  /** A text that the user has to type. */
+  typed?: string | undefined;
+  onConfirm: () => Promise<unknown>;
+}
+
+/** Asks for confirmation of a change that cannot be undone. */
+export function ConfirmDialog({ isOpen, title, ...asked }: Confirmed & { isOpen: boolean; title: string }) {
+  return (
+    <Dialog isOpen={isOpen} onClose={asked.onClose} title={title}>
+      <ConfirmForm {...asked} />
+    </Dialog>
+  );
+}
+
+function ConfirmForm({ onClose, children, action, typed, onConfirm }: Confirmed) {
+  const [text, setText] = useState('');
+  return (
+    <Form
+      action={action}
+      look="danger"
+      onSubmit={() => onConfirm().then(onClose)}
+      onCancel={onClose}
+      isDisabled={typed !== undefined && text !== typed}
+    >
+      <div className="text-muted text-sm">{children}</div>
+      {typed !== undefined && (
+        <TextField label={`Type “${typed}” to confirm`} value={text} onText={setText} />
+      )}
+    </Form>
   );
 }

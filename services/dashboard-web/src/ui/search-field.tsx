@@ -1,6 +1,6 @@
 import { Search } from 'lucide-react';
 import { type FormEvent, useRef } from 'react';
-import { useShortcuts } from '../settings/shortcuts.ts';
+import { useShortcuts } from '../settings/settings.ts';
 import { inputClasses } from './field.tsx';
 
 /** Searches a list when Enter is pressed; an empty field shows all. */

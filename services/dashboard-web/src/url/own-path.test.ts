@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isOwnPath } from './own-path.ts';
+import { isOwnPath } from './search.ts';
 
 test.for([
   ['/s/1/events?type=llm', true],

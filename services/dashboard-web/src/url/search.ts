@@ -21,3 +21,8 @@ export function formatSearch(search: Record<string, unknown>): string {
   const text = params.toString();
   return text === '' ? '' : `?${text}`;
 }
+
+/** Whether a text is a path of this site. `//host` and `/\host` are addresses of other sites. */
+export function isOwnPath(text: string): boolean {
+  return /^\/(?![/\\])/.test(text) && !/[\t\n\r]/.test(text);
+}

@@ -1,4 +1,4 @@
-import type { Input, Output } from '../../api/paths.ts';
+import type { Input, Output } from '../../api/query.ts';
 import { formatCount, formatDuration, formatMoney } from '../../format/number.ts';
 
 export type Rule = Output<'alerts.list'>[number];

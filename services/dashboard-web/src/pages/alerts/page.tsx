@@ -1,14 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { BellPlus } from 'lucide-react';
 import { useState } from 'react';
-import type { Output } from '../../api/paths.ts';
-import { apiQuery } from '../../api/query.ts';
+import { apiQuery, type Output } from '../../api/query.ts';
 import { filterOf } from '../../filter/conditions.ts';
 import { useFilter } from '../../filter/use-filter.ts';
 import { formatMinute } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
-import { hasRole } from '../../space/role.ts';
-import { useSpace } from '../../space/space.ts';
+import { hasRole, useSpace } from '../../space/space.tsx';
 import { Table } from '../../table/table.tsx';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Badge, type Tone } from '../../ui/badge.tsx';

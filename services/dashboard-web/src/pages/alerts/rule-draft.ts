@@ -1,5 +1,9 @@
-import { readConditions } from '../../filter/conditions.ts';
-import { attributePrefix, type Condition as Filtered, labelOf } from '../../filter/fields.ts';
+import {
+  attributePrefix,
+  type Condition as Filtered,
+  labelOf,
+  readConditions,
+} from '../../filter/conditions.ts';
 import type { Search } from '../../url/search.ts';
 import { type Condition, eventWindowMax, type Kind, kinds, type Rule, windows } from './alert-text.ts';
 

@@ -3,13 +3,12 @@ import { useState } from 'react';
 import { useApiMutation } from '../../api/query.ts';
 import { formatMinute } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
-import { hasRole } from '../../space/role.ts';
-import { useSpace } from '../../space/space.ts';
+import { hasRole, useSpace } from '../../space/space.tsx';
 import { actionsColumn, Table } from '../../table/table.tsx';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { IconButton } from '../../ui/button.tsx';
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
-import { Notice } from '../../ui/states.tsx';
+import { ConfirmDialog } from '../../ui/dialog.tsx';
+import { Notice } from '../../ui/loaded.tsx';
 import { useAttempt } from '../../ui/toasts.tsx';
 import { describeRule, formatAlertValue, kinds, type Rule } from './alert-text.ts';
 

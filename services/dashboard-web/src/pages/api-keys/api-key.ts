@@ -1,3 +1,3 @@
-import type { Output } from '../../api/paths.ts';
+import type { Output } from '../../api/query.ts';
 
 export type ApiKey = Output<'apiKeys.list'>[number];

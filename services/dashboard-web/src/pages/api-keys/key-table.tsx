@@ -4,15 +4,13 @@ import { useApiMutation } from '../../api/query.ts';
 import { formatCount } from '../../format/number.ts';
 import { dayMs, formatAgo, formatDay, formatMinute, type Zone } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
-import { useSpace } from '../../space/space.ts';
+import { useSpace } from '../../space/space.tsx';
 import { actionsColumn, type Column, Table } from '../../table/table.tsx';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { IconButton } from '../../ui/button.tsx';
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { ConfirmDialog, Dialog, Form } from '../../ui/dialog.tsx';
 import { SelectField } from '../../ui/field.tsx';
-import { Form } from '../../ui/form.tsx';
 import type { ApiKey } from './api-key.ts';
 import { NewKey } from './new-key.tsx';
 

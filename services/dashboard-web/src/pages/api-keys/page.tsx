@@ -3,14 +3,12 @@ import { KeyRound, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { apiQuery, useApiMutation } from '../../api/query.ts';
 import { dayMs } from '../../format/time.ts';
-import { useSpace } from '../../space/space.ts';
+import { useSpace } from '../../space/space.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Dialog, Form } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
-import { Form } from '../../ui/form.tsx';
-import { Loaded } from '../../ui/loaded.tsx';
+import { Loaded, Notice } from '../../ui/loaded.tsx';
 import { Card, Page } from '../../ui/page.tsx';
-import { Notice } from '../../ui/states.tsx';
 import { KeyTable } from './key-table.tsx';
 import { NewKey } from './new-key.tsx';
 

@@ -1,14 +1,13 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import type { Input, Output } from '../../api/paths.ts';
-import { apiQuery } from '../../api/query.ts';
+import { apiQuery, type Input, type Output } from '../../api/query.ts';
 import { colorNames } from '../../charts/colors.ts';
 import { TimeChart } from '../../charts/time-chart.tsx';
 import type { TimeSeries } from '../../charts/time-series.ts';
 import type { TimeSpan } from '../../charts/use-chart.ts';
 import { formatMoney } from '../../format/number.ts';
 import { describePriced } from '../../format/priced.ts';
-import { SpaceLink } from '../../space/space-link.tsx';
+import { SpaceLink } from '../../space/space.tsx';
 import { Loaded } from '../../ui/loaded.tsx';
 import { Card } from '../../ui/page.tsx';
 import { nameGroup } from './series.ts';

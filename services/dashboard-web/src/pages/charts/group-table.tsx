@@ -1,11 +1,11 @@
-import type { Output } from '../../api/paths.ts';
+import type { Output } from '../../api/query.ts';
 import { formatCompact, formatCount, formatDuration, formatMoney, formatShare } from '../../format/number.ts';
-import { SpaceLink } from '../../space/space-link.tsx';
+import { SpaceLink } from '../../space/space.tsx';
 import { type Column, NoValue, Table } from '../../table/table.tsx';
 import { describeText } from '../../text/marks.ts';
 import { ShownText } from '../../text/shown-text.tsx';
 import type { Search } from '../../url/search.ts';
-import { useSort } from '../../url/use-sort.ts';
+import { useSort } from '../../url/use-search.ts';
 import type { ChartRange } from './range.ts';
 import { type ChartSeries, eventsOf, type GroupBy, nameGroup } from './series.ts';
 

@@ -1,5 +1,4 @@
-import { isRecentRange, type RecentRange, recentRanges } from '../../filter/recent-range.ts';
-import { rangeOfDay } from '../../filter/time-range.ts';
+import { isRecentRange, type RecentRange, rangeOfDay, recentRanges } from '../../filter/time-range.ts';
 import { dayMs, hourMs, minuteMs, type Zone } from '../../format/time.ts';
 import type { Search } from '../../url/search.ts';
 

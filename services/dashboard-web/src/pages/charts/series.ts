@@ -1,4 +1,4 @@
-import type { Output } from '../../api/paths.ts';
+import type { Output } from '../../api/query.ts';
 import { colorNames } from '../../charts/colors.ts';
 import type { TimeSeries } from '../../charts/time-series.ts';
 import type { Search } from '../../url/search.ts';

@@ -9,7 +9,7 @@ import { useIsNarrow } from '../../event-grid/use-is-narrow.ts';
 import { useFilter } from '../../filter/use-filter.ts';
 import { formatTime } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
-import { SpaceLink } from '../../space/space-link.tsx';
+import { SpaceLink } from '../../space/space.tsx';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Page } from '../../ui/page.tsx';

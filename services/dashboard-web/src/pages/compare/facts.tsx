@@ -4,7 +4,7 @@ import { apiQuery } from '../../api/query.ts';
 import type { WholeEvent } from '../../event/event-query.ts';
 import type { EventText } from '../../event/event-text.ts';
 import { formatCount, formatCounted, formatDuration, formatMoney } from '../../format/number.ts';
-import { useSpace } from '../../space/space.ts';
+import { useSpace } from '../../space/space.tsx';
 import { NoValue } from '../../table/table.tsx';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Button } from '../../ui/button.tsx';

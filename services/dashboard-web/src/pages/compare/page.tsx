@@ -1,11 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { type FormEvent, useState } from 'react';
 import { apiQuery } from '../../api/query.ts';
 import { eventQuery } from '../../event/event-query.ts';
-import { useSpace } from '../../space/space.ts';
+import { useSpace } from '../../space/space.tsx';
+import { Button } from '../../ui/button.tsx';
+import { TextField } from '../../ui/field.tsx';
 import { Loaded, together } from '../../ui/loaded.tsx';
-import { Page } from '../../ui/page.tsx';
+import { Card, Page } from '../../ui/page.tsx';
 import { useSearchTexts } from '../../url/use-search.ts';
-import { ChooseSides } from './choose-sides.tsx';
 import { Comparison } from './comparison.tsx';
 import { TraceComparison } from './trace-comparison.tsx';
 
@@ -54,5 +57,36 @@ function frameOf(noun: 'event' | 'trace', a: string, b: string) {
       {state}
       <ChooseSides noun={noun} a={a} b={b} />
     </Page>
+  );
+}
+
+/** Asks for the ids of the two events or traces. */
+export function ChooseSides({ noun, a, b }: { noun: 'event' | 'trace'; a: string; b: string }) {
+  const search = useSearchTexts();
+  const navigate = useNavigate();
+  const [ids, setIds] = useState({ a, b });
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault();
+    void navigate({ to: '.', search: { ...search, a: ids.a.trim(), b: ids.b.trim() } });
+  };
+  return (
+    <Card>
+      <form onSubmit={onSubmit} className="flex max-w-lg flex-col gap-4">
+        {(['a', 'b'] as const).map((name) => (
+          <TextField
+            key={name}
+            label={`Id of the ${name === 'a' ? 'first' : 'second'} ${noun}`}
+            value={ids[name]}
+            required
+            spellCheck={false}
+            className="font-mono"
+            onText={(text) => setIds({ ...ids, [name]: text })}
+          />
+        ))}
+        <Button type="submit" look="primary" className="self-start">
+          Compare
+        </Button>
+      </form>
+    </Card>
   );
 }

@@ -1,11 +1,11 @@
 import { GitCompareArrows } from 'lucide-react';
 import { useMemo } from 'react';
-import type { Output } from '../../api/paths.ts';
+import type { Output } from '../../api/query.ts';
 import { tokensOf } from '../../event/event-query.ts';
 import { formatCount, formatDuration, formatMoney } from '../../format/number.ts';
 import { formatTime } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
-import { SpaceLink } from '../../space/space-link.tsx';
+import { SpaceLink } from '../../space/space.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Sides } from './comparison.tsx';
 import { type Facts, FactsTable } from './facts.tsx';

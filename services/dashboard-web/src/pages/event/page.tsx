@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { eventQuery } from '../../event/event-query.ts';
-import { useSpace } from '../../space/space.ts';
+import { useSpace } from '../../space/space.tsx';
 import { Loaded } from '../../ui/loaded.tsx';
 import { Page } from '../../ui/page.tsx';
 import { EventDetails } from './event-details.tsx';

@@ -1,18 +1,18 @@
 import { SearchX } from 'lucide-react';
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { type Pages, usePages } from '../../api/use-pages.ts';
+import { type Pages, usePages } from '../../api/query.ts';
 import type { ListInput } from '../../filter/event-filter.ts';
 import { useFilter } from '../../filter/use-filter.ts';
 import { formatBytes, formatCounted, formatDuration } from '../../format/number.ts';
 import { formatTime } from '../../format/time.ts';
 import { useFoundIds } from '../../layout/use-destinations.ts';
 import { useSettings } from '../../settings/settings.ts';
-import { useSpace } from '../../space/space.ts';
+import { useSpace } from '../../space/space.tsx';
 import { FoundTextProvider, useFoundMarks } from '../../text/found-marks.tsx';
 import { describeText } from '../../text/marks.ts';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Button } from '../../ui/button.tsx';
-import { FailureNotice, Notice } from '../../ui/states.tsx';
+import { FailureNotice, Notice } from '../../ui/loaded.tsx';
 import { ListFrame } from './list-frame.tsx';
 
 /** A search goes on by itself until it has found so many events, and so many more each time the reader goes on. */

@@ -14,10 +14,9 @@ import { useFilter } from '../../filter/use-filter.ts';
 import { minuteMs } from '../../format/time.ts';
 import { Peek } from '../../peek/peek.tsx';
 import { useSettings } from '../../settings/settings.ts';
-import { useSpace } from '../../space/space.ts';
+import { useSpace } from '../../space/space.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Notice } from '../../ui/states.tsx';
-import { readOrder } from './order.ts';
+import { Notice } from '../../ui/loaded.tsx';
 
 /** The list in any order, between the histogram and a note, with the selected event beside it. */
 export function ListFrame({
@@ -124,4 +123,18 @@ function Histogram({ input, newestMs }: { input: ListInput; newestMs: number | u
       onRange={({ from, to }) => set({ last: undefined, from: String(from), to: String(to) })}
     />
   );
+}
+
+/** The orders of the list, by their name in the address. */
+export const orders = {
+  duration: { label: 'Slowest first', superlative: 'slowest' },
+  tokens: { label: 'Most tokens first', superlative: 'largest' },
+  cost: { label: 'Most expensive first', superlative: 'most expensive' },
+} as const;
+
+export type Order = keyof typeof orders;
+
+/** @returns undefined for the order of time. */
+export function readOrder(text: string | undefined): Order | undefined {
+  return text !== undefined && Object.hasOwn(orders, text) ? (text as Order) : undefined;
 }

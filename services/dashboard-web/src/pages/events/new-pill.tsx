@@ -6,7 +6,7 @@ import { useInterval } from '../../api/use-interval.ts';
 import type { ListedEvent } from '../../event/event-query.ts';
 import { useStored } from '../../event/use-stored.ts';
 import type { ListInput } from '../../filter/event-filter.ts';
-import { useSpace } from '../../space/space.ts';
+import { useSpace } from '../../space/space.tsx';
 import { Button } from '../../ui/button.tsx';
 import { countNew } from './count-new.ts';
 

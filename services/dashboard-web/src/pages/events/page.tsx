@@ -2,9 +2,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { BellPlus, Download, SearchX } from 'lucide-react';
 import { useCallback, useMemo } from 'react';
 import { describeFailure } from '../../api/failure.ts';
-import type { Output } from '../../api/paths.ts';
-import { apiQuery, callQuery } from '../../api/query.ts';
-import { usePages } from '../../api/use-pages.ts';
+import { apiQuery, callQuery, type Output, usePages } from '../../api/query.ts';
 import { filterOf } from '../../filter/conditions.ts';
 import type { ListInput } from '../../filter/event-filter.ts';
 import { useFilter } from '../../filter/use-filter.ts';
@@ -12,20 +10,16 @@ import { formatCount } from '../../format/number.ts';
 import { formatTime, type Zone } from '../../format/time.ts';
 import { FilterBar } from '../../search/filter-bar.tsx';
 import { useSettings } from '../../settings/settings.ts';
-import { hasRole } from '../../space/role.ts';
-import { useSpace } from '../../space/space.ts';
-import { SpaceLink } from '../../space/space-link.tsx';
+import { hasRole, SpaceLink, useSpace } from '../../space/space.tsx';
 import { Button, buttonClasses } from '../../ui/button.tsx';
 import { SelectField } from '../../ui/field.tsx';
-import { Loaded } from '../../ui/loaded.tsx';
+import { FailureNotice, Loaded, Loading, Notice } from '../../ui/loaded.tsx';
 import { Menu, MenuItem, MenuLabel } from '../../ui/menu.tsx';
 import { Page } from '../../ui/page.tsx';
-import { FailureNotice, Loading, Notice } from '../../ui/states.tsx';
 import { useToast } from '../../ui/toasts.tsx';
 import { FoundEvents } from './found-events.tsx';
-import { ListFrame } from './list-frame.tsx';
+import { ListFrame, type Order, orders, readOrder } from './list-frame.tsx';
 import { NewPill } from './new-pill.tsx';
-import { type Order, orders, readOrder } from './order.ts';
 
 /** The list of events. All its state is in the address. */
 export function EventsPage() {

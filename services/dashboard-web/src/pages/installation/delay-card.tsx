@@ -1,7 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
-import type { Output } from '../../api/paths.ts';
-import { apiQuery } from '../../api/query.ts';
+import { apiQuery, type Output } from '../../api/query.ts';
 import { useInterval } from '../../api/use-interval.ts';
 import { TimeChart } from '../../charts/time-chart.tsx';
 import type { TimeSeries } from '../../charts/time-series.ts';

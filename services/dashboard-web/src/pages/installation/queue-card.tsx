@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import type { Output } from '../../api/paths.ts';
-import { apiQuery } from '../../api/query.ts';
+import { apiQuery, type Output } from '../../api/query.ts';
 import { formatBytes, formatCount, formatDuration, formatShare } from '../../format/number.ts';
 import { Table } from '../../table/table.tsx';
 import { Badge, type Tone } from '../../ui/badge.tsx';

@@ -7,11 +7,11 @@ import { useFilter } from '../../filter/use-filter.ts';
 import { formatCount, formatCounted } from '../../format/number.ts';
 import { Peek } from '../../peek/peek.tsx';
 import { FilterBar } from '../../search/filter-bar.tsx';
-import { useShortcuts } from '../../settings/shortcuts.ts';
+import { useShortcuts } from '../../settings/settings.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
+import { FailureNotice, Notice } from '../../ui/loaded.tsx';
 import { Page } from '../../ui/page.tsx';
-import { FailureNotice, Notice } from '../../ui/states.tsx';
 import { type TailState, useTail } from './use-tail.ts';
 
 /** Events as they are stored, by the filter of the address. */

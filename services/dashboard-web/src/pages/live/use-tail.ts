@@ -1,9 +1,9 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { subscribe } from '../../api/subscribe.ts';
-import { useIsHidden } from '../../api/use-is-hidden.ts';
+import { useIsHidden } from '../../api/use-interval.ts';
 import type { ListedEvent } from '../../event/event-query.ts';
 import type { ListInput } from '../../filter/event-filter.ts';
-import { useSpace } from '../../space/space.ts';
+import { useSpace } from '../../space/space.tsx';
 
 /** Rows kept. Older events are in the list of events. */
 const rowsMax = 2_000;

@@ -1,17 +1,14 @@
 import { LogOut, Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import type { Output } from '../../api/paths.ts';
-import { useApiMutation } from '../../api/query.ts';
+import { type Output, useApiMutation } from '../../api/query.ts';
 import { formatCounted } from '../../format/number.ts';
 import { formatMinute } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
-import { useMe } from '../../space/me.ts';
-import { hasRole, type Role, roles, roleTexts } from '../../space/role.ts';
-import { useSpace } from '../../space/space.ts';
+import { hasRole, type Role, roles, roleTexts, useMe, useSpace } from '../../space/space.tsx';
 import { actionsColumn, type Column, Faded, Table } from '../../table/table.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { IconButton } from '../../ui/button.tsx';
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { SelectField } from '../../ui/field.tsx';
 import { useAttempt, useToast } from '../../ui/toasts.tsx';
 

@@ -1,22 +1,18 @@
 import { useQuery } from '@tanstack/react-query';
 import { UserPlus } from 'lucide-react';
 import { useState } from 'react';
-import type { Output } from '../../api/paths.ts';
-import { apiQuery, useApiMutation } from '../../api/query.ts';
+import { apiQuery, type Output, useApiMutation } from '../../api/query.ts';
 import { formatMinute } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
-import { hasRole, type Role, roles, roleTexts } from '../../space/role.ts';
-import { useSpace } from '../../space/space.ts';
+import { hasRole, type Role, roles, roleTexts, useSpace } from '../../space/space.tsx';
 import { actionsColumn, Faded, Table } from '../../table/table.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ShownOnce } from '../../ui/copy-button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Dialog, Form } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
-import { Form } from '../../ui/form.tsx';
-import { Loaded } from '../../ui/loaded.tsx';
+import { FailureNotice, Loaded } from '../../ui/loaded.tsx';
 import { Card, Page } from '../../ui/page.tsx';
-import { FailureNotice } from '../../ui/states.tsx';
 import { useAttempt } from '../../ui/toasts.tsx';
 import { MemberTable } from './member-table.tsx';
 

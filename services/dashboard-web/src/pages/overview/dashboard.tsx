@@ -1,7 +1,6 @@
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState } from 'react';
-import type { Input, Output } from '../../api/paths.ts';
-import { apiQuery } from '../../api/query.ts';
+import { apiQuery, type Input, type Output } from '../../api/query.ts';
 import { useInterval } from '../../api/use-interval.ts';
 import { EventBars } from '../../charts/event-bars.tsx';
 import { readRange } from '../../charts/range.ts';
@@ -13,8 +12,7 @@ import { useFilter } from '../../filter/use-filter.ts';
 import { formatCount } from '../../format/number.ts';
 import { dayMs, formatTime, hourMs, minuteMs } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
-import { useSpace } from '../../space/space.ts';
-import { SpaceLink, useOpen } from '../../space/space-link.tsx';
+import { SpaceLink, useOpen, useSpace } from '../../space/space.tsx';
 import { Table } from '../../table/table.tsx';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Loaded, together } from '../../ui/loaded.tsx';

@@ -1,6 +1,6 @@
 import { ArrowRight } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { Output } from '../../api/paths.ts';
+import type { Output } from '../../api/query.ts';
 import {
   formatCompact,
   formatCount,
@@ -12,7 +12,7 @@ import {
 import { describePriced } from '../../format/priced.ts';
 import { formatMinute } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
-import { SpaceLink } from '../../space/space-link.tsx';
+import { SpaceLink } from '../../space/space.tsx';
 import { classes } from '../../ui/classes.ts';
 
 type Total = Output<'charts.events'>['series'][number]['total'];

@@ -1,11 +1,10 @@
 import { KeyRound, Radio } from 'lucide-react';
 import { useState } from 'react';
 import { useApiMutation } from '../../api/query.ts';
-import { hasRole } from '../../space/role.ts';
-import { useSpace } from '../../space/space.ts';
+import { hasRole, useSpace } from '../../space/space.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
-import { FormFailure } from '../../ui/form.tsx';
+import { FormFailure } from '../../ui/dialog.tsx';
 import { Card, Page } from '../../ui/page.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { ingestUrl } from './ingest-url.ts';

@@ -3,20 +3,17 @@ import { CircleDollarSign, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { apiQuery } from '../../api/query.ts';
 import { formatCompact } from '../../format/number.ts';
-import { hasRole } from '../../space/role.ts';
-import { useSpace } from '../../space/space.ts';
+import { hasRole, useSpace } from '../../space/space.tsx';
 import { actionsColumn, type Column, Table } from '../../table/table.tsx';
 import { describeText } from '../../text/marks.ts';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Loaded, together } from '../../ui/loaded.tsx';
+import { Loaded, Notice, together } from '../../ui/loaded.tsx';
 import { Card, Page } from '../../ui/page.tsx';
-import { Notice } from '../../ui/states.tsx';
-import { amountColumns, modelClasses } from './amount-columns.tsx';
 import type { Price, UsedModel } from './price.ts';
 import { PriceDialog } from './price-dialog.tsx';
-import { PriceTable } from './price-table.tsx';
+import { amountColumns, modelClasses, PriceTable } from './price-table.tsx';
 import { UnpricedModels } from './unpriced-models.tsx';
 
 /**

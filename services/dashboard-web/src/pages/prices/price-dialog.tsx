@@ -1,9 +1,8 @@
 import { useState } from 'react';
 import { useApiMutation } from '../../api/query.ts';
-import { useSpace } from '../../space/space.ts';
-import { Dialog } from '../../ui/dialog.tsx';
+import { useSpace } from '../../space/space.tsx';
+import { Dialog, Form } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { Form } from '../../ui/form.tsx';
 import {
   type AmountTexts,
   allTime,

@@ -1,15 +1,14 @@
 import { Pencil, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useApiMutation } from '../../api/query.ts';
-import { useSpace } from '../../space/space.ts';
+import { useSpace } from '../../space/space.tsx';
 import { actionsColumn, type Column, Faded, Table } from '../../table/table.tsx';
 import { describeText } from '../../text/marks.ts';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { IconButton } from '../../ui/button.tsx';
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
-import { amountColumns, modelClasses } from './amount-columns.tsx';
-import { allTime, type Price, priceOn, pricesChanged } from './price.ts';
+import { ConfirmDialog } from '../../ui/dialog.tsx';
+import { type Amounts, allTime, type Price, priceOn, pricesChanged, withCents } from './price.ts';
 
 /** All prices of the space and of the operator, current and past. */
 export function PriceTable({
@@ -97,4 +96,33 @@ function actionColumn(onEdit: (price: Price) => void, onRemove: (price: Price) =
       )}
     </span>
   ));
+}
+
+/** The column with the name of a model. */
+export const modelClasses = 'min-w-36 max-w-72 font-medium [overflow-wrap:anywhere]';
+
+/** A column for each kind of token. */
+export function amountColumns<Row>(amountsOf: (row: Row) => Amounts): Column<Row>[] {
+  const cached = (kind: 'cacheRead' | 'cacheWrite') => (row: Row) => {
+    const { [kind]: price, input } = amountsOf(row);
+    return <CachePrice price={price} input={input} />;
+  };
+  return [
+    { title: 'Input', isNumber: true, cell: (row) => `$${withCents(amountsOf(row).input)}` },
+    { title: 'Output', isNumber: true, cell: (row) => `$${withCents(amountsOf(row).output)}` },
+    { title: 'Cache read', isNumber: true, cell: cached('cacheRead') },
+    { title: 'Cache write', isNumber: true, cell: cached('cacheWrite') },
+  ];
+}
+
+function CachePrice({ price, input }: { price: string | null; input: string }) {
+  if (price !== null) return `$${withCents(price)}`;
+  return (
+    <span
+      className="text-muted"
+      title={`No cache price: these tokens cost the input price, $${withCents(input)}`}
+    >
+      as input
+    </span>
+  );
 }

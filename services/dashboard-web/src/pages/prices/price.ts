@@ -1,4 +1,4 @@
-import type { Output } from '../../api/paths.ts';
+import type { Output } from '../../api/query.ts';
 
 export type Price = Output<'prices.list'>[number];
 export type UsedModel = Output<'prices.models'>[number];

@@ -1,15 +1,14 @@
 import { type FormEvent, useState } from 'react';
 import { useApiMutation } from '../../api/query.ts';
 import { formatCompact, formatCounted } from '../../format/number.ts';
-import { useSpace } from '../../space/space.ts';
+import { useSpace } from '../../space/space.tsx';
 import { type Column, Table } from '../../table/table.tsx';
 import { describeText } from '../../text/marks.ts';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Button } from '../../ui/button.tsx';
+import { FormFailure } from '../../ui/dialog.tsx';
 import { inputClasses } from '../../ui/field.tsx';
-import { FormFailure } from '../../ui/form.tsx';
 import { Card } from '../../ui/page.tsx';
-import { modelClasses } from './amount-columns.tsx';
 import {
   type AmountTexts,
   isPriceText,
@@ -19,6 +18,7 @@ import {
   toAmounts,
   type UsedModel,
 } from './price.ts';
+import { modelClasses } from './price-table.tsx';
 
 /**
  * The models of the last 30 days without a price, in one table in which owners enter prices. No cost includes

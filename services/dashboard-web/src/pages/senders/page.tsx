@@ -1,24 +1,21 @@
 import { useQuery } from '@tanstack/react-query';
 import { Antenna, SearchX } from 'lucide-react';
-import type { Output } from '../../api/paths.ts';
-import { apiQuery } from '../../api/query.ts';
+import { apiQuery, type Output } from '../../api/query.ts';
 import { useFilter } from '../../filter/use-filter.ts';
 import { formatCount, formatCounted } from '../../format/number.ts';
 import { formatAgo, formatTime, type Zone } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
-import { useSpace } from '../../space/space.ts';
-import { SpaceLink } from '../../space/space-link.tsx';
+import { SpaceLink, useSpace } from '../../space/space.tsx';
 import { type Column, Table } from '../../table/table.tsx';
+import { hasMatch, wordsIgnoringCase } from '../../text/ignoring-case.ts';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { inputClasses } from '../../ui/field.tsx';
-import { Loaded } from '../../ui/loaded.tsx';
+import { Loaded, Notice } from '../../ui/loaded.tsx';
 import { Card, Page } from '../../ui/page.tsx';
-import { Notice } from '../../ui/states.tsx';
 import { ingestUrl } from '../overview/ingest-url.ts';
-import { countReceived, matchSenders, type Sender } from './sender.ts';
 
 /** New counts are written every few seconds. */
 const reloadMs = 10_000;
@@ -203,4 +200,28 @@ function Names({ sender: { service, scope, version, sdk, refusal } }: { sender: 
       )}
     </>
   );
+}
+
+export type Sender = Output<'senders.list'>[number];
+
+/** What the page's address chooses of the senders. */
+export interface SenderFilter {
+  /** Words that the service, the library or the SDK contain. */
+  text?: string | undefined;
+  isRefusedOnly: boolean;
+}
+
+export function matchSenders(
+  senders: readonly Sender[],
+  { text = '', isRefusedOnly }: SenderFilter,
+): Sender[] {
+  const words = wordsIgnoringCase(text);
+  return senders.filter(({ service, scope, version, sdk, refused }) => {
+    const names = `${service} ${scope} ${version} ${sdk}`;
+    return words.every((word) => hasMatch(names, word)) && (!isRefusedOnly || refused > 0);
+  });
+}
+
+export function countReceived({ stored, merged, leftOut, refused }: Sender): number {
+  return stored + merged + leftOut + refused;
 }

@@ -1,17 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { apiQuery, useApiMutation } from '../../api/query.ts';
-import { EntryFrame } from '../../entry/entry-frame.tsx';
-import { PasskeySignIn } from '../../entry/passkey-sign-in.tsx';
+import { EntryFrame, useEnter } from '../../entry/entry-frame.tsx';
 import { keepReturnAddress } from '../../entry/return-address.ts';
-import { type SecondFactors, SecondStep } from '../../entry/second-step.tsx';
-import { useEnter } from '../../entry/use-enter.ts';
-import type { Me } from '../../space/me.ts';
+import { PasskeySignIn, type SecondFactors, SecondStep } from '../../entry/second-step.tsx';
+import type { Me } from '../../space/space.tsx';
 import { Button, buttonClasses } from '../../ui/button.tsx';
+import { FormFailure } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { FormFailure } from '../../ui/form.tsx';
 import { useTitle } from '../../ui/page.tsx';
-import { isOwnPath } from '../../url/own-path.ts';
+import { isOwnPath } from '../../url/search.ts';
 import { useSearchTexts } from '../../url/use-search.ts';
 
 /** Sign in with e-mail address and password, or with the link that `npm start` prints. */

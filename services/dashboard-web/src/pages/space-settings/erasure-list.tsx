@@ -1,17 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
-import type { Output } from '../../api/paths.ts';
-import { apiQuery } from '../../api/query.ts';
+import { apiQuery, type Output } from '../../api/query.ts';
 import { formatCount } from '../../format/number.ts';
 import { formatTime, type Zone } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
-import { useSpace } from '../../space/space.ts';
+import { useSpace } from '../../space/space.tsx';
 import { type Column, Faded, Table } from '../../table/table.tsx';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
+import { FailureNotice } from '../../ui/loaded.tsx';
 import { Card } from '../../ui/page.tsx';
-import { FailureNotice } from '../../ui/states.tsx';
 
 type Listed = Output<'erasures.list'>;
 

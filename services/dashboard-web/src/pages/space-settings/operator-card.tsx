@@ -1,5 +1,5 @@
 import { Fragment } from 'react';
-import type { Output } from '../../api/paths.ts';
+import type { Output } from '../../api/query.ts';
 import { formatCount } from '../../format/number.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Card } from '../../ui/page.tsx';

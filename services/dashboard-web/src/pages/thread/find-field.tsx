@@ -1,15 +1,13 @@
 import { Search } from 'lucide-react';
 import { type FormEvent, useRef, useState } from 'react';
 import { describeFailure } from '../../api/failure.ts';
-import type { Output } from '../../api/paths.ts';
-import { callQuery } from '../../api/query.ts';
+import { callQuery, type Output } from '../../api/query.ts';
 import { readEventText } from '../../event/event-text.ts';
 import { readMessages } from '../../event/messages.ts';
-import { useShortcuts } from '../../settings/shortcuts.ts';
-import { useSpace } from '../../space/space.ts';
+import { useShortcuts } from '../../settings/settings.ts';
+import { useSpace } from '../../space/space.tsx';
 import { hasMatch, ignoringCase } from '../../text/ignoring-case.ts';
-import { findRepeated } from './find-repeated.ts';
-import { findNewMessages } from './new-messages.ts';
+import { findNewMessages, findRepeated } from './repeated-text.ts';
 
 /** Matches of one search. A more specific text finds the others. */
 const foundMax = 500;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findRepeated } from './find-repeated.ts';
+import { findRepeated } from './repeated-text.ts';
 
 test.each([
   ['a\nb\nc', 'a\nb', 'a\nb\n', 2],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readMessages } from '../../event/messages.ts';
-import { findNewMessages } from './new-messages.ts';
+import { findNewMessages } from './repeated-text.ts';
 
 const read = (...messages: object[]) => readMessages(JSON.stringify(messages)) ?? [];
 const question = { role: 'user', content: 'Where is my bike?' };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { splitToolResults } from './tool-results.ts';
+import { splitToolResults } from './repeated-text.ts';
 
 const tools = [
   { name: 'get_order', outputPreview: '{"orderId":"ord_796017","state":"paid"', errorMessage: null },

@@ -1,11 +1,11 @@
 import { Bot, Wrench } from 'lucide-react';
 import { type Ref, useId } from 'react';
-import { TickBox } from '../../compare/tick-box.tsx';
+import { TickBox } from '../../compare/ticked-events.tsx';
 import { type ListedEvent, showPreview } from '../../event/event-query.ts';
 import { formatCount, formatDuration, formatMoney } from '../../format/number.ts';
 import { formatTime } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
-import { SpaceLink } from '../../space/space-link.tsx';
+import { SpaceLink } from '../../space/space.tsx';
 import { ShownText } from '../../text/shown-text.tsx';
 import { ErrorIcon, StateBadge } from '../../ui/badge.tsx';
 import { classes } from '../../ui/classes.ts';

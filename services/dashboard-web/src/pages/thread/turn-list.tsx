@@ -1,7 +1,7 @@
 import { defaultRangeExtractor, useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef } from 'react';
-import { useShortcuts } from '../../settings/shortcuts.ts';
-import { FailureNotice } from '../../ui/states.tsx';
+import { useShortcuts } from '../../settings/settings.ts';
+import { FailureNotice } from '../../ui/loaded.tsx';
 import { TurnCard } from './turn-card.tsx';
 import { useReadingPlace } from './use-reading-place.ts';
 import { keyOf, type ThreadTurn } from './use-thread.ts';

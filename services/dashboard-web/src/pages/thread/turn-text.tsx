@@ -7,14 +7,12 @@ import { MessageParts, roleLooks } from '../../event/message-turns.tsx';
 import { type Message, readMessages } from '../../event/messages.ts';
 import { Prose } from '../../event/prose.tsx';
 import { formatCounted } from '../../format/number.ts';
-import { useSpace } from '../../space/space.ts';
+import { useSpace } from '../../space/space.tsx';
 import { ShownText } from '../../text/shown-text.tsx';
 import { TextBlock } from '../../text/text-block.tsx';
 import { classes } from '../../ui/classes.ts';
-import { FailureNotice, Loading } from '../../ui/states.tsx';
-import { findRepeated } from './find-repeated.ts';
-import { findNewMessages } from './new-messages.ts';
-import { splitToolResults } from './tool-results.ts';
+import { FailureNotice, Loading } from '../../ui/loaded.tsx';
+import { findNewMessages, findRepeated, splitToolResults } from './repeated-text.ts';
 
 /** Characters of a prompt shown at first. */
 const promptChars = 600;

@@ -1,7 +1,6 @@
 import { useMemo } from 'react';
-import type { Output } from '../../api/paths.ts';
-import { usePages } from '../../api/use-pages.ts';
-import { useSpace } from '../../space/space.ts';
+import { type Output, usePages } from '../../api/query.ts';
+import { useSpace } from '../../space/space.tsx';
 
 export type ThreadTurn = Output<'threads.turns'>['turns'][number];
 

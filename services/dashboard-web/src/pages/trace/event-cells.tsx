@@ -1,4 +1,4 @@
-import { TickBox } from '../../compare/tick-box.tsx';
+import { TickBox } from '../../compare/ticked-events.tsx';
 import { tokensOf } from '../../event/event-query.ts';
 import { Preview } from '../../event-grid/columns.tsx';
 import { formatCompact, formatMoney } from '../../format/number.ts';

@@ -6,7 +6,7 @@ import { formatCount, formatCounted, formatDuration, formatMoney } from '../../f
 import { formatTime } from '../../format/time.ts';
 import { Peek } from '../../peek/peek.tsx';
 import { useSettings } from '../../settings/settings.ts';
-import { SpaceLink } from '../../space/space-link.tsx';
+import { SpaceLink } from '../../space/space.tsx';
 import { TextLines } from '../../text/text-lines.tsx';
 import { Button, buttonClasses, IconButton } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';

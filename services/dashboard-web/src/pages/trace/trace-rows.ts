@@ -1,4 +1,4 @@
-import type { Output } from '../../api/paths.ts';
+import type { Output } from '../../api/query.ts';
 import { formatCounted } from '../../format/number.ts';
 
 export type Trace = Output<'traces.get'>;

@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 import { useFilter } from '../../filter/use-filter.ts';
-import { useShortcuts } from '../../settings/shortcuts.ts';
-import { useOpen } from '../../space/space-link.tsx';
+import { useShortcuts } from '../../settings/settings.ts';
+import { useOpen } from '../../space/space.tsx';
 import { hasMatch, ignoringCase } from '../../text/ignoring-case.ts';
 import { spanOf, type Trace, type TraceEvent, toTraceRows } from './trace-rows.ts';
 import { readZoom, rowsWithin, type Span, writeZoom, zoomIn } from './zoom.ts';

@@ -1,10 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
-import type { Output } from '../../api/paths.ts';
-import { apiQuery } from '../../api/query.ts';
+import { apiQuery, type Output } from '../../api/query.ts';
 import { EventBars } from '../../charts/event-bars.tsx';
 import { formatCount } from '../../format/number.ts';
 import { dayMs } from '../../format/time.ts';
-import { useSpace } from '../../space/space.ts';
+import { useSpace } from '../../space/space.tsx';
 import { Table } from '../../table/table.tsx';
 import { Loaded, together } from '../../ui/loaded.tsx';
 import { Card, Page } from '../../ui/page.tsx';

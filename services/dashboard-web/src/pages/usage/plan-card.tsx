@@ -1,5 +1,5 @@
 import { CircleCheck, OctagonAlert, TriangleAlert } from 'lucide-react';
-import type { Output } from '../../api/paths.ts';
+import type { Output } from '../../api/query.ts';
 import { formatCount, formatShare } from '../../format/number.ts';
 import { formatMinute } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';

@@ -1,7 +1,47 @@
-import { Link, useNavigate } from '@tanstack/react-router';
+import { useSuspenseQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import type { MouseEvent, ReactNode } from 'react';
+import type { Output } from '../api/query.ts';
+import { apiQuery } from '../api/query.ts';
 import type { Search } from '../url/search.ts';
-import { useSpace } from './space.ts';
+
+export type Me = Output<'me'>;
+
+/** The user who is signed in, with all spaces. */
+export const meQuery = { ...apiQuery('me', undefined), staleTime: 60_000 };
+
+/** Only for components below a route that has loaded `meQuery`. */
+export function useMe(): Me {
+  return useSuspenseQuery(meQuery).data;
+}
+
+export type Space = Me['spaces'][number];
+
+/** The space of the page's address. */
+export function useSpace(): Space {
+  const { spaceId } = useParams({ strict: false });
+  const space = useMe().spaces.find(({ id }) => id === spaceId);
+  if (space === undefined) throw new Error('a page of a space is shown outside of one');
+  return space;
+}
+
+export type Role = Space['role'];
+
+const ranks: Record<Role, number> = { viewer: 0, member: 1, admin: 2, owner: 3 };
+
+export const roles = Object.keys(ranks) as readonly Role[];
+
+/** Whether a role includes another. The API enforces roles; pages only hide what it would reject. */
+export function hasRole(role: Role, least: Role): boolean {
+  return ranks[role] >= ranks[least];
+}
+
+export const roleTexts: Record<Role, string> = {
+  viewer: 'Read events and usage',
+  member: 'Also see the members',
+  admin: 'Also manage members and API keys',
+  owner: 'All permissions',
+};
 
 /** The pages of a space that others lead to. */
 const pages = {
