@@ -14,6 +14,7 @@ import { answerMcp, mcpPath } from './mcp/mcp-endpoint.ts';
 import { describeReads, openApiPath } from './openapi/document.ts';
 import { logFailure, logRequest } from './request-log.ts';
 import { appRouter } from './router.ts';
+import { describeTokens, tokenMetadataPath } from './sso/access-tokens.ts';
 import { createSsoRoutes, type Sso } from './sso/sso-routes.ts';
 import { openContext, type Services } from './trpc/context.ts';
 import { readRequest } from './trpc/request.ts';
@@ -52,7 +53,7 @@ const ingestPaths = /^\/(v1|weir\.ingest\.v1\.|opentelemetry\.proto\.)/;
 const strictTransport = 'max-age=31536000';
 
 /**
- * The paths of the dashboard: tRPC under /trpc/ and its description at /openapi.json, MCP at /mcp, downloads under /raw/, /export/ and /audit/,
+ * The paths of the dashboard: tRPC under /trpc/ and its description at /openapi.json, MCP at /mcp and /mcp/SPACE, downloads under /raw/, /export/ and /audit/,
  * /healthz and /readyz, and the pages at all others. Without the pages, other paths are answered with 404 or 405.
  */
 export function createRoutes(dependencies: RouteDependencies): RequestListener {
@@ -67,16 +68,26 @@ export function createRoutes(dependencies: RouteDependencies): RequestListener {
       handle(request, response);
     },
   });
+  const mcp = logged(['POST'], (...call) => void answerMcp(dependencies, ...call));
+  const { sso } = dependencies;
   const trees: [string, Route][] = [
     [trpcPath, trpc],
+    [`${mcpPath}/`, mcp],
     [rawPath, logged(['GET', 'HEAD'], (...call) => void sendRawEvent(downloads, ...call))],
     [auditPath, logged(['GET', 'HEAD'], (...call) => void sendAuditLog(downloads, ...call))],
     [exportPath, logged(['GET'], (...call) => void sendExport(downloads, ...call))],
   ];
-  const sso = dependencies.sso === undefined ? {} : createSsoRoutes(dependencies.sso, dependencies.log);
+  if (sso !== undefined) {
+    const about = JSON.stringify(describeTokens(sso.issuer, sso.publicUrl));
+    trees.push([
+      tokenMetadataPath,
+      { methods: ['GET', 'HEAD'], handle: (_, response) => sendJson(response, about) },
+    ]);
+  }
+  const ssoPaths = sso === undefined ? {} : createSsoRoutes(sso, dependencies.log);
   const paths: Record<string, Route> = {
-    ...Object.fromEntries(Object.entries(sso).map(([path, handle]) => [path, logged(['GET'], handle)])),
-    [mcpPath]: logged(['POST'], (...call) => void answerMcp(dependencies, ...call)),
+    ...Object.fromEntries(Object.entries(ssoPaths).map(([path, handle]) => [path, logged(['GET'], handle)])),
+    [mcpPath]: mcp,
     [openApiPath]: { methods: ['GET', 'HEAD'], handle: createDescriptionHandler() },
     // Liveness does not depend on Postgres: a restart would not help.
     '/healthz': { methods: ['GET', 'HEAD'], handle: (_, response) => sendText(response, 200, 'ok') },
@@ -155,9 +166,12 @@ function createDescriptionHandler(): RequestListener {
   let text: string | undefined;
   return (_, response) => {
     text ??= JSON.stringify(describeReads());
-    const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-cache' };
-    response.writeHead(200, headers).end(text);
+    sendJson(response, text);
   };
+}
+
+function sendJson(response: ServerResponse, text: string): void {
+  response.writeHead(200, { 'Content-Type': 'application/json', 'Cache-Control': 'no-cache' }).end(text);
 }
 
 function pathOf({ url = '' }: IncomingMessage): string {

@@ -6,14 +6,17 @@ import { wellFormedJson } from '../../../event/text.ts';
 import type { AnswerAfterBody } from '../../../platform/http/unread-body.ts';
 import type { Logger } from '../../../platform/log.ts';
 import { TimeoutError, withTimeout } from '../../../platform/timeout.ts';
+import { type Caller, requireRole } from '../access.ts';
 import { dashboardBodyBytesMax, dashboardCallTimeoutMs } from '../limits.ts';
 import { refusal } from '../refusal.ts';
 import { logFailure } from '../request-log.ts';
 import { appRouter } from '../router.ts';
-import { openContext, type Services } from '../trpc/context.ts';
+import { tokenMetadataPath } from '../sso/access-tokens.ts';
+import type { Sso } from '../sso/sso-routes.ts';
+import { type Context, openContext, type Services } from '../trpc/context.ts';
 import { classifyFailure, unavailable } from '../trpc/failure.ts';
 import { publicMessage } from '../trpc/public-message.ts';
-import { readRequest } from '../trpc/request.ts';
+import { type CallRequest, readRequest } from '../trpc/request.ts';
 import { mcpTimeoutMs } from './limits.ts';
 import { createMcpServer } from './mcp-server.ts';
 import { isAllowedOrigin } from './origin.ts';
@@ -27,19 +30,21 @@ export interface McpDependencies {
   services: Services;
   answerAfterBody: AnswerAfterBody;
   publicUrl: string | undefined;
+  /** Whose access tokens are accepted beside read keys; undefined without an OpenID provider. */
+  sso?: Sso | undefined;
   log: Logger;
 }
 
 /**
- * `POST /mcp`: the Model Context Protocol over streamable HTTP, without sessions and streams, for read keys. A cookie is not accepted: a page
- * of another site could use it.
+ * `POST /mcp`: the Model Context Protocol over streamable HTTP, without sessions and streams, for read keys, and for people by an access
+ * token of the OpenID provider; `/mcp/SPACE` for those of several spaces. A cookie is not accepted: a page of another site could use it.
  */
 export async function answerMcp(
   dependencies: McpDependencies,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const { services, answerAfterBody, publicUrl, log } = dependencies;
+  const { services, answerAfterBody, publicUrl, sso, log } = dependencies;
   const asked = readRequest(request, response, services.findAddress);
   const note = (error: TRPCError, name = mcpPath) => logFailure(log, name, { error, sender: asked.sender });
   try {
@@ -47,14 +52,13 @@ export async function answerMcp(
       throw refusal('FORBIDDEN', 'This request comes from another site.');
     const body = await readBody(request);
     refuseBatch(body);
-    if (asked.readKey === undefined) throw noKey();
     const left = new AbortController();
     response.once('close', () => left.abort());
-    const context = openContext(services, { ...asked, token: undefined });
-    const { currentSpaceId } = await context.findReadKey();
+    const { context, user } = await openCaller(dependencies, request, asked);
+    const { spaceId } = requireRole(user, spaceOf(request), 'viewer');
     const call = appRouter.createCaller(context, { signal: left.signal });
     const server = await createMcpServer(
-      { call, spaceId: currentSpaceId ?? '' },
+      { call, spaceId },
       { version, onFailure: (error, name) => note(error, `mcp ${name}`) },
     );
     const answer = await answerOf(server, toWebRequest(request, body));
@@ -64,8 +68,35 @@ export async function answerMcp(
   } catch (thrown) {
     const error = classifyFailure(getTRPCErrorFromUnknown(thrown));
     note(error);
-    answerAfterBody(request, response, () => sendFailure(response, error)).catch(() => request.destroy());
+    answerAfterBody(request, response, () => sendFailure(response, error, sso)).catch(() =>
+      request.destroy(),
+    );
   }
+}
+
+/** @throws TRPCError UNAUTHORIZED without a good read key or access token. */
+async function openCaller(
+  { services, sso }: McpDependencies,
+  request: IncomingMessage,
+  asked: CallRequest,
+): Promise<{ context: Context; user: Caller }> {
+  const context = openContext(services, { ...asked, token: undefined });
+  if (asked.readKey !== undefined) return { context, user: await context.findReadKey() };
+  const [, token] = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
+  if (sso === undefined || token === undefined) throw noKey();
+  const user = await sso.findTokenUser(token, spaceOf(request));
+  if (user === undefined)
+    throw refusal('UNAUTHORIZED', 'The access token was not issued for this resource, or has expired.');
+  asked.sender.userId = user.userId;
+  return {
+    context: { ...context, request: { ...context.request, readKey: token }, findReadKey: async () => user },
+    user,
+  };
+}
+
+/** The space that the address names: `/mcp/SPACE`. */
+function spaceOf({ url = '' }: IncomingMessage): string | undefined {
+  return /^\/mcp\/([^/?]+)/.exec(url)?.[1]?.toLowerCase();
 }
 
 /**
@@ -104,9 +135,10 @@ function contentType(answer: Response): Record<string, string> {
   return type === null ? {} : { 'Content-Type': type };
 }
 
-function sendFailure(response: ServerResponse, error: TRPCError): void {
+function sendFailure(response: ServerResponse, error: TRPCError, sso: Sso | undefined): void {
   const status = getHTTPStatusCodeFromError(error);
-  const challenge = status === 401 ? { 'WWW-Authenticate': 'Bearer realm="weir"' } : {};
+  const where = sso === undefined ? '' : `, resource_metadata="${sso.publicUrl}${tokenMetadataPath}"`;
+  const challenge = status === 401 ? { 'WWW-Authenticate': `Bearer realm="weir"${where}` } : {};
   const body = { jsonrpc: '2.0', id: null, error: { code: -32_000, message: publicMessage(error) } };
   response
     .writeHead(status, { ...headers, ...challenge, 'Content-Type': 'application/json' })

@@ -1,6 +1,7 @@
 import type { Config } from '../../../platform/config.ts';
 import type { Database } from '../../../store/db/database.ts';
 import type { Services } from '../trpc/context.ts';
+import { openTokenUsers } from './access-tokens.ts';
 import { openIdentityUsers } from './identity-users.ts';
 import { openSsoProvider } from './provider.ts';
 import type { Sso } from './sso-routes.ts';
@@ -14,14 +15,17 @@ export function openSso(
   const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, DASHBOARD_PUBLIC_URL } = config;
   // The configuration check guarantees that these are set together.
   if (!OIDC_ISSUER || !OIDC_CLIENT_ID || !OIDC_CLIENT_SECRET || !DASHBOARD_PUBLIC_URL) return undefined;
-  return {
+  const provider = openSsoProvider({
+    issuer: OIDC_ISSUER,
+    clientId: OIDC_CLIENT_ID,
+    clientSecret: OIDC_CLIENT_SECRET,
     publicUrl: DASHBOARD_PUBLIC_URL,
-    provider: openSsoProvider({
-      issuer: OIDC_ISSUER,
-      clientId: OIDC_CLIENT_ID,
-      clientSecret: OIDC_CLIENT_SECRET,
-      publicUrl: DASHBOARD_PUBLIC_URL,
-    }),
+  });
+  return {
+    issuer: OIDC_ISSUER,
+    publicUrl: DASHBOARD_PUBLIC_URL,
+    provider,
+    findTokenUser: openTokenUsers(database, provider),
     findUser: openIdentityUsers(database, config.OIDC_ALLOWED_DOMAINS),
     sessions,
     attempts: tokenAttempts,

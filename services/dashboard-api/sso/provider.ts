@@ -1,3 +1,4 @@
+import { createRemoteJWKSet, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import {
   allowInsecureRequests,
   authorizationCodeGrant,
@@ -37,7 +38,7 @@ export interface ProvenIdentity {
   authenticatedAt: Date | undefined;
 }
 
-/** An OpenID provider: authorization code flow with PKCE, state and nonce. */
+/** An OpenID provider: authorization code flow with PKCE, state and nonce; and the access tokens that it issues to programs. */
 export interface SsoProvider {
   /**
    * The URL to which the browser is sent.
@@ -52,6 +53,18 @@ export interface SsoProvider {
    * @throws Error when it does not belong to this flow, or when the provider rejects it.
    */
   redeem(query: string, flow: SsoFlow): Promise<ProvenIdentity>;
+  /**
+   * Verifies an access token that the provider issued to a program for `mcpResource` (RFC 8707, RFC 9068).
+   *
+   * @returns whose token it is; undefined when it is not one, is for another resource, or has expired.
+   * @throws Error when the provider's keys cannot be loaded.
+   */
+  verify(token: string): Promise<Pick<ProvenIdentity, 'issuer' | 'subject'> | undefined>;
+}
+
+/** The resource for which the provider issues access tokens: MCP at the dashboard's public address. */
+export function mcpResource(publicUrl: string): string {
+  return `${publicUrl}/mcp`;
 }
 
 export const callbackPath = '/auth/sso/callback';
@@ -60,6 +73,7 @@ export const callbackPath = '/auth/sso/callback';
 export function openSsoProvider(settings: SsoSettings): SsoProvider {
   const redirectUri = `${settings.publicUrl}${callbackPath}`;
   let configuration: Promise<Configuration> | undefined;
+  let keys: JWTVerifyGetKey | undefined;
   const configure = () => {
     configuration ??= discover(settings).catch((error: unknown) => {
       configuration = undefined;
@@ -103,8 +117,23 @@ export function openSsoProvider(settings: SsoSettings): SsoProvider {
         verifiedEmail: isVerified === true && typeof email === 'string' ? email : undefined,
       };
     },
+    async verify(token) {
+      const { issuer, jwks_uri: keysUrl } = (await configure()).serverMetadata();
+      if (keysUrl === undefined) return undefined;
+      keys ??= createRemoteJWKSet(new URL(keysUrl), { timeoutDuration: oidcTimeoutMs });
+      const expected = { issuer, audience: mcpResource(settings.publicUrl), requiredClaims: ['exp', 'sub'] };
+      const verified = await jwtVerify(token, keys, expected).catch((error: unknown) => {
+        if (error instanceof errors.JOSEError && !keyFailures.has(error.code)) return undefined;
+        throw error;
+      });
+      const subject = verified?.payload.sub;
+      return subject === undefined ? undefined : { issuer, subject };
+    },
   };
 }
+
+/** The codes of jose for keys that could not be loaded. All others are about the token. */
+const keyFailures: ReadonlySet<string> = new Set([errors.JWKSTimeout.code, errors.JOSEError.code]);
 
 function discover({ issuer, clientId, clientSecret }: SsoSettings): Promise<Configuration> {
   // Plain HTTP is only allowed for a provider on this machine, because the provider's signing keys are loaded over it.

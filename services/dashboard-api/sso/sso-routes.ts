@@ -7,14 +7,17 @@ import type { RateLimiter } from '../accounts/rate-limiter.ts';
 import type { Sessions } from '../accounts/session.ts';
 import { dashboardCallTimeoutMs } from '../limits.ts';
 import { type CallRequest, readRequest } from '../trpc/request.ts';
+import type { FindTokenUser } from './access-tokens.ts';
 import { flowCookie, readFlowCookie } from './flow-cookie.ts';
 import type { FindIdentityUser } from './identity-users.ts';
 import { callbackPath, type ProvenIdentity, type SsoProvider } from './provider.ts';
 import { returnPath } from './return-path.ts';
 
 export interface Sso {
+  issuer: string;
   publicUrl: string;
   provider: SsoProvider;
+  findTokenUser: FindTokenUser;
   findUser: FindIdentityUser;
   sessions: Sessions;
   /** Failed callbacks by network address. */

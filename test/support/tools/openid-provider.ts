@@ -33,6 +33,18 @@ export async function openOpenIdProvider(redirectUri: string): Promise<OpenIdPro
         token_endpoint_auth_method: 'client_secret_post',
       },
     ],
+    // Programs register themselves, and get access tokens for the resource that they name.
+    features: {
+      registration: { enabled: true },
+      resourceIndicators: {
+        enabled: true,
+        getResourceServerInfo: (_, resource) => ({
+          scope: 'read',
+          audience: resource,
+          accessTokenFormat: 'jwt',
+        }),
+      },
+    },
     claims: { openid: ['sub'], email: ['email', 'email_verified'] },
     pkce: { required: () => true },
     cookies: { keys: ['a key of the tests'] },
