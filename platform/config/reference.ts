@@ -8,25 +8,27 @@ export function describeConfiguration(): string {
   return [
     '# Configuration',
     '',
-    'Generated from `platform/config.ts` and `platform/config/variables.ts`. After a change: `npm test -- platform/config --update=all`.',
+    'Generated from `platform/config.ts` and `platform/config/variables.ts`. After a change:',
+    '`npm test -- platform/config --update=all`.',
     '',
-    'Services and commands read environment variables. An empty one counts as not set. A mistake stops the process with a message that names each variable that is wrong',
-    'or missing, all at once. `npm start` passes its environment on to its services, and sets what they need from each other.',
+    'Services and commands read environment variables. An empty one counts as not set. A mistake stops the process with a',
+    'message that names each variable that is wrong or missing. `npm start` passes its environment on to its services, and',
+    'sets what they need from each other.',
     '',
-    `**Secrets in files.** ${secretNames.map((name) => `\`${name}_FILE\``).join(', ')} name a file with the value, as container platforms mount secrets. White space around the value is`,
-    'removed. The variable itself wins.',
-    '',
-    `| Variable | Default | Values | Read by |`,
-    '|---|---|---|---|',
-    ...names.map((name) =>
-      row([`[\`${name}\`](#${name.toLowerCase()})`, defaultOf(name), valuesOf(name), readersOf(name)]),
+    wrap(
+      `**Secrets in files.** ${secretNames.map((name) => `\`${name}_FILE\``).join(', ')} name a file with the value, as container platforms mount secrets. White space around the value is removed. The variable itself wins.`,
     ),
     '',
-    '“required”: the service does not start without it.',
+    'Below each name are its default, its values, and what reads it. “required”: the service does not start without it.',
     '',
-    '## What they do',
-    '',
-    ...names.flatMap((name) => [`### ${name}`, '', notes[name].text, '']),
+    ...names.flatMap((name) => [
+      `## ${name}`,
+      '',
+      `${defaultOf(name)}; ${valuesOf(name)}; ${readersOf(name)}`,
+      '',
+      wrap(notes[name].text),
+      '',
+    ]),
     '## Others',
     '',
     '| Variable | Read by | |',
@@ -36,6 +38,9 @@ export function describeConfiguration(): string {
   ].join('\n');
 }
 
+/** The text in lines of at most 116 characters. */
+const wrap = (text: string) => text.replaceAll(/(.{1,116})(?: |$)/g, '$1\n').trimEnd();
+
 const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
 
 const defaults: Record<string, unknown> = parseConfig({});
@@ -44,7 +49,7 @@ function defaultOf(name: keyof Config): string {
   const { otherwise, unit } = notes[name];
   if (otherwise !== undefined) return otherwise;
   const value = defaults[name];
-  if (value === undefined) return '';
+  if (value === undefined) return 'none';
   return `\`${value}\`${unit === 'bytes' ? ` (${Number(value) / 1024 ** 2} MiB)` : ''}`;
 }
 
@@ -79,10 +84,10 @@ function valuesOf(name: keyof Config): string {
 }
 
 function readersOf(name: keyof Config): string {
-  return readers
-    .filter((reader) => notes[name].readers.includes(reader))
-    .map((reader) => (isRequiredBy(reader, name) ? `${reader} (required)` : reader))
-    .join(', ');
+  const read = readers.filter((reader) => notes[name].readers.includes(reader));
+  const required = read.filter((reader) => isRequiredBy(reader, name));
+  const listed = read.length === readers.length ? 'all' : read.join(', ');
+  return required.length === 0 ? listed : `${listed} (required: ${required.join(', ')})`;
 }
 
 function isRequiredBy(reader: string, name: keyof Config): boolean {

@@ -34,12 +34,12 @@ export const notes: Record<keyof Config, VariableNote> = {
     text: 'Directory of `npm start` for data, logs, secrets and `connection.json`. Commands find the system by it.',
   },
   INGEST_HOST: { readers: [ingest], text: 'The address that ingest listens on.' },
-  INGEST_PORT: { readers: [ingest], text: 'Its port; 0 chooses a free one.' },
+  INGEST_PORT: { readers: [ingest], text: 'The port of ingest; 0 chooses a free one.' },
   DASHBOARD_HOST: { readers: [dashboard], text: 'The address that the dashboard API listens on.' },
-  DASHBOARD_PORT: { readers: [dashboard], text: 'Its port; 0 chooses a free one.' },
+  DASHBOARD_PORT: { readers: [dashboard], text: 'The port of the dashboard API; 0 chooses a free one.' },
   DASHBOARD_WEB_DIR: {
     readers: [dashboard],
-    otherwise: 'in the npm package and the image: `web`; built by `npm start`',
+    otherwise: '`web` in the npm package and the image, built by `npm start`',
     text: "The directory of the dashboard's built pages. Without one, only the API is served.",
   },
   INGEST_URL: {
@@ -88,7 +88,7 @@ export const notes: Record<keyof Config, VariableNote> = {
   REPLAY_WINDOW_HOURS: {
     readers: [ingest, writer, start, weir],
     unit: 'hours',
-    otherwise: '25 hours and 1 GiB at most in a new installation; none after an upgrade from 0.1',
+    otherwise: '25 hours and 1 GiB at most, none after an upgrade from 0.1',
     text: 'How long events stay in the queue after they are stored, so that a restored database gets them again ([operating.md](operating.md#replay-window)). 0: none. The same in all services.',
   },
   WEIR_VENDOR: {
@@ -115,7 +115,6 @@ export const notes: Record<keyof Config, VariableNote> = {
   INGEST_ALLOWED_ORIGINS: {
     readers: [ingest],
     values: 'origins, separated by commas, or `*`',
-    otherwise: 'none',
     text: 'Origins whose pages may call ingest (CORS); `*` for all. Everybody who opens such a page can read the API key in it.',
   },
   INGEST_BYTES_IN_FLIGHT_MAX: {
@@ -131,8 +130,7 @@ export const notes: Record<keyof Config, VariableNote> = {
   TRUSTED_PROXIES: {
     readers: [dashboard],
     values: 'addresses and networks, separated by commas',
-    otherwise: 'none',
-    text: 'Addresses and networks, such as `10.0.0.0/8`, of the reverse proxies in front of the dashboard. Weir takes a client’s address from `X-Forwarded-For` only as far as these proxies wrote it. The audit log, the list of sessions and the limits of sign-in attempts use this address.',
+    text: 'Addresses and networks, such as `10.0.0.0/8`, of the reverse proxies in front of the dashboard. Weir takes a client’s address from `X-Forwarded-For` only as far as these proxies wrote it. The audit log and the limits of sign-in attempts use this address.',
   },
   OIDC_ISSUER: {
     readers: [dashboard],
@@ -140,12 +138,14 @@ export const notes: Record<keyof Config, VariableNote> = {
     text: 'The OpenID provider for single sign-on ([dashboard.md](dashboard.md#single-sign-on)). Needs `OIDC_CLIENT_ID`, `OIDC_CLIENT_SECRET` and `DASHBOARD_PUBLIC_URL`.',
   },
   OIDC_CLIENT_ID: { readers: [dashboard], text: "Weir's client id at the provider." },
-  OIDC_CLIENT_SECRET: { readers: [dashboard], text: 'Its secret, sent as `client_secret_post`.' },
+  OIDC_CLIENT_SECRET: {
+    readers: [dashboard],
+    text: "Weir's client secret at the provider, sent as `client_secret_post`.",
+  },
   OIDC_NAME: { readers: [dashboard], text: 'What the sign-in page calls the provider.' },
   OIDC_ALLOWED_DOMAINS: {
     readers: [dashboard],
     values: 'domains, separated by commas',
-    otherwise: 'none',
     text: 'E-mail domains. People with a verified address of such a domain get an account when they first sign in. Others need an account or an invitation.',
   },
   SSO_REQUIRED: {
@@ -159,10 +159,9 @@ export const notes: Record<keyof Config, VariableNote> = {
   SMTP_URL: {
     readers: [dashboard],
     values: '`smtp:` or `smtps:` URL',
-    otherwise: 'none',
     text: 'The mail server for [alerts](alerts.md), such as `smtp://user:password@host:587`. Needs `SMTP_FROM`.',
   },
-  SMTP_FROM: { readers: [dashboard], otherwise: 'none', text: 'The sender of alerts by e-mail.' },
+  SMTP_FROM: { readers: [dashboard], text: 'The sender of alerts by e-mail.' },
   ALERT_TARGETS_PRIVATE: {
     readers: [dashboard],
     text: 'Let alerts call private addresses and `http:` ([alerts.md](alerts.md#which-addresses-are-called)).',
@@ -170,19 +169,16 @@ export const notes: Record<keyof Config, VariableNote> = {
   NEW_SPACE_MONTHLY_EVENTS: {
     readers: [dashboard],
     unit: 'events',
-    otherwise: 'none',
     text: 'The monthly limit of spaces that owners create in the dashboard. Without it, an owner can get around a limit by creating a space.',
   },
   RETENTION_DAYS_MAX: {
     readers: [writer, dashboard, weir],
     unit: 'days',
-    otherwise: 'none',
     text: 'Days after which events are deleted in every space, also in spaces with a longer retention or none ([data-lifecycle.md](data-lifecycle.md#retention)). The same in all services.',
   },
   BACKUP_RETENTION_DAYS: {
     readers: [writer, weir],
     unit: 'days',
-    otherwise: 'none',
     text: 'Days for which your backups and WAL archives keep deleted data; `weir backup` deletes its own by it ([backup.md](backup.md)). The receipt of an erasure uses it to say when the backups have forgotten it ([data-lifecycle.md](data-lifecycle.md#erasure)).',
   },
   WRITER_CONNECTIONS: {
@@ -197,7 +193,7 @@ export const notes: Record<keyof Config, VariableNote> = {
   WRITER_PROCESSES: {
     readers: [start],
     otherwise: 'one for every four cores and 2 GiB of memory, at most 4',
-    text: 'The processes of the writer that they run.',
+    text: 'The processes of the writer that `npm start` and `launcher/service.ts` run.',
   },
   WEIR_PROCESS: {
     readers: [ingest, writer],
@@ -211,7 +207,7 @@ export const notes: Record<keyof Config, VariableNote> = {
     readers: [...serviceNames, start],
     otherwise:
       '9464 for ingest, 9465 for the writer, 9466 for the dashboard API, or a free port when that is in use',
-    text: 'Its port; 0 chooses a free one. `npm start` gives this port to ingest and the next two to the others. A second process of a service has the port ten above that of the first, and so on.',
+    text: 'The port of `METRICS_HOST`; 0 chooses a free one. `npm start` gives it to ingest and the next two to the others. A second process of a service has the port ten above that of the first, and so on.',
   },
   DRAIN_DELAY_MS: {
     readers: [...serviceNames, start],
@@ -221,14 +217,12 @@ export const notes: Record<keyof Config, VariableNote> = {
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     readers: [ingest, writer],
     values: '`http:` or `https:` URL',
-    otherwise: 'none',
     text: "Where ingest and the writer send their own spans ([operating.md](operating.md#weirs-own-spans)). Other variables of OpenTelemetry's exporter, such as `OTEL_EXPORTER_OTLP_HEADERS`, apply, too.",
   },
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: {
     readers: [ingest, writer],
     values: '`http:` or `https:` URL',
-    otherwise: 'none',
-    text: 'The same, with the whole path.',
+    text: 'As `OTEL_EXPORTER_OTLP_ENDPOINT`, with the whole path.',
   },
   LOG_LEVEL: {
     readers: [...serviceNames],

@@ -10,24 +10,29 @@ test('every procedure has a schema of its output', () => {
   expect(procedures.filter(isOpen).map(({ path }) => path)).toEqual([]);
 });
 
+/** The least roles that procedures have, each a section of the document. */
+const accesses = [...new Set(procedures.map(({ access }) => access))].toSorted();
+
 test('docs/dashboard-procedures.md lists every procedure, its kind and who may call it', async () => {
-  const rows = procedures
-    .toSorted((a, b) => (a.path < b.path ? -1 : 1))
-    .map(
-      ({ path, type, access, isConfirmed, isStatistics }) =>
-        `| \`${path}\` | ${type} | ${access}${isConfirmed ? ', confirmed' : ''}${isStatistics ? ', statistics' : ''} |`,
-    );
+  const listOf = (access: Procedure['access'], kind: Procedure['type']) => {
+    const listed = procedures.filter((one) => one.access === access && one.type === kind);
+    const names = listed
+      .map(
+        ({ path, isConfirmed, isStatistics }) =>
+          `\`${path}\`${isConfirmed ? '\u00a0(confirmed)' : ''}${isStatistics ? '\u00a0(statistics)' : ''}`,
+      )
+      .toSorted();
+    if (names.length === 0) return [];
+    return [`**${kind}**: ${names.join(', ')}`.replaceAll(/(.{1,116})(?: |$)/g, '$1\n')];
+  };
   const document = `# Procedures of the dashboard API
 
-Generated from the router by \`services/dashboard-api/procedure-table.test.ts\`. Inputs and outputs are in \`GET /openapi.json\` and
-in the type \`AppRouter\`; outputs are validated, and members that are not described are not sent. A role includes the roles
-below it: owner, admin, member, viewer. Procedures that need a role in one space take a \`spaceId\` too. “confirmed”: of a session
-that [authenticated a short time ago](dashboard.md#confirmation). “statistics”: for [read keys](read-api.md#read-keys) of this
-scope, too.
+Generated from the router by \`services/dashboard-api/procedure-table.test.ts\`. \`GET /openapi.json\` and the type
+\`AppRouter\` describe inputs and outputs. Each heading is the least role, which includes those below it: owner, admin,
+member, viewer. Procedures that need a role in one space take a \`spaceId\` too. “confirmed”: of a session that
+[authenticated a short time ago](dashboard.md#confirmation). “statistics”: also for [read keys](read-api.md#read-keys) of
+this scope.
 
-| Procedure | Kind | Least role |
-|---|---|---|
-${rows.join('\n')}
-`;
+${accesses.map((access) => [`## ${access}\n`, ...(['query', 'mutation', 'subscription'] as const).flatMap((kind) => listOf(access, kind))].join('\n')).join('\n')}`;
   await expect(document).toMatchFileSnapshot('../../docs/dashboard-procedures.md');
 });
