@@ -135,9 +135,6 @@ export const chartCellsMax = 11 * chartBucketsMax;
 /** Models whose costs are listed: more than any space uses. */
 export const costModelsMax = 1_000;
 
-/** Cells that one statement of a chart of costs returns: some 8 MB of memory. */
-export const costCellsAtOnce = 20_000;
-
 /** Days whose models the page of prices lists. */
 export const pricedDays = 30;
 

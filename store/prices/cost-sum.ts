@@ -7,7 +7,7 @@ import {
 } from '../../event/usage/usage-parts.ts';
 import { formatCost, unitsOfCost } from './decimal.ts';
 import type { AppliedPrice } from './price-book.ts';
-import type { PricedKind } from './rates.ts';
+import { type PricedKind, pricedKinds } from './rates.ts';
 
 /** Counts of tokens. Input tokens include those read from or written to a cache, output tokens include reasoning. */
 export interface TokenCounts {
@@ -42,15 +42,6 @@ export interface Cost {
   tokens: number;
 }
 
-/** A count at its price. */
-export interface CostLine {
-  kind: PricedKind;
-  count: number;
-  /** Units of 10^-12 dollars for each. */
-  units: bigint;
-  isExact: boolean;
-}
-
 /** Adds up the costs of usage, exactly. */
 export class CostSum {
   #units = 0n;
@@ -75,7 +66,12 @@ export class CostSum {
     if (price === undefined) return;
     this.#pricedTokens += tokens;
     if (price.origin === 'list') this.#listPricedTokens += tokens;
-    for (const { count, units, isExact } of costLines(usage, price)) {
+    const prices = price.parsed.of(usage.priceClass ?? '');
+    const counts = countKinds(usage);
+    for (const kind of pricedKinds) {
+      const count = counts[kind] ?? 0;
+      if (count === 0) continue;
+      const { units, isExact } = prices[kind];
       this.#isKnown ||= isExact || units > 0n;
       this.#units += BigInt(count) * units;
       if (!isExact) this.#assumedTokens += count;
@@ -120,9 +116,8 @@ interface PartPrice {
   readonly price: AppliedPrice | undefined;
 }
 
-/** The disjoint counts of usage at their prices: each token is in one line. */
-export function costLines(usage: Usage, price: AppliedPrice): CostLine[] {
-  const prices = price.parsed.of(usage.priceClass ?? '');
+/** The disjoint counts of usage: each token is in one. */
+function countKinds(usage: Usage): Partial<Record<PricedKind, number>> {
   const input = wholeTokens(usage.inputTokens);
   // Events that 0.1.0 stored may have more cached tokens than input tokens, until they are reprojected.
   const cacheRead = Math.min(wholeTokens(usage.cacheReadTokens), input);
@@ -138,13 +133,7 @@ export function costLines(usage: Usage, price: AppliedPrice): CostLine[] {
     const whole = usageParts[part];
     if (whole !== undefined) counts[whole] = (counts[whole] ?? 0) - count;
   }
-  return Object.entries(counts)
-    .filter(([, count]) => count !== 0)
-    .map(([name, count]) => {
-      // The keys are kinds.
-      const kind = name as PricedKind;
-      return { kind, count, ...prices[kind] };
-    });
+  return counts;
 }
 
 /** The same events may have fractions of tokens, and negative counts. */

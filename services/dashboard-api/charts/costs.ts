@@ -67,7 +67,6 @@ interface ModelSum {
 /** Adds up the costs of a chart in one pass over its cells: each is priced once. */
 class ModelSums {
   readonly #pointsOfMax: number;
-  readonly #total = new CostSum();
   readonly #models = new Map<string | null, ModelSum>();
 
   /** @param pointsOfMax number of models with points of their own: those with the most events. */
@@ -84,17 +83,20 @@ class ModelSums {
     const { points } = rank < this.#pointsOfMax ? this.#of(cell.group, rank) : this.#of(null, Infinity);
     const point = points.get(bucket) ?? new CostSum();
     points.set(bucket, point);
-    for (const sum of [this.#total, this.#of(cell.group, rank).sum, point]) sum.addSum(own);
+    this.#of(cell.group, rank).sum.addSum(own);
+    point.addSum(own);
   }
 
   async show(): Promise<Pick<Costs, 'total' | 'models'>> {
     const ranked = [...this.#models].toSorted(([, a], [, b]) => a.rank - b.rank);
+    const total = new CostSum();
     const models: Costs['models'] = [];
     for (const [model, { sum, points }] of ranked) {
+      total.addSum(sum);
       const shown = await mapInSlices(points, ([bucket, one]) => ({ bucket, ...one.cost }));
       models.push({ model, ...sum.cost, points: shown.toSorted((a, b) => a.bucket - b.bucket) });
     }
-    return { total: this.#total.cost, models };
+    return { total: total.cost, models };
   }
 
   #of(model: string | null, rank: number): ModelSum {

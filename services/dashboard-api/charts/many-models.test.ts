@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDashboard, type TestDashboard } from '../../../test/support/dashboard.ts';
-import { chartCellsMax, costCellsAtOnce } from '../limits.ts';
+import { chartCellsMax } from '../limits.ts';
+import { visitPricedCells } from './priced-cells.ts';
 import { readCellsInParts, rowsAtOnceMax } from './read-cells.ts';
 
 let dashboard: TestDashboard;
@@ -31,7 +32,7 @@ test('a chart of many models by minute has the cost of each model, and a bounded
   const { spaceId, client } = await dashboard.addSpace();
   await addStatistics(spaceId);
   // Read in several statements.
-  expect(models * minutes).toBeGreaterThan(2 * costCellsAtOnce);
+  expect(models * minutes).toBeGreaterThan(2 * rowsAtOnceMax);
   for (const model of [0, 1, models - 1])
     await client.trpc.prices.set.mutate({ model: `model-${model}`, input: '1', output: '1' });
   const range = { from, to: from + minutes * 60_000, step: 'minute' as const };
@@ -68,4 +69,12 @@ test('a chart of many models by minute has the cost of each model, and a bounded
   const parts = await Array.fromAsync(readCellsInParts(dashboard.database, spaceId, query));
   for (const cells of parts) expect(cells.length * models).toBeLessThanOrEqual(rowsAtOnceMax);
   expect(parts.flat().map(({ bucket }) => bucket)).toEqual([...chart.starts.keys()]);
+  // Costs read each row once, whatever the number of models: the buckets of all come in one pass.
+  const buckets: number[] = [];
+  const { database } = dashboard;
+  await visitPricedCells({ database, spaceId }, { boundaries, filter: {} }, ({ bucket }) =>
+    buckets.push(bucket),
+  );
+  expect(buckets).toHaveLength(models * minutes);
+  expect(buckets).toEqual(buckets.toSorted((a, b) => a - b));
 }, 60_000);

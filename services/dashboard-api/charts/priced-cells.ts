@@ -1,8 +1,8 @@
 import { type AppliedPrice, openPriceBook } from '../../../store/prices/price-book.ts';
-import { costCellsAtOnce, costModelsMax } from '../limits.ts';
+import { costModelsMax } from '../limits.ts';
 import { visitInSlices } from '../slices.ts';
 import type { SpaceRows } from '../space-data.ts';
-import { type Cell, type CellQuery, type NamedCellQuery, rankGroups, readCellsOf } from './read-cells.ts';
+import { type Cell, type CellQuery, rankGroups, readCellsInParts } from './read-cells.ts';
 
 interface PricedModel {
   readonly price: AppliedPrice | undefined;
@@ -20,39 +20,22 @@ export async function visitPricedCells(
   { boundaries, filter }: Pick<CellQuery, 'boundaries' | 'filter'>,
   visit: (cell: Cell, priced: PricedModel) => void,
 ): Promise<void> {
-  const read = { boundaries, group: 'model' as const, filter, withDurations: false, withSlices: true };
-  const ranked = await rankGroups(database, spaceId, { ...read, groupsMax: costModelsMax + 1 });
-  const models = ranked.slice(0, costModelsMax);
-  const names = models.map(({ group }) => group);
+  const group = 'model' as const;
+  const read = {
+    boundaries,
+    group,
+    filter,
+    groupsMax: costModelsMax,
+    withDurations: false,
+    withSlices: true,
+  };
+  const names = await rankGroups(database, spaceId, read);
   const book = await openPriceBook(database, spaceId, names);
   const ranks = new Map(names.map((name, rank) => [name, rank]));
-  const reads: Pick<NamedCellQuery, 'names' | 'which'>[] = divideModels(models, boundaries.length - 1);
-  if (ranked.length > models.length) reads.push({ names, which: 'others' });
-  for (const which of reads) {
-    const cells = await readCellsOf(database, spaceId, { ...read, ...which });
+  for await (const cells of readCellsInParts(database, spaceId, { ...read, names }))
     await visitInSlices(cells, (cell) => {
       if (cell.group === null) return visit(cell, { price: undefined, rank: Number.POSITIVE_INFINITY });
       const price = book.priceAt(cell.group, boundaries[cell.bucket] ?? 0);
       visit(cell, { price, rank: ranks.get(cell.group) ?? 0 });
     });
-  }
-}
-
-/** Divides the models so that a statement returns at most {@link costCellsAtOnce} cells, or those of one model. */
-function divideModels(
-  models: readonly { group: string; events: number }[],
-  bucketCount: number,
-): { names: string[]; which: 'named' }[] {
-  const reads: { names: string[]; which: 'named' }[] = [];
-  let cells = Number.POSITIVE_INFINITY;
-  for (const { group, events } of models) {
-    const own = Math.min(bucketCount, events);
-    cells += own;
-    if (cells > costCellsAtOnce) {
-      reads.push({ names: [], which: 'named' });
-      cells = own;
-    }
-    reads.at(-1)?.names.push(group);
-  }
-  return reads;
 }

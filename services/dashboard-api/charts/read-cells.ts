@@ -34,6 +34,8 @@ export interface CellQuery {
   readonly filter: ChartFilter;
   /** Number of groups with the most events; all others form one group. */
   readonly groupsMax: number;
+  /** The groups, if they are known. */
+  readonly names?: readonly string[];
   /** Whether to read the duration sketches, which are most of the work. */
   readonly withDurations: boolean;
   /** Whether to read the slices, by which costs are computed. */
@@ -62,9 +64,9 @@ export interface Sums {
   reasoningTokens: number;
 }
 
-/** Charts of more buckets may have too many rows for one statement, which reads this many. */
+/** Charts of more buckets may have too many rows for one statement, which reads this many: Postgres sorts them in memory. */
 const wholeBucketsMax = 100;
-export const rowsAtOnceMax = 50_000;
+export const rowsAtOnceMax = 25_000;
 
 const summed = {
   events: eventStats.events,
@@ -84,22 +86,32 @@ export async function readCells(database: Database, spaceId: string, query: Cell
 }
 
 /**
- * The same, some buckets at a time: every minute of a day with 800 models has 1.2 million rows, which one statement neither sorts in memory
- * nor returns within its time.
+ * The same in one pass, some buckets at a time: every minute of a day with 800 models has 1.2 million rows, which one statement neither
+ * sorts in memory nor returns within its time. While the caller works, the next two parts are read.
  */
 export async function* readCellsInParts(
   database: Database,
   spaceId: string,
   query: CellQuery,
 ): AsyncGenerator<Cell[]> {
-  const { boundaries, group } = query;
-  const ranked = group === 'none' ? [{ group: '' }] : await rankGroups(database, spaceId, query);
-  const names = ranked.map((one) => one.group);
-  const bucketsAtOnce = await countBucketsAtOnce(database, spaceId, query);
-  for (let first = 0; first < boundaries.length - 1; first += bucketsAtOnce) {
-    const part = { ...query, names, boundaries: boundaries.slice(first, first + bucketsAtOnce + 1) };
-    const cells = await readCellsOf(database, spaceId, part);
-    yield cells.map((cell) => ({ ...cell, bucket: first + cell.bucket }));
+  const [names, bucketsAtOnce] = await Promise.all([
+    query.names ?? rankGroups(database, spaceId, query),
+    countBucketsAtOnce(database, spaceId, query),
+  ]);
+  const startPart = (first: number) => {
+    const boundaries = query.boundaries.slice(first, first + bucketsAtOnce + 1);
+    if (boundaries.length < 2) return undefined;
+    const cells = readPart(database, spaceId, { ...query, names, boundaries, first });
+    // The caller may stop before it takes them.
+    cells.catch(() => {});
+    return cells;
+  };
+  const started = [startPart(0), startPart(bucketsAtOnce)];
+  for (let first = 2 * bucketsAtOnce; ; first += bucketsAtOnce) {
+    const cells = await started.shift();
+    if (cells === undefined) return;
+    started.push(startPart(first));
+    yield cells;
   }
 }
 
@@ -107,63 +119,62 @@ export async function* readCellsInParts(
 async function countBucketsAtOnce(
   database: Database,
   spaceId: string,
-  { boundaries, group, filter }: CellQuery,
+  { boundaries, group, filter, names, groupsMax }: CellQuery,
 ): Promise<number> {
   const buckets = boundaries.length - 1;
-  if (buckets <= wholeBucketsMax) return buckets;
+  const cells = buckets * (names?.length ?? groupsMax);
+  if (buckets <= wholeBucketsMax && cells <= rowsAtOnceMax) return buckets;
   const whole = { group, filter, boundaries: [boundaries[0] ?? 0, boundaries.at(-1) ?? 0] };
   const [widest] = await database.execute<{ rows: number }>(sql`
 SELECT count(*)::integer AS rows FROM (${selectSpans(spaceId, whole, [])}) AS whole GROUP BY place ORDER BY rows DESC LIMIT 1`);
   return Math.max(1, Math.floor(rowsAtOnceMax / Math.max(1, Number(widest?.rows ?? 0))));
 }
 
-/** The groups with the most events in the whole range of a query, and their numbers of events. */
+/** The groups with the most events in the whole range of a query. */
 export async function rankGroups(
   database: Database,
   spaceId: string,
   query: Omit<CellQuery, 'withDurations'>,
-): Promise<{ group: string; events: number }[]> {
-  const { boundaries, groupsMax } = query;
+): Promise<string[]> {
+  const { boundaries, group, groupsMax } = query;
+  if (group === 'none') return [''];
   const { events } = eventStats;
   // From the longest roll-ups: keeping the rows of all buckets would exceed the memory that Postgres gives a query.
   const whole = { ...query, boundaries: [boundaries[0] ?? 0, boundaries.at(-1) ?? 0] };
-  const rows = await database.execute<{ grouped: string; events: number }>(sql`
-SELECT grouped, sum(${nameOf(events)})::float8 AS events FROM (${selectSpans(spaceId, whole, [events])}) AS whole
-GROUP BY grouped ORDER BY events DESC, grouped LIMIT ${groupsMax}`);
-  return rows.map(({ grouped, events }) => ({ group: grouped, events: Number(events) }));
+  const rows = await database.execute<{ grouped: string }>(sql`
+SELECT grouped FROM (${selectSpans(spaceId, whole, [events])}) AS whole
+GROUP BY grouped ORDER BY sum(${nameOf(events)}) DESC, grouped LIMIT ${groupsMax}`);
+  return rows.map(({ grouped }) => grouped);
 }
 
-export interface NamedCellQuery extends Omit<CellQuery, 'groupsMax'> {
-  /** The groups that are read one by one. */
+interface PartQuery extends CellQuery {
   readonly names: readonly string[];
-  /** `others`: those without a name here, as one group. By default both. */
-  readonly which?: 'named' | 'others';
+  /** The place of the first bucket among those of the whole query. */
+  readonly first: number;
 }
 
-/** Reads the sums of named groups. */
-export async function readCellsOf(
-  database: Database,
-  spaceId: string,
-  query: NamedCellQuery,
-): Promise<Cell[]> {
-  const { names, which, withDurations, withSlices = false } = query;
+async function readPart(database: Database, spaceId: string, query: PartQuery): Promise<Cell[]> {
+  const { names, first, withDurations, withSlices = false } = query;
   const sums = Object.values(summed);
   // Sketches are merged here: in SQL, each of their elements would become a row (ADR 0021).
   const [read, latency] = withDurations
     ? [[...sums, eventStats.latency], sql`string_agg(array_send(${nameOf(eventStats.latency)}), ''::bytea)`]
     : [sums, sql`''::bytea`];
-  // Names are looked up in a hash table. A join would be a nested loop over all rows while Postgres has not analyzed the statistics.
+  // OFFSET 0 lets Postgres 18 look names up in a hash table, which it does not in the expression of GROUP BY. A join would be a nested loop
+  // over all rows while Postgres has not analyzed the statistics.
   const isNamed = sql`grouped = ANY (${`{${names.map(quoteElement).join(',')}}`}::text[])`;
-  const isRead =
-    which === undefined ? sql`` : which === 'named' ? sql`WHERE ${isNamed}` : sql`WHERE NOT ${isNamed}`;
   const slices = withSlices ? await readSlices(database, spaceId, query) : new Map<string, Slice[]>();
   const rows = await database.execute<Record<string, unknown>>(sql`
-SELECT bucket, CASE WHEN ${isNamed} THEN grouped END AS named, ${sumAll(sums)}, ${latency} AS latency
-FROM (${selectSpans(spaceId, query, read)}) AS cells ${isRead}
+SELECT bucket, named, ${sumAll(sums)}, ${latency} AS latency
+FROM (SELECT *, CASE WHEN ${isNamed} THEN grouped END AS named FROM (${selectSpans(spaceId, query, read)}) AS spans OFFSET 0) AS cells
 GROUP BY bucket, named ORDER BY bucket`);
-  const cells = await mapInSlices(rows, toCell);
-  if (slices.size > 0) for (const cell of cells) cell.slices = slices.get(keyOf(cell));
-  return cells;
+  return mapInSlices(rows, (row) => {
+    const cell = toCell(row);
+    const own = slices.get(keyOf(cell));
+    if (own !== undefined) cell.slices = own;
+    cell.bucket += first;
+    return cell;
+  });
 }
 
 const sumAll = (columns: readonly PgColumn[]) =>
@@ -178,7 +189,7 @@ const keyOf = ({ bucket, group }: Pick<Cell, 'bucket' | 'group'>) =>
 async function readSlices(
   database: Database,
   spaceId: string,
-  query: NamedCellQuery,
+  query: PartQuery,
 ): Promise<Map<string, Slice[]>> {
   const { priceClass, usageUnits, reportedCost } = sliceStats;
   const sums = Object.values(summed);
