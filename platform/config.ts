@@ -103,6 +103,10 @@ export const configSchema = z
         error: 'must be an origin such as https://weir.example.com',
       })
       .optional(),
+    DASHBOARD_BASE_PATH: z
+      .string()
+      .regex(/^(\/[\w.~-]+)*$/, { error: 'must be a path such as /weir, without a slash at its end' })
+      .default(''),
     TRUSTED_PROXIES: networks.default([]),
     OIDC_ISSUER: url('https:', 'http:').optional(),
     OIDC_CLIENT_ID: z.string().min(1).optional(),
@@ -192,7 +196,7 @@ export function parseConfig(
   // A file that cannot be read is a mistake of its own.
   const missing = required.filter((name) => present[name] === undefined && !present[`${name}_FILE`]);
   const parsed = configSchema.safeParse(present);
-  if (parsed.success && fileMistakes.length + missing.length === 0) return parsed.data;
+  if (parsed.success && fileMistakes.length + missing.length === 0) return atBasePath(parsed.data);
   const issues = parsed.error?.issues ?? [];
   const mistakes = [
     ...missing.map((name) => `${name}: must be set. \`npm start\` sets it for its own services`),
@@ -202,6 +206,12 @@ export function parseConfig(
   throw new ConfigError(
     `The configuration has ${mistakes.length === 1 ? 'a mistake' : 'mistakes'}:\n  ${mistakes.join('\n  ')}`,
   );
+}
+
+/** Links and redirects begin with the public URL: it has the base path. */
+function atBasePath(config: Config): Config {
+  const { DASHBOARD_PUBLIC_URL: origin, DASHBOARD_BASE_PATH: path } = config;
+  return origin === undefined ? config : { ...config, DASHBOARD_PUBLIC_URL: `${origin}${path}` };
 }
 
 /** A text that is no number is quoted: numbers are never secrets. */

@@ -8,7 +8,7 @@ test('a first page needs what its scripts import, and not what they load later',
     'side-c.js': '',
     'page-d.js': 'import"./never-e.js"',
   };
-  const html = '<script type="module" src="/assets/index-a.js"></script><link href="/assets/index-f.css">';
+  const html = '<script type="module" src="./assets/index-a.js"></script><link href="./assets/index-f.css">';
   expect(findFirst(html, (name) => files[name] ?? '').sort()).toEqual([
     'index-a.js',
     'index-f.css',

@@ -43,6 +43,6 @@ export function findFirst(html: string, read: (name: string) => string): string[
     for (const [, imported = ''] of read(name).matchAll(/(?:from|import)\s*["'`]\.\/([\w.-]+\.js)["'`]/g))
       visit(imported);
   };
-  for (const [, name = ''] of html.matchAll(/(?:src|href)="\/assets\/([\w.-]+\.(?:js|css))"/g)) visit(name);
+  for (const [, name = ''] of html.matchAll(/(?:src|href)="\.\/assets\/([\w.-]+\.(?:js|css))"/g)) visit(name);
   return [...found];
 }

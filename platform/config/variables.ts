@@ -127,6 +127,12 @@ export const notes: Record<keyof Config, VariableNote> = {
     values: 'an origin, such as `https://weir.example.com`',
     text: 'The origin at which browsers reach the dashboard; needed for single sign-on and, unless it is `http://localhost`, for passkeys, which belong to its host name and need `https:`. With `https:`, session cookies are `Secure` and responses have HSTS.',
   },
+  DASHBOARD_BASE_PATH: {
+    readers: [dashboard],
+    values: 'a path, such as `/weir`',
+    otherwise: 'none',
+    text: 'The path below which a reverse proxy serves the dashboard on a host that it shares. The proxy may pass it on or remove it.',
+  },
   TRUSTED_PROXIES: {
     readers: [dashboard],
     values: 'addresses and networks, separated by commas',

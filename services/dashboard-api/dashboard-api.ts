@@ -97,6 +97,7 @@ export async function startDashboard({
     web: openWeb(config),
     ingestUrl: ingestUrlOf(config),
     publicUrl: config.DASHBOARD_PUBLIC_URL,
+    basePath: config.DASHBOARD_BASE_PATH,
     sso: openSso(accounts, config, services),
     log,
   });

@@ -34,6 +34,8 @@ export interface RouteDependencies {
   ingestUrl: string;
   /** The setting DASHBOARD_PUBLIC_URL. */
   publicUrl: string | undefined;
+  /** The setting DASHBOARD_BASE_PATH. */
+  basePath: string;
   /** Undefined without an OpenID provider. */
   sso?: Sso | undefined;
   log: Logger;
@@ -106,6 +108,7 @@ export function createRoutes(dependencies: RouteDependencies): RequestListener {
   const isHttps = dependencies.publicUrl?.startsWith('https:') === true;
   return (request, response) => {
     unread.add(request, response);
+    request.url = withoutBase(request, dependencies.basePath);
     if (isHttps) {
       response.setHeader('Strict-Transport-Security', strictTransport);
       // Browsers use TLS even if a proxy does not say so, so session cookies must be Secure.
@@ -172,6 +175,13 @@ function createDescriptionHandler(): RequestListener {
 
 function sendJson(response: ServerResponse, text: string): void {
   response.writeHead(200, { 'Content-Type': 'application/json', 'Cache-Control': 'no-cache' }).end(text);
+}
+
+/** Probes and proxies that remove the base path ask without it. */
+function withoutBase({ url = '' }: IncomingMessage, basePath: string): string {
+  const rest = url.startsWith(basePath) ? url.slice(basePath.length) : url;
+  if (rest.startsWith('/')) return rest;
+  return /^(\?|$)/.test(rest) ? `/${rest}` : url;
 }
 
 function pathOf({ url = '' }: IncomingMessage): string {

@@ -18,6 +18,8 @@ const groups = [
 /** Builds the dashboard's pages into `dist`, or into the directory that `--outDir` names. */
 export default defineConfig({
   plugins: [react(), tailwindcss()],
+  // The files find each other below any path; the server completes those that index.html names.
+  base: './',
   build: {
     // All of them have `light-dark()`: without it the tokens would be compiled into twice the CSS.
     target: ['chrome123', 'firefox121', 'safari17.5'],

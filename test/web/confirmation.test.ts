@@ -8,6 +8,7 @@ import { useBrowser } from '../support/browser/use-browser.ts';
 import type { Visitor } from '../support/browser/visitor.ts';
 import { openService } from '../support/service.ts';
 import { openOpenIdProvider } from '../support/tools/openid-provider.ts';
+import { llmEvent } from './complaints/sent-event.ts';
 
 const system = useBrowser();
 
@@ -104,19 +105,21 @@ test('roles, removals and keys ask once for all, and revoking asks nothing', asy
   await page.getByText('revoked', { exact: true }).waitFor();
 });
 
-test('a user of single sign-on signs in again, and comes back to the same page', async () => {
+test('below a base path a user of single sign-on signs in again, and comes back to the same page', async () => {
+  const basePath = '/ops/weir';
   await using resources = new AsyncDisposableStack();
   const owner = resources.use(await system.visit());
   const { page, errors } = resources.use(await system.visitSignedOut());
   const directory = await builtWeb();
   const url = await startOnFreePorts(1, async ([port = 0]) => {
     const publicUrl = `http://127.0.0.1:${port}`;
-    const provider = resources.use(await openOpenIdProvider(`${publicUrl}${callbackPath}`));
+    const provider = resources.use(await openOpenIdProvider(`${publicUrl}${basePath}${callbackPath}`));
     provider.people.set('owner', { email: owner.email, email_verified: true });
     const dashboard = await openService('dashboard-api', {
       ...system.pipeline.variables,
       DASHBOARD_PORT: String(port),
       DASHBOARD_PUBLIC_URL: publicUrl,
+      DASHBOARD_BASE_PATH: basePath,
       DASHBOARD_WEB_DIR: directory,
       OIDC_ISSUER: provider.issuer,
       OIDC_NAME: 'Example',
@@ -124,7 +127,7 @@ test('a user of single sign-on signs in again, and comes back to the same page',
       OIDC_CLIENT_SECRET: provider.clientSecret,
     });
     resources.use(dashboard);
-    return publicUrl;
+    return `${publicUrl}${basePath}`;
   });
   // The provider's own page asks for a font.
   await page.route(/^(?!http:\/\/127\.0\.0\.1)/, (route) => route.abort());
@@ -133,13 +136,18 @@ test('a user of single sign-on signs in again, and comes back to the same page',
     await page.locator('input[name=password]').fill('any');
     await page.locator('button[type=submit]').click();
   };
-  const members = `/s/${owner.spaceId}/members`;
+  const members = `${basePath}/s/${owner.spaceId}/members`;
   // The address with its filter comes back, and is not sent.
   const sent: string[] = [];
-  page.on('request', (request) => sent.push(request.url()));
+  const astray: string[] = [];
+  page.on('request', (request) => {
+    sent.push(request.url());
+    const { origin, pathname } = new URL(request.url());
+    if (origin === new URL(url).origin && !pathname.startsWith(`${basePath}/`)) astray.push(pathname);
+  });
   await page.goto(`${url}/sign-in`);
   await page.evaluate(
-    `history.replaceState(null, '', '/sign-in?to=' + encodeURIComponent('${members}?filter=secret'))`,
+    `history.replaceState(null, '', '${basePath}/sign-in?to=' + encodeURIComponent('/s/${owner.spaceId}/members?filter=secret'))`,
   );
   await page.reload();
   sent.length = 0;
@@ -157,9 +165,18 @@ test('a user of single sign-on signs in again, and comes back to the same page',
   await page.getByRole('button', { name: 'Invite' }).waitFor();
   expect(new URL(page.url()).pathname).toBe(members);
   await invite(page, 'guest@example.org');
-  await invitation(page)
-    .getByText(/\/invitation#/)
-    .waitFor();
+  await invitation(page).getByText(`${url}/invitation#`).waitFor();
+  // The other pages, a part that is loaded when it is needed, the live stream and a reload.
+  await system.send(owner.apiKey, [llmEvent({ model: 'm' })]);
+  await page.goto(`${url}/s/${owner.spaceId}/events`);
+  await page.getByRole('row').nth(1).waitFor();
+  await page.goto(`${url}/`);
+  await page.getByRole('table', { name: 'Recent events' }).getByRole('link', { name: 'm' }).click();
+  await page.getByRole('link', { name: 'Download' }).waitFor();
+  await page.reload();
+  const raw = await page.getByRole('link', { name: 'Download' }).getAttribute('href');
+  expect(raw).toMatch(new RegExp(`^${basePath}/raw/`));
+  expect(astray).toEqual([]);
   errors.length = 0;
 });
 

@@ -39,7 +39,7 @@ export function createSsoRoutes(sso: Sso, log: Logger): Record<string, RequestLi
       withTimeout(dashboardCallTimeoutMs, run(request, response)).catch((error: unknown) => {
         log.warn({ err: error }, 'single sign-on failed');
         if (!response.headersSent)
-          redirect(response, failurePath(late), [flowCookie(sso.publicUrl, undefined)]);
+          redirect(response, failurePath(sso, late), [flowCookie(sso.publicUrl, undefined)]);
       });
     };
   return {
@@ -71,7 +71,7 @@ async function finish(
   const network = networkOf(call.address);
   const fail = (reason: SsoFailure) => {
     log.info({ outcome: reason, address: call.address }, 'sign-in');
-    redirect(response, failurePath(reason), [ended]);
+    redirect(response, failurePath(sso, reason), [ended]);
   };
   // Not counted as an attempt: a page of another site can send a browser here, which must not block the browser's network.
   if (flow === undefined) return fail('failed');
@@ -81,7 +81,7 @@ async function finish(
   if (token === undefined) return fail('rejected');
   sso.attempts.giveBack(network);
   call.setSession(token);
-  redirect(response, flow.to, [ended]);
+  redirect(response, pagePath(sso, flow.to), [ended]);
 }
 
 async function openSession(
@@ -105,8 +105,13 @@ function redirect(response: ServerResponse, location: string, cookies: readonly 
     .end();
 }
 
-function failurePath(reason: SsoFailure): string {
-  return `/sign-in?sso=${reason}`;
+function failurePath(sso: Sso, reason: SsoFailure): string {
+  return pagePath(sso, `/sign-in?sso=${reason}`);
+}
+
+/** The path of a page, below the base path. */
+function pagePath({ publicUrl }: Sso, path: string): string {
+  return `${publicUrl.slice(new URL(publicUrl).origin.length)}${path}`;
 }
 
 function queryOf({ url = '' }: IncomingMessage): string {

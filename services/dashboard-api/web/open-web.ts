@@ -11,12 +11,15 @@ import { readWebFiles, type WebFile } from './web-files.ts';
  * @throws ConfigError when the directory has no build of the pages.
  */
 export function openWeb(
-  config: Pick<Config, 'DASHBOARD_WEB_DIR' | 'INGEST_URL' | 'INGEST_HOST' | 'INGEST_PORT' | 'TLS_CERT_FILE'>,
+  config: Pick<Config, 'DASHBOARD_WEB_DIR' | 'DASHBOARD_BASE_PATH'> & Parameters<typeof ingestUrlOf>[0],
 ): ReadonlyMap<string, WebFile> | undefined {
   const directory = config.DASHBOARD_WEB_DIR ?? builtPages;
   if (directory === undefined) return undefined;
   try {
-    return readWebFiles(directory, { 'weir-ingest-url': ingestUrlOf(config) });
+    return readWebFiles(directory, {
+      'weir-ingest-url': ingestUrlOf(config),
+      'weir-base-path': config.DASHBOARD_BASE_PATH,
+    });
   } catch (error) {
     throw new ConfigError(`DASHBOARD_WEB_DIR cannot be served: ${messageOf(error)}`, { cause: error });
   }

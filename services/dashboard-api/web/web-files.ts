@@ -35,6 +35,8 @@ export const indexPath = '/index.html';
 /** Texts for the placeholders in the built `index.html`: `<meta name="…" content="">`. */
 export interface PageValues {
   'weir-ingest-url': string;
+  /** DASHBOARD_BASE_PATH. The addresses of the page's own files begin with it, too. */
+  'weir-base-path': string;
 }
 
 /**
@@ -88,7 +90,7 @@ function readIfThere(name: string): Buffer | undefined {
 }
 
 function fillValues(html: string, values: PageValues): string {
-  return Object.entries(values).reduce(
+  const filled = Object.entries(values).reduce(
     (text, [name, value]) =>
       text.replace(
         `<meta name="${name}" content="">`,
@@ -96,6 +98,8 @@ function fillValues(html: string, values: PageValues): string {
       ),
     html,
   );
+  // The page is sent for addresses of any depth.
+  return filled.replaceAll(/(href|src)="\.\//g, `$1="${values['weir-base-path']}/`);
 }
 
 function escapeHtml(text: string): string {

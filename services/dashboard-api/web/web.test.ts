@@ -16,7 +16,7 @@ beforeAll(async () => {
   mkdirSync(join(directory, 'assets'));
   writeFileSync(
     join(directory, 'index.html'),
-    '<!doctype html><meta name="weir-ingest-url" content=""><title>Weir</title>',
+    '<!doctype html><meta name="weir-ingest-url" content=""><meta name="weir-base-path" content=""><script src="./theme.js"></script><title>Weir</title>',
   );
   writeFileSync(join(directory, 'theme.js'), '0');
   const asset = join(directory, 'assets', 'index-B8FkpEcd.js');
@@ -109,7 +109,28 @@ test('the policy lets a page load nothing from other origins, and no other site 
 });
 
 test('a directory without the pages is an error that says so', () => {
-  expect(() => readWebFiles(join(directory, 'assets'), { 'weir-ingest-url': '' })).toThrow(
-    'has no index.html',
-  );
+  expect(() =>
+    readWebFiles(join(directory, 'assets'), { 'weir-ingest-url': '', 'weir-base-path': '' }),
+  ).toThrow('has no index.html');
+});
+
+test('below a base path all is served with it, and without it for probes and proxies that remove it', async () => {
+  await using shared = await openDashboard({
+    databaseUrl: dashboard.databaseUrl,
+    variables: { DASHBOARD_WEB_DIR: directory, DASHBOARD_BASE_PATH: '/ops/weir' },
+  });
+  const read = async (path: string) => {
+    const response = await fetch(`${shared.url}${path}`, { headers: html });
+    return { status: response.status, text: await response.text() };
+  };
+  for (const path of ['/ops/weir', '/ops/weir/', '/ops/weir?to=x', '/ops/weir/s/1/events', '/s/1/events']) {
+    const { text } = await read(path);
+    expect([path, text]).toEqual([path, expect.stringContaining('<script src="/ops/weir/theme.js">')]);
+    expect(text).toContain('<meta name="weir-base-path" content="/ops/weir">');
+  }
+  expect(await read('/ops/weir/theme.js')).toEqual({ status: 200, text: '0' });
+  expect(await read('/ops/weir/trpc/auth.methods')).toMatchObject({ status: 200 });
+  for (const path of ['/healthz', '/ops/weir/healthz']) expect((await read(path)).status).toBe(200);
+  // Only whole segments are removed.
+  expect((await read('/ops/weirtheme.js')).text).not.toBe('0');
 });

@@ -7,9 +7,10 @@ import {
   splitLink,
 } from '@trpc/client';
 import type { AppRouter } from '../../../dashboard-api/router.ts';
+import { basePath } from '../url/page-values.ts';
 import { isTransient } from './failure.ts';
 
-const url = '/trpc';
+const url = `${basePath}/trpc`;
 
 /** The server's limit of calls in one request. */
 const batchItemsMax = 20;

@@ -10,6 +10,7 @@ import { Button, buttonClasses } from '../ui/button.tsx';
 import { Dialog, Form, FormFailure } from '../ui/dialog.tsx';
 import { TextField } from '../ui/field.tsx';
 import { FailureNotice, Loading } from '../ui/loaded.tsx';
+import { basePath } from '../url/page-values.ts';
 import { keepReturnAddress } from './return-address.ts';
 import { CodeField, type SecondFactors } from './second-step.tsx';
 
@@ -72,7 +73,7 @@ function ConfirmationMethod({ onConfirmed, onCancel }: ConfirmationOutcome) {
         {sso !== null && (
           <a
             className={buttonClasses('primary')}
-            href={`${sso.path}?again=1`}
+            href={`${basePath}${sso.path}?again=1`}
             onClick={() => keepReturnAddress(href)}
           >
             Sign in again with {sso.name}

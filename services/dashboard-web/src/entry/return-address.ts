@@ -1,3 +1,4 @@
+import { basePath } from '../url/page-values.ts';
 import { isOwnPath } from '../url/search.ts';
 
 const key = 'weir.returnAddress';
@@ -16,11 +17,11 @@ export function keepReturnAddress(href: string): void {
 
 /** Puts the kept address into the address bar, when the sign-in has returned to the first page. */
 export function restoreReturnAddress(): void {
-  if (window.location.pathname !== '/') return;
+  if (window.location.pathname !== `${basePath}/`) return;
   try {
     const href = sessionStorage.getItem(key);
     sessionStorage.removeItem(key);
-    if (href !== null && isOwnPath(href)) window.history.replaceState(null, '', href);
+    if (href !== null && isOwnPath(href)) window.history.replaceState(null, '', `${basePath}${href}`);
   } catch {
     // As above.
   }

@@ -10,6 +10,7 @@ import { Badge } from '../ui/badge.tsx';
 import { Button, buttonClasses } from '../ui/button.tsx';
 import { Notice } from '../ui/loaded.tsx';
 import { Page } from '../ui/page.tsx';
+import { basePath } from '../url/page-values.ts';
 
 type Row = Output<'audit.list'>['rows'][number];
 
@@ -27,7 +28,7 @@ export function AuditPage() {
       subtitle="Every change, recorded in the same transaction as the change."
       actions={
         hasRole(role, 'admin') && (
-          <a href={`/audit/${spaceId}`} download className={buttonClasses()}>
+          <a href={`${basePath}/audit/${spaceId}`} download className={buttonClasses()}>
             <Download aria-hidden />
             Download
           </a>

@@ -1,4 +1,5 @@
 import { useEffect, useEffectEvent } from 'react';
+import { basePath } from '../url/page-values.ts';
 
 /** A part of the pages that could not be loaded: the network is gone, or a newer Weir serves other files. */
 export class MissingChunk extends Error {}
@@ -51,7 +52,7 @@ export function useReload(error: unknown): () => void {
 /** Whether the server answers. A proxy's error page in its place would replace the dashboard, too. */
 async function isReachable(): Promise<boolean> {
   try {
-    return (await fetch('/icon.svg', { method: 'HEAD', cache: 'no-store' })).ok;
+    return (await fetch(`${basePath}/icon.svg`, { method: 'HEAD', cache: 'no-store' })).ok;
   } catch {
     return false;
   }

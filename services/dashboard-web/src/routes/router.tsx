@@ -12,6 +12,7 @@ import { describeFailure } from '../api/failure.ts';
 import { WithConfirmation } from '../entry/confirmation-dialog.tsx';
 import { Layout } from '../layout/layout.tsx';
 import { meQuery } from '../space/space.tsx';
+import { basePath } from '../url/page-values.ts';
 import { formatSearch, parseSearch, type Search } from '../url/search.ts';
 import { loadPage } from './missing-chunk.ts';
 import { NoSpacePage, PageFailure, PageLoading, PageMissing } from './page-states.tsx';
@@ -142,6 +143,7 @@ const pendingMs = 400;
 export function openRouter(queryClient: QueryClient) {
   return createRouter({
     routeTree,
+    basepath: basePath || '/',
     context: { queryClient },
     parseSearch,
     stringifySearch: formatSearch,

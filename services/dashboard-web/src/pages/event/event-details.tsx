@@ -25,6 +25,7 @@ import { Loading } from '../../ui/loaded.tsx';
 import { useTitle } from '../../ui/page.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { readHash, writeHash } from '../../url/hash.ts';
+import { basePath } from '../../url/page-values.ts';
 import { CompareMenu, CopyMenu, Neighbours } from './event-actions.tsx';
 
 const views = [
@@ -99,7 +100,7 @@ function EventHeader({ event, parts }: { event: WholeEvent; parts: EventText }) 
           <CompareMenu event={event} />
           <CopyMenu event={event} parts={parts} />
           <a
-            href={`/raw/${spaceId}/${event.id}`}
+            href={`${basePath}/raw/${spaceId}/${event.id}`}
             download
             title="The event exactly as it was sent"
             className={buttonClasses('plain', 'small')}

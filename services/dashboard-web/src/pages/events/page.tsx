@@ -17,6 +17,7 @@ import { FailureNotice, Loaded, Loading, Notice } from '../../ui/loaded.tsx';
 import { Menu, MenuItem, MenuLabel } from '../../ui/menu.tsx';
 import { Page } from '../../ui/page.tsx';
 import { useToast } from '../../ui/toasts.tsx';
+import { basePath } from '../../url/page-values.ts';
 import { FoundEvents } from './found-events.tsx';
 import { ListFrame, type Order, orders, readOrder } from './list-frame.tsx';
 import { NewPill } from './new-pill.tsx';
@@ -142,7 +143,7 @@ function ExportMenu({ input }: { input: ListInput }) {
   const download = async (format: string) => {
     try {
       const { sealed } = await callQuery('events.sealFilter', { ...input, spaceId });
-      followDownload(`/export/${spaceId}?format=${format}&sealed=${sealed}`);
+      followDownload(`${basePath}/export/${spaceId}?format=${format}&sealed=${sealed}`);
     } catch (error) {
       toast(describeFailure(error).message);
     }

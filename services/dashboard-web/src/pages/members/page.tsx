@@ -14,6 +14,7 @@ import { SelectField, TextField } from '../../ui/field.tsx';
 import { FailureNotice, Loaded } from '../../ui/loaded.tsx';
 import { Card, Page } from '../../ui/page.tsx';
 import { useAttempt } from '../../ui/toasts.tsx';
+import { basePath } from '../../url/page-values.ts';
 import { MemberTable } from './member-table.tsx';
 
 /** The members of the space with their roles, and open invitations. */
@@ -105,7 +106,7 @@ function InviteForm({ onClose }: { onClose: () => void }) {
   const [role, setRole] = useState<Role>('viewer');
   const { mutateAsync, data } = useApiMutation('invitations.create', { reload: ['invitations.list'] });
   if (data !== undefined) {
-    const link = `${window.location.origin}/invitation#${data.token}`;
+    const link = `${window.location.origin}${basePath}/invitation#${data.token}`;
     return (
       <ShownOnce
         note={`Send this link to ${email}. It works once and is not shown again.`}

@@ -7,7 +7,7 @@ import { CopyButton } from '../../ui/copy-button.tsx';
 import { FormFailure } from '../../ui/dialog.tsx';
 import { Card, Page } from '../../ui/page.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
-import { ingestUrl } from './ingest-url.ts';
+import { basePath, ingestUrl } from '../../url/page-values.ts';
 import { makeSnippets } from './snippets.ts';
 
 const keyPlaceholder = 'YOUR_API_KEY';
@@ -16,7 +16,7 @@ const keyPlaceholder = 'YOUR_API_KEY';
 export function FirstEvent() {
   const { name } = useSpace();
   const [apiKey, setApiKey] = useState<string>();
-  const urls = { ingest: ingestUrl(), dashboard: window.location.origin };
+  const urls = { ingest: ingestUrl, dashboard: `${window.location.origin}${basePath}` };
   const snippets = makeSnippets(urls, apiKey ?? keyPlaceholder);
   const [chosen, choose] = useState('curl');
   const snippet = snippets.find(({ value }) => value === chosen);

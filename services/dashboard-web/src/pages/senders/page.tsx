@@ -15,7 +15,7 @@ import { CopyButton } from '../../ui/copy-button.tsx';
 import { inputClasses } from '../../ui/field.tsx';
 import { Loaded, Notice } from '../../ui/loaded.tsx';
 import { Card, Page } from '../../ui/page.tsx';
-import { ingestUrl } from '../overview/ingest-url.ts';
+import { ingestUrl } from '../../url/page-values.ts';
 
 /** New counts are written every few seconds. */
 const reloadMs = 10_000;
@@ -119,7 +119,7 @@ function LargeTraces({ traces }: { traces: Output<'senders.largeTraces'> }) {
  */
 function SetUp() {
   const variables = [
-    `export OTEL_EXPORTER_OTLP_ENDPOINT=${ingestUrl()}`,
+    `export OTEL_EXPORTER_OTLP_ENDPOINT=${ingestUrl}`,
     'export OTEL_EXPORTER_OTLP_HEADERS="authorization=Bearer%20YOUR_API_KEY"',
     'export OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf',
     'export OTEL_SERVICE_NAME=my-agent',

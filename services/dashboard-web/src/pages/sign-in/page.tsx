@@ -9,6 +9,7 @@ import { Button, buttonClasses } from '../../ui/button.tsx';
 import { FormFailure } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { useTitle } from '../../ui/page.tsx';
+import { basePath } from '../../url/page-values.ts';
 import { isOwnPath } from '../../url/search.ts';
 import { useSearchTexts } from '../../url/use-search.ts';
 
@@ -46,7 +47,7 @@ function SignInMethods({ href }: { href: string }) {
       {sso && (
         <a
           className={buttonClasses(password ? 'plain' : 'primary')}
-          href={sso.path}
+          href={`${basePath}${sso.path}`}
           onClick={() => keepReturnAddress(href)}
         >
           Sign in with {sso.name}
