@@ -27,8 +27,8 @@ import { createBareDecoder, createDecoders } from './rpc/decoders.ts';
 import { openReaders } from './worker/readers.ts';
 
 /**
- * Acquires what all protocols need to ingest batches: keys, quotas, memory budgets, readers and the committer. Everything
- * that must be released is added to `resources`.
+ * Acquires what all protocols need to ingest batches: keys, quotas, memory budgets, readers and the
+ * committer. Everything that must be released is added to `resources`.
  */
 export function openBatchDependencies(options: {
   config: ConfigWith<'DATABASE_URL' | 'API_KEY_PEPPER'>;

@@ -76,8 +76,8 @@ export async function ingestBatch(
 }
 
 /**
- * Ingests one request of any protocol. The checks run in the order of docs/api.md: clock, key, declared length, quota, body,
- * encoding, syntax, batch, events. Then the batches are made durable.
+ * Ingests one request of any protocol. The checks run in the order of docs/api.md: clock, key, declared
+ * length, quota, body, encoding, syntax, batch, events. Then the batches are made durable.
  *
  * @returns the decoder's result, and the headers of the response.
  * @throws IngestError for every error response.
@@ -100,7 +100,7 @@ export interface RequestKind<T> {
   readonly decoder: RequestDecoder<T>;
   readonly protocol: Protocol;
   readonly batchesOf: (result: T) => readonly ReadBatch[];
-  /** Nodes of traces, which become durable together with the batches: JSON arrays for weir.queue.v1.TraceNodes. */
+  /** Nodes of traces, durable together with the batches: JSON arrays for weir.queue.v1.TraceNodes. */
   readonly nodesOf?: (result: T) => readonly string[];
   /** Default: the `Authorization: Bearer` of docs/api.md. */
   readonly authenticate?: Authenticate;
@@ -162,7 +162,7 @@ function holdChars(held: DisposableStack, texts: readonly string[], budget: Byte
   held.defer(() => budget.release(chars));
 }
 
-/** @throws IngestError `ingest_unavailable` when the clock is wrong: with a receipt time in the past, events would expire too early. */
+/** @throws IngestError `ingest_unavailable` when the clock is wrong: events would expire too early. */
 function readClock(clock: BatchDependencies['clock']): number {
   try {
     return clock.nowMs();

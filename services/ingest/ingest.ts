@@ -32,7 +32,8 @@ import { createRespondRpcError } from './rpc/respond-error.ts';
 /**
  * Starts ingest: HTTP in, JetStream out.
  *
- * @throws ConfigError when a variable is missing, nats-server cannot store the queue, or a port cannot be used.
+ * @throws ConfigError when a variable is missing, nats-server cannot store the queue, or a port cannot be
+ * used.
  */
 export async function startIngest(context: ServiceContext): Promise<Started & { url: string }> {
   const { log, resources, stopping, setStarting, report, shares } = context;

@@ -109,7 +109,7 @@ function countRequest(protocol: Protocol, outcome: string, startedMs: number): v
   duration.observe((performance.now() - startedMs) / 1_000);
 }
 
-/** The series of a protocol and an outcome, bound when it is first used: all of them would be more than a thousand. */
+/** The series of a protocol and an outcome, bound at first use: in all they would be over a thousand. */
 function seriesOf(protocol: Protocol, outcome: string): RequestSeries {
   const own = requestSeries[protocol];
   const known = own.get(outcome);

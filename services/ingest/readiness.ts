@@ -6,14 +6,15 @@ import { createReadiness, type FindUnready } from '../../platform/readiness.ts';
 import type { CheckedClock } from '../../store/db/clock.ts';
 import type { Sql } from '../../store/db/connect.ts';
 
-/** The dependencies that readiness checks, by their names in the response of /readyz and in the OpenAPI document. */
+/** The dependencies that readiness checks, as /readyz and the OpenAPI document name them. */
 export const ingestDependencies = ['postgres', 'nats', 'clock', 'queue-loss', 'stopping'] as const;
 
 type IngestDependency = (typeof ingestDependencies)[number];
 
 /**
- * The readiness check of ingest. `clock` fails when the clocks of ingest and Postgres differ (ADR 0019). `queue-loss` is an
- * alarm: the queue lost accepted events (ADR 0012). `stopping` fails while the service drains.
+ * The readiness check of ingest. `clock` fails when the clocks of ingest and Postgres differ (ADR 0019).
+ * `queue-loss` is an alarm: the queue lost accepted events (ADR 0012). `stopping` fails while the service
+ * drains.
  */
 export function createIngestReadiness(dependencies: {
   sql: Sql;

@@ -7,13 +7,11 @@ import type { Role } from './role.ts';
  */
 export type KeyScope = (typeof apiKeys.$inferSelect)['scope'];
 
-/** The scope of a read key. */
 export type ReadScope = Exclude<KeyScope, 'ingest'>;
 
 /** From the least to the most. Each includes those before it. */
 export const readScopes = ['statistics', 'events', 'administration'] as const satisfies readonly ReadScope[];
 
-/** All scopes. */
 export const keyScopes: readonly KeyScope[] = apiKeys.scope.enumValues;
 
 /**

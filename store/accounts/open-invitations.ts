@@ -46,7 +46,7 @@ export function isMakerTrusted(database: Database): SQL | undefined {
 export interface LostRights {
   /** The CTE that removes the rights; when it changes no row, nothing is revoked. */
   from: WithSubquery;
-  /** Its column with the space; undefined for all spaces. */
+  /** The column with the space; undefined for all spaces. */
   spaceId: SQLWrapper | undefined;
   userId: string;
   /** The user's new role; undefined for none. */

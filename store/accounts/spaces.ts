@@ -102,7 +102,7 @@ export async function spaceExists(database: Database, spaceId: string): Promise<
   return found.length > 0;
 }
 
-/** Those of these spaces that are neither deleted nor marked as deleted. */
+/** The spaces of a list that are neither deleted nor marked as deleted. */
 export async function listKeptSpaces(database: Database, spaceIds: string[]): Promise<Set<string>> {
   const isKept = and(inArray(spaces.id, spaceIds), isNull(spaces.deleteAt));
   const rows = await database.select({ id: spaces.id }).from(spaces).where(isKept);

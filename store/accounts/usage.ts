@@ -15,7 +15,6 @@ export interface Usage extends UsageForecast {
   /** Null is unlimited. */
   monthlyEventLimit: number | null;
   billingState: BillingState;
-  /** The name of its plan. */
   plan: string | null;
   /** The first instant of the next month, ISO 8601, when the count starts at 0 again. */
   resetsAt: string;

@@ -13,7 +13,7 @@ export interface LoggedTable {
   readonly operations: readonly ('INSERT' | 'UPDATE' | 'DELETE')[];
   /** Columns whose changes alone are not logged: stamps of use, and states that are computed again. */
   readonly ignored: readonly PgColumn[];
-  /** Those of `ignored` that the stream must not have. */
+  /** Ignored columns that the stream must not have. */
   readonly withheld: readonly PgColumn[];
 }
 

@@ -25,7 +25,6 @@ export const controlStream = { name: 'WEIR_CONTROL', subject: 'weir.control' } a
  */
 export type ControlStart = { readonly afterSequence: number } | { readonly time: Date };
 
-/** The state of the control stream. */
 export interface ControlState {
   /**
    * The first sequence that it still has, and the last one that it ever had: `last + 1` and `last` when it is
@@ -40,7 +39,6 @@ export interface ControlState {
   readonly oldestAt: Date | undefined;
 }
 
-/** The settings of the control stream. */
 export function controlSettings({ NATS_REPLICAS }: Pick<Config, 'NATS_REPLICAS'>) {
   return {
     name: controlStream.name,

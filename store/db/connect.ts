@@ -103,7 +103,7 @@ interface Address {
   database: string;
 }
 
-/** What Postgres answers to a connection that it will never accept: waiting does not help. Undefined for any other error. */
+/** What Postgres answers to a connection that it will never accept. Undefined for any other error. */
 export function describeRejection(error: unknown, { host, username, database }: Address): string | undefined {
   const messages: Record<string, string> = {
     '28P01': `Postgres at ${host} rejects the password of ${username}`,
@@ -114,7 +114,7 @@ export function describeRejection(error: unknown, { host, username, database }: 
   return messages[code];
 }
 
-/** @throws ConfigError when Postgres rejected the connection. Another error, as while Postgres is away, is left to the caller. */
+/** @throws ConfigError when Postgres rejected the connection, and not while Postgres is away. */
 export function throwIfRejected(error: unknown, { options }: Sql): void {
   const { host, port, user: username, database } = options;
   const addresses = host.map((one, at) => `${one}:${port[at]}`).join(',');

@@ -33,7 +33,7 @@ export function openDatabase(sql: Sql): Database {
   return database;
 }
 
-/** The same database with each query run through `limit`. Transactions are not limited. */
+/** A database whose queries run through `limit`. Transactions are not limited. */
 export function limitQueries(
   database: Database,
   limit: <T>(query: () => Promise<T>) => Promise<T>,

@@ -33,7 +33,8 @@ export async function requireDurable(database: Database): Promise<void> {
  * Waits until Postgres is reachable, then checks the same.
  *
  * @param onWait called once, with the reason, when Postgres is not reachable.
- * @throws ConfigError that names the settings, or that Postgres rejects the user, the password or the database.
+ * @throws ConfigError that names the settings, or that Postgres rejects the user, the password or the
+ * database.
  */
 export async function untilDurable(database: Database, onWait: (error: unknown) => void): Promise<void> {
   for (let isWaiting = false; ; isWaiting = true) {

@@ -33,8 +33,9 @@ export function socketOpener(silenceMsMax: number): (target: Target) => Socket {
     socket.setTimeout(silenceMsMax).on('timeout', () => {
       if (socket.bytesWritten !== writtenAtAnswer) socket.destroy();
     });
-    // With `verify-full` the certificate must have this name. postgres.js reads `host`, and Node `_host` for an IP address: without them
-    // any server with a certificate for `localhost` would be accepted, and no other.
+    // With `verify-full` the certificate must have this name. postgres.js reads `host`, and Node `_host` for
+    // an IP address: without them any server with a certificate for `localhost` would be accepted, and no
+    // other.
     Object.assign(socket, { host: host[0], _host: host[0] });
     return emitErrorAtClose(socket).setNoDelay(true);
   };

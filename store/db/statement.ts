@@ -20,9 +20,9 @@ export function listOf(items: readonly SQL[]): SQL {
 }
 
 /**
- * An INSERT of one row that inserts none when `counted` rows are `max` or more: counted and inserted by one statement, so that
- * calls which come between two statements cannot exceed the limit. Statements that run at the same time do not see each other's
- * row: where the limit must be exact, they take turns.
+ * An INSERT of one row that inserts none when `counted` rows are `max` or more: counted and inserted by one
+ * statement, so that calls which come between two statements cannot exceed the limit. Statements that run at
+ * the same time do not see each other's row: where the limit must be exact, they take turns.
  */
 export function insertBelow<Table extends PgTable>(
   table: Table,

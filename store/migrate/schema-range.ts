@@ -44,7 +44,8 @@ export async function requireSchema(sql: Sql): Promise<void> {
 /**
  * The same when a service starts. A service also starts while Postgres is away: then nothing is checked.
  *
- * @throws ConfigError as {@link requireSchema} does, and when Postgres rejects the user, the password or the database.
+ * @throws ConfigError as {@link requireSchema} does, and when Postgres rejects the user, the password or the
+ * database.
  */
 export async function requireSchemaOnStart(sql: Sql, log: Logger): Promise<void> {
   try {

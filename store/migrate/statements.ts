@@ -19,7 +19,7 @@ export function splitStatements(text: string): string[] {
 
 /** What a statement of a migration does, and what it locks meanwhile. */
 export interface StatementPlan {
-  /** Its first line. */
+  /** First line of the statement. */
   readonly statement: string;
   readonly locks: string;
 }

@@ -9,7 +9,7 @@ import { formatCost, unitsOfCost } from './decimal.ts';
 import type { AppliedPrice } from './price-book.ts';
 import { type PricedKind, pricedKinds } from './rates.ts';
 
-/** Counts of tokens. Input tokens include those read from or written to a cache, output tokens include reasoning. */
+/** Counts of tokens. Input includes tokens of a cache, output includes reasoning. */
 export interface TokenCounts {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -36,7 +36,7 @@ export interface Cost {
   listPricedTokens: number;
   /** Number of them whose cost the sender reported. */
   reportedTokens: number;
-  /** Number of tokens and searches whose kind or tier has no price of its own: they are counted at the next one, so the cost is a lower bound unless the tier is a discount. */
+  /** Tokens and searches without a price of their kind or tier: they count at the next price. */
   assumedTokens: number;
   /** Number of all input and output tokens. */
   tokens: number;
@@ -136,7 +136,7 @@ function countKinds(usage: Usage): Partial<Record<PricedKind, number>> {
   return counts;
 }
 
-/** The same events may have fractions of tokens, and negative counts. */
+/** Senders may report fractions of tokens, and negative counts. */
 function wholeTokens(tokens: number): number {
   return Math.max(0, Math.round(tokens));
 }

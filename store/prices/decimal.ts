@@ -18,7 +18,7 @@ export function isPrice(text: string): boolean {
   return shape.test(text);
 }
 
-/** A price in units of 10^-12 dollars for each token. @param price a text that {@link isPrice}, in dollars per million tokens. */
+/** A price in 10^-12 dollars a token. @param price a text that {@link isPrice}, in dollars a million. */
 export function unitsOf(price: string): bigint {
   const [whole = '0', decimals = ''] = price.split('.');
   return BigInt(whole + decimals.slice(0, priceDecimals).padEnd(priceDecimals, '0'));

@@ -8,10 +8,10 @@ import { candidateNames, findByName } from './model-names.ts';
 import type { PriceList } from './price-list.ts';
 import type { ModelPrice } from './prices.ts';
 
-/** The first day of a model's first list price: a list does not say since when a price holds, so it holds for all earlier days. */
+/** The first day of a model's first list price: a list does not say since when a price holds. */
 const allTime = '1970-01-01';
 
-/** What an import changes. Unchanged prices, and those of a list older than the stored price, are only counted. */
+/** What an import changes. Unchanged prices, and those of an older list, are only counted. */
 export interface ImportedPrices {
   /** Models without a list price before. The price holds for all time. */
   added: ListPrice[];

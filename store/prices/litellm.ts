@@ -5,7 +5,7 @@ import { isSamePrice, type ListPrice } from './list-price.ts';
 import { findByName, releaseName, undatedName } from './model-names.ts';
 import type { Rates } from './rates.ts';
 
-/** LiteLLM's names of those who sell their own models. Events name these without LiteLLM's prefix: `grok-4`, not `xai/grok-4`. */
+/** LiteLLM's names of makers of models, which events leave out: `grok-4`, not `xai/grok-4`. */
 const makers = [
   'anthropic',
   'cohere_chat',
@@ -37,11 +37,12 @@ interface Entry {
 }
 
 /**
- * Reads LiteLLM's `model_prices_and_context_window.json`: the prices per token of the known providers' text models, by kind, tier
- * and size of the input. Names that {@link findByName} leads to an equal price are left out.
+ * Reads LiteLLM's `model_prices_and_context_window.json`: the prices per token of the known providers' text
+ * models, by kind, tier and size of the input. Names that {@link findByName} leads to an equal price are left
+ * out.
  */
 export function readLiteLlm(file: Readonly<Record<string, unknown>>): ListPrice[] {
-  // The shortest name first: `anthropic.claude-…` is the common price, `us.anthropic.claude-…` that of a region.
+  // The shortest name first: `anthropic.claude-…` is the common price, `us.anthropic.…` a region's.
   const entries = Object.entries(file)
     .flatMap(([name, value]) => readEntry(name.toLowerCase(), value))
     .toSorted((a, b) => Number(b.isOfMaker) - Number(a.isOfMaker) || compareLengths(a.price, b.price));

@@ -5,14 +5,15 @@ const region = /^(us|eu|uk|apac|au|jp|ca|sa|il|global|us-gov)\./;
 const vendor = /^(anthropic|amazon|cohere|deepseek|meta|mistral|moonshotai?|openai|qwen|writer|zai)\./;
 /** The version that Bedrock appends (`-v1:0`), and the one of Vertex (`@default`). */
 const cloudVersion = /(-v\d+(:\d+)*|:\d+|@default)$/;
-/** How OpenRouter is asked to route, and Claude Code to size the context: `gpt-4o:nitro`, `claude-sonnet-4-5[1m]`. */
+/** How OpenRouter routes and Claude Code sizes the context: `gpt-4o:nitro`, `claude-sonnet-4-5[1m]`. */
 const variant = /(:(nitro|floor|exacto|extended|online|beta|thinking)|\[[a-z0-9]+\])$/;
 const release = /([-@]\d{4}-\d\d-\d\d|[-@]20\d{6}|-latest)$/;
 
 /**
- * The names under which a price list may have a model, the most exact first: the name itself, then without what routers and clouds put
- * before it (`models/`, `openrouter/openai/`, `us.anthropic.`) and in its usual spelling, then without the version of a cloud, then without a date or `-latest`.
- * A date is removed last, because dated releases of a model can have prices of their own.
+ * The names under which a price list may have a model, the most exact first: the name itself, then without
+ * what routers and clouds put before it (`models/`, `openrouter/openai/`, `us.anthropic.`) and in its usual
+ * spelling, then without the version of a cloud, then without a date or `-latest`. A date is removed last,
+ * because dated releases of a model can have prices of their own.
  */
 export function candidateNames(model: string): string[] {
   const whole = withoutTuning(model.toLowerCase()).replace(variant, '');
@@ -30,7 +31,7 @@ export function candidateNames(model: string): string[] {
   return unique([...stems, ...versionless, ...undated]).filter((name) => name !== '');
 }
 
-/** The name of a release as its maker gives it: without router, region, vendor and the version of a cloud. Dates stay. */
+/** The maker's name of a release: without router, region, vendor and a cloud's version. Dates stay. */
 export function releaseName(model: string): string {
   const last = withoutTuning(model.toLowerCase()).split('/').at(-1) ?? '';
   return withoutVendor(last).replace(cloudVersion, '');
@@ -47,7 +48,7 @@ export function findByName<Value>(byName: ReadonlyMap<string, Value>, model: str
   return name === undefined ? undefined : byName.get(name);
 }
 
-/** A fine-tuned model costs what its base costs when tuned: `ft:gpt-4o-2024-08-06:org:name:id` is `ft:gpt-4o-2024-08-06`. */
+/** A tuned model costs what its tuned base costs: `ft:gpt-4o-2024-08-06` for `ft:gpt-4o-2024-08-06:org:…`. */
 function withoutTuning(model: string): string {
   return model.startsWith('ft:') ? model.split(':').slice(0, 2).join(':') : model;
 }

@@ -19,8 +19,8 @@ export interface PricePeriod {
 }
 
 /**
- * The prices that apply to some models of a space, sorted and parsed once: a space's own price comes before the operator's, and that
- * before the provider's list price; of each, the latest that is valid.
+ * The prices that apply to some models of a space, sorted and parsed once: a space's own price comes before
+ * the operator's, and that before the provider's list price; of each, the latest that is valid.
  */
 export class PriceBook {
   readonly #periods: ReadonlyMap<string, readonly PricePeriod[]>;
@@ -89,8 +89,8 @@ function toPeriods(set: readonly ListedPrice[], listed: readonly SourcedPrice[])
 }
 
 /**
- * The starts of the UTC days after `fromMs` and before `toMs` on which a price of the space, the operator or a list begins, in
- * milliseconds since the epoch.
+ * The starts of the UTC days after `fromMs` and before `toMs` on which a price of the space, the operator or
+ * a list begins, in milliseconds since the epoch.
  */
 export async function readPriceChanges(
   database: Database,

@@ -36,7 +36,7 @@ export interface PriceChange {
 /** Most prices of one space's own. A model's prices are sorted for each chart, list and filter with costs. */
 export const spacePricesMax = 5_000;
 
-/** The prices that apply to a space, or with null only those for all spaces, ordered by model and day. @param models only these. */
+/** The prices for a space, or with null those for all, by model and day. @param models only these. */
 export async function listPrices(
   database: Database,
   ofSpace: string | null,
@@ -58,8 +58,8 @@ export function appliesTo(ofSpace: string | null): SQL | undefined {
 /**
  * Sets the price of a model from a day on. A change for all spaces is logged in the operator's audit log.
  *
- * @returns false when the space has {@link spacePricesMax} prices: then only those can be replaced. Calls at the same time do not count each
- *   other's price: where the limit must be exact, they take turns.
+ * @returns false when the space has {@link spacePricesMax} prices: then only those can be replaced. Calls at
+ * the same time do not count each other's price: where the limit must be exact, they take turns.
  */
 export async function setPrice(database: Database, change: PriceChange, price: ModelPrice): Promise<boolean> {
   const { spaceId, model, validFrom, input, output, cacheRead, cacheWrite, rates } = modelPrices;

@@ -8,8 +8,9 @@ export const pricedKinds = ['input', 'output', 'cacheRead', 'cacheWrite', ...usa
 export type PricedKind = (typeof pricedKinds)[number];
 
 /**
- * Prices besides the four of each model: dollars per million tokens (or web searches) by a kind, a tier and a size of the input, such as
- * `audioInput`, `input batch`, `output priority >200000`. `factor us` multiplies all prices of calls in a region or a tier.
+ * Prices besides the four of each model: dollars per million tokens (or web searches) by a kind, a tier and a
+ * size of the input, such as `audioInput`, `input batch`, `output priority >200000`. `factor us` multiplies
+ * all prices of calls in a region or a tier.
  */
 export const rates = z.record(
   z.string().refine(isRateKey, {
@@ -45,7 +46,7 @@ export interface PriceTable {
 export interface KindPrice {
   /** Units of 10^-12 dollars for each token. */
   readonly units: bigint;
-  /** False when the table has no price for the kind or the tier: then the price is that of the whole of which the kind is a part, or of the standard tier. */
+  /** False without a price for the kind or the tier: then that of the whole or the standard tier applies. */
   readonly isExact: boolean;
 }
 
@@ -70,7 +71,7 @@ export class ParsedPrices {
   }
 }
 
-/** Where a kind without a price has its price from. Providers charge for cached tokens, so these never cost nothing. */
+/** Where a kind without a price has its price from. Cached tokens never cost nothing. */
 const defaultKinds = { input: null, output: null, cacheRead: 'input', cacheWrite: 'input' } as const;
 
 function priceKinds(table: PriceTable, priceClass: string): ClassPrices {

@@ -69,7 +69,6 @@ export async function readStreamState(
   };
 }
 
-/** The states of the streams that exist. */
 export async function readStreamStates(manager: JetStreamManager): Promise<StreamState[]> {
   const states = await Promise.all(allStreams.map((stream) => readStreamState(manager, stream)));
   return states.filter((state) => state !== undefined);

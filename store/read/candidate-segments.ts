@@ -85,7 +85,7 @@ export interface SegmentWalkQuery extends Pick<CandidateQuery, 'terms' | 'after'
 
 /** What a walk of segments found. */
 export interface SegmentWalk {
-  /** Those of the examined segments that have all terms, latest start time first. */
+  /** Examined segments that have all terms, latest start time first. */
   readonly candidates: readonly CandidateSegment[];
   /** The last examined segment; undefined when no segment follows. */
   readonly end: SegmentPosition | undefined;

@@ -21,7 +21,6 @@ export interface EventPageQuery {
   filter: EventFilter;
   /** End of the previous page; undefined for the first page. */
   after: EventCursor | undefined;
-  /** Limit of the rows. */
   limit: number;
 }
 

@@ -1,9 +1,10 @@
 import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 
 /**
- * Text without regard to case, in every script: Unicode's simple case folding (`Σ`, `σ` and `ς` are one letter, `ß` and `ss` are
- * not). It is the same in a database of any locale, since the collation is built into Postgres, and the same as that of regular
- * expressions with the flags `iu`, which searches of payloads use (`event/segment/find-text.ts`).
+ * Text without regard to case, in every script: Unicode's simple case folding (`Σ`, `σ` and `ς` are one
+ * letter, `ß` and `ss` are not). It is the same in a database of any locale, since the collation is built
+ * into Postgres, and the same as that of regular expressions with the flags `iu`, which searches of payloads
+ * use (`event/segment/find-text.ts`).
  */
 
 /** The condition that a text contains another. */

@@ -21,7 +21,7 @@ export type PagePlan =
   | 'fewSegments'
   /** Examines the next events in list order, whether or not they match: first a few. */
   | 'newestEvents'
-  /** Then more. */
+  /** Examines further events in list order. */
   | 'moreEvents'
   /** Examines segments in order of time, then lists those with the terms. */
   | 'segmentsInOrder'
@@ -40,7 +40,7 @@ export interface PageFacts {
   readonly isUsuallyRare: boolean;
   /** Whether the page may end, incomplete, with enough events (`enoughRows` of `ListLimits`). */
   readonly mayEndEarly: boolean;
-  /** Whether it has enough events to end early. */
+  /** Whether the page has enough events to end early. */
   readonly hasEnough: boolean;
   /** How far events were examined in list order. */
   readonly examined: 'none' | 'newest' | 'more';

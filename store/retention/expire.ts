@@ -23,7 +23,7 @@ export interface ExpireOptions {
   retentionDaysMax: number | undefined;
   /** The clock of this process, in milliseconds since the epoch; compared with that of Postgres. */
   nowMs: number;
-  /** The same object for all passes of a process. */
+  /** One clock for all passes of a process. */
   clock: RetentionClock;
   /** Aborting it ends the pass after the current statement. */
   signal?: AbortSignal;

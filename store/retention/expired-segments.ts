@@ -20,7 +20,6 @@ interface ExpiredSegment {
   readonly receivedAtMs: number;
 }
 
-/** What one batch deleted. */
 export interface DeletedBatch {
   /** Events that the segments were stored with; some may have been erased before. */
   readonly events: number;

@@ -94,7 +94,6 @@ export async function listSpacesWithExpired(
     .map(({ spaceId }) => spaceId);
 }
 
-/** The current cutoff of a space. */
 export async function readCutoff(database: Database, spaceId: string, rule: ExpiryRule): Promise<number> {
   const [row] = await database
     .select({ retentionDays: spaces.retentionDays })

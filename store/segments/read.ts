@@ -84,7 +84,7 @@ export async function readSegment(
   return (await readWholeSegment(database, spaceId, segmentId))?.bytes;
 }
 
-/** The same, with the earliest start time of its events. */
+/** Reads the body of a segment, and the earliest start time of its events. */
 export async function readWholeSegment(
   database: Database,
   spaceId: string,

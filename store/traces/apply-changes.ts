@@ -15,9 +15,8 @@ export interface NodeChange {
   readonly agentId?: string | undefined;
   readonly threadId?: string | undefined;
   readonly userId?: string | undefined;
-  /** Its event is removed. */
   readonly isRemoved?: boolean;
-  /** It is no longer merged into an event. */
+  /** The event is no longer merged into another. */
   readonly isDropped?: boolean;
   /** The event into which it is merged. */
   readonly mergedEventId?: string | undefined;
@@ -32,14 +31,12 @@ export type ReplacedEvent = Omit<EventRow, 'spaceId' | 'receivedAt' | 'attribute
   attributes: string | null;
 };
 
-/** An event that is removed, and its span. */
 export type RemovedEvent = EventKey & { readonly spanId: string };
 
 export interface SegmentChange {
   readonly id: string;
-  /** Terms that it gets, in the space. */
+  /** New terms of the segment, in the space. */
   readonly terms: readonly bigint[];
-  /** Its new body. */
   readonly edit?: {
     /** SHA-256 of the body that was read, in hexadecimal. */
     readonly hash: string;
@@ -59,14 +56,14 @@ export interface Measure
     'id' | 'type' | 'name' | 'source' | 'state' | 'agentId' | 'startTimeMs' | 'durationMs'
   > {
   readonly sign: 1 | -1;
-  /** Whether it is counted by type, name and source, too. All are counted by agent. */
+  /** Whether the event is counted by type, name and source, too. All are counted by agent. */
   readonly isByName: boolean;
 }
 
 export interface TraceChanges {
   readonly traces: readonly {
     readonly traceId: string;
-    /** The one that was read, and the one after the changes: two writers that read the same must not both change it. */
+    /** The version that was read and the next one: of two writers that read the same, one must fail. */
     readonly version: number;
     readonly nextVersion: number;
     /** Whether the changes resolve it. */
@@ -81,8 +78,8 @@ export interface TraceChanges {
 }
 
 /**
- * Applies the changes of traces that still have the versions that were read, in one statement: columns, texts, terms, usage and
- * statistics change together.
+ * Applies the changes of traces that still have the versions that were read, in one statement: columns,
+ * texts, terms, usage and statistics change together.
  *
  * @returns false, with nothing changed, if one of the traces or segments was changed or deleted meanwhile.
  */

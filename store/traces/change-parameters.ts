@@ -3,7 +3,7 @@ import type { PgColumn } from 'drizzle-orm/pg-core';
 import { events, segments, traceNodes, traces } from '../db/schema.ts';
 import { listOf, nameOf } from '../db/statement.ts';
 
-/** The parameters of the statement that changes stored events: JSON arrays of records, which PostgreSQL reads as the rows `change`. */
+/** The parameters of the statement that changes events: JSON arrays of records, the rows `change`. */
 
 const { id, segmentId, traceId, agentId, threadId, userId } = events;
 export const context = { agentId, threadId, userId };

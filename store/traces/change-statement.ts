@@ -33,10 +33,9 @@ const filled = listOf(
   ),
 );
 
-/** For changes of all kinds. */
 export const changeAll = compileStatement(buildStatement(true));
 
-/** Without removed and replaced events: most changes are of this kind, and Postgres plans the other statement for tens of milliseconds. */
+/** Without removed and replaced events: Postgres plans the full statement for tens of milliseconds. */
 export const changeFilled = compileStatement(buildStatement(false));
 
 /** Only notes that the traces are resolved. */
@@ -119,8 +118,8 @@ function changeCalls(): SQL {
 }
 
 /**
- * Notes the changed events under the next number of the space. It stands before the statistics: Postgres runs CTEs that nothing reads in
- * reverse order, so all statements of a space lock its counter last.
+ * Notes the changed events under the next number of the space. It stands before the statistics: Postgres runs
+ * CTEs that nothing reads in reverse order, so all statements of a space lock its counter last.
  */
 function noteChanges(isWhole: boolean): SQL {
   const { spaceId, lastNumber, lastChange } = commitCounters;

@@ -28,10 +28,11 @@ export interface FoundContexts {
 }
 
 /**
- * The changes of the events whose agent, thread or user is not that of their span, or else of another span of their call. A value that
- * none of these spans names was not taken from a span, and stays.
+ * The changes of the events whose agent, thread or user is not that of their span, or else of another span of
+ * their call. A value that none of these spans names was not taken from a span, and stays.
  *
- * @param merged what was known of these events when calls were merged: one that was stored since then is not stored yet.
+ * @param merged what was known of these events when calls were merged: one that was stored since then is not
+ * stored yet.
  */
 export async function findContexts(
   database: Database,
@@ -105,7 +106,9 @@ async function readEvents(
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** Traces of spans whose events were not stored. The ids of erased, expired and merged ones are in the ledger, and have no row. */
+/**
+ * Traces of spans whose events are not stored yet: the ledger has the ids of erased, expired and merged ones.
+ */
 async function findIncomplete(
   database: Database,
   spaceId: string,
@@ -128,8 +131,8 @@ async function findIncomplete(
 type ContextRow = Pick<typeof events.$inferSelect, (typeof contextColumns)[number] | 'attributes'>;
 
 /**
- * The text of an event as it was sent, with the agent, thread and user that came with other spans as its last member, `inherited`. The
- * text of an event that inherited nothing is returned as it is.
+ * The text of an event as it was sent, with the agent, thread and user that came with other spans as its last
+ * member, `inherited`. The text of an event that inherited nothing is returned as it is.
  */
 export function withInherited(text: string, row: ContextRow): string {
   if (row.attributes?.[spanProperty] === undefined) return text;

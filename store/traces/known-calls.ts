@@ -19,8 +19,9 @@ interface Chain {
 type Joined = ObservedCall & { readonly chains: Chain[] };
 
 /**
- * The model calls of these traces. Spans are of one call when one is below the other, when they were merged before, and by the rules of
- * `groupCalls`. Calls without an event are left out: they were deleted, or are in quarantine.
+ * The model calls of these traces. Spans are of one call when one is below the other, when they were merged
+ * before, and by the rules of `groupCalls`. Calls without an event are left out: they were deleted, or are in
+ * quarantine.
  */
 export function findCalls(nodes: readonly StoredNode[], tree: SpanTree<StoredNode>): KnownCall[] {
   const chains = nodes
@@ -74,7 +75,7 @@ function observe(chains: Chain[]): Joined {
   };
 }
 
-/** By trace, parent, and model with usage or the request of a stream. Spans of an older ingest have no scope, and no keys. */
+/** By trace, parent and model with usage or a stream's request. Spans of an older ingest have no keys. */
 function siblingKeyOf({ spans }: Chain): string[] {
   const top = spans.at(-1);
   const usageKeys = new Set(spans.flatMap((span) => span.usageKey ?? []));

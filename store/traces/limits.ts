@@ -1,6 +1,6 @@
 /**
- * Most spans of a trace whose relations are resolved. The spans are read each time that some are added: 10,000 take some 30 ms. Beyond it,
- * an event keeps the agent, thread and user that its own request named.
+ * Most spans of a trace whose relations are resolved. The spans are read each time that some are added:
+ * 10,000 take some 30 ms. Beyond it, an event keeps the agent, thread and user that its own request named.
  */
 export const resolvedNodesMax = 10_000;
 
@@ -11,14 +11,14 @@ export const largeTracesMax = 20;
 export const partnersMax = 200;
 export const partnerSpansMax = 20_000;
 
-/** Traces and spans of one space that are resolved before it is the turn of the next space. A single larger trace is allowed. */
+/** Traces and spans of one space in a turn. A single larger trace is allowed. */
 export const turnTracesMax = 50;
 export const turnSpansMax = 10_000;
 
-/** A trace that could not be resolved, or has a span whose event is not stored yet, is looked at again after this time. */
+/** After this time a trace that could not be resolved, or lacks an event, is looked at again. */
 export const postponedMs = 2_000;
 
-/** Calls that one statement merges. It holds rows for which events of the space wait that are stored at the same time. */
+/** Calls that one statement merges. Events of the space wait for the rows that it locks. */
 export const mergedCallsMax = 500;
 
 /** Segments, and their bytes, of which one statement changes texts. Memory holds them. */

@@ -11,7 +11,7 @@ export interface SpanEvent {
   readonly attributes: Readonly<Record<string, unknown>> | null;
 }
 
-/** The additional property with the event above. It is stored only if ingest knew it from the same request. */
+/** The property with the event above, stored only if ingest knew it from the same request. */
 export const parentProperty = 'otel.parent_event_id';
 /** The additional property with the id of the event's span, which each event of OpenTelemetry has. */
 export const spanProperty = 'otel.span_id';
@@ -20,8 +20,8 @@ export const spanProperty = 'otel.span_id';
 const climbedMax = 64;
 
 /**
- * The additional properties of events, with the parent by the spans known now: the nearest event above, whichever request it came in. Those
- * of events without a known span stay as they are.
+ * The additional properties of events, with the parent by the spans known now: the nearest event above,
+ * whichever request it came in. Those of events without a known span stay as they are.
  */
 export async function withParents<Row extends SpanEvent>(
   database: Database,

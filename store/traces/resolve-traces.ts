@@ -8,18 +8,19 @@ import { findRelations } from './relations.ts';
 import { findSharedResponses } from './shared-responses.ts';
 
 /**
- * What became of traces: `changed` when some of them got further spans or events meanwhile; `incomplete` when a span is known whose event
- * is not stored yet. In both cases they are still unresolved.
+ * What became of traces: `changed` when some of them got further spans or events meanwhile; `incomplete` when
+ * a span is known whose event is not stored yet. In both cases they are still unresolved.
  */
 export type ResolveOutcome = 'resolved' | 'changed' | 'incomplete';
 
 /**
- * Brings events and spans of these traces to what the stored spans determine (ADR 27), whatever came first: the agent, thread and user of
- * the nearest span above that names one; and several LLM spans of one call become one event, also those of other traces with the same
- * response. Calling it again changes nothing.
+ * Brings events and spans of these traces to what the stored spans determine (ADR 27), whatever came first:
+ * the agent, thread and user of the nearest span above that names one; and several LLM spans of one call
+ * become one event, also those of other traces with the same response. Calling it again changes nothing.
  *
- * Traces are read once, and then changed by statements that apply only if nothing was added meanwhile. So the last one of several
- * concurrent writers resolves a trace with all of its spans, and a resolver that is killed leaves it unresolved.
+ * Traces are read once, and then changed by statements that apply only if nothing was added meanwhile. So the
+ * last one of several concurrent writers resolves a trace with all of its spans, and a resolver that is
+ * killed leaves it unresolved.
  *
  * @param mayWait whether a trace stays unresolved while a span is known whose event is not.
  */

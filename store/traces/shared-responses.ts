@@ -8,15 +8,15 @@ import { comparisonsMax } from './merge/same-calls.ts';
 
 /** Traces that have a response in common. */
 export interface SharedResponses {
-  /** Those that were given. */
+  /** The traces that were searched from. */
   readonly traceIds: ReadonlySet<string>;
-  /** The others, and the same one when it has the response twice. */
+  /** Other traces with the response, and a searched one that has it twice. */
   readonly partnerIds: ReadonlySet<string>;
 }
 
 /**
- * Finds traces with spans of one call: spans of different libraries that have the same response at the same time. The spans must be
- * committed: so the last one of several concurrent writers finds those of all.
+ * Finds traces with spans of one call: spans of different libraries that have the same response at the same
+ * time. The spans must be committed: so the last one of several concurrent writers finds those of all.
  */
 export async function findSharedResponses(
   database: Database,
@@ -44,8 +44,8 @@ export async function findSharedResponses(
 const statement = compileStatement(buildStatement());
 
 /**
- * Spans that are merged already are left out, except for the partner that has the event. Some programs always get the same response
- * id: each span is compared with a bounded number of others.
+ * Spans that are merged already are left out, except for the partner that has the event. Some programs always
+ * get the same response id: each span is compared with a bounded number of others.
  */
 function buildStatement(): SQL {
   const { spaceId, traceId, scope, responseKey, startTimeMs, endTimeMs, eventId, mergedEventId } = traceNodes;

@@ -22,14 +22,14 @@ export interface SpanNode extends ToolKeys {
 }
 
 /**
- * What an LLM span is, given the other spans: a call; `merged` with the call below it, which it describes too; or `aggregate`, the
- * sum of several calls. All other spans are `other`.
+ * What an LLM span is, given the other spans: a call; `merged` with the call below it, which it describes
+ * too; or `aggregate`, the sum of several calls. All other spans are `other`.
  */
 export type SpanOutcome = 'call' | 'merged' | 'aggregate' | 'other';
 
 const spanIdPattern = /^(?!0{16}$)[0-9a-f]{16}$/;
 
-/** Spans above one that are examined: chains of thousands of calls would cost the product of their lengths. */
+/** Spans above one that are examined: chains of thousands would cost the product of their lengths. */
 const climbedMax = 256;
 
 /** Whether the text is a valid span id. Some exporters send zeros for a missing parent. */
@@ -38,8 +38,8 @@ export function isSpanId(text: string): boolean {
 }
 
 /**
- * Spans as trees, one for each trace: those of a request, or all known ones of a trace. A parent may be missing, or arrive later.
- * The cost is linear in the number of spans, also for long chains.
+ * Spans as trees, one for each trace: those of a request, or all known ones of a trace. A parent may be
+ * missing, or arrive later. The cost is linear in the number of spans, also for long chains.
  */
 export class SpanTree<Node extends SpanNode = SpanNode> {
   readonly #nodes = new Map<string, Node>();
@@ -82,8 +82,8 @@ export class SpanTree<Node extends SpanNode = SpanNode> {
   }
 
   /**
-   * An LLM span with exactly one LLM span directly below it describes the same call; with several, or with an agent run or a tool
-   * between, it is the sum of several calls.
+   * An LLM span with exactly one LLM span directly below it describes the same call; with several, or with an
+   * agent run or a tool between, it is the sum of several calls.
    */
   outcomeOf(node: SpanNode): SpanOutcome {
     if (node.kind !== 'llm') return 'other';
@@ -104,8 +104,8 @@ export class SpanTree<Node extends SpanNode = SpanNode> {
   }
 
   /**
-   * The outermost tool span that describes the same call as this one, which may be itself: a client and a server of MCP, and several
-   * libraries, create spans below that of the agent.
+   * The outermost tool span that describes the same call as this one, which may be itself: a client and a
+   * server of MCP, and several libraries, create spans below that of the agent.
    */
   toolCallOf(node: Node): Node {
     const path: Node[] = [];
@@ -123,7 +123,7 @@ export class SpanTree<Node extends SpanNode = SpanNode> {
     return call;
   }
 
-  /** The LLM spans among the {@link climbedMax} nearest spans above, whatever is between, the nearest first. */
+  /** The LLM spans among the {@link climbedMax} nearest spans above, the nearest first. */
   llmSpansAbove(node: Node): Node[] {
     const found = new Set<Node>();
     const seen = new Set<SpanNode>([node]);
@@ -145,7 +145,7 @@ export class SpanTree<Node extends SpanNode = SpanNode> {
     });
   }
 
-  /** The agent, thread and user of a span: each is its own, or that of the nearest span above that names one. */
+  /** The agent, thread and user of a span, or of the nearest span above that names one. */
   contextOf(node: SpanNode): SpanContext {
     return {
       agentId: this.#ownOrInherited(node, 'agentId'),
@@ -193,8 +193,8 @@ export class SpanTree<Node extends SpanNode = SpanNode> {
   }
 
   /**
-   * Walks up until `find` returns a value, or until the parent is not in the request. All spans on the path have the same
-   * result, which is cached in `results`.
+   * Walks up until `find` returns a value, or until the parent is not in the request. All spans on the path
+   * have the same result, which is cached in `results`.
    */
   #climb(
     start: SpanNode,

@@ -9,11 +9,13 @@ import { nodeColumns } from './trace-node.ts';
 import { markUnresolved } from './unresolved-traces.ts';
 
 /**
- * Stores the spans that are new, unless the space is deleted. Their traces become unresolved in the same statement, except for a trace
- * whose first spans come in one request with all of their parents, which is the usual case: ingest has resolved it.
+ * Stores the spans that are new, unless the space is deleted. Their traces become unresolved in the same
+ * statement, except for a trace whose first spans come in one request with all of their parents, which is the
+ * usual case: ingest has resolved it.
  *
- * Spans of other traces may have the same response. That is looked up after the COMMIT, so that the last one of several concurrent
- * writers finds the spans of all, and for spans that are not new, too: after a crash a redelivery does it again.
+ * Spans of other traces may have the same response. That is looked up after the COMMIT, so that the last one
+ * of several concurrent writers finds the spans of all, and for spans that are not new, too: after a crash a
+ * redelivery does it again.
  *
  * @param sent spans of this space, from one or more messages.
  * @returns whether one of their traces is unresolved.

@@ -15,16 +15,17 @@ const {
 /** The columns that the queue carries. */
 export const nodeColumns: { readonly [Name in keyof TraceNode]-?: (typeof columns)[Name] } = columns;
 
-/** Most characters of JSON in one message of the queue. A character takes up to three bytes, and a message has at most 8 MiB. */
+/** Most characters of JSON in one message, of up to three bytes: a message has at most 8 MiB. */
 const jsonCharsMax = 1024 * 1024;
 
 /**
- * Most characters of the nodes of one request. Real requests have some 200 a span; a long name in a span at the top of 32,768 others
- * would be in each of them. Further nodes are left out: their events keep what their own request named.
+ * Most characters of the nodes of one request. Real requests have some 200 a span; a long name in a span at
+ * the top of 32,768 others would be in each of them. Further nodes are left out: their events keep what their
+ * own request named.
  */
 const requestCharsMax = 16 * 1024 * 1024;
 
-/** The nodes as JSON arrays for weir.queue.v1.TraceNodes. Texts are shortened like those in columns of events. */
+/** The nodes as JSON arrays for weir.queue.v1.TraceNodes. Texts are shortened like columns. */
 export function encodeNodes(nodes: readonly TraceNode[]): string[] {
   const chunks: string[] = [];
   let open: string[] = [];

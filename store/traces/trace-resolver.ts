@@ -9,7 +9,7 @@ import { listUnresolvedSpaces } from './unresolved-traces.ts';
 /** A statement that stores an event ends within this time, and then its trace is unresolved again. */
 const incompleteMsMax = 2 * storeTimeoutMs;
 
-/** A trace that is not looked at for a while, and since when it has been waited for an event at this version of it. */
+/** A trace that is not looked at for a while, and since when this version waits for an event. */
 interface Postponed {
   readonly version: number;
   readonly sinceMs: number;
@@ -26,8 +26,9 @@ export interface ResolverOptions {
 }
 
 /**
- * Resolves the traces that stored spans and events have made unresolved (ADR 27). Spaces take turns, each with a bounded number of spans,
- * so that a space with long traces does not delay the others. Several resolvers may run at the same time.
+ * Resolves the traces that stored spans and events have made unresolved (ADR 27). Spaces take turns, each
+ * with a bounded number of spans, so that a space with long traces does not delay the others. Several
+ * resolvers may run at the same time.
  */
 export class TraceResolver {
   readonly #database: Database;

@@ -81,7 +81,7 @@ export async function readTraceLag(
 
 export type LargeTrace = Pick<typeof traces.$inferSelect, 'traceId' | 'spans' | 'receivedAt'>;
 
-/** The traces of a space that have too many spans to be resolved, the last received first, at most {@link largeTracesMax}. */
+/** The traces with too many spans to be resolved, the last received first, {@link largeTracesMax} at most. */
 export async function listLargeTraces(database: Database, spaceId: string): Promise<LargeTrace[]> {
   const { traceId, spans, receivedAt } = traces;
   return database

@@ -191,8 +191,9 @@ export function insertCommits(source = sql``): SQL {
 }
 
 /**
- * The traces of new events become unresolved, if spans of them are known (ADR 27): a replay from the quarantine, or another order of the
- * messages of a request. They are locked in the order of their key, and before the counters of the space, as by all other statements.
+ * The traces of new events become unresolved, if spans of them are known (ADR 27): a replay from the
+ * quarantine, or another order of the messages of a request. They are locked in the order of their key, and
+ * before the counters of the space, as by all other statements.
  */
 export function noteTraces(source = sql``): SQL {
   const { spaceId, traceId, version, unresolvedSince } = traces;

@@ -12,8 +12,8 @@ const channel = 'weir_access';
 const reconnectDelayMs = 250;
 
 /**
- * Invalidates cached API keys when Postgres notifies a change of a key or of a space's quota or billing state. After a
- * lost connection it invalidates all of them, because notifications may have been missed.
+ * Invalidates cached API keys when Postgres notifies a change of a key or of a space's quota or billing
+ * state. After a lost connection it invalidates all of them, because notifications may have been missed.
  *
  * The `listen` of postgres.js is not used: after one failed reconnect it never listens again.
  */
@@ -37,7 +37,7 @@ export function followAccessChanges(
       socket: socketOpener(listenAnswerMs),
     } as object),
   });
-  // A connection that only listens does not notice that its peer is gone. The socket closes when this query times out.
+  // A connection that only listens does not notice a lost peer. The socket closes when this query times out.
   const check = setInterval(() => void sql`SELECT 1`.catch(() => {}), listenCheckMs);
 
   const listen = async () => {

@@ -10,7 +10,7 @@ import { keyLookupTimeoutMs } from '../limits.ts';
 /** Most concurrent look-ups of unknown API keys, of four connections to Postgres. */
 const unknownKeyLookupsMax = 2;
 
-/** Most API keys whose hashes (15 MB) the first look-up reads, so that valid keys do not wait behind unknown ones. */
+/** API keys whose hashes (15 MB) the first look-up reads, so that valid keys do not wait behind others. */
 const knownKeysMax = 100_000;
 
 /** Most invalid API keys that are cached; the oldest is evicted first. */
@@ -41,8 +41,8 @@ interface CachedKey {
 }
 
 /**
- * Looks up API keys in Postgres and caches the results (docs/api.md §5): valid keys for 30 s, and for as long as Postgres is
- * unreachable; invalid ones for 2 s. `invalidate` drops changed ones at once.
+ * Looks up API keys in Postgres and caches the results (docs/api.md §5): valid keys for 30 s, and for as long
+ * as Postgres is unreachable; invalid ones for 2 s. `invalidate` drops changed ones at once.
  */
 export class ApiKeyCache {
   readonly #pepper: string;
@@ -66,7 +66,8 @@ export class ApiKeyCache {
   /**
    * Authenticates a key. Synchronous when it is cached, which is nearly always.
    *
-   * @throws IngestError `unauthorized`; `ingest_unavailable` when Postgres is unreachable and the key is not cached.
+   * @throws IngestError `unauthorized`; `ingest_unavailable` when Postgres is unreachable and the key is not
+   * cached.
    */
   find(apiKey: string): Principal | Promise<Principal> {
     const nowMs = performance.now();
@@ -108,7 +109,7 @@ export class ApiKeyCache {
       throw unauthorized();
     }
     const { expiresAt: _, ...principal } = row;
-    // A change that was notified during the query may be missing from its result: use the result once, do not cache it.
+    // A change that was notified during the query may be missing from its result: do not cache it.
     const freshMs = this.#invalidations === invalidationsBefore ? keyCacheMs : 0;
     this.#cached.set(apiKey, {
       principal,
@@ -134,7 +135,7 @@ export class ApiKeyCache {
     return this.#known;
   }
 
-  /** Limits concurrent look-ups of unknown keys, which anybody can invent: other queries need connections, too. */
+  /** Limits concurrent look-ups of unknown keys, which anybody can invent. */
   #queryUnknownKey(hash: Buffer) {
     const latestMs = performance.now() + keyLookupTimeoutMs;
     return this.#unknownKeyLookups(async () => {
@@ -149,7 +150,7 @@ export class ApiKeyCache {
     return row;
   }
 
-  /** Used while Postgres is unreachable: a key that was valid stays valid, any other key gets a 503 instead of a 401. */
+  /** For an unreachable Postgres: a key that was valid stays valid, any other gets a 503 instead of a 401. */
   #lastKnown(apiKey: string, cause: unknown): Principal {
     const cached = this.#cached.get(apiKey);
     if (cached === undefined || cached.expiresAtMs <= Date.now()) {

@@ -32,11 +32,13 @@ export function authenticate(
 export type Authenticate = typeof authenticate;
 
 /**
- * Authenticates a request of an OpenTelemetry exporter by the API key in one of its headers. The formats of exporters are
- * fixed: some send `OTEL_EXPORTER_OTLP_HEADERS` undecoded (`Bearer%20KEY`), some the bare key; Langfuse's send Basic
- * credentials with the key as user or password, others send `x-api-key` (LangSmith) or `api_key` (Phoenix).
+ * Authenticates a request of an OpenTelemetry exporter by the API key in one of its headers. The formats of
+ * exporters are fixed: some send `OTEL_EXPORTER_OTLP_HEADERS` undecoded (`Bearer%20KEY`), some the bare key;
+ * Langfuse's send Basic credentials with the key as user or password, others send `x-api-key` (LangSmith) or
+ * `api_key` (Phoenix).
  *
- * @throws what `authenticate` throws; `unauthorized` also for two different keys: choosing one would be a guess.
+ * @throws what `authenticate` throws; `unauthorized` also for two different keys: choosing one would be a
+ * guess.
  */
 export function authenticateExporter(
   request: IncomingMessage,

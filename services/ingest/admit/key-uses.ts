@@ -19,8 +19,9 @@ interface Repeats {
 }
 
 /**
- * Records when API keys were last used, and how many events the queue dropped because their request was an unchanged
- * retry; the writer never sees those. Both are written once a minute: a write for each request would cost too much.
+ * Records when API keys were last used, and how many events the queue dropped because their request was an
+ * unchanged retry; the writer never sees those. Both are written once a minute: a write for each request
+ * would cost too much.
  */
 export class KeyUses implements AsyncDisposable {
   readonly #database: Database;
@@ -54,7 +55,7 @@ export class KeyUses implements AsyncDisposable {
     else this.#repeats.set(`${keyId} ${day}`, { spaceId, apiKeyId: keyId, day, repeats: events });
   }
 
-  /** Writes the records. Never rejects: on failure they are dropped, and the next use of each key is recorded again. */
+  /** Writes the records. Never rejects: on failure they are dropped, and recorded again at the next use. */
   async flush(): Promise<void> {
     const [uses, repeats] = [this.#lastUses, this.#repeats];
     [this.#lastUses, this.#repeats] = [new Map(), new Map()];

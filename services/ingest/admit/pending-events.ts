@@ -3,16 +3,16 @@ import type { QueuePosition } from '../../../platform/queue/failover.ts';
 /** For each stream, the sequence up to which the writers have committed all messages. */
 export type StoredUpTo = ReadonlyMap<string, number>;
 
-/** A number of accepted events, and the sequence of the last message that holds some of them, for each stream. */
+/** A number of accepted events, and for each stream the last sequence that holds some of them. */
 interface Accepted {
   events: number;
   readonly lastSequences: Map<string, number>;
 }
 
 /**
- * Counts the accepted events of one space that the count in Postgres may not include yet. It is an upper bound: some may be
- * duplicates. Only two sums are kept, so that memory stays constant while no writer runs: when the older sum is stored, the
- * newer one replaces it.
+ * Counts the accepted events of one space that the count in Postgres may not include yet. It is an upper
+ * bound: some may be duplicates. Only two sums are kept, so that memory stays constant while no writer runs:
+ * when the older sum is stored, the newer one replaces it.
  */
 export class PendingEvents {
   #older = noEvents();

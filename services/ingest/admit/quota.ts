@@ -38,10 +38,11 @@ export interface QuotaView {
 }
 
 /**
- * Decides whether a space can accept events (docs/api.md §4 and §6, ADR 0007). The batch that crosses the limit is
- * accepted whole and the next one is rejected, whichever process receives it. Only stored rows count, so a retry uses no
- * quota. When pending events could reach the limit, the request waits until they are stored and counted. If that takes too
- * long, the response is a 503: accepting the request could exceed the limit, and a 402 could be wrong.
+ * Decides whether a space can accept events (docs/api.md §4 and §6, ADR 0007). The batch that crosses the
+ * limit is accepted whole and the next one is rejected, whichever process receives it. Only stored rows
+ * count, so a retry uses no quota. When pending events could reach the limit, the request waits until they
+ * are stored and counted. If that takes too long, the response is a 503: accepting the request could exceed
+ * the limit, and a 402 could be wrong.
  */
 export class Quota {
   readonly #statement: ReturnType<typeof prepareUsage>;
@@ -59,8 +60,9 @@ export class Quota {
   /**
    * Admits a request, or throws. Synchronous for a space without a limit.
    *
-   * @throws IngestError `billing_not_active`, `usage_limit_exceeded`; `ingest_unavailable` when pending events could reach
-   *   the limit and are not counted within `quotaSettleTimeoutMs`: the writers lag, or Postgres or NATS is unreachable.
+   * @throws IngestError `billing_not_active`, `usage_limit_exceeded`; `ingest_unavailable` when pending
+   * events could reach the limit and are not counted within `quotaSettleTimeoutMs`: the writers lag, or
+   * Postgres or NATS is unreachable.
    */
   admit(principal: Principal): QuotaView | undefined | Promise<QuotaView> {
     if (principal.billingState !== 'active') {
@@ -73,7 +75,7 @@ export class Quota {
     return limit === null ? undefined : this.#admitWithin(limit, principal.spaceId);
   }
 
-  /** Counts accepted events of a space with a limit, before their 202. Resolves when the other processes have received the count. */
+  /** Counts accepted events before their 202. Resolves when the other processes have received the count. */
   async noteAccepted(usage: QuotaUsage): Promise<void> {
     this.#note(usage);
     await this.#broadcast.announce(usage);

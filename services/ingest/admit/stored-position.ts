@@ -13,7 +13,7 @@ const quotaSettleTimeoutMs = 2_000;
 const pauseMinMs = 5;
 const pauseMaxMs = 100;
 
-/** Time-out of one request for a stream's position. A stream without a leader does not reply for seconds; the other stream takes its messages. */
+/** Time-out of one request for a stream's position: a stream without a leader does not reply for seconds. */
 const answerTimeoutMs = 250;
 
 /** How far the writers have stored the queue. */
@@ -32,7 +32,7 @@ export function openStoredPosition(
   manager: JetStreamManager,
   streams: readonly QueueStream[],
 ): StoredPosition {
-  // One read serves all callers: each space with a limit reads every half second, and at its limit every few milliseconds.
+  // One read serves all callers: at its limit, each space asks every few milliseconds.
   const read = shareResult(pauseMinMs, async () => {
     const storedUpTo = new Map<string, number>();
     await Promise.all(

@@ -8,7 +8,7 @@ import { http2WindowBytes } from '../../../platform/http/limits.ts';
 import { until } from '../../../test/support/wait.ts';
 import { Unauthenticated } from './unauthenticated.ts';
 
-/** Servers of both protocols. The key `good` is found at once, `late` when the test says so, and any other is refused. */
+/** Servers of both protocols. The key `good` is found at once, `late` on request, any other is refused. */
 async function serve(countMax: number) {
   const unauthenticated = new Unauthenticated(countMax);
   const late = Promise.withResolvers<object>();

@@ -13,11 +13,12 @@ import { countShed } from '../metrics.ts';
 type Held = Http2Session | ServerHttp2Stream | IncomingMessage;
 
 /**
- * Bounds the memory of clients that have not shown a valid API key: their sessions and streams of HTTP/2, from the beginning, and their
- * requests over HTTP/1.1, from the moment that the key is not found in the cache. When there are too many, the oldest is closed.
+ * Bounds the memory of clients that have not shown a valid API key: their sessions and streams of HTTP/2,
+ * from the beginning, and their requests over HTTP/1.1, from the moment that the key is not found in the
+ * cache. When there are too many, the oldest is closed.
  *
- * A session whose request has a valid key does not count any more, and gets the whole flow-control window: until then the streams have that
- * of the protocol, 64 KiB.
+ * A session whose request has a valid key does not count any more, and gets the whole flow-control window:
+ * until then the streams have that of the protocol, 64 KiB.
  */
 export class Unauthenticated {
   readonly #countMax: number;
@@ -40,7 +41,7 @@ export class Unauthenticated {
     });
   }
 
-  /** Authenticates a request, which counts until it succeeds. @returns what `authenticate` returns, and throws what it throws. */
+  /** Authenticates a request, which counts until then. @returns and throws as `authenticate` does. */
   admit<T extends object>(request: IncomingMessage, authenticate: () => T | Promise<T>): T | Promise<T> {
     const held = heldOf(request);
     try {

@@ -2,14 +2,14 @@ import type { BufferPool } from './buffer-pool.ts';
 import { detachBuffer } from './detach-buffer.ts';
 
 /**
- * A body moves into a buffer of the pool once it has this many bytes. The declared length is not used: thousands of slow
- * clients would each occupy 4 MB for a few bytes.
+ * A body moves into a buffer of the pool once it has this many bytes. The declared length is not used:
+ * thousands of slow clients would each occupy 4 MB for a few bytes.
  */
 const pooledBytesMin = 256 * 1024;
 
 /**
- * Collects the chunks of one body: a small body stays in its chunks, a large one is copied to a buffer of the pool, and a
- * body larger than that to a separate buffer, which grows.
+ * Collects the chunks of one body: a small body stays in its chunks, a large one is copied to a buffer of the
+ * pool, and a body larger than that to a separate buffer, which grows.
  */
 export class BodyBuffer {
   readonly #pool: BufferPool;

@@ -4,8 +4,9 @@ import { bodyBytesMax, envelopeBytes } from '../../../platform/limits.ts';
 const spareBuffersMax = 8;
 
 /**
- * Buffers for large bodies, each as large as the largest body. They are reused because V8 also counts memory outside of its
- * heap: with a new buffer of 3 MB for each request it collected garbage at every eighth request (ADR 0008).
+ * Buffers for large bodies, each as large as the largest body. They are reused because V8 also counts memory
+ * outside of its heap: with a new buffer of 3 MB for each request it collected garbage at every eighth
+ * request (ADR 0008).
  */
 export class BufferPool {
   readonly #spare: Buffer[] = [];

@@ -1,6 +1,7 @@
 /**
- * A space may use this many times the bytes that are then left: alone three quarters of the budget, beside one that does the same three
- * sevenths. So however many spaces take all they can, a newcomer finds bytes left.
+ * A space may use this many times the bytes that are then left: alone three quarters of the budget, beside
+ * one that does the same three sevenths. So however many spaces take all they can, a newcomer finds bytes
+ * left.
  */
 const spaceShareOfFree = 3;
 
@@ -16,9 +17,9 @@ export interface ByteBudget {
 }
 
 /**
- * Bounds the bytes of requests that ingest holds at once. Requests that do not fit are rejected, so that memory stays
- * bounded however many clients send and however slow the queue is. Otherwise a few dozen stalled requests of one space would
- * block all others until their time-out.
+ * Bounds the bytes of requests that ingest holds at once. Requests that do not fit are rejected, so that
+ * memory stays bounded however many clients send and however slow the queue is. Otherwise a few dozen stalled
+ * requests of one space would block all others until their time-out.
  */
 export class ByteBudgets {
   readonly #max: number;

@@ -28,8 +28,8 @@ export class UnknownEncodingError extends IngestError {
 }
 
 /**
- * Decompresses a body. The limits also apply to the result: a decompression bomb stops at `bytesMax`, and each decompressed
- * chunk counts against the budget at once.
+ * Decompresses a body. The limits also apply to the result: a decompression bomb stops at `bytesMax`, and
+ * each decompressed chunk counts against the budget at once.
  *
  * @param encoding the header's value; absent, empty and `identity` are the same.
  * @throws IngestError `invalid_request_body`, `batch_too_large`, `ingest_unavailable`.
@@ -40,7 +40,7 @@ export type DecodeBody = (
   limits: BodyLimits,
 ) => Promise<BudgetedBuffer>;
 
-/** Makes the decoder of all bodies of the process: it decompresses only `atOnceMax` at a time, those of different spaces in turns. */
+/** The decoder of all bodies of a process: decompresses `atOnceMax` at a time, those of spaces in turns. */
 export function createBodyDecoder(pool: BufferPool, atOnceMax: number): DecodeBody {
   const waitingOfUserMax = Number.POSITIVE_INFINITY;
   const takeTurn = openFairLimiter({ atOnceMax, atOnceOfSpaceMax: atOnceMax, waitingOfUserMax });
@@ -99,8 +99,8 @@ async function decompress(
 }
 
 /**
- * Each chunk of output costs a switch to zlib's thread and back: with Node's default of 16 KiB a batch of 3 MB takes three
- * times as long. Events compress to a tenth or less.
+ * Each chunk of output costs a switch to zlib's thread and back: with Node's default of 16 KiB a batch of 3
+ * MB takes three times as long. Events compress to a tenth or less.
  */
 function outputChunkBytes(bytes: Buffer): number {
   return Math.min(512 * 1024, Math.max(32 * 1024, bytes.length * 16));

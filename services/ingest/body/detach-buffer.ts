@@ -1,9 +1,9 @@
 /**
- * Frees the memory of a buffer that is no longer read. V8 would free it only in a later collection of its whole heap, and
- * starts such a collection for every few megabytes outside of the heap (ADR 0008).
+ * Frees the memory of a buffer that is no longer read. V8 would free it only in a later collection of its
+ * whole heap, and starts such a collection for every few megabytes outside of the heap (ADR 0008).
  *
- * The memory is freed after the current turn of the event loop: the HTTP parser may still be using a chunk that it has just
- * emitted. A buffer that shares its memory with others is left to the garbage collector.
+ * The memory is freed after the current turn of the event loop: the HTTP parser may still be using a chunk
+ * that it has just emitted. A buffer that shares its memory with others is left to the garbage collector.
  */
 export function detachBuffer(buffer: Uint8Array): void {
   setImmediate(detach, buffer);

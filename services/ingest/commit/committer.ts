@@ -29,9 +29,9 @@ interface Waiting {
 }
 
 /**
- * Group commit (ADR 0002). Batches that arrive while a publish is in flight wait and are then published together as one
- * message. Each batch gets its response only after that message's PubAck, that is after its fsync. A single batch is
- * published at once.
+ * Group commit (ADR 0002). Batches that arrive while a publish is in flight wait and are then published
+ * together as one message. Each batch gets its response only after that message's PubAck, that is after its
+ * fsync. A single batch is published at once.
  */
 export class Committer {
   readonly #publish: Publish;
@@ -51,8 +51,8 @@ export class Committer {
    * Makes a batch durable, in as many messages as it needs.
    *
    * @returns one element for each message, when all of them are on disk.
-   * @throws IngestError `ingest_unavailable` when a message was not confirmed. Its events may be durable nevertheless: a
-   *   retry with the same ids is safe.
+   * @throws IngestError `ingest_unavailable` when a message was not confirmed. Its events may be durable
+   * nevertheless: a retry with the same ids is safe.
    */
   async commit(batch: CompressedBatch): Promise<Committed[]> {
     const bytesMax = this.#payloadBytesMax;
@@ -84,7 +84,7 @@ export class Committer {
     this.#running = undefined;
   }
 
-  /** Takes what fits into one message. If not all does, those that wait behind a message are one batch of each space at most. */
+  /** Takes what fits into one message; if not all does, a batch of each space in turn. */
   #takeGroup(): Waiting[] {
     const fitting = () =>
       countFitting(
@@ -105,7 +105,8 @@ export class Committer {
     try {
       const message = createMessage(group.map(({ batch }) => batch));
       const { payload, messageId, ranges } = message;
-      // The client library would throw, and a publisher with several streams would then reconnect, which fails all requests.
+      // The client library would throw, and a publisher with several streams would then reconnect, which
+      // fails all requests.
       if (payload.length > this.#payloadBytesMax) throw new Error(`a message of ${payload.length} bytes`);
       let repeat: Pick<Committed, 'isRepeat'> = {};
       const position = await this.#publish(payload, messageId, {
@@ -124,8 +125,8 @@ export class Committer {
       this.#logCommitted(message, { ...position, ...repeat, ms: Math.round(performance.now() - startedMs) });
     } catch (error) {
       span?.end({ 'weir.batches': group.length }, true);
-      // Without a PubAck the waiting batches would time out one after the other: fail them now. A publish takes up to
-      // 1.5 s with one stream, and twice that with two (ADR 0012).
+      // Without a PubAck the waiting batches would time out one after the other: fail them now. A publish
+      // takes up to 1.5 s with one stream, and twice that with two (ADR 0012).
       const failed = error instanceof PubAckTimeoutError ? [...group, ...this.#waiting.splice(0)] : group;
       this.#log.error({ err: error, batches: failed.length }, 'not committed');
       const unavailable = new IngestError(
@@ -145,7 +146,7 @@ export class Committer {
   }
 }
 
-/** The first batch of each space, then the second of each, and so on: those of a space that sends a lot do not delay the others. */
+/** Takes one batch of each space in turn: those of a space that sends a lot do not delay the others. */
 function inTurns(waiting: readonly Waiting[]): Waiting[] {
   const rounds: Waiting[][] = [];
   for (const ofSpace of Map.groupBy(waiting, ({ batch }) => batch.spaceId).values())

@@ -21,17 +21,16 @@ export interface CompressedBatch extends Projection {
   readonly compressed: Buffer | undefined;
   /** Spans of traces: a JSON array for weir.queue.v1.TraceNodes. A batch has either these or events. */
   readonly nodes?: string;
-  /** The span of its request. */
   readonly span?: OwnSpan;
 }
 
 /** zstd level 3: on real batches 10% smaller than level 1, for 10% more time (ADR 0001). */
 const params = { [zlib.constants.ZSTD_c_compressionLevel]: 3 };
 
-/** The largest output for so many bytes (ZSTD_compressBound). Where it fits into one chunk, zstd reads the input in place, without a window of 2 MB. */
+/** ZSTD_compressBound. An output chunk of this size lets zstd read the input without a window of 2 MB. */
 const frameBytesMax = (bytes: number) => bytes + (bytes >> 8) + 64;
 
-/** Compresses the body of a batch that becomes a separate segment, before the group commit and on zlib's threads. */
+/** Compresses the body of a batch that becomes a separate segment, on zlib's threads. */
 export async function compressBatch(
   principal: Principal,
   projection: Projection,
@@ -66,7 +65,7 @@ export function batchOfNodes(principal: Principal, nodes: string, atMs: number):
 /** Compresses a body on one of zlib's threads. */
 export async function compressBody(body: Buffer): Promise<Buffer> {
   const chunkSize = frameBytesMax(body.length);
-  // `zlib.zstdCompress` ends the frame only after it has written the body, so zstd would copy the body into its window.
+  // `zlib.zstdCompress` ends the frame after the body is written, so zstd would copy it into its window.
   const options = { params, pledgedSrcSize: body.length, chunkSize, flush: zlib.constants.ZSTD_e_end };
   const stream = zlib.createZstdCompress(options);
   try {
@@ -79,7 +78,7 @@ export async function compressBody(body: Buffer): Promise<Buffer> {
   }
 }
 
-/** Compresses the bodies of a shared segment synchronously: for so few bytes a thread switch would cost more. */
+/** Compresses the bodies of a shared segment synchronously: a thread switch would cost more. */
 export function compressShared(bodies: readonly Buffer[]): Buffer {
   const joined = Buffer.concat(bodies);
   const chunkSize = frameBytesMax(joined.length);

@@ -6,7 +6,7 @@ import { inSpace, unionTerms } from '../../../event/terms.ts';
 import { encodeGroup, type PartInit } from '../../../platform/queue/group.ts';
 import { type CompressedBatch, compressShared } from './compressed-batch.ts';
 
-/** Most bytes of bodies in one shared segment. Opening an event decompresses its whole segment: some milliseconds. */
+/** Most bytes of bodies in a shared segment: opening an event decompresses its whole segment. */
 const sharedSegmentBytesMax = 4 * 1024 * 1024;
 
 /** A message for the queue. */
@@ -18,7 +18,6 @@ export interface GroupMessage {
   ranges: ReadonlyMap<CompressedBatch, BatchRange>;
 }
 
-/** Creates one message from a group of batches. */
 export function createMessage(batches: readonly CompressedBatch[]): GroupMessage {
   const ranges = new Map<CompressedBatch, BatchRange>();
   const parts = groupBySegment(batches.filter(({ nodes }) => nodes === undefined)).map((segment) => {
@@ -40,8 +39,8 @@ export function createMessage(batches: readonly CompressedBatch[]): GroupMessage
 }
 
 /**
- * Groups the batches that become one segment. Small batches of one API key share a segment: separate segments would cost a
- * row each, and together the batches compress many times better.
+ * Groups the batches that become one segment. Small batches of one API key share a segment: separate segments
+ * would cost a row each, and together the batches compress many times better.
  */
 function groupBySegment(batches: readonly CompressedBatch[]): CompressedBatch[][] {
   const segments: CompressedBatch[][] = [];

@@ -5,8 +5,8 @@ import { splitElements } from '../../../event/text.ts';
 import { type CompressedBatch, compressBody } from './compressed-batch.ts';
 
 /**
- * Size of a batch in a message without its body and its columns: ids, numbers and field headers take some 350 bytes, and
- * zstd adds up to 256 to a small body that does not compress.
+ * Size of a batch in a message without its body and its columns: ids, numbers and field headers take some 350
+ * bytes, and zstd adds up to 256 to a small body that does not compress.
  */
 const partOverheadBytes = 768;
 
@@ -33,12 +33,12 @@ export function fitsMessage(batch: CompressedBatch, messageBytesMax: number): bo
 }
 
 /**
- * Splits a batch that is too large for one message into several, in the order of its events. Each part has its own segment
- * with its events only: messages are stored at different times, and an erasure may begin between them. A retry is split in
- * the same way, so that the queue recognises it.
+ * Splits a batch that is too large for one message into several, in the order of its events. Each part has
+ * its own segment with its events only: messages are stored at different times, and an erasure may begin
+ * between them. A retry is split in the same way, so that the queue recognises it.
  *
- * The columns of a batch can take twice the bytes of its body (500 events of quotes or of U+0000), and the JSON of an RPC's
- * batch compresses to 5.3 MB in the worst case (random control characters, ADR 0010).
+ * The columns of a batch can take twice the bytes of its body (500 events of quotes or of U+0000), and the
+ * JSON of an RPC's batch compresses to 5.3 MB in the worst case (random control characters, ADR 0010).
  */
 export async function splitBatch(
   batch: CompressedBatch,
@@ -73,7 +73,7 @@ function estimateBytes(batch: CompressedBatch): number {
   return overheadBytes(batch) + 3 * chars;
 }
 
-/** The same with the exact sizes in UTF-8. */
+/** Bytes of a batch in a message, from the exact sizes in UTF-8. */
 function measureBytes(batch: CompressedBatch): number {
   let bytes = 0;
   for (const name of columnNames) bytes += Buffer.byteLength(batch.columns[name]);

@@ -17,8 +17,9 @@ interface Exchange {
 export const strictHttpOptions = { requireHostHeader: false };
 
 /**
- * Makes an HTTP/1.1 server reject requests that violate RFC 9112 but pass Node's parser, and send errors in the shape of
- * docs/api.md §7 where Node sends no body or no response at all. An unknown Expect is ignored, as RFC 9110 §10.1.1 allows.
+ * Makes an HTTP/1.1 server reject requests that violate RFC 9112 but pass Node's parser, and send errors in
+ * the shape of docs/api.md §7 where Node sends no body or no response at all. An unknown Expect is ignored,
+ * as RFC 9110 §10.1.1 allows.
  *
  * @param handlers `onRequest` is called for valid requests only.
  */
@@ -27,8 +28,8 @@ export function enforceStrictHttp(
   handlers: { onRequest: RequestListener; respondError: RespondError },
 ): void {
   const exchanges = new WeakMap<Socket, Exchange>();
-  // Half-open connections must be allowed, by Node's untyped option and on the socket: otherwise a client that closes its
-  // side after its request gets no response, although its batch is accepted.
+  // Half-open connections must be allowed, by Node's untyped option and on the socket: otherwise a client
+  // that closes its side after its request gets no response, although its batch is accepted.
   Object.assign(server, { httpAllowHalfOpen: true });
   server.on('connection', (socket) => {
     socket.allowHalfOpen = true;
@@ -52,7 +53,7 @@ export function enforceStrictHttp(
   server.on('clientError', createParserErrorHandler(exchanges));
 }
 
-/** Sends an error for a request that the parser rejected, and closes. A slow or idle socket is closed without a response. */
+/** Sends an error for a request that the parser rejected. A slow or idle socket is closed without one. */
 function createParserErrorHandler(exchanges: WeakMap<Socket, Exchange>) {
   const failed = new WeakSet<Socket>();
   return (error: NodeJS.ErrnoException, socket: Socket) => {
@@ -70,8 +71,8 @@ function createParserErrorHandler(exchanges: WeakMap<Socket, Exchange>) {
 }
 
 /**
- * Sends the last response of a connection, after the responses to all earlier requests: clients match responses to requests
- * by order, and would take this error for the response to an accepted batch.
+ * Sends the last response of a connection, after the responses to all earlier requests: clients match
+ * responses to requests by order, and would take this error for the response to an accepted batch.
  */
 function endAfterResponses(
   socket: Socket,
@@ -86,7 +87,7 @@ function endAfterResponses(
       if (socket.writable) endWithError(socket, error, headers);
     });
   } else if (last !== undefined && !last.response.closed && last.response.socket === null) {
-    // The fault is in a body, while earlier responses are pending. Destroy the request so that reading its body ends.
+    // A body is malformed while earlier responses are pending: destroy the request so that its reading ends.
     last.response.once('close', () => last.request.destroy());
     sendJson(last.response, error.status, error.toBody(), { ...headers, Connection: 'close' });
   } else {

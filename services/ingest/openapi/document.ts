@@ -6,8 +6,8 @@ import { batchId, eventErrors, type Json, probeErrors } from './responses.ts';
 import { exportTraces, traceSchemas } from './traces.ts';
 
 /**
- * The OpenAPI 3.1 document of ingest (docs/api.md §4, §7, §8). It is generated from the schema that validates events and
- * from the error table, and adds no rule of its own.
+ * The OpenAPI 3.1 document of ingest (docs/api.md §4, §7, §8). It is generated from the schema that validates
+ * events and from the error table, and adds no rule of its own.
  *
  * @param vendor the literal that `instrumentation.vendor` must equal.
  */
@@ -40,7 +40,7 @@ export function describeApi(vendor: string): Json {
   };
 }
 
-/** The schemas by name. A discriminator refers to the schemas of the event types by name (OpenAPI 3.1, §4.8.25). */
+/** The schemas by name, by which a discriminator refers to those of events (OpenAPI 3.1, §4.8.25). */
 function schemasOf(vendor: string): Json {
   const { llm, tool } = eventSchemas(vendor);
   const mapping = { llm: '#/components/schemas/LlmEvent', tool: '#/components/schemas/ToolEvent' };

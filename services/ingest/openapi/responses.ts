@@ -36,7 +36,7 @@ export const batchId: Json = {
   schema: { type: 'string', examples: ['0199a0c0-1234-7abc-8def-0123456789ab:0-2'] },
 };
 
-/** A response with its own status takes precedence over the range (OpenAPI 3.1, §4.8.16): these are the other 4xx. */
+/** The other 4xx: a response with its own status precedes the range (OpenAPI 3.1, §4.8.16). */
 export const noOperation: Json = {
   '4XX': errorResponse(idsOfNoOperation, {
     Allow: { description: 'With 405: the methods that the path takes.', schema: { type: 'string' } },

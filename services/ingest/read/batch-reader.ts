@@ -1,6 +1,6 @@
 import type { Projection } from '../../../event/projection.ts';
 
-/** The encoding of a batch: the JSON of the HTTP API, or the RPC's request in protobuf or in protobuf's JSON. */
+/** The encoding of a batch: JSON of the HTTP API, or an RPC's protobuf or protobuf JSON. */
 export type BatchEncoding = 'json' | 'protobuf' | 'protobufJson';
 
 /** A valid batch. */

@@ -263,7 +263,7 @@ test.each([
   },
 );
 
-/** Reads a body in a thread with little memory: JSON.parse of 4 MiB of brackets takes 170 MB. @returns the error. */
+/** Reads a body in a thread with little memory: JSON.parse of it takes 170 MB. @returns the error. */
 async function readInSmallHeap(body: Buffer): Promise<string> {
   const urlOf = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
   const script = `

@@ -13,9 +13,10 @@ import { parseBody, withoutBom } from './parse-body.ts';
 import { RepeatedInputs } from './repeated-inputs.ts';
 
 /**
- * Creates the reader of JSON request bodies. Each event is located by its bytes, parsed, validated, projected and released
- * before the next one. Parsed as a whole, a batch of 3 MB is one string of 3 or 6 MB and some 30,000 objects that live
- * until the last event is read, and collecting them costs a third of ingest's CPU time (ADR 0008).
+ * Creates the reader of JSON request bodies. Each event is located by its bytes, parsed, validated, projected
+ * and released before the next one. Parsed as a whole, a batch of 3 MB is one string of 3 or 6 MB and some
+ * 30,000 objects that live until the last event is read, and collecting them costs a third of ingest's CPU
+ * time (ADR 0008).
  *
  * If this fast path rejects a body, the whole-body parser produces the error.
  */
@@ -41,7 +42,7 @@ function readEventByEvent(
   if (!isUtf8(bytes)) return undefined;
   try {
     const repeated = new RepeatedInputs();
-    // The body and its array are two levels around each event. A deep member of the body has the same bound here: then the other parser decides.
+    // Body and array are two levels around each event. A deep member fails here, for the other parser.
     const scanState = newScanState(valuesMax, { depthMax: jsonDepthMax - 2, known: repeated });
     const { events, hasEscapedKey } = locateEvents(bytes, skipSpace(bytes, 0), {
       eventsMax: eventsPerBatchMax,
@@ -64,8 +65,8 @@ function readEventByEvent(
 /**
  * The events of a valid body.
  *
- * @throws IngestError `invalid_event_batch` for nesting that only a member has which a later one of its name replaces: readers of
- *   segments do not go that deep.
+ * @throws IngestError `invalid_event_batch` for nesting that only a member has which a later one of its name
+ * replaces: readers of segments do not go that deep.
  */
 function locateAll(bytes: Buffer): readonly Range[] {
   const scanState = newScanState(Number.POSITIVE_INFINITY, { depthMax: jsonDepthMax - 1 });
@@ -86,8 +87,8 @@ function parse(text: string, hasEscapedKey: boolean): unknown {
 }
 
 /**
- * The body with a 0 in place of each event. This text and every event are valid JSON if and only if the whole body is: a
- * value may stand wherever another value stands.
+ * The body with a 0 in place of each event. This text and every event are valid JSON if and only if the whole
+ * body is: a value may stand wherever another value stands.
  */
 function withoutEvents(bytes: Buffer, events: readonly Range[]): string {
   let rest = '';

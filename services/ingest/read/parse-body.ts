@@ -4,14 +4,15 @@ import { limitDepth } from '../../../event/json/depth.ts';
 import { parseEscapedKeys } from '../../../event/json/parse-escaped-keys.ts';
 import { jsonDepthMax } from '../../../platform/limits.ts';
 
-/** The bytes without the byte order mark that some programs write before UTF-8, and that a parser may ignore (RFC 8259 §8.1). */
+/** The bytes without a UTF-8 byte order mark, which a parser may ignore (RFC 8259 §8.1). */
 export function withoutBom(bytes: Buffer): Buffer {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
 }
 
 /**
- * Parses a whole request body as JSON. Of duplicate keys the last one wins; `__proto__` is a key like any other.
- * Values nested too deep are emptied one level below the limit, so that the depth check still rejects the result.
+ * Parses a whole request body as JSON. Of duplicate keys the last one wins; `__proto__` is a key like any
+ * other. Values nested too deep are emptied one level below the limit, so that the depth check still rejects
+ * the result.
  *
  * @throws IngestError `invalid_request_body` when the body is missing, not UTF-8, or not JSON.
  */
@@ -22,7 +23,7 @@ export function parseBody(body: Buffer): unknown {
   try {
     return hasEscapedKey ? parseEscapedKeys(bytes) : JSON.parse(bytes.toString('utf8'));
   } catch (error) {
-    // JSON.parse's message quotes the body: publish only its position, and only if it parsed the unchanged body.
+    // JSON.parse's message quotes the body: publish only a position, if it parsed the unchanged body.
     const sawAll = bytes === body && !hasEscapedKey;
     const position = sawAll && /at position \d+/.exec(String(error))?.[0];
     throw new IngestError(

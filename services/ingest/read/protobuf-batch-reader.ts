@@ -13,9 +13,9 @@ import { compileProtobufReader, type JsonObject } from './protobuf-message.ts';
 import { checkEnd, readEnd, skipField, WireReader } from './protobuf-wire.ts';
 
 /**
- * Creates the reader of a weir.ingest.v1.IngestEventsRequest in protobuf. Each event becomes the object that the JSON API
- * would have parsed and passes the same validator. It is stored as JSON, so that stored events do not depend on the protocol
- * (ADR 0010).
+ * Creates the reader of a weir.ingest.v1.IngestEventsRequest in protobuf. Each event becomes the object that
+ * the JSON API would have parsed and passes the same validator. It is stored as JSON, so that stored events
+ * do not depend on the protocol (ADR 0010).
  */
 export function createProtobufBatchReader(rules: BatchRules, limits: ReadLimits): BatchReader {
   const finishBatch = createFinish(rules, limits);
@@ -103,7 +103,8 @@ function checkCount(count: number): void {
 }
 
 /**
- * Locates the events of a request. They are counted before any is read, so that 413 takes precedence over 400.
+ * Locates the events of a request. They are counted before any is read, so that 413 takes precedence over
+ * 400.
  *
  * @throws IngestError `too_many_events`
  */

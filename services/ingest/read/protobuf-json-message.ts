@@ -9,9 +9,10 @@ export type ProtobufJsonReader = (json: unknown, path: string) => JsonObject;
 type JsonValueReader = (json: unknown, path: string) => Json | undefined;
 
 /**
- * Compiles a reader of a message type's JSON from its descriptor, as `compileProtobufReader` does for its bytes. Free JSON
- * (`google.protobuf.Struct` and the like) is the same in both and is kept as it is: a generic reader would create a message
- * for each value, and block the event loop for seconds on one body of 4 MiB.
+ * Compiles a reader of a message type's JSON from its descriptor, as `compileProtobufReader` does for its
+ * bytes. Free JSON (`google.protobuf.Struct` and the like) is the same in both and is kept as it is: a
+ * generic reader would create a message for each value, and block the event loop for seconds on one body of 4
+ * MiB.
  */
 export function compileProtobufJsonReader(desc: DescMessage): ProtobufJsonReader {
   const fields = new Map<string, (json: unknown, path: string, message: JsonObject) => void>();

@@ -14,9 +14,10 @@ interface FieldReader {
 }
 
 /**
- * Compiles a reader of a message type from its descriptor, so that a new field in the .proto needs no code here. The objects
- * equal those that `JSON.parse` returns for the same event in JSON, so that one validator serves both. A generic protobuf
- * reader creates message objects first, which takes three times as long (ADR 0010).
+ * Compiles a reader of a message type from its descriptor, so that a new field in the .proto needs no code
+ * here. The objects equal those that `JSON.parse` returns for the same event in JSON, so that one validator
+ * serves both. A generic protobuf reader creates message objects first, which takes three times as long (ADR
+ * 0010).
  */
 export function compileProtobufReader(desc: DescMessage): ProtobufReader {
   const fields: (FieldReader | undefined)[] = [];
@@ -57,7 +58,7 @@ function compileField(field: DescField): FieldReader {
   };
 }
 
-/** In JSON the payload is in `properties`, under the name in `type`. Of several payloads the last one wins. */
+/** In JSON the payload is in `properties`, under the name in `type`. Of several the last one wins. */
 function compilePayload({ oneof, jsonName }: DescField, readPayload: ValueReader): FieldReader['read'] {
   if (oneof?.name !== 'payload') throw new Error(`No reader for the oneof ${oneof?.name}.`);
   return (reader, message, messageEnd) => {

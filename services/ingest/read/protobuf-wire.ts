@@ -49,8 +49,8 @@ export function readEnd(reader: WireReader, messageEnd: number): number {
 }
 
 /**
- * Reads a string. Most strings are short, and for those Buffer's decoder is twice as fast as TextDecoder. It replaces
- * invalid UTF-8 by U+FFFD, so a string with that character is checked.
+ * Reads a string. Most strings are short, and for those Buffer's decoder is twice as fast as TextDecoder. It
+ * replaces invalid UTF-8 by U+FFFD, so a string with that character is checked.
  *
  * @throws MalformedMessageError when it is not UTF-8.
  */

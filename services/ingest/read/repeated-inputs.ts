@@ -3,7 +3,7 @@ import { isKey, type KnownValues, type Range, skipSpace, skipValue } from '../..
 const quote = 0x22;
 const openBracket = 0x5b;
 
-/** Where the inputs of an event are, and the keys of the two that the calls of an agent have in common. Nothing is projected from these two. */
+/** Where inputs of an event are, and the two keys that calls of an agent repeat. Columns need neither. */
 const path = ['properties', 'llm', 'input'];
 const repeatedKeys = ['system', 'tools'];
 
@@ -14,8 +14,9 @@ const repeatedBytesMin = 64;
 const recentMax = 4;
 
 /**
- * Finds the system prompts and lists of tools of a body that equal, byte for byte, one of an event before. They are three quarters of real
- * batches, and need not be examined or parsed again: if the event before is valid JSON, this value is, too.
+ * Finds the system prompts and lists of tools of a body that equal, byte for byte, one of an event before.
+ * They are three quarters of real batches, and need not be examined or parsed again: if the event before is
+ * valid JSON, this value is, too.
  *
  * It stands for one body: positions of another one mean nothing.
  */
@@ -57,7 +58,7 @@ export class RepeatedInputs implements KnownValues {
     return first === quote ? end : start;
   }
 
-  /** The text of an event with an empty value of the same type in place of each repeated one. Call it for events in the order of the body. */
+  /** The text of the next event of the body, with an empty value in place of each repeated one. */
   textOf(bytes: Buffer, { start, end }: Range): string {
     let text = '';
     let from = start;

@@ -26,8 +26,8 @@ const exposedHeaders = [
 export type Cors = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 /**
- * CORS for the origins that the operator allows; `*` allows all. Allowing an origin grants no access by itself: ingest uses
- * no cookies, so a page needs an API key.
+ * CORS for the origins that the operator allows; `*` allows all. Allowing an origin grants no access by
+ * itself: ingest uses no cookies, so a page needs an API key.
  */
 export function createCors(allowedOrigins: readonly string[]): Cors {
   const isAllowed = (origin: string) => allowedOrigins.includes('*') || allowedOrigins.includes(origin);

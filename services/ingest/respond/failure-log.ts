@@ -15,8 +15,8 @@ interface Interval {
  * Logs the errors that are sent in responses. Disposing it writes the summaries that are still due.
  *
  * - 500: one error line each, with its cause.
- * - 503: a warning at once, and then one summary a second for each `details` text. An overload or an outage fails
- *   thousands of requests a second; one line each would fill the disk.
+ * - 503: a warning at once, and then one summary a second for each `details` text. An overload or an outage
+ *   fails thousands of requests a second; one line each would fill the disk.
  * - 4xx: a debug line, because the client caused it.
  */
 export class FailureLog implements Disposable {

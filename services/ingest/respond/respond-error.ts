@@ -7,7 +7,7 @@ import { retryAfterSeconds } from '../limits.ts';
 import type { FailureLog } from './failure-log.ts';
 import { sendJson } from './respond.ts';
 
-/** Logs an error and sends it in the shape of docs/api.md §7, once the rest of the request's body is read. Never rejects. */
+/** Logs an error and sends it (docs/api.md §7) once the request's body is read. Never rejects. */
 export type RespondError = (
   request: IncomingMessage,
   response: ServerResponse,

@@ -14,7 +14,6 @@ export function sendJson(
   sendJsonText(response, status, JSON.stringify(body), headers);
 }
 
-/** Sends JSON text. */
 export function sendJsonText(
   response: ServerResponse,
   status: number,
@@ -30,9 +29,9 @@ export function sendJsonText(
 }
 
 /**
- * Sends an error in the shape of docs/api.md §7 on a socket that has no response object, and ends our side. The socket is
- * closed when the client closes its side, or after a while: closing it at once would reset the connection, and a client that
- * is still writing would not read the response.
+ * Sends an error in the shape of docs/api.md §7 on a socket that has no response object, and ends our side.
+ * The socket is closed when the client closes its side, or after a while: closing it at once would reset the
+ * connection, and a client that is still writing would not read the response.
  */
 export function endWithError(socket: Socket, error: IngestError, headers: Headers = {}): void {
   const text = JSON.stringify(error.toBody());

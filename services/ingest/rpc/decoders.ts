@@ -33,7 +33,7 @@ interface DecoderLimits {
   decodeBody: DecodeBody;
 }
 
-/** Decodes a body that is the message, with or without a Content-Encoding: HTTP, and unary calls of Connect. */
+/** Decodes a body that is the message, with or without Content-Encoding: unary calls of Connect. */
 export function createBareDecoder<T>(
   read: RequestDecoder<T>['read'],
   { bodyBytesMax, decodeBody }: DecoderLimits,

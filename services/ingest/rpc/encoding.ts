@@ -18,7 +18,7 @@ export function parseRpcEncoding(contentType: string): RpcEncoding | undefined {
   return { protocol, isJson: (envelopedCodec ?? bareCodec)?.toLowerCase() === 'json' };
 }
 
-/** The encoding of a call. @throws IngestError `unsupported_media_type` when the Content-Type names no protocol. */
+/** The encoding of a call. @throws IngestError `unsupported_media_type` for an unknown Content-Type. */
 export function requireRpcEncoding({ headers }: IncomingMessage): RpcEncoding {
   const encoding = parseRpcEncoding(headers['content-type'] ?? '');
   if (encoding !== undefined) return encoding;

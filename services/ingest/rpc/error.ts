@@ -20,8 +20,8 @@ export function toConnectError(error: IngestError, { protocol }: RpcEncoding): C
       [protocol === 'connect' ? 'Accept-Encoding' : 'grpc-accept-encoding']: known,
     }),
   };
-  // After UNIMPLEMENTED, gRPC clients retry without compression. In Connect that code is a 501, but a client's error must
-  // never be a 5xx.
+  // After UNIMPLEMENTED, gRPC clients retry without compression. In Connect that code is a 501, but a
+  // client's error must never be a 5xx.
   const code = isUnknownEncoding && protocol !== 'connect' ? Code.Unimplemented : Code[rpcCode];
   return new ConnectError(details, code, metadata, [detail], error.cause);
 }

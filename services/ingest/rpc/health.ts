@@ -5,8 +5,9 @@ import type { FindUnready } from '../../../platform/readiness.ts';
 import { StatusMonitor } from './status-monitor.ts';
 
 /**
- * Most Health.Watch streams at a time, since they need no API key: half of what all clients without a valid key may occupy,
- * so that Check still answers. Each costs some 10 KB. gRPC clients with health checks open one for each connection.
+ * Most Health.Watch streams at a time, since they need no API key: half of what all clients without a valid
+ * key may occupy, so that Check still answers. Each costs some 10 KB. gRPC clients with health checks open
+ * one for each connection.
  */
 export const healthWatchersMax = 500;
 
@@ -25,9 +26,9 @@ export interface HealthService extends Disposable {
 }
 
 /**
- * Implements grpc.health.v1.Health for the whole process (the empty name) and for our service: they are ready together.
- * Load balancers call it without an API key, so it is bounded: at most `healthWatchersMax` Watch streams, which share
- * one StatusMonitor.
+ * Implements grpc.health.v1.Health for the whole process (the empty name) and for our service: they are ready
+ * together. Load balancers call it without an API key, so it is bounded: at most `healthWatchersMax` Watch
+ * streams, which share one StatusMonitor.
  *
  * @param findUnready the readiness check that /readyz uses.
  */

@@ -49,8 +49,8 @@ export function sendRpcError(response: ServerResponse, encoding: RpcEncoding, er
     });
     response.end(body);
   } else if (encoding.protocol === 'grpc') {
-    // "Trailers-Only": the status is in the headers, whose frame must end the stream. Do not call writeHead: an empty DATA
-    // frame would end the stream instead, and clients would expect trailers.
+    // "Trailers-Only": the status is in the headers, whose frame must end the stream. Do not call writeHead:
+    // an empty DATA frame would end the stream instead, and clients would expect trailers.
     setTrailerStatus(new Headers(headers), error).forEach((value, name) => {
       response.setHeader(name, value);
     });

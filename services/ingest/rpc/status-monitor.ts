@@ -2,8 +2,8 @@
 export const healthWatchMs = 1_000;
 
 /**
- * Polls a status every `healthWatchMs` while it has watchers, and wakes them when it changes. All watchers share one poll.
- * Disposing it ends all of them.
+ * Polls a status every `healthWatchMs` while it has watchers, and wakes them when it changes. All watchers
+ * share one poll. Disposing it ends all of them.
  */
 export class StatusMonitor<Status> implements Disposable {
   readonly #read: () => Promise<Status>;

@@ -6,18 +6,19 @@ import { CostlyBatchError } from '../read/batch-reader.ts';
 import { createReaders, type Encoding, type ReadResults } from './encodings.ts';
 import { WorkerReader } from './worker-reader.ts';
 
-/** Reads a request of each encoding, on the event loop or on the worker thread, in turns with those of other spaces. */
+/** Reads requests, on the event loop or the worker thread, in turns with those of other spaces. */
 export type Readers = {
   [E in Encoding]: (bytes: Buffer, spaceId: string) => ReadResults[E] | Promise<ReadResults[E]>;
 };
 
 /**
- * Opens readers that never block the event loop for long. A batch is read on the event loop, which is fastest. If that would
- * take too long, as for 4 MiB of empty lists, it is read on a worker thread, one batch at a time (ADR 0013). Large batches, and those of
- * the worker, are read in turns: one of each space that has some.
+ * Opens readers that never block the event loop for long. A batch is read on the event loop, which is
+ * fastest. If that would take too long, as for 4 MiB of empty lists, it is read on a worker thread, one batch
+ * at a time (ADR 0013). Large batches, and those of the worker, are read in turns: one of each space that has
+ * some.
  *
- * They throw what the encodings' readers throw except CostlyBatchError, and IngestError `ingest_unavailable` when too many costly
- * batches of the space are waiting, or the worker thread ends.
+ * They throw what the encodings' readers throw except CostlyBatchError, and IngestError `ingest_unavailable`
+ * when too many costly batches of the space are waiting, or the worker thread ends.
  */
 export function openReaders(vendor: string): Readers & AsyncDisposable {
   const onLoop = createReaders(vendor, readOnLoop);

@@ -17,7 +17,7 @@ export interface ReadTask {
   length: number;
 }
 
-/** The result, or the error as data: structured cloning loses the class of an error, and turns a Buffer into a Uint8Array. */
+/** The result, or the error as data: structured cloning loses an error's class. */
 export type ReadOutcome = { result: ReadResults[Encoding] } | { error: { id: ErrorId; details: string } };
 
 const { vendor, shared } = workerData as WorkerOptions;
@@ -37,7 +37,7 @@ function readTask({ encoding, length }: ReadTask): ReadOutcome {
   }
 }
 
-/** The buffers of the result. They are transferred, not copied, because this thread does not use them again. */
+/** The buffers of the result, which are transferred instead of copied. */
 function buffersOf(result: ReadResults[Encoding]): ArrayBuffer[] {
   const batches = 'parts' in result ? result.parts : [result];
   return batches.flatMap(({ body }) => (body?.buffer instanceof ArrayBuffer ? [body.buffer] : []));

@@ -7,14 +7,15 @@ import type { Encoding, ReadResults } from './encodings.ts';
 import type { ReadOutcome, ReadTask, WorkerOptions } from './worker-main.ts';
 
 /**
- * Reads batches on a worker thread, one at a time. The thread is started in advance: starting one takes a quarter of a second
- * of CPU time. If it ends, out of memory or file descriptors, the next batch starts another one. A thread that has read
- * batches is replaced when it is idle: V8 would keep some 150 MB of its heap.
+ * Reads batches on a worker thread, one at a time. The thread is started in advance: starting one takes a
+ * quarter of a second of CPU time. If it ends, out of memory or file descriptors, the next batch starts
+ * another one. A thread that has read batches is replaced when it is idle: V8 would keep some 150 MB of its
+ * heap.
  */
 export class WorkerReader implements AsyncDisposable {
   /**
-   * Memory that both threads share. A copy of 4 MiB for each batch would trigger V8's collections more often (ADR 0008). Of
-   * the 16 MiB only pages that were written use memory.
+   * Memory that both threads share. A copy of 4 MiB for each batch would trigger V8's collections more often
+   * (ADR 0008). Of the 16 MiB only pages that were written use memory.
    */
   readonly #shared = Buffer.from(new SharedArrayBuffer(otlpBodyBytesMax));
   readonly #startWorker: () => Worker;
@@ -31,8 +32,8 @@ export class WorkerReader implements AsyncDisposable {
   }
 
   /**
-   * Reads a request with the reader of its encoding, and throws the same errors. The caller must await one call before the
-   * next.
+   * Reads a request with the reader of its encoding, and throws the same errors. The caller must await one
+   * call before the next.
    *
    * @throws IngestError `ingest_unavailable` when the thread ends during the call, or cannot start.
    */
@@ -87,7 +88,7 @@ export class WorkerReader implements AsyncDisposable {
     const forget = () => {
       if (this.#worker === worker) this.#worker = undefined;
     };
-    // Ignore an error between two batches: if the cause persists, the next batch's new thread fails and reports it.
+    // Ignore an error between two batches: if it persists, the next batch's thread fails and reports it.
     worker.on('error', forget).once('exit', forget);
     worker.unref();
     return worker;

@@ -4,7 +4,6 @@ import type { Database } from '../../db/database.ts';
 import { apiKeys, auditLog, invitations, users } from '../../db/schema.ts';
 import { userIdOf } from './audit.ts';
 
-/** A row of an audit log. */
 export const auditRow = z
   .object({
     id: z.guid(),

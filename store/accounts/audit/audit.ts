@@ -24,7 +24,7 @@ export interface Actor {
 
 export const operator: Actor = { id: 'operator', address: null };
 
-/** The same actor, for a change that requires a different role than its call. */
+/** An actor for a change that requires a different role than its call. */
 export function withLeastRole(actor: Actor, least: Role): Actor {
   const { grant } = actor;
   if (grant?.role === undefined) return actor;

@@ -4,7 +4,6 @@ import type { Database, Transaction } from '../../db/database.ts';
 import { passkeys, recoveryCodes, totpSecrets, users } from '../../db/schema.ts';
 import { nameOf } from '../../db/statement.ts';
 
-/** The second factors that a user has. */
 export interface SecondFactors {
   /** A one-time code of an authenticator app. */
   totp: boolean;

@@ -117,7 +117,6 @@ export async function isDistributed(database: Database | Transaction): Promise<b
   return rows.length > 0;
 }
 
-/** Whether the database has Citus. */
 export async function hasCitus(database: Database | Transaction): Promise<boolean> {
   const rows = await database.execute(sql`SELECT FROM pg_extension WHERE extname = 'citus'`);
   return rows.length > 0;

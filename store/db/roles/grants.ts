@@ -16,7 +16,7 @@ const { apiKeys, spaces, usageDays, usageMonths } = schema;
 const may = (privileges: string, ...tables: readonly PgTable[]): Right[] =>
   tables.map((table) => ({ table, privileges: sql.raw(privileges) }));
 
-/** It looks up keys and quotas, and cannot read events. */
+/** Ingest looks up keys and quotas, and cannot read events. */
 const ingestRights: readonly Right[] = [
   ...may('SELECT, INSERT, UPDATE, DELETE', schema.senders),
   ...may('SELECT', apiKeys, spaces, usageDays, usageMonths, schema.deletedSpaces),

@@ -96,7 +96,7 @@ export const alertEvents = pgTable(
   (table) => [primaryKey({ columns: [table.spaceId, table.id] })],
 );
 
-/** One for each event and target. Its id is sent with each attempt, so that receivers can ignore repeats. */
+/** A delivery for each event and target. Its id lets receivers ignore repeated attempts. */
 export const alertDeliveries = pgTable(
   'alert_deliveries',
   {

@@ -70,7 +70,7 @@ export const events = pgTable(
     cacheReadTokens: doublePrecision('cache_read_tokens'),
     cacheWriteTokens: doublePrecision('cache_write_tokens'),
     reasoningTokens: doublePrecision('reasoning_tokens'),
-    /** What the price depends on, and the cost that the sender reported (event/usage/price-class.ts, event/usage/reported-cost.ts). */
+    /** Price class and reported cost (event/usage/price-class.ts, event/usage/reported-cost.ts). */
     usageParts: json('usage_parts').$type<UsageParts>(),
     priceClass: text('price_class'),
     reportedCost: numeric('reported_cost'),

@@ -46,7 +46,7 @@ export const eventStats = pgTable(
   (table) => [primaryKey({ columns: [table.spaceId, table.minute, table.type, table.name, table.source] })],
 );
 
-/** The same sums per minute of start time and agent, of the events that have an agent. */
+/** Sums per minute of start time and agent, of the events that have an agent. */
 export const agentStats = pgTable(
   'agent_stats',
   {
@@ -109,7 +109,6 @@ export const agentStatsRollups = pgTable(
 const sliceKey = () => ({
   /** 0: of all events. Declared dimensions have other numbers. */
   dimension: smallint('dimension').notNull(),
-  /** The value of the dimension. */
   value: text('value').notNull(),
   type: text('type', { enum: ['llm', 'tool'] }).notNull(),
   name: text('name').notNull(),
@@ -126,8 +125,8 @@ const sliceSums = () => ({
 });
 
 /**
- * Sums of slices per minute. Dimension 0 has the calls whose price depends on conditions, and parts of usage with prices of their own:
- * `event_stats` counts these calls, too (ADR 44).
+ * Sums of slices per minute. Dimension 0 has the calls whose price depends on conditions, and parts of usage
+ * with prices of their own: `event_stats` counts these calls, too (ADR 44).
  */
 export const sliceStats = pgTable(
   'slice_stats',

@@ -84,13 +84,13 @@ export const traces = pgTable(
   {
     spaceId: uuid('space_id').notNull(),
     traceId: uuid('trace_id').notNull(),
-    /** Incremented by each statement that adds nodes, or events to a trace that has nodes, and by each that resolves it. */
+    /** Incremented by each statement that adds nodes or events, and by each that resolves the trace. */
     version: bigint('version', { mode: 'number' }).notNull(),
-    /** Since when it has nodes or events by which its relations are not resolved yet; NULL while there are none. */
+    /** Since when nodes or events wait for their relations to be resolved; NULL while none do. */
     unresolvedSince: instant('unresolved_since'),
     /** The number of nodes that were stored. */
     spans: bigint('spans', { mode: 'number' }).notNull(),
-    /** Whether it has a node that is no link. Traces without one are deleted after a day. */
+    /** Whether the trace has a node that is no link. Traces without one are deleted after a day. */
     hasCalls: boolean('has_calls').notNull(),
     /** When the last node was received. */
     receivedAt: instant('received_at').notNull(),

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 export interface JournalEntry {
   /** The name of its file, without `.sql`. */
   readonly tag: string;
-  /** Its time in milliseconds, which is also its version in the database. */
+  /** Time in milliseconds, which is also the migration's version in the database. */
   readonly when: number;
 }
 

@@ -23,7 +23,6 @@ export interface ActivitySummary {
   lastStartMs: number;
   /** The input preview of the first call of a model; null without one. */
   firstInput: string | null;
-  /** The state of the last event. */
   lastState: 'ok' | 'error';
   /** The user of the last event that has one. */
   userId: string | null;
@@ -44,7 +43,7 @@ export interface DayCalls {
   outputTokens: number;
   cacheReadTokens: number;
   cacheWriteTokens: number;
-  /** The conditions of all of them, their usage with prices of its own, and the cost that the sender reported. */
+  /** The conditions of the calls, their usage with prices of its own, and the reported cost. */
   priceClass: string | null;
   usageParts: UsageParts | null;
   reportedCost: string | null;

@@ -19,8 +19,8 @@ export interface Comparison {
 }
 
 /**
- * The prices of a model and a price class for events that start in a span of time (`toMs` is excluded): units of 10^-12 dollars for each
- * token, as decimals, since JSON has no integers of this size.
+ * The prices of a model and a price class for events that start in a span of time (`toMs` is excluded): units
+ * of 10^-12 dollars for each token, as decimals, since JSON has no integers of this size.
  */
 export interface CostRate {
   readonly model: string;
@@ -118,7 +118,7 @@ function costOf(rates: readonly CostRate[] | undefined): SQL {
 
 type ComparedRow = ComparedNumbers & { durationMs: number; name: string | null; startTimeMs: number };
 
-/** The same condition on a row. */
+/** A comparison as a condition on a row, with the same result as in SQL. */
 export function compileComparison(
   { measure, operator, value }: Comparison,
   rates: readonly CostRate[] | undefined,

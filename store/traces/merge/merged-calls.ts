@@ -41,11 +41,12 @@ interface OpenSegment extends StoredSegment {
 }
 
 /**
- * Removes events of surplus calls, merges what describes one call into the event of its innermost span, and takes the parts of sums out
- * of it. Rows, texts, usage and statistics change together, so that each call is stored and billed once. A surplus event stays while none
- * of the calls below it is stored.
+ * Removes events of surplus calls, merges what describes one call into the event of its innermost span, and
+ * takes the parts of sums out of it. Rows, texts, usage and statistics change together, so that each call is
+ * stored and billed once. A surplus event stays while none of the calls below it is stored.
  *
- * Yields the changes of some calls at a time, in the order of their segments, so that most segments are read and written once.
+ * Yields the changes of some calls at a time, in the order of their segments, so that most segments are read
+ * and written once.
  */
 export async function* mergeCalls(
   database: Database,
@@ -183,8 +184,8 @@ class Merging {
   }
 
   /**
-   * @returns undefined when the result would make the segment too large, or one of the texts is not of a span, though it has the id of one:
-   *   then the innermost span alone is the event.
+   * @returns undefined when the result would make the segment too large, or one of the texts is not of a
+   * span, though it has the id of one: then the innermost span alone is the event.
    */
   #tryMerge(
     row: EventRow,

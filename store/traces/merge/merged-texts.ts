@@ -13,7 +13,7 @@ export interface MergedEvent {
   readonly text: string;
 }
 
-/** Reads an event of a decompressed segment with all digits. @throws Error when the segment does not have the event, or it is erased. */
+/** Reads an event of a segment with all digits. @throws Error when it is missing or erased. */
 export function readExactEvent(segment: Buffer, range: EventRange | undefined): JsonObject {
   if (range === undefined) throw new Error('a segment does not have an event');
   const json = parseExactJson(segment.toString('utf8', range.start, range.end), range.hasEscapedKey);
@@ -25,7 +25,8 @@ export function readExactEvent(segment: Buffer, range: EventRange | undefined): 
  * Merges stored events of one call. Its parent is no longer one of them, but the parent of the outermost.
  *
  * @param stored the event of the call.
- * @param changes `others`: from the nearest to the outermost. `dropped`: spans that were merged, and do not describe the call.
+ * @param changes `others`: from the nearest to the outermost. `dropped`: spans that were merged, and do not
+ * describe the call.
  */
 export function mergeStored(
   stored: JsonObject,

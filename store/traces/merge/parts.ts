@@ -1,8 +1,9 @@
 import { isJsonObject, type Json, type JsonObject, setMember } from '../../../event/json/json-value.ts';
 
 /**
- * The values that each span of a merged event had. They are kept in the event (`otel.part`, and in each entry of `otel.merged`), so that a
- * part can be taken out again: an LLM span that was merged turns out to be the sum of several calls when another call below it arrives.
+ * The values that each span of a merged event had. They are kept in the event (`otel.part`, and in each entry
+ * of `otel.merged`), so that a part can be taken out again: an LLM span that was merged turns out to be the
+ * sum of several calls when another call below it arrives.
  */
 
 /** The members of an event that are merged, by their place. */
@@ -32,7 +33,7 @@ export interface SpanPart {
   readonly mergedIds: readonly string[];
 }
 
-/** The parts of an event, its own first. An event of one span has one. @param spanId its span, by default as it says. */
+/** The parts of an event, its own first. @param spanId its span, by default as it says. */
 export function partsOf(event: JsonObject, spanId?: string): SpanPart[] {
   const sections = sectionsOf(event);
   const { llm, tool } = membersOf(event.properties);

@@ -23,13 +23,13 @@ interface Cluster<Call extends ObservedCall> {
   endTimeMs: number;
 }
 
-/** Most simultaneous calls with the same key that a call is compared with. Beyond that it counts as a separate call. */
+/** Most simultaneous calls of one key that a call is compared with; beyond, it is a separate call. */
 export const comparisonsMax = 64;
 
 /**
- * Groups what different instrumentations observed of the same call: by the response, in any trace; without one, by
- * parent, model and usage. In both cases the times must overlap. Two spans of one library are always two calls, so that
- * three simultaneous equal calls stay three. Overlapping times alone are not enough.
+ * Groups what different instrumentations observed of the same call: by the response, in any trace; without
+ * one, by parent, model and usage. In both cases the times must overlap. Two spans of one library are always
+ * two calls, so that three simultaneous equal calls stay three. Overlapping times alone are not enough.
  *
  * @returns each call once, as a group. The event gets the ids of its first element.
  */
@@ -83,7 +83,7 @@ export function byPreference(a: ObservedCall, b: ObservedCall): number {
   return Number(a.isRoot) - Number(b.isRoot) || a.durationMs - b.durationMs || (a.spanId < b.spanId ? -1 : 1);
 }
 
-/** The properties by which tool spans are recognised as one call; other spans may have them for other purposes. */
+/** Properties by which tool spans are recognised as one call, and which other spans may have too. */
 export interface ToolKeys {
   /** The library that created the span. */
   readonly scope?: string | null | undefined;
@@ -93,7 +93,10 @@ export interface ToolKeys {
   readonly responseKey?: string | null | undefined;
 }
 
-/** Whether a tool span describes the same call as the nearest one above. Two of one library are two calls, unless they name one id. */
+/**
+ * Whether a tool span describes the same call as the nearest one above. Two of one library are two calls,
+ * unless they name one id.
+ */
 export function isSameToolCall(below: ToolKeys, above: ToolKeys): boolean {
   const [idBelow, idAbove] = [below.responseKey ?? undefined, above.responseKey ?? undefined];
   if (idBelow !== undefined && idAbove !== undefined) return idBelow === idAbove;

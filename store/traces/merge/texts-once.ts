@@ -5,7 +5,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../../event/json/js
 /** Shorter texts are stored each time: a reference to one is not much shorter. */
 const charsMin = 256;
 
-/** Texts in the fields of the contract in which parts are looked for. Each costs a search in all of these fields. */
+/** Texts in which parts are looked for. Each costs a search in all of these fields. */
 const searchedMax = 64;
 
 /** A text in a field of the contract, by the path of the field below `properties.<type>`. */
@@ -15,10 +15,11 @@ interface FieldText {
 }
 
 /**
- * Stores each text of an event once. Instrumentations send a text several times (as a message, in the whole request, in the whole
- * response), and the fields of the contract hold it another time. The first place in this order keeps it: the fields of docs/api.md
- * §2.6 and §2.7, then the messages, then the attributes. The others get `{ sameAs: path }`, or `{ sameAs: path, from, chars }` for a
- * part of a text, in UTF-16 code units. JSON text in attributes is stored as JSON, so that the texts in it are found.
+ * Stores each text of an event once. Instrumentations send a text several times (as a message, in the whole
+ * request, in the whole response), and the fields of the contract hold it another time. The first place in
+ * this order keeps it: the fields of docs/api.md §2.6 and §2.7, then the messages, then the attributes. The
+ * others get `{ sameAs: path }`, or `{ sameAs: path, from, chars }` for a part of a text, in UTF-16 code
+ * units. JSON text in attributes is stored as JSON, so that the texts in it are found.
  */
 export function storeTextsOnce(event: JsonObject): void {
   const { llm, tool } = membersOf(event.properties);

@@ -49,9 +49,8 @@ export interface StatisticsParts {
   byHours(source?: SQL): SQL;
 }
 
-/** The rows that are counted. */
 export interface CountedRows {
-  /** Their name in the statement. */
+  /** Name of the rows in the statement. */
   readonly from: SQL;
   /**
    * Whether the column `sign` is 1 for events that are added, and -1 for those that are subtracted. Without
@@ -116,8 +115,8 @@ export function countBySlice(counts: string, rows = newEvents): StatisticsParts 
 }
 
 /**
- * The rows of slices (ADR 44): the tokens of calls whose price depends on conditions, and the usage with a price of its own. They count
- * no events: the statistics by name do.
+ * The rows of slices (ADR 44): the tokens of calls whose price depends on conditions, and the usage with a
+ * price of its own. They count no events: the statistics by name do.
  */
 export function sliceRows({ from, isSigned }: CountedRows, more: readonly PgColumn[] = []): SQL {
   const { dimension, value, priceClass, usageUnits } = sliceStats;
@@ -152,7 +151,7 @@ function runAll(kind: string, { counts, byMinute, byHours }: StatisticsParts): S
 )`;
 }
 
-/** The same by agent. */
+/** Parts of a statement that add its events to the statistics by agent. */
 export function agentStatistics(rows = newEvents): SQL {
   return runAll('agent', countByAgent('agent_counts', rows));
 }
