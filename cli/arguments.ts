@@ -1,7 +1,6 @@
 import { InvalidArgumentError } from 'commander';
-import { retentionDaysMax } from '../platform/config/limits.ts';
 import { day, instant } from '../platform/instant.ts';
-import { timeMsMax } from '../platform/limits.ts';
+import { retentionDaysMax, timeMsMax } from '../platform/limits.ts';
 import { uuidShape } from '../platform/uuid.ts';
 import { isEmail, normalizeEmail } from '../store/accounts/email.ts';
 import { type Role, roles } from '../store/accounts/role.ts';

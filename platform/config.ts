@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { ConfigError } from './config/config-error.ts';
-import { retentionDaysMax } from './config/limits.ts';
+import { retentionDaysMax } from './limits.ts';
 import { codeOf } from './thrown.ts';
 
 /** A year: longer than the events of a busy system fit on a disk. */

@@ -1,3 +1,4 @@
+/** The limits of requests (docs/api.md §8, §2), and those that several rooms share. */
 /** The limits of requests (docs/api.md §8, §2). */
 
 /** Largest request body, before and after decoding (docs/api.md §8). */
@@ -23,3 +24,9 @@ export const timeMsMax = 8.64e15;
 
 /** Longest `details` text, in characters: it quotes keys that a client chose. */
 export const errorDetailsCharsMax = 500;
+
+/** Longest retention, in days: a hundred years. */
+export const retentionDaysMax = 36_500;
+
+/** How long a service may take after SIGTERM to finish the work that it has begun. The supervisor, which does not load services, waits for it. */
+export const drainTimeoutMs = 10_000;

@@ -5,6 +5,7 @@ import { trustCertificates } from './config/trusted-certificates.ts';
 import { requiredOf, type ServiceName } from './config/variables.ts';
 import { type Config, parseConfig } from './config.ts';
 import { readExpiry } from './http/certificate-expiry.ts';
+import { drainTimeoutMs } from './limits.ts';
 import { type Logger, openLog } from './log.ts';
 import { registerProcessMetrics } from './metrics/process-metrics.ts';
 import { openServicePort, type Probes } from './metrics/service-port.ts';
@@ -12,7 +13,6 @@ import { SpaceShares } from './metrics/space-metrics.ts';
 import { logSummaries } from './metrics/summary.ts';
 import { fingerprintOf, type ServiceReport } from './queue/service-discovery.ts';
 import type { FindUnready } from './readiness.ts';
-import { drainTimeoutMs } from './service-limits.ts';
 import { messageOf } from './thrown.ts';
 import { version } from './version.ts';
 

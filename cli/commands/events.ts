@@ -9,9 +9,8 @@ import { withInherited } from '../../store/traces/event-contexts.ts';
 import { wholeNumber } from '../arguments.ts';
 import { requireSpace, withDatabase } from '../database.ts';
 import { CommandError, type Host, printLine } from '../host.ts';
-import { eventColumns } from '../reads/event-columns.ts';
 import { addFilterOptions, type FilterOptions, toFilter } from '../reads/filter-options.ts';
-import { listEvents } from '../reads/list-events.ts';
+import { eventColumns, listEvents } from '../reads/list-events.ts';
 import { addReadOptions, openReadApi, type ReadOptions } from '../reads/read-api.ts';
 import { printRows } from '../reads/table.ts';
 

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { wholeNumber } from '../arguments.ts';
 import type { Host } from '../host.ts';
-import { eventColumns, type ListedEvent } from '../reads/event-columns.ts';
 import { addFilterOptions, type FilterOptions, toFilter } from '../reads/filter-options.ts';
 import { followEvents } from '../reads/follow.ts';
+import { eventColumns, type ListedEvent } from '../reads/list-events.ts';
 import { addReadOptions, openReadApi, type ReadOptions } from '../reads/read-api.ts';
 import { printRows } from '../reads/table.ts';
 

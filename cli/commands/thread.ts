@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import { wholeNumber } from '../arguments.ts';
 import type { Host } from '../host.ts';
-import { eventColumns, type ListedEvent } from '../reads/event-columns.ts';
-import { listEvents } from '../reads/list-events.ts';
+import { eventColumns, type ListedEvent, listEvents } from '../reads/list-events.ts';
 import { addReadOptions, openReadApi, type ReadOptions } from '../reads/read-api.ts';
 import { printRows } from '../reads/table.ts';
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { parseTrace } from '../arguments.ts';
 import { type Host, printMessage } from '../host.ts';
-import { eventColumns } from '../reads/event-columns.ts';
+import { eventColumns } from '../reads/list-events.ts';
 import { addReadOptions, openReadApi, type ReadOptions } from '../reads/read-api.ts';
 import { printRows } from '../reads/table.ts';
 

@@ -3,7 +3,7 @@ import { EventSourceParserStream } from 'eventsource-parser/stream';
 import type { EventFilter } from '../../store/read/event-filter.ts';
 import { isTransient } from '../client/send-with-retry.ts';
 import { type Host, printMessage } from '../host.ts';
-import type { ListedEvent } from './event-columns.ts';
+import type { ListedEvent } from './list-events.ts';
 import { ApiError, type ReadApi } from './read-api.ts';
 
 /** Pause before a stream is opened again. */

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { findMember, type Range } from '../../event/json/scan.ts';
 import { bodyBytesMax } from '../../platform/limits.ts';
 import { codeOf, messageOf } from '../../platform/thrown.ts';
 import { batchBodies, createBodyMemory, type FileEvent } from '../client/body.ts';
 import { openEventFile } from '../client/event-file.ts';
 import { deriveId, withFreshId } from '../client/fresh-id.ts';
 import { openIngestClient } from '../client/ingest-client.ts';
-import { findLatestTime, withShiftedTimes } from '../client/shifted-times.ts';
 import { isSpanFile } from '../client/span-file.ts';
 import { CommandError } from '../host.ts';
 import { sendTimeoutMs } from '../limits.ts';
@@ -99,4 +99,46 @@ function throwFileError(path: string): (error: unknown) => never {
     }
     throw new CommandError(`The file ${path} cannot be read: ${messageOf(error)}.`);
   };
+}
+
+/** The members of an event that are times, in milliseconds since the epoch. */
+const timeMembers = ['startTimeMs', 'endTimeMs'];
+
+/** The latest time of the events. @returns undefined when no event has one. */
+export async function findLatestTime(events: AsyncIterable<FileEvent>): Promise<number | undefined> {
+  let latest: number | undefined;
+  for await (const { bytes } of events) {
+    for (const { value } of findTimes(bytes)) latest = Math.max(latest ?? value, value);
+  }
+  return latest;
+}
+
+/** Adds `shiftMs` to the times of an event. Every other byte is unchanged, and a time that is no number is too: ingest reports it. */
+export function withShiftedTimes(event: Buffer, shiftMs: number): Buffer {
+  const parts: Buffer[] = [];
+  let copied = 0;
+  for (const { start, end, value } of findTimes(event)) {
+    parts.push(event.subarray(copied, start), Buffer.from(String(value + shiftMs)));
+    copied = end;
+  }
+  return Buffer.concat([...parts, event.subarray(copied)]);
+}
+
+/** In the order of the text. */
+function findTimes(event: Buffer): (Range & { value: number })[] {
+  try {
+    return timeMembers
+      .flatMap((name) => findMember(event, name) ?? [])
+      .map(({ start, end }) => ({ start, end, value: Number(event.toString('latin1', start, end)) }))
+      .filter(({ start, value }) => Number.isFinite(value) && isNumber(event[start]))
+      .toSorted((a, b) => a.start - b.start);
+  } catch {
+    // Not an object: ingest reports it.
+    return [];
+  }
+}
+
+/** Whether a value begins as a number: `""` and `true` are numbers to JavaScript. */
+function isNumber(byte: number | undefined): boolean {
+  return byte !== undefined && (byte === 0x2d || (byte >= 0x30 && byte <= 0x39));
 }

@@ -4,15 +4,9 @@ import { join } from 'node:path';
 import { execPath } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { type ServiceName, serviceNames } from '../../platform/config/variables.ts';
-import { drainTimeoutMs } from '../../platform/service-limits.ts';
+import { drainTimeoutMs } from '../../platform/limits.ts';
 import { preloadOption } from '../preload.mjs';
-import {
-  describeExit,
-  exitOf,
-  type SpawnedProcess,
-  type StopSignals,
-  stopProcess,
-} from '../process/child-process.ts';
+import { describeExit, exitOf, type SpawnedProcess, type StopSignals, stopProcess } from '../process/child-process.ts';
 import { lastLogLines, logBytes } from '../process/log-file.ts';
 
 export function isServiceName(name: string): name is ServiceName {

@@ -11,12 +11,11 @@ import { eraseNodes } from './erased-nodes.ts';
 import { eraseQuarantine } from './erased-quarantine.ts';
 import { eraseBatch } from './erased-segments.ts';
 import { beginErasure, completeErasure, type Erasure } from './erasure-row.ts';
-import { untilStored } from './queue-drain.ts';
+import { forgottenByQueue, untilStored } from './queue-drain.ts';
 import { type Receipt, storedReceipt, writeReceipt } from './receipt.ts';
 import { rewriteFiles } from './rewritten-files.ts';
 import { readStart } from './start.ts';
 import type { Subject } from './subject.ts';
-import { forgottenByQueue } from './window-end.ts';
 
 export interface EraseOptions {
   readonly subject: Subject;

@@ -6,8 +6,14 @@ import { listSpaces } from '../../store/accounts/spaces.ts';
 import type { Database } from '../../store/db/database.ts';
 import { segments } from '../../store/db/schema.ts';
 import { markTracesUnresolved } from '../../store/traces/unresolved-traces.ts';
-import { batchBytesMax, batchSegmentsMax, segmentsListed } from './limits.ts';
 import { isOutdated, type ReprojectedBatch, reprojectBatch } from './reprojected-batch.ts';
+
+/** Segments per listing, in primary key order. */
+export const segmentsListed = 1_000;
+
+/** Most segments and raw bytes that one transaction recomputes; a single larger segment is allowed. */
+export const batchSegmentsMax = 20;
+export const batchBytesMax = 8 * 1024 * 1024;
 
 /** The totals of a run. */
 export type ReprojectResult = ReprojectedBatch;

@@ -7,7 +7,6 @@ import type { Config } from '../config.ts';
 import type { Logger } from '../log.ts';
 import type { FindUnready } from '../readiness.ts';
 import { requestsMax, requestTimeoutMs } from './limits.ts';
-import { toPrometheusText } from './prometheus-text.ts';
 
 /** What a service knows of its own health. */
 export interface Probes {
@@ -137,4 +136,17 @@ async function sendMetrics(request: IncomingMessage, response: ServerResponse): 
 function send(response: ServerResponse, status: number, type: string, text: string): void {
   response.writeHead(status, { 'Content-Type': type, 'Cache-Control': 'no-store' });
   response.end(text);
+}
+
+/**
+ * Converts OpenMetrics to Prometheus' text format 0.0.4, where the name of a counter in its comments has the suffix of its samples.
+ * The client library cannot write both: writing one changes the names that it writes in the other.
+ *
+ * @param openMetrics of the client library: without units, exemplars and timestamps.
+ */
+export function toPrometheusText(openMetrics: string): string {
+  const counters = new Set(Array.from(openMetrics.matchAll(/^# TYPE (\S+) counter$/gm), ([, name]) => name));
+  return openMetrics
+    .replace(/^# (HELP|TYPE) (\S+)/gm, (line, _, name) => (counters.has(name) ? `${line}_total` : line))
+    .replace(/^# EOF\n/m, '');
 }

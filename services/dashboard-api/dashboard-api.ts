@@ -27,9 +27,9 @@ import { followStoredNotices } from './live/stored-notices.ts';
 import { createRoutes, sendText } from './routes.ts';
 import { SegmentSearcher } from './search/segment-searcher.ts';
 import { openServices } from './services.ts';
-import { openSso } from './sso/open-sso.ts';
+import { openSso } from './sso/sso-routes.ts';
 import { UnreadResponses } from './unread-responses.ts';
-import { ingestUrlOf, openWeb } from './web/open-web.ts';
+import { ingestUrlOf, openWeb } from './web/web-files.ts';
 
 /**
  * Starts the dashboard API: tRPC over Postgres, downloads, live streams, and the pages. nats-server notifies it of new events, and takes

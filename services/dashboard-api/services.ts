@@ -9,16 +9,14 @@ import { OpenBytes } from '../../store/segments/open-segments.ts';
 import { createFindAddress } from './accounts/client-address.ts';
 import { openInvitations } from './accounts/invitations.ts';
 import { signInKeysMax, signInWindowMs, tokenAttemptsMax } from './accounts/limits.ts';
-import { openLinkRedemption } from './accounts/link-redemption.ts';
 import { openPasswordChange } from './accounts/password-change.ts';
 import { RateLimiter } from './accounts/rate-limiter.ts';
 import { openReadKeys } from './accounts/read-keys.ts';
 import { openSecondStep } from './accounts/second-step.ts';
 import { openSessions } from './accounts/session.ts';
 import { openSessionList } from './accounts/session-list.ts';
-import { openSignIn } from './accounts/sign-in.ts';
-import { openInstallation } from './installation/installation.ts';
-import { openOperators } from './installation/operators.ts';
+import { openLinkRedemption, openSignIn } from './accounts/sign-in.ts';
+import { openInstallation, openOperators } from './installation/installation.ts';
 import {
   exportOpenBytesMax,
   openingLimits,

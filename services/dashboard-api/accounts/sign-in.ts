@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { eq, sql } from 'drizzle-orm';
+import { and, eq, gt, sql } from 'drizzle-orm';
 import { openFairLimiter, QueueFullError } from '../../../platform/fair-limiter.ts';
 import type { Logger } from '../../../platform/log.ts';
 import type { Actor } from '../../../store/accounts/audit/audit.ts';
 import { normalizeEmail } from '../../../store/accounts/email.ts';
 import { hashPassword, verifyPassword } from '../../../store/accounts/password.ts';
+import { hashToken, isToken } from '../../../store/accounts/secret-token.ts';
 import type { Database } from '../../../store/db/database.ts';
-import { sessions, users } from '../../../store/db/schema.ts';
+import { sessions, signInLinks, users } from '../../../store/db/schema.ts';
 import { networkOf, widerNetworkOf } from './client-address.ts';
 import { signInHashLimits } from './limits.ts';
 import type { FirstStep, SecondStep } from './second-step.ts';
@@ -127,4 +128,19 @@ async function isKnownNetwork(
     .from(sessions)
     .where(eq(sessions.userId, userId));
   return opened.some((session) => networkOf(session.address ?? '') === networkOf(address));
+}
+
+/** Signs in with the token of a sign-in link and deletes the link. @returns undefined when the link is not valid. */
+export type RedeemLink = (token: string, client: SessionClient) => Promise<FirstStep | undefined>;
+
+export function openLinkRedemption(database: Database, secondStep: SecondStep): RedeemLink {
+  return async (token, client) => {
+    if (!isToken(token)) return undefined;
+    // Of concurrent calls only one deletes the row and gets it back.
+    const [link] = await database
+      .delete(signInLinks)
+      .where(and(eq(signInLinks.tokenHash, hashToken(token)), gt(signInLinks.expiresAt, sql`now()`)))
+      .returning({ userId: signInLinks.userId });
+    return link && secondStep.start({ id: link.userId }, client, 'link');
+  };
 }

@@ -11,8 +11,7 @@ import type { FairSlots } from '../fair-slots.ts';
 import { refusal } from '../refusal.ts';
 import { logFailure, senderOf } from '../request-log.ts';
 import { noteCaller, type Services } from '../trpc/context.ts';
-import { classifyFailure } from '../trpc/failure.ts';
-import { publicMessage } from '../trpc/public-message.ts';
+import { classifyFailure, publicMessage } from '../trpc/failure.ts';
 import { readRequest } from '../trpc/request.ts';
 
 export interface DownloadDependencies {

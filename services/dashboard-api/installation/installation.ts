@@ -1,14 +1,31 @@
+import { jetstreamManager } from '@nats-io/jetstream';
+import { TRPCError } from '@trpc/server';
+import { count, countDistinct, desc, max, min } from 'drizzle-orm';
 import { examine } from '../../../operations/doctor/doctor.ts';
 import type { Finding } from '../../../operations/doctor/finding.ts';
 import { readStorageSizes, type StorageSizes } from '../../../operations/storage/storage-sizes.ts';
 import type { Config } from '../../../platform/config.ts';
+import { connectQueue } from '../../../platform/queue/connect.ts';
+import { discoverServices, type ServiceReport } from '../../../platform/queue/service-discovery.ts';
 import { shareResult } from '../../../platform/shared-result.ts';
+import { messageOf } from '../../../platform/thrown.ts';
+import { withTimeout } from '../../../platform/timeout.ts';
+import { hashToken } from '../../../store/accounts/secret-token.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { noSpace } from '../../../store/db/limits.ts';
+import { quarantine } from '../../../store/db/schema.ts';
+import { openQueueFigures, type QueueFigures } from '../../../store/queue-state/queue-figures.ts';
 import { type DelayHistory, readDelays } from '../../../store/store-delays/read-delays.ts';
-import { figuresReuseMs } from './limits.ts';
-import { type QuarantineReason, readQuarantineReasons } from './quarantine-reasons.ts';
-import { type QueueState, readQueueState } from './queue-state.ts';
+import { requireSignedIn } from '../access.ts';
+import type { SessionUser } from '../accounts/session.ts';
+import { refusal } from '../refusal.ts';
+import {
+  figuresReuseMs,
+  listedMax,
+  operatorLookupMs,
+  operatorMemoryMs,
+  rememberedOperatorsMax,
+} from './limits.ts';
 import { type RetentionState, readRetentionState } from './retention-state.ts';
 
 /**
@@ -34,5 +51,115 @@ export function openInstallation(database: Database, config: Config): Installati
     retention: shareResult(figuresReuseMs, () => readRetentionState(database, config.RETENTION_DAYS_MAX)),
     quarantine: shareResult(figuresReuseMs, () => readQuarantineReasons(database)),
     doctor: shareResult(figuresReuseMs, () => examine(config)),
+  };
+}
+
+/** Rejected events of all spaces with one SQLSTATE. Messages of Postgres are left out: they can quote values of events. */
+export interface QuarantineReason {
+  readonly sqlstate: string;
+  readonly entries: number;
+  readonly spaces: number;
+  readonly oldestAt: string;
+  readonly newestAt: string;
+}
+
+export async function readQuarantineReasons(database: Database): Promise<QuarantineReason[]> {
+  const { sqlstate, spaceId, quarantinedAt } = quarantine;
+  const rows = await database
+    .select({
+      sqlstate,
+      entries: count(),
+      spaces: countDistinct(spaceId),
+      oldestAt: min(quarantinedAt),
+      newestAt: max(quarantinedAt),
+    })
+    .from(quarantine)
+    .groupBy(sqlstate)
+    .orderBy(desc(count()))
+    .limit(listedMax);
+  return rows.map(({ oldestAt, newestAt, ...reason }) => ({
+    ...reason,
+    oldestAt: oldestAt?.toISOString() ?? '',
+    newestAt: newestAt?.toISOString() ?? '',
+  }));
+}
+
+/** What nats-server says: the queue, and the services that answer through it. */
+export interface QueueState {
+  readonly streams: QueueFigures[];
+  readonly services: ServiceReport[];
+}
+
+/** nats-server does not answer, or is not configured. The message is for an operator. */
+export class QueueAwayError extends Error {
+  override name = 'QueueAwayError';
+}
+
+/**
+ * Reads the state of the queue over a connection of its own: the one for notifications of stored events is made again in the background,
+ * and its reads would wait for that.
+ *
+ * @throws QueueAwayError
+ */
+export async function readQueueState(config: Pick<Config, 'NATS_URL'>): Promise<QueueState> {
+  if (config.NATS_URL === undefined)
+    throw new QueueAwayError('NATS_URL is not set for the dashboard API, so it cannot ask nats-server.');
+  await using connection = await connectQueue(config.NATS_URL, 'weir-dashboard-api-operator').catch(
+    (cause: unknown) => {
+      throw new QueueAwayError('nats-server does not answer: events are neither accepted nor stored.', {
+        cause,
+      });
+    },
+  );
+  try {
+    const readStreams = openQueueFigures(await jetstreamManager(connection, { checkAPI: false }));
+    const [streams, services] = await Promise.all([readStreams(), discoverServices(connection)]);
+    return { streams, services };
+  } catch (error) {
+    throw new QueueAwayError(`nats-server answers, but the queue cannot be read: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+/** Checks that a call comes from an operator of the installation. */
+export interface Operators {
+  /**
+   * @param find looks the session of the token up in Postgres.
+   * @throws TRPCError UNAUTHORIZED without a session, FORBIDDEN for other users; what `find` throws while Postgres is away.
+   */
+  require(token: string | undefined, find: () => Promise<SessionUser | undefined>): Promise<void>;
+}
+
+/**
+ * While Postgres does not answer, sessions that it confirmed within `operatorMemoryMs` are let in: that is when an operator needs the
+ * state of the queue. They read the state of the installation only, nothing of a space.
+ *
+ * @param now the clock, in milliseconds.
+ */
+export function openOperators(now: () => number): Operators {
+  /** When Postgres last confirmed a session, by the hash of its token; the oldest first. */
+  const confirmed = new Map<string, number>();
+  return {
+    async require(token, find) {
+      const key = token === undefined ? '' : hashToken(token).toString('hex');
+      try {
+        const user = requireSignedIn(await withTimeout(operatorLookupMs, find()));
+        confirmed.delete(key);
+        if (!user.isOperator)
+          throw refusal(
+            'FORBIDDEN',
+            'Only operators of the installation can see this. The command weir user operator makes a user one.',
+          );
+        confirmed.set(key, now());
+        const [oldest] = confirmed.keys();
+        if (confirmed.size > rememberedOperatorsMax && oldest !== undefined) confirmed.delete(oldest);
+      } catch (error) {
+        // A TRPCError is an answer of Postgres: who calls is known, and may not.
+        if (error instanceof TRPCError) confirmed.delete(key);
+        const sinceMs = now() - (confirmed.get(key) ?? -Infinity);
+        if (sinceMs > operatorMemoryMs) throw error;
+      }
+    },
   };
 }

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { cutText as cutWhole, wellFormedJson } from '../../../event/text.ts';
-import { answerCharsMax } from './limits.ts';
+import type { ListedEvent } from '../events/listed-event.ts';
+import { answerCharsMax, listedTextCharsMax, threadTextCharsMax } from './limits.ts';
 
 /**
  * Answers for models. What programs recorded is data: a prompt in it may be written to take over the model that reads it. So each answer
@@ -47,4 +48,49 @@ export function fitting<Item>(items: readonly Item[]): Item[] {
     return chars > answerCharsMax;
   });
   return items.slice(0, end === -1 ? items.length : Math.max(1, end));
+}
+
+/** An event of a list: the columns that it has, with short texts and its address as a resource. */
+export function showListed(spaceId: string, event: ListedEvent): Record<string, unknown> {
+  const { startTimeMs, endTimeMs: _end, receivedAt: _received, flags, ...columns } = event;
+  const shown = cutTexts(columns, listedTextCharsMax) as Record<string, unknown>;
+  return {
+    ...shown,
+    startTime: new Date(startTimeMs).toISOString(),
+    ...(flags.length > 0 && { flags }),
+    uri: eventUri(spaceId, event.id),
+  };
+}
+
+/** The addresses of resources. They stay the same as long as the event is stored. */
+export function eventUri(spaceId: string, id: string): string {
+  return `weir://${spaceId}/events/${id}`;
+}
+
+/**
+ * What an event adds to its conversation: the last message of its input, and its output. Earlier messages are those of the events before it.
+ *
+ * @param text the event as it was sent.
+ */
+export function showPayload(text: string): { input?: string; output?: string } {
+  const { properties } = JSON.parse(text) as { properties?: Record<string, Record<string, unknown>> };
+  const payload = properties?.llm ?? properties?.tool;
+  const input = lastMessage(payload?.input);
+  const output = payload?.output;
+  return {
+    ...(input !== undefined && { input: cutText(asText(input), threadTextCharsMax) }),
+    ...(output !== undefined && { output: cutText(asText(output), threadTextCharsMax) }),
+  };
+}
+
+/** An LLM input has its messages in `prompt` or `messages`, as a list or as a text. */
+function lastMessage(input: unknown): unknown {
+  if (typeof input !== 'object' || input === null) return input;
+  const { prompt, messages } = input as { prompt?: unknown; messages?: unknown };
+  const list = messages ?? prompt;
+  return Array.isArray(list) ? list.at(-1) : (list ?? input);
+}
+
+function asText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }

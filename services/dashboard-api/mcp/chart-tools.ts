@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { refusal } from '../refusal.ts';
 import { cutTexts } from './answer.ts';
-import { chartRange } from './inputs.ts';
 import { chartPointsMax, listedTextCharsMax } from './limits.ts';
-import { tool } from './tool.ts';
+import { chartRange, tool } from './tool.ts';
 
 /** The tools that read statistics. */
 

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { formatEventCursor } from '../../../store/read/event-cursor.ts';
-import { fitting } from './answer.ts';
+import { fitting, showListed, showPayload } from './answer.ts';
 import { threadEventsDefault, threadEventsMax, traceEventsShown } from './limits.ts';
-import { showListed, showPayload } from './shown-event.ts';
 import { tool } from './tool.ts';
 
 /** The tools that read the events of a trace or a thread together. */

@@ -2,9 +2,8 @@ import { z } from 'zod';
 import { cutText } from '../../../event/text.ts';
 import { formatEventCursor } from '../../../store/read/event-cursor.ts';
 import type { ListedEvent } from '../events/listed-event.ts';
-import { cutTexts, fitting } from './answer.ts';
+import { cutTexts, fitting, showListed } from './answer.ts';
 import { findDifferences } from './differences.ts';
-import { eventId, filter } from './inputs.ts';
 import {
   answerEventsDefault,
   answerEventsMax,
@@ -13,8 +12,7 @@ import {
   eventCharsMax,
   listedTextCharsMax,
 } from './limits.ts';
-import { showListed } from './shown-event.ts';
-import { type Reads, tool } from './tool.ts';
+import { eventId, filter, type Reads, tool } from './tool.ts';
 
 /** The tools that read events. */
 

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isIP } from 'node:net';
 import type { McpServer } from '@modelcontextprotocol/server';
 import { getTRPCErrorFromUnknown, TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
@@ -14,12 +15,10 @@ import { appRouter } from '../router.ts';
 import { tokenMetadataPath } from '../sso/access-tokens.ts';
 import type { Sso } from '../sso/sso-routes.ts';
 import { type Context, openContext, type Services } from '../trpc/context.ts';
-import { classifyFailure, unavailable } from '../trpc/failure.ts';
-import { publicMessage } from '../trpc/public-message.ts';
+import { classifyFailure, publicMessage, unavailable } from '../trpc/failure.ts';
 import { type CallRequest, readRequest } from '../trpc/request.ts';
 import { mcpTimeoutMs } from './limits.ts';
 import { createMcpServer } from './mcp-server.ts';
-import { isAllowedOrigin } from './origin.ts';
 
 export const mcpPath = '/mcp';
 
@@ -198,3 +197,19 @@ function toWebRequest({ headers: given }: IncomingMessage, body: Buffer): Reques
 
 /** The headers that the server reads. */
 const readHeader = /^(accept|content-type|mcp-.*)$/;
+
+/**
+ * Whether a request may come from the page that its Origin names: the dashboard's own, or none, as programs send it. Without
+ * DASHBOARD_PUBLIC_URL the dashboard's own host counts only when it is an address or localhost, because a page could name its own
+ * server and then let the name point here (DNS rebinding).
+ */
+export function isAllowedOrigin({ headers }: IncomingMessage, publicUrl: string | undefined): boolean {
+  const { origin } = headers;
+  if (origin === undefined) return true;
+  if (!URL.canParse(origin)) return false;
+  const sent = new URL(origin);
+  if (publicUrl !== undefined) return sent.origin === new URL(publicUrl).origin;
+  const host = headers[':authority']?.toString() ?? headers.host;
+  const isFixed = sent.hostname === 'localhost' || isIP(sent.hostname.replaceAll(/[[\]]/g, '')) !== 0;
+  return isFixed && sent.host === host?.toLowerCase();
+}

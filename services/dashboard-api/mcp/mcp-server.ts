@@ -2,7 +2,7 @@ import type { CallToolResult, McpServer } from '@modelcontextprotocol/server';
 import { getTRPCErrorFromUnknown, type TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { refusal } from '../refusal.ts';
-import { publicMessage } from '../trpc/public-message.ts';
+import { publicMessage } from '../trpc/failure.ts';
 import { markedText, notice, toAnswer } from './answer.ts';
 import { getChart, getCosts } from './chart-tools.ts';
 import { getThread, getTrace } from './conversation-tools.ts';

@@ -1,5 +1,7 @@
 import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
+import { instant } from '../../../platform/instant.ts';
+import { timeMs } from '../procedures/filter-input.ts';
 import type { appRouter } from '../router.ts';
 import type { AnswerData } from './answer.ts';
 
@@ -38,3 +40,32 @@ export function tool<Shape extends z.ZodRawShape>({
     },
   };
 }
+
+/** A time as models write it. */
+export const time = z
+  .union([timeMs, instant])
+  .describe('ISO 8601 such as 2026-11-30T12:00:00Z, or milliseconds since 1970');
+
+export const eventId = z.guid().describe('The id of an event');
+
+/** The filter of `search_events`: a part of the one of `events.list`. */
+export const filter = {
+  type: z.enum(['llm', 'tool']).optional().describe('LLM calls or tool calls'),
+  state: z.enum(['ok', 'error']).optional().describe('The outcome of the call'),
+  name: z.string().optional().describe('The exact name of the model or tool'),
+  source: z.string().optional().describe('The instrumented library, such as openai'),
+  userId: z.string().optional().describe('The exact userId of the end user'),
+  threadId: z.string().optional().describe('The exact threadId of the conversation'),
+  traceId: z.guid().optional(),
+  agentId: z.string().optional(),
+  errorCode: z.string().optional(),
+  minDurationMs: timeMs.optional().describe('The minimum duration in milliseconds'),
+  from: time.optional().describe('First start time: ISO 8601, or milliseconds since 1970'),
+  to: time.optional().describe('End of the start times, exclusive'),
+};
+
+export const chartRange = {
+  from: time.describe('Start: ISO 8601, or milliseconds since 1970'),
+  to: time.describe('End, exclusive'),
+  step: z.enum(['minute', 'hour', 'day']).describe('The size of the buckets'),
+};

@@ -5,8 +5,7 @@ import { hasRole, roles } from '../../../store/accounts/role.ts';
 import { appRouter } from '../router.ts';
 import type { Access, ProcedureMeta } from '../trpc/trpc.ts';
 import { downloadPaths } from './downloads.ts';
-import { errorResponses, type Json } from './responses.ts';
-import { schemaOf, takeNamed } from './schemas.ts';
+import { errorResponses, type Json, schemaOf, takeNamed } from './responses.ts';
 import { summaries } from './summaries.ts';
 
 export const openApiPath = '/openapi.json';

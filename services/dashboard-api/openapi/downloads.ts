@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { auditRow } from '../../../store/accounts/audit/audit-list.ts';
 import { exportFormats } from '../downloads/export.ts';
 import { eventFilter } from '../procedures/filter-input.ts';
-import { downloadErrors, type Json } from './responses.ts';
-import { takeNamed } from './schemas.ts';
+import { downloadErrors, type Json, takeNamed } from './responses.ts';
 
 /** The downloads that read keys may call. */
 export function downloadPaths(named: Map<string, Json>): Json {

@@ -3,13 +3,26 @@ import { emailCharsMax } from '../../../store/accounts/limits.ts';
 import { refusal } from '../refusal.ts';
 import { passkeyRequest, proposal } from '../second-factor/passkey-answer.ts';
 import type { Context } from '../trpc/context.ts';
-import { publicProcedure, requirePasswords, router, signInProcedure, userProcedure } from '../trpc/trpc.ts';
+import {
+  enrolleeProcedure,
+  publicProcedure,
+  requirePasswords,
+  router,
+  signInProcedure,
+  userProcedure,
+} from '../trpc/trpc.ts';
 import { code, newPassword, password, token } from './account-inputs.ts';
-import { confirmations, noPassword } from './confirmations.ts';
 import { shownUser } from './me.ts';
-import { answered, requirePasskeySite, verifyPasskey } from './passkey-check.ts';
-import { errorOf, finishFirstStep, secondStep, startSession } from './start-session.ts';
-import { attemptToken } from './token-attempt.ts';
+import {
+  answered,
+  attemptToken,
+  errorOf,
+  finishFirstStep,
+  requirePasskeySite,
+  secondStep,
+  startSession,
+  verifyPasskey,
+} from './start-session.ts';
 
 const credentials = z.object({
   email: z
@@ -107,7 +120,51 @@ export const auth = router({
     ctx.request.setSession(undefined);
   }),
 
-  ...confirmations,
+  /**
+   * Authenticates the session's user again with the password, and with a code if the user has a second factor. Procedures marked
+   * “confirmed” are refused with PRECONDITION_REQUIRED when the session authenticated more than 15 minutes ago.
+   */
+  confirm: enrolleeProcedure
+    .input(z.object({ password, code: code.optional() }))
+    .output(z.void())
+    .mutation(async ({ ctx, input }) => {
+      requirePasswords(ctx);
+      const { actor, request, user } = ctx;
+      const { email, hasPassword, secondFactors, sessionId } = user;
+      if (!hasPassword) throw noPassword();
+      const hasFactor = secondFactors.totp || secondFactors.passkey;
+      if (hasFactor && input.code === undefined)
+        throw refusal('BAD_REQUEST', 'code: your second factor is needed too.');
+      const outcome = await ctx.signIn.confirm({
+        ...input,
+        email,
+        client: request,
+        actor,
+        sessionId,
+        code: input.code,
+      });
+      if (outcome === 'confirmed') return;
+      // Not UNAUTHORIZED, which means that the session has ended.
+      if (outcome === 'rejected')
+        throw refusal(
+          'FORBIDDEN',
+          hasFactor ? 'The password or the code is wrong.' : 'The password is wrong.',
+        );
+      throw errorOf(outcome);
+    }),
+
+  /** Authenticates the session's user again with a passkey. */
+  confirmWithPasskey: enrolleeProcedure
+    .input(answered)
+    .output(z.void())
+    .mutation(async ({ ctx, input }) => {
+      const { actor, user } = ctx;
+      const confirmed = await attemptToken(ctx, async () => {
+        const isOwn = (await verifyPasskey(ctx, input)) === user.userId;
+        return (isOwn && (await ctx.sessions.confirm(actor, user.sessionId))) || undefined;
+      });
+      if (confirmed === undefined) throw refusal('FORBIDDEN', 'This is not one of your passkeys. Try again.');
+    }),
 
   /** Sets a new password, and ends all other sessions of the user. */
   changePassword: userProcedure
@@ -139,4 +196,8 @@ function describeMethods({ arePasswordsAllowed, ssoName, findPasskeySite, reques
     passkey: arePasswordsAllowed && findPasskeySite(request.host) !== undefined,
     sso: ssoName === undefined ? null : { name: ssoName, path: '/auth/sso/start' },
   };
+}
+
+function noPassword() {
+  return refusal('PRECONDITION_FAILED', 'You sign in with single sign-on: you have no password here.');
 }

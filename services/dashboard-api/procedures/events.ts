@@ -20,8 +20,7 @@ import { searchEvents, searchPage } from '../search/search.ts';
 import { parseSearchCursor } from '../search/search-cursor.ts';
 import type { SpaceRows } from '../space-data.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
-import { eventCursor, eventFilter, timeMs } from './filter-input.ts';
-import { sealFilter } from './sealed-filter.ts';
+import { eventCursor, eventFilter, sealFilter, timeMs } from './filter-input.ts';
 
 const page = z
   .object({

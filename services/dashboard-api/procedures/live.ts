@@ -10,8 +10,7 @@ import { readSince, storedSince, tailEvents } from '../live/space-live.ts';
 import type { Context } from '../trpc/context.ts';
 import { classifyFailure } from '../trpc/failure.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
-import { eventFilter } from './filter-input.ts';
-import { openFilter, sealed } from './sealed-filter.ts';
+import { eventFilter, openFilter, sealed } from './filter-input.ts';
 
 const least: Role = 'viewer';
 

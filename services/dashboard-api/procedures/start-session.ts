@@ -1,9 +1,13 @@
-import type { TRPCError } from '@trpc/server';
+import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
+import { networkOf } from '../accounts/client-address.ts';
 import type { FirstStep } from '../accounts/second-step.ts';
 import type { SignInFailure } from '../accounts/sign-in.ts';
 import { refusal } from '../refusal.ts';
+import { passkeyAssertion, proposal } from '../second-factor/passkey-answer.ts';
+import type { PasskeySite } from '../second-factor/passkey-site.ts';
 import type { Context } from '../trpc/context.ts';
+import { requirePasswords } from '../trpc/trpc.ts';
 import { describeUser, type Me, secondFactors } from './me.ts';
 
 /** The sign-in waits for a second factor of the user: `auth.giveCode` or `auth.signInWithPasskey`. */
@@ -38,4 +42,47 @@ export function errorOf(outcome: SignInFailure): TRPCError {
     case 'busy':
       return refusal('TOO_MANY_REQUESTS', 'Too many people are signing in. Try again.');
   }
+}
+
+/** The answer of a passkey to `auth.askPasskey`. */
+export const answered = z.object({ proposal, answer: passkeyAssertion });
+
+/**
+ * The site of the dashboard's passkeys.
+ *
+ * @throws TRPCError PRECONDITION_FAILED at an address where browsers offer no passkeys; FORBIDDEN with SSO_REQUIRED.
+ */
+export function requirePasskeySite(ctx: Context): PasskeySite {
+  requirePasswords(ctx);
+  const site = ctx.findPasskeySite(ctx.request.host);
+  if (site !== undefined) return site;
+  throw new TRPCError({
+    code: 'PRECONDITION_FAILED',
+    message:
+      'Passkeys need DASHBOARD_PUBLIC_URL with https and a host name, or the address http://localhost.',
+  });
+}
+
+/** @returns the passkey's user. */
+export function verifyPasskey(ctx: Context, { proposal, answer }: z.infer<typeof answered>) {
+  return ctx.secondFactor.passkeys.verify(requirePasskeySite(ctx), proposal, answer);
+}
+
+/**
+ * Runs a call that takes the token of a link. Calls with an invalid token, for which `call` returns undefined, are limited by network
+ * address.
+ *
+ * @throws TRPCError TOO_MANY_REQUESTS
+ */
+export async function attemptToken<T>(
+  { tokenAttempts, request }: Context,
+  call: () => Promise<T | undefined>,
+): Promise<T | undefined> {
+  const network = networkOf(request.address);
+  if (!tokenAttempts.take(network)) {
+    throw refusal('TOO_MANY_REQUESTS', 'Too many attempts. Try again in 15 minutes.');
+  }
+  const result = await call();
+  if (result !== undefined) tokenAttempts.giveBack(network);
+  return result;
 }

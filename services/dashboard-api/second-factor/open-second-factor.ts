@@ -1,9 +1,12 @@
+import { count, eq } from 'drizzle-orm';
+import { z } from 'zod';
+import { isoTimes } from '../../../platform/time.ts';
 import type { Actor } from '../../../store/accounts/audit/audit.ts';
 import type { Database } from '../../../store/db/database.ts';
+import { passkeys, recoveryCodes, totpSecrets } from '../../../store/db/schema.ts';
 import { openSeal } from '../seal.ts';
 import { openCodes, type UseCode } from './codes.ts';
 import { renewRecoveryCodes } from './enrolment.ts';
-import { type ListedFactors, listFactors } from './factor-list.ts';
 import { openPasskeyEnrolment, type PasskeyEnrolment } from './passkey-enrolment.ts';
 import { openPasskeys, type Passkeys } from './passkeys.ts';
 import { openTotpEnrolment, type TotpEnrolment } from './totp-enrolment.ts';
@@ -34,5 +37,48 @@ export function openSecondFactor(database: Database, pepper: string): SecondFact
     ),
     passkeyEnrolment: openPasskeyEnrolment(database, openSeal(pepper, 'passkey proposal'), now),
     renewRecoveryCodes: (actor) => renewRecoveryCodes(database, actor),
+  };
+}
+
+/** The second factors of a user, as shown to the user. Times are ISO 8601. */
+export const listedFactors = z
+  .object({
+    /** The authenticator app. */
+    totp: z.object({ createdAt: z.iso.datetime() }).nullable(),
+    passkeys: z.array(
+      z.object({
+        id: z.guid(),
+        name: z.string(),
+        createdAt: z.iso.datetime(),
+        lastUsedAt: z.iso.datetime().nullable(),
+      }),
+    ),
+    recoveryCodesLeft: z.number(),
+  })
+  .meta({ id: 'ListedFactors' });
+export type ListedFactors = z.infer<typeof listedFactors>;
+
+export async function listFactors(database: Database, userId: string): Promise<ListedFactors> {
+  const [totp, keys, codes] = await Promise.all([
+    database
+      .select({ createdAt: totpSecrets.createdAt })
+      .from(totpSecrets)
+      .where(eq(totpSecrets.userId, userId)),
+    database
+      .select({
+        id: passkeys.id,
+        name: passkeys.name,
+        createdAt: passkeys.createdAt,
+        lastUsedAt: passkeys.lastUsedAt,
+      })
+      .from(passkeys)
+      .where(eq(passkeys.userId, userId))
+      .orderBy(passkeys.id),
+    database.select({ left: count() }).from(recoveryCodes).where(eq(recoveryCodes.userId, userId)),
+  ]);
+  return {
+    totp: totp[0] === undefined ? null : isoTimes(totp[0]),
+    passkeys: keys.map(isoTimes),
+    recoveryCodesLeft: codes[0]?.left ?? 0,
   };
 }

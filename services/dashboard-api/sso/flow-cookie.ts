@@ -1,7 +1,9 @@
 import { z } from 'zod';
-import { ssoFlowTtlMs } from './limits.ts';
 import type { SsoFlow } from './provider.ts';
 import { returnPath } from './return-path.ts';
+
+/** Time limit of a sign-in at the OpenID provider. */
+const ssoFlowTtlMs = 10 * 60 * 1_000;
 
 const flowShape = z.object({
   state: z.string().min(1),

@@ -8,7 +8,9 @@ import {
   discovery,
   fetchUserInfo,
 } from 'openid-client';
-import { oidcTimeoutMs } from './limits.ts';
+
+/** Time limit of each request to the OpenID provider. */
+const oidcTimeoutMs = 5_000;
 
 /** The registration of Weir at an OpenID provider. */
 export interface SsoSettings {

@@ -1,4 +1,5 @@
-import { returnPathCharsMax } from './limits.ts';
+/** Limit of the path shown after single sign-on, in characters: a cookie stores it. */
+const returnPathCharsMax = 1_000;
 
 /** Validates the path to show after single sign-on. Anything else, such as `//evil.example`, would redirect to another site. */
 export function returnPath(text: string | null): string {

@@ -1,16 +1,19 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { randomNonce, randomPKCECodeVerifier, randomState } from 'openid-client';
+import type { Config } from '../../../platform/config.ts';
 import type { Logger } from '../../../platform/log.ts';
 import { withTimeout } from '../../../platform/timeout.ts';
+import type { Database } from '../../../store/db/database.ts';
 import { type FindAddress, networkOf } from '../accounts/client-address.ts';
 import type { RateLimiter } from '../accounts/rate-limiter.ts';
 import type { Sessions } from '../accounts/session.ts';
 import { dashboardCallTimeoutMs } from '../limits.ts';
+import type { Services } from '../trpc/context.ts';
 import { type CallRequest, readRequest } from '../trpc/request.ts';
-import type { FindTokenUser } from './access-tokens.ts';
+import { type FindTokenUser, openTokenUsers } from './access-tokens.ts';
 import { flowCookie, readFlowCookie } from './flow-cookie.ts';
-import type { FindIdentityUser } from './identity-users.ts';
-import { callbackPath, type ProvenIdentity, type SsoProvider } from './provider.ts';
+import { type FindIdentityUser, openIdentityUsers } from './identity-users.ts';
+import { callbackPath, openSsoProvider, type ProvenIdentity, type SsoProvider } from './provider.ts';
 import { returnPath } from './return-path.ts';
 
 export interface Sso {
@@ -116,4 +119,31 @@ function pagePath({ publicUrl }: Sso, path: string): string {
 
 function queryOf({ url = '' }: IncomingMessage): string {
   return url.split('?').slice(1).join('?');
+}
+
+/** Opens single sign-on; undefined when no OpenID provider is configured. */
+export function openSso(
+  database: Database,
+  config: Config,
+  { sessions, tokenAttempts, findAddress }: Services,
+): Sso | undefined {
+  const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, DASHBOARD_PUBLIC_URL } = config;
+  // The configuration check guarantees that these are set together.
+  if (!OIDC_ISSUER || !OIDC_CLIENT_ID || !OIDC_CLIENT_SECRET || !DASHBOARD_PUBLIC_URL) return undefined;
+  const provider = openSsoProvider({
+    issuer: OIDC_ISSUER,
+    clientId: OIDC_CLIENT_ID,
+    clientSecret: OIDC_CLIENT_SECRET,
+    publicUrl: DASHBOARD_PUBLIC_URL,
+  });
+  return {
+    issuer: OIDC_ISSUER,
+    publicUrl: DASHBOARD_PUBLIC_URL,
+    provider,
+    findTokenUser: openTokenUsers(database, provider),
+    findUser: openIdentityUsers(database, config.OIDC_ALLOWED_DOMAINS),
+    sessions,
+    attempts: tokenAttempts,
+    findAddress,
+  };
 }

@@ -17,8 +17,7 @@ import { dashboardCallTimeoutMs } from '../limits.ts';
 import { liveDurationMsMax, livePingMs, liveSilenceMsMax } from '../live/limits.ts';
 import { refusal } from '../refusal.ts';
 import type { Context } from './context.ts';
-import { classifyFailure, unavailable } from './failure.ts';
-import { publicMessage } from './public-message.ts';
+import { classifyFailure, publicMessage, unavailable } from './failure.ts';
 
 /**
  * Who may call a procedure: everybody, signed-in users, or users with at least this role in the space of the call, or

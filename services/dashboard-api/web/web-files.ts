@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join, relative, sep } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import { codeOf } from '../../../platform/thrown.ts';
+import { ConfigError } from '../../../platform/config/config-error.ts';
+import type { Config } from '../../../platform/config.ts';
+import { codeOf, messageOf } from '../../../platform/thrown.ts';
+import { builtPages } from '../../../platform/version.ts';
 
 /** A file of the built pages, ready to send. */
 export interface WebFile {
@@ -108,4 +111,34 @@ function escapeHtml(text: string): string {
 
 function etagOf(body: Buffer): string {
   return `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
+}
+
+/**
+ * Reads the built pages from the configured directory, or those that came with the npm package.
+ *
+ * @returns undefined when there are none: then only the API is served.
+ * @throws ConfigError when the directory has no build of the pages.
+ */
+export function openWeb(
+  config: Pick<Config, 'DASHBOARD_WEB_DIR' | 'DASHBOARD_BASE_PATH'> & Parameters<typeof ingestUrlOf>[0],
+): ReadonlyMap<string, WebFile> | undefined {
+  const directory = config.DASHBOARD_WEB_DIR ?? builtPages;
+  if (directory === undefined) return undefined;
+  try {
+    return readWebFiles(directory, {
+      'weir-ingest-url': ingestUrlOf(config),
+      'weir-base-path': config.DASHBOARD_BASE_PATH,
+    });
+  } catch (error) {
+    throw new ConfigError(`DASHBOARD_WEB_DIR cannot be served: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+/** The address of ingest, for the pages and for senders that call the dashboard by mistake. */
+export function ingestUrlOf(
+  config: Pick<Config, 'INGEST_URL' | 'INGEST_HOST' | 'INGEST_PORT' | 'TLS_CERT_FILE'>,
+): string {
+  const scheme = config.TLS_CERT_FILE === undefined ? 'http' : 'https';
+  const host = config.INGEST_HOST.includes(':') ? `[${config.INGEST_HOST}]` : config.INGEST_HOST;
+  return config.INGEST_URL?.replace(/\/+$/, '') ?? `${scheme}://${host}:${config.INGEST_PORT}`;
 }

@@ -1,17 +1,6 @@
 import { sql } from 'drizzle-orm';
-import {
-  bigint,
-  check,
-  date,
-  integer,
-  jsonb,
-  pgTable,
-  primaryKey,
-  text,
-  unique,
-  uuid,
-} from 'drizzle-orm/pg-core';
-import { retentionDaysMax } from '../../../platform/config/limits.ts';
+import { bigint, check, date, integer, jsonb, pgTable, primaryKey, text, unique, uuid } from 'drizzle-orm/pg-core';
+import { retentionDaysMax } from '../../../platform/limits.ts';
 import { bytea, createdAt, instant, newId, price } from './columns.ts';
 
 /** Spaces, their API keys, usage and prices, and the clock of retention. */

@@ -15,8 +15,7 @@ import {
 import { refusal } from '../../refusal.ts';
 import { publicProcedure, requirePasswords, router, spaceProcedure } from '../../trpc/trpc.ts';
 import { email, newPassword, role, token } from '../account-inputs.ts';
-import { startSession } from '../start-session.ts';
-import { attemptToken } from '../token-attempt.ts';
+import { attemptToken, startSession } from '../start-session.ts';
 
 export const invitations = router({
   /** The space's invitations that can still be accepted, newest first. */

@@ -1,7 +1,13 @@
 import type { TRPCError } from '@trpc/server';
 import { z } from 'zod';
-import { endSessionsOfMember } from '../../admin/member-sessions.ts';
-import { changeRole, listMembers, type MemberChange, member, removeMember } from '../../admin/members.ts';
+import {
+  changeRole,
+  endSessionsOfMember,
+  listMembers,
+  type MemberChange,
+  member,
+  removeMember,
+} from '../../admin/members.ts';
 import { refusal } from '../../refusal.ts';
 import { router, spaceProcedure } from '../../trpc/trpc.ts';
 import { role } from '../account-inputs.ts';

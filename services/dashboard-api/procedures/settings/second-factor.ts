@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { actorOf } from '../../access.ts';
 import { confirmationTtlMs } from '../../accounts/limits.ts';
 import { refusal } from '../../refusal.ts';
-import { listedFactors } from '../../second-factor/factor-list.ts';
+import { listedFactors } from '../../second-factor/open-second-factor.ts';
 import {
   passkeyAttestation,
   passkeyCreation,
@@ -12,12 +12,13 @@ import {
 } from '../../second-factor/passkey-answer.ts';
 import { enrolleeProcedure, requirePasswords, router } from '../../trpc/trpc.ts';
 import { code } from '../account-inputs.ts';
-import { requirePasskeySite } from '../passkey-check.ts';
+import { requirePasskeySite } from '../start-session.ts';
 
 /** A user with a password. For all others a second factor is the OpenID provider's matter. */
 const ownProcedure = enrolleeProcedure.use(({ ctx, next }) => {
   requirePasswords(ctx);
-  if (!ctx.user.hasPassword) throw noPassword();
+  if (!ctx.user.hasPassword)
+    throw refused('You sign in with single sign-on: your identity provider manages second factors.');
   return next();
 });
 
@@ -98,8 +99,4 @@ export const secondFactor = router({
 
 function refused(message: string): TRPCError {
   return refusal('PRECONDITION_FAILED', message);
-}
-
-function noPassword(): TRPCError {
-  return refused('You sign in with single sign-on: your identity provider manages second factors.');
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { deleteSpace, restoreSpace } from '../../../../operations/erasure-requests/space-deletion.ts';
-import { retentionDaysMax } from '../../../../platform/config/limits.ts';
+import { retentionDaysMax } from '../../../../platform/limits.ts';
 import { isoTimes } from '../../../../platform/time.ts';
 import { roles } from '../../../../store/accounts/role.ts';
 import { changeSpace, readSpace, type Space } from '../../../../store/accounts/spaces.ts';

@@ -1,2 +1,0 @@
-/** Longest retention, in days: a hundred years. */
-export const retentionDaysMax = 36_500;
