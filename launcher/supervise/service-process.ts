@@ -6,7 +6,13 @@ import { fileURLToPath } from 'node:url';
 import { type ServiceName, serviceNames } from '../../platform/config/variables.ts';
 import { drainTimeoutMs } from '../../platform/limits.ts';
 import { preloadOption } from '../preload.mjs';
-import { describeExit, exitOf, type SpawnedProcess, type StopSignals, stopProcess } from '../process/child-process.ts';
+import {
+  describeExit,
+  exitOf,
+  type SpawnedProcess,
+  type StopSignals,
+  stopProcess,
+} from '../process/child-process.ts';
 import { lastLogLines, logBytes } from '../process/log-file.ts';
 
 export function isServiceName(name: string): name is ServiceName {

@@ -9,11 +9,11 @@ import { formatTime } from '../format/time.ts';
 import { useSettings } from '../settings/settings.ts';
 import { useSpace } from '../space/space.tsx';
 import { type Column, PagedTable } from '../table/table.tsx';
+import { useSort } from '../table/table-sort.ts';
 import { ShownText } from '../text/shown-text.tsx';
 import { Notice } from '../ui/loaded.tsx';
 import { Page } from '../ui/page.tsx';
 import { SearchField } from '../ui/search-field.tsx';
-import { useSort } from '../url/use-search.ts';
 import { type Activity, activityColumns } from './activity-columns.tsx';
 import { type ActivityFilter, readActivityQuery } from './activity-query.ts';
 

@@ -1,3 +1,6 @@
+import { useNavigate } from '@tanstack/react-router';
+import { useSearchTexts } from '../url/use-search.ts';
+
 export interface TableSort {
   /**
    * The title of a column in lower case, with a minus for the reverse order; undefined is the order of the
@@ -5,6 +8,24 @@ export interface TableSort {
    */
   by: string | undefined;
   onSort: (by: string | undefined) => void;
+}
+
+/**
+ * The order of a table, from the address. @param name of the parameter: a page with several tables has
+ * several.
+ */
+export function useSort(name = 'sort'): TableSort {
+  const { [name]: by, ...others } = useSearchTexts();
+  const navigate = useNavigate();
+  return {
+    by,
+    onSort: (next) =>
+      void navigate({
+        to: '.',
+        search: next === undefined ? others : { ...others, [name]: next },
+        replace: true,
+      }),
+  };
 }
 
 interface Sortable<Row> {

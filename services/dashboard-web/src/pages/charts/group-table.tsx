@@ -3,10 +3,10 @@ import { formatCompact, formatCount, formatDuration, formatShare } from '../../f
 import { formatCost } from '../../format/priced.ts';
 import { SpaceLink } from '../../space/space.tsx';
 import { type Column, NoValue, Table } from '../../table/table.tsx';
+import { useSort } from '../../table/table-sort.ts';
 import { describeText } from '../../text/marks.ts';
 import { ShownText } from '../../text/shown-text.tsx';
 import type { Search } from '../../url/search.ts';
-import { useSort } from '../../url/use-search.ts';
 import type { ChartRange } from './range.ts';
 import { type ChartSeries, eventsOf, type GroupBy, nameGroup } from './series.ts';
 

@@ -3,10 +3,10 @@ import { formatCompact, formatDuration, formatShare } from '../../format/number.
 import { formatCost } from '../../format/priced.ts';
 import { SpaceLink } from '../../space/space.tsx';
 import { type Column, NoValue, Table } from '../../table/table.tsx';
+import { useSort } from '../../table/table-sort.ts';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Card } from '../../ui/page.tsx';
 import type { Search } from '../../url/search.ts';
-import { useSort } from '../../url/use-search.ts';
 
 type Series = Output<'charts.events'>['series'];
 type ModelCosts = Output<'charts.costs'>['models'];
