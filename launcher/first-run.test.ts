@@ -37,6 +37,15 @@ test('a revoked key is replaced in the same space', async () => {
   expect(next).toEqual({ ...first, apiKey: expect.not.stringMatching(first.apiKey) });
 });
 
+test('without its file, as on a new machine, a start uses the space of a restored database', async () => {
+  await using database = await createDatabase();
+  const first = await ensureIn(database.url);
+  rmSync(join(directory, 'first-run.json'));
+  const next = await ensureIn(database.url);
+  expect(next).toMatchObject({ spaceId: first.spaceId, email: first.email });
+  expect(await ensureIn(database.url)).toEqual(next);
+});
+
 test('another database gets a new space and key', async () => {
   await using database = await createDatabase();
   await using other = await createDatabase();

@@ -1,4 +1,4 @@
-import { and, eq, isNull } from 'drizzle-orm';
+import { and, desc, eq, isNull, or } from 'drizzle-orm';
 import { hashApiKey } from '../store/accounts/api-key.ts';
 import { issueApiKey } from '../store/accounts/api-keys.ts';
 import { generatePassword } from '../store/accounts/password.ts';
@@ -21,6 +21,7 @@ export interface FirstAccessOptions {
 }
 
 const ownerEmail = 'owner@weir.local';
+const noSpace = '00000000-0000-0000-0000-000000000000';
 
 /** These statements change single rows: one that takes longer waits for a lock. */
 const statementTimeoutMs = 10_000;
@@ -33,7 +34,7 @@ export async function ensureFirstAccess(options: FirstAccessOptions): Promise<Fi
   await using sql = openStartPool(options.databaseUrl);
   const database = openDatabase(sql);
   const kept = readJson<FirstAccess>(options.file);
-  const spaceId = await keepSpace(database, kept?.spaceId);
+  const spaceId = await keepSpace(database, kept);
   const access: FirstAccess = {
     spaceId,
     apiKey: await keepApiKey(database, { spaceId, apiKey: kept?.apiKey, pepper: options.pepper }),
@@ -63,12 +64,18 @@ function openStartPool(databaseUrl: string) {
   return openPostgres(databaseUrl, { applicationName: 'weir-start', connectionsMax: 1, statementTimeoutMs });
 }
 
-async function keepSpace(database: Database, spaceId: string | undefined): Promise<string> {
-  if (spaceId !== undefined) {
-    const found = await database.select({ id: spaces.id }).from(spaces).where(eq(spaces.id, spaceId));
-    if (found.length > 0) return spaceId;
-  }
-  return (await createSpace(database, 'first')).id;
+/** The space of the file; without it the owner's first one, which a database restored on a new machine has. */
+async function keepSpace(database: Database, kept: Partial<FirstAccess> | undefined): Promise<string> {
+  const isKept = eq(spaces.id, kept?.spaceId ?? noSpace);
+  const [found] = await database
+    .select({ id: spaces.id })
+    .from(spaces)
+    .leftJoin(memberships, eq(memberships.spaceId, spaces.id))
+    .leftJoin(users, eq(users.id, memberships.userId))
+    .where(or(isKept, and(eq(users.email, ownerEmail), isNull(spaces.deleteAt))))
+    .orderBy(desc(isKept), spaces.createdAt)
+    .limit(1);
+  return found?.id ?? (await createSpace(database, 'first')).id;
 }
 
 async function keepApiKey(
