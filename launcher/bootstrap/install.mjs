@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { delimiter, join, relative } from 'node:path';
 import { findStalePackage } from './freshness.mjs';
 import { acquireInstallLock } from './install-lock.mjs';
@@ -73,9 +73,7 @@ async function install(root, node, env, options) {
     const startedAt = performance.now();
     const progress = setInterval(() => {
       const seconds = Math.round((performance.now() - startedAt) / 1_000);
-      process.stderr.write(
-        `weir: … ${countPackages(join(root, 'node_modules'))} packages after ${seconds} s\n`,
-      );
+      process.stderr.write(`weir: … still installing after ${seconds} s\n`);
     }, progressMs);
     await run(['npm', 'ci', ...all, '--no-audit', '--no-fund'], root, env).finally(() =>
       clearInterval(progress),
@@ -86,18 +84,6 @@ async function install(root, node, env, options) {
       `npm did not install Node 26 (${relative(root, node)}), which Weir runs on. Let npm install optional packages, and start again.`,
     );
   }
-}
-
-/**
- * @param {string} directory a node_modules
- * @returns {number} packages that are there so far
- */
-function countPackages(directory) {
-  if (!existsSync(directory)) return 0;
-  const names = readdirSync(directory).filter((name) => !name.startsWith('.'));
-  const scoped = (/** @type {string} */ name) =>
-    name.startsWith('@') ? countPackages(join(directory, name)) : 1;
-  return names.reduce((sum, name) => sum + scoped(name), 0);
 }
 
 /**
