@@ -1,46 +1,69 @@
-import { mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { env, execPath } from 'node:process';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { someEvents } from '../../harness/fixtures/events.ts';
 import { writeWeirPackage } from '../../harness/release/weir-package.ts';
-import { createWeirDirectory } from '../../harness/system/weir.ts';
+import { createWeirDirectory, type WeirDirectory } from '../../harness/system/weir.ts';
 import { readProcess } from '../../launcher/process/process-identity.ts';
 import { runProgram } from '../../launcher/process/run-program.ts';
 import { version } from '../../platform/version.ts';
 import { builtWeb } from '../support/browser/built-web.ts';
+import { postEvents } from '../support/http.ts';
 import { until } from '../support/wait.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
+const timeout = 400_000;
+const waitMs = 60_000;
+const pauseMs = 50;
 
 /** Puts the package into a node_modules, as npm installs it, with the dependencies of the checkout. */
-async function install(directory: string): Promise<string> {
+async function install(directory: string, installed = version): Promise<string> {
   const modules = join(directory, 'node_modules');
-  mkdirSync(join(modules, 'weir'), { recursive: true });
-  await writeWeirPackage(root, join(modules, 'weir'), await builtWeb());
+  const folder = join(modules, 'weir');
+  mkdirSync(folder, { recursive: true });
+  await writeWeirPackage(root, folder, await builtWeb());
+  const manifest = join(folder, 'package.json');
+  writeFileSync(
+    manifest,
+    JSON.stringify({ ...JSON.parse(readFileSync(manifest, 'utf8')), version: installed }),
+  );
   for (const name of readdirSync(join(root, 'node_modules')))
     if (name !== 'weir') symlinkSync(join(root, 'node_modules', name), join(modules, name));
-  return join(modules, 'weir', 'cli', 'weir.mjs');
+  return join(folder, 'cli', 'weir.mjs');
 }
 
-test('the npm package starts the whole system, whose pages, services and commands are its own', async () => {
+/** Starts the package and runs its commands, with one data directory. */
+function openPackage(weir: WeirDirectory, program: string) {
+  return {
+    start: async () => {
+      const launched = weir.launch({}, [execPath, program, 'start']);
+      await launched.ready();
+      return launched;
+    },
+    run: (...args: string[]) =>
+      runProgram(execPath, [program, ...args], {
+        timeoutMs: waitMs,
+        cwd: join(program, '../../../..'),
+        env: { PATH: env.PATH, WEIR_DATA_DIR: weir.dataDir },
+      }),
+  };
+}
+
+test('the npm package starts the whole system, whose pages, services and commands are its own', {
+  timeout,
+}, async () => {
   await using directory = await mkdtempDisposable(join(tmpdir(), 'weir-package-'));
   await using weir = createWeirDirectory();
-  const program = await install(directory.path);
-  const run = (...args: string[]) =>
-    runProgram(execPath, [program, ...args], {
-      timeoutMs: 60_000,
-      cwd: directory.path,
-      env: { PATH: env.PATH, WEIR_DATA_DIR: weir.dataDir },
-    });
+  const { start, run } = openPackage(weir, await install(directory.path));
   expect((await run('--version')).trim()).toBe(version);
-  const help = await run('--help');
-  expect(help).toContain('weir start');
+  expect(await run('--help')).toContain('run the whole system');
 
-  const launched = weir.launch({}, [execPath, program, 'start']);
-  await launched.ready();
+  const launched = await start();
   expect(launched.output()).toContain('npx weir events');
   for (const name of ['ingest', 'writer', 'dashboard-api'])
     expect(readProcess(weir.pidOf(name))?.commandLine).toContain(
@@ -49,9 +72,81 @@ test('the npm package starts the whole system, whose pages, services and command
   const { dashboardUrl, spaceId } = weir.connection();
   const page = await fetch(dashboardUrl, { headers: { Accept: 'text/html' } });
   expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('<div id="root">')]);
-  await run('send', join(directory.path, 'node_modules/weir/examples/events.ndjson'), '--now');
+  await run('send', '--sample');
   await until(async () => (await run('events', '--space', spaceId, '--limit', '1')).includes('"id"'));
 
+  launched.kill('SIGTERM');
+  expect(await launched.exited).toBe(0);
+});
+
+/** A small load: batches, one after the other, each sent until it is accepted, also while Weir is away. */
+function startLoad(weir: WeirDirectory) {
+  const accepted: string[] = [];
+  let isOver = false;
+  const send = async (events: ReturnType<typeof someEvents>) => {
+    const { ingestUrl, apiKey } = weir.connection();
+    return (await postEvents({ url: ingestUrl }, { apiKey }, events)).status;
+  };
+  const run = async () => {
+    while (!isOver) {
+      const events = someEvents(5);
+      await until(async () => (await send(events).catch(() => 0)) === 202, waitMs);
+      accepted.push(...events.map(({ id }) => String(id)));
+      await sleep(pauseMs);
+    }
+  };
+  const done = run();
+  return {
+    accepted,
+    untilMore: (more = 20) => {
+      const wanted = accepted.length + more;
+      return until(() => accepted.length >= wanted, waitMs);
+    },
+    stop: () => {
+      isOver = true;
+      return done;
+    },
+  };
+}
+
+test('under load a package is backed up, loses its Postgres, is restored, upgraded and taken back; each accepted event is stored once', {
+  timeout,
+}, async () => {
+  await using directory = await mkdtempDisposable(join(tmpdir(), 'weir-packages-'));
+  await using weir = createWeirDirectory();
+  const before = openPackage(weir, await install(join(directory.path, 'before'), '0.1.99'));
+  const next = openPackage(weir, await install(join(directory.path, 'next')));
+  const versionsOf = async ({ run }: typeof next) => await run('doctor').catch(String);
+
+  let launched = await before.start();
+  const restart = async (one: typeof next) => {
+    launched.kill('SIGTERM');
+    expect(await launched.exited).toBe(0);
+    launched = await one.start();
+    await load.untilMore();
+  };
+  const load = startLoad(weir);
+  await load.untilMore();
+  await before.run('backup');
+  await load.untilMore();
+  rmSync(join(weir.dataDir, 'postgres'), { recursive: true, maxRetries: 10 });
+  await load.untilMore();
+  expect(await before.run('restore', '--yes')).toContain('"lost":[]');
+  await restart(next);
+  expect(await versionsOf(next)).toContain(`"all ${version}"`);
+  await restart(before);
+  expect(await versionsOf(before)).toContain('"all 0.1.99"');
+  await load.stop();
+
+  const { spaceId } = weir.connection();
+  await until(async () => !(await before.run('queue')).match(/"pending":[1-9]/), waitMs);
+  const stored = await before.run('events', '--space', spaceId, '--limit', '1000000');
+  const ids = stored
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line).id);
+  expect(ids.toSorted()).toEqual(load.accepted.toSorted());
+  expect(JSON.parse(await before.run('usage', '--space', spaceId))).toMatchObject({ events: ids.length });
   launched.kill('SIGTERM');
   expect(await launched.exited).toBe(0);
 });
