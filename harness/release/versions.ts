@@ -8,6 +8,7 @@ const places: readonly [glob: string, version: RegExp][] = [
   ['sdk/python/pyproject.toml', /^version = "(.*)"/m],
   ['deploy/{compose/compose,kubernetes/**/kustomization}.yaml', /(?:newTag: |WEIR_VERSION:-)([\w.-]+)/],
   ['deploy/helm/weir/Chart.yaml', /^(?:v|appV)ersion: "?([\w.-]+)/m],
+  ['README.md', /weir-(\d[\w.-]*)\.tgz/],
   ['CHANGELOG.md', /^## (\S+)/m],
 ];
 
