@@ -11,7 +11,7 @@ import { parseId } from './arguments.ts';
 import { relayChanges } from './control-changes.ts';
 import { CommandError, type Host } from './host.ts';
 
-/** The configuration, with unset addresses taken from the system that `npm start` runs in the data directory. */
+/** The configuration, with unset addresses taken from the system that `weir start` runs in the data directory. */
 export function readConfig(host: Host): Config {
   const config = parseConfig(withLocalConnection(host.env));
   trustCertificates(config);
@@ -38,7 +38,7 @@ export function requireDatabaseUrl(host: Host): string {
   const { DATABASE_URL, WEIR_DATA_DIR } = readConfig(host);
   if (DATABASE_URL !== undefined) return DATABASE_URL;
   throw new CommandError(
-    `Nothing was started in ${WEIR_DATA_DIR} yet. Start Weir with \`npm start\`, or set WEIR_DATA_DIR or DATABASE_URL to a running system.`,
+    `Nothing was started in ${WEIR_DATA_DIR} yet. Start Weir with \`weir start\`, or set WEIR_DATA_DIR or DATABASE_URL to a running system.`,
   );
 }
 

@@ -59,8 +59,8 @@ test('a command without arguments exits with code 2 and its usage on stderr', as
 test('when Weir is not running, the command reports it and suggests what to do', async () => {
   const result = await runWeirProcess(['space', 'list']);
   expect(result).toMatchObject({ exitCode: 1, stdout: '' });
-  expect(result.stderr).toMatch(/^weir: Nothing was started .*`npm start`.*\.\n$/);
+  expect(result.stderr).toMatch(/^weir: Nothing was started .*`weir start`.*\.\n$/);
   const gone = await runWeirProcess(['space', 'list'], { DATABASE_URL: 'postgres://127.0.0.1:9/none' });
   expect(gone).toMatchObject({ exitCode: 1, stdout: '' });
-  expect(gone.stderr).toMatch(/^weir: Postgres does not answer \(ECONNREFUSED\).*`npm start`.*\.\n$/);
+  expect(gone.stderr).toMatch(/^weir: Postgres does not answer \(ECONNREFUSED\).*`weir start`.*\.\n$/);
 });

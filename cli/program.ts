@@ -6,7 +6,6 @@ import { addBackupCommand } from './commands/backup.ts';
 import { addChartsCommand } from './commands/charts.ts';
 import { addDoctorCommand } from './commands/doctor.ts';
 import { addEraseCommand } from './commands/erase.ts';
-import { addEventCommand } from './commands/event.ts';
 import { addEventsCommand } from './commands/events.ts';
 import { addExportCommand } from './commands/export.ts';
 import { addFindCommand } from './commands/find.ts';
@@ -26,7 +25,7 @@ import { addThreadCommand } from './commands/thread.ts';
 import { addTraceCommand } from './commands/trace.ts';
 import { addUsageCommand } from './commands/usage.ts';
 import { addUserCommands } from './commands/user.ts';
-import { type Host, OutputClosedError, printMessage } from './host.ts';
+import { CommandError, type Host, OutputClosedError, printMessage } from './host.ts';
 
 const exitCodes = { done: 0, failed: 1, badUsage: 2 } as const;
 
@@ -49,11 +48,22 @@ export async function runCommandLine(args: readonly string[], host: Host): Promi
   }
 }
 
-/** Of the npm package only: a checkout has `npm start`. */
-const packageHelp = `
-With the npm package:
-  weir start            runs the whole system, until Ctrl-C
-  weir serve <service>  runs ingest, writer or dashboard-api with your own Postgres and nats-server`;
+/** Listed here for the help: `cli/weir.mjs` runs them, each as a process of its own. */
+function addServiceCommands(program: Command): void {
+  const refuse = () => {
+    throw new CommandError(
+      'The image has no Postgres and no nats-server: run it as ingest, writer or dashboard-api.',
+    );
+  };
+  program
+    .command('start')
+    .description('run the whole system, with a Postgres and a nats-server, until Ctrl-C')
+    .action(refuse);
+  program
+    .command('serve <service>')
+    .description('run ingest, writer or dashboard-api, with your own Postgres and nats-server')
+    .action(refuse);
+}
 
 /** All commands. Parsing the arguments runs the command. */
 export function buildProgram(host: Host): Command {
@@ -62,16 +72,15 @@ export function buildProgram(host: Host): Command {
     .version(version)
     .exitOverride()
     .showHelpAfterError('Add --help for usage.')
-    .addHelpText('after', packageHelp)
     .configureOutput({
       writeOut: (text) => host.stdout.write(text),
       writeErr: (text) => host.stderr.write(text),
     });
   // Subcommands inherit these settings when they are added to the program.
+  addServiceCommands(program);
   addSpaceCommands(program, host);
   addKeyCommands(program, host);
   addUserCommands(program, host);
-  addEventCommand(program, host);
   addEventsCommand(program, host);
   addTraceCommand(program, host);
   addThreadCommand(program, host);
@@ -102,10 +111,10 @@ const undefinedTable = '42P01';
 function describeFailure(thrown: unknown): string {
   const code = codeOf(thrown);
   if (unreachableCodes.has(code)) {
-    return `Postgres does not answer (${code}). Is Weir running? \`npm start\` starts it.`;
+    return `Postgres does not answer (${code}). Is Weir running? \`weir start\` starts it.`;
   }
   if (code === undefinedTable) {
-    return 'The database does not have the tables of Weir: `npm start` or `weir migrate` creates them.';
+    return 'The database does not have the tables of Weir: `weir start` or `weir migrate` creates them.';
   }
   return messageOf(innermost(thrown));
 }

@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 /**
- * `weir`, the program of the npm package: `weir start` is the `npm start` of a checkout, `weir serve SERVICE` runs one service, and
- * everything else is a command (`weir --help`). It works on Node 20 and newer, and continues on the Node 26 that came with the
- * package. It installs nothing. This file is plain JavaScript without dependencies, because older versions of Node start it.
+ * `weir`: `weir start` runs the whole system, `weir serve SERVICE` one service, and everything else is a command (`weir --help`). The
+ * npm package starts it directly, on Node 20 and newer, and it continues on the Node 26 that came with the package. A checkout runs
+ * it by `npm run weir --`; its `npm start` is `weir start`, and installs the packages first. This file is plain JavaScript without
+ * dependencies, because older versions of Node start it.
  */
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';

@@ -70,7 +70,6 @@ export interface LlmPayload {
     readonly outputTokens?: number;
     readonly outputTokenDetails?: {
       readonly reasoningTokens?: number;
-      readonly responseTokens?: number;
       readonly audioTokens?: unknown;
       readonly imageTokens?: unknown;
     };

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf } from '../platform/thrown.ts';
 
-/** The content of the file that `npm start` writes to `<WEIR_DATA_DIR>/connection.json` when the system is ready. */
+/** The content of the file that `weir start` writes to `<WEIR_DATA_DIR>/connection.json` when the system is ready. */
 export interface Connection {
   ingestUrl: string;
   dashboardUrl: string;
@@ -16,7 +16,7 @@ export interface Connection {
   databaseUrl: string;
 }
 
-/** Secrets that `npm start` generates once for a data directory and stores in `<WEIR_DATA_DIR>/secrets.json` (mode 0600). */
+/** Secrets that `weir start` generates once for a data directory and stores in `<WEIR_DATA_DIR>/secrets.json` (mode 0600). */
 export interface Secrets {
   apiKeyPepper: string;
   postgresPassword: string;
@@ -36,7 +36,7 @@ export function readSecrets(dataDir: string): Secrets | undefined {
 }
 
 /**
- * Fills in unset variables from the system that `npm start` runs in the data directory, so that the command line needs no
+ * Fills in unset variables from the system that `weir start` runs in the data directory, so that the command line needs no
  * configuration.
  */
 export function withLocalConnection(env: Environment): Environment {

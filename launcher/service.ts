@@ -9,7 +9,7 @@ import { isServiceName, mallocVariables, nodeOptionsOf } from './supervise/servi
 
 /**
  * `node launcher/service.ts [ingest | writer | dashboard-api]`: becomes this service, with the Node options and the settings of malloc
- * that `npm start` gives it. Without an argument, WEIR_SERVICE names the service. `weir …` runs a command of the operator. For
+ * that `weir start` gives it. Without an argument, WEIR_SERVICE names the service. `weir …` runs a command of the operator. For
  * containers and systemd: the process is replaced, so that signals and its pid are those of the service. With INGEST_PROCESSES or
  * WRITER_PROCESSES above one, which a larger machine has by default, it stays and supervises that many.
  */

@@ -16,7 +16,7 @@ import { renderBanner } from './terminal/banner.ts';
 import { openProgress } from './terminal/progress.ts';
 import { listenForStopSignals, type StopRequests } from './terminal/stop-signals.ts';
 
-/** `npm start`: runs the whole system until it is stopped. */
+/** `weir start`: runs the whole system until it is stopped. */
 const emptyCompileCache = restartCompiled();
 let state: SupervisorState | undefined;
 const progress = openProgress(process.stdout);

@@ -19,7 +19,7 @@ export interface BackgroundWork<Result> {
 
 const retryMsDefault = 1_000;
 
-/** Where a loop logs its failures: a service's log, or the terminal of `npm start`. */
+/** Where a loop logs its failures: a service's log, or the terminal of `weir start`. */
 export interface LoopLog {
   warn(details: { err: unknown }, message: string): void;
   info(message: string): void;

@@ -199,7 +199,7 @@ export function parseConfig(
   if (parsed.success && fileMistakes.length + missing.length === 0) return atBasePath(parsed.data);
   const issues = parsed.error?.issues ?? [];
   const mistakes = [
-    ...missing.map((name) => `${name}: must be set. \`npm start\` sets it for its own services`),
+    ...missing.map((name) => `${name}: must be set. \`weir start\` sets it for its own services`),
     ...fileMistakes,
     ...issues.map((issue) => `${issue.path.join('.')}: ${describeIssue(issue, present)}`),
   ];
@@ -250,7 +250,7 @@ export function requireConfig<Name extends keyof Config>(
   const missing = names.filter((name) => config[name] === undefined);
   if (missing.length > 0) {
     throw new ConfigError(
-      `The configuration lacks ${missing.join(', ')}. \`npm start\` sets them for its own services.`,
+      `The configuration lacks ${missing.join(', ')}. \`weir start\` sets them for its own services.`,
     );
   }
   return config as ConfigWith<Name>;

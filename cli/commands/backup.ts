@@ -22,7 +22,7 @@ export function addBackupCommand(program: Command, host: Host): void {
   program
     .command('backup')
     .description(
-      'back up the Postgres of `npm start` while it runs, archive its changes from now on, and verify the backup',
+      'back up the Postgres of `weir start` while it runs, archive its changes from now on, and verify the backup',
     )
     .option(
       '--to <directory>',
@@ -49,7 +49,7 @@ async function makeBackup(host: Host, { to, keep }: BackupCommandOptions): Promi
   const found = host.env.DATABASE_URL ? undefined : findEmbeddedPostgres(config.WEIR_DATA_DIR);
   if (found === undefined)
     throw new CommandError(
-      `No Weir with a Postgres of its own runs in ${config.WEIR_DATA_DIR}. Start it with \`npm start\`. docs/backup.md says how to back up another Postgres.`,
+      `No Weir with a Postgres of its own runs in ${config.WEIR_DATA_DIR}. Start it with \`weir start\`. docs/backup.md says how to back up another Postgres.`,
     );
   const retentionDays = config.BACKUP_RETENTION_DAYS;
   const { NATS_URL: natsUrl } = requireConfig(config, ['NATS_URL']);

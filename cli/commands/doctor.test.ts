@@ -62,7 +62,7 @@ test('a running system is checked part by part; each finding that is not ok says
   });
   for (const { status, action } of findings) expect(action === undefined).toBe(status === 'ok');
   expect(findings.find(({ check }) => check === 'services')?.found).toMatch(/ingest .*, writer /);
-  // `weir backup` backs up the Postgres of `npm start` only.
+  // `weir backup` backs up the Postgres of `weir start` only.
   expect(findings.find(({ check }) => check === 'backup')?.action).not.toContain('Run `weir backup`');
   expect(exitCode).toBe(1);
   expect(stderr).toContain('2 of');

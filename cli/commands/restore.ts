@@ -16,12 +16,12 @@ interface RestoreCommandOptions {
   follow?: true;
 }
 
-/** `restore`: restores the Postgres of `npm start` (docs/backup.md). */
+/** `restore`: restores the Postgres of `weir start` (docs/backup.md). */
 export function addRestoreCommand(program: Command, host: Host): void {
   program
     .command('restore')
     .description(
-      'restore the Postgres of `npm start` from a backup, and let the queue deliver what is missing; without --yes, only print what would be done',
+      'restore the Postgres of `weir start` from a backup, and let the queue deliver what is missing; without --yes, only print what would be done',
     )
     .option(
       '--to <time>',
@@ -46,7 +46,7 @@ export function addRestoreCommand(program: Command, host: Host): void {
       printMessage(host, describePlan(plan));
       if (options.yes !== true) return printMessage(host, 'Nothing was changed. Add --yes to restore.');
       const file = requestRestore(weirDataDir, plan);
-      if (!plan.isRunning) return printMessage(host, 'Weir does not run: `npm start` restores first.');
+      if (!plan.isRunning) return printMessage(host, 'Weir does not run: `weir start` restores first.');
       await followRestore(host, file);
     });
 }
@@ -81,7 +81,7 @@ async function followRestore(host: Host, file: string): Promise<void> {
       return;
     }
     if (!isWeirRunning(dirname(file)))
-      throw new CommandError('Weir does not run any more: `npm start` goes on with the restore.');
+      throw new CommandError('Weir does not run any more: `weir start` goes on with the restore.');
     await sleep(restorePollMs);
   }
 }

@@ -190,5 +190,5 @@ test('a missing file, and no system to send to, are reported in one sentence', a
   expect(noFile.stderr).toMatch(/^weir: There is no file .*none\.\n$/);
   const noSystem = await runWeir(['send', join(ingest.directory, 'none')]);
   expect(noSystem).toMatchObject({ exitCode: 1, stdout: '' });
-  expect(noSystem.stderr).toMatch(/^weir: Nothing was started .*`npm start`.*--url and --key\.\n$/);
+  expect(noSystem.stderr).toMatch(/^weir: Nothing was started .*`weir start`.*--url and --key\.\n$/);
 });

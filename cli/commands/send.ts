@@ -1,4 +1,5 @@
 import process from 'node:process';
+import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { readConnection } from '../../launcher/local-system.ts';
 import { eventsPerBatchMax } from '../../platform/limits.ts';
@@ -17,7 +18,11 @@ const concurrencyDefault = 4;
 /** Each request holds its batch of up to 4 MiB: at most 1 GiB of memory. */
 const concurrencyMax = 256;
 
+/** It comes with Weir. */
+const sampleFile = fileURLToPath(new URL('../../examples/events.ndjson', import.meta.url));
+
 interface SendOptions {
+  sample?: boolean;
   url?: string;
   key?: string;
   freshIds?: boolean;
@@ -35,8 +40,9 @@ export function addSendCommand(program: Command, host: Host): void {
     .description(
       'send a file to ingest, plain or gzip: events as NDJSON (one per line), or OpenTelemetry spans as OTLP/JSON',
     )
-    .argument('<file>', 'the file')
-    .option('--url <url>', 'base URL of ingest (default: WEIR_URL, or the one of `npm start`)', parseHttpUrl)
+    .argument('[file]', 'the file')
+    .option('--sample', 'send 101 sample events instead of a file, with times until now')
+    .option('--url <url>', 'base URL of ingest (default: WEIR_URL, or the one of `weir start`)', parseHttpUrl)
     .option(
       '--key <key>',
       'API key (default: WEIR_API_KEY with WEIR_URL, or the one of the first space)',
@@ -53,16 +59,20 @@ export function addSendCommand(program: Command, host: Host): void {
       sendRetryForSeconds,
     )
     .option('--restart', 'begin again, instead of continuing a command that was interrupted')
-    .action((file: string, options: SendOptions) => send(host, file, options));
+    .action((file: string | undefined, options: SendOptions, command: Command) => {
+      if ((file === undefined) === (options.sample === undefined))
+        command.error('error: name a file, or give --sample');
+      return send(host, file, options);
+    });
 }
 
-async function send(host: Host, file: string, options: SendOptions): Promise<void> {
+async function send(host: Host, file: string | undefined, options: SendOptions): Promise<void> {
   const target = findTarget(host, options);
   const progress = openProgress(host.stderr);
-  const summary = await sendFile(findFile(host, file), {
+  const summary = await sendFile(file === undefined ? sampleFile : findFile(host, file), {
     ...target,
     freshIds: options.freshIds === true,
-    isNow: options.now === true,
+    isNow: options.now === true || file === undefined,
     eventsPerBatch: options.batch,
     concurrency: options.concurrency,
     retryForMs: options.retryFor * 1_000,
@@ -86,11 +96,11 @@ function findTarget(host: Host, options: SendOptions): { url: string; apiKey: st
   const connection = readConnection(config.WEIR_DATA_DIR);
   const given = options.url ?? (host.env.WEIR_URL || undefined);
   const url = given ?? connection?.ingestUrl;
-  // A key of another Weir may be set while this command sends to the one of `npm start`.
+  // A key of another Weir may be set while this command sends to the one of `weir start`.
   const givenKey = options.key ?? (given === undefined ? undefined : host.env.WEIR_API_KEY || undefined);
   const apiKey = givenKey ?? connection?.apiKey;
   if (url !== undefined && apiKey !== undefined) return { url, apiKey };
   throw new CommandError(
-    `Nothing was started in ${config.WEIR_DATA_DIR} yet. Start Weir with \`npm start\`, set WEIR_URL and WEIR_API_KEY, or give --url and --key.`,
+    `Nothing was started in ${config.WEIR_DATA_DIR} yet. Start Weir with \`weir start\`, set WEIR_URL and WEIR_API_KEY, or give --url and --key.`,
   );
 }

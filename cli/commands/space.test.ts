@@ -32,7 +32,7 @@ test('a space is created, listed and changed', async () => {
   });
 });
 
-test('a space is owned by the named user, or by the first user of `npm start`', async () => {
+test('a space is owned by the named user, or by the first user of `weir start`', async () => {
   const email = 'owner@example.org';
   await operator.weir('user', 'create', '--email', email);
   const create = ['space', 'create', '--name', 'owned'];

@@ -38,7 +38,7 @@ export function addSpaceCommands(program: Command, host: Host): void {
 
   addSettings(space.command('create').description('create a space'))
     .requiredOption('--name <name>', 'display name', parseName)
-    .option('--owner <email>', 'the owner; by default the first user of `npm start`', parseEmail)
+    .option('--owner <email>', 'the owner; by default the first user of `weir start`', parseEmail)
     .action((options: SettingsOptions & { name: string; owner?: string }) =>
       withDatabase(host, async (database) => {
         const owner = await findOwner(database, host, options.owner);
@@ -80,7 +80,7 @@ export function addSpaceCommands(program: Command, host: Host): void {
 }
 
 /**
- * The owner of a new space: the named user, or the first user of `npm start` when the command uses its database.
+ * The owner of a new space: the named user, or the first user of `weir start` when the command uses its database.
  *
  * @throws CommandError when there is no such user.
  */

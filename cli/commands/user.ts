@@ -121,7 +121,11 @@ function addLink(user: Command, host: Host): void {
     .command('link')
     .description('create a link that signs the user in once, valid for 15 minutes')
     .requiredOption('--email <email>', 'the user', parseEmail)
-    .option('--url <url>', 'address of the dashboard; by default the one that `npm start` runs', parseHttpUrl)
+    .option(
+      '--url <url>',
+      'address of the dashboard; by default the one that `weir start` runs',
+      parseHttpUrl,
+    )
     .action(({ email, url }: { email: string; url?: string }) =>
       withDatabase(host, async (database) => {
         const dashboardUrl = findDashboardUrl(host, url);
@@ -140,7 +144,11 @@ function addReclaim(user: Command, host: Host): void {
       'return an account to the owner of its e-mail address: sets a new password and creates a sign-in link',
     )
     .requiredOption('--email <email>', 'the address', parseEmail)
-    .option('--url <url>', 'address of the dashboard; by default the one that `npm start` runs', parseHttpUrl)
+    .option(
+      '--url <url>',
+      'address of the dashboard; by default the one that `weir start` runs',
+      parseHttpUrl,
+    )
     .action(({ email, url }: { email: string; url?: string }) =>
       withDatabase(host, async (database) => {
         const dashboardUrl = findDashboardUrl(host, url);

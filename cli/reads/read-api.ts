@@ -42,7 +42,7 @@ export function addReadOptions(command: Command): Command {
   return command
     .option(
       '--url <url>',
-      'the address of the dashboard (default: WEIR_DASHBOARD_URL, or the one of `npm start`)',
+      'the address of the dashboard (default: WEIR_DASHBOARD_URL, or the one of `weir start`)',
       parseHttpUrl,
     )
     .option(

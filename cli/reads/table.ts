@@ -49,12 +49,8 @@ function toLine<Row>(
   return cells.join('  ').trimEnd();
 }
 
-/** Replaces control characters: recorded text must not control the terminal. */
-export function withoutControls(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ');
-}
-
+/** Cuts a text, and replaces control characters: recorded text must not control the terminal. */
 function cut(text: string, width: number): string {
-  const shown = withoutControls(text);
+  const shown = text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ');
   return shown.length > width ? `${shown.slice(0, width - 1)}…` : shown;
 }

@@ -17,10 +17,6 @@ const excluded = /\.test\.ts$|^launcher\/(?:run\.mjs|bootstrap\/(?:install|insta
 /** A relative import, the path of a script or the name of a module, at its end. */
 const sourceExtension = /(?<=\w)\.ts(?=['"`])/g;
 
-/** How the package names what a checkout calls otherwise. */
-const commandsOf = (text: string) =>
-  text.replaceAll('npm run --silent weir --', 'npx weir').replaceAll('npm start', 'weir start');
-
 /**
  * Writes the npm package `weir` to a folder: the sources without their types, because Node does not remove types from
  * packages, with the built pages, and the versions of package-lock.json. Lines and columns stay as in the sources.
@@ -44,7 +40,7 @@ export async function writeWeirPackage(root: string, folder: string, pages: stri
 
 function compile(source: string, hasTypes: boolean): string {
   const code = hasTypes ? stripTypeScriptTypes(source) : source;
-  return commandsOf(code.replace(sourceExtension, '.js'));
+  return code.replace(sourceExtension, '.js');
 }
 
 /** npm-shrinkwrap.json is the lock file that npm also respects in an installed package. */

@@ -10,7 +10,7 @@ export interface EmbeddedPostgres {
   connection: Connection;
 }
 
-/** @returns undefined when `npm start` does not run in this directory. */
+/** @returns undefined when `weir start` does not run in this directory. */
 export function findEmbeddedPostgres(weirDataDir: string): EmbeddedPostgres | undefined {
   const connection = readConnection(weirDataDir);
   const secrets = readSecrets(weirDataDir);

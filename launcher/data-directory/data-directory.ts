@@ -22,7 +22,7 @@ interface Layout {
   natsFileBytesMax: number;
 }
 
-/** Everything that `npm start` keeps on disk. */
+/** Everything that `weir start` keeps on disk. */
 export interface DataDirectory {
   path: string;
   secrets: Secrets;

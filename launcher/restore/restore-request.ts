@@ -22,7 +22,7 @@ export interface RestorePlan {
   /** The data directory that is replaced, and where it goes. */
   readonly dataDir: string;
   readonly aside: string;
-  /** Whether `npm start` runs there. Otherwise its next start restores. */
+  /** Whether `weir start` runs there. Otherwise its next start restores. */
   readonly isRunning: boolean;
 }
 
@@ -66,7 +66,7 @@ export function planRestore({ weirDataDir, to, from, nowMs }: RestoreRequest): R
   };
 }
 
-/** Whether `npm start` runs in this directory. */
+/** Whether `weir start` runs in this directory. */
 export function isWeirRunning(weirDataDir: string): boolean {
   const record = readJson<SupervisorRecord>(join(weirDataDir, 'supervisor.json'));
   return record !== undefined && isAlive(record);
@@ -84,7 +84,7 @@ function requireSecrets(path: string, { label }: Backup, data: string): void {
   );
 }
 
-/** Lets the running `npm start`, or the next one, restore. @returns the file that shows the progress. */
+/** Lets the running `weir start`, or the next one, restore. @returns the file that shows the progress. */
 export function requestRestore(weirDataDir: string, { to, directory, backup, aside }: RestorePlan): string {
   const file = join(resolve(weirDataDir), 'restore.json');
   const id = aside.slice(aside.lastIndexOf('.before-') + '.before-'.length);

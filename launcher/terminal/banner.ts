@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import { builtPages } from '../../platform/version.ts';
 import type { Connection } from '../local-system.ts';
 
 export interface BannerOptions {
@@ -11,8 +12,11 @@ export interface BannerOptions {
   isTerminal: boolean;
 }
 
+/** The npm package has its pages; a checkout builds them. */
+const commandLine = builtPages === undefined ? 'npm run --silent weir --' : 'npx weir';
+
 /**
- * The message of `npm start` when the system is ready: the addresses, and how to send and view a first event. It contains
+ * The message of `weir start` when the system is ready: the addresses, and how to send and view a first event. It contains
  * secrets only on a terminal. Other output may be kept, for example as a container's log, so it names the file with the
  * secrets instead.
  */
@@ -38,7 +42,7 @@ ${renderCurl(connection, { ...options, file })}
 
   View it:
 
-${renderDataDir(dataDir)}npm run --silent weir -- events --space ${connection.spaceId} --limit 1
+${renderDataDir(dataDir)}${commandLine} events --space ${connection.spaceId} --limit 1
 
   Ctrl-C stops the system and keeps the data.
 `;

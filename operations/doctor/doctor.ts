@@ -36,7 +36,7 @@ async function examineDatabase({ DATABASE_URL: url, WEIR_DATA_DIR: dataDir }: Co
       failed(
         check,
         'nothing was started in WEIR_DATA_DIR',
-        'Run `npm start`, or set WEIR_DATA_DIR or DATABASE_URL.',
+        'Run `weir start`, or set WEIR_DATA_DIR or DATABASE_URL.',
       ),
     ];
   await using sql = openPostgres(url, {
@@ -57,7 +57,7 @@ async function examineQueue(config: Config): Promise<Finding[]> {
       failed(
         check,
         'nothing was started in WEIR_DATA_DIR',
-        'Run `npm start`, or set WEIR_DATA_DIR or NATS_URL.',
+        'Run `weir start`, or set WEIR_DATA_DIR or NATS_URL.',
       ),
     ];
   return finding(check, 'Start nats-server, or correct NATS_URL.', async () => {

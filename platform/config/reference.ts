@@ -12,7 +12,7 @@ export function describeConfiguration(): string {
     '`npm test -- platform/config --update=all`.',
     '',
     'Services and commands read environment variables. An empty one counts as not set. A mistake stops the process with a',
-    'message that names each variable that is wrong or missing. `npm start` passes its environment on to its services, and',
+    'message that names each variable that is wrong or missing. `weir start` passes its environment on to its services, and',
     'sets what they need from each other.',
     '',
     wrap(

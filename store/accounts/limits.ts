@@ -7,7 +7,7 @@ export const passwordCharsMax = 1_024;
 /** Shortest password that an operator may choose (NIST SP 800-63B). */
 export const passwordCharsMin = 8;
 
-/** Validity of a sign-in link. Short, because it is opened right after `npm start` prints it. */
+/** Validity of a sign-in link. Short, because it is opened right after `weir start` prints it. */
 export const signInLinkTtlMs = 15 * 60 * 1_000;
 
 /**

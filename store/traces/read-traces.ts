@@ -12,7 +12,6 @@ export interface StoredNode extends SpanNode {
   readonly scope: string | null;
   readonly responseKey: string | null;
   readonly usageKey: string | null;
-  readonly requestKey: string | null;
   readonly startTimeMs: number;
   readonly endTimeMs: number;
 }
@@ -70,8 +69,7 @@ export async function readTraces(
   );
 }
 
-/** A row of `trace_nodes` as a span. */
-export function toNode({
+function toNode({
   parentSpanId: parent,
   agentId: agent,
   threadId: thread,

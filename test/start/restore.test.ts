@@ -93,7 +93,7 @@ test('a lost Postgres is restored while ingest accepts, also when the start is k
   await until(() => journal()?.step === 'copied', 60_000);
   launched.kill('SIGKILL');
   await launched.exited;
-  expect((await again).stderr).toContain('`npm start` goes on with the restore');
+  expect((await again).stderr).toContain('`weir start` goes on with the restore');
   launched = weir.launch();
   await launched.ready();
   expect(journal()).toMatchObject({ step: 'done', to: to.toISOString(), caughtUp: { lost: [] } });

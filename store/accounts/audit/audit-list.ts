@@ -9,7 +9,7 @@ export const auditRow = z
     id: z.guid(),
     /** ISO 8601. */
     at: z.iso.datetime(),
-    /** A user's id, or `operator` for the command line and `npm start`. */
+    /** A user's id, or `operator` for the command line and `weir start`. */
     actor: z.string(),
     /** The actor's current e-mail address; null for the operator, and for a deleted user. */
     actorEmail: z.string().nullable(),

@@ -11,7 +11,7 @@ export type { Transaction };
 
 /** The author of a change, and the network address of the request. */
 export interface Actor {
-  /** A user's id, or `operator` for the command line and `npm start`. */
+  /** A user's id, or `operator` for the command line and `weir start`. */
   readonly id: string;
   /** The network address of the request; null for the operator. */
   readonly address: string | null;

@@ -6,9 +6,10 @@ import {
   formatCount,
   formatCounted,
   formatDuration,
+  formatMoney,
   formatShare,
 } from '../../format/number.ts';
-import { describePriced, formatCost } from '../../format/priced.ts';
+import { describePriced } from '../../format/priced.ts';
 import { formatMinute } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
 import { SpaceLink } from '../../space/space.tsx';
@@ -45,7 +46,7 @@ export function Figures({
       />
       <Figure
         label="Cost"
-        value={costs?.cost == null ? '–' : formatCost({ ...costs, cost: costs.cost })}
+        value={costs?.cost == null ? '–' : formatMoney(Number(costs.cost))}
         note={costs !== undefined && <PricedShare costs={costs} />}
       />
       <Figure

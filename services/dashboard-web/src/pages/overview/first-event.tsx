@@ -41,8 +41,8 @@ export function FirstEvent() {
       </Card>
       <Card className="mt-4">
         <Code
-          title="Or send 101 sample events: run this in the folder of Weir"
-          code={`npm run --silent weir -- send examples/events.ndjson --now --url ${urls.ingest} --key ${apiKey ?? keyPlaceholder}`}
+          title="Or send 101 sample events: run this in the folder where Weir was installed with npm"
+          code={`npx weir send --sample --url ${urls.ingest} --key ${apiKey ?? keyPlaceholder}`}
         />
       </Card>
     </Page>
@@ -90,7 +90,8 @@ function FirstKey({ isMade, onKey }: { isMade: boolean; onKey: (apiKey: string) 
         Create an API key
       </Button>
       <p className="text-muted text-sm">
-        It is filled in below. Or use the key printed by <code className="font-mono text-xs">npm start</code>.
+        It is filled in below. Or use the key printed by <code className="font-mono text-xs">weir start</code>
+        .
       </p>
       <FormFailure error={error} />
     </div>

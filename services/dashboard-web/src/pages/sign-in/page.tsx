@@ -13,7 +13,7 @@ import { basePath } from '../../url/page-values.ts';
 import { isOwnPath } from '../../url/search.ts';
 import { useSearchTexts } from '../../url/use-search.ts';
 
-/** Sign in with e-mail address and password, or with the link that `npm start` prints. */
+/** Sign in with e-mail address and password, or with the link that `weir start` prints. */
 export function SignInPage() {
   useTitle('Sign in');
   const { to } = useSearchTexts();
@@ -82,7 +82,7 @@ function PasswordForm({
   return (
     <div>
       <p className="mb-5 text-muted text-sm">
-        Use the e-mail and password printed by <code className="font-mono text-xs">npm start</code>, or your
+        Use the e-mail and password printed by <code className="font-mono text-xs">weir start</code>, or your
         own.
       </p>
       <form onSubmit={onSubmit} className="flex flex-col gap-4">
