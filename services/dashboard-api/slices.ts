@@ -1,7 +1,18 @@
-import { setImmediate as letOthersRun } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** Work after which the event loop serves others, in milliseconds: far below the 100 ms that no call may hold it. */
-const sliceMs = 20;
+const sliceMs = 10;
+
+let lastTurn = Promise.resolve();
+
+/**
+ * Lets the event loop serve others. Of the calls that wait one continues in each turn of the loop: the slices of ten calls at once
+ * would else be one long turn.
+ */
+export function letOthersRun(): Promise<void> {
+  lastTurn = lastTurn.then(() => nextTurn());
+  return lastTurn;
+}
 
 /**
  * Calls `visit` for each item in order, and lets the event loop serve others whenever it was busy for {@link sliceMs}, and at the end:

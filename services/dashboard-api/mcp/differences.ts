@@ -1,4 +1,4 @@
-import { setImmediate as letOthersRun } from 'node:timers/promises';
+import { letOthersRun } from '../slices.ts';
 import { comparedPathCharsMax, comparedValuesMax } from './limits.ts';
 
 /** A value that two events do not share. A missing value is absent. */

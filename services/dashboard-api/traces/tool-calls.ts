@@ -1,7 +1,7 @@
-import { setImmediate as letOthersRun } from 'node:timers/promises';
 import type { Database } from '../../../store/db/database.ts';
 import { EventTextsTooLargeError, readEventTexts } from '../../../store/segments/read.ts';
 import { toolCallCharsMax, toolCallEventsMax, toolCallSliceChars, toolCallsPerEventMax } from '../limits.ts';
+import { letOthersRun } from '../slices.ts';
 import { readCalledTools } from './called-tools.ts';
 import type { TraceRow } from './trace-events.ts';
 

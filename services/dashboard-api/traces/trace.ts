@@ -1,9 +1,8 @@
-import { setImmediate as letOthersRun } from 'node:timers/promises';
 import { z } from 'zod';
 import { readTraceLag } from '../../../store/traces/unresolved-traces.ts';
 import { listedEvent, showEvents } from '../events/listed-event.ts';
 import { traceEventsMax, traceSpanCharsMax } from '../limits.ts';
-import { mapInSlices } from '../slices.ts';
+import { letOthersRun, mapInSlices } from '../slices.ts';
 import type { SpaceRows, SpaceTexts } from '../space-data.ts';
 import { findNamedSpans } from './named-spans.ts';
 import { findParents, namedParentOf, parent } from './parents.ts';

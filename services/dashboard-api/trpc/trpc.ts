@@ -1,4 +1,3 @@
-import { setImmediate as letOthersRun } from 'node:timers/promises';
 import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
 import { withTimeout } from '../../../platform/timeout.ts';
@@ -16,6 +15,7 @@ import type { SpaceUser } from '../accounts/session.ts';
 import { dashboardCallTimeoutMs } from '../limits.ts';
 import { liveDurationMsMax, livePingMs, liveSilenceMsMax } from '../live/limits.ts';
 import { refusal } from '../refusal.ts';
+import { letOthersRun } from '../slices.ts';
 import type { Context } from './context.ts';
 import { classifyFailure, publicMessage, unavailable } from './failure.ts';
 
