@@ -20,7 +20,6 @@ const bucket = (events: number, errors = 0): Bucket => ({
   errors,
   tokens: events * 10,
   cost: events,
-  latency: new Uint8Array(),
 });
 const seriesOf = (buckets: (Bucket | undefined)[], startMs = 0): Series => ({
   startMs,
@@ -31,8 +30,8 @@ const run = (condition: AlertCondition, buckets: (Bucket | undefined)[], state =
   evaluate(condition, state, { series: seriesOf(buckets), afterMs: 0 });
 const repeat = (times: number, one: Bucket | undefined) => Array.from({ length: times }, () => one);
 
-test('an alert fires when its condition has held, and resolves when it is clearly over for as long', () => {
-  const { transitions, state } = run(rule, [
+test('an alert fires when its condition has held, and resolves when it is clearly over for as long', async () => {
+  const { transitions, state } = await run(rule, [
     ...repeat(10, bucket(10)),
     ...repeat(10, bucket(10, 5)),
     ...repeat(10, bucket(10)),
@@ -46,10 +45,14 @@ test('an alert fires when its condition has held, and resolves when it is clearl
   expect(state).toEqual({ phase: 'ok', sinceMs: 28 * minuteMs });
 });
 
-test('a short peak does not fire, and values around the bound do not flap', () => {
+test('a short peak does not fire, and values around the bound do not flap', async () => {
   const events: AlertCondition = { ...rule, kind: 'events', bound: 50 };
   expect(
-    run({ ...events, holdMinutes: 6 }, [...repeat(5, bucket(10)), bucket(60), ...repeat(9, bucket(10))]),
+    await run({ ...events, holdMinutes: 6 }, [
+      ...repeat(5, bucket(10)),
+      bucket(60),
+      ...repeat(9, bucket(10)),
+    ]),
   ).toMatchObject({
     transitions: [],
     state: { phase: 'ok' },
@@ -58,26 +61,26 @@ test('a short peak does not fire, and values around the bound do not flap', () =
   const around = Array.from({ length: 60 }, (_, minute) =>
     bucket(minute % 5 === 0 ? 12 - (minute % 2) * 2 : 10),
   );
-  const { transitions } = run({ ...events, holdMinutes: 0 }, around);
+  const { transitions } = await run({ ...events, holdMinutes: 0 }, around);
   expect(transitions.map(({ change }) => change)).toEqual(['fired']);
 });
 
-test('no event for a time fires at once, and the next event resolves it', () => {
+test('no event for a time fires at once, and the next event resolves it', async () => {
   const silence: AlertCondition = { ...rule, kind: 'silence', holdMinutes: 0 };
-  const { transitions } = run(silence, [bucket(1), ...repeat(7, undefined), bucket(1)]);
+  const { transitions } = await run(silence, [bucket(1), ...repeat(7, undefined), bucket(1)]);
   expect(transitions).toEqual([
     { change: 'fired', atMs: 6 * minuteMs, value: 0 },
     { change: 'resolved', atMs: 9 * minuteMs, value: 1 },
   ]);
 });
 
-test('an error rate without events has no value, and resolves', () => {
-  const { transitions, value } = run(rule, [...repeat(10, bucket(10, 10)), ...repeat(12, undefined)]);
+test('an error rate without events has no value, and resolves', async () => {
+  const { transitions, value } = await run(rule, [...repeat(10, bucket(10, 10)), ...repeat(12, undefined)]);
   expect(transitions.map(({ change }) => change)).toEqual(['fired', 'resolved']);
   expect(value).toBeNull();
 });
 
-test('windows that are caught up in one go have the outcome of windows evaluated one by one', () => {
+test('windows that are caught up in one go have the outcome of windows evaluated one by one', async () => {
   const buckets = fc.array(
     fc.option(fc.record({ events: fc.nat(20), errors: fc.nat(5) }), { nil: undefined }),
     { minLength: 5, maxLength: 80 },
@@ -88,16 +91,16 @@ test('windows that are caught up in one go have the outcome of windows evaluated
     bound: fc.nat(60),
     holdMinutes: fc.nat(6),
   });
-  fc.assert(
-    fc.property(buckets, conditions, (sums, change) => {
+  await fc.assert(
+    fc.asyncProperty(buckets, conditions, async (sums, change) => {
       const condition = { ...rule, ...change };
       const all = sums.map((one) => one && bucket(one.events, one.errors));
-      const whole = run(condition, all);
+      const whole = await run(condition, all);
       let state = ok;
       const steps = [];
       for (let end = 5; end <= all.length; end++) {
         const series = seriesOf(all.slice(end - 5, end), (end - 5) * minuteMs);
-        const step = evaluate(condition, state, { series, afterMs: (end - 1) * minuteMs });
+        const step = await evaluate(condition, state, { series, afterMs: (end - 1) * minuteMs });
         state = step.state;
         steps.push(...step.transitions);
       }

@@ -1,4 +1,5 @@
 import { LatencySketch } from '../../../event/latency-sketch.ts';
+import { visitInSlices } from '../slices.ts';
 import { type AlertCondition, judge } from './rule.ts';
 
 /** Sums of the events that started in one step of time. */
@@ -8,8 +9,8 @@ export interface Bucket {
   readonly tokens: number;
   /** Dollars, of the tokens that have a price. */
   readonly cost: number;
-  /** Unmerged sketches of durations, for `LatencySketch.addBinary`; empty when they are not needed. */
-  readonly latency: Uint8Array;
+  /** The durations; undefined when they are not needed. */
+  readonly latency?: LatencySketch | undefined;
 }
 
 /** Contiguous buckets. Those without events are undefined. */
@@ -45,24 +46,26 @@ export interface Evaluation {
  * Evaluates the windows that end after `afterMs`, up to the end of the series, one per step, in order. The outcome depends only on the
  * state and the statistics, so windows that were missed in an outage are evaluated like others.
  */
-export function evaluate(
+export async function evaluate(
   rule: AlertCondition,
   state: AlertState,
   { series, afterMs }: { series: Series; afterMs: number },
-): Evaluation {
+): Promise<Evaluation> {
   const { startMs, stepMs, buckets } = series;
   const length = Math.round((rule.windowMinutes * 60_000) / stepMs);
   const transitions: Transition[] = [];
   let value: number | null = null;
   let next = state;
-  for (let end = length; end <= buckets.length; end++) {
+  const starts = Array.from({ length: Math.max(0, buckets.length - length + 1) }, (_, start) => start);
+  await visitInSlices(starts, (start) => {
+    const end = start + length;
     const atMs = startMs + end * stepMs;
-    if (atMs <= afterMs) continue;
-    value = measure(rule, buckets.slice(end - length, end));
+    if (atMs <= afterMs) return;
+    value = measure(rule, buckets.slice(start, end));
     const step = advance(rule, next, { value, atMs });
     next = step.state;
     if (step.change !== undefined) transitions.push({ change: step.change, atMs, value });
-  }
+  });
   return { state: next, transitions, value };
 }
 
@@ -100,7 +103,7 @@ export function measure(
     }
     case 'p95': {
       const sketch = new LatencySketch();
-      for (const bucket of window) if (bucket !== undefined) sketch.addBinary(bucket.latency);
+      for (const bucket of window) if (bucket?.latency !== undefined) sketch.merge(bucket.latency);
       return sketch.quantiles([0.95])[0] ?? null;
     }
     case 'cost':

@@ -1,11 +1,12 @@
 import { eq } from 'drizzle-orm';
+import { LatencySketch } from '../../../event/latency-sketch.ts';
 import { readUsage } from '../../../store/accounts/usage.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { quarantine } from '../../../store/db/schema.ts';
 import { addStatistics, CostSum } from '../../../store/prices/cost-sum.ts';
 import { type AppliedPrice, openPriceBook } from '../../../store/prices/price-book.ts';
 import { visitPricedCells } from '../charts/priced-cells.ts';
-import { readCells } from '../charts/read-cells.ts';
+import { readCellsInParts } from '../charts/read-cells.ts';
 import { visitInSlices } from '../slices.ts';
 import { countEvents, type SeriesCell } from './count-events.ts';
 import type { Bucket, Series } from './evaluation.ts';
@@ -35,7 +36,7 @@ export async function readSeries(
       errors: (before?.errors ?? 0) + cell.errors,
       tokens: (before?.tokens ?? 0) + cell.inputTokens + cell.outputTokens,
       cost: (before?.cost ?? 0) + Number(sum.cost.cost ?? 0),
-      latency: cell.latency,
+      latency: withDurations ? withLatency(before?.latency, cell) : undefined,
     };
   };
   if (countsEvents(filter)) {
@@ -54,9 +55,16 @@ export async function readSeries(
     );
   else {
     const query = { boundaries, group: 'none' as const, filter, groupsMax: 1, withDurations };
-    for (const cell of await readCells(database, spaceId, query)) add(cell);
+    for await (const cells of readCellsInParts(database, spaceId, query))
+      await visitInSlices(cells, (cell) => add(cell));
   }
   return { startMs, stepMs, buckets };
+}
+
+/** A week by five minutes has two thousand buckets, each with the sketches of hundreds of models: they are merged as they are read. */
+function withLatency(sketch = new LatencySketch(), { latency }: SeriesCell): LatencySketch {
+  sketch.addBinary(latency);
+  return sketch;
 }
 
 /** The current value of a rule that is not measured over a window: percent of the quota, or entries in quarantine. */
