@@ -1,5 +1,6 @@
 import type { AnyTRPCProcedure } from '@trpc/server';
 import { z } from 'zod';
+import { dayMs } from '../../platform/time.ts';
 import { mcpPath } from '../../services/dashboard-api/mcp/mcp-endpoint.ts';
 import { tools } from '../../services/dashboard-api/mcp/mcp-server.ts';
 import { appRouter } from '../../services/dashboard-api/router.ts';
@@ -20,6 +21,7 @@ interface Schema {
   const?: unknown;
   anyOf?: Schema[];
   properties?: Record<string, Schema>;
+  required?: string[];
   items?: Schema;
   maxItems?: number;
   maxLength?: number;
@@ -28,7 +30,7 @@ interface Schema {
   pattern?: string;
 }
 
-/** Every query of the router with the largest inputs that its schema allows, one for each value of an enumeration; and the downloads. */
+/** Every query of the router with the largest inputs that its schema allows, one for each combination of the values of enumerations; and the downloads. */
 export function heaviestCalls(space: HeavySpace): HeavyCall[] {
   const queries = inputsOf('query', space).filter(({ access }) => access !== 'operator');
   const files = ['ndjson', 'csv', 'parquet', 'events'].map(
@@ -64,7 +66,7 @@ export function heaviestMutations(space: HeavySpace): HeavyCall[] {
 /** Every tool of the MCP door with its largest inputs. They need a read key. */
 export function heaviestTools(space: HeavySpace): HeavyCall[] {
   return tools.flatMap(({ name, input: schema }) =>
-    largestInputs(toSchema(schema).properties ?? {}, space).map((input) => ({
+    largestInputs(toSchema(schema), space).map((input) => ({
       name: nameOf(`mcp ${name}`, input),
       path: mcpPath,
       body: JSON.stringify({
@@ -85,8 +87,12 @@ function inputsOf(kind: 'query' | 'mutation', space: HeavySpace) {
       inputs: z.ZodType[];
     };
     if (type !== kind) return [];
-    const properties = Object.assign({}, ...inputs.map((input) => toSchema(input).properties ?? {}));
-    return largestInputs(properties, space).map((input) => ({ path, input, access: meta.access }));
+    const schemas = inputs.map(toSchema);
+    const whole = {
+      properties: Object.assign({}, ...schemas.map(({ properties }) => properties)),
+      required: schemas.flatMap(({ required = [] }) => required),
+    };
+    return largestInputs(whole, space).map((input) => ({ path, input, access: meta.access }));
   });
 }
 
@@ -119,26 +125,51 @@ const known: Record<string, (space: HeavySpace) => unknown> = {
   model: () => 'model-1',
   field: () => 'userId',
   offset: () => 0,
+  // The most windows of a week, and the longest of those.
+  windowMinutes: () => 360,
+  comparison: () => 'above',
+  email: () => 'somebody@weir.example',
+  address: () => 'somebody@weir.example',
+  input: () => '2.50',
+  output: () => '10',
+  cacheRead: () => '0.25',
+  cacheWrite: () => '3',
+  rates: () => ({}),
 };
 
 /** Of a filter only what costs most: comparisons of costs, and texts that match much. */
 const filters = new Set([
   ...['type', 'state', 'name', 'source', 'agentId', 'agentGroupId', 'errorCode', 'attributes', 'not', 'text'],
   ...['minDurationMs', 'maxDurationMs', 'comparisons', 'cursor', 'before', 'search', 'key', 'prefix'],
+  ...['id', 'targetIds', 'attributeKey', 'attributeValue'],
 ]);
 
-function largestInputs(properties: Record<string, Schema>, space: HeavySpace): Record<string, unknown>[] {
-  const members = Object.entries(properties).filter(([name]) => !filters.has(name));
+function largestInputs(
+  { properties = {}, required = [] }: Schema,
+  space: HeavySpace,
+): Record<string, unknown>[] {
+  const members = Object.entries(properties).filter(
+    ([name]) => !filters.has(name) || required.includes(name),
+  );
   const isListed = 'comparisons' in properties;
   const base: Record<string, unknown> = {};
-  for (const [name, schema] of members) base[name] = known[name]?.(space) ?? largest(schema, space);
+  for (const [name, schema] of members) {
+    const value = known[name]?.(space);
+    // Members of a space have UUIDs, end users any text.
+    base[name] =
+      value === undefined || (isUuid(schema) && value === space.userId) ? largest(schema, space) : value;
+  }
   // A filter by the trace and thread finds the same events faster than one by time.
   if (isListed) for (const name of ['traceId', 'threadId', 'userId']) delete base[name];
-  const variants = members.flatMap(([name, schema]) =>
-    (schema.enum ?? []).map((value) => ({ ...base, [name]: value })),
+  const variants = members.reduce<Record<string, unknown>[]>(
+    (all, [name, schema]) =>
+      schema.enum === undefined || name in known
+        ? all
+        : all.flatMap((one) => (schema.enum ?? []).map((value) => ({ ...one, [name]: value }))),
+    [base],
   );
   const costly = { ...base, comparisons: [{ measure: 'cost', operator: '>=', value: 0 }] };
-  return [...(variants.length > 0 ? variants : [base]), ...(isListed ? [costly] : [])];
+  return [...variants, ...(isListed ? [costly] : [])];
 }
 
 function largest(schema: Schema, space: HeavySpace): unknown {
@@ -146,12 +177,17 @@ function largest(schema: Schema, space: HeavySpace): unknown {
   if (schema.enum !== undefined) return schema.enum[0];
   const [first] = schema.anyOf ?? [];
   if (first !== undefined) return largest(first, space);
-  if (schema.type === 'object') return largestInputs(schema.properties ?? {}, space)[0];
+  if (schema.type === 'object') return largestInputs(schema, space)[0];
   if (schema.type === 'array')
     return Array.from({ length: schema.maxItems ?? 10 }, () => largest(schema.items ?? {}, space));
   if (schema.type === 'integer' || schema.type === 'number') return schema.maximum ?? 1e6;
   if (schema.type === 'boolean') return true;
   if (schema.format === 'date') return new Date(space.toMs).toISOString().slice(0, 10);
-  if (schema.format === 'uuid' || schema.pattern?.includes('{12}')) return space.eventId;
+  if (schema.format === 'date-time') return new Date(space.toMs + dayMs).toISOString();
+  if (isUuid(schema)) return space.eventId;
   return 'x'.repeat(Math.min(schema.maxLength ?? 100, 1_000));
+}
+
+function isUuid({ format, pattern }: Schema): boolean {
+  return format === 'uuid' || pattern?.includes('{12}') === true;
 }
