@@ -1,7 +1,9 @@
-import { and, desc, eq, lt, sql } from 'drizzle-orm';
+import { and, desc, eq, lt, type SQL, sql } from 'drizzle-orm';
+import type { PgColumn } from 'drizzle-orm/pg-core';
 import { dayMs } from '../platform/time.ts';
 import type { Database } from './db/database.ts';
 import { senders } from './db/schema.ts';
+import { listOf, nameOf, namesOf } from './db/statement.ts';
 import { rowsOfKeptSpaces } from './write/deleted-spaces.ts';
 
 /** What identifies a sender within its space. */
@@ -26,7 +28,7 @@ export interface Sender extends SenderCounts {
 
 /**
  * Most senders of a space. Names and versions come from programs, which may put anything into them; the
- * counts of further senders go to one row. Concurrent writers can exceed it by their number of new senders.
+ * counts of further senders go to one row. Statements that run at the same time can exceed it by their new senders.
  */
 export const sendersPerSpaceMax = 200;
 
@@ -60,68 +62,41 @@ export async function recordSenders(
   given: readonly SenderCounts[],
 ): Promise<void> {
   if (given.length === 0) return;
-  const rows = await placeSenders(database, spaceId, given);
-  // The same order of locks in all ingests prevents deadlocks.
-  const sorted = rows.toSorted((a, b) => (keyOfSender(a) < keyOfSender(b) ? -1 : 1));
-  const excluded = (column: { name: string }) => sql`excluded.${sql.identifier(column.name)}`;
-  await database
-    .insert(senders)
-    .select(
-      rowsOfKeptSpaces(
-        senders,
-        sorted.map((row) => ({ ...row, spaceId, refusal: row.refusal ?? null, lastSeenAt: sql`now()` })),
-      ),
-    )
-    .onConflictDoUpdate({
-      target: [senders.spaceId, senders.service, senders.scope, senders.version],
-      set: {
-        sdk: excluded(senders.sdk),
-        stored: sql`${senders.stored} + ${excluded(senders.stored)}`,
-        merged: sql`${senders.merged} + ${excluded(senders.merged)}`,
-        leftOut: sql`${senders.leftOut} + ${excluded(senders.leftOut)}`,
-        refused: sql`${senders.refused} + ${excluded(senders.refused)}`,
-        refusal: sql`coalesce(${excluded(senders.refusal)}, ${senders.refusal})`,
-        // Not now(): Citus refuses functions that are not immutable here.
-        lastSeenAt: excluded(senders.lastSeenAt),
-      },
-    });
-}
-
-/** Replaces new senders beyond the limit by {@link otherSenders}. */
-async function placeSenders(
-  database: Database,
-  spaceId: string,
-  given: readonly SenderCounts[],
-): Promise<readonly SenderCounts[]> {
-  const known = await readKeys(database, spaceId);
-  const countNew = () => given.filter((one) => !known.has(keyOfSender(one))).length;
-  if (known.size + countNew() <= sendersPerSpaceMax) return given;
-  const forgotten = new Date(Date.now() - forgottenAfterMs);
-  const gone = await database
-    .delete(senders)
-    .where(and(eq(senders.spaceId, spaceId), lt(senders.lastSeenAt, forgotten)))
-    .returning();
-  for (const one of gone) known.delete(keyOfSender(one));
-  const placed: SenderCounts[] = [];
-  const others: SenderCounts = { ...otherSenders, stored: 0, merged: 0, leftOut: 0, refused: 0 };
-  for (const one of given) {
-    const key = keyOfSender(one);
-    const hasRoom = known.has(key) || known.size < sendersPerSpaceMax;
-    if (hasRoom && key !== keyOfSender(others)) {
-      known.add(key);
-      placed.push(one);
-    } else addCounts(others, one);
+  const ofSpace = eq(senders.spaceId, spaceId);
+  if ((await database.$count(senders, ofSpace)) >= sendersPerSpaceMax) {
+    const forgotten = new Date(Date.now() - forgottenAfterMs);
+    await database.delete(senders).where(and(ofSpace, lt(senders.lastSeenAt, forgotten)));
   }
-  return countOf(others) > 0 ? [...placed, others] : placed;
-}
-
-async function readKeys(database: Database, spaceId: string): Promise<Set<string>> {
-  const rows = await database.select().from(senders).where(eq(senders.spaceId, spaceId));
-  return new Set(rows.map(keyOfSender));
-}
-
-function countOf({ stored, merged, leftOut, refused }: SenderCounts): number {
-  return stored + merged + leftOut + refused;
+  const rows = given.map((row) => ({
+    ...{ ...row, spaceId, refusal: row.refusal ?? null, lastSeenAt: sql`now()` },
+  }));
+  const key = [senders.service, senders.scope, senders.version];
+  const keyOf = (table: SQL) => listOf(key.map((column) => sql`${table}.${nameOf(column)}`));
+  const shared = (column: PgColumn, other: string) =>
+    sql`CASE WHEN fits THEN ${nameOf(column)} ELSE ${other} END AS ${nameOf(column)}`;
+  const sums = [senders.stored, senders.merged, senders.leftOut, senders.refused];
+  const last = [senders.sdk, senders.refusal, senders.lastSeenAt];
+  const sum = (column: PgColumn) => sql`sum(${nameOf(column)})::bigint`;
+  const excluded = (column: PgColumn) => sql`excluded.${nameOf(column)}`;
+  // Rows are locked in the same order by all ingests, which prevents deadlocks. Citus refuses now() in the update.
+  await database.execute(sql`
+WITH given AS (${rowsOfKeptSpaces(senders, rows)}),
+known AS (SELECT ${namesOf(key)} FROM ${senders} WHERE ${ofSpace}),
+placed AS (
+  SELECT given.*, known.${nameOf(senders.service)} IS NOT NULL
+    OR (SELECT count(*) FROM known) + row_number() OVER (PARTITION BY known.${nameOf(senders.service)} IS NULL) <= ${sendersPerSpaceMax} AS fits
+  FROM given LEFT JOIN known ON (${keyOf(sql`given`)}) = (${keyOf(sql`known`)})),
+named AS (
+  SELECT ${nameOf(senders.spaceId)}, ${shared(senders.service, otherSenders.service)}, ${shared(senders.scope, '')},
+    ${shared(senders.version, '')}, ${namesOf([...sums, ...last])}
+  FROM placed)
+INSERT INTO ${senders} AS stored (${namesOf([senders.spaceId, ...key, ...sums, ...last])})
+SELECT ${namesOf([senders.spaceId, ...key])}, ${listOf(sums.map(sum))}, ${listOf(last.map((column) => sql`max(${nameOf(column)})`))}
+FROM named GROUP BY ${namesOf([senders.spaceId, ...key])} ORDER BY ${namesOf(key)}
+ON CONFLICT (${namesOf([senders.spaceId, ...key])}) DO UPDATE SET
+  ${listOf(sums.map((column) => sql`${nameOf(column)} = stored.${nameOf(column)} + ${excluded(column)}`))},
+  ${nameOf(senders.sdk)} = ${excluded(senders.sdk)}, ${nameOf(senders.lastSeenAt)} = ${excluded(senders.lastSeenAt)},
+  ${nameOf(senders.refusal)} = coalesce(${excluded(senders.refusal)}, stored.${nameOf(senders.refusal)})`);
 }
 
 /** The senders of a space, the last seen first. */
