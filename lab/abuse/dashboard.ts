@@ -1,4 +1,3 @@
-import { type IncomingMessage, request as openRequest } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLatencies, type Latencies } from '../../cli/client/latencies.ts';
 import {
@@ -12,10 +11,7 @@ import { fillHeavySpace } from '../../harness/heavy/heavy-space.ts';
 import { openDashboardClient } from '../../harness/system/dashboard-client.ts';
 import type { RunningWeir } from '../../harness/system/weir.ts';
 import { openDatabase } from '../../store/db/database.ts';
-
-/** How long a call may hold the event loop, and a margin for a machine that runs the database and this client too. */
-const stallMsMax = 100;
-const marginMs = 50;
+import { open, read, stallMarginMs, stallMsMax, startProbe } from './probe.ts';
 
 /** A neighbour's p99 during the calls, as a multiple of that alone, and from which time on it counts. */
 const neighbourFactorMax = 2;
@@ -23,7 +19,6 @@ const neighbourMsMin = 100;
 
 const sizes = { models: 800, minutes: 1_440, prices: 5_000 };
 const quietMs = 5_000;
-const probeMs = 10;
 /** A machine that is busy delays any call once; a call that holds the loop does so each time. */
 const tries = 3;
 
@@ -67,7 +62,7 @@ export async function measureDashboard(
   const faults: string[] = [];
   const judge = (name: string, { stallMs, told }: { stallMs: number; told: string }) => {
     say(`${stallMs.toFixed(0).padStart(5)} ms stall (bound ${stallMsMax}), ${told}: ${name}`);
-    if (stallMs > stallMsMax + marginMs)
+    if (stallMs > stallMsMax + stallMarginMs)
       faults.push(`the dashboard API stood still for ${stallMs.toFixed(0)} ms: ${name}`);
   };
   const calls = [
@@ -121,27 +116,6 @@ async function measureCall({ url, headers }: Caller, { path, body }: HeavyCall) 
   return best;
 }
 
-/** Asks for /healthz, which needs nothing but the event loop, again and again. @returns what stops it, with the longest answer in ms. */
-function startProbe(url: string): { stop(): Promise<number> } {
-  let isOn = true;
-  let longest = 0;
-  const probing = (async () => {
-    while (isOn) {
-      const startedMs = performance.now();
-      await read(`${url}/healthz`);
-      longest = Math.max(longest, performance.now() - startedMs);
-      await sleep(probeMs);
-    }
-  })();
-  return {
-    async stop() {
-      isOn = false;
-      await probing;
-      return longest;
-    },
-  };
-}
-
 /** Reads a small list twenty times a second, as an open page may. */
 function startNeighbour(url: string, headers: Record<string, string>) {
   let latencies = createLatencies();
@@ -168,25 +142,4 @@ function startNeighbour(url: string, headers: Record<string, string>) {
       await reading;
     },
   };
-}
-
-interface Sent {
-  readonly headers?: Record<string, string>;
-  /** JSON, which is posted. */
-  readonly body?: string | undefined;
-}
-
-function open(url: string, { headers = {}, body }: Sent = {}): Promise<IncomingMessage> {
-  const posted = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
-  const options = body === undefined ? { headers } : { method: 'POST', headers: { ...headers, ...posted } };
-  return new Promise((resolve, reject) => {
-    openRequest(url, options, resolve).on('error', reject).end(body);
-  });
-}
-
-async function read(url: string, sent?: Sent): Promise<{ status: number; bytes: number }> {
-  const response = await open(url, sent);
-  let bytes = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) bytes += chunk.length;
-  return { status: response.statusCode ?? 0, bytes };
 }

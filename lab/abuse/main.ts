@@ -15,7 +15,7 @@ import { abuses } from './requests.ts';
  * - Latency: 2,000 slow connections, compression bombs and invalid keys, with a well-behaved client. Prints the client's
  *   latency during and just before the abuse, and whether an accepted event was lost.
  * - Neighbour (`--part neighbour` runs it alone): a space that sends all it can through each door, beside one with a few requests a second.
- *   Prints the latency of the second.
+ *   Prints the latency of the second alone and then, and the longest stall. `--only` selects doors.
  * - Dashboard (`--part dashboard` runs it alone): every procedure of the dashboard API, every download and every tool of the MCP door with
  *   the largest inputs on the worst data, live streams and alerts. Prints the longest stall of the event loop in each, and a neighbour's latency. `--only` selects calls.
  *
@@ -42,7 +42,8 @@ if (values.part === '') {
   if (values.only === '')
     faults.push(...(await measureLatency(weir, { seconds: Number(values.seconds), say })));
 }
-if (isPart('neighbour')) faults.push(...(await measureNeighbour(weir, { seconds: 10, say })));
+if (isPart('neighbour'))
+  faults.push(...(await measureNeighbour(weir, { seconds: 10, only: values.only, say })));
 if (isPart('dashboard')) faults.push(...(await measureDashboard(weir, { only: values.only, say })));
 for (const fault of faults) say(`FAILED: ${fault}`);
 if (faults.length > 0) process.exitCode = 1;

@@ -3,17 +3,17 @@ import { createLatencies, type Latencies } from '../../cli/client/latencies.ts';
 import { toolEvent } from '../../harness/fixtures/events.ts';
 import { openDashboardClient } from '../../harness/system/dashboard-client.ts';
 import type { RunningWeir } from '../../harness/system/weir.ts';
-import { payloads } from './payloads.ts';
-import { jsonOverHttp1, openClients, type Protocol, protocols } from './protocols.ts';
+import { type Door, doors } from './doors.ts';
+import { stallMarginMs, stallMsMax, startProbe } from './probe.ts';
+import { type AbusiveRequest, jsonOverHttp1, openClients } from './protocols.ts';
 import { plain } from './requests.ts';
 
-/** The busy space: so many connections, each with one batch after the other that is read on the worker thread. */
+/** The busy space: so many connections, each with one large batch after the other. */
 const busyConnections = 8;
-const busyPayload = 'empty lists';
 
-/** The neighbour sends at this interval, in turns an event of few values and one of more than are read on the event loop. */
+/** The neighbour sends at this interval, in turns a small request through the same door, and a batch of more values than are read on the event loop. */
 const intervalMs = 250;
-const neighbourValues = [1, 70_000];
+const neighbourValues = 70_000;
 
 /** Its p99 may be so many times what it is alone, and counts from this time on. */
 const factorMax = 2;
@@ -21,13 +21,14 @@ const p99MsMin = 100;
 
 /**
  * Lets a space send as much as it can through each door, beside one that sends four requests a second. Prints the neighbour's latency alone
- * and then.
+ * and then, and the longest stall of ingest's event loop, each with its bound.
  *
- * @param seconds of each door. @returns the faults: requests of the neighbour that were refused, and a p99 beyond its bound.
+ * @param seconds of each measurement: there are two for a door. @param only doors with this text in their name.
+ * @returns the faults: requests of the neighbour that were refused, and a p99 or a stall beyond its bound.
  */
 export async function measureNeighbour(
   { connection }: Pick<RunningWeir, 'connection'>,
-  { seconds, say }: { seconds: number; say: (text: string) => void },
+  { seconds, only, say }: { seconds: number; only: string; say: (text: string) => void },
 ): Promise<string[]> {
   const { trpc } = await openDashboardClient(connection);
   const createKey = async (name: string) => {
@@ -35,57 +36,65 @@ export async function measureNeighbour(
     return (await trpc.apiKeys.create.mutate({ spaceId, name })).apiKey;
   };
   const [busyKey, neighbourKey] = [await createKey('busy'), await createKey('neighbour')];
-  const runNeighbour = () => sendInTurn(connection.ingestUrl, { apiKey: neighbourKey, seconds });
-  const alone = await runNeighbour();
-  const bound = Math.max(p99MsMin, factorMax * alone.latencies.percentileMs(99));
-  say(`a neighbour alone: p99 ${alone.latencies.percentileMs(99).toFixed(0)} ms (bound ${bound.toFixed(0)})`);
+  const { ingestUrl } = connection;
   const faults: string[] = [];
-  for (const protocol of protocols) {
-    const busy = startBusy(connection.ingestUrl, { protocol, apiKey: busyKey });
+  for (const door of doors.filter(({ name }) => name.includes(only))) {
+    const runNeighbour = () => sendInTurn(ingestUrl, { door, apiKey: neighbourKey, seconds });
+    const alone = (await runNeighbour()).latencies.percentileMs(99);
+    const bound = Math.max(p99MsMin, factorMax * alone);
+    const busy = startBusy(ingestUrl, { door, apiKey: busyKey });
+    const probe = startProbe(ingestUrl);
     const { latencies, refused } = await runNeighbour();
+    const stallMs = await probe.stop();
     const accepted = await busy.stop();
     const p99 = latencies.percentileMs(99);
+    const found = [
+      ...(accepted === 0 ? ['no batch of the busy space was accepted'] : []),
+      ...(refused > 0 ? [`${refused} requests of the neighbour were refused`] : []),
+      ...(p99 > bound ? [`the neighbour's p99 was ${p99.toFixed(0)} ms`] : []),
+      ...(stallMs > stallMsMax + stallMarginMs ? [`ingest stood still for ${stallMs.toFixed(0)} ms`] : []),
+    ];
     say(
-      `${protocol.name}: ${accepted} batches of the busy space; its neighbour: p99 ${p99.toFixed(0)} ms, ${refused} refused`,
+      `${found.length > 0 ? 'FAIL' : 'PASS'} ${door.name}: ${accepted} batches of the busy space; its neighbour: p99 ${alone.toFixed(0)} ms alone, ${p99.toFixed(0)} ms beside it (bound ${bound.toFixed(0)}), ${refused} refused (bound 0); longest stall ${stallMs.toFixed(0)} ms (bound ${stallMsMax})`,
     );
-    if (refused > 0) faults.push(`${protocol.name}: ${refused} requests of a neighbour were refused`);
-    if (p99 > bound) faults.push(`${protocol.name}: a neighbour's p99 was ${p99.toFixed(0)} ms`);
+    faults.push(...found.map((fault) => `${door.name}: ${fault}`));
   }
   return faults;
 }
 
 async function sendInTurn(
   url: string,
-  { apiKey, seconds }: { apiKey: string; seconds: number },
+  { door, apiKey, seconds }: { door: Door; apiKey: string; seconds: number },
 ): Promise<{ latencies: Latencies; refused: number }> {
   await using clients = openClients(url);
   const latencies = createLatencies();
   let refused = 0;
   for (let sent = 0; sent < (seconds * 1_000) / intervalMs; sent++) {
-    const input = Array.from(
-      { length: neighbourValues[sent % neighbourValues.length] ?? 1 },
-      (_, n) => n % 10,
-    );
-    const events = [toolEvent({ properties: { tool: { name: 'neighbour', input } } })];
-    const request = plain(jsonOverHttp1, apiKey, Buffer.from(JSON.stringify({ events })));
+    const isSmall = sent % 2 === 0;
+    const request = isSmall ? door.small(apiKey) : manyValues(apiKey);
     const startedMs = performance.now();
-    if ((await clients['1.1'](request)) !== 202) refused += 1;
+    const status = await clients[isSmall ? door.httpVersion : '1.1'](request);
+    if (status !== 200 && status !== 202) refused += 1;
     latencies.record(performance.now() - startedMs);
     await sleep(intervalMs);
   }
   return { latencies, refused };
 }
 
+function manyValues(apiKey: string): AbusiveRequest {
+  const input = Array.from({ length: neighbourValues }, (_, n) => n % 10);
+  const events = [toolEvent({ properties: { tool: { name: 'neighbour', input } } })];
+  return plain(jsonOverHttp1, apiKey, Buffer.from(JSON.stringify({ events })));
+}
+
 /** Sends without pause until it is stopped. @returns what stops it, with the number of batches that were accepted. */
-function startBusy(url: string, { protocol, apiKey }: { protocol: Protocol; apiKey: string }) {
-  const payload = payloads[protocol.form][busyPayload];
-  if (payload === undefined) throw new Error(`there is no payload ${busyPayload}`);
+function startBusy(url: string, { door, apiKey }: { door: Door; apiKey: string }) {
   let isOn = true;
   let accepted = 0;
   const sending = Array.from({ length: busyConnections }, async () => {
     await using clients = openClients(url, 1);
     while (isOn) {
-      const status = await clients[protocol.httpVersion](plain(protocol, apiKey, payload()));
+      const status = await clients[door.httpVersion](door.large(apiKey));
       if (status === 200 || status === 202) accepted += 1;
       // A client waits before it tries again.
       else await sleep(50);

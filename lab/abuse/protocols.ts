@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type ClientHttp2Session, connect } from 'node:http2';
+import { type ClientHttp2Session, connect, type IncomingHttpHeaders } from 'node:http2';
 import { Readable } from 'node:stream';
 import { Pool } from 'undici';
 import { envelopeBytes } from '../../platform/limits.ts';
@@ -14,7 +14,10 @@ export interface AbusiveRequest {
   isChunked?: true;
 }
 
-/** Sends a request and reads its response. @returns the HTTP status; 0 without a response. */
+/**
+ * Sends a request and reads its response. @returns the HTTP status; 0 without a response. An error of gRPC, which HTTP answers with 200,
+ * is 503 when the client may send again, otherwise 400.
+ */
 export type Send = (request: AbusiveRequest) => Promise<number>;
 
 /** A protocol of ingest. */
@@ -83,8 +86,8 @@ export function openClients(
       try {
         const sent = isChunked === true ? inChunks(body) : body;
         const response = await pool.request({ method: 'POST', ...request, body: sent });
-        await response.body.dump();
-        return response.statusCode;
+        const text = await response.body.text();
+        return statusOf(response.statusCode, /grpc-status: *(\d+)/i.exec(text)?.[1]);
       } catch {
         return 0;
       }
@@ -117,9 +120,11 @@ async function sendOnStream(
   try {
     const stream = session.request(headers);
     let status = 0;
-    stream.on('response', (response) => {
-      status = Number(response[':status']);
-    });
+    const note = (headers: IncomingHttpHeaders) => {
+      status = statusOf(Number(headers[':status'] ?? status), headers['grpc-status']);
+    };
+    stream.on('response', note);
+    stream.on('trailers', note);
     stream.on('error', () => {});
     const closed = once(stream, 'close');
     stream.end(body);
@@ -129,4 +134,11 @@ async function sendOnStream(
   } catch {
     return 0;
   }
+}
+
+const grpcUnavailable = '14';
+
+function statusOf(status: number, grpcStatus: string | string[] = '0'): number {
+  if (grpcStatus === '0') return status;
+  return grpcStatus === grpcUnavailable ? 503 : 400;
 }

@@ -78,7 +78,7 @@ function malformedRequests(protocol: Protocol): Abuse[] {
 
 /** A request with this message in its body, unchanged. */
 export function plain(
-  { path, contentType, isEnveloped }: Protocol,
+  { path, contentType, isEnveloped }: Pick<Protocol, 'path' | 'contentType' | 'isEnveloped'>,
   apiKey: string,
   bytes: Buffer,
 ): AbusiveRequest {
