@@ -54,20 +54,23 @@ ${countChanges(isWhole)}
 SELECT ${nameOf(traceId)} AS trace FROM resolved`;
 }
 
-/** In the order of retention and erasure, which lock segments first. */
+/**
+ * In the order of retention and erasure, which lock segments first. The rows are locked in subqueries: Citus would read the result of a
+ * common table expression that locks rows of a join in another format than it writes it.
+ */
 function lockAll(): SQL {
   return sql`
-WITH locked AS MATERIALIZED (
+WITH locked AS MATERIALIZED (SELECT * FROM (
   SELECT ${segments.id}, ${segments.apiKeyId} FROM ${segments} JOIN ${rowsOf('segments', columns.segment)}
     ON ${segments.id} = ${change(segments.id)}
   WHERE ${segments.spaceId} = ${space} AND (change.hash IS NULL OR encode(sha256(${segments.body}), 'hex') = change.hash)
   ORDER BY ${segments.id} FOR UPDATE OF ${segments}
-), unchanged AS MATERIALIZED (
+) AS locked), unchanged AS MATERIALIZED (SELECT * FROM (
   SELECT ${traces.traceId} FROM ${traces}
   JOIN ${rowsOf('traces', columns.trace)} ON ${traces.traceId} = ${change(traceId)} AND ${traces.version} = ${change(traces.version)}
   WHERE ${traces.spaceId} = ${space} AND (SELECT count(*) FROM locked) >= 0
   ORDER BY ${traces.traceId} FOR UPDATE OF ${traces}
-), resolved AS (${noteResolved()}
+) AS unchanged), resolved AS (${noteResolved()}
     -- All or nothing: a segment may have events of several traces.
     AND (SELECT count(*) FROM locked) = json_array_length(${sql.placeholder('segments')}::json)
     AND (SELECT count(*) FROM unchanged) = json_array_length(${sql.placeholder('traces')}::json)

@@ -73,10 +73,10 @@ WITH sent AS MATERIALIZED (
   RETURNING ${namesOf([traceId, kind])}
 ), bumped AS (
   INSERT INTO ${traces} AS kept (${namesOf([traces.spaceId, traces.traceId, version, unresolvedSince, spans, hasCalls, receivedAt])})
-  SELECT ${space}, ${nameOf(traceId)}, 1, CASE WHEN NOT bool_and(whole) THEN now() END, count(*), bool_or(${nameOf(kind)} <> 'link'), ${received}
+  SELECT ${space}, ${nameOf(traceId)}, 1, CASE WHEN NOT bool_and(whole) THEN ${received} END, count(*), bool_or(${nameOf(kind)} <> 'link'), ${received}
   FROM added JOIN whole USING (${nameOf(traceId)}) GROUP BY ${nameOf(traceId)} ORDER BY ${nameOf(traceId)}
   ON CONFLICT (${namesOf([traces.spaceId, traces.traceId])}) DO UPDATE SET
-    ${nameOf(version)} = kept.${nameOf(version)} + 1, ${nameOf(unresolvedSince)} = coalesce(kept.${nameOf(unresolvedSince)}, now()),
+    ${nameOf(version)} = kept.${nameOf(version)} + 1, ${nameOf(unresolvedSince)} = coalesce(kept.${nameOf(unresolvedSince)}, excluded.${nameOf(receivedAt)}),
     ${nameOf(spans)} = kept.${nameOf(spans)} + excluded.${nameOf(spans)},
     ${nameOf(hasCalls)} = kept.${nameOf(hasCalls)} OR excluded.${nameOf(hasCalls)},
     ${nameOf(receivedAt)} = greatest(kept.${nameOf(receivedAt)}, excluded.${nameOf(receivedAt)})

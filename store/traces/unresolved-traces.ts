@@ -1,7 +1,9 @@
-import { and, asc, desc, eq, gt, inArray, isNotNull, lte, type SQL, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, getTableName, gt, isNotNull, lte, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
+import { layoutOf } from '../db/layout/layout.ts';
 import { traces } from '../db/schema.ts';
 import { nameOf } from '../db/statement.ts';
+import { noteTraces } from '../write/statement-parts.ts';
 import { largeTracesMax, markedTracesMax, resolvedNodesMax } from './limits.ts';
 
 /** Lets the resolver look at these traces again. */
@@ -10,13 +12,8 @@ export async function markUnresolved(
   spaceId: string,
   traceIds: readonly string[],
 ): Promise<void> {
-  await database
-    .update(traces)
-    .set({
-      version: sql`${traces.version} + 1`,
-      unresolvedSince: sql`coalesce(${traces.unresolvedSince}, now())`,
-    })
-    .where(and(eq(traces.spaceId, spaceId), inArray(traces.traceId, [...traceIds])));
+  const areGiven = sql`${traces.traceId} = ANY (${`{${traceIds.join()}}`}::uuid[])`;
+  await database.execute(noteTraces(areGiven, sql`${spaceId}`));
 }
 
 /** Lets the resolver look at all traces of a space again, a bounded number by each statement. */
@@ -40,8 +37,31 @@ export async function markTracesUnresolved(database: Database, spaceId: string):
 
 const isUnresolved = and(isNotNull(traces.unresolvedSince), lte(traces.spans, resolvedNodesMax));
 
-/** The spaces with unresolved traces. The index is read once for each space, not for each of its traces. */
+/** The spaces with unresolved traces. On Citus, while a node is away, those of the others. */
 export async function listUnresolvedSpaces(database: Database): Promise<string[]> {
+  const { isCluster } = await layoutOf(database);
+  return isCluster ? listOnCluster(database).catch(() => listByShard(database)) : listOnPostgres(database);
+}
+
+async function listOnCluster(database: Database): Promise<string[]> {
+  const rows = await database
+    .selectDistinct({ space: traces.spaceId })
+    .from(traces)
+    .where(isNotNull(traces.unresolvedSince));
+  return rows.map((row) => row.space);
+}
+
+/** Connects to each shard anew, and leaves out those that fail. */
+async function listByShard(database: Database): Promise<string[]> {
+  const [space, since] = [traces.spaceId.name, traces.unresolvedSince.name];
+  const ofShard = `SELECT string_agg(DISTINCT ${space}::text, ',') FROM %s WHERE ${since} IS NOT NULL`;
+  const rows = await database.execute<{ spaces: string }>(sql`
+    SELECT result AS spaces FROM run_command_on_shards(${getTableName(traces)}::regclass, ${ofShard}) WHERE success AND result <> ''`);
+  return rows.flatMap(({ spaces }) => spaces.split(','));
+}
+
+/** The index is read once for each space, not for each of its traces. */
+async function listOnPostgres(database: Database): Promise<string[]> {
   const name = nameOf(traces.spaceId);
   const next = (after: SQL) =>
     sql`(SELECT ${traces.spaceId} FROM ${traces} WHERE ${traces.unresolvedSince} IS NOT NULL AND ${after} ORDER BY 1 LIMIT 1)`;

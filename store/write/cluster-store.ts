@@ -3,7 +3,7 @@ import { PgDialect } from 'drizzle-orm/pg-core';
 import { columnTypes } from '../../event/columns.ts';
 import type { Part } from '../../platform/queue/group.ts';
 import type { Sql } from '../db/connect.ts';
-import { commitCounters, deletedSpaces } from '../db/schema.ts';
+import { commitCounters, deletedSpaces, events, traces } from '../db/schema.ts';
 import { arrayParameter, type CompiledStatement, compileStatement, namesOf } from '../db/statement.ts';
 import { orderParameters, parameterValues } from './parameters.ts';
 import { findRepeatedIds, idsOf } from './repeats.ts';
@@ -34,6 +34,7 @@ import { countByAgent, countByName, countBySlice } from './statistics/statistics
 
 /** Parameters of these statements besides those of the store statement. */
 const fresh = 'fresh';
+const noted = { space: 'noted_space', traceIds: 'noted_traces' } as const;
 const numbered = { spaceIds: 'numbered_spaces', numbers: 'numbers' } as const;
 
 const isFresh = sql`position = ANY (${arrayParameter(fresh, 'bigint')})`;
@@ -77,7 +78,15 @@ const insertNewIds = compileStatement(
 const countDays = compileStatement(countByDay(counted()));
 /** In the order in which the store statement locks rows. */
 const insertNewEvents = compileStatement(insertEvents(fromEvents(unfoldedNames)));
-const noteNewTraces = compileStatement(noteTraces(fromEvents(['traceId'])));
+const findTraces = compileStatement(sql`
+  SELECT ${traces.spaceId}, array_agg(${traces.traceId})::text AS trace_ids FROM ${traces}
+  WHERE ${traces.spaceId} = ANY (${arrayParameter(events.spaceId.name, columnTypes.id)})
+    AND ${traces.traceId} = ANY (${arrayParameter('traceId', columnTypes.id)})
+  GROUP BY 1 ORDER BY 1`);
+const notedSpace = sql`${sql.placeholder(noted.space)}::uuid`;
+const noteNewTraces = compileStatement(
+  noteTraces(sql`${traces.traceId} = ANY (${arrayParameter(noted.traceIds, columnTypes.id)})`, notedSpace),
+);
 const numberNewCommits = compileStatement(numberCommits(counted()));
 const insertRest: readonly CompiledStatement[] = [
   insertCommits(counted(commitNumber)),
@@ -124,11 +133,15 @@ export async function storeOnCluster(
       await run(countDays);
       return 0;
     }
-    const [, , numbers] = await Promise.all([
+    const [, found] = await Promise.all([
       run(insertNewEvents),
-      run(noteNewTraces),
-      run<{ space_id: string; last_number: string }>(numberNewCommits),
+      run<{ space_id: string; trace_ids: string }>(findTraces),
     ]);
+    for (const { space_id, trace_ids } of found) {
+      values.set(noted.space, space_id).set(noted.traceIds, trace_ids);
+      await run(noteNewTraces);
+    }
+    const numbers = await run<{ space_id: string; last_number: string }>(numberNewCommits);
     values.set(numbered.spaceIds, `{${numbers.map((row) => row.space_id).join()}}`);
     values.set(numbered.numbers, `{${numbers.map((row) => row.last_number).join()}}`);
     await Promise.all([countDays, ...insertRest].map(run));

@@ -190,22 +190,29 @@ export function insertCommits(source = sql``): SQL {
   RETURNING ${key}`;
 }
 
+/** The traces of new events that have spans, each by its space. */
+export const areOfNewEvents = sql`(${traces.spaceId}, ${traces.traceId}) IN (
+      SELECT ${namesOf([events.spaceId, events.traceId])} FROM new_events)`;
+
 /**
- * The traces of new events become unresolved, if spans of them are known (ADR 27): a replay from the
- * quarantine, or another order of the messages of a request. They are locked in the order of their key, and
- * before the counters of the space, as by all other statements.
+ * Traces become unresolved (ADR 27): they get events by a replay from the quarantine, or another order of the
+ * messages of a request. They are locked in the order of their key, and before the counters of the space, as
+ * by all other statements.
+ *
+ * @param areNoted the condition on `traces`.
+ * @param space of all of them, for Citus: it refuses to lock rows of several spaces.
  */
-export function noteTraces(source = sql``): SQL {
+export function noteTraces(areNoted: SQL, space?: SQL): SQL {
   const { spaceId, traceId, version, unresolvedSince } = traces;
   const known = (column: PgColumn) => sql`known.${nameOf(column)}`;
+  const ofSpace = space === undefined ? sql`` : sql`${spaceId} = ${space} AND `;
   return sql`
   UPDATE ${traces} AS kept SET ${nameOf(version)} = kept.${nameOf(version)} + 1,
-    ${nameOf(unresolvedSince)} = coalesce(kept.${nameOf(unresolvedSince)}, now())
+    ${nameOf(unresolvedSince)} = coalesce(kept.${nameOf(unresolvedSince)}, known.noted_at)
   FROM (
-    ${source} SELECT ${namesOf([spaceId, traceId])} FROM ${traces} AS known
-    WHERE (${known(spaceId)}, ${known(traceId)}) IN (SELECT ${namesOf([events.spaceId, events.traceId])} FROM new_events)
+    SELECT ${spaceId}, ${traceId}, now() AS noted_at FROM ${traces} WHERE ${ofSpace}${areNoted}
     ORDER BY 1, 2 FOR UPDATE
   ) AS known
-  WHERE kept.${nameOf(spaceId)} = ${known(spaceId)} AND kept.${nameOf(traceId)} = ${known(traceId)}
+  WHERE kept.${nameOf(spaceId)} = ${space ?? known(spaceId)} AND kept.${nameOf(traceId)} = ${known(traceId)}
   RETURNING kept.${nameOf(traceId)}`;
 }

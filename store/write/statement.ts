@@ -6,6 +6,7 @@ import { isNotDeleted } from './deleted-spaces.ts';
 import { entryParameters, orderParameters, parameterNames, parameterValues } from './parameters.ts';
 import { findRepeatedIds } from './repeats.ts';
 import {
+  areOfNewEvents,
   countByDay,
   countParts,
   countUsage,
@@ -40,6 +41,8 @@ export const storeStatement = compileStatement(buildStatement(unfoldFresh()));
  * fails with 23505, and stores nothing.
  */
 export const storeOnlyNewStatement = compileStatement(buildStatement(unfoldOnlyNew()));
+
+const entrySpace = sql`${sql.placeholder(entryParameters.spaceId)}::uuid`;
 
 const replay = compileStatement(buildStatement(unfoldFresh(), removeEntry()));
 
@@ -81,9 +84,9 @@ export function replayParameters(part: Part, entry: ReadEntry): (string | Buffer
  */
 function removeEntry(): SQL {
   const { spaceId, id, part } = quarantine;
-  const { spaceId: ofSpace, id: withId, hash } = entryParameters;
+  const { id: withId, hash } = entryParameters;
   return sql`
-  DELETE FROM ${quarantine} WHERE ${spaceId} = ${sql.placeholder(ofSpace)}::uuid AND ${id} = ${sql.placeholder(withId)}::uuid
+  DELETE FROM ${quarantine} WHERE ${spaceId} = ${entrySpace} AND ${id} = ${sql.placeholder(withId)}::uuid
     AND sha256(${part}) = ${sql.placeholder(hash)}::bytea
   RETURNING ${nameOf(id)}`;
 }
@@ -135,7 +138,7 @@ WITH ${
   WHERE ${isNotDeleted(sql`part.${nameOf(events.spaceId)}`)}${removal === undefined ? sql`` : sql` AND EXISTS (SELECT 1 FROM removed)`}
 ), ${expressions}, stored_parts AS MATERIALIZED (${countParts()}
 ), inserted AS (${insertEvents(sql``, where)}
-), noted_traces AS (${noteTraces()}
+), noted_traces AS (${removal === undefined ? noteTraces(areOfNewEvents) : noteTraces(areOfNewEvents, entrySpace)}
 ), commit_number AS (${numberCommits()}
 ), kept_commit AS (${insertCommits()}
 ), usage AS (${countUsage()}

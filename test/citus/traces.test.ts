@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createRandom } from '../../harness/random.ts';
+import { citusUrl, createCitusDatabase, turnTimeoutMs } from '../../harness/system/citus-database.ts';
+import { createSpace } from '../../store/accounts/spaces.ts';
+import { openPostgres } from '../../store/db/connect.ts';
+import { type Database, openDatabase } from '../../store/db/database.ts';
+import { TraceResolver } from '../../store/traces/trace-resolver.ts';
+import { findMismatches } from '../support/otlp/stored-traces.ts';
+import { messagesOf, toRequest } from '../support/otlp/trace-messages.ts';
+import { observeTrace, traceKinds } from '../support/otlp/trace-observation.ts';
+
+describe.skipIf(citusUrl === undefined)('traces on the Citus cluster of WEIR_TEST_CITUS_URL', () => {
+  const resources = new AsyncDisposableStack();
+  let database: Database;
+  beforeAll(async () => {
+    const { url } = resources.use(await createCitusDatabase(citusUrl ?? ''));
+    const options = { applicationName: 'test', connectionsMax: 6, statementTimeoutMs: 60_000 };
+    database = openDatabase(resources.use(openPostgres(url, options)));
+  }, turnTimeoutMs);
+  afterAll(() => resources.disposeAsync());
+
+  test('spans of a request each, those above last, are resolved: calls, agents, threads and users are as observed', async () => {
+    const random = createRandom(1);
+    const observed = traceKinds.map((kind, number) => observeTrace(random, kind, number));
+    const { id: spaceId } = await createSpace(database, 'test');
+    const requests = observed.flatMap(({ spans }) => spans.toReversed().map((span) => toRequest([span])));
+    const failures: unknown[] = [];
+    const resolver = new TraceResolver(database, { onError: (error) => failures.push(error) });
+    for (const [place, bytes] of requests.entries()) {
+      // Spans come before or after their events, which then make the trace unresolved again.
+      const messages = messagesOf(bytes);
+      for (const message of place % 2 === 0 ? messages : messages.toReversed())
+        await message(database, spaceId);
+      if (place % 5 === 0) await resolver.run();
+    }
+    await resolver.run();
+    const expected = observed.flatMap((one) => one.events);
+    expect(await findMismatches(database, spaceId, expected)).toEqual([]);
+    expect(failures).toEqual([]);
+  }, 180_000);
+});
