@@ -19,6 +19,7 @@ export const slowFiles: Readonly<Record<string, string>> = {
   'test/erasure/erasure.test.ts': 'rewrites hundreds of segments, and is killed meanwhile',
   'test/http/http2-abuse.test.ts': 'measures the memory of ingest under floods of frames',
   'test/otlp/durability.test.ts': 'kills the writer between the spans of calls',
+  'test/otlp/trace-doors.test.ts': 'kills the writer while traces come over all doors',
   'test/start/package.test.ts': 'starts a whole system from the npm package',
   'test/start/processes.test.ts': 'starts whole systems with several processes of each service',
   'test/start/restore.test.ts': 'starts a whole system, and loses and restores its Postgres',
