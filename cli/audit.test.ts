@@ -51,7 +51,7 @@ const changes: Record<
  */
 const others = [
   ...['space list', 'key list', 'user list', 'price list', 'quarantine list', 'usage', 'storage', 'audit'],
-  ...['events', 'trace', 'thread', 'tail', 'charts', 'export', 'doctor'],
+  ...['event', 'events', 'trace', 'thread', 'tail', 'charts', 'export', 'doctor'],
   ...['find', 'send', 'migrate', 'erase', 'reproject', 'queue', 'space deletions'],
   ...['backup', 'restore', 'replay'],
 ];

@@ -6,6 +6,7 @@ import { addBackupCommand } from './commands/backup.ts';
 import { addChartsCommand } from './commands/charts.ts';
 import { addDoctorCommand } from './commands/doctor.ts';
 import { addEraseCommand } from './commands/erase.ts';
+import { addEventCommand } from './commands/event.ts';
 import { addEventsCommand } from './commands/events.ts';
 import { addExportCommand } from './commands/export.ts';
 import { addFindCommand } from './commands/find.ts';
@@ -81,6 +82,7 @@ export function buildProgram(host: Host): Command {
   addSpaceCommands(program, host);
   addKeyCommands(program, host);
   addUserCommands(program, host);
+  addEventCommand(program, host);
   addEventsCommand(program, host);
   addTraceCommand(program, host);
   addThreadCommand(program, host);

@@ -70,6 +70,7 @@ export interface LlmPayload {
     readonly outputTokens?: number;
     readonly outputTokenDetails?: {
       readonly reasoningTokens?: number;
+      readonly responseTokens?: number;
       readonly audioTokens?: unknown;
       readonly imageTokens?: unknown;
     };

@@ -117,8 +117,8 @@ function measureCall(event: IngestEvent): Omit<Source, 'index' | 'attributes'> {
   const { llm } = event.properties;
   const tokens = llm.usage && countTokens(llm.usage);
   const reportedCost = reportedCostOf(llm.cost);
-  const conditions = { inputTokens: tokens?.inputTokens, isReported: reportedCost !== undefined };
-  return { tokens, priceClass: priceClassOf(llm, conditions), reportedCost };
+  const priceClass = priceClassOf(llm, { ...tokens, isReported: reportedCost !== undefined });
+  return { tokens, priceClass, reportedCost };
 }
 
 export function projectEvents(events: readonly IngestEvent[]): Projection {

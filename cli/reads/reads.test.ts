@@ -112,6 +112,23 @@ test('a trace and a thread are printed in time order, and charts by group', asyn
   expect(await show('charts')).toMatch(/^GROUP +EVENTS +ERRORS/);
 });
 
+test('an event is printed with the reason of its cost', async () => {
+  const call = {
+    name: 'openai/gpt-4o',
+    state: 'error',
+    inputTokens: 1_000_000,
+    outputTokens: 0,
+    totalTokens: 7,
+  } as const;
+  const [id = ''] = await addEvents(dashboard.sql, spaceId, [{ ...call, startTimeMs: 0 }]);
+  expect(await read('event', id)).toMatchObject([
+    { id, costReason: { lines: [{ kind: 'input', cost: '2.5' }] } },
+  ]);
+  const [, line, summary] = (await show('event', id)).split('\n');
+  expect(line).toMatch(/^input +1000000 +2\.5 +2\.5$/);
+  expect(summary).toMatch(/^openai\/gpt-4o: \$2\.5, list price of gpt-4o \(.*\), token_sum_mismatch$/);
+});
+
 test.each(['ndjson', 'csv', 'parquet', 'events'])('an export as %s is a complete file', async (format) => {
   const file = join(directory, `events.${format}`);
   const args = ['export', '--format', format, '--state', 'ok', '--output', file];

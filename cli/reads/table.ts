@@ -49,8 +49,12 @@ function toLine<Row>(
   return cells.join('  ').trimEnd();
 }
 
-/** Cuts a text, and replaces control characters: recorded text must not control the terminal. */
+/** Replaces control characters: recorded text must not control the terminal. */
+export function withoutControls(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ');
+}
+
 function cut(text: string, width: number): string {
-  const shown = text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ');
+  const shown = withoutControls(text);
   return shown.length > width ? `${shown.slice(0, width - 1)}…` : shown;
 }

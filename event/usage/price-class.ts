@@ -1,13 +1,19 @@
 import type { LlmPayload } from '../event.ts';
+import type { TokenCounts } from './token-counts.ts';
 
 /**
- * The conditions of a call on which its price depends, as words in this order: `reported` when the sender knows the cost, the service
- * tier, the region, and `>200000` for the highest {@link inputBounds} that the input exceeds. Empty for most calls. Statistics are kept by
- * it, so the words are few: the conditions that price lists have.
+ * The conditions of a call on which its price depends, as words in this order: `reported` when the sender
+ * knows the cost, the service tier, the region, `>200000` for the highest {@link inputBounds} that the input
+ * exceeds, and `contradictory` when its counts exclude each other. Empty for most calls. Statistics are kept
+ * by it, so the words are few: the conditions that price lists have.
  */
 export function priceClassOf(
   { serviceTier, region }: LlmPayload,
-  { inputTokens = 0, isReported }: { inputTokens: number | undefined; isReported: boolean },
+  {
+    inputTokens = 0,
+    isContradictory = false,
+    isReported,
+  }: Partial<Pick<TokenCounts, 'inputTokens' | 'isContradictory'>> & { isReported: boolean },
 ): string {
   const bound = inputBounds.find((tokens) => inputTokens > tokens);
   return [
@@ -15,6 +21,7 @@ export function priceClassOf(
     tiers[String(serviceTier).toLowerCase()] ?? '',
     region === 'us' ? 'us' : '',
     bound === undefined ? '' : `>${bound}`,
+    isContradictory ? 'contradictory' : '',
   ]
     .filter((word) => word !== '')
     .join(' ');
@@ -43,6 +50,7 @@ export interface PriceConditions {
   readonly tier: string | undefined;
   readonly region: string | undefined;
   readonly inputBound: number;
+  readonly isContradictory: boolean;
 }
 
 export function parsePriceClass(text: string): PriceConditions {
@@ -52,5 +60,6 @@ export function parsePriceClass(text: string): PriceConditions {
     tier: words.find((word) => pricedTiers.includes(word)),
     region: words.includes('us') ? 'us' : undefined,
     inputBound: Number(words.find((word) => word.startsWith('>'))?.slice(1) ?? 0),
+    isContradictory: words.includes('contradictory'),
   };
 }

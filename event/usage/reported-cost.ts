@@ -5,8 +5,8 @@ export const costDecimals = 12;
 const costMax = 1e12;
 
 /**
- * What the sender says that a call cost, `{ total, currency: 'USD' }`: US dollars as a decimal. Undefined for other currencies, for none,
- * and for 0 and less: senders report 0 for calls whose price they do not know.
+ * What the sender says that a call cost, `{ total, currency: 'USD' }`: US dollars as a decimal. Undefined for
+ * other currencies, for none, and for 0 and less: senders report 0 for calls whose price they do not know.
  */
 export function reportedCostOf(cost: unknown): string | undefined {
   if (typeof cost !== 'object' || cost === null) return undefined;

@@ -35,6 +35,29 @@ test.each([
   expect([counts.inputTokens, counts.outputTokens]).toEqual(expected);
 });
 
+test.each([
+  ['a negative count', { inputTokens: -1 }, true],
+  ['more audio than input', { inputTokens: 10, inputTokenDetails: { audioTokens: 11 } }, true],
+  [
+    'more for an hour than written',
+    { inputTokens: 10, inputTokenDetails: { cacheWriteTokens: 2, cacheWriteHourTokens: 3 } },
+    true,
+  ],
+  [
+    'more uncached tokens than are left',
+    { inputTokens: 10, inputTokenDetails: { uncachedTokens: 9, cacheReadTokens: 2 } },
+    true,
+  ],
+  ['cached tokens beside the input', { inputTokens: 5, inputTokenDetails: { cacheReadTokens: 9 } }, false],
+  [
+    'parts that are their whole',
+    { outputTokens: 5, outputTokenDetails: { reasoningTokens: 2, responseTokens: 3, audioTokens: 5 } },
+    false,
+  ],
+])('%s contradicts itself: %o %s', (_name, usage, expected) => {
+  expect(countTokens(usage).isContradictory).toBe(expected);
+});
+
 test('whatever is sent, each token is counted once: parts are within their whole', () => {
   const any = fc.option(fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.integer()), {
     nil: undefined,
@@ -59,7 +82,8 @@ test('whatever is sent, each token is counted once: parts are within their whole
       const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 } = counted;
       expect(inputTokens).toBeGreaterThanOrEqual(cacheReadTokens + cacheWriteTokens);
       expect(outputTokens).toBeGreaterThanOrEqual(counted.reasoningTokens ?? 0);
-      for (const count of Object.values(counted))
+      const { isContradictory: _isContradictory, parts: _parts, ...counts } = counted;
+      for (const count of Object.values(counts))
         expect(Number.isInteger(count ?? 0) && (count ?? 0) >= 0).toBe(true);
     }),
   );

@@ -2,7 +2,10 @@ import type { LlmPayload } from '../event.ts';
 import { addedNumberMax } from '../limits.ts';
 import type { UsagePart, UsageParts } from './usage-parts.ts';
 
-/** Whole tokens of one call, none negative: cached tokens are part of the input, reasoning is part of the output. */
+/**
+ * Whole tokens of one call, none negative: cached tokens are part of the input, reasoning is part of the
+ * output.
+ */
 export interface TokenCounts {
   readonly parts: UsageParts | undefined;
   readonly inputTokens: number | undefined;
@@ -11,14 +14,20 @@ export interface TokenCounts {
   readonly cacheReadTokens: number | undefined;
   readonly cacheWriteTokens: number | undefined;
   readonly reasoningTokens: number | undefined;
+  /** Whether what was sent excludes itself: a negative count, or parts beyond their whole. */
+  readonly isContradictory: boolean;
 }
 
+type Usage = NonNullable<LlmPayload['usage']>;
+type Wholes = Omit<TokenCounts, 'parts' | 'isContradictory'>;
+
 /**
- * Counts the tokens of a call once, so that the cost of many calls is the sum of their costs (docs/api.md §2.6). Providers count
- * cached tokens within the input (OpenAI, Google) or beside it (Anthropic), and reasoning within the output or beside it (Google).
- * The numbers tell: a part that is larger than the whole stands beside it, and so does one that only then adds up to the total.
+ * Counts the tokens of a call once, so that the cost of many calls is the sum of their costs (docs/api.md
+ * §2.6). Providers count cached tokens within the input (OpenAI, Google) or beside it (Anthropic), and
+ * reasoning within the output or beside it (Google). The numbers tell: a part that is larger than the whole
+ * stands beside it, and so does one that only then adds up to the total.
  */
-export function countTokens(usage: NonNullable<LlmPayload['usage']>): TokenCounts {
+export function countTokens(usage: Usage): TokenCounts {
   const cacheReadTokens = whole(usage.inputTokenDetails?.cacheReadTokens);
   const cacheWriteTokens = whole(usage.inputTokenDetails?.cacheWriteTokens);
   const reasoningTokens = whole(usage.outputTokenDetails?.reasoningTokens);
@@ -37,13 +46,33 @@ export function countTokens(usage: NonNullable<LlmPayload['usage']>): TokenCount
     cacheWriteTokens,
     reasoningTokens,
   };
-  return { ...counts, parts: countParts(usage, counts) };
+  return { ...counts, parts: countParts(usage, counts), isContradictory: isContradictory(usage, counts) };
+}
+
+function isContradictory(usage: Usage, { inputTokens = 0, outputTokens = 0, ...counts }: Wholes): boolean {
+  const { inputTokenDetails: input = {}, outputTokenDetails: output = {} } = usage;
+  const { cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens = 0 } = counts;
+  const sum = (...parts: readonly unknown[]) => parts.reduce<number>((all, part) => all + wholeOf(part), 0);
+  return (
+    [usage.inputTokens, usage.outputTokens, usage.totalTokens].some(isNegative) ||
+    [input.cacheReadTokens, input.cacheWriteTokens, output.reasoningTokens].some(isNegative) ||
+    sum(input.uncachedTokens) + cacheReadTokens + cacheWriteTokens > inputTokens ||
+    sum(input.audioTokens, input.imageTokens) > inputTokens ||
+    sum(input.cacheReadAudioTokens, input.cacheReadImageTokens) > cacheReadTokens ||
+    sum(input.cacheWriteHourTokens, input.cacheWriteHalfDayTokens) > cacheWriteTokens ||
+    sum(output.audioTokens, output.imageTokens) > outputTokens ||
+    sum(output.responseTokens) + reasoningTokens > outputTokens
+  );
+}
+
+function isNegative(count: number | undefined): boolean {
+  return count !== undefined && count < 0;
 }
 
 /** The parts, none beyond the count that it is within. */
 function countParts(
-  { inputTokenDetails: input, outputTokenDetails: output, webSearches }: NonNullable<LlmPayload['usage']>,
-  counts: Omit<TokenCounts, 'parts'>,
+  { inputTokenDetails: input, outputTokenDetails: output, webSearches }: Usage,
+  counts: Wholes,
 ): UsageParts | undefined {
   const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 } = counts;
   const parts: UsageParts = {};
@@ -96,10 +125,7 @@ function includePart(count: number | undefined, part: number, isBeside: boolean)
 }
 
 /** Whether the sender says that its input has no cached tokens. */
-function isUncached(
-  { inputTokens, inputTokenDetails }: NonNullable<LlmPayload['usage']>,
-  cached: number,
-): boolean {
+function isUncached({ inputTokens, inputTokenDetails }: Usage, cached: number): boolean {
   return cached > 0 && inputTokens !== undefined && inputTokenDetails?.uncachedTokens === inputTokens;
 }
 

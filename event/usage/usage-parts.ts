@@ -1,6 +1,6 @@
 /**
- * Tokens and units that have prices of their own within a count, and that count: each is counted there too. A web search is counted
- * nowhere else.
+ * Tokens and units that have prices of their own within a count, and that count: each is counted there too. A
+ * web search is counted nowhere else.
  */
 export const usageParts = {
   audioInput: 'input',

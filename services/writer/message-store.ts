@@ -66,13 +66,12 @@ export class MessageStore implements Disposable {
   async store(entries: readonly BacklogEntry<Delivered>[]): Promise<void> {
     const messages = entries.map(({ message }) => message);
     try {
-      const waiting = await this.#parts.store(entries.flatMap(({ parts }) => parts));
+      const sent = entries.flatMap(({ parts }) => parts);
+      const { waiting, areNew } = await this.#parts.store(sent);
       // After the events, so that their rows are there, and before the ack: after a crash a redelivery
       // continues.
-      await this.#parts.storeNodes(
-        entries.flatMap(({ traceNodes }) => traceNodes),
-        waiting,
-      );
+      const nodes = entries.flatMap(({ traceNodes }) => traceNodes);
+      await this.#parts.storeNodes(nodes, waiting, areNew ? sent : []);
       const isWaiting = ({ parts, traceNodes }: BacklogEntry<Delivered>) =>
         [...parts, ...traceNodes].some(({ spaceId }) => waiting.has(spaceId));
       for (const entry of entries)

@@ -7,7 +7,7 @@ import {
 } from '../../event/usage/usage-parts.ts';
 import { formatCost, unitsOfCost } from './decimal.ts';
 import type { AppliedPrice } from './price-book.ts';
-import { type PricedKind, pricedKinds } from './rates.ts';
+import { type CostBound, type PricedKind, pricedKinds } from './rates.ts';
 
 /** Counts of tokens. Input includes tokens of a cache, output includes reasoning. */
 export interface TokenCounts {
@@ -30,6 +30,10 @@ export interface Usage extends TokenCounts {
 export interface Cost {
   /** US dollars, an exact decimal; null when neither a price nor a sender's cost is known. */
   cost: string | null;
+  /**
+   * How the cost compares with the true one: at least it when tokens, or their kind or tier, have no price.
+   */
+  bound: CostBound;
   /** Number of input and output tokens that have a price, or whose cost the sender reported. */
   pricedTokens: number;
   /** Number of them whose price is the provider's list price. */
@@ -42,15 +46,33 @@ export interface Cost {
   tokens: number;
 }
 
+/** What a cost is for. `reported`: the sender says what the whole call cost. */
+export const costKinds = [...pricedKinds, 'reported'] as const;
+export type CostKind = (typeof costKinds)[number];
+
+/**
+ * Is called with each amount that is added to a {@link CostSum}: a count, and its cost in units of 10^-12
+ * dollars.
+ */
+type AddedAmount = (kind: CostKind, amount: { count: number; units: bigint }) => void;
+
 /** Adds up the costs of usage, exactly. */
 export class CostSum {
+  readonly #onAdded: AddedAmount | undefined;
   #units = 0n;
   #isKnown = false;
   #pricedTokens = 0;
   #listPricedTokens = 0;
   #reportedTokens = 0;
   #assumedTokens = 0;
+  /** Number of tokens and searches that may cost more than is counted, and less. */
+  #atLeast = 0;
+  #atMost = 0;
   #tokens = 0;
+
+  constructor(onAdded?: AddedAmount) {
+    this.#onAdded = onAdded;
+  }
 
   /** Adds usage at its price; undefined without one. */
   add(usage: Usage, price: AppliedPrice | undefined): void {
@@ -60,7 +82,7 @@ export class CostSum {
       this.#isKnown = true;
       this.#pricedTokens += tokens;
       this.#reportedTokens += tokens;
-      this.#units += unitsOfCost(usage.reportedCost);
+      this.#addAmount('reported', tokens, unitsOfCost(usage.reportedCost));
       return;
     }
     if (price === undefined) return;
@@ -71,22 +93,25 @@ export class CostSum {
     for (const kind of pricedKinds) {
       const count = counts[kind] ?? 0;
       if (count === 0) continue;
-      const { units, isExact } = prices[kind];
-      this.#isKnown ||= isExact || units > 0n;
-      this.#units += BigInt(count) * units;
-      if (!isExact) this.#assumedTokens += count;
+      const { units, bound } = prices[kind];
+      this.#isKnown ||= bound === 'exact' || units > 0n;
+      this.#addAmount(kind, count, BigInt(count) * units);
+      this.#assume(count, bound);
     }
   }
 
-  /** Adds what a part of usage costs beyond the count that it is within. */
-  addPart(part: UsagePart, count: number, { priceClass, price }: PartPrice): void {
+  /** Adds a part of usage at its price, and takes it from the count that it is within. */
+  addPart(part: UsagePart, units: number, { priceClass, price }: PartPrice): void {
     const prices = price?.parsed.of(priceClass);
     if (prices === undefined) return;
-    const [own, name] = [prices[part], usageParts[part]];
-    const whole = name === undefined ? { units: 0n, isExact: true } : prices[name];
-    this.#isKnown ||= own.units > 0n;
-    this.#units += BigInt(Math.round(count)) * (own.units - whole.units);
-    this.#assumedTokens += count * (Number(whole.isExact) - Number(own.isExact));
+    const count = Math.round(units);
+    this.#isKnown ||= prices[part].units > 0n;
+    this.#addAmount(part, count, BigInt(count) * prices[part].units);
+    this.#assume(count, prices[part].bound);
+    const whole = usageParts[part];
+    if (whole === undefined) return;
+    this.#addAmount(whole, -count, BigInt(-count) * prices[whole].units);
+    this.#assume(-count, prices[whole].bound);
   }
 
   addSum(other: CostSum): void {
@@ -96,18 +121,35 @@ export class CostSum {
     this.#listPricedTokens += other.#listPricedTokens;
     this.#reportedTokens += other.#reportedTokens;
     this.#assumedTokens += other.#assumedTokens;
+    this.#atLeast += other.#atLeast;
+    this.#atMost += other.#atMost;
     this.#tokens += other.#tokens;
   }
 
   get cost(): Cost {
+    const isAtLeast = this.#atLeast > 0 || this.#pricedTokens < this.#tokens;
+    const isAtMost = this.#atMost > 0;
     return {
       cost: this.#isKnown ? formatCost(this.#units) : null,
+      bound: isAtLeast ? (isAtMost ? 'about' : 'at_least') : isAtMost ? 'at_most' : 'exact',
       pricedTokens: this.#pricedTokens,
       listPricedTokens: this.#listPricedTokens,
       reportedTokens: this.#reportedTokens,
       assumedTokens: this.#assumedTokens,
       tokens: this.#tokens,
     };
+  }
+
+  #addAmount(kind: CostKind, count: number, units: bigint): void {
+    this.#units += units;
+    this.#onAdded?.(kind, { count, units });
+  }
+
+  #assume(count: number, bound: CostBound): void {
+    if (bound === 'exact') return;
+    this.#assumedTokens += count;
+    if (bound !== 'at_most') this.#atLeast += count;
+    if (bound !== 'at_least') this.#atMost += count;
   }
 }
 
@@ -117,7 +159,7 @@ interface PartPrice {
 }
 
 /** The disjoint counts of usage: each token is in one. */
-function countKinds(usage: Usage): Partial<Record<PricedKind, number>> {
+export function countKinds(usage: Usage): Partial<Record<PricedKind, number>> {
   const input = wholeTokens(usage.inputTokens);
   // Events that 0.1.0 stored may have more cached tokens than input tokens, until they are reprojected.
   const cacheRead = Math.min(wholeTokens(usage.cacheReadTokens), input);

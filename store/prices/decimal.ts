@@ -32,8 +32,17 @@ export function unitsOfCost(cost: string): bigint {
 
 /** A cost in dollars as a decimal, without trailing zeros: `0.0125`. */
 export function formatCost(units: bigint): string {
+  return formatDecimal(units, costDecimals);
+}
+
+/** The price of {@link unitsOf} in dollars per million tokens, without trailing zeros. */
+export function formatPrice(units: bigint): string {
+  return formatDecimal(units, priceDecimals);
+}
+
+function formatDecimal(units: bigint, places: number): string {
   const sign = units < 0n ? '-' : '';
-  const digits = String(units < 0n ? -units : units).padStart(costDecimals + 1, '0');
-  const decimals = digits.slice(-costDecimals).replace(/0+$/, '');
-  return `${sign}${digits.slice(0, -costDecimals)}${decimals === '' ? '' : `.${decimals}`}`;
+  const digits = String(units < 0n ? -units : units).padStart(places + 1, '0');
+  const decimals = digits.slice(-places).replace(/0+$/, '');
+  return `${sign}${digits.slice(0, -places)}${decimals === '' ? '' : `.${decimals}`}`;
 }

@@ -70,6 +70,7 @@ test('more cached tokens than input cost no more than the input, and tokens with
   sum.add(counts, undefined);
   expect(sum.cost).toEqual({
     cost: '0.000007',
+    bound: 'at_least',
     ...{ pricedTokens: 11, listPricedTokens: 0, reportedTokens: 0, assumedTokens: 0, tokens: 22 },
   });
 });

@@ -42,12 +42,24 @@ export interface PriceTable {
   readonly rates: Rates;
 }
 
+/**
+ * How a cost compares with the true one: a kind or a tier without a price of its own has that of another, and
+ * counts that contradict each other say only about how many tokens there were.
+ */
+export const costBounds = ['exact', 'at_least', 'at_most', 'about'] as const;
+export type CostBound = (typeof costBounds)[number];
+
 /** The price of a kind under conditions. */
 export interface KindPrice {
   /** Units of 10^-12 dollars for each token. */
   readonly units: bigint;
-  /** False without a price for the kind or the tier: then that of the whole or the standard tier applies. */
-  readonly isExact: boolean;
+  /**
+   * Not exact without a price for the kind or the tier: then that of the whole or the standard tier applies.
+   */
+  readonly bound: CostBound;
+  /** The conditions of the price in the table. */
+  readonly tier?: string | undefined;
+  readonly inputAbove?: number | undefined;
 }
 
 export type ClassPrices = Readonly<Record<PricedKind, KindPrice>>;
@@ -71,36 +83,51 @@ export class ParsedPrices {
   }
 }
 
+/** Tiers that cost less than the standard one. */
+const discounts: readonly string[] = ['batch', 'flex'];
+
 /** Where a kind without a price has its price from. Cached tokens never cost nothing. */
 const defaultKinds = { input: null, output: null, cacheRead: 'input', cacheWrite: 'input' } as const;
 
 function priceKinds(table: PriceTable, priceClass: string): ClassPrices {
-  const { tier, region, inputBound } = parsePriceClass(priceClass);
+  const { tier, region, inputBound, isContradictory } = parsePriceClass(priceClass);
   const { rates } = table;
   const tierFactor = tier === undefined ? undefined : rates[`factor ${tier}`];
   const factors = [tierFactor, region === undefined ? undefined : rates[`factor ${region}`]];
-  const bounds = inputBounds.filter((bound) => bound <= inputBound).map((bound) => ` >${bound}`);
+  const bounds = [...inputBounds.filter((bound) => bound <= inputBound), undefined];
+  const tiers = tier === undefined ? [undefined] : [tier, undefined];
   const find = (kind: PricedKind): KindPrice | undefined => {
-    const [ofTier, standard] = [tier === undefined ? [] : [` ${tier}`], ['']].map((tiers) =>
-      tiers.flatMap((one) => [...bounds.map((bound) => `${kind}${one}${bound}`), `${kind}${one}`]),
-    );
-    const own = ofTier?.find((key) => key in rates);
-    const key = own ?? standard?.find((one) => one in rates);
-    const price = key === undefined ? (kind in defaultKinds ? table[kind as 'input'] : null) : rates[key];
-    if (price === null || price === undefined) return undefined;
-    const isExact = tier === undefined || own !== undefined || tierFactor !== undefined;
-    return { units: factors.reduce(multiply, unitsOf(price)), isExact };
+    for (const own of tiers) {
+      for (const inputAbove of bounds) {
+        const conditions = [own ?? '', inputAbove === undefined ? '' : `>${inputAbove}`];
+        const key = [kind, ...conditions].filter((word) => word !== '').join(' ');
+        const price = rates[key] ?? (key in defaultKinds ? table[key as keyof typeof defaultKinds] : null);
+        if (price === null) continue;
+        const isOfTier = own === tier || tierFactor !== undefined;
+        const bound = isOfTier ? 'exact' : discounts.includes(tier ?? '') ? 'at_most' : 'at_least';
+        const units = factors.reduce(multiply, unitsOf(price));
+        return { units, bound, tier: isOfTier ? tier : undefined, inputAbove };
+      }
+    }
+    return undefined;
   };
   const prices = {} as Record<PricedKind, KindPrice>;
   for (const kind of pricedKinds) {
-    const found = find(kind);
     const whole: PricedKind | null | undefined = wholeOf(kind);
-    const other = whole === undefined || whole === null ? { units: 0n, isExact: false } : prices[whole];
+    const other = whole == null ? undefined : prices[whole];
     // Images cost what text costs unless a list says otherwise.
     const isSame = kind in defaultKinds || kind.startsWith('image');
-    prices[kind] = found ?? (isSame ? other : { ...other, isExact: false });
+    prices[kind] = find(kind) ?? (other === undefined ? unknownPrice : isSame ? other : atLeast(other));
   }
+  if (isContradictory) for (const kind of pricedKinds) prices[kind] = { ...prices[kind], bound: 'about' };
   return prices;
+}
+
+const unknownPrice: KindPrice = { units: 0n, bound: 'at_least' };
+
+/** The price of a whole for a part that has none: parts cost more. */
+function atLeast(price: KindPrice): KindPrice {
+  return { ...price, bound: price.bound === 'at_most' ? 'about' : 'at_least' };
 }
 
 function wholeOf(kind: PricedKind): PricedKind | null | undefined {

@@ -75,9 +75,11 @@ function observe(chains: Chain[]): Joined {
   };
 }
 
-/** By trace, parent and model with usage or a stream's request. Spans of an older ingest have no keys. */
+/** By trace, parent and a model with usage or a stream's request. Spans of an older ingest have no keys. */
 function siblingKeyOf({ spans }: Chain): string[] {
   const top = spans.at(-1);
-  const usageKeys = new Set(spans.flatMap((span) => span.usageKey ?? []));
+  const usageKeys = new Set(
+    spans.flatMap(({ usageKey, requestKey }) => [usageKey ?? [], requestKey ?? []].flat()),
+  );
   return top === undefined ? [] : [...usageKeys].map((key) => `${top.traceId} ${top.parentSpanId} ${key}`);
 }

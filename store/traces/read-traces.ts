@@ -12,6 +12,7 @@ export interface StoredNode extends SpanNode {
   readonly scope: string | null;
   readonly responseKey: string | null;
   readonly usageKey: string | null;
+  readonly requestKey: string | null;
   readonly startTimeMs: number;
   readonly endTimeMs: number;
 }
@@ -69,7 +70,8 @@ export async function readTraces(
   );
 }
 
-function toNode({
+/** A row of `trace_nodes` as a span. */
+export function toNode({
   parentSpanId: parent,
   agentId: agent,
   threadId: thread,

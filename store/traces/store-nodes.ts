@@ -1,35 +1,39 @@
 import { type SQL, sql } from 'drizzle-orm';
-import type { TraceNodes } from '../../platform/queue/group.ts';
+import type { Part, TraceNodes } from '../../platform/queue/group.ts';
 import type { Database } from '../db/database.ts';
-import { traceNodes, traces } from '../db/schema.ts';
+import { eventIds, traceNodes, traces } from '../db/schema.ts';
 import { compileStatement, listOf, nameOf, namesOf } from '../db/statement.ts';
 import { isNotDeleted } from '../write/deleted-spaces.ts';
 import { findSharedResponses } from './shared-responses.ts';
-import { nodeColumns } from './trace-node.ts';
+import { nodeColumns, surplusName } from './trace-node.ts';
 import { markUnresolved } from './unresolved-traces.ts';
 
 /**
  * Stores the spans that are new, unless the space is deleted. Their traces become unresolved in the same
- * statement, except for a trace whose first spans come in one request with all of their parents, which is the
- * usual case: ingest has resolved it.
+ * statement, except for a trace whose first spans come in one request with all of their parents, and with no
+ * call in several spans, which is the usual case: its events have what their request says of them, unless an
+ * earlier request has sent them.
  *
  * Spans of other traces may have the same response. That is looked up after the COMMIT, so that the last one
  * of several concurrent writers finds the spans of all, and for spans that are not new, too: after a crash a
  * redelivery does it again.
  *
  * @param sent spans of this space, from one or more messages.
+ * @param newParts parts of the same messages, of which all events were stored for the first time.
  * @returns whether one of their traces is unresolved.
  */
 export async function storeNodes(
   database: Database,
   spaceId: string,
   sent: readonly Pick<TraceNodes, 'receivedAtMs' | 'json'>[],
+  newParts: readonly Pick<Part, 'columns'>[] = [],
 ): Promise<boolean> {
   const receivedAtMs = Math.max(...sent.map((one) => Number(one.receivedAtMs)));
   const values: Record<string, string> = {
     space: spaceId,
     received: new Date(receivedAtMs).toISOString(),
     nodes: `[${sent.map(({ json }) => json).join()}]`,
+    fresh: `{${newParts.map(({ columns }) => columns?.id).join()}}`,
   };
   const rows = await database.$client.unsafe<{ trace: string; unresolved: boolean }[]>(
     statement.text,
@@ -47,22 +51,30 @@ const statement = compileStatement(buildStatement());
 
 function buildStatement(): SQL {
   const columns = Object.values(nodeColumns);
-  const { traceId, spanId, parentSpanId, kind, responseKey } = nodeColumns;
+  const { traceId, spanId, parentSpanId, kind, scope, eventId, responseKey } = nodeColumns;
   const [space, received] = [
     sql`${sql.placeholder('space')}::uuid`,
     sql`${sql.placeholder('received')}::timestamptz`,
   ];
   const types = listOf(columns.map((column) => sql`${nameOf(column)} ${sql.raw(column.getSQLType())}`));
   const key = namesOf([traceId, spanId]);
+  const surplus = sql.identifier(surplusName);
   const { version, unresolvedSince, spans, hasCalls, receivedAt } = traces;
   return sql`
 WITH sent AS MATERIALIZED (
   SELECT DISTINCT ON (${key}) node.*, request FROM json_array_elements(${sql.placeholder('nodes')}::json) WITH ORDINALITY AS list(spans, request),
-    json_to_recordset(list.spans) AS node(${types})
+    json_to_recordset(list.spans) AS node(${types}, ${surplus} boolean)
   WHERE ${isNotDeleted(space)} ORDER BY ${key}, request
+), sent_before AS MATERIALIZED (
+  SELECT ${nameOf(traceId)} FROM sent
+  WHERE ${nameOf(eventId)} <> ALL (${sql.placeholder('fresh')}::uuid[])
+    -- As a count, each id is looked up in the index.
+    AND (SELECT count(*) FROM ${eventIds} WHERE ${eventIds.spaceId} = ${space} AND ${eventIds.id} = sent.${nameOf(eventId)}) > 0
 ), whole AS (
   SELECT child.${nameOf(traceId)}, count(DISTINCT child.request) = 1
-    AND bool_and(child.${nameOf(parentSpanId)} IS NULL OR parent.${nameOf(spanId)} IS NOT NULL) AS whole
+    AND bool_and(child.${nameOf(parentSpanId)} IS NULL OR parent.${nameOf(spanId)} IS NOT NULL)
+    AND bool_and(child.${surplus} IS NOT TRUE) AND count(DISTINCT child.${nameOf(scope)}) FILTER (WHERE child.${nameOf(kind)} = 'llm') < 2
+    AND child.${nameOf(traceId)} NOT IN (SELECT ${nameOf(traceId)} FROM sent_before) AS whole
   FROM sent AS child LEFT JOIN sent AS parent
     ON parent.${nameOf(traceId)} = child.${nameOf(traceId)} AND parent.${nameOf(spanId)} = child.${nameOf(parentSpanId)}
   GROUP BY 1

@@ -5,6 +5,12 @@ import { traceNodes } from '../db/schema.ts';
 /** A span as the queue carries it: a row of `trace_nodes` without its space and its time of receipt. */
 export type TraceNode = Omit<typeof traceNodes.$inferInsert, 'spaceId' | 'receivedAt' | 'removedEventId'>;
 
+/** The same, and whether its request has another span of its call, or several calls that it sums up. */
+export type SentNode = TraceNode & { readonly isSurplus?: boolean };
+
+/** The member of a queued node that says so. */
+export const surplusName = 'is_surplus';
+
 const {
   spaceId: _space,
   receivedAt: _received,
@@ -26,7 +32,7 @@ const jsonCharsMax = 1024 * 1024;
 const requestCharsMax = 16 * 1024 * 1024;
 
 /** The nodes as JSON arrays for weir.queue.v1.TraceNodes. Texts are shortened like columns. */
-export function encodeNodes(nodes: readonly TraceNode[]): string[] {
+export function encodeNodes(nodes: readonly SentNode[]): string[] {
   const chunks: string[] = [];
   let open: string[] = [];
   let chars = 0;
@@ -47,8 +53,8 @@ export function encodeNodes(nodes: readonly TraceNode[]): string[] {
   return chunks;
 }
 
-function encodeNode(node: TraceNode): string {
-  const members: Record<string, string | number> = {};
+function encodeNode(node: SentNode): string {
+  const members: Record<string, string | number | boolean> = node.isSurplus ? { [surplusName]: true } : {};
   for (const name of Object.keys(nodeColumns) as (keyof TraceNode)[]) {
     const value = node[name];
     if (value === undefined || value === null) continue;

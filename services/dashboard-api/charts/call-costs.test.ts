@@ -109,7 +109,7 @@ async function store(calls: readonly Call[], timeOf: (place: number) => number =
   const { spaceId, client } = await dashboard.addSpace();
   const events = calls.map((call, place) =>
     llmEvent({
-      startTimeMs: timeOf(place),
+      ...{ startTimeMs: timeOf(place), endTimeMs: timeOf(place), durationMs: 0 },
       context: { threadId: `thread-${place % 50}`, userId: 'user', agentId: 'agent' },
       properties: { llm: call },
     }),
@@ -128,6 +128,8 @@ async function store(calls: readonly Call[], timeOf: (place: number) => number =
       user: user?.cost,
       chart: chart.total,
       models: sumOf(chart.models.map(({ cost }) => cost)),
+      kinds: sumOf(chart.kinds.flatMap(({ points }) => points.map(({ cost }) => cost))),
+      kindsOfModels: sumOf(chart.models.flatMap(({ kinds }) => kinds.map(({ cost }) => cost))),
     };
   };
   return { spaceId, trpc, events, costs };
@@ -137,17 +139,21 @@ test('a call costs the same in a list, a thread, a user and a chart, and is foun
   const { trpc, events, costs } = await store(rows.map(([, call]) => call));
   const expected = rows.map(([, , cost]) => cost);
   for (const step of ['before', 'after folding']) {
-    const { each, threads, user, chart, models } = await costs();
+    const { each, threads, user, chart, ...split } = await costs();
     rows.forEach(([name, , cost], place) => {
       expect(each[place], name).toBe(cost);
       expect(threads.get(`thread-${place}`), name).toBe(cost);
     });
     expect(user?.cost, step).toBe(sumOf(expected));
     expect(chart, step).toEqual(user);
-    expect(models, step).toBe(sumOf(expected));
+    for (const sum of Object.values(split)) expect(sum, step).toBe(sumOf(expected));
     while ((await foldStatistics(dashboard.database)) > 0);
   }
   for (const [place, cost] of expected.entries()) {
+    const whole = await trpc.events.get.query({ id: String(events[place]?.id) });
+    const { reported, priced, lines = [] } = whole.costReason ?? {};
+    expect([whole.cost, reported ?? priced], rows[place]?.[0]).toEqual([cost, cost]);
+    expect(priced, rows[place]?.[0]).toBe(priced === null ? null : sumOf(lines.map((one) => one.cost)));
     if (cost === null) continue;
     const find = async (operator: '>=' | '>') => {
       const comparisons = [{ measure: 'cost' as const, operator, value: Number(cost) }];
@@ -211,12 +217,76 @@ test('the sum of the costs of many is exact: at any usage, tiers, reported costs
     cacheRead: '0.07',
   });
   for (const step of ['before', 'after folding']) {
-    const { each, threads, user, chart, models } = await costs();
+    const { each, threads, user, chart, ...split } = await costs();
     const sum = sumOf(each.map((cost) => cost ?? null));
     expect(sumOf([...threads.values()]), step).toBe(sum);
     expect(user?.cost, step).toBe(sum);
     expect(chart, step).toEqual(user);
-    expect(models, step).toBe(sum);
+    for (const one of Object.values(split)) expect(one, step).toBe(sum);
     while ((await foldStatistics(dashboard.database)) > 0);
   }
+});
+
+test('an event says how its cost came about, and where it doubts', async () => {
+  const calls: Call[] = [
+    {
+      model: 'openai/gpt-5.5:nitro',
+      usage: usage(300_000, 10, { cacheReadTokens: 100_000 }),
+      serviceTier: 'batch',
+    },
+    { model: 'own', usage: usage(100, 10, { audioTokens: 40 }), serviceTier: 'batch' },
+    { model: 'gpt-4o', usage: usage(million, 0), cost: { total: 2.52, currency: 'USD' } },
+    { model: 'gpt-4o', usage: usage(million, 0), cost: { total: 2.53, currency: 'USD' } },
+    { model: 'gpt-4o', usage: usage(100, 0, { audioTokens: 200 }) },
+    { model: 'unknown', usage: { ...usage(7, 2), webSearches: 1 } },
+  ];
+  const { trpc, events } = await store(calls);
+  await trpc.prices.set.mutate({ model: 'own', validFrom: '2026-02-01', input: '2', output: '4' });
+  const [long, own, near, far, contradictory, unknown] = await Promise.all(
+    events.map(({ id }) => trpc.events.get.query({ id: String(id) })),
+  );
+  const line = { bound: 'exact', tier: null, inputAbove: null };
+  const conditions = { tier: 'batch', inputAbove: 272_000 };
+  expect(long).toMatchObject({ cost: '1.050225', costBound: 'exact', flags: [] });
+  expect(long?.costReason).toEqual({
+    reported: null,
+    priced: long?.cost,
+    bound: 'exact',
+    ...{ ...conditions, region: null },
+    price: {
+      origin: 'list',
+      model: 'gpt-5.5',
+      validFrom: '1970-01-01',
+      list: { source: expect.stringContaining('LiteLLM'), day: expect.any(String) },
+    },
+    lines: [
+      { ...line, ...conditions, kind: 'input', count: 200_000, price: '5', cost: '1' },
+      { ...line, ...conditions, kind: 'output', count: 10, price: '22.5', cost: '0.000225' },
+      { ...line, ...conditions, kind: 'cacheRead', count: 100_000, price: '0.5', cost: '0.05' },
+    ],
+  });
+  expect(own).toMatchObject({
+    ...{ cost: '0.00024', costBound: 'about' },
+    costReason: {
+      price: { origin: 'space', model: 'own', validFrom: '2026-02-01', list: null },
+      tier: 'batch',
+      lines: [
+        { ...line, kind: 'input', count: 60, price: '2', cost: '0.00012', bound: 'at_most' },
+        { ...line, kind: 'output', count: 10, price: '4', cost: '0.00004', bound: 'at_most' },
+        { ...line, kind: 'audioInput', count: 40, price: '2', cost: '0.00008', bound: 'about' },
+      ],
+    },
+  });
+  const reported = { reported: '2.52', priced: '2.5', lines: [{ ...line, kind: 'input', cost: '2.5' }] };
+  expect(near).toMatchObject({ cost: '2.52', costBound: 'exact', flags: [], costReason: reported });
+  expect(far).toMatchObject({ cost: '2.53', flags: ['cost_mismatch'] });
+  expect(contradictory).toMatchObject({ costBound: 'about', flags: ['contradictory_usage'] });
+  expect(unknown?.costReason).toMatchObject({
+    ...{ reported: null, priced: null, price: null, bound: 'at_least' },
+    lines: [
+      { kind: 'input', count: 7, price: null, cost: null },
+      { kind: 'output', count: 2, price: null, cost: null },
+      { kind: 'webSearches', count: 1, price: null, cost: null },
+    ],
+  });
 });

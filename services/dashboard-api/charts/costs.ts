@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { addStatistics, CostSum } from '../../../store/prices/cost-sum.ts';
+import { addStatistics, type CostKind, CostSum, costKinds } from '../../../store/prices/cost-sum.ts';
+import { formatCost } from '../../../store/prices/decimal.ts';
 import { type AppliedPrice, readPriceChanges } from '../../../store/prices/price-book.ts';
 import { mapInSlices } from '../slices.ts';
 import type { SpaceRows } from '../space-data.ts';
@@ -13,9 +14,22 @@ export interface CostQuery extends ChartRange {
   source?: string | undefined;
 }
 
+const kindCost = z
+  .object({
+    /** What the cost is for; `reported`: the sender says what whole calls cost. */
+    kind: z.enum(costKinds),
+    /** Number of tokens or searches that have a price. */
+    count: z.number(),
+    /** US dollars, an exact decimal. */
+    cost: z.string(),
+  })
+  .meta({ id: 'KindCost' });
+type KindCost = z.infer<typeof kindCost>;
+
 const modelCost = cost
   .extend({
     model: z.string().nullable(),
+    kinds: z.array(kindCost),
     points: z.array(cost.extend({ bucket: z.number() }).meta({ id: 'CostPoint' })),
   })
   .meta({ id: 'ModelCost' });
@@ -27,10 +41,17 @@ export const costs = z
     end: z.number(),
     total: cost,
     /**
-     * Models by descending number of events. A null name is all models after the first thousand, which have no price. In a chart of many
-     * buckets only the first models have points: the points of the null name are those of all the others.
+     * Models by descending number of events. A null name is all models after the first thousand, which have
+     * no price. In a chart of many buckets only the first models have points: the points of the null name are
+     * those of all the others.
      */
     models: z.array(modelCost),
+    /** The same costs by what they are for: they add up to the total. */
+    kinds: z.array(
+      kindCost
+        .extend({ points: z.array(kindCost.omit({ kind: true }).extend({ bucket: z.number() })) })
+        .meta({ id: 'KindCosts' }),
+    ),
   })
   .meta({ id: 'Costs' });
 export type Costs = z.infer<typeof costs>;
@@ -62,12 +83,14 @@ interface ModelSum {
   readonly rank: number;
   readonly sum: CostSum;
   readonly points: Map<number, CostSum>;
+  readonly kinds: KindSums;
 }
 
 /** Adds up the costs of a chart in one pass over its cells: each is priced once. */
 class ModelSums {
   readonly #pointsOfMax: number;
   readonly #models = new Map<string | null, ModelSum>();
+  readonly #kinds = new Map<number, KindSums>();
 
   /** @param pointsOfMax number of models with points of their own: those with the most events. */
   constructor(pointsOfMax: number) {
@@ -78,30 +101,78 @@ class ModelSums {
     cell: Cell,
     { price, rank, bucket }: { price: AppliedPrice | undefined; rank: number; bucket: number },
   ): void {
-    const own = new CostSum();
+    const model = this.#of(cell.group, rank);
+    const kinds = this.#kinds.get(bucket) ?? new KindSums();
+    this.#kinds.set(bucket, kinds);
+    const own = new CostSum((kind, amount) => {
+      kinds.add(kind, amount);
+      model.kinds.add(kind, amount);
+    });
     addStatistics(own, cell, price);
-    const { points } = rank < this.#pointsOfMax ? this.#of(cell.group, rank) : this.#of(null, Infinity);
+    const { points } = rank < this.#pointsOfMax ? model : this.#of(null, Infinity);
     const point = points.get(bucket) ?? new CostSum();
     points.set(bucket, point);
-    this.#of(cell.group, rank).sum.addSum(own);
+    model.sum.addSum(own);
     point.addSum(own);
   }
 
-  async show(): Promise<Pick<Costs, 'total' | 'models'>> {
+  async show(): Promise<Pick<Costs, 'total' | 'models' | 'kinds'>> {
     const ranked = [...this.#models].toSorted(([, a], [, b]) => a.rank - b.rank);
-    const total = new CostSum();
+    const [total, totalKinds] = [new CostSum(), new KindSums()];
     const models: Costs['models'] = [];
-    for (const [model, { sum, points }] of ranked) {
+    for (const [model, { sum, points, kinds }] of ranked) {
       total.addSum(sum);
       const shown = await mapInSlices(points, ([bucket, one]) => ({ bucket, ...one.cost }));
-      models.push({ model, ...sum.cost, points: shown.toSorted((a, b) => a.bucket - b.bucket) });
+      const inOrder = shown.toSorted((a, b) => a.bucket - b.bucket);
+      models.push({ model, ...sum.cost, kinds: kinds.show(), points: inOrder });
+      totalKinds.addAll(kinds);
     }
-    return { total: total.cost, models };
+    const buckets = [...this.#kinds].toSorted(([a], [b]) => a - b);
+    const points = buckets.flatMap(([bucket, kinds]) => kinds.show().map((one) => ({ bucket, ...one })));
+    const pointsOf = Map.groupBy(points, ({ kind }) => kind);
+    const kinds = totalKinds.show().map((sum) => ({
+      ...sum,
+      points: (pointsOf.get(sum.kind) ?? []).map(({ kind: _kind, ...point }) => point),
+    }));
+    return { total: total.cost, models, kinds };
   }
 
   #of(model: string | null, rank: number): ModelSum {
-    const found = this.#models.get(model) ?? { rank, sum: new CostSum(), points: new Map() };
+    const found = this.#models.get(model) ?? {
+      ...{ rank, sum: new CostSum(), points: new Map(), kinds: new KindSums() },
+    };
     this.#models.set(model, found);
     return found;
+  }
+}
+
+interface Amount {
+  count: number;
+  units: bigint;
+}
+
+/** The costs of calls by what they are for. */
+class KindSums {
+  readonly #sums = new Map<CostKind, Amount>();
+
+  add(kind: CostKind, { count, units }: Amount): void {
+    const sum = this.#sums.get(kind);
+    if (sum === undefined) {
+      this.#sums.set(kind, { count, units });
+      return;
+    }
+    sum.count += count;
+    sum.units += units;
+  }
+
+  addAll(others: KindSums): void {
+    for (const [kind, amount] of others.#sums) this.add(kind, amount);
+  }
+
+  show(): KindCost[] {
+    return costKinds.flatMap((kind) => {
+      const { count, units } = this.#sums.get(kind) ?? { count: 0, units: 0n };
+      return count === 0 && units === 0n ? [] : [{ kind, count, cost: formatCost(units) }];
+    });
   }
 }

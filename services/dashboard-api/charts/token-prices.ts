@@ -3,20 +3,27 @@ import { addedNumberMax } from '../../../event/limits.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { events } from '../../../store/db/schema.ts';
 import { type Cost, CostSum, type Usage } from '../../../store/prices/cost-sum.ts';
-import { openPriceBook } from '../../../store/prices/price-book.ts';
+import { unitsOfCost } from '../../../store/prices/decimal.ts';
+import { type AppliedPrice, openPriceBook, type PriceBook } from '../../../store/prices/price-book.ts';
+import { costBounds } from '../../../store/prices/rates.ts';
 
 /** The cost of tokens. Tokens without a price are not included: `pricedTokens` of `tokens` have one. */
 export const cost = z
   .object({
     /** US dollars, an exact decimal; null when neither a price nor a sender's cost is known. */
     cost: z.string().nullable(),
+    /** How it compares with the true cost: `at_least` when tokens, or their kind or tier, have no price. */
+    bound: z.enum(costBounds),
     /** Number of input and output tokens that have a price, or whose cost the sender reported. */
     pricedTokens: z.number(),
     /** Number of them whose price is the provider's list price. */
     listPricedTokens: z.number(),
     /** Number of them whose cost the sender reported. */
     reportedTokens: z.number(),
-    /** Number of tokens and searches whose kind or tier has no price: the cost has that of the whole, or of the standard tier. */
+    /**
+     * Number of tokens and searches whose kind or tier has no price: the cost has that of the whole, or of
+     * the standard tier.
+     */
     assumedTokens: z.number(),
     /** Number of all input and output tokens. */
     tokens: z.number(),
@@ -36,17 +43,23 @@ export async function costOfCalls(
   spaceId: string,
   groups: readonly (readonly Calls[])[],
 ): Promise<Cost[]> {
-  const models = new Set<string>();
-  for (const calls of groups)
-    for (const { model, inputTokens, outputTokens } of calls)
-      if (model !== null && inputTokens + outputTokens > 0) models.add(model);
-  const book = await openPriceBook(database, spaceId, [...models]);
+  const book = await openBookOf(database, spaceId, groups.flat());
   return groups.map((calls) => {
     const sum = new CostSum();
-    for (const call of calls)
-      sum.add(call, call.model === null ? undefined : book.priceAt(call.model, call.atMs));
+    for (const call of calls) sum.add(call, priceOf(book, call));
     return sum.cost;
   });
+}
+
+function openBookOf(database: Database, spaceId: string, calls: readonly Calls[]): Promise<PriceBook> {
+  const models = new Set<string>();
+  for (const { model, inputTokens, outputTokens, usageParts } of calls)
+    if (model !== null && (inputTokens + outputTokens > 0 || usageParts != null)) models.add(model);
+  return openPriceBook(database, spaceId, [...models]);
+}
+
+function priceOf(book: PriceBook, { model, atMs }: Calls): AppliedPrice | undefined {
+  return model === null ? undefined : book.priceAt(model, atMs);
 }
 
 /** The columns that the cost of an event depends on. */
@@ -62,19 +75,52 @@ export const pricedColumns = {
   priceClass: events.priceClass,
   reportedCost: events.reportedCost,
 };
-type PricedRow = Pick<typeof events.$inferSelect, keyof typeof pricedColumns>;
+export type PricedRow = Pick<typeof events.$inferSelect, keyof typeof pricedColumns>;
 
-/** The costs of events, in their order: US dollars as exact decimals, null without tokens or a price. */
+/** The cost of an event, and whether that which the sender reported differs from the price. */
+interface EventCost extends Pick<Cost, 'cost' | 'bound'> {
+  differs: boolean;
+}
+
+/** The costs of events, in their order. */
 export async function costsOfEvents(
   database: Database,
   spaceId: string,
   rows: readonly PricedRow[],
-): Promise<(string | null)[]> {
-  const calls = rows.map((row) => (row.type === 'llm' ? [callOf(row)] : []));
-  return (await costOfCalls(database, spaceId, calls)).map(({ cost }) => cost);
+): Promise<EventCost[]> {
+  const calls = rows.map((row) => (row.type === 'llm' ? callOf(row) : undefined));
+  const book = await openBookOf(
+    database,
+    spaceId,
+    calls.filter((call) => call !== undefined),
+  );
+  return calls.map((call) => {
+    const sum = new CostSum();
+    const price = call && priceOf(book, call);
+    if (call !== undefined) sum.add(call, price);
+    const { cost, bound } = sum.cost;
+    return { cost, bound, differs: call !== undefined && differsFromPrice(call, price) };
+  });
 }
 
-function callOf(row: PricedRow): Calls {
+/**
+ * Whether the cost that the sender reported is more than 1 % from that at the price. A price that gives only
+ * a bound is compared in that direction.
+ */
+export function differsFromPrice(call: Usage, price: AppliedPrice | undefined): boolean {
+  if (call.reportedCost == null) return false;
+  const sum = new CostSum();
+  sum.add({ ...call, reportedCost: null }, price);
+  const { cost, bound } = sum.cost;
+  if (cost === null) return false;
+  const [reported, priced] = [unitsOfCost(call.reportedCost), unitsOfCost(cost)];
+  const tolerance = priced / 100n;
+  const isLess = reported < priced - tolerance && (bound === 'exact' || bound === 'at_least');
+  const isMore = reported > priced + tolerance && (bound === 'exact' || bound === 'at_most');
+  return isLess || isMore;
+}
+
+export function callOf(row: PricedRow): Calls {
   return {
     model: row.name,
     atMs: row.startTimeMs,

@@ -39,6 +39,7 @@ const ofEvent: Record<keyof ExportedEvent, Column> = {
   reportedCost: column('reportedCost', 'number', ({ reportedCost }) => reportedCost && Number(reportedCost)),
   // A number, to calculate with: NDJSON has the exact decimal.
   cost: column('cost', 'number', ({ cost }) => cost && Number(cost)),
+  costBound: plain('costBound', 'text'),
   errorCode: plain('errorCode', 'text'),
   errorHttpStatus: plain('errorHttpStatus', 'text'),
   errorMessage: plain('errorMessage', 'text'),

@@ -10,6 +10,7 @@ const plain = {
   inputTokens: null,
   outputTokens: null,
   totalTokens: null,
+  priceClass: null,
 };
 
 test.each([
@@ -24,9 +25,14 @@ test.each([
 ])(
   '$startTimeMs to $endTimeMs in $durationMs ms, received at 10,000, is flagged $flags',
   ({ flags, ...times }) => {
-    expect(flagEvent({ ...plain, ...times })).toEqual(flags);
+    expect(flagEvent({ ...plain, ...times }, false)).toEqual(flags);
   },
 );
+
+test('contradictory counts, and a cost that prices do not give, are flagged', () => {
+  const values = { ...plain, priceClass: 'priority contradictory' };
+  expect(flagEvent(values, true)).toEqual(['contradictory_usage', 'cost_mismatch']);
+});
 
 test.each([
   { inputTokens: 12, outputTokens: 3, totalTokens: 15, flags: [] },
@@ -34,5 +40,5 @@ test.each([
   { inputTokens: 12, outputTokens: null, totalTokens: 16, flags: [] },
   { inputTokens: 0, outputTokens: 0, totalTokens: 1, flags: ['token_sum_mismatch'] },
 ])('$inputTokens and $outputTokens of $totalTokens tokens are flagged $flags', ({ flags, ...tokens }) => {
-  expect(flagEvent({ ...plain, ...tokens })).toEqual(flags);
+  expect(flagEvent({ ...plain, ...tokens }, false)).toEqual(flags);
 });

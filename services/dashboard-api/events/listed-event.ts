@@ -2,12 +2,13 @@ import { z } from 'zod';
 import { usagePartNames } from '../../../event/usage/usage-parts.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { events } from '../../../store/db/schema.ts';
+import { costBounds } from '../../../store/prices/rates.ts';
 import { costsOfEvents } from '../charts/token-prices.ts';
 import { eventFlag, flagEvent } from './event-flags.ts';
 
 /**
- * The columns that a list shows. Long texts are truncated in the columns; the whole event is in its segment. Attributes are omitted:
- * they are in the whole event, exactly as sent.
+ * The columns that a list shows. Long texts are truncated in the columns; the whole event is in its segment.
+ * Attributes are omitted: they are in the whole event, exactly as sent.
  */
 export const listedColumns = {
   id: events.id,
@@ -78,8 +79,12 @@ export const listedEvent = z
     priceClass: text,
     /** The cost that the sender reported in US dollars, which then is the cost. */
     reportedCost: text,
-    /** US dollars, an exact decimal: as the sender reported it, or at the price of the day; null without both. */
+    /**
+     * US dollars, an exact decimal: as the sender reported it, or at the price of the day; null without both.
+     */
     cost: text,
+    /** How the cost compares with the true one: `at_least` when a kind of usage has no price of its own. */
+    costBound: z.enum(costBounds),
     errorCode: text,
     errorHttpStatus: text,
     errorMessage: text,
@@ -89,7 +94,7 @@ export const listedEvent = z
     /** When ingest received it, ISO 8601. */
     receivedAt: z.iso.datetime(),
     flags: z.array(eventFlag),
-  } satisfies Record<keyof ListedRow | 'cost' | 'flags', z.ZodType>)
+  } satisfies Record<keyof ListedRow | 'cost' | 'costBound' | 'flags', z.ZodType>)
   .meta({ id: 'ListedEvent' });
 export type ListedEvent = z.infer<typeof listedEvent>;
 
@@ -100,10 +105,9 @@ export async function showEvents<Row extends ListedRow>(
   rows: readonly Row[],
 ): Promise<(Omit<Row, keyof ListedEvent> & ListedEvent)[]> {
   const costs = await costsOfEvents(database, spaceId, rows);
-  return rows.map((row, place) => ({
-    ...row,
-    receivedAt: row.receivedAt.toISOString(),
-    cost: costs[place] ?? null,
-    flags: flagEvent(row),
-  }));
+  return rows.map((row, place) => {
+    const { cost = null, bound = 'exact', differs = false } = costs[place] ?? {};
+    const flags = flagEvent(row, differs);
+    return { ...row, receivedAt: row.receivedAt.toISOString(), cost, costBound: bound, flags };
+  });
 }

@@ -82,7 +82,7 @@ async function measure(
   if (by === 'tokens') return rows.map(countTokensOf);
   const costs = await costsOfEvents(database, spaceId, rows);
   // Doubles are exact enough for an order.
-  return costs.map((cost) => (cost === null ? null : Number(cost)));
+  return costs.map(({ cost }) => (cost === null ? null : Number(cost)));
 }
 
 /** The listed columns of these events, in their order. Events deleted meanwhile are omitted. */

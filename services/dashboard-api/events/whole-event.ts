@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { events } from '../../../store/db/schema.ts';
 import { isEventStored } from '../../../store/read/event-existence.ts';
 import { readEventTexts } from '../../../store/segments/read.ts';
+import { costReason, explainCost } from '../charts/cost-reason.ts';
 import type { SpaceRows, SpaceTexts } from '../space-data.ts';
 import { listedColumns, listedEvent, showEvents } from './listed-event.ts';
 import { correctParents } from './parent-texts.ts';
@@ -11,10 +12,12 @@ import { correctParents } from './parent-texts.ts';
 export const wholeEvent = listedEvent
   .extend({
     /**
-     * The event exactly as sent, as JSON text: parsing would round its 64-bit integers. Of OpenTelemetry, its parent is the one that is
-     * known now.
+     * The event exactly as sent, as JSON text: parsing would round its 64-bit integers. Of OpenTelemetry, its
+     * parent is the one that is known now.
      */
     event: z.string(),
+    /** How the cost came about; null for a tool call. */
+    costReason: costReason.nullable(),
   })
   .meta({ id: 'WholeEvent' });
 export type WholeEvent = z.infer<typeof wholeEvent>;
@@ -48,5 +51,6 @@ async function openEvent({ database, spaceId }: SpaceRows, id: string): Promise<
   }
   const [shown] = await showEvents(database, spaceId, [columns]);
   const [[, event] = [row, text]] = await correctParents(database, spaceId, [[row, text]]);
-  return shown && { ...shown, event };
+  const reason = await explainCost(database, spaceId, columns);
+  return shown && { ...shown, event, costReason: reason };
 }

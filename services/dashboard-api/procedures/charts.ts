@@ -1,12 +1,9 @@
 import { z } from 'zod';
 import { asStored } from '../../../event/text.ts';
-import { usagePartNames } from '../../../event/usage/usage-parts.ts';
-import { CostSum } from '../../../store/prices/cost-sum.ts';
 import { readDelays } from '../../../store/store-delays/read-delays.ts';
 import { chart, readChart } from '../charts/chart.ts';
 import { costs, readCosts } from '../charts/costs.ts';
 import { delayTotal } from '../charts/delays.ts';
-import { cost, costOfCalls } from '../charts/token-prices.ts';
 import { chartGroupsDefault, chartGroupsMax } from '../limits.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
 
@@ -45,9 +42,6 @@ const chartInput = z.object({
   agentId: columnText.optional(),
 });
 
-/** Any finite number: clients may report negative or fractional counts. */
-const tokens = z.number().default(0);
-
 export const charts = router({
   /** Events, errors, duration percentiles and tokens by time bucket and group: see Chart. */
   events: spaceProcedure('viewer', { isStatistics: true })
@@ -65,7 +59,7 @@ export const charts = router({
       }),
     ),
 
-  /** Costs of models by time bucket, from the price table: see Costs. */
+  /** Costs by time bucket, of models and of kinds of usage: see Costs. */
   costs: spaceProcedure('viewer', { isStatistics: true })
     .input(z.object({ ...range, source: columnText.optional() }))
     .output(costs)
@@ -83,30 +77,5 @@ export const charts = router({
     .query(async ({ ctx: { space }, input: { from, to } }) => {
       const { total } = await readDelays(space.database, space.spaceId, { fromMs: from, toMs: to });
       return total;
-    }),
-
-  /** The cost of one model call at the price of the day on which it started. Cached tokens are part of the input. */
-  callCost: spaceProcedure('viewer', { isStatistics: true })
-    .input(
-      z.object({
-        model: columnText,
-        atMs: chartTimeMs,
-        inputTokens: tokens,
-        outputTokens: tokens,
-        cacheReadTokens: tokens,
-        cacheWriteTokens: tokens,
-        /** As in a listed event. */
-        priceClass: z.string().max(100).nullish(),
-        usageParts: z.partialRecord(z.enum(usagePartNames), z.int().min(0)).nullish(),
-        reportedCost: z
-          .string()
-          .regex(/^\d{1,12}(\.\d{1,12})?$/)
-          .nullish(),
-      }),
-    )
-    .output(cost)
-    .query(async ({ ctx: { space }, input }) => {
-      const [cost] = await costOfCalls(space.database, space.spaceId, [[input]]);
-      return cost ?? new CostSum().cost;
     }),
 });

@@ -17,6 +17,14 @@ export interface StoreListeners {
   readonly onUnresolved: () => void;
 }
 
+/** What became of parts. */
+export interface StoredParts {
+  /** The spaces whose parts are not stored. */
+  readonly waiting: Set<string>;
+  /** Whether all events of the others were new. */
+  areNew: boolean;
+}
+
 /**
  * Stores parts and spans of traces. The spaces whose rows are locked, or are on a failed node of a cluster,
  * are left out, so that they do not delay other spaces.
@@ -41,26 +49,32 @@ export class PartStore {
     return this.#failed.list();
   }
 
-  /**
-   * Stores the parts whose spaces need not wait.
-   *
-   * @returns the spaces whose parts are not stored.
-   */
-  async store(parts: readonly Part[]): Promise<Set<string>> {
+  /** Stores the parts whose spaces need not wait. */
+  async store(parts: readonly Part[]): Promise<StoredParts> {
     const spaceIds = new Set(parts.map(({ spaceId }) => spaceId));
     const locked = [...spaceIds].filter((spaceId) => this.#locked.mustWait(spaceId));
     const { groups, waiting } = await this.#failed.divide(spaceIds.difference(new Set(locked)));
     for (const spaceId of locked) waiting.add(spaceId);
+    const stored: StoredParts = { waiting, areNew: true };
     try {
-      for (const group of groups) await this.#storeGroup(parts, group, waiting);
+      for (const group of groups) await this.#storeGroup(parts, group, stored);
     } finally {
       this.#failed.endTries(groups);
     }
-    return waiting;
+    return stored;
   }
 
-  /** Stores spans of traces. Spaces that have to wait are added to `waiting`. */
-  async storeNodes(nodes: readonly TraceNodes[], waiting: Set<string>): Promise<void> {
+  /**
+   * Stores spans of traces. Spaces that have to wait are added to `waiting`.
+   *
+   * @param newParts parts of which all events were stored for the first time.
+   */
+  async storeNodes(
+    nodes: readonly TraceNodes[],
+    waiting: Set<string>,
+    newParts: readonly Part[],
+  ): Promise<void> {
+    const newOf = Map.groupBy(newParts, ({ spaceId }) => spaceId);
     for (const [spaceId, own] of Map.groupBy(nodes, (one) => one.spaceId)) {
       if (waiting.has(spaceId)) continue;
       if (this.#locked.mustWait(spaceId)) {
@@ -68,7 +82,8 @@ export class PartStore {
         continue;
       }
       try {
-        if (await storeNodes(this.#database, spaceId, own)) this.#listeners.onUnresolved();
+        const isUnresolved = await storeNodes(this.#database, spaceId, own, newOf.get(spaceId));
+        if (isUnresolved) this.#listeners.onUnresolved();
       } catch (error) {
         if (isLockTimeout(error)) {
           waiting.add(spaceId);
@@ -89,14 +104,14 @@ export class PartStore {
   async #storeGroup(
     parts: readonly Part[],
     spaceIds: ReadonlySet<string>,
-    waiting: Set<string>,
+    stored: StoredParts,
   ): Promise<void> {
     const own = parts.filter(({ spaceId }) => spaceIds.has(spaceId));
     if (own.length === 0) return;
     try {
-      await this.#storeUnlocked(own, waiting);
+      await this.#storeUnlocked(own, stored);
     } catch (error) {
-      await this.#noteFailure(spaceIds, waiting, error);
+      await this.#noteFailure(spaceIds, stored.waiting, error);
     }
   }
 
@@ -115,13 +130,14 @@ export class PartStore {
   /**
    * After a lock time-out the spaces are stored one by one, so that only those with locked rows have to wait.
    */
-  async #storeUnlocked(parts: readonly Part[], waiting: Set<string>): Promise<void> {
-    if (await this.#storeIfUnlocked(parts)) return;
+  async #storeUnlocked(parts: readonly Part[], stored: StoredParts): Promise<void> {
+    if (await this.#storeIfUnlocked(parts, stored)) return;
+    const { waiting } = stored;
     const bySpace = Map.groupBy(parts, ({ spaceId }) => spaceId);
     let inARow = 0;
     for (const [spaceId, own] of bySpace) {
       const isTried = inARow < lockedSpacesMax;
-      if (isTried && bySpace.size > 1 && (await this.#storeIfUnlocked(own))) {
+      if (isTried && bySpace.size > 1 && (await this.#storeIfUnlocked(own, stored))) {
         inARow = 0;
         continue;
       }
@@ -133,10 +149,10 @@ export class PartStore {
   }
 
   /** @returns false after a lock time-out: nothing is stored. */
-  async #storeIfUnlocked(parts: readonly Part[]): Promise<boolean> {
+  async #storeIfUnlocked(parts: readonly Part[], stored: StoredParts): Promise<boolean> {
     const startedMs = performance.now();
     try {
-      await this.#storeLogged(parts, startedMs);
+      if (!(await this.#storeLogged(parts, startedMs))) stored.areNew = false;
       countStatement('stored', startedMs);
       const spaceIds = new Set(parts.map(({ spaceId }) => spaceId));
       for (const spaceId of spaceIds) this.#locked.forget(spaceId);
@@ -150,7 +166,8 @@ export class PartStore {
     }
   }
 
-  async #storeLogged(parts: readonly Part[], startedMs: number): Promise<void> {
+  /** @returns whether all events were new. */
+  async #storeLogged(parts: readonly Part[], startedMs: number): Promise<boolean> {
     const isExpected = startedMs < this.#repeatsUntilMs;
     const separated = isExpected ? await separateKnown(this.#database, parts) : parts;
     const result = await storeParts(this.#database, separated);
@@ -164,5 +181,6 @@ export class PartStore {
       { segments: parts.map(({ segmentId }) => segmentId), events, inserted, quarantined, ms },
       'stored',
     );
+    return inserted === events;
   }
 }

@@ -54,6 +54,7 @@ CREATE TABLE trace_nodes (
   scope text,
   response_key uuid,
   usage_key uuid,
+  request_key uuid,
   received_at timestamptz NOT NULL,
   CONSTRAINT trace_nodes_space_id_trace_id_span_id_pk PRIMARY KEY (space_id, trace_id, span_id)
 );

@@ -60,6 +60,8 @@ export const traceNodes = pgTable(
      */
     responseKey: uuid('response_key'),
     usageKey: uuid('usage_key'),
+    /** The same with the model as it was requested, if it is another. */
+    requestKey: uuid('request_key'),
     receivedAt: instant('received_at').notNull(),
   },
   (table) => [

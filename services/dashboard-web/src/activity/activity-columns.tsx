@@ -1,14 +1,8 @@
 import { CircleCheck, CircleX } from 'lucide-react';
 import type { Output } from '../api/query.ts';
 import { showPreview } from '../event/event-query.ts';
-import {
-  formatCompact,
-  formatCount,
-  formatCounted,
-  formatDuration,
-  formatMoney,
-  formatShare,
-} from '../format/number.ts';
+import { formatCompact, formatCount, formatCounted, formatDuration, formatShare } from '../format/number.ts';
+import { describeCost, formatCost } from '../format/priced.ts';
 import { formatTime, type Zone } from '../format/time.ts';
 import { SpaceLink } from '../space/space.tsx';
 import { type Column, Faded, NoValue } from '../table/table.tsx';
@@ -53,10 +47,10 @@ function Models({ models, modelCount }: Pick<Activity, 'models' | 'modelCount'>)
   );
 }
 
-export function Cost({ cost: { cost, pricedTokens, tokens } }: Pick<Activity, 'cost'>) {
+export function Cost({ cost: { cost, bound } }: Pick<Activity, 'cost'>) {
   return (
-    <span title={pricedTokens < tokens ? 'Some of the tokens have no price' : undefined}>
-      {cost === null ? <NoValue /> : `${pricedTokens < tokens ? '≥ ' : ''}${formatMoney(Number(cost))}`}
+    <span title={bound === 'exact' ? undefined : 'Some of the tokens, or their kind or tier, have no price'}>
+      {cost === null ? <NoValue /> : formatCost({ cost, bound })}
     </span>
   );
 }
@@ -132,7 +126,7 @@ export function ActivityFacts({
       {tokens > 0 && <span>{formatCompact(tokens)} tokens</span>}
       {cost.cost !== null && (
         <span>
-          {formatMoney(Number(cost.cost))}
+          {describeCost({ ...cost, cost: cost.cost })}
           {cost.pricedTokens < cost.tokens &&
             ` for ${formatShare(cost.pricedTokens / cost.tokens)} of the tokens`}
         </span>

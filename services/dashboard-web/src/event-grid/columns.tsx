@@ -2,7 +2,8 @@ import { TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { type ListedEvent, showPreview, tokensOf } from '../event/event-query.ts';
 import { type NamedField, NamedValue } from '../filter/named-value.tsx';
-import { formatCount, formatDuration, formatMoney } from '../format/number.ts';
+import { formatCount, formatDuration } from '../format/number.ts';
+import { formatCost } from '../format/priced.ts';
 import { formatInCard, formatTime, type Zone } from '../format/time.ts';
 import { NoValue } from '../table/table.tsx';
 import { ShownText } from '../text/shown-text.tsx';
@@ -70,7 +71,7 @@ export const columns: readonly EventColumn[] = [
     width: 96,
     isNumber: true,
     sort: 'cost',
-    cell: ({ cost }) => (cost === null ? <NoValue /> : formatMoney(Number(cost))),
+    cell: ({ cost, costBound }) => (cost === null ? <NoValue /> : formatCost({ cost, bound: costBound })),
   },
   { id: 'user', title: 'User', width: 110, cell: (event) => <Value field="userId" event={event} /> },
   {

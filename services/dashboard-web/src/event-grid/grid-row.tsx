@@ -1,7 +1,8 @@
 import { EllipsisVertical } from 'lucide-react';
 import { TickBox } from '../compare/ticked-events.tsx';
 import type { ListedEvent } from '../event/event-query.ts';
-import { formatDuration, formatMoney } from '../format/number.ts';
+import { formatDuration } from '../format/number.ts';
+import { formatCost } from '../format/priced.ts';
 import { formatInCard } from '../format/time.ts';
 import { useSettings } from '../settings/settings.ts';
 import { ShownText } from '../text/shown-text.tsx';
@@ -114,7 +115,9 @@ export function EventCard({ event, index, top, isSelected, onSelect, onMenu }: R
         </span>
         {state === 'error' && <ErrorIcon />}
         <span className="ml-auto shrink-0 text-muted">{formatDuration(durationMs)}</span>
-        {cost !== null && <span className="shrink-0 text-muted">{formatMoney(Number(cost))}</span>}
+        {cost !== null && (
+          <span className="shrink-0 text-muted">{formatCost({ cost, bound: event.costBound })}</span>
+        )}
       </div>
       {/* biome-ignore lint/a11y/useFocusableInteractive: the button has the focus. */}
       <div role="gridcell" className="row-span-2">

@@ -18,6 +18,8 @@ const flagTexts: Record<WholeEvent['flags'][number], string> = {
   duration_mismatch: 'The duration differs from the time between start and end.',
   clock_ahead: 'Ended after it was received: the clock of the client is ahead.',
   token_sum_mismatch: 'Input and output tokens do not add up to the total.',
+  contradictory_usage: 'A token count is negative, or less than its parts.',
+  cost_mismatch: 'The reported cost is more than 1% from that at the price.',
 };
 
 /**

@@ -1,57 +1,97 @@
-import { useQuery } from '@tanstack/react-query';
-import { apiQuery } from '../api/query.ts';
 import type { WholeEvent } from '../event/event-query.ts';
 import type { Usage } from '../event/event-text.ts';
-import { formatCount, formatMoney, formatShare } from '../format/number.ts';
-import { SpaceLink, useSpace } from '../space/space.tsx';
+import { formatCount } from '../format/number.ts';
+import { describeCost, formatCost, nameKind } from '../format/priced.ts';
+import { SpaceLink } from '../space/space.tsx';
+import { ShownText } from '../text/shown-text.tsx';
 import { classes } from '../ui/classes.ts';
 
-/** How long a cost is not loaded again, in milliseconds: prices change rarely. */
-const freshMs = 60_000;
+type Reason = NonNullable<WholeEvent['costReason']>;
 
-/** The cost of a call by the price table, or a note that its model has no price. */
-export function CallCost({ event }: { event: WholeEvent }) {
-  const { id: spaceId } = useSpace();
-  const { name, startTimeMs, priceClass, usageParts, reportedCost } = event;
-  // Counted by Weir: senders count cached tokens within the input or beside it.
-  const counts = {
-    inputTokens: event.inputTokens ?? 0,
-    outputTokens: event.outputTokens ?? 0,
-    cacheReadTokens: event.cacheReadTokens ?? 0,
-    cacheWriteTokens: event.cacheWriteTokens ?? 0,
-  };
-  const { data, isLoading } = useQuery({
-    ...apiQuery('charts.callCost', {
-      spaceId,
-      model: name ?? '',
-      atMs: startTimeMs,
-      ...counts,
-      ...{ priceClass, usageParts, reportedCost },
-    }),
-    enabled: counts.inputTokens + counts.outputTokens > 0 || reportedCost !== null,
-    staleTime: freshMs,
-  });
-  // Reserves the height, so that nothing moves when the cost arrives.
-  if (data === undefined) return isLoading && <p className="mt-2 h-4" />;
-  const { cost, pricedTokens, listPricedTokens, assumedTokens, tokens } = data;
+/** The cost of a call, and how it came about: the price of each kind of usage, and whose price it is. */
+export function CallCost({ event: { cost, costBound, costReason } }: { event: WholeEvent }) {
+  if (costReason === null || (cost === null && costReason.lines.length === 0)) return null;
   return (
-    <dl className="mt-2 flex flex-wrap items-center gap-x-1.5 text-xs">
-      <dt className="text-muted">Cost</dt>
-      <dd>
-        {cost !== null && <span className="font-medium">{formatMoney(Number(cost))}</span>}
-        {reportedCost !== null && <span className="text-muted"> as the sender reported it</span>}
-        {listPricedTokens > 0 && <span className="text-muted"> at the list price</span>}
-        {priceClass !== null && reportedCost === null && <span className="text-muted">: {priceClass}</span>}
-        {assumedTokens > 0 && <span className="text-muted">, a kind or tier has no price of its own</span>}
-        {pricedTokens < tokens && (
-          <SpaceLink page="prices" className="text-muted underline decoration-line hover:decoration-current">
-            {cost === null
-              ? 'no price'
-              : ` for ${formatShare(pricedTokens / tokens)} of the tokens; the others have no price`}
-          </SpaceLink>
-        )}
-      </dd>
-    </dl>
+    <div className="mt-2 flex flex-col gap-1 text-xs">
+      <p>
+        <span className="text-muted">Cost </span>
+        {cost !== null && <span className="font-medium">{describeCost({ cost, bound: costBound })}</span>}
+        {costReason.reported !== null && <span className="text-muted"> as the sender reported it</span>}
+        {cost === null && <PricesLink text="no price" />}
+      </p>
+      {costReason.lines.length > 0 && <Lines reason={costReason} />}
+      <Source reason={costReason} />
+    </div>
+  );
+}
+
+function Lines({ reason: { lines, tier } }: { reason: Reason }) {
+  return (
+    <table className="w-full [&_td]:py-0.5 [&_td:not(:first-child)]:text-right">
+      <caption className="sr-only">Cost by kind of usage; prices in US dollars per million</caption>
+      <tbody>
+        {lines.map((line) => (
+          <tr key={line.kind} title={describeLine(line, tier)}>
+            <td className="text-muted">{nameKind(line.kind)}</td>
+            <td>{formatCount(line.count)}</td>
+            <td className="text-muted">{line.price === null ? 'no price' : `× $${line.price}`}</td>
+            <td>{line.cost !== null && formatCost({ cost: line.cost, bound: line.bound })}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** The conditions of a line's price, and what it lacks. */
+function describeLine(
+  { tier, inputAbove, bound, price }: Reason['lines'][number],
+  asked: string | null,
+): string {
+  return [
+    price === null ? 'No price' : 'US dollars per million',
+    tier !== null && `tier ${tier}`,
+    inputAbove !== null && `more than ${formatCount(inputAbove)} input tokens`,
+    tier !== asked && `no price of the tier ${asked}`,
+    tier === asked && bound !== 'exact' && price !== null && 'no price of its own: that of the whole',
+  ]
+    .filter(Boolean)
+    .join(', ');
+}
+
+/** The conditions of the call, and whose price applies. */
+function Source({ reason: { reported, priced, bound, price, ...conditions } }: { reason: Reason }) {
+  const { tier, region, inputAbove } = conditions;
+  if (price === null) return null;
+  const { origin, model, validFrom, list } = price;
+  const words = [
+    tier !== null && `tier ${tier}`,
+    region !== null && `region ${region}`,
+    inputAbove !== null && `more than ${formatCount(inputAbove)} input tokens`,
+  ].filter(Boolean);
+  return (
+    <p className="text-muted">
+      {reported !== null &&
+        priced !== null &&
+        `At the price it is ${describeCost({ cost: priced, bound })}. `}
+      {origins[origin]} of <ShownText text={model} />
+      {list === null ? validFrom !== '1970-01-01' && ` from ${validFrom}` : `, ${list.source}, ${list.day}`}
+      {words.length > 0 && `: ${words.join(', ')}`}. <PricesLink text="Prices" />
+    </p>
+  );
+}
+
+const origins = {
+  space: 'Price of this space',
+  operator: 'Price of the operator',
+  list: 'List price',
+} as const;
+
+function PricesLink({ text }: { text: string }) {
+  return (
+    <SpaceLink page="prices" className="text-muted underline decoration-line hover:decoration-current">
+      {text}
+    </SpaceLink>
   );
 }
 

@@ -1,13 +1,13 @@
 import type { NodeKind, SpanContext, SpanNode } from '../../../../store/traces/span-tree.ts';
 import { isSpanId } from '../../../../store/traces/span-tree.ts';
-import type { TraceNode } from '../../../../store/traces/trace-node.ts';
+import type { SentNode } from '../../../../store/traces/trace-node.ts';
 import type { Json } from '../../read/protobuf-struct.ts';
-import { bareModel } from '../calls/call-traits.ts';
 import { observedFromMs, streamKeyOf } from '../calls/stream-log.ts';
 import { hashOf, isTraceId, traceUuidOf } from '../mapping/ids.ts';
 import type { JsonObject } from '../mapping/json-object.ts';
 import { isJsonObject } from '../mapping/messages/messages.ts';
 import { statusError, toMs } from '../mapping/span-to-event.ts';
+import { textOf } from '../spans/attributes.ts';
 import type { Span } from '../spans/span.ts';
 
 /** Spans of databases have no calls below them, and there are many. */
@@ -18,7 +18,7 @@ const unnamedKinds: ReadonlySet<NodeKind> = new Set(['llm', 'tool', 'link', 'log
 
 /** Makes the nodes of a request's traces (store/traces): they connect its events with those of other requests. */
 export class NodeBuilder {
-  readonly #nodes = new Map<SpanNode, TraceNode>();
+  readonly #nodes = new Map<SpanNode, SentNode>();
 
   add(node: SpanNode, span: Span): void {
     const { traceId, spanId, parentSpanId, kind } = node;
@@ -39,41 +39,47 @@ export class NodeBuilder {
     });
   }
 
-  /** Notes the properties by which spans of several libraries are recognised as one call. @param event of this span alone. */
-  setTraits(node: SpanNode & { readonly scope: string }, event: JsonObject): void {
+  /**
+   * Notes the event of a span, and the properties by which spans of several libraries are recognised as one
+   * call.
+   */
+  setEvent(
+    node: SpanNode & { readonly scope: string },
+    { attributes }: Span,
+    { event, isSurplus }: { event: JsonObject; isSurplus: boolean },
+  ): void {
     const found = this.#nodes.get(node);
-    if (found === undefined || found.kind !== 'llm') return;
+    if (found === undefined) return;
+    Object.assign(found, { eventId: event.id, isSurplus });
+    if (found.kind !== 'llm') return;
     const llm = memberOf(memberOf(event, 'properties'), 'llm');
-    const [model, responseId] = [memberOf(llm, 'model'), memberOf(llm, 'responseId')];
+    const responseId = memberOf(llm, 'responseId');
     const usage = memberOf(llm, 'usage');
-    const state = memberOf(memberOf(event, 'status'), 'state');
     const [input, output] = [memberOf(usage, 'inputTokens'), memberOf(usage, 'outputTokens')];
+    const isFailed = memberOf(memberOf(event, 'status'), 'state') === 'error';
+    const keyOf = (model: Json | undefined) => usageKeyOf({ model, input, output, isFailed });
+    const usageKey = keyOf(memberOf(llm, 'model'));
+    const requestKey = keyOf(textOf(attributes, 'gen_ai.request.model'));
     Object.assign(found, {
       scope: node.scope,
       responseKey: responseId === undefined ? undefined : hashOf(['response', responseId]),
-      usageKey: found.usageKey ?? usageKeyOf({ model, input, output, isFailed: state === 'error' }),
+      usageKey: found.usageKey ?? usageKey,
+      // A span without the response names the model that was requested.
+      requestKey: requestKey === usageKey ? undefined : requestKey,
     });
   }
 
-  /** Notes the event that a span has become. @param others the spans that are merged into it. */
-  setEvent(node: SpanNode, event: JsonObject, others: readonly SpanNode[] = []): void {
-    const found = this.#nodes.get(node);
-    if (found === undefined) return;
-    Object.assign(found, { eventId: event.id });
-    for (const other of others) Object.assign(this.#nodes.get(other) ?? {}, { mergedEventId: event.id });
-  }
-
   /** @param contextOf the agent, thread and user of a span, as far as the request tells. */
-  finish(contextOf: (node: SpanNode) => SpanContext): TraceNode[] {
+  finish(contextOf: (node: SpanNode) => SpanContext): SentNode[] {
     return Array.from(this.#nodes, ([node, made]) => ({ ...made, ...contextOf(node) }));
   }
 }
 
 /** Equal for spans of one call. A refused call has no usage. */
 function usageKeyOf(call: {
-  model: Named;
-  input: Named;
-  output: Named;
+  model: Json | undefined;
+  input: Json | undefined;
+  output: Json | undefined;
   isFailed: boolean;
 }): string | undefined {
   const { input, output, isFailed } = call;
@@ -83,7 +89,10 @@ function usageKeyOf(call: {
   return isRefused ? hashOf(['refused', model]) : undefined;
 }
 
-type Named = Json | undefined;
+/** Some libraries prefix the model by its provider: `openai/gpt-x`. */
+function bareModel(model: Json | undefined): Json | undefined {
+  return typeof model === 'string' ? model.slice(model.lastIndexOf('/') + 1) : model;
+}
 
 function memberOf(json: Json | undefined, name: string): Json | undefined {
   return isJsonObject(json) ? json[name] : undefined;

@@ -2,13 +2,10 @@ import type { IngestEvent } from '../../../../event/event.ts';
 import { isDeeperThan } from '../../../../event/json/depth.ts';
 import { stringifyExact } from '../../../../event/json/exact-json.ts';
 import { bodyBytesMax, jsonDepthMax } from '../../../../platform/limits.ts';
-import { mergeEvents, type OtherEvent } from '../../../../store/traces/merge/merge-events.ts';
-import { groupCalls } from '../../../../store/traces/merge/same-calls.ts';
 import { shortenEvent } from '../../../../store/traces/merge/shorten-event.ts';
 import { type SpanNode, SpanTree } from '../../../../store/traces/span-tree.ts';
 import { encodeNodes } from '../../../../store/traces/trace-node.ts';
 import { CostlyBatchError } from '../../read/batch-reader.ts';
-import { type Call, type CallTraits, describeCall, readCallTraits } from '../calls/call-traits.ts';
 import { scopeOf, withStreamTimes } from '../calls/stream-log.ts';
 import { toolKeysOf } from '../calls/tool-keys.ts';
 import { eventsBytesMax, sourceCharsMax, spanBytesMax } from '../limits.ts';
@@ -66,74 +63,30 @@ export class SpanMapping {
   run(): SpanBatch {
     const candidates = this.#readCandidates();
     const tree = new SpanTree(candidates);
-    const calls = this.#countRoles(candidates, tree);
-    const groups = [...this.#groupCalls(calls.llm), ...calls.tool];
-    // Sort by the order of the request.
-    groups.sort(([a], [b]) => (a?.innermost.index ?? 0) - (b?.innermost.index ?? 0));
-    for (const group of groups) {
-      const index = group[0]?.innermost.index ?? 0;
-      this.#attempt(index, () => this.#addCall(group, tree));
-    }
+    for (const candidate of candidates) this.#attempt(candidate.index, () => this.#addSpan(candidate, tree));
     const nodes = encodeNodes(this.#nodes.finish((node) => tree.contextOf(node)));
     const { counts, rejection } = this.#tally;
     return { parts: this.#parts.finish(), nodes, counts, senders: this.#tally.senders(), rejection };
   }
 
-  /** Counts the spans that do not become events. */
-  #countRoles(candidates: readonly Candidate[], tree: SpanTree<Candidate>) {
-    const llm: Call<Candidate>[] = [];
-    const tools = new Map<Candidate, Candidate[]>();
-    for (const candidate of candidates) {
-      const outcome = tree.outcomeOf(candidate);
-      const { role } = candidate;
-      if (outcome === 'call') llm.push({ innermost: candidate, outer: tree.outerOf(candidate) });
-      else if (outcome === 'aggregate') this.#tally.filter(candidate.index, 'aggregate');
-      // Spans that are merged are counted with their call.
-      else if (outcome === 'merged') continue;
-      else if (role.kind === 'tool' || role.kind === 'llm') {
-        const call = role.kind === 'tool' ? tree.toolCallOf(candidate) : candidate;
-        const others = tools.get(call) ?? [];
-        tools.set(call, others);
-        if (call !== candidate) others.push(candidate);
-      } else this.#tally.filter(candidate.index, 'reason' in role ? role.reason : 'agent');
-    }
-    return { llm, tool: Array.from(tools, ([innermost, outer]) => [{ innermost, outer }]) };
-  }
-
   /**
-   * A library creates one span for each call, so only spans of several libraries can describe one call: most requests have one,
-   * and their responses need not be parsed for an id.
+   * Makes the event of a span, also of one that describes the call of another, or the sum of several: a
+   * retry may be cut in another way. The writer merges them (ADR 27).
    */
-  #groupCalls(calls: readonly Call<Candidate>[]): (readonly Call<Candidate>[])[] {
-    const scopes = new Set(
-      calls.flatMap(({ innermost, outer }) => [innermost, ...outer]).map(({ scope }) => scope),
-    );
-    if (scopes.size < 2) return calls.map((call) => [call]);
-    const traits = new Map<Candidate, CallTraits>();
-    const readable: Call<Candidate>[] = [];
-    const unreadable: Call<Candidate>[] = [];
-    for (const call of calls) {
-      try {
-        for (const one of [call.innermost, ...call.outer]) traits.set(one, this.#readTraits(one));
-        readable.push(call);
-      } catch (error) {
-        // It is rejected when its event is made.
-        if (!(error instanceof UnstorableError)) throw error;
-        unreadable.push(call);
-      }
+  #addSpan(candidate: Candidate, tree: SpanTree<Candidate>): void {
+    const { index, role } = candidate;
+    if (role.kind !== 'llm' && role.kind !== 'tool') {
+      this.#tally.filter(index, role.kind === 'none' ? role.reason : 'agent');
+      return;
     }
-    const traitsOf = (candidate: Candidate) => {
-      const found = traits.get(candidate);
-      if (found === undefined) throw new Error('an LLM span has no traits');
-      return found;
-    };
-    const groups = groupCalls(readable.map((call) => describeCall(call, traitsOf)));
-    return [...groups.map((group) => group.map(({ call }) => call)), ...unreadable.map((call) => [call])];
-  }
-
-  #readTraits({ index, role, scope }: Candidate): CallTraits {
-    if (role.kind !== 'llm') throw new Error(`a span of kind ${role.kind} has no traits`);
-    return readCallTraits(this.#readSpan(index), role.by, scope);
+    const event = this.#readEvent(candidate, role, tree);
+    this.#addToPart(event);
+    const outcome = tree.outcomeOf(candidate);
+    const isMerged = outcome === 'merged' || tree.toolCallOf(candidate) !== candidate;
+    const reason = outcome === 'aggregate' ? outcome : isMerged ? 'merged' : undefined;
+    if (reason === undefined) this.#tally.store(index);
+    else this.#tally.filter(index, reason);
+    this.#nodes.setEvent(candidate, this.#readSpan(index), { event, isSurplus: reason !== undefined });
   }
 
   #readSpan(index: number): Span {
@@ -163,32 +116,12 @@ export class SpanMapping {
     return candidates;
   }
 
-  /** Makes one event from all spans of a call. */
-  #addCall([call, ...same]: readonly Call<Candidate>[], tree: SpanTree<Candidate>): void {
-    if (call === undefined) return;
-    const others = [...call.outer, ...same.flatMap(({ innermost, outer }) => [innermost, ...outer])];
-    const event = this.#readEvent(call.innermost, tree);
-    const merged: OtherEvent[] = [];
-    for (const other of others) {
-      // A span that cannot be stored does not stop the others of its call.
-      this.#attempt(other.index, () => {
-        const part = this.#readEvent(other, tree);
-        merged.push({ event: part, spanId: other.spanId });
-        this.#nodes.setTraits(other, part);
-        this.#tally.filter(other.index, 'merged');
-      });
-    }
-    this.#nodes.setTraits(call.innermost, event);
-    const whole = mergeEvents(event, merged);
-    this.#addToPart(whole);
-    this.#tally.store(call.innermost.index);
-    this.#nodes.setEvent(call.innermost, whole, others);
-  }
-
-  #readEvent(candidate: Candidate, tree: SpanTree<Candidate>): JsonObject {
-    const { index, role } = candidate;
-    if (role.kind !== 'llm' && role.kind !== 'tool')
-      throw new Error(`a span of kind ${role.kind} is no event`);
+  #readEvent(
+    candidate: Candidate,
+    role: Extract<Role, { kind: 'llm' | 'tool' }>,
+    tree: SpanTree<Candidate>,
+  ): JsonObject {
+    const { index } = candidate;
     if (this.#madeBytes > eventsBytesMax)
       throw new UnstorableError('The events of the request are too large in total.');
     if (this.#request.bytesOf(index) > spanBytesMax) throw tooLarge();

@@ -1,13 +1,14 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 import { apiQuery, type Input, type Output } from '../../api/query.ts';
 import { colorNames } from '../../charts/colors.ts';
 import { TimeChart } from '../../charts/time-chart.tsx';
 import type { TimeSeries } from '../../charts/time-series.ts';
 import type { TimeSpan } from '../../charts/use-chart.ts';
 import { formatMoney } from '../../format/number.ts';
-import { describePriced } from '../../format/priced.ts';
+import { describeCost, describePriced, nameKind } from '../../format/priced.ts';
 import { SpaceLink } from '../../space/space.tsx';
+import { SelectField } from '../../ui/field.tsx';
 import { Loaded } from '../../ui/loaded.tsx';
 import { Card } from '../../ui/page.tsx';
 import { nameGroup } from './series.ts';
@@ -33,10 +34,21 @@ export function CostCard({ input, ...chart }: CostChart & { input: Input<'charts
   );
 }
 
+const splits = [
+  { value: 'model', label: 'By model' },
+  { value: 'kind', label: 'By kind of usage' },
+] as const;
+type Split = (typeof splits)[number]['value'];
+
 function Costs({ costs, groups, isOnly, onZoom }: CostChart & { costs: Output<'charts.costs'> }) {
-  const series = useMemo(() => describeCosts(costs, groups, isOnly), [costs, groups, isOnly]);
-  const shown = isOnly ? costs.models.find(({ model }) => model === groups?.[0]) : costs.total;
-  const { cost, tokens } = shown ?? { cost: null, tokens: 0 };
+  const [split, setSplit] = useState<Split>('model');
+  const series = useMemo(
+    () => (split === 'kind' && !isOnly ? describeKinds(costs) : describeCosts(costs, groups, isOnly)),
+    [costs, groups, isOnly, split],
+  );
+  const model = isOnly ? costs.models.find((one) => one.model === groups?.[0]) : undefined;
+  const shown = isOnly ? model : costs.total;
+  const { cost, bound, tokens } = shown ?? { cost: null, bound: 'exact', tokens: 0 };
   if (shown === undefined || cost === null)
     return (
       <Card title="Cost">
@@ -44,9 +56,19 @@ function Costs({ costs, groups, isOnly, onZoom }: CostChart & { costs: Output<'c
       </Card>
     );
   return (
-    <Card title="Cost" actions={<span className="font-medium">{formatMoney(Number(cost))}</span>}>
+    <Card
+      title="Cost"
+      actions={
+        <span className="flex items-center gap-3">
+          {!isOnly && (
+            <SelectField label="Split" isLabelHidden options={splits} value={split} onChange={setSplit} />
+          )}
+          <span className="font-medium">{describeCost({ cost, bound })}</span>
+        </span>
+      }
+    >
       <TimeChart
-        name="Cost by model"
+        name={split === 'kind' && !isOnly ? 'Cost by kind of usage' : 'Cost by model'}
         starts={costs.starts}
         end={costs.end}
         series={series}
@@ -55,6 +77,11 @@ function Costs({ costs, groups, isOnly, onZoom }: CostChart & { costs: Output<'c
         onZoom={onZoom}
       />
       <p className="mt-1 text-muted text-xs">
+        {(model ?? costs).kinds.map(({ kind, cost }) => (
+          <span key={kind} className="mr-3 inline-block">
+            {nameKind(kind)} {formatMoney(Number(cost))}
+          </span>
+        ))}
         <PricesLink className="text-accent underline decoration-line hover:decoration-current">
           {describePriced(shown)}
         </PricesLink>
@@ -119,4 +146,15 @@ function describeCosts(
   const others = priced.filter(({ model }) => model === null || !shown.includes(model));
   if (others.length === 0 || isOnly) return own;
   return [...own, { label: 'All others', color: 'color-edge', values: sum(others) }];
+}
+
+/** A series for each kind of usage. */
+function describeKinds({ starts, kinds }: Output<'charts.costs'>): TimeSeries[] {
+  const names = kinds.map(({ kind }) => nameKind(kind));
+  const colors = colorNames('kind', names);
+  return kinds.map(({ kind, points }) => {
+    const values = new Array<number>(starts.length).fill(0);
+    for (const { bucket, cost } of points) values[bucket] = Number(cost);
+    return { label: nameKind(kind), color: colors.get(nameKind(kind)) ?? 'color-edge', values };
+  });
 }

@@ -1,5 +1,6 @@
 import type { Output } from '../../api/query.ts';
-import { formatCompact, formatCount, formatDuration, formatMoney, formatShare } from '../../format/number.ts';
+import { formatCompact, formatCount, formatDuration, formatShare } from '../../format/number.ts';
+import { formatCost } from '../../format/priced.ts';
 import { SpaceLink } from '../../space/space.tsx';
 import { type Column, NoValue, Table } from '../../table/table.tsx';
 import { useSort } from '../../table/table-sort.ts';
@@ -72,14 +73,14 @@ const numbers: readonly Column<ChartSeries>[] = [
   ...tokens,
 ];
 
-function costColumn(costOf: (one: ChartSeries) => number | null): Column<ChartSeries> {
+function costColumn(costOf: (one: ChartSeries) => Cost | undefined): Column<ChartSeries> {
   return {
     title: 'Cost',
     isNumber: true,
-    sortBy: costOf,
+    sortBy: (one) => Number(costOf(one)?.cost ?? Number.NaN),
     cell: (one) => {
-      const cost = costOf(one);
-      return cost === null ? <NoValue /> : formatMoney(cost);
+      const { cost = null, bound = 'exact' } = costOf(one) ?? {};
+      return cost === null ? <NoValue /> : formatCost({ cost, bound });
     },
   };
 }
@@ -101,7 +102,7 @@ export function GroupTable({
   only: Search;
 }) {
   const sort = useSort();
-  const costOf = ({ group }: ChartSeries): number | null => findCost(costs, groupBy, group, only);
+  const costOf = ({ group }: ChartSeries) => findCost(costs, groupBy, group, only);
   const columns: Column<ChartSeries>[] = [
     {
       title: titles[groupBy],
@@ -123,19 +124,19 @@ export function GroupTable({
   );
 }
 
+type Cost = Pick<Output<'charts.costs'>['total'], 'cost' | 'bound'>;
+
 /** The cost of a group of models, or of all of them. */
 function findCost(
   costs: Output<'charts.costs'> | undefined,
   groupBy: GroupBy,
   group: string | null,
   { name }: Search,
-): number | null {
+): Cost | undefined {
   const model = groupBy === 'none' ? name : group;
-  const found =
-    groupBy === 'none' && name === undefined
-      ? costs?.total.cost
-      : costs?.models.find((one) => one.model !== null && one.model === model)?.cost;
-  return found === undefined || found === null ? null : Number(found);
+  return groupBy === 'none' && name === undefined
+    ? costs?.total
+    : costs?.models.find((one) => one.model !== null && one.model === model);
 }
 
 function GroupName({

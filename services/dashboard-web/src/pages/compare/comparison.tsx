@@ -14,7 +14,7 @@ import { ShownText } from '../../text/shown-text.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
-import { FactsTable, useEventFacts } from './facts.tsx';
+import { eventFacts, FactsTable } from './facts.tsx';
 import { LineComparison } from './line-comparison.tsx';
 import { MessageComparison } from './message-comparison.tsx';
 
@@ -83,7 +83,7 @@ function EventComparison({ before, after }: { before: WholeEvent; after: WholeEv
     () => [conversationOf(old, before.name ?? ''), conversationOf(now, after.name ?? '')] as const,
     [old, now, before, after],
   );
-  const facts = [useEventFacts(before, old), useEventFacts(after, now)] as const;
+  const facts = [eventFacts(before, old), eventFacts(after, now)] as const;
   return (
     <section
       aria-label="Differences"

@@ -1,10 +1,8 @@
-import { useQueries } from '@tanstack/react-query';
 import { useState } from 'react';
-import { apiQuery } from '../../api/query.ts';
 import type { WholeEvent } from '../../event/event-query.ts';
 import type { EventText } from '../../event/event-text.ts';
-import { formatCount, formatCounted, formatDuration, formatMoney } from '../../format/number.ts';
-import { useSpace } from '../../space/space.tsx';
+import { formatCount, formatCounted, formatDuration } from '../../format/number.ts';
+import { describeCost, formatCost, nameKind } from '../../format/priced.ts';
 import { NoValue } from '../../table/table.tsx';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -68,8 +66,8 @@ export function FactsTable({ before, after }: { before: Facts; after: Facts }) {
   );
 }
 
-/** The values of an event beside its texts: times, tokens, cost by kind of token, and attributes. */
-export function useEventFacts(event: WholeEvent, { attributes, llm }: EventText): Facts {
+/** The values of an event beside its texts: times, tokens, cost by kind of usage, and attributes. */
+export function eventFacts(event: WholeEvent, { attributes, llm }: EventText): Facts {
   const count = (value: number | null | undefined) =>
     value === null || value === undefined ? null : formatCount(value);
   return {
@@ -81,41 +79,16 @@ export function useEventFacts(event: WholeEvent, { attributes, llm }: EventText)
     'Tokens written to a cache': count(event.cacheWriteTokens),
     'Output tokens': count(event.outputTokens),
     'Reasoning tokens': count(llm?.usage.reasoning),
-    Cost: event.cost === null ? null : formatMoney(Number(event.cost)),
-    ...useCosts(event),
+    Cost: event.cost === null ? null : describeCost({ cost: event.cost, bound: event.costBound }),
+    ...Object.fromEntries(
+      (event.costReason?.lines ?? []).map(({ kind, cost, bound }) => [
+        `Cost of ${nameKind(kind).toLowerCase()}`,
+        cost === null ? null : formatCost({ cost, bound }),
+      ]),
+    ),
     Source: event.source,
     User: event.userId,
     Agent: event.agentId,
     ...Object.fromEntries(attributes.map(({ key, value }) => [key, value])),
   };
-}
-
-/** The cost of each kind of token: that of a call with this kind only. */
-function useCosts({ name, type, startTimeMs, ...event }: WholeEvent): Facts {
-  const { id: spaceId } = useSpace();
-  const none = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
-  const [input, read, written, output] = [
-    event.inputTokens ?? 0,
-    event.cacheReadTokens ?? 0,
-    event.cacheWriteTokens ?? 0,
-    event.outputTokens ?? 0,
-  ];
-  const kinds = {
-    'Cost of input': { ...none, inputTokens: Math.max(0, input - read - written) },
-    'Cost of cache reads': { ...none, inputTokens: read, cacheReadTokens: read },
-    'Cost of cache writes': { ...none, inputTokens: written, cacheWriteTokens: written },
-    'Cost of output': { ...none, outputTokens: output },
-  };
-  const costs = useQueries({
-    queries: Object.values(kinds).map((counts) => ({
-      ...apiQuery('charts.callCost', { spaceId, model: name ?? '', atMs: startTimeMs, ...counts }),
-      enabled: type === 'llm' && counts.inputTokens + counts.outputTokens > 0,
-    })),
-  });
-  return Object.fromEntries(
-    Object.keys(kinds).map((kind, place) => {
-      const cost = costs[place]?.data?.cost;
-      return [kind, cost === null || cost === undefined ? null : formatMoney(Number(cost))];
-    }),
-  );
 }

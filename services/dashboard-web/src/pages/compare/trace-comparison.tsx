@@ -2,7 +2,8 @@ import { GitCompareArrows } from 'lucide-react';
 import { useMemo } from 'react';
 import type { Output } from '../../api/query.ts';
 import { tokensOf } from '../../event/event-query.ts';
-import { formatCount, formatDuration, formatMoney } from '../../format/number.ts';
+import { formatCount, formatDuration } from '../../format/number.ts';
+import { describeCost, sumCosts } from '../../format/priced.ts';
 import { formatTime } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
 import { SpaceLink } from '../../space/space.tsx';
@@ -82,13 +83,14 @@ function factsOf({ events }: Trace): Facts {
     events.reduce((total, event) => total + (value(event) ?? 0), 0);
   const startMs = Math.min(...events.map(({ startTimeMs }) => startTimeMs));
   const endMs = Math.max(...events.map(({ endTimeMs }) => endTimeMs));
+  const cost = sumCosts(events);
   const failed = events.filter(({ state }) => state === 'error').length;
   return {
     Duration: formatDuration(endMs - startMs),
     Events: formatCount(events.length),
     Errors: formatCount(failed),
     Tokens: formatCount(sum(tokensOf)),
-    Cost: events.some(({ cost }) => cost !== null) ? formatMoney(sum(({ cost }) => Number(cost))) : null,
+    Cost: cost === undefined ? null : describeCost(cost),
     Models:
       [...new Set(events.flatMap(({ type, name }) => (type === 'llm' && name !== null ? name : [])))].join(
         ', ',

@@ -6,10 +6,9 @@ import {
   formatCount,
   formatCounted,
   formatDuration,
-  formatMoney,
   formatShare,
 } from '../../format/number.ts';
-import { describePriced } from '../../format/priced.ts';
+import { describePriced, formatCost } from '../../format/priced.ts';
 import { formatMinute } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
 import { SpaceLink } from '../../space/space.tsx';
@@ -46,7 +45,7 @@ export function Figures({
       />
       <Figure
         label="Cost"
-        value={costs?.cost == null ? '–' : formatMoney(Number(costs.cost))}
+        value={costs?.cost == null ? '–' : formatCost({ ...costs, cost: costs.cost })}
         note={costs !== undefined && <PricedShare costs={costs} />}
       />
       <Figure

@@ -1,5 +1,6 @@
 import type { Output } from '../../api/query.ts';
-import { formatCompact, formatDuration, formatMoney, formatShare } from '../../format/number.ts';
+import { formatCompact, formatDuration, formatShare } from '../../format/number.ts';
+import { formatCost } from '../../format/priced.ts';
 import { SpaceLink } from '../../space/space.tsx';
 import { type Column, NoValue, Table } from '../../table/table.tsx';
 import { useSort } from '../../table/table-sort.ts';
@@ -105,7 +106,7 @@ function listColumns(search: Search, max: number): Column<Series[number]>[] {
 
 /** The tokens and the cost of each model. */
 function pricedColumns(costs: ModelCosts | undefined): Column<Series[number]>[] {
-  const costOf = new Map(costs?.map(({ model, cost }) => [model, cost === null ? null : Number(cost)]));
+  const costOf = new Map(costs?.map((one) => [one.model, one]));
   return [
     {
       title: 'Tokens',
@@ -116,10 +117,10 @@ function pricedColumns(costs: ModelCosts | undefined): Column<Series[number]>[] 
     {
       title: 'Cost',
       isNumber: true,
-      sortBy: ({ group }) => costOf.get(group) ?? null,
+      sortBy: ({ group }) => Number(costOf.get(group)?.cost ?? Number.NaN),
       cell: ({ group }) => {
-        const cost = costOf.get(group) ?? null;
-        return cost === null ? <NoValue /> : formatMoney(cost);
+        const { cost = null, bound = 'exact' } = costOf.get(group) ?? {};
+        return cost === null ? <NoValue /> : formatCost({ cost, bound });
       },
     },
   ];

@@ -57,12 +57,22 @@ test('typed amounts are a price when input and output are, and no cache price is
 });
 
 test.each([
-  [{ tokens: 0, pricedTokens: 0, listPricedTokens: 0 }, 'No tokens'],
-  [{ tokens: 9, pricedTokens: 0, listPricedTokens: 0 }, 'No tokens have a price'],
-  [{ tokens: 4, pricedTokens: 3, listPricedTokens: 0 }, '75% of tokens priced'],
-  [{ tokens: 4, pricedTokens: 3, listPricedTokens: 3 }, '75% of tokens priced, at list prices'],
-  [{ tokens: 4, pricedTokens: 3, listPricedTokens: 1 }, '75% of tokens priced, 25% at list prices'],
-  [{ tokens: 1e6, pricedTokens: 1e6 - 1, listPricedTokens: 0 }, '>99.9% of tokens priced'],
+  [{ tokens: 0, pricedTokens: 0, listPricedTokens: 0, assumedTokens: 0 }, 'No tokens'],
+  [{ tokens: 9, pricedTokens: 0, listPricedTokens: 0, assumedTokens: 0 }, 'No tokens have a price'],
+  [{ tokens: 4, pricedTokens: 3, listPricedTokens: 0, assumedTokens: 0 }, '75% of tokens priced'],
+  [
+    { tokens: 4, pricedTokens: 3, listPricedTokens: 3, assumedTokens: 0 },
+    '75% of tokens priced, at list prices',
+  ],
+  [
+    { tokens: 4, pricedTokens: 3, listPricedTokens: 1, assumedTokens: 0 },
+    '75% of tokens priced, 25% at list prices',
+  ],
+  [{ tokens: 1e6, pricedTokens: 1e6 - 1, listPricedTokens: 0, assumedTokens: 0 }, '>99.9% of tokens priced'],
+  [
+    { tokens: 4, pricedTokens: 4, listPricedTokens: 4, assumedTokens: 1 },
+    '100% of tokens priced, at list prices, some at the price of another kind or tier',
+  ],
 ])('the priced share of %o is named', (share, text) => {
   expect(describePriced(share)).toBe(text);
 });

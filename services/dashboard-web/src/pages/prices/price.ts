@@ -20,7 +20,7 @@ export const kinds = [
 
 /** The queries that a change of prices makes out of date. */
 export const pricesChanged = {
-  reload: ['prices.list', 'prices.models', 'charts.costs', 'charts.callCost'],
+  reload: ['prices.list', 'prices.models', 'charts.costs', 'events.get'],
 } as const;
 
 /** The typed amounts; undefined while one is missing or no price. */

@@ -2,7 +2,8 @@ import { Bot, Wrench } from 'lucide-react';
 import { type Ref, useId } from 'react';
 import { TickBox } from '../../compare/ticked-events.tsx';
 import { type ListedEvent, showPreview } from '../../event/event-query.ts';
-import { formatCount, formatDuration, formatMoney } from '../../format/number.ts';
+import { formatCount, formatDuration } from '../../format/number.ts';
+import { describeCost, sumCosts } from '../../format/priced.ts';
 import { formatTime } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
 import { SpaceLink } from '../../space/space.tsx';
@@ -92,7 +93,7 @@ function TurnHeader({
   const { zone } = useSettings();
   const { llm } = splitTurn(turn);
   const [first] = turn.events;
-  const cost = turn.events.reduce((sum, event) => sum + Number(event.cost ?? 0), 0);
+  const cost = sumCosts(turn.events);
   return (
     <header className="flex flex-wrap items-center gap-x-3 gap-y-1 border-line border-b bg-sunken px-4 py-2 text-sm">
       <Bot aria-hidden className="size-4 text-llm max-md:hidden" />
@@ -119,7 +120,7 @@ function TurnHeader({
       )}
       <span className="ml-auto text-faint text-xs">
         {formatCount(turn.inputTokens)} in, {formatCount(turn.outputTokens)} out
-        {cost > 0 && `, ${formatMoney(cost)}`}
+        {cost !== undefined && `, ${describeCost(cost)}`}
       </span>
       {llm !== undefined && <TickBox event={llm} className="max-md:order-first" />}
     </header>

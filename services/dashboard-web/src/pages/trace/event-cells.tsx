@@ -1,7 +1,8 @@
 import { TickBox } from '../../compare/ticked-events.tsx';
 import { tokensOf } from '../../event/event-query.ts';
 import { Preview } from '../../event-grid/columns.tsx';
-import { formatCompact, formatMoney } from '../../format/number.ts';
+import { formatCompact } from '../../format/number.ts';
+import { formatCost } from '../../format/priced.ts';
 import { ShownText } from '../../text/shown-text.tsx';
 import { ErrorIcon, TypeIcon } from '../../ui/badge.tsx';
 import { classes } from '../../ui/classes.ts';
@@ -43,7 +44,7 @@ export function EventName({ event, depth }: { event: TraceEvent; depth: number }
 
 /** What the call cost; the box compares it with another event. */
 export function EventNumbers({ event }: { event: TraceEvent }) {
-  const { cost } = event;
+  const { cost, costBound } = event;
   const tokens = tokensOf(event);
   const cell = 'flex items-center justify-end text-muted text-xs max-lg:hidden';
   return (
@@ -54,7 +55,7 @@ export function EventNumbers({ event }: { event: TraceEvent }) {
       </div>
       {/* biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus. */}
       <div role="gridcell" title="Cost" className={`${cell} w-20`}>
-        {cost !== null && formatMoney(Number(cost))}
+        {cost !== null && formatCost({ cost, bound: costBound })}
       </div>
       {/* biome-ignore lint/a11y/useFocusableInteractive: the box has the focus. */}
       <div role="gridcell" className="ml-auto pr-2 pl-1 md:pr-4">

@@ -2,7 +2,8 @@ import { CircleX, GitCompareArrows, RefreshCw, ZoomIn } from 'lucide-react';
 import { useMemo } from 'react';
 import { tokensOf } from '../../event/event-query.ts';
 import { useFilter } from '../../filter/use-filter.ts';
-import { formatCount, formatCounted, formatDuration, formatMoney } from '../../format/number.ts';
+import { formatCount, formatCounted, formatDuration } from '../../format/number.ts';
+import { describeCost, sumCosts } from '../../format/priced.ts';
 import { formatTime } from '../../format/time.ts';
 import { Peek } from '../../peek/peek.tsx';
 import { useSettings } from '../../settings/settings.ts';
@@ -144,8 +145,7 @@ function TraceSummary({
 }) {
   const { zone } = useSettings();
   const tokens = events.reduce((sum, event) => sum + (tokensOf(event) ?? 0), 0);
-  const priced = events.filter(({ cost }) => cost !== null);
-  const cost = priced.reduce((sum, event) => sum + Number(event.cost), 0);
+  const cost = sumCosts(events);
   const idleMs = gaps.reduce((sum, { startMs, endMs }) => sum + endMs - startMs, 0);
   return (
     <span className="flex flex-wrap items-center gap-x-3">
@@ -160,7 +160,7 @@ function TraceSummary({
         {formatCounted(events.length, 'event')}
       </span>
       {tokens > 0 && <span>{formatCount(tokens)} tokens</span>}
-      {priced.length > 0 && <span>{formatMoney(cost)}</span>}
+      {cost !== undefined && <span>{describeCost(cost)}</span>}
       {idleMs > 0 && (
         <span title="Time during which no event of the trace ran">{formatDuration(idleMs)} idle</span>
       )}
