@@ -103,6 +103,22 @@ test('an imported list says what changed; a new price holds from its day on, and
     action: 'price.import',
     details: { source: 'our contract', day: '2026-12-01', added: 1, changed: 1 },
   });
+  // The same file as prices of a space's own, with rates; all or none.
+  const spaceId = await operator.createSpace();
+  const rates = {
+    'input batch': '1',
+    'output priority >272000': '9',
+    cacheWriteHour: '4',
+    'factor us': '1.1',
+  };
+  await write('2026-12-02', '7', [{ model: 'other', input: '1', output: '1', rates }]);
+  const own = ['--set', '--space', spaceId, '--from', '2026-06-01'];
+  expect(await price('import', file, ...own)).toEqual({ spaceId, validFrom: '2026-06-01', set: 2 });
+  expect(await price('list', '--space', spaceId)).toMatchObject([
+    { spaceId, model: 'house', validFrom: '2026-06-01', input: '7', rates: {} },
+    { spaceId, model: 'other', validFrom: '2026-06-01', rates },
+  ]);
+  expect((await operator.run(['price', 'import', file, '--space', spaceId])).exitCode).toBe(1);
   await writeFile(file, '{}');
   const { exitCode, stderr } = await operator.run(['price', 'import', file]);
   expect({ exitCode, stderr }).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('no prices') });

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { messageOf } from '../../platform/thrown.ts';
 import { auditNow, operator } from '../../store/accounts/audit/audit.ts';
-import type { Database } from '../../store/db/database.ts';
+import type { Database, Transaction } from '../../store/db/database.ts';
 import { noSpace } from '../../store/db/limits.ts';
 import { type ImportedPrices, importListPrices } from '../../store/prices/list-prices.ts';
 import { type PriceList, parsePriceList } from '../../store/prices/price-list.ts';
@@ -24,6 +24,14 @@ interface PriceOptions extends Pick<ModelPrice, 'model' | 'input' | 'output'> {
   cacheRead?: string;
   cacheWrite?: string;
   rate: Rates;
+}
+
+interface ImportOptions {
+  day?: string;
+  print?: true;
+  set?: true;
+  space?: string;
+  from: string;
 }
 
 /** `price set`, `price list`, `price import` and `price remove`. */
@@ -56,8 +64,7 @@ export function addPriceCommands(program: Command, host: Host): void {
         const spaceId = await readSpace(database, options.space);
         const { model, from: validFrom, input, output, cacheRead = null, cacheWrite = null, rate } = options;
         const set = { model, validFrom, input, output, cacheRead, cacheWrite, rates: rate };
-        if (!(await setPrice(database, { spaceId, actor: operator }, set)))
-          throw new CommandError(`The space has ${spacePricesMax} prices of its own. Remove one first.`);
+        await setOne(database, spaceId, set);
         await printJson(host, { spaceId, ...set });
       }),
     );
@@ -82,10 +89,15 @@ export function addPriceCommands(program: Command, host: Host): void {
     .argument('<file>', 'the file')
     .option('--day <day>', 'the day (UTC) of a list without one; by default today', parseDay)
     .option('--print', "print the list in Weir's format, and change nothing")
-    .action(async (file: string, options: { day?: string; print?: true }) => {
+    .option('--set', 'set the prices as `price set` does, instead of importing list prices')
+    .option('--from <day>', 'with --set: the first day (UTC) of the prices', parseDay, '1970-01-01')
+    .option('--space <id>', 'with --set: the space of the prices')
+    .action(async (file: string, options: ImportOptions) => {
+      if (options.space !== undefined && !options.set) throw new CommandError('--space needs --set.');
       const list = await readList(host, file, options.day);
       if (options.print) return printJson(host, list);
       await withDatabase(host, async (database) => {
+        if (options.set) return printJson(host, await setAll(database, list, options));
         await printJson(host, await importAudited(database, list));
       });
     });
@@ -122,6 +134,24 @@ function importAudited(database: Database, list: PriceList): Promise<ImportedPri
     await auditNow(transaction, { spaceId: noSpace, actor: operator, action: 'price.import', details });
     return imported;
   });
+}
+
+/** Sets the prices of a file, all or none. */
+async function setAll(database: Database, { prices }: PriceList, { space, from }: ImportOptions) {
+  const spaceId = await readSpace(database, space);
+  await database.transaction(async (transaction) => {
+    for (const price of prices) await setOne(transaction, spaceId, { ...price, validFrom: from });
+  });
+  return { spaceId, validFrom: from, set: prices.length };
+}
+
+async function setOne(
+  database: Database | Transaction,
+  spaceId: string | null,
+  price: ModelPrice,
+): Promise<void> {
+  if (await setPrice(database, { spaceId, actor: operator }, price)) return;
+  throw new CommandError(`The space has ${spacePricesMax} prices of its own. Remove one first.`);
 }
 
 function addKey(command: Command): Command {

@@ -10,10 +10,11 @@ const variant = /(:(nitro|floor|exacto|extended|online|beta|thinking)|\[[a-z0-9]
 const release = /([-@]\d{4}-\d\d-\d\d|[-@]20\d{6}|-latest)$/;
 
 /**
- * The names under which a price list may have a model, the most exact first: the name itself, then without
- * what routers and clouds put before it (`models/`, `openrouter/openai/`, `us.anthropic.`) and in its usual
- * spelling, then without the version of a cloud, then without a date or `-latest`. A date is removed last,
- * because dated releases of a model can have prices of their own.
+ * The names under which a price may be found for a model, in lower case, the most exact first: the name
+ * itself, then without what routers and clouds put before it (`models/`, `openrouter/openai/`,
+ * `us.anthropic.`) and in its usual spelling, then without the version of a cloud, then without a date or
+ * `-latest`, then in the other spelling. A date is removed last, because dated releases of a model can have
+ * prices of their own.
  */
 export function candidateNames(model: string): string[] {
   const whole = withoutTuning(model.toLowerCase()).replace(variant, '');
@@ -28,7 +29,8 @@ export function candidateNames(model: string): string[] {
   ]);
   const versionless = unique(stems.map((name) => name.replace(cloudVersion, '')));
   const undated = versionless.map(undatedName);
-  return unique([...stems, ...versionless, ...undated]).filter((name) => name !== '');
+  const names = [model.toLowerCase(), ...stems, ...versionless, ...undated];
+  return unique([...names, ...names.map(otherSpelling)]).filter((name) => name !== '');
 }
 
 /** The maker's name of a release: without router, region, vendor and a cloud's version. Dates stay. */
@@ -60,6 +62,13 @@ function withoutVendor(name: string): string {
 /** Azure writes `gpt-35-turbo`, OpenRouter `claude-sonnet-4.5`. */
 function usualName(name: string): string {
   return name.startsWith('claude') ? name.replace(/(\d)\.(\d)/, '$1-$2') : name.replace(/^gpt-35/, 'gpt-3.5');
+}
+
+/** The spelling that {@link usualName} replaces: an own price may have it. */
+function otherSpelling(name: string): string {
+  return name.startsWith('claude')
+    ? name.replace(/(\d)-(\d)(?!\d)/, '$1.$2')
+    : name.replace(/^gpt-3\.5/, 'gpt-35');
 }
 
 function unique(names: readonly string[]): string[] {

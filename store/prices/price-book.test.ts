@@ -23,6 +23,7 @@ const at = (day: string) => Date.parse(`${day}T12:00:00Z`);
 test('of a space, the operator and a list, the first that has a valid price counts, and of its prices the latest', () => {
   const listed = [{ ...price({ input: '9' }), source: 'list', listedOn: '2026-01-01' }];
   const book = new PriceBook(
+    ['m'],
     [
       price({ validFrom: '2026-03-01', input: '5' }),
       price({ validFrom: '2026-02-01', input: '4' }),
@@ -46,6 +47,7 @@ test('a price is found without walking all prices of its model', () => {
   let compared = 0;
   const count = 4_096;
   const book = new PriceBook(
+    ['m'],
     Array.from({ length: count }, (_, day) =>
       price({ validFrom: new Date(day * dayMs).toISOString().slice(0, 10), input: String(day) }),
     ),
@@ -63,7 +65,7 @@ test('a price is found without walking all prices of its model', () => {
 });
 
 test('more cached tokens than input cost no more than the input, and tokens without a price are told', () => {
-  const book = new PriceBook([price({ cacheRead: '0.5' })], new Map());
+  const book = new PriceBook(['m'], [price({ cacheRead: '0.5' })], new Map());
   const sum = new CostSum();
   const counts = { inputTokens: 10, outputTokens: 1, cacheReadTokens: 12, cacheWriteTokens: 3 };
   sum.add(counts, book.priceAt('m', 0));
@@ -73,4 +75,31 @@ test('more cached tokens than input cost no more than the input, and tokens with
     bound: 'at_least',
     ...{ pricedTokens: 11, listPricedTokens: 0, reportedTokens: 0, assumedTokens: 0, tokens: 22 },
   });
+});
+
+test.each([
+  ['anthropic/claude-sonnet-4.5', 'claude-sonnet-4-5'],
+  ['us.anthropic.claude-sonnet-4-5-20250929-v1:0', 'claude-sonnet-4-5'],
+  ['claude-sonnet-4-5-20250929', 'Claude-Sonnet-4.5'],
+  ['openai/GPT-4o:nitro', 'gpt-4o'],
+  ['openai/gpt-4o:nitro', 'openai/gpt-4o:nitro'],
+  ['gpt-3.5-turbo-0125', 'gpt-35-turbo-0125'],
+  ['accounts/fireworks/models/Own-Model', 'OWN-MODEL'],
+])('the model %s has the own price of %s', (model, name) => {
+  const book = new PriceBook([model], [price({ model: name }), price({ model: 'another' })], new Map());
+  expect(book.priceAt(model, 0)?.model).toBe(name);
+});
+
+test('the price of the most exact name counts, and no price of a more exact name', () => {
+  const names = ['gpt-4o', 'gpt-4o-2024-08-06', 'openai/gpt-4o'];
+  const book = new PriceBook(
+    ['gpt-4o', 'x/gpt-4o-2024-08-06', 'openai/gpt-4o', 'gpt-4o-mini'],
+    names.map((model) => price({ model })),
+    new Map(),
+  );
+  const matched = (model: string) => book.priceAt(model, 0)?.model;
+  expect(matched('gpt-4o')).toBe('gpt-4o');
+  expect(matched('x/gpt-4o-2024-08-06')).toBe('gpt-4o-2024-08-06');
+  expect(matched('openai/gpt-4o')).toBe('openai/gpt-4o');
+  expect(matched('gpt-4o-mini')).toBeUndefined();
 });

@@ -3,6 +3,7 @@ import { type PgColumn, union } from 'drizzle-orm/pg-core';
 import type { Database } from '../db/database.ts';
 import { listPrices as listedPrices, modelPrices } from '../db/schema.ts';
 import { readListPrices, type SourcedPrice } from './list-prices.ts';
+import { findByName } from './model-names.ts';
 import { appliesTo, type ListedPrice, listPrices } from './prices.ts';
 import { ParsedPrices } from './rates.ts';
 
@@ -25,11 +26,21 @@ export interface PricePeriod {
 export class PriceBook {
   readonly #periods: ReadonlyMap<string, readonly PricePeriod[]>;
 
-  constructor(set: readonly ListedPrice[], listed: ReadonlyMap<string, readonly SourcedPrice[]>) {
-    const byModel = Map.groupBy(set, ({ model }) => model);
-    const models = new Set([...byModel.keys(), ...listed.keys()]);
+  constructor(
+    models: readonly string[],
+    set: readonly ListedPrice[],
+    listed: ReadonlyMap<string, readonly SourcedPrice[]>,
+  ) {
+    const scopes = [
+      set.filter(({ spaceId }) => spaceId !== null),
+      set.filter(({ spaceId }) => spaceId === null),
+    ];
+    const byName = scopes.map((prices) => Map.groupBy(prices, ({ model }) => model.toLowerCase()));
     this.#periods = new Map(
-      Array.from(models, (model) => [model, toPeriods(byModel.get(model) ?? [], listed.get(model) ?? [])]),
+      models.map((model) => {
+        const own = byName.flatMap((prices) => findSet(prices, model));
+        return [model, toPeriods(own, listed.get(model) ?? [])];
+      }),
     );
   }
 
@@ -57,12 +68,19 @@ export async function openPriceBook(
   spaceId: string,
   models: readonly string[],
 ): Promise<PriceBook> {
-  if (models.length === 0) return new PriceBook([], new Map());
+  if (models.length === 0) return new PriceBook([], [], new Map());
   const [set, listed] = await Promise.all([
     listPrices(database, spaceId, models),
     readListPrices(database, models),
   ]);
-  return new PriceBook(set, listed);
+  return new PriceBook(models, set, listed);
+}
+
+/** The prices of the most exact of a model's names that has one; a price in the case of the event comes first. */
+function findSet(byName: ReadonlyMap<string, ListedPrice[]>, model: string): readonly ListedPrice[] {
+  const found = findByName(byName, model) ?? [];
+  const exact = found.filter((price) => price.model === model);
+  return exact.length > 0 ? exact : found;
 }
 
 function toPeriods(set: readonly ListedPrice[], listed: readonly SourcedPrice[]): PricePeriod[] {

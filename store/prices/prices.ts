@@ -1,9 +1,10 @@
-import { and, asc, eq, inArray, isNull, or, type SQL, sql } from 'drizzle-orm';
-import { asStored } from '../../event/text.ts';
+import { and, asc, eq, isNull, or, type SQL, sql } from 'drizzle-orm';
+import { asStored, quoteElement } from '../../event/text.ts';
 import { type Actor, runAudited } from '../accounts/audit/audit.ts';
-import type { Database } from '../db/database.ts';
+import type { Database, Transaction } from '../db/database.ts';
 import { modelPrices } from '../db/schema.ts';
 import { insertBelow, listOf, nameOf, namesOf } from '../db/statement.ts';
+import { candidateNames } from './model-names.ts';
 import type { Rates } from './rates.ts';
 
 /** The price of a model's tokens from a day on: US dollars per million tokens, as exact decimals. */
@@ -36,7 +37,7 @@ export interface PriceChange {
 /** Most prices of one space's own. A model's prices are sorted for each chart, list and filter with costs. */
 export const spacePricesMax = 5_000;
 
-/** The prices for a space, or with null those for all, by model and day. @param models only these. */
+/** The prices for a space, or with null those for all, by model and day. @param models only those that may be of these. */
 export async function listPrices(
   database: Database,
   ofSpace: string | null,
@@ -46,8 +47,17 @@ export async function listPrices(
   return await database
     .select({ spaceId, model, validFrom, input, output, cacheRead, cacheWrite, rates })
     .from(modelPrices)
-    .where(and(appliesTo(ofSpace), models && inArray(model, [...models])))
+    .where(and(appliesTo(ofSpace), models && isFor(models)))
     .orderBy(asc(model), asc(validFrom), asc(spaceId));
+}
+
+/** Under any of the names by which a price is found for a model, in any case. */
+function isFor(models: readonly string[]): SQL | undefined {
+  const { model } = modelPrices;
+  const names = [...new Set(models.flatMap(candidateNames))];
+  // As arrays, which Postgres looks up in a hash table: a thousand models have ten thousand names.
+  const isOneOf = (some: readonly string[]) => sql`ANY (${`{${some.map(quoteElement).join(',')}}`}::text[])`;
+  return or(sql`${model} = ${isOneOf(models)}`, sql`lower(${model}) = ${isOneOf(names)}`);
 }
 
 export function appliesTo(ofSpace: string | null): SQL | undefined {
@@ -61,7 +71,11 @@ export function appliesTo(ofSpace: string | null): SQL | undefined {
  * @returns false when the space has {@link spacePricesMax} prices: then only those can be replaced. Calls at
  * the same time do not count each other's price: where the limit must be exact, they take turns.
  */
-export async function setPrice(database: Database, change: PriceChange, price: ModelPrice): Promise<boolean> {
+export async function setPrice(
+  database: Database | Transaction,
+  change: PriceChange,
+  price: ModelPrice,
+): Promise<boolean> {
   const { spaceId, model, validFrom, input, output, cacheRead, cacheWrite, rates } = modelPrices;
   const values = { ...price, model: asStored(price.model), spaceId: change.spaceId };
   const key = and(eq(model, values.model), eq(validFrom, values.validFrom));

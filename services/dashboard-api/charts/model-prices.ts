@@ -1,9 +1,14 @@
 import { z } from 'zod';
 import { hourMs } from '../../../platform/time.ts';
+import { events } from '../../../store/db/schema.ts';
 import { openPriceBook } from '../../../store/prices/price-book.ts';
-import { costModelsMax, pricedDays } from '../limits.ts';
+import { readEventPage } from '../../../store/read/event-page.ts';
+import { newestLimits } from '../../../store/read/limits.ts';
+import { costModelsMax, pricedDays, topEventsCompared } from '../limits.ts';
 import type { SpaceRows } from '../space-data.ts';
+import { priceSource, sourceOf } from './cost-reason.ts';
 import { readCells } from './read-cells.ts';
+import { callOf, differsFromPrice, type PricedRow, pricedColumns } from './token-prices.ts';
 
 export const usedModel = z
   .object({
@@ -11,20 +16,22 @@ export const usedModel = z
     /** Input and output tokens of the last 30 days. */
     tokens: z.number(),
     /** The price that applies now: US dollars per million tokens. Null without one. */
-    price: z
-      .object({
-        /** Who set it: an owner for this space, the operator for all spaces, or nobody: it is the provider's list price. */
-        origin: z.enum(['space', 'operator', 'list']),
+    price: priceSource
+      .extend({
         input: z.string(),
         output: z.string(),
         cacheRead: z.string().nullable(),
         cacheWrite: z.string().nullable(),
         /** Prices of other kinds of usage, tiers and sizes of the input. */
         rates: z.record(z.string(), z.string()),
-        /** Of a list price: its name in the list, where the list is from, and the day of the last list with this price. */
-        list: z.object({ model: z.string(), source: z.string(), day: z.iso.date() }).nullable(),
       })
       .nullable(),
+    /** Of the newest model calls of these days, those whose cost the sender reported and a price is known for. */
+    reported: z.object({
+      compared: z.number(),
+      /** Number of them whose reported cost is more than 1 % from that at the price. */
+      differing: z.number(),
+    }),
   })
   .meta({ id: 'UsedModel' });
 export type UsedModel = z.infer<typeof usedModel>;
@@ -33,25 +40,49 @@ export type UsedModel = z.infer<typeof usedModel>;
 export async function readUsedModels({ database, spaceId }: SpaceRows): Promise<UsedModel[]> {
   const now = Date.now();
   const to = Math.ceil(now / hourMs) * hourMs;
+  const from = to - pricedDays * 24 * hourMs;
   const cells = await readCells(database, spaceId, {
-    boundaries: [to - pricedDays * 24 * hourMs, to],
+    boundaries: [from, to],
     group: 'model',
     filter: {},
     groupsMax: costModelsMax,
     withDurations: false,
+    withSlices: true,
   });
+  const isReported = cells.some(({ slices = [] }) =>
+    slices.some(({ reportedCost }) => reportedCost !== null),
+  );
+  const calls = isReported ? await readReported({ database, spaceId }, from) : [];
   const used = cells.flatMap(({ group, inputTokens, outputTokens }) => {
     const tokens = inputTokens + outputTokens;
     return group === null || group === '' || tokens <= 0 ? [] : [{ model: group, tokens }];
   });
   const models = used.map(({ model }) => model);
   const book = await openPriceBook(database, spaceId, models);
+  const compared = Map.groupBy(calls, ({ name }) => name);
   return used.map(({ model, tokens }) => {
     const price = book.priceAt(model, now);
-    if (price === undefined) return { model, tokens, price: null };
-    const { origin, input, output, cacheRead, cacheWrite, rates } = price;
-    const list =
-      price.origin === 'list' ? { model: price.model, source: price.source, day: price.listedOn } : null;
-    return { model, tokens, price: { origin, input, output, cacheRead, cacheWrite, rates, list } };
+    const priced = (compared.get(model) ?? []).flatMap((row) => {
+      const own = book.priceAt(model, row.startTimeMs);
+      return own === undefined ? [] : [differsFromPrice(callOf(row), own)];
+    });
+    const reported = { compared: priced.length, differing: priced.filter(Boolean).length };
+    if (price === undefined) return { model, tokens, price: null, reported };
+    const { input, output, cacheRead, cacheWrite, rates } = price;
+    return {
+      model,
+      tokens,
+      price: { ...sourceOf(price), input, output, cacheRead, cacheWrite, rates },
+      reported,
+    };
   });
+}
+
+/** The model calls with a reported cost among the newest. */
+async function readReported({ database, spaceId }: SpaceRows, from: number): Promise<PricedRow[]> {
+  const filter = { from, type: 'llm' as const };
+  const query = { filter, after: undefined, limit: topEventsCompared };
+  const columns = { id: events.id, segmentId: events.segmentId, ...pricedColumns };
+  const { rows } = await readEventPage(database, spaceId, columns, query, newestLimits);
+  return rows.filter(({ reportedCost }) => reportedCost !== null);
 }

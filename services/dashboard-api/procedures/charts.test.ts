@@ -24,13 +24,15 @@ interface Used {
   cached?: number;
   written?: number;
   output: number;
+  cost?: number;
 }
 
 async function use(spaceId: string, used: readonly Used[]): Promise<void> {
-  const events = used.map(({ model, startTimeMs, input, cached, written, output }) => {
+  const events = used.map(({ model, startTimeMs, input, cached, written, output, cost }) => {
     const inputTokenDetails = { cacheReadTokens: cached ?? 0, cacheWriteTokens: written ?? 0 };
     const usage = { inputTokens: input, outputTokens: output, inputTokenDetails };
-    return llmEvent({ startTimeMs, properties: { llm: { model, usage } } });
+    const reported = cost === undefined ? {} : { cost: { total: cost, currency: 'USD' } };
+    return llmEvent({ startTimeMs, properties: { llm: { model, usage, ...reported } } });
   });
   await insertParts(dashboard.database, [partOf(spaceId, events)]);
 }
@@ -152,9 +154,14 @@ test('the models in use are listed with the price that applies to each', async (
     { model: unpriced, startTimeMs: now, input: 2, output: 1 },
     { model: 'models/gpt-4o-2024-08-06', startTimeMs: now, input: 3, output: 1 },
     { model: 'long ago', startTimeMs: now - 40 * dayMs, input: 3, output: 1 },
+    // 0.0000175 at the price.
+    { model: 'models/gpt-4o-2024-08-06', startTimeMs: now, input: 3, output: 1, cost: 0.0000176 },
+    { model: 'models/gpt-4o-2024-08-06', startTimeMs: now, input: 1, output: 1, cost: 0.01 },
+    { model: unpriced, startTimeMs: now, input: 0, output: 0, cost: 0.01 },
   ]);
   await client.trpc.prices.set.mutate({ ...tokenPrices, model: own, input: '1', output: '2.50' });
   const models = await client.trpc.prices.models.query();
+  const none = { compared: 0, differing: 0 };
   expect(models).toHaveLength(3);
   expect(models).toEqual(
     expect.arrayContaining([
@@ -162,7 +169,7 @@ test('the models in use are listed with the price that applies to each', async (
         model: own,
         tokens: 2,
         price: {
-          origin: 'space',
+          ...{ origin: 'space', model: own, validFrom: '1970-01-01' },
           input: '1',
           output: '2.50',
           cacheRead: null,
@@ -170,19 +177,21 @@ test('the models in use are listed with the price that applies to each', async (
           rates: {},
           list: null,
         },
+        reported: none,
       },
-      { model: unpriced, tokens: 3, price: null },
+      { model: unpriced, tokens: 3, price: null, reported: none },
       {
         model: 'models/gpt-4o-2024-08-06',
-        tokens: 4,
+        tokens: 10,
         price: expect.objectContaining({
           origin: 'list',
+          model: 'gpt-4o',
           list: {
-            model: 'gpt-4o',
             source: expect.stringContaining('LiteLLM'),
             day: expect.stringMatching(/^2026-/),
           },
         }),
+        reported: { compared: 2, differing: 1 },
       },
     ]),
   );

@@ -2,16 +2,16 @@ import { useQuery } from '@tanstack/react-query';
 import { CircleDollarSign, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { apiQuery } from '../../api/query.ts';
-import { formatCompact } from '../../format/number.ts';
+import { formatCompact, formatCount } from '../../format/number.ts';
 import { hasRole, useSpace } from '../../space/space.tsx';
-import { actionsColumn, type Column, Table } from '../../table/table.tsx';
+import { actionsColumn, type Column, NoValue, Table } from '../../table/table.tsx';
 import { describeText } from '../../text/marks.ts';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Loaded, Notice, together } from '../../ui/loaded.tsx';
 import { Card, Page } from '../../ui/page.tsx';
-import type { Price, UsedModel } from './price.ts';
+import { allTime, type Price, type UsedModel } from './price.ts';
 import { PriceDialog } from './price-dialog.tsx';
 import { amountColumns, modelClasses, PriceTable } from './price-table.tsx';
 import { UnpricedModels } from './unpriced-models.tsx';
@@ -46,7 +46,9 @@ export function PricesPage() {
             <UnpricedModels models={models} canSet={canSet} />
             <UsedModels
               models={models}
-              onSet={canSet ? ({ model, price }) => setEdited({ ...price, model }) : undefined}
+              onSet={
+                canSet ? ({ model, price }) => setEdited({ ...price, model, validFrom: allTime }) : undefined
+              }
             />
             <Card title="Configured prices" isFlush>
               {data.length === 0 ? (
@@ -94,21 +96,38 @@ function UsedModels({
 
 const columns: readonly Column<PricedModel>[] = [
   { title: 'Model', className: modelClasses, cell: ({ model }) => <ShownText text={model} /> },
-  { title: 'Price', cell: ({ price }) => <Origin price={price} /> },
+  { title: 'Price', cell: (one) => <Origin {...one} /> },
   { title: 'Tokens', isNumber: true, cell: ({ tokens }) => formatCompact(tokens) },
   ...amountColumns(({ price }: PricedModel) => price),
+  { title: 'Reported', isExtra: true, cell: (one) => <Reported {...one} /> },
 ];
 
 const origins = { space: 'this space', operator: 'operator', list: 'list price' } as const;
 
-function Origin({ price: { origin, list } }: Pick<PricedModel, 'price'>) {
-  if (list === null) return <Badge>{origins[origin]}</Badge>;
+/** Whose price it is, and under which name it was found. */
+function Origin({ model, price: { origin, model: matched, list } }: Pick<PricedModel, 'model' | 'price'>) {
   return (
     <span className="flex flex-wrap items-center gap-x-2">
-      <Badge tone="accent">{origins[origin]}</Badge>
-      <span className="text-muted text-xs" title={list.source}>
-        <ShownText text={list.model} />, {list.day}
-      </span>
+      <Badge tone={list === null ? undefined : 'accent'}>{origins[origin]}</Badge>
+      {(list !== null || matched !== model) && (
+        <span className="text-muted text-xs" title={list?.source}>
+          <ShownText text={matched} />
+          {list !== null && `, ${list.day}`}
+        </span>
+      )}
+    </span>
+  );
+}
+
+/** How many of the calls with a reported cost differ from the price by more than 1 %. */
+function Reported({ reported: { compared, differing } }: Pick<UsedModel, 'reported'>) {
+  if (compared === 0) return <NoValue />;
+  return (
+    <span
+      className={differing > 0 ? 'text-warn' : 'text-muted'}
+      title="Calls whose reported cost is more than 1% from that at the price, of the newest calls with a reported cost"
+    >
+      {formatCount(differing)} of {formatCount(compared)} differ
     </span>
   );
 }

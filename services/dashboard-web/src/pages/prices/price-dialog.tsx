@@ -10,7 +10,9 @@ import {
   kinds,
   type Price,
   pricesChanged,
+  readRates,
   toAmounts,
+  writeRates,
 } from './price.ts';
 
 /** Sets a price for this space. It replaces a price of the same model and day. `price` prefills the form. */
@@ -36,6 +38,7 @@ function PriceForm({ price, onClose }: { price: Partial<Price>; onClose: () => v
     output: price.output ?? '',
     cacheRead: price.cacheRead ?? '',
     cacheWrite: price.cacheWrite ?? '',
+    rates: writeRates(price.rates ?? {}),
   });
   const { mutateAsync } = useApiMutation('prices.set', pricesChanged);
   const set = async () => {
@@ -49,17 +52,28 @@ function PriceForm({ price, onClose }: { price: Partial<Price>; onClose: () => v
       action="Set the price"
       onSubmit={set}
       onCancel={onClose}
-      isDisabled={Object.values(texts).some(isInvalid)}
+      isDisabled={toAmounts(texts) === undefined}
     >
       <TextField
         label="Model"
-        hint="The full model name, as in the events."
+        hint="As in the events; also finds it with a prefix, a date or a region."
         required
         maxLength={256}
         value={model}
         onText={setModel}
       />
       <AmountFields texts={texts} onChange={setTexts} />
+      <TextField
+        label="Other rates (optional)"
+        hint="Of kinds, tiers and sizes of the input: input batch = 1.25, cacheWriteHour = 10, output priority >272000 = 90, audioInput = 40, webSearches = 10000, factor us = 1.1"
+        value={texts.rates}
+        problem={
+          readRates(texts.rates) === undefined
+            ? 'Enter rates such as input batch = 1.25, audioInput = 40.'
+            : undefined
+        }
+        onText={(rates) => setTexts({ ...texts, rates })}
+      />
       <TextField
         label="First day, UTC (optional)"
         hint="Leave empty for all time."

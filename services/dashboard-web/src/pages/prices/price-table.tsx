@@ -1,14 +1,15 @@
 import { Pencil, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useApiMutation } from '../../api/query.ts';
+import { formatCounted } from '../../format/number.ts';
 import { useSpace } from '../../space/space.tsx';
-import { actionsColumn, type Column, Faded, Table } from '../../table/table.tsx';
+import { actionsColumn, type Column, Faded, NoValue, Table } from '../../table/table.tsx';
 import { describeText } from '../../text/marks.ts';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { IconButton } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
-import { type Amounts, allTime, type Price, priceOn, pricesChanged, withCents } from './price.ts';
+import { type Amounts, allTime, type Price, priceOn, pricesChanged, withCents, writeRates } from './price.ts';
 
 /** All prices of the space and of the operator, current and past. */
 export function PriceTable({
@@ -112,7 +113,17 @@ export function amountColumns<Row>(amountsOf: (row: Row) => Amounts): Column<Row
     { title: 'Output', isNumber: true, cell: (row) => `$${withCents(amountsOf(row).output)}` },
     { title: 'Cache read', isNumber: true, cell: cached('cacheRead') },
     { title: 'Cache write', isNumber: true, cell: cached('cacheWrite') },
+    { title: 'Other rates', isExtra: true, cell: (row) => <Rates rates={amountsOf(row).rates} /> },
   ];
+}
+
+/** Rates of kinds, tiers and sizes of the input: their number, and all on a hover. */
+function Rates({ rates }: Pick<Amounts, 'rates'>) {
+  const count = Object.keys(rates).length;
+  if (count === 0) return <NoValue />;
+  return (
+    <span title={writeRates(rates)}>{count <= 2 ? writeRates(rates) : formatCounted(count, 'rate')}</span>
+  );
 }
 
 function CachePrice({ price, input }: { price: string | null; input: string }) {

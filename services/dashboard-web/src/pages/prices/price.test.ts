@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { describePriced } from '../../format/priced.ts';
-import { isPriceText, noAmounts, type Price, priceOn, toAmounts, withCents } from './price.ts';
+import { isPriceText, noAmounts, type Price, priceOn, toAmounts, withCents, writeRates } from './price.ts';
 
 const price = (validFrom: string, spaceId: string | null): Price => ({
   model: 'm',
@@ -49,9 +49,19 @@ test.for([
 
 test('typed amounts are a price when input and output are, and no cache price is invalid', () => {
   const typed = { ...noAmounts, input: '2', output: '6' };
-  expect(toAmounts(typed)).toEqual({ input: '2', output: '6', cacheRead: null, cacheWrite: null });
+  expect(toAmounts(typed)).toEqual({ input: '2', output: '6', cacheRead: null, cacheWrite: null, rates: {} });
   expect(toAmounts({ ...typed, cacheRead: '0.5' })?.cacheRead).toBe('0.5');
-  for (const change of [{ output: '' }, { input: 'x' }, { cacheWrite: '1,5' }]) {
+  const rates = 'input  batch=1.25, output priority >272000 = 90';
+  const read = { 'input batch': '1.25', 'output priority >272000': '90' };
+  expect(toAmounts({ ...typed, rates })?.rates).toEqual(read);
+  expect(toAmounts({ ...typed, rates: writeRates(read) })?.rates).toEqual(read);
+  for (const change of [
+    { output: '' },
+    { input: 'x' },
+    { cacheWrite: '1,5' },
+    { rates: 'batch' },
+    { rates: 'batch=x' },
+  ]) {
     expect(toAmounts({ ...typed, ...change })).toBeUndefined();
   }
 });

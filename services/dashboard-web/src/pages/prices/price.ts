@@ -4,12 +4,12 @@ export type Price = Output<'prices.list'>[number];
 export type UsedModel = Output<'prices.models'>[number];
 
 /** Dollars per million tokens. */
-export type Amounts = Pick<Price, 'input' | 'output' | 'cacheRead' | 'cacheWrite'>;
+export type Amounts = Pick<Price, 'input' | 'output' | 'cacheRead' | 'cacheWrite' | 'rates'>;
 
-/** The same while they are typed. */
+/** The same while they are typed: rates as `input batch = 1.25, audioInput = 40`. */
 export type AmountTexts = Record<keyof Amounts, string>;
 
-export const noAmounts: AmountTexts = { input: '', output: '', cacheRead: '', cacheWrite: '' };
+export const noAmounts: AmountTexts = { input: '', output: '', cacheRead: '', cacheWrite: '', rates: '' };
 
 export const kinds = [
   { kind: 'input', label: 'Input', isRequired: true },
@@ -24,11 +24,32 @@ export const pricesChanged = {
 } as const;
 
 /** The typed amounts; undefined while one is missing or no price. */
-export function toAmounts({ input, output, cacheRead, cacheWrite }: AmountTexts): Amounts | undefined {
+export function toAmounts({
+  input,
+  output,
+  cacheRead,
+  cacheWrite,
+  ...texts
+}: AmountTexts): Amounts | undefined {
   const isPrice = [input, output].every(isPriceText);
   const isCachePrice = [cacheRead, cacheWrite].every((text) => text === '' || isPriceText(text));
-  if (!isPrice || !isCachePrice) return undefined;
-  return { input, output, cacheRead: cacheRead || null, cacheWrite: cacheWrite || null };
+  const rates = readRates(texts.rates);
+  if (!isPrice || !isCachePrice || rates === undefined) return undefined;
+  return { input, output, cacheRead: cacheRead || null, cacheWrite: cacheWrite || null, rates };
+}
+
+/** The rates of a text such as `input batch = 1.25, audioInput = 40`; undefined when it is none. */
+export function readRates(text: string): Record<string, string> | undefined {
+  const entries = text.split(',').filter((part) => part.trim() !== '');
+  const rates = entries.map((entry) => entry.split('=').map((part) => part.trim().replaceAll(/\s+/g, ' ')));
+  const isRate = ([key, price, ...more]: string[]) => key && price && isPriceText(price) && more.length === 0;
+  return rates.every(isRate) ? Object.fromEntries(rates) : undefined;
+}
+
+export function writeRates(rates: Readonly<Record<string, string>>): string {
+  return Object.entries(rates)
+    .map(([key, price]) => `${key} = ${price}`)
+    .join(', ');
 }
 
 /** The first day of a price that applies to all time. */
