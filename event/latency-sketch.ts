@@ -44,8 +44,8 @@ export class LatencySketch {
   }
 
   /**
-   * Quantiles in milliseconds, within 5 %, by the nearest rank: the least duration that so large a part of the durations does not
-   * exceed. So p99 of fewer than a hundred is the slowest.
+   * Quantiles in milliseconds, within 5 %, by the nearest rank: the least duration that so large a part of
+   * the durations does not exceed. So p99 of fewer than a hundred is the slowest.
    *
    * @param quantiles 0 to 1, ascending.
    * @returns undefined for each when nothing was counted.

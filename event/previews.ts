@@ -4,7 +4,7 @@ import { previewCharsMax } from './limits.ts';
 import { cutText } from './text.ts';
 import { calledTool, calledWith } from './tool-calls.ts';
 
-/** The preview of an event's input in lists: of a conversation the last text of its user, else the start of the input. */
+/** The preview of an event's input: of a conversation its user's last text, else the start of the input. */
 export function inputPreview(event: IngestEvent): string | undefined {
   if (event.type === 'tool') return preview(event.properties.tool.input);
   const { prompt } = event.properties.llm.input ?? {};

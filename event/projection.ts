@@ -22,7 +22,7 @@ const noColumns = Object.fromEntries(columnNames.map((name) => [name, ''])) as C
 
 type Value = string | number | undefined;
 
-/** What columns are read from: an event, its index in its body, and what is computed once for several columns. */
+/** What columns are read from: an event, its index in its body, and what several columns share. */
 interface Source {
   readonly index: number;
   readonly attributes: KeptAttributes | undefined;

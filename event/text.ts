@@ -32,8 +32,8 @@ export function asStored(text: string): string {
 }
 
 /**
- * The result of JSON.stringify with U+FFFD in place of lone surrogates. Only these does it write as `\\ud…`, and strict clients refuse
- * a whole response for one.
+ * The result of JSON.stringify with U+FFFD in place of lone surrogates. Only these does it write as `\\ud…`,
+ * and strict clients refuse a whole response for one.
  */
 export function wellFormedJson(json: string): string {
   if (!json.includes('\\ud')) return json;

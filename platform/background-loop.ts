@@ -26,8 +26,9 @@ export interface LoopLog {
 }
 
 /**
- * Repeats work until it is disposed. No failure ends the loop or the process: what one pass did not do, the next one does. A failure is
- * logged when it begins or changes, not for each pass of an outage, and its end is logged, too.
+ * Repeats work until it is disposed. No failure ends the loop or the process: what one pass did not do, the
+ * next one does. A failure is logged when it begins or changes, not for each pass of an outage, and its end
+ * is logged, too.
  *
  * The loop alone keeps no process running.
  */

@@ -61,7 +61,7 @@ function isNetwork(text: string): boolean {
 /** Checks of several variables run although others are wrong, so that all mistakes are reported at once. */
 const always = { when: () => true };
 
-/** Every environment variable that Weir reads; docs/configuration.md describes them (platform/config/variables.ts). */
+/** Every environment variable that Weir reads (docs/configuration.md, platform/config/variables.ts). */
 export const configSchema = z
   .object({
     WEIR_DATA_DIR: z.string().min(1).default('.weir'),
@@ -170,7 +170,7 @@ export const configSchema = z
 
 export type Config = z.infer<typeof configSchema>;
 
-/** Variables with secrets. `NAME_FILE` names a file with the value, as container platforms mount secrets. `NAME` wins. */
+/** Variables with secrets. `NAME_FILE` names a file with the value. `NAME` wins. */
 export const secretNames = [
   'DATABASE_URL',
   'NATS_URL',
@@ -220,7 +220,7 @@ function describeIssue(issue: z.core.$ZodIssue, present: Record<string, string |
   return isNumber ? `must be a whole number, not ${present[String(issue.path[0])]}` : issue.message;
 }
 
-/** Sets the variable to the content of its file, without white space around it. @returns a mistake, if there is one. */
+/** Sets the variable to the trimmed content of its file. @returns a mistake, if there is one. */
 function readSecret(
   present: Record<string, string | undefined>,
   name: (typeof secretNames)[number],

@@ -28,7 +28,7 @@ export class CallerAbortedError extends Error {
 export interface FairLimits {
   /** Most tasks that run at a time. */
   readonly atOnceMax: number;
-  /** Most tasks of one space that run at a time. Lower than `atOnceMax`, so that one space cannot take all slots. */
+  /** Most tasks of one space that run at a time. Lower than `atOnceMax`: no space can take all slots. */
   readonly atOnceOfSpaceMax: number;
   /** Most tasks of one user that wait in one space. */
   readonly waitingOfUserMax: number;
@@ -42,8 +42,8 @@ interface SpaceQueue {
 }
 
 /**
- * Makes a limiter that serves spaces round-robin, and the users of a space round-robin: a user who queues many tasks
- * delays only their own. A task leaves the queue when its caller's signal is aborted.
+ * Makes a limiter that serves spaces round-robin, and the users of a space round-robin: a user who queues
+ * many tasks delays only their own. A task leaves the queue when its caller's signal is aborted.
  *
  * @param noteTime called with the time that each task took.
  */

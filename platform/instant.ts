@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * Times and days in text. `Date.parse` alone is no check: to it "ticket 4711" is the year 4711. The year 0 is one for ISO 8601
- * and for zod, but not for Postgres.
+ * Times and days in text. `Date.parse` alone is no check: to it "ticket 4711" is the year 4711. The year 0 is
+ * one for ISO 8601 and for zod, but not for Postgres.
  */
 
 const hasYear = (text: string) => !text.startsWith('0000');

@@ -5,12 +5,12 @@
 export const bodyBytesMax = 4 * 1024 * 1024;
 
 /**
- * Largest OTLP request, before and after decoding. One batch of an exporter has 512 spans, which exceed 4 MiB with real
- * prompts, and a 413 loses all of them.
+ * Largest OTLP request, before and after decoding. One batch of an exporter has 512 spans, which exceed 4 MiB
+ * with real prompts, and a 413 loses all of them.
  */
 export const otlpBodyBytesMax = 16 * 1024 * 1024;
 
-/** Bytes before a gRPC or gRPC-Web message: one of flags and four of length. They do not count towards the 4 MiB. */
+/** Bytes before a gRPC or gRPC-Web message, of flags and length. They do not count towards the 4 MiB. */
 export const envelopeBytes = 5;
 
 /** Most events in one request (docs/api.md §8). */
@@ -28,5 +28,5 @@ export const errorDetailsCharsMax = 500;
 /** Longest retention, in days: a hundred years. */
 export const retentionDaysMax = 36_500;
 
-/** How long a service may take after SIGTERM to finish the work that it has begun. The supervisor, which does not load services, waits for it. */
+/** How long a service may take after SIGTERM to finish its work. The supervisor waits for it. */
 export const drainTimeoutMs = 10_000;

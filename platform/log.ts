@@ -7,8 +7,9 @@ export const logBytesWaitingMax = 1024 * 1024;
 export type { Logger };
 
 /**
- * Opens the service's logger: one line of JSON an entry, on stdout unless `output` is another stream. Entries contain ids, counts, bytes and times, never
- * event content and never a key. Redaction is a second line of defence.
+ * Opens the service's logger: one line of JSON an entry, on stdout unless `output` is another stream. Entries
+ * contain ids, counts, bytes and times, never event content and never a key. Redaction is a second line of
+ * defence.
  */
 export function openLog(
   service: string,
@@ -37,9 +38,9 @@ function describeError(error: unknown): unknown {
 }
 
 /**
- * Standard output. A write that fails, as on a full disk, must not end the service, which can still answer 503: entries
- * are buffered, and dropped when the buffer is full. Writes are synchronous: entries are few, and the last ones before a
- * crash matter most.
+ * Standard output. A write that fails, as on a full disk, must not end the service, which can still answer
+ * 503: entries are buffered, and dropped when the buffer is full. Writes are synchronous: entries are few,
+ * and the last ones before a crash matter most.
  */
 function openOutput() {
   const output = pino.destination({ dest: 1, sync: true, maxLength: logBytesWaitingMax });

@@ -16,17 +16,17 @@ import type { FindUnready } from './readiness.ts';
 import { messageOf } from './thrown.ts';
 import { version } from './version.ts';
 
-/** How long a service that is stopped while it starts may take to release its resources: it has no work to finish. */
+/** How long a service that is stopped while it starts may take to release its resources. */
 const startReleaseTimeoutMs = 2_000;
 
-/** The argument of a service's `start` function: its configuration, its log, and the stack of its resources. */
+/** The argument of a service's `start` function: configuration, log, and the stack of its resources. */
 export interface ServiceContext {
   config: Config;
   log: Logger;
   resources: AsyncDisposableStack;
-  /** Aborted when the service begins to stop. It then goes on working for DRAIN_DELAY_MS, so that load balancers notice. */
+  /** Aborted when the service begins to stop; it then works on for DRAIN_DELAY_MS. */
   stopping: AbortSignal;
-  /** Call it when dependencies are open, before waiting for them: `/readyz` then names what the start waits for. */
+  /** Call it before waiting for dependencies: `/readyz` then names what the start waits for. */
   setStarting: (findUnready: FindUnready) => void;
   /** What this service answers to `weir doctor`. */
   report: () => ServiceReport;
@@ -48,16 +48,17 @@ export interface ServiceIdentity {
 /** Acquires the resources of a service, in order, onto the stack. */
 export type StartService = (context: ServiceContext) => Promise<Started>;
 
-/** A service that has started. Disposing releases its resources in reverse order, and its service port last. */
+/** A started service. Disposing releases its resources in reverse order, and its service port last. */
 export interface OpenService extends AsyncDisposable {
   /** What its `start` returned, and the address of its service port. */
   readonly details: Readonly<Record<string, unknown>> & { readonly metricsUrl: string };
-  /** Reports that the service is not ready, and goes on working for so long, so that load balancers notice. */
+  /** Reports that the service is not ready, and works on for so long, so that load balancers notice. */
   drain(delayMs: number): Promise<void>;
 }
 
 /**
- * Opens the service port and starts a service. A process can have several, which share the metrics of the process.
+ * Opens the service port and starts a service. A process can have several, which share the metrics of the
+ * process.
  *
  * @param signal aborts the start: what was acquired is released, and what `start` acquires later is not.
  * @throws the reason of `signal`, or the error of `start`, after the resources are released.
@@ -129,10 +130,12 @@ function createReport(
 }
 
 /**
- * Runs a service in this process: parses the configuration, starts the service, and reports to the supervisor that it is ready.
- * SIGTERM, SIGINT or the supervisor's death stop it. While it starts it stops at once, whatever `start` waits for.
+ * Runs a service in this process: parses the configuration, starts the service, and reports to the supervisor
+ * that it is ready. SIGTERM, SIGINT or the supervisor's death stop it. While it starts it stops at once,
+ * whatever `start` waits for.
  *
- * @returns after everything is released; the process then ends by itself. A failed start ends it with exit code 1.
+ * @returns after everything is released; the process then ends by itself. A failed start ends it with exit
+ * code 1.
  */
 export async function runService(
   host: NodeJS.Process,
@@ -175,9 +178,10 @@ export async function runService(
 }
 
 /**
- * An error that no code expected is logged with its causes. A rejection belongs to one request or one task, so ingest and the dashboard
- * API continue: their other clients must not notice. The writer ends, because a task of it may have stopped for good: its messages
- * are delivered again to the process that replaces it. After an exception each of them ends.
+ * An error that no code expected is logged with its causes. A rejection belongs to one request or one task,
+ * so ingest and the dashboard API continue: their other clients must not notice. The writer ends, because a
+ * task of it may have stopped for good: its messages are delivered again to the process that replaces it.
+ * After an exception each of them ends.
  */
 function logUnhandled(host: NodeJS.Process, name: ServiceName, log: Logger): void {
   const end = (error: unknown) => {

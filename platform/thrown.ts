@@ -7,8 +7,8 @@ export function messageOf(thrown: unknown): string {
 }
 
 /**
- * The code of a caught error, such as ENOENT of Node or an SQLSTATE of Postgres: its own, or that of the nearest cause
- * that has one. Drizzle wraps the errors of Postgres.
+ * The code of a caught error, such as ENOENT of Node or an SQLSTATE of Postgres: its own, or that of the
+ * nearest cause that has one. Drizzle wraps the errors of Postgres.
  */
 export function codeOf(thrown: unknown): string | undefined {
   let error = thrown;

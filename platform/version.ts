@@ -13,5 +13,5 @@ function readVersion(): string {
 
 const pages = fileURLToPath(new URL('../web', import.meta.url));
 
-/** The directory with the built pages of the dashboard, which the npm package and the image have. A checkout builds its own. */
+/** The directory with the built pages of the npm package and the image. A checkout builds its own. */
 export const builtPages = existsSync(pages) ? pages : undefined;

@@ -17,8 +17,8 @@ export function digitsOf(value: unknown): string | undefined {
 }
 
 /**
- * Writes what JSON.stringify writes, in a quarter of the time if there are such numbers: V8 is fast only for objects that have none
- * within.
+ * Writes what JSON.stringify writes, in a quarter of the time if there are such numbers: V8 is fast only for
+ * objects that have none within.
  */
 export function stringifyExact(json: Json): string {
   const around = new Set<Json>();

@@ -1,4 +1,4 @@
-/** `"user"` as the value of a role, and the text that follows it in the shapes of OpenAI, Anthropic, Google and Vercel. */
+/** `"user"` as a role, and the text that follows it in the shapes of OpenAI, Anthropic, Google and Vercel. */
 const roleBefore = /"role"\s*:\s*$/;
 const textBehind =
   /^\s*,\s*"(?:content|parts)"\s*:\s*(?:\[\s*\{\s*(?:"type"\s*:\s*"(?:input_)?text"\s*,\s*)?"(?:text|content)"\s*:\s*)?"((?:[^"\\]|\\(?:u[0-9a-fA-F]{4}|[^u]))*)/;
@@ -7,8 +7,9 @@ const textBehind =
 const passedMax = 50;
 
 /**
- * The beginning of the last text of a user in a conversation that was sent as JSON: each prompt of a chat begins with the
- * same first message. It is searched from the end, without parsing, since this runs for each event that is received.
+ * The beginning of the last text of a user in a conversation that was sent as JSON: each prompt of a chat
+ * begins with the same first message. It is searched from the end, without parsing, since this runs for each
+ * event that is received.
  *
  * @param charsMax the length that is wanted; a longer text is returned too, and cut by the caller.
  * @returns undefined when the prompt is no conversation, or has no text of a user.

@@ -2,7 +2,7 @@
 export const batchHead = '{"events":[';
 export const batchTail = ']}';
 
-/** Joins the texts of events to a request body: newly allocated bytes, which keep no larger buffer in memory. */
+/** Joins the texts of events to a request body: new bytes, which keep no larger buffer in memory. */
 export function joinTexts(texts: readonly (string | Uint8Array)[]): Buffer {
   const pieces = texts.flatMap((text, index) => (index === 0 ? [text] : [',', text]));
   const all = [batchHead, ...pieces, batchTail];

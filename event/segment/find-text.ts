@@ -20,10 +20,10 @@ const shortEscapes: Readonly<Record<string, string>> = {
 const escapedAlways = /["\\\p{Cc}]/u;
 
 /**
- * Prepares a search. Encoders differ in what they escape: only what JSON requires, all non-ASCII characters (Python's default), `/`
- * (PHP) or `<` (Go). So each character is searched for as itself and as its escapes. Without `matchCase` these are also the escapes
- * of its other cases: `П` and `п` have different ones. Cases are those of Unicode's simple case folding, as in filters by text
- * (`store/read/folded-text.ts`).
+ * Prepares a search. Encoders differ in what they escape: only what JSON requires, all non-ASCII characters
+ * (Python's default), `/` (PHP) or `<` (Go). So each character is searched for as itself and as its escapes.
+ * Without `matchCase` these are also the escapes of its other cases: `П` and `п` have different ones. Cases
+ * are those of Unicode's simple case folding, as in filters by text (`store/read/folded-text.ts`).
  */
 export function wantedText(text: string, matchCase: boolean): WantedText {
   const source = Array.from(text, (character) => {
@@ -63,7 +63,10 @@ function holds(json: string, wanted: WantedText): boolean {
   return false;
 }
 
-/** Whether a character belongs to an escape that begins before it: the `n` of `\n`, the second backslash of `\\`, a digit of `\u00e9`. */
+/**
+ * Whether a character belongs to an escape that begins before it, like the `n` of `\n` or a digit of
+ * `\u00e9`.
+ */
 function isInsideEscape(json: string, at: number): boolean {
   for (let start = at - 1; start > at - unicodeEscapeChars && start >= 0; start--) {
     if (json[start] === '\\' && !isEscaped(json, start))

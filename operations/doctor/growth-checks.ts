@@ -8,8 +8,8 @@ import { type Finding, ok, warning } from './finding.ts';
 import { diskDaysMin } from './limits.ts';
 
 /**
- * Says how many days the disk of the embedded Postgres lasts, by what was stored in the last whole week. No finding in the first
- * week.
+ * Says how many days the disk of the embedded Postgres lasts, by what was stored in the last whole week. No
+ * finding in the first week.
  */
 export async function checkDiskDays(database: Database, directory: string): Promise<Finding[]> {
   const check = 'disk.days';

@@ -19,7 +19,8 @@ import { checkStatistics } from './statistics-checks.ts';
  * Checks Postgres: its version and settings, the schema, the partitions, its clock, and what waits for an
  * operator.
  *
- * @param embeddedIn the data directory of the `weir start` whose Postgres it is; undefined for the operator's own.
+ * @param embeddedIn the data directory of the `weir start` whose Postgres it is; undefined for the operator's
+ * own.
  */
 export async function checkPostgres(database: Database, embeddedIn: string | undefined): Promise<Finding[]> {
   const reached = await finding('postgres.reachable', 'Start Postgres, or correct DATABASE_URL.', () =>

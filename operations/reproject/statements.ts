@@ -63,8 +63,8 @@ const measured: readonly UpdatedName[] = [
 ];
 
 /**
- * Updates the rows of a segment whose columns differ, and corrects the statistics by what they then count. Rows deleted meanwhile stay
- * deleted.
+ * Updates the rows of a segment whose columns differ, and corrects the statistics by what they then count.
+ * Rows deleted meanwhile stay deleted.
  */
 export const updateColumns: CompiledStatement = compileStatement(buildUpdate());
 

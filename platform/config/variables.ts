@@ -14,7 +14,7 @@ export const requiredOf = {
   'dashboard-api': ['DATABASE_URL', 'API_KEY_PEPPER'],
 } as const satisfies Record<ServiceName, readonly (keyof Config)[]>;
 
-/** What the reference page says of a variable. Defaults and ranges come from the schema (platform/config.ts). */
+/** What the reference page says of a variable, besides defaults and ranges (platform/config.ts). */
 export interface VariableNote {
   readonly readers: readonly Reader[];
   readonly unit?: 'bytes' | 'days' | 'hours' | 'milliseconds' | 'events';

@@ -28,7 +28,8 @@ interface CertificateFiles {
 }
 
 /**
- * Reads the certificate that `TLS_CERT_FILE` and `TLS_KEY_FILE` name, and reloads it when one of the files changes.
+ * Reads the certificate that `TLS_CERT_FILE` and `TLS_KEY_FILE` name, and reloads it when one of the files
+ * changes.
  *
  * @returns undefined when neither is set: the service then uses clear text.
  * @throws ConfigError when the files cannot be read or do not match.
@@ -55,7 +56,7 @@ export async function openCertificate(
   };
 }
 
-/** Polls the files: renewal tools replace files, links or whole directories, and fs.watch misses some of these. */
+/** Polls the files: renewal tools replace files, links or directories, and fs.watch misses some of these. */
 function watchPair(files: CertificateFiles, log: Logger, use: (pair: KeyPair) => void): () => void {
   const reload = async () => {
     try {

@@ -4,8 +4,8 @@ import type { IncomingMessage } from 'node:http';
 const hostPattern = /^[\w.~!$&'()*+,;=%:[\]-]*$/;
 
 /**
- * Finds requests that Node's parser accepts although RFC 9112 requires rejecting them. A proxy in front of Weir could
- * parse the same bytes as a different request (request smuggling).
+ * Finds requests that Node's parser accepts although RFC 9112 requires rejecting them. A proxy in front of
+ * Weir could parse the same bytes as a different request (request smuggling).
  *
  * @returns the fault, as the end of a sentence; undefined for a valid request.
  */

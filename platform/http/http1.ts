@@ -17,9 +17,10 @@ export const http1Options = {
 } satisfies ServerOptions;
 
 /**
- * Prepares an HTTP/1.1 server that does not listen: the listener passes connections to it. From `stopping` on each response asks its
- * client to close the connection: behind a load balancer for connections, the next request then reaches another server. Disposal closes
- * each connection once the responses to its requests are sent.
+ * Prepares an HTTP/1.1 server that does not listen: the listener passes connections to it. From `stopping` on
+ * each response asks its client to close the connection: behind a load balancer for connections, the next
+ * request then reaches another server. Disposal closes each connection once the responses to its requests are
+ * sent.
  */
 export function openHttp1(server: Server, stopping: AbortSignal): { server: Server } & AsyncDisposable {
   let isDraining = false;

@@ -33,9 +33,9 @@ export interface Http2Handlers {
 }
 
 /**
- * The HTTP/2 server. It does not listen; it serves the connections that it is given. Disposing it sends GOAWAY to every
- * client, also to those that connect later, and waits for the streams that are open. At `stopping` the clients that
- * are connected get theirs; others may connect until it is disposed.
+ * The HTTP/2 server. It does not listen; it serves the connections that it is given. Disposing it sends
+ * GOAWAY to every client, also to those that connect later, and waits for the streams that are open. At
+ * `stopping` the clients that are connected get theirs; others may connect until it is disposed.
  */
 export function createHttp2(
   handlers: Http2Handlers,
@@ -92,7 +92,7 @@ export function createHttp2(
   };
 }
 
-/** Node has no time-out for a client that opens no stream, none for an idle session, and no limit for SETTINGS. */
+/** Node has no time-out for a client without a stream or for an idle session, and no limit for SETTINGS. */
 function limitSession(session: ServerHttp2Session): void {
   const silence = setTimeout(() => session.destroy(), headersTimeoutMs);
   session.once('stream', () => clearTimeout(silence));
@@ -101,14 +101,16 @@ function limitSession(session: ServerHttp2Session): void {
   let settings = 0;
   session.on('remoteSettings', () => {
     settings += 1;
-    // A SETTINGS frame of a few bytes costs the server an acknowledgement and a callback, so a flood of them is cheap to send.
+    // A SETTINGS frame of a few bytes costs the server an acknowledgement and a callback: a flood is cheap.
     if (settings > http2SettingsMax) session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM);
   });
   // The connection's window is larger than a stream's: several streams send bodies at once.
   session.setLocalWindowSize(http2WindowBytes * 4);
 }
 
-/** The size of a header list as HTTP/2 counts it (RFC 9113 §6.5.2). Node announces the limit but does not enforce it. */
+/**
+ * The size of a header list in HTTP/2 (RFC 9113 §6.5.2). Node announces the limit but does not enforce it.
+ */
 function headerBytes(rawHeaders: readonly string[]): number {
   let bytes = rawHeaders.length * 16;
   for (const text of rawHeaders) bytes += text.length;
@@ -116,8 +118,9 @@ function headerBytes(rawHeaders: readonly string[]): number {
 }
 
 /**
- * Node has no time-outs for HTTP/2 streams. A stream is reset, without a status, when its body does not arrive in time,
- * or when the client does not read the answer, for example by keeping its flow-control window closed.
+ * Node has no time-outs for HTTP/2 streams. A stream is reset, without a status, when its body does not
+ * arrive in time, or when the client does not read the answer, for example by keeping its flow-control window
+ * closed.
  */
 export function limitStream(stream: ServerHttp2Stream): void {
   const check = setInterval(() => {
@@ -130,9 +133,10 @@ export function limitStream(stream: ServerHttp2Stream): void {
 }
 
 /**
- * Asks the client to stop sending a request that is answered already. RST_STREAM(NO_ERROR) may follow a complete
- * response only (RFC 9113 §8.1), and `finish` comes before the frame with END_STREAM, or the trailers, are sent: a reset
- * at that moment would replace them. Node has no event for their sending, so nghttp2's stream state is polled.
+ * Asks the client to stop sending a request that is answered already. RST_STREAM(NO_ERROR) may follow a
+ * complete response only (RFC 9113 §8.1), and `finish` comes before the frame with END_STREAM, or the
+ * trailers, are sent: a reset at that moment would replace them. Node has no event for their sending, so
+ * nghttp2's stream state is polled.
  */
 function stopUnreadBody(stream: ServerHttp2Stream): void {
   if (stream.closed || stream.destroyed) return;

@@ -17,25 +17,26 @@ export const certificateCheckMs = 1_000;
 /** How long a dependency may take to answer a readiness probe before it counts as unreachable. */
 export const probeTimeoutMs = 1_000;
 
-/** /readyz needs no key: however often it is requested, dependencies are probed at most four times a second. */
+/** /readyz needs no key: dependencies are probed at most four times a second. */
 export const readinessReuseMs = 250;
 
 /**
- * Limits for reading the rest of a rejected body before the answer. Without reading, a client that is still writing sees a
- * reset instead of the answer, takes it for a network failure and retries forever.
+ * Limits for reading the rest of a rejected body before the answer. Without reading, a client that is still
+ * writing sees a reset instead of the answer, takes it for a network failure and retries forever.
  */
 export const unreadBodyBytesMax = 64 * 1024 * 1024;
 export const unreadBodyTimeoutMs = 5_000;
 
-/** Most rejected bodies that are read past the size of a legal one at a time. Further clients see the reset. */
+/** Most rejected bodies that are read past a legal size at a time. Further clients see the reset. */
 export const longUnreadBodiesMax = 16;
 
-/** On shutdown: how long a client may take to finish its request. A request that has arrived is answered far sooner. */
+/** On shutdown: how long a client may take to finish its request. */
 export const requestDrainTimeoutMs = 5_000;
 
 /**
- * On shutdown of a process that shares its port: how long it still serves connections that it accepted just before it closed the port.
- * Their first request is on its way, and other processes accept new ones meanwhile. Several round trips.
+ * On shutdown of a process that shares its port: how long it still serves connections that it accepted just
+ * before it closed the port. Their first request is on its way, and other processes accept new ones
+ * meanwhile. Several round trips.
  */
 export const acceptedGraceMs = 500;
 
@@ -46,13 +47,13 @@ export const idleCheckMs = 50;
 export const http2StreamsMax = 100;
 
 /**
- * Streams that a client may open and reset at once, and then each second, before its connection is closed: a reset costs
- * the client nothing, and the server a request (CVE-2023-44487).
+ * Streams that a client may open and reset at once, and then each second, before its connection is closed: a
+ * reset costs the client nothing, and the server a request (CVE-2023-44487).
  */
 export const http2ResetsBurst = 100;
 export const http2ResetsPerSecond = 10;
 
-/** Most SETTINGS frames of a connection. Clients send a few, and more when they adjust their window to the bandwidth. */
+/** Most SETTINGS frames of a connection: clients send more when they adjust their window to the bandwidth. */
 export const http2SettingsMax = 1_000;
 
 /** How often a stream with a complete response and an incomplete request is checked for a sent END_STREAM. */
@@ -61,7 +62,7 @@ export const endStreamCheckMs = 10;
 /** Largest header list of a request, the same as over HTTP/1.1. */
 export const http2HeaderBytesMax = 16 * 1024;
 
-/** The flow-control window of a stream that sends large bodies. With the default of 64 KiB a body of 4 MiB waits often. */
+/** The flow-control window of a stream with large bodies: with 64 KiB, the default, 4 MiB wait often. */
 export const http2WindowBytes = 256 * 1024;
 
 /** Most memory of the streams of a connection, in megabytes. */

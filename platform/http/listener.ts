@@ -14,8 +14,8 @@ export interface ListenerOptions {
   /** Most connections at a time. Further ones are closed at once. */
   connectionsMax: number;
   /**
-   * Whether other processes listen on the same port, too (SO_REUSEPORT): the system distributes connections among them. The shutdown
-   * then serves what it has accepted for `acceptedGraceMs` more.
+   * Whether other processes listen on the same port, too (SO_REUSEPORT): the system distributes connections
+   * among them. The shutdown then serves what it has accepted for `acceptedGraceMs` more.
    */
   isShared?: boolean;
   /** Resolves when every request that has begun is answered. */
@@ -33,8 +33,8 @@ export interface Listener extends AsyncDisposable {
 }
 
 /**
- * Listens on the configured address. Disposing it stops listening, waits for the requests that have begun, at most
- * `requestDrainTimeoutMs`, and closes all connections.
+ * Listens on the configured address. Disposing it stops listening, waits for the requests that have begun, at
+ * most `requestDrainTimeoutMs`, and closes all connections.
  *
  * @throws ConfigError when it cannot listen there.
  */
@@ -52,7 +52,8 @@ export async function openListener(server: Server, options: ListenerOptions): Pr
     url: urlOf(server, options),
     async [Symbol.asyncDispose]() {
       if (options.isShared) {
-        // Node has just accepted every connection that waited: the system resets those that wait when the port is closed.
+        // Node has just accepted every connection that waited: the system resets those when the port is
+        // closed.
         await afterPoll();
         server.close();
         await sleep(acceptedGraceMs);

@@ -10,10 +10,11 @@ export interface ProtocolServers {
 }
 
 /**
- * A TCP server for both protocols on one port: it passes each connection to the server of its protocol. With TLS the
- * handshake negotiates the protocol (ALPN); in clear text it is detected from the first bytes.
+ * A TCP server for both protocols on one port: it passes each connection to the server of its protocol. With
+ * TLS the handshake negotiates the protocol (ALPN); in clear text it is detected from the first bytes.
  *
- * @param draining aborted when the servers begin to drain: connections whose protocol is found later are closed.
+ * @param draining aborted when the servers begin to drain: connections whose protocol is found later are
+ * closed.
  * @param certificate without it connections are clear text.
  */
 export function createProtocolListener(

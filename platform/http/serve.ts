@@ -4,7 +4,7 @@ import { openCertificate } from './certificate.ts';
 import { type Listener, type ListenerOptions, openListener } from './listener.ts';
 import { createProtocolListener } from './protocol-listener.ts';
 
-/** The servers of both protocols, which do not listen. Disposing one resolves when its requests are answered. */
+/** The servers of both protocols. Disposing one resolves when its requests are answered. */
 export interface HttpServers {
   http1: { server: Server } & AsyncDisposable;
   http2: { server: Http2Server } & AsyncDisposable;
@@ -16,8 +16,9 @@ export interface ServeOptions
 }
 
 /**
- * Serves HTTP/1.1 and HTTP/2 on one port, with TLS when the configuration names a certificate. Disposing it stops listening,
- * answers every request that has begun unless its client takes too long to finish it, and closes all connections.
+ * Serves HTTP/1.1 and HTTP/2 on one port, with TLS when the configuration names a certificate. Disposing it
+ * stops listening, answers every request that has begun unless its client takes too long to finish it, and
+ * closes all connections.
  *
  * @throws ConfigError when it cannot listen, or the certificate is not usable.
  */

@@ -8,11 +8,13 @@ export interface BoundCounter {
 
 /** A counter whose series are bound once, for updates of every request. */
 export interface BoundCounters<Label extends string> {
-  /** A series, which is shown from now on: rate() misses the first increment of a counter that did not exist before. */
+  /**
+   * A series, shown from now on: rate() misses the first increment of a counter that did not exist before.
+   */
   bind(labels: LabelValues<Label>): BoundCounter;
 }
 
-/** The client library looks the labels of each update up by a text that it builds from them. So its counter is only set when it is scraped. */
+/** Counts without the client library, which builds a text of labels for each update, until it is scraped. */
 export function defineBoundCounters<Label extends string>(
   options: Omit<CounterConfiguration<Label>, 'collect'>,
 ): BoundCounters<Label> {

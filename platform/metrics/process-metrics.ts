@@ -44,7 +44,7 @@ export function registerProcessMetrics(
   });
 }
 
-/** Minutes of the longest stall that is shown: scrapes do not reset it, so that each of several Prometheus servers sees it. */
+/** Minutes of the longest stall that is shown: scrapes of several Prometheus servers do not reset it. */
 const stallMinutes = 5;
 
 function defineStallMetric(): void {

@@ -12,16 +12,16 @@ import { requestsMax, requestTimeoutMs } from './limits.ts';
 export interface Probes {
   /** What it waits for before it can do its work. Not ready: send it no requests. */
   readonly findUnready: FindUnready;
-  /** What does not work although the service does most of its work: `/readyz` names it, and still answers 200. */
+  /** What does not work while the service does most of its work: `/readyz` names it with 200. */
   readonly findImpaired?: FindUnready;
-  /** What makes a restart necessary. Default: nothing; the response itself shows that the event loop turns. */
+  /** What makes a restart necessary. Default: nothing; a response shows that the event loop turns. */
   readonly findDead?: FindUnready;
 }
 
 /** The port of a service for monitoring: metrics and probes. */
 export interface ServicePort extends AsyncDisposable {
   readonly url: string;
-  /** Called while the service starts, with what its start waits for: `/readyz` names it instead of `start`. */
+  /** Called while the service starts, with what it waits for: `/readyz` names that instead of `start`. */
   setStarting(findUnready: FindUnready): void;
   /** Called when the service has started. Before that, `/startupz` and `/readyz` answer 503. */
   setStarted(probes: Probes): void;
@@ -36,11 +36,11 @@ const defaultPorts: Record<string, number> = { ingest: 9464, writer: 9465, 'dash
 const portsPerProcess = 10;
 
 /**
- * Serves `/metrics` (OpenMetrics, and Prometheus' text format), `/livez`, `/readyz` and `/startupz`. It has no authentication: it
- * listens on loopback unless `METRICS_HOST` says otherwise.
+ * Serves `/metrics` (OpenMetrics, and Prometheus' text format), `/livez`, `/readyz` and `/startupz`. It has
+ * no authentication: it listens on loopback unless `METRICS_HOST` says otherwise.
  *
- * Without METRICS_PORT it uses the service's default port, or any free one if that is in use. The second process of a service uses the
- * port ten above that of the first, and so on.
+ * Without METRICS_PORT it uses the service's default port, or any free one if that is in use. The second
+ * process of a service uses the port ten above that of the first, and so on.
  *
  * @throws ConfigError when it cannot listen on METRICS_HOST and METRICS_PORT.
  */
@@ -139,8 +139,9 @@ function send(response: ServerResponse, status: number, type: string, text: stri
 }
 
 /**
- * Converts OpenMetrics to Prometheus' text format 0.0.4, where the name of a counter in its comments has the suffix of its samples.
- * The client library cannot write both: writing one changes the names that it writes in the other.
+ * Converts OpenMetrics to Prometheus' text format 0.0.4, where the name of a counter in its comments has the
+ * suffix of its samples. The client library cannot write both: writing one changes the names that it writes
+ * in the other.
  *
  * @param openMetrics of the client library: without units, exemplars and timestamps.
  */

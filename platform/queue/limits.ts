@@ -68,5 +68,5 @@ export const ackPendingMax = 4_096;
  */
 export const clusterAckPendingMax = 32_768;
 
-/** How long service discovery waits for services. They answer within milliseconds, unless they are very busy. */
+/** How long service discovery waits for services, which answer within milliseconds unless very busy. */
 export const discoveryMs = 1_000;

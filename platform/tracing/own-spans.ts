@@ -23,9 +23,9 @@ interface OpenSpan extends OwnSpan {
 }
 
 /**
- * Sends spans of a service over OTLP (HTTP and protobuf) to where OpenTelemetry's standard variables say (`OTEL_EXPORTER_OTLP_…`).
- * There are spans only in traces that a client began and samples (ADR 34): so requests of exporters, which have no `traceparent`, make
- * none, and Weir can send its spans to itself.
+ * Sends spans of a service over OTLP (HTTP and protobuf) to where OpenTelemetry's standard variables say
+ * (`OTEL_EXPORTER_OTLP_…`). There are spans only in traces that a client began and samples (ADR 34): so
+ * requests of exporters, which have no `traceparent`, make none, and Weir can send its spans to itself.
  *
  * @returns undefined without an endpoint. The libraries are loaded only with one.
  */
@@ -51,7 +51,7 @@ export async function openOwnSpans(
       'service.name': `weir-${service}`,
       'service.version': version,
     }),
-    // Without options it reads the standard variables: addresses, headers, time-out, compression, certificates.
+    // Without options the library reads the standard variables: addresses, headers, time-out, certificates.
     spanProcessors: [new sdk.BatchSpanProcessor({ exporter: new OTLPTraceExporter() })],
   });
   const tracer = provider.getTracer('weir', version);
