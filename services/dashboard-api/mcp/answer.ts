@@ -52,11 +52,12 @@ export function fitting<Item>(items: readonly Item[]): Item[] {
 
 /** An event of a list: the columns that it has, with short texts and its address as a resource. */
 export function showListed(spaceId: string, event: ListedEvent): Record<string, unknown> {
-  const { startTimeMs, endTimeMs: _end, receivedAt: _received, flags, ...columns } = event;
+  const { startTimeMs, endTimeMs: _end, receivedAt: _received, flags, costBound, ...columns } = event;
   const shown = cutTexts(columns, listedTextCharsMax) as Record<string, unknown>;
   return {
     ...shown,
     startTime: new Date(startTimeMs).toISOString(),
+    ...(costBound !== 'exact' && { costBound }),
     ...(flags.length > 0 && { flags }),
     uri: eventUri(spaceId, event.id),
   };
