@@ -36,37 +36,33 @@ export interface Accepted {
   newUserId: string | null;
 }
 
-/** Operations on invitations for holders of their tokens. */
-export interface Invitations {
-  look(token: string): Promise<InvitationView | undefined>;
-  /** Joins the space as a signed-in user. A role that the user already has in the space is kept. */
-  acceptAs(
-    user: { actor: Actor; email: string },
-    token: string,
-  ): Promise<Accepted | 'other_email' | InvitationGone>;
-  /** Creates the invited user, who joins the space. */
-  acceptNew(
-    token: string,
-    password: string | undefined,
-    address: string,
-  ): Promise<Accepted | 'has_account' | 'needs_password' | InvitationGone>;
-}
-
 /** SQLSTATE of a violated unique constraint. */
 const uniqueViolation = '23505';
 
-export function openInvitations(database: Database): Invitations {
+export type Invitations = ReturnType<typeof openInvitations>;
+
+/** Operations on invitations for holders of their tokens. */
+export function openInvitations(database: Database) {
   const look = (token: string) => (isToken(token) ? lookAt(database, token) : Promise.resolve(undefined));
   return {
     look,
-    acceptAs: async ({ actor, email }, token) => {
+    /** Joins the space as a signed-in user. A role that the user already has in the space is kept. */
+    acceptAs: async (
+      { actor, email }: { actor: Actor; email: string },
+      token: string,
+    ): Promise<Accepted | 'other_email' | InvitationGone> => {
       const seen = await look(token);
       if (seen === undefined) return 'gone';
       if (seen.email !== email) return 'other_email';
       const spaceId = await accept(database, token, { userId: actor.id, actor });
       return spaceId === undefined ? 'gone' : { spaceId, newUserId: null };
     },
-    acceptNew: async (token, password, address) => {
+    /** Creates the invited user, who joins the space. */
+    acceptNew: async (
+      token: string,
+      password: string | undefined,
+      address: string,
+    ): Promise<Accepted | 'has_account' | 'needs_password' | InvitationGone> => {
       const seen = await look(token);
       if (seen === undefined) return 'gone';
       if (seen.hasAccount) return 'has_account';

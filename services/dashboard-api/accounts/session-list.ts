@@ -23,30 +23,25 @@ export const listedSession = z
   .meta({ id: 'ListedSession' });
 export type ListedSession = z.infer<typeof listedSession>;
 
-/** Operations of users on their own sessions. */
-export interface SessionList {
-  /** The sessions that have not expired, most recently used first. */
-  list(user: { userId: string; sessionId: string }): Promise<ListedSession[]>;
-  /** Ends one session of the user. @returns whether the user had it. */
-  revoke(user: Actor, id: string): Promise<boolean>;
-  /** Ends all sessions of the user except this one. @returns how many. */
-  revokeOthers(user: Actor, sessionId: string): Promise<number>;
-  /** Sets the session's default space for calls without a `spaceId`. */
-  switchSpace(sessionId: string, spaceId: string): Promise<void>;
-}
+export type SessionList = ReturnType<typeof openSessionList>;
 
-export function openSessionList(database: Database): SessionList {
+/** Operations of users on their own sessions. */
+export function openSessionList(database: Database) {
   return {
-    list: (user) => listSessions(database, user),
-    revoke: async (user, id) => {
+    /** The sessions that have not expired, most recently used first. */
+    list: (user: { userId: string; sessionId: string }) => listSessions(database, user),
+    /** Ends one session of the user. @returns whether the user had it. */
+    revoke: async (user: Actor, id: string) => {
       const isOne = and(eq(sessions.userId, user.id), eq(sessions.id, id));
       return (await endSessions(database, isOne, user)) > 0;
     },
-    revokeOthers: (user, sessionId) => {
+    /** Ends all sessions of the user except this one. @returns how many. */
+    revokeOthers: (user: Actor, sessionId: string) => {
       const isOther = and(eq(sessions.userId, user.id), ne(sessions.id, sessionId));
       return endSessions(database, isOther, user);
     },
-    switchSpace: async (sessionId, spaceId) => {
+    /** Sets the session's default space for calls without a `spaceId`. */
+    switchSpace: async (sessionId: string, spaceId: string) => {
       await database.update(sessions).set({ spaceId }).where(eq(sessions.id, sessionId));
     },
   };

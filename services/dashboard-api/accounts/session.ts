@@ -58,45 +58,48 @@ export interface SessionClient {
 
 export type SignInMethod = 'password' | 'passkey' | 'link' | 'invitation' | 'sso';
 
-/** The dashboard's sessions. Postgres only has the SHA-256 hashes of their tokens. */
-export interface Sessions {
-  /**
-   * Opens a session.
-   *
-   * @param user `passwordHash`: the hash that a password was just verified against. `authenticatedAt`: when the user
-   *   authenticated, if earlier than now: an OpenID provider may reuse its own session.
-   * @returns the token; undefined when the user is disabled or deleted, or the password was changed meanwhile.
-   */
-  open(user: Authenticated, client: SessionClient, method: SignInMethod): Promise<string | undefined>;
-  /** @returns undefined when the token was never issued, its session has ended, expired or was unused for too long, or the user is disabled. */
-  find(token: string): Promise<SessionUser | undefined>;
-  /**
-   * Records that the user of a session has just authenticated again, with the password or a passkey.
-   *
-   * @param passwordHash the hash that the password was verified against.
-   * @returns false when the session has ended, or the password was changed meanwhile.
-   */
-  confirm(actor: Actor, sessionId: string, passwordHash?: string): Promise<boolean>;
-  /** Ends a session. Ending one that does not exist changes nothing. */
-  close(token: string, address: string): Promise<void>;
-}
+export type Sessions = ReturnType<typeof openSessions>;
 
-/** @param isSecondFactorRequired SECOND_FACTOR_REQUIRED. */
+/**
+ * The dashboard's sessions. Postgres only has the SHA-256 hashes of their tokens.
+ *
+ * @param options `isSecondFactorRequired`: SECOND_FACTOR_REQUIRED.
+ */
 export function openSessions(
   database: Database,
   { isSecondFactorRequired }: { isSecondFactorRequired: boolean },
-): Sessions {
+) {
   const findRows = prepareFind(database);
   return {
-    open: (user, client, method) => openSession(database, user, { ...client, method }),
-    find: async (token) => {
+    /**
+     * Opens a session.
+     *
+     * @param user `passwordHash`: the hash that a password was just verified against. `authenticatedAt`: when the
+     *   user authenticated, if earlier than now: an OpenID provider may reuse its own session.
+     * @returns the token; undefined when the user is disabled or deleted, or the password was changed meanwhile.
+     */
+    open: (user: Authenticated, client: SessionClient, method: SignInMethod) =>
+      openSession(database, user, { ...client, method }),
+    /**
+     * @returns undefined when the token was never issued, its session has ended, expired or was unused for too
+     *   long, or the user is disabled.
+     */
+    find: async (token: string): Promise<SessionUser | undefined> => {
       if (!isToken(token)) return undefined;
       const rows = await findRows.execute({ hash: hashToken(token) });
       if (rows[0]?.isUseOld) await noteUse(database, rows[0].sessionId);
       return toSessionUser(rows, isSecondFactorRequired);
     },
-    confirm: (actor, sessionId, passwordHash) => confirmSession(database, actor, { sessionId, passwordHash }),
-    close: (token, address) => closeSession(database, token, address),
+    /**
+     * Records that the user of a session has just authenticated again, with the password or a passkey.
+     *
+     * @param passwordHash the hash that the password was verified against.
+     * @returns false when the session has ended, or the password was changed meanwhile.
+     */
+    confirm: (actor: Actor, sessionId: string, passwordHash?: string) =>
+      confirmSession(database, actor, { sessionId, passwordHash }),
+    /** Ends a session. Ending one that does not exist changes nothing. */
+    close: (token: string, address: string) => closeSession(database, token, address),
   };
 }
 

@@ -130,11 +130,11 @@ async function isKnownNetwork(
   return opened.some((session) => networkOf(session.address ?? '') === networkOf(address));
 }
 
-/** Signs in with the token of a sign-in link and deletes the link. @returns undefined when the link is not valid. */
-export type RedeemLink = (token: string, client: SessionClient) => Promise<FirstStep | undefined>;
+export type RedeemLink = ReturnType<typeof openLinkRedemption>;
 
-export function openLinkRedemption(database: Database, secondStep: SecondStep): RedeemLink {
-  return async (token, client) => {
+/** Signs in with the token of a sign-in link and deletes the link. @returns undefined when the link is not valid. */
+export function openLinkRedemption(database: Database, secondStep: SecondStep) {
+  return async (token: string, client: SessionClient): Promise<FirstStep | undefined> => {
     if (!isToken(token)) return undefined;
     // Of concurrent calls only one deletes the row and gets it back.
     const [link] = await database

@@ -13,17 +13,10 @@ export interface NewRule extends AlertCondition {
   readonly targetIds: string[];
 }
 
-export interface ListedRule extends NewRule {
-  readonly id: string;
-  readonly phase: 'ok' | 'pending' | 'firing' | 'clearing';
-  readonly since: Date;
-  readonly value: number | null;
-  readonly mutedUntil: Date | null;
-  readonly evaluatedUntil: Date;
-}
+export type ListedRule = Awaited<ReturnType<typeof listRules>>[number];
 
 /** Without targets that were removed. */
-export async function listRules(database: Database, spaceId: string): Promise<ListedRule[]> {
+export async function listRules(database: Database, spaceId: string) {
   const existing = sql`ARRAY(
     SELECT ${alertTargets.id} FROM ${alertTargets} WHERE ${and(
       eq(alertTargets.spaceId, spaceId),
@@ -144,21 +137,10 @@ export async function muteRule(
   return (await runAudited(database, muted, entry)).length > 0;
 }
 
-/** A change of an alert, and the outcome of its deliveries. */
-export interface HistoryRow {
-  readonly id: string;
-  readonly change: 'fired' | 'resolved' | 'test';
-  readonly at: Date;
-  readonly text: string;
-  readonly deliveries: {
-    readonly targetId: string;
-    readonly state: 'delivered' | 'waiting' | 'failed';
-    readonly failure: string | null;
-  }[];
-}
+export type HistoryRow = Awaited<ReturnType<typeof listHistory>>[number];
 
-/** The last events of a space's alerts, newest first. */
-export async function listHistory(database: Database, spaceId: string): Promise<HistoryRow[]> {
+/** The last events of a space's alerts with the outcome of their deliveries, newest first. */
+export async function listHistory(database: Database, spaceId: string) {
   const events = await database
     .select()
     .from(alertEvents)
@@ -179,7 +161,7 @@ export async function listHistory(database: Database, spaceId: string): Promise<
     text: describeAlert(message as unknown as AlertMessage),
     deliveries: (byEvent.get(id) ?? []).map(({ targetId, deliveredAt, failedAt, failure }) => ({
       targetId,
-      state: deliveredAt !== null ? 'delivered' : failedAt !== null ? 'failed' : 'waiting',
+      state: stateOf(deliveredAt, failedAt),
       failure,
     })),
   }));
@@ -187,4 +169,9 @@ export async function listHistory(database: Database, spaceId: string): Promise<
 
 function isRule(spaceId: string, id: string): SQL | undefined {
   return and(eq(alertRules.spaceId, spaceId), eq(alertRules.id, id));
+}
+
+function stateOf(deliveredAt: Date | null, failedAt: Date | null): 'delivered' | 'failed' | 'waiting' {
+  if (deliveredAt !== null) return 'delivered';
+  return failedAt !== null ? 'failed' : 'waiting';
 }

@@ -15,14 +15,10 @@ export interface NewTarget {
   readonly address: string;
 }
 
-/** A target as it is listed. The path of an address may be a secret, as with Slack, so it is not shown. */
-export interface ListedTarget extends Omit<NewTarget, 'address'> {
-  readonly id: string;
-  /** The host of a URL, or the e-mail address. */
-  readonly shownAddress: string;
-}
+export type ListedTarget = Awaited<ReturnType<typeof listTargets>>[number];
 
-export async function listTargets(database: Database, spaceId: string): Promise<ListedTarget[]> {
+/** `shownAddress`: the host of a URL, or the e-mail address. The path of a URL may be a secret, as with Slack. */
+export async function listTargets(database: Database, spaceId: string) {
   const rows = await database
     .select()
     .from(alertTargets)

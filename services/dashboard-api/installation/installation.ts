@@ -2,11 +2,10 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { TRPCError } from '@trpc/server';
 import { count, countDistinct, desc, max, min } from 'drizzle-orm';
 import { examine } from '../../../operations/doctor/doctor.ts';
-import type { Finding } from '../../../operations/doctor/finding.ts';
-import { readStorageSizes, type StorageSizes } from '../../../operations/storage/storage-sizes.ts';
+import { readStorageSizes } from '../../../operations/storage/storage-sizes.ts';
 import type { Config } from '../../../platform/config.ts';
 import { connectQueue } from '../../../platform/queue/connect.ts';
-import { discoverServices, type ServiceReport } from '../../../platform/queue/service-discovery.ts';
+import { discoverServices } from '../../../platform/queue/service-discovery.ts';
 import { shareResult } from '../../../platform/shared-result.ts';
 import { messageOf } from '../../../platform/thrown.ts';
 import { withTimeout } from '../../../platform/timeout.ts';
@@ -14,8 +13,8 @@ import { hashToken } from '../../../store/accounts/secret-token.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { noSpace } from '../../../store/db/limits.ts';
 import { quarantine } from '../../../store/db/schema.ts';
-import { openQueueFigures, type QueueFigures } from '../../../store/queue-state/queue-figures.ts';
-import { type DelayHistory, readDelays } from '../../../store/store-delays/read-delays.ts';
+import { openQueueFigures } from '../../../store/queue-state/queue-figures.ts';
+import { readDelays } from '../../../store/store-delays/read-delays.ts';
 import { requireSignedIn } from '../access.ts';
 import type { SessionUser } from '../accounts/session.ts';
 import { refusal } from '../refusal.ts';
@@ -26,44 +25,31 @@ import {
   operatorMemoryMs,
   rememberedOperatorsMax,
 } from './limits.ts';
-import { type RetentionState, readRetentionState } from './retention-state.ts';
+import { readRetentionState } from './retention-state.ts';
+
+export type Installation = ReturnType<typeof openInstallation>;
 
 /**
  * The state of the installation, for its operators. Each part is read by itself, so that the others are shown while nats-server or
  * Postgres is away. No part has data of a space.
  */
-export interface Installation {
-  /** @throws QueueAwayError */
-  readonly queue: () => Promise<QueueState>;
-  readonly delays: (range: { fromMs: number; toMs: number }) => Promise<DelayHistory>;
-  readonly storage: () => Promise<StorageSizes>;
-  readonly retention: () => Promise<RetentionState>;
-  readonly quarantine: () => Promise<QuarantineReason[]>;
-  /** What `weir doctor` finds. Never rejects: what cannot be reached is a finding. */
-  readonly doctor: () => Promise<Finding[]>;
-}
-
-export function openInstallation(database: Database, config: Config): Installation {
+export function openInstallation(database: Database, config: Config) {
   return {
+    /** @throws QueueAwayError */
     queue: shareResult(figuresReuseMs, () => readQueueState(config)),
-    delays: (range) => readDelays(database, noSpace, range),
+    delays: (range: { fromMs: number; toMs: number }) => readDelays(database, noSpace, range),
     storage: shareResult(figuresReuseMs, () => readStorageSizes(database, Date.now())),
     retention: shareResult(figuresReuseMs, () => readRetentionState(database, config.RETENTION_DAYS_MAX)),
     quarantine: shareResult(figuresReuseMs, () => readQuarantineReasons(database)),
+    /** What `weir doctor` finds. Never rejects: what cannot be reached is a finding. */
     doctor: shareResult(figuresReuseMs, () => examine(config)),
   };
 }
 
-/** Rejected events of all spaces with one SQLSTATE. Messages of Postgres are left out: they can quote values of events. */
-export interface QuarantineReason {
-  readonly sqlstate: string;
-  readonly entries: number;
-  readonly spaces: number;
-  readonly oldestAt: string;
-  readonly newestAt: string;
-}
+export type QuarantineReason = Awaited<ReturnType<typeof readQuarantineReasons>>[number];
 
-export async function readQuarantineReasons(database: Database): Promise<QuarantineReason[]> {
+/** Rejected events of all spaces by SQLSTATE. Messages of Postgres are left out: they can quote values of events. */
+export async function readQuarantineReasons(database: Database) {
   const { sqlstate, spaceId, quarantinedAt } = quarantine;
   const rows = await database
     .select({
@@ -84,24 +70,18 @@ export async function readQuarantineReasons(database: Database): Promise<Quarant
   }));
 }
 
-/** What nats-server says: the queue, and the services that answer through it. */
-export interface QueueState {
-  readonly streams: QueueFigures[];
-  readonly services: ServiceReport[];
-}
-
 /** nats-server does not answer, or is not configured. The message is for an operator. */
 export class QueueAwayError extends Error {
   override name = 'QueueAwayError';
 }
 
 /**
- * Reads the state of the queue over a connection of its own: the one for notifications of stored events is made again in the background,
+ * Reads what nats-server says, the queue and the services that answer through it, over a connection of its own: the one for notifications of stored events is made again in the background,
  * and its reads would wait for that.
  *
  * @throws QueueAwayError
  */
-export async function readQueueState(config: Pick<Config, 'NATS_URL'>): Promise<QueueState> {
+export async function readQueueState(config: Pick<Config, 'NATS_URL'>) {
   if (config.NATS_URL === undefined)
     throw new QueueAwayError('NATS_URL is not set for the dashboard API, so it cannot ask nats-server.');
   await using connection = await connectQueue(config.NATS_URL, 'weir-dashboard-api-operator').catch(
@@ -122,26 +102,24 @@ export async function readQueueState(config: Pick<Config, 'NATS_URL'>): Promise<
   }
 }
 
-/** Checks that a call comes from an operator of the installation. */
-export interface Operators {
-  /**
-   * @param find looks the session of the token up in Postgres.
-   * @throws TRPCError UNAUTHORIZED without a session, FORBIDDEN for other users; what `find` throws while Postgres is away.
-   */
-  require(token: string | undefined, find: () => Promise<SessionUser | undefined>): Promise<void>;
-}
+export type Operators = ReturnType<typeof openOperators>;
 
 /**
- * While Postgres does not answer, sessions that it confirmed within `operatorMemoryMs` are let in: that is when an operator needs the
+ * Checks that a call comes from an operator of the installation. While Postgres does not answer, sessions that it confirmed within `operatorMemoryMs` are let in: that is when an operator needs the
  * state of the queue. They read the state of the installation only, nothing of a space.
  *
  * @param now the clock, in milliseconds.
  */
-export function openOperators(now: () => number): Operators {
+export function openOperators(now: () => number) {
   /** When Postgres last confirmed a session, by the hash of its token; the oldest first. */
   const confirmed = new Map<string, number>();
   return {
-    async require(token, find) {
+    /**
+     * @param find looks the session of the token up in Postgres.
+     * @throws TRPCError UNAUTHORIZED without a session, FORBIDDEN for other users; what `find` throws while
+     *   Postgres is away.
+     */
+    async require(token: string | undefined, find: () => Promise<SessionUser | undefined>): Promise<void> {
       const key = token === undefined ? '' : hashToken(token).toString('hex');
       try {
         const user = requireSignedIn(await withTimeout(operatorLookupMs, find()));

@@ -15,23 +15,6 @@ import { openSealedState } from './sealed-state.ts';
 /** `invalid`: the answer is wrong or late. `refused`: it is registered already, there are too many, or the user has no password. */
 export type PasskeyOutcome = 'added' | 'invalid' | 'refused';
 
-/** The passkeys of a user. */
-export interface PasskeyEnrolment {
-  /** The options with which the browser creates a passkey, and the sealed challenge that is sent back with it. */
-  propose(
-    site: PasskeySite,
-    user: { userId: string; email: string; sessionId: string },
-  ): Promise<{ creation: PasskeyCreation; proposal: string }>;
-  /** `isFirst`: whether it is the user's first second factor. */
-  add(
-    site: PasskeySite,
-    user: Enrollee,
-    created: { proposal: string; name: string; answer: PasskeyAttestation; isFirst: boolean },
-  ): Promise<PasskeyOutcome>;
-  /** @returns whether the user had it. */
-  remove(user: Enrollee, id: string): Promise<boolean>;
-}
-
 /**
  * EdDSA, ES256 and RS256, which all authenticators have one of. The library's default adds ML-DSA, which Node supports only
  * experimentally.
@@ -44,12 +27,17 @@ const supportedAlgorithmIDs = [-8, -7, -257];
  */
 const formats = ['none', 'packed'];
 
-export function openPasskeyEnrolment(database: Database, seal: Seal, now: () => number): PasskeyEnrolment {
+/** The passkeys of a user. */
+export function openPasskeyEnrolment(database: Database, seal: Seal, now: () => number) {
   const challenges = openSealedState(seal, { shape: z.string(), ttlMs: enrolmentTtlMs, now });
   // Statements at the same time would not count each other's passkeys.
   const inTurn = openLimiter(1);
   return {
-    async propose({ rpId }, { userId, email, sessionId }) {
+    /** The options with which the browser creates a passkey, and the sealed challenge that is sent back with it. */
+    async propose(
+      { rpId }: PasskeySite,
+      { userId, email, sessionId }: { userId: string; email: string; sessionId: string },
+    ): Promise<{ creation: PasskeyCreation; proposal: string }> {
       const own = await database
         .select({ id: passkeys.credentialId })
         .from(passkeys)
@@ -71,7 +59,17 @@ export function openPasskeyEnrolment(database: Database, seal: Seal, now: () => 
       });
       return { creation: passkeyCreation.parse(options), proposal: challenges.seal(challenge, sessionId) };
     },
-    async add(site, user, { proposal, name, answer, isFirst }) {
+    /** `isFirst`: whether it is the user's first second factor. */
+    async add(
+      site: PasskeySite,
+      user: Enrollee,
+      {
+        proposal,
+        name,
+        answer,
+        isFirst,
+      }: { proposal: string; name: string; answer: PasskeyAttestation; isFirst: boolean },
+    ): Promise<PasskeyOutcome> {
       const challenge = challenges.open(proposal, user.sessionId);
       if (challenge === undefined) return 'invalid';
       const library = await loadVerifier();
@@ -88,7 +86,8 @@ export function openPasskeyEnrolment(database: Database, seal: Seal, now: () => 
       if (isFirst) await endOtherSessions(database, user);
       return 'added';
     },
-    remove: (user, id) => remove(database, user, id),
+    /** @returns whether the user had it. */
+    remove: (user: Enrollee, id: string) => remove(database, user, id),
   };
 }
 

@@ -10,18 +10,6 @@ import type { PasskeyAssertion, PasskeyRequest } from './passkey-answer.ts';
 import type { PasskeySite } from './passkey-site.ts';
 import { openSealedState } from './sealed-state.ts';
 
-/** Authentication with passkeys. The authenticator verifies its user (PIN, fingerprint), so a passkey is two factors in one. */
-export interface Passkeys {
-  /** A question for any passkey of the site, and the sealed challenge that is sent back with the answer. */
-  ask(site: PasskeySite): { request: PasskeyRequest; proposal: string };
-  /**
-   * Verifies an answer. A challenge is accepted once.
-   *
-   * @returns the passkey's user; undefined when the answer is wrong, late or was used.
-   */
-  verify(site: PasskeySite, proposal: string, answer: PasskeyAssertion): Promise<string | undefined>;
-}
-
 /**
  * The library that verifies passkeys, loaded when the first one is used: with its certificate parsers it is a tenth of the CPU time of a
  * start, and most installations have no passkeys.
@@ -41,18 +29,25 @@ export function userHandleOf(userId: string): string {
   return Buffer.from(userId).toString('base64url');
 }
 
-export function openPasskeys(database: Database, seal: Seal, now: () => number): Passkeys {
+/** Authentication with passkeys. The authenticator verifies its user (PIN, fingerprint), so a passkey is two factors in one. */
+export function openPasskeys(database: Database, seal: Seal, now: () => number) {
   const shape = z.string();
   const challenges = openSealedState(seal, { shape, ttlMs: secondStepTtlMs, now });
   return {
-    ask({ rpId }) {
+    /** A question for any passkey of the site, and the sealed challenge that is sent back with the answer. */
+    ask({ rpId }: PasskeySite): { request: PasskeyRequest; proposal: string } {
       const challenge = createChallenge();
       return {
         request: { challenge, rpId, timeout: passkeyTimeoutMs, userVerification: 'required' },
         proposal: challenges.seal(challenge, rpId),
       };
     },
-    async verify(site, proposal, answer) {
+    /**
+     * Verifies an answer. A challenge is accepted once.
+     *
+     * @returns the passkey's user; undefined when the answer is wrong, late or was used.
+     */
+    async verify(site: PasskeySite, proposal: string, answer: PasskeyAssertion): Promise<string | undefined> {
       const challenge = challenges.open(proposal, site.rpId);
       if (challenge === undefined) return undefined;
       return verifyAnswer(database, site, { challenge, answer });

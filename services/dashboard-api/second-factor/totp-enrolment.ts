@@ -22,28 +22,27 @@ export interface TotpProposal {
 /** `refused`: the user has an app already, or no password. */
 export type TotpOutcome = 'added' | 'wrong_code' | 'expired' | 'refused';
 
-/** The authenticator app of a user. */
-export interface TotpEnrolment {
-  propose(user: { email: string; sessionId: string }): TotpProposal;
-  /** Stores the secret of a proposal when the code is right. `isFirst`: whether it is the user's first second factor. */
-  add(user: Enrollee, proposed: { proposal: string; code: string; isFirst: boolean }): Promise<TotpOutcome>;
-  /** @returns whether there was one. */
-  remove(user: Enrollee): Promise<boolean>;
-}
-
-/** @param seals of the proposals, and of the stored secrets. */
+/**
+ * The authenticator app of a user.
+ *
+ * @param seals of the proposals, and of the stored secrets.
+ */
 export function openTotpEnrolment(
   database: Database,
   seals: { proposals: Seal; secrets: Seal },
   now: () => number,
-): TotpEnrolment {
+) {
   const proposals = openSealedState(seals.proposals, { shape: z.string(), ttlMs: enrolmentTtlMs, now });
   return {
-    propose({ email, sessionId }) {
+    propose({ email, sessionId }: { email: string; sessionId: string }): TotpProposal {
       const secret = createTotpSecret();
       return { secret, uri: totpUri(secret, email), proposal: proposals.seal(secret, sessionId) };
     },
-    async add(user, { proposal, code, isFirst }) {
+    /** Stores the secret of a proposal when the code is right. `isFirst`: whether it is the user's first second factor. */
+    async add(
+      user: Enrollee,
+      { proposal, code, isFirst }: { proposal: string; code: string; isFirst: boolean },
+    ): Promise<TotpOutcome> {
       const secret = proposals.open(proposal, user.sessionId);
       if (secret === undefined) return 'expired';
       const step = findTotpStep(secret, code.replace(/\s/g, ''), now());
@@ -53,7 +52,8 @@ export function openTotpEnrolment(
       if (isFirst) await endOtherSessions(database, user);
       return 'added';
     },
-    remove: (user) => remove(database, user),
+    /** @returns whether there was one. */
+    remove: (user: Enrollee) => remove(database, user),
   };
 }
 

@@ -10,23 +10,24 @@ const columnText = z.string().min(1).max(256).transform(asStored);
 const kind = z.enum(alertKinds);
 const comparison = z.enum(['above', 'below']);
 
+const filterOf = <Text extends z.ZodType<string>>(text: Text) =>
+  z.object({
+    type: z.enum(['llm', 'tool']).optional(),
+    /** A model or tool. */
+    name: text.optional(),
+    source: text.optional(),
+    agentId: text.optional(),
+    attributeKey: text.optional(),
+    attributeValue: text.optional(),
+  });
+
 export const condition = z.object({
   kind,
   /**
    * Which events count; all without one. Statistics by agent have no other dimension. With an additional property all events of the
    * window are read, so it has at most an hour.
    */
-  filter: z
-    .object({
-      type: z.enum(['llm', 'tool']).optional(),
-      /** A model or tool. */
-      name: columnText.optional(),
-      source: columnText.optional(),
-      agentId: columnText.optional(),
-      attributeKey: columnText.optional(),
-      attributeValue: columnText.optional(),
-    })
-    .default({}),
+  filter: filterOf(columnText).default({}),
   comparison: comparison.default('above'),
   /** Percent (error_rate, quota), milliseconds (p95), US dollars (cost), or a number. Not used for silence. */
   bound: z.number().min(0).max(1e15).default(0),
@@ -35,21 +36,12 @@ export const condition = z.object({
   holdMinutes: z.int().min(0).max(holdMinutesMax).default(5),
 });
 
-const filterShown = z.object({
-  type: z.enum(['llm', 'tool']).optional(),
-  name: z.string().optional(),
-  source: z.string().optional(),
-  agentId: z.string().optional(),
-  attributeKey: z.string().optional(),
-  attributeValue: z.string().optional(),
-});
-
 export const listedRule = z
   .object({
     id: z.guid(),
     name: z.string(),
     kind,
-    filter: filterShown,
+    filter: filterOf(z.string()),
     comparison,
     bound: z.number(),
     windowMinutes: z.number(),
