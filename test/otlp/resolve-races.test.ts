@@ -1,17 +1,23 @@
 import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { partOf } from '../../harness/fixtures/part.ts';
+import { createSpanReaders } from '../../services/ingest/otlp/batch/span-readers.ts';
 import { eventIdOf } from '../../services/ingest/otlp/mapping/ids.ts';
+import { unlimited } from '../../services/ingest/read/batch-reader.ts';
 import { createSpace } from '../../store/accounts/spaces.ts';
 import { openPostgres, type Sql } from '../../store/db/connect.ts';
 import { type Database, openDatabase } from '../../store/db/database.ts';
 import { events } from '../../store/db/schema.ts';
+import { storeNodes } from '../../store/traces/store-nodes.ts';
 import { TraceResolver } from '../../store/traces/trace-resolver.ts';
+import { storeParts } from '../../store/write/store.ts';
 import { type Message, messagesOf, toRequest } from '../support/otlp/trace-messages.ts';
 import { createDatabase } from '../support/test-servers.ts';
 import { until } from '../support/wait.ts';
 
 /** A span or an event that is stored between two statements of a resolver: the call is one event then, too. */
 
+const { otlp: readSpans } = createSpanReaders('weir', unlimited);
 const resources = new AsyncDisposableStack();
 let sql: Sql;
 let database: Database;
@@ -123,5 +129,31 @@ describe.each(Object.entries(others))('a call with an observation %s', (_, other
       };
     };
     for (let place = 1; await resolveWith(place, earlier, start); place++);
+  });
+});
+
+describe('a trace whose spans come in one request with all of their parents', () => {
+  const agent = { span: { traceId, spanId: spanIds.run, attributes: run }, library: 'framework' };
+  const spanOf = (spanId: string, parentSpanId: string, library = 'framework') => ({
+    span: { traceId, spanId, parentSpanId, attributes: chat },
+    library,
+  });
+  const call = spanOf(spanIds.call, spanIds.run);
+
+  test.each([
+    { name: 'is resolved', spans: [agent, call], isUnresolved: false },
+    { name: 'is not, when another request has sent an event of it', spans: [agent, call], wasSent: true },
+    { name: 'is not, with a call above another', spans: [agent, call, spanOf(spanIds.below, spanIds.call)] },
+    {
+      name: 'is not, when two libraries describe calls',
+      spans: [agent, call, spanOf(spanIds.below, spanIds.run, 'client')],
+    },
+  ])('$name', async ({ spans, isUnresolved = true, wasSent = false }) => {
+    const { id: spaceId } = await createSpace(database, 'test');
+    const { parts, nodes } = readSpans(toRequest(spans));
+    const stored = parts.map(({ body }) => partOf(spaceId, JSON.parse(body.toString()).events));
+    await storeParts(database, stored);
+    const sent = nodes.map((json) => ({ json, receivedAtMs: BigInt(Date.now()) }));
+    expect(await storeNodes(database, spaceId, sent, wasSent ? [] : stored)).toBe(isUnresolved);
   });
 });
