@@ -9,11 +9,11 @@ import { jsonDepthMax } from '../../platform/limits.ts';
 
 const quote = 0x22;
 const backslash = 0x5c;
-const openBrace = 0x7b;
-const closeBrace = 0x7d;
-const openBracket = 0x5b;
-const closeBracket = 0x5d;
-const comma = 0x2c;
+export const openBrace = 0x7b;
+export const closeBrace = 0x7d;
+export const openBracket = 0x5b;
+export const closeBracket = 0x5d;
+export const comma = 0x2c;
 const colon = 0x3a;
 
 /**

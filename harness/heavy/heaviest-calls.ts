@@ -36,7 +36,12 @@ export function heaviestCalls(space: HeavySpace): HeavyCall[] {
   const files = ['ndjson', 'csv', 'parquet', 'events'].map(
     (format) => `/export/${space.spaceId}?format=${format}`,
   );
-  const others = [...files, `/raw/${space.spaceId}/${space.eventId}`, '/openapi.json'];
+  const others = [
+    ...files,
+    `/raw/${space.spaceId}/${space.eventId}`,
+    `/raw/${space.spaceId}/${space.valuesEventId}`,
+    '/openapi.json',
+  ];
   return [...queries.map(toQuery), ...others.map((path) => ({ name: path, path }))];
 }
 
@@ -117,7 +122,8 @@ const known: Record<string, (space: HeavySpace) => unknown> = {
   traceId: ({ traceId }) => traceId,
   threadId: ({ threadId }) => threadId,
   userId: ({ userId }) => userId,
-  id: ({ eventId }) => eventId,
+  a: ({ valuesEventId }) => valuesEventId,
+  b: ({ eventId }) => eventId,
   from: ({ fromMs }) => fromMs,
   to: ({ toMs }) => toMs + 3_600_000,
   timeZone: () => 'Australia/Lord_Howe',
@@ -162,10 +168,11 @@ function largestInputs(
   // A filter by the trace and thread finds the same events faster than one by time.
   if (isListed) for (const name of ['traceId', 'threadId', 'userId']) delete base[name];
   const variants = members.reduce<Record<string, unknown>[]>(
-    (all, [name, schema]) =>
-      schema.enum === undefined || name in known
-        ? all
-        : all.flatMap((one) => (schema.enum ?? []).map((value) => ({ ...one, [name]: value }))),
+    (all, [name, schema]) => {
+      const values = name === 'id' ? [space.eventId, space.valuesEventId] : schema.enum;
+      if (values === undefined || name in known) return all;
+      return all.flatMap((one) => values.map((value) => ({ ...one, [name]: value })));
+    },
     [base],
   );
   const costly = { ...base, comparisons: [{ measure: 'cost', operator: '>=', value: 0 }] };

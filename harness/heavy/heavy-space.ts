@@ -14,6 +14,8 @@ export interface HeavySpace {
   readonly threadId: string;
   readonly userId: string;
   readonly eventId: string;
+  /** The id of an event of 3.9 MB with a million values. */
+  readonly valuesEventId: string;
   /** The statistics are of these times. */
   readonly fromMs: number;
   readonly toMs: number;
@@ -41,10 +43,17 @@ export async function fillHeavySpace(
   const toMs = Math.floor(Date.now() / minuteMs) * minuteMs;
   const fromMs = toMs - minutes * minuteMs;
   const traceId = randomUUID();
-  const eventId = randomUUID();
+  const [eventId, valuesEventId] = [randomUUID(), randomUUID()];
   await addTrace(database, { spaceId, traceId, startMs: toMs });
   const large = llmEvent({ id: eventId, startTimeMs: toMs, properties: longCall('"\\\n'.repeat(650_000)) });
   await insertParts(database, [partOf(spaceId, [large])]);
+  const input = Array.from({ length: 1_300_000 }, () => []);
+  const many = toolEvent({
+    id: valuesEventId,
+    startTimeMs: toMs,
+    properties: { tool: { name: 'values', input } },
+  });
+  await insertParts(database, [partOf(spaceId, [many])]);
   await foldStatistics(database);
   await sql`INSERT INTO trace_nodes (space_id, trace_id, span_id, parent_span_id, kind, name, state, start_time_ms, end_time_ms, received_at)
     SELECT ${spaceId}, ${traceId}, lpad(to_hex(n), 16, '0'), lpad(to_hex(n - 1), 16, '0'), 'agent', ${longText}, 'ok',
@@ -52,7 +61,7 @@ export async function fillHeavySpace(
   await sql`INSERT INTO model_prices (space_id, model, valid_from, input, output)
     SELECT ${spaceId}, 'model-' || n % 10, current_date - n / 10, 1, 2 FROM generate_series(0, ${prices - 1}::integer) AS n`;
   await addStatistics(sql, spaceId, { models, minutes, firstMinute: fromMs / minuteMs });
-  return { spaceId, traceId, threadId: longText, userId: longText, eventId, fromMs, toMs };
+  return { spaceId, traceId, threadId: longText, userId: longText, eventId, valuesEventId, fromMs, toMs };
 }
 
 /** A call with a long prompt. */

@@ -31,16 +31,23 @@ test('the paths of a comparison are bounded in number and in length', async () =
   expect(long.differences.length).toBeGreaterThan(1);
 });
 
-test('the event loop serves others between the steps of a comparison', async () => {
-  let turns = 0;
-  let next: NodeJS.Immediate | undefined;
-  const count = () => {
-    turns += 1;
-    next = setImmediate(count);
-  };
-  count();
-  await findDifferences('{"a":1}', '{"a":2}');
-  clearImmediate(next);
-  // Each of two texts is parsed, and then its values are read.
-  expect(turns).toBeGreaterThan(3);
+test('values are those of the parsed texts: nested, empty, escaped and between spaces', async () => {
+  const text =
+    ' { "a" : [ 1 , [ ] , { } , { "b\\u0063" : "\\"]}," } ] ,"d": { "e":{"f":[[null,true]]}},"": -1.5e3 } ';
+  const { differences } = await findDifferences(text, '{}');
+  expect(differences).toEqual([
+    { path: 'a[0]', a: 1 },
+    { path: 'a[1]', a: '[]' },
+    { path: 'a[2]', a: '{}' },
+    { path: 'a[3].bc', a: '"]},' },
+    { path: 'd.e.f[0][0]', a: null },
+    { path: 'd.e.f[0][1]', a: true },
+    { path: '', a: -1500, b: '{}' },
+  ]);
+  expect(await findDifferences('7', ' 8')).toMatchObject({ differences: [{ path: '', a: 7, b: 8 }] });
+});
+
+test('of two texts with a million values each a part is compared', async () => {
+  const text = `[${'[],'.repeat(1_000_000)}[]]`;
+  expect(await findDifferences(text, text)).toEqual({ differences: [], isComplete: false });
 });

@@ -1,4 +1,13 @@
-import { letOthersRun } from '../slices.ts';
+import {
+  closeBrace,
+  closeBracket,
+  comma,
+  openBrace,
+  openBracket,
+  skipSpace,
+  skipValue,
+} from '../../../event/json/scan.ts';
+import { visitInSlices } from '../slices.ts';
 import { comparedPathCharsMax, comparedValuesMax } from './limits.ts';
 
 /** A value that two events do not share. A missing value is absent. */
@@ -9,7 +18,7 @@ export interface Difference {
 }
 
 /**
- * Compares two JSON texts value by value. The event loop serves others between the steps, of which each takes long for a text of megabytes.
+ * Compares two JSON texts value by value, in slices.
  *
  * @returns the differences in the order of the first text, and whether all were looked at.
  */
@@ -20,21 +29,13 @@ export async function findDifferences(
   const before = await readValues(a);
   const after = await readValues(b);
   const differences: Difference[] = [];
-  for (const path of new Set([...before.values.keys(), ...after.values.keys()])) {
+  await visitInSlices(new Set([...before.values.keys(), ...after.values.keys()]), (path) => {
     const [isInA, isInB] = [before.values.has(path), after.values.has(path)];
     const [ofA, ofB] = [before.values.get(path), after.values.get(path)];
-    if (isInA && isInB && ofA === ofB) continue;
+    if (isInA && isInB && ofA === ofB) return;
     differences.push({ path, ...(isInA && { a: ofA }), ...(isInB && { b: ofB }) });
-  }
+  });
   return { differences, isComplete: before.isComplete && after.isComplete };
-}
-
-async function readValues(text: string): Promise<PathValues> {
-  const root: unknown = JSON.parse(text);
-  await letOthersRun();
-  const values = valuesOf(root);
-  await letOthersRun();
-  return values;
 }
 
 interface PathValues {
@@ -44,28 +45,60 @@ interface PathValues {
 }
 
 /**
- * The values of a JSON value by their path, such as `properties.llm.model` and `messages[0].role`. Empty containers are values. The paths are
- * bounded by their length, too: below a key of a megabyte each value would have a path of a megabyte.
+ * The values of a JSON text by their path, such as `properties.llm.model` and `messages[0].role`. The paths are bounded by their length,
+ * too: below a key of a megabyte each value would have a path of a megabyte.
  */
-function valuesOf(root: unknown): PathValues {
+async function readValues(text: string): Promise<PathValues> {
   const values = new Map<string, unknown>();
   let pathChars = 0;
   let isComplete = true;
-  const visit = (value: unknown, path: string) => {
-    if (!isComplete) return;
-    if (typeof value === 'object' && value !== null && Object.keys(value).length > 0) {
-      const isArray = Array.isArray(value);
-      for (const [name, part] of Object.entries(value)) {
-        if (!isComplete) return;
-        visit(part, isArray ? `${path}[${name}]` : path === '' ? name : `${path}.${name}`);
-      }
-      return;
-    }
+  await visitInSlices(leavesOf(Buffer.from(text)).take(comparedValuesMax + 1), ([path, value]) => {
     pathChars += path.length;
-    isComplete = values.size < comparedValuesMax && pathChars <= comparedPathCharsMax;
-    if (!isComplete) return;
-    values.set(path, typeof value === 'object' && value !== null ? JSON.stringify(value) : value);
-  };
-  visit(root, '');
+    isComplete &&= values.size < comparedValuesMax && pathChars <= comparedPathCharsMax;
+    if (isComplete) values.set(path, value);
+  });
   return { values, isComplete };
+}
+
+interface OpenContainer {
+  readonly path: string;
+  readonly isArray: boolean;
+  /** Elements of an array before the next one. */
+  count: number;
+}
+
+/**
+ * Reads the values that are no containers, or empty ones, one by one: parsing all of an event of 4 MiB may take half a second, in which
+ * the event loop would serve nobody.
+ */
+function* leavesOf(bytes: Buffer): Generator<[path: string, value: unknown]> {
+  const open: OpenContainer[] = [];
+  let path = '';
+  let at = skipSpace(bytes, 0);
+  for (;;) {
+    const isArray = bytes[at] === openBracket;
+    const inner = isArray || bytes[at] === openBrace ? skipSpace(bytes, at + 1) : at;
+    if (inner !== at && bytes[inner] !== closeBracket && bytes[inner] !== closeBrace) {
+      open.push({ path, isArray, count: 0 });
+      at = inner;
+    } else {
+      const end = inner === at ? skipValue(bytes, at) : inner + 1;
+      yield [path, inner === at ? parse(bytes, at, end) : isArray ? '[]' : '{}'];
+      at = skipSpace(bytes, end);
+      for (; bytes[at] !== comma; at = skipSpace(bytes, at + 1)) if (open.pop() === undefined) return;
+      at = skipSpace(bytes, at + 1);
+    }
+    const parent = open.at(-1);
+    if (parent?.isArray === true) path = `${parent.path}[${parent.count++}]`;
+    else if (parent !== undefined) {
+      const end = skipValue(bytes, at);
+      const name = String(parse(bytes, at, end));
+      path = parent.path === '' ? name : `${parent.path}.${name}`;
+      at = skipSpace(bytes, skipSpace(bytes, end) + 1);
+    }
+  }
+}
+
+function parse(bytes: Buffer, at: number, end: number): unknown {
+  return JSON.parse(bytes.toString('utf8', at, end));
 }
