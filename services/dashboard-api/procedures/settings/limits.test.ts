@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openRequestsMax } from '../../../../operations/erasure-requests/limits.ts';
+import { spacePricesMax } from '../../../../store/prices/prices.ts';
 import { openDashboard, type TestDashboard, type TestSpace } from '../../../../test/support/dashboard.ts';
 import { rulesMax, targetsMax, testsPerMinuteMax } from '../../alerts/limits.ts';
 import { apiKeysMax, spacesOwnedMax } from '../../limits.ts';
@@ -48,7 +49,7 @@ test.each(limits)('of concurrent calls only so many succeed as there may be %s',
   expect(await callAtOnce(max + 20, await prepare(client.trpc))).toBe(max);
 });
 
-test('of concurrent calls only so many succeed as there may be keys and open invitations', async () => {
+test('of concurrent calls only so many succeed as there may be keys, open invitations and prices', async () => {
   const { client, spaceId } = await dashboard.addSpace();
   const { sql } = dashboard;
   const rows = sql`FROM generate_series(1, ${apiKeysMax - 5}) AS n`;
@@ -60,4 +61,8 @@ test('of concurrent calls only so many succeed as there may be keys and open inv
   const invite = (i: number) =>
     client.trpc.invitations.create.mutate({ email: `late-${i}@example.org`, role: 'viewer' });
   expect(await callAtOnce(25, invite)).toBe(5);
+  await sql`INSERT INTO model_prices (space_id, model, valid_from, input, output)
+    SELECT ${spaceId}, 'm', current_date - n, 1, 2 FROM generate_series(1, ${spacePricesMax - 5}::integer) AS n`;
+  const price = (i: number) => client.trpc.prices.set.mutate({ model: `m-${i}`, input: '1', output: '2' });
+  expect(await callAtOnce(25, price)).toBe(5);
 });
