@@ -121,8 +121,13 @@ async function answerUnknownPath(
   }
 }
 
-/** A program that reads may have the address of ingest by mistake. */
+/**
+ * A program that reads may have the address of ingest by mistake. Langfuse's SDKs log the answer to an upload,
+ * whose image they have taken out of the span.
+ */
 function describePath(path: string): string {
+  if (path.startsWith('/api/public/media'))
+    return 'Weir keeps images and files in their events: set LANGFUSE_MEDIA_UPLOAD_ENABLED=false.';
   return /^\/(trpc|export|raw|audit|mcp)\b/.test(path)
     ? "This is Weir's ingest, which takes events. Programs read from the address of the dashboard."
     : 'There is nothing at this path.';
