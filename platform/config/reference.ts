@@ -24,7 +24,7 @@ export function describeConfiguration(): string {
     ...names.flatMap((name) => [
       `## ${name}`,
       '',
-      `${defaultOf(name)}; ${valuesOf(name)}; ${readersOf(name)}`,
+      wrap(`${defaultOf(name)}; ${valuesOf(name)}; ${readersOf(name)}`),
       '',
       wrap(notes[name].text),
       '',
