@@ -382,3 +382,28 @@ test('absurd token counts add up to finite sums', async () => {
   expect((await client.trpc.users.list.query()).items).toMatchObject([{ id: 'u', ...expected }]);
   expect((await client.trpc.threads.turns.query({ threadId: 't' })).turns).toMatchObject([expected]);
 });
+
+test('of events of a thread that start together, the first and the last are those of the list, in whichever order they were stored', async () => {
+  const calls = Array.from({ length: 6 }, (_, place) =>
+    llmEvent({
+      startTimeMs: 7,
+      context: { threadId: 'together', userId: `user ${place}` },
+      properties: {
+        llm: { model: `model ${place % 3}`, input: { prompt: `Question ${place}` } },
+      },
+      status: { state: place % 2 === 0 ? 'ok' : 'error' },
+    }),
+  );
+  for (const order of [calls, calls.toReversed()]) {
+    const { spaceId, client } = await dashboard.addSpace();
+    await insertParts(
+      dashboard.database,
+      order.map((event) => partOf(spaceId, [event])),
+    );
+    const { events } = await client.trpc.events.list.query({ limit: 10 });
+    const [newest, oldest] = [events[0], events.at(-1)];
+    expect((await client.trpc.threads.list.query()).items).toMatchObject([
+      { firstInput: oldest?.inputPreview, lastState: newest?.state, userId: newest?.userId },
+    ]);
+  }
+});

@@ -8,7 +8,7 @@ import { events, segments } from '../../db/schema.ts';
 import { opaqueArray } from '../../db/statement.ts';
 import type { EventCursor } from '../event-cursor.ts';
 import { type EventFilter, matchTime, termsOf } from '../event-filter.ts';
-import { isAfter, startInSegment } from '../event-position.ts';
+import { compareEvents, isAfter, newestFirst, oldestFirst, startInSegment } from '../event-position.ts';
 
 /** A column that groups events by thread or by user. */
 export type ActivityColumn = 'threadId' | 'userId';
@@ -86,6 +86,7 @@ export async function summarizeActivity(
   const matching = database
     .select({
       value: sql<string>`${key}`.as('value'),
+      id: events.id,
       type: events.type,
       name: events.name,
       state: events.state,
@@ -117,7 +118,10 @@ export async function summarizeActivity(
     // Keeps Postgres from reordering the joins, as in candidate-segments.ts.
     .offset(sql.placeholder('offset'))
     .as('matching');
-  const { type, name, startTimeMs } = matching;
+  const { type, name, startTimeMs, id, userId } = matching;
+  const first = sql.join(oldestFirst(startTimeMs, id), sql`, `);
+  const last = sql.join(newestFirst(startTimeMs, id), sql`, `);
+  const hasUser = sql`FILTER (WHERE ${userId} IS NOT NULL)`;
   const rows = await database
     .select({
       value: matching.value,
@@ -134,11 +138,13 @@ export async function summarizeActivity(
       reportedCost: sql<string | null>`sum(${matching.reportedCost})::text`,
       firstStartMs: sql<number>`min(${startTimeMs})`,
       lastStartMs: sql<number>`max(${startTimeMs})`,
-      firstInput: sql<string | null>`(array_agg(${matching.inputPreview} ORDER BY ${startTimeMs}))[1]`,
-      lastState: sql<'ok' | 'error'>`(array_agg(${matching.state} ORDER BY ${startTimeMs} DESC))[1]`,
-      userId: sql<
-        string | null
-      >`(array_agg(${matching.userId} ORDER BY ${startTimeMs} DESC) FILTER (WHERE ${matching.userId} IS NOT NULL))[1]`,
+      firstInput: sql<string | null>`(array_agg(${matching.inputPreview} ORDER BY ${first}))[1]`,
+      firstId: sql<string>`(array_agg(${id} ORDER BY ${first}))[1]`,
+      lastState: sql<'ok' | 'error'>`(array_agg(${matching.state} ORDER BY ${last}))[1]`,
+      lastId: sql<string>`(array_agg(${id} ORDER BY ${last}))[1]`,
+      userId: sql<string | null>`(array_agg(${userId} ORDER BY ${last}) ${hasUser})[1]`,
+      userStartMs: sql<number>`coalesce(max(${startTimeMs}) ${hasUser}, 0)`,
+      userEventId: sql<string>`coalesce((array_agg(${id} ORDER BY ${last}) ${hasUser})[1]::text, '')`,
       isShown: sql<boolean>`bool_or(${matching.isShown})`,
     })
     .from(sql`unnest(${opaqueArray(`{${ids.join(',')}}`, 'uuid')}) AS candidate(id)`)
@@ -156,14 +162,22 @@ type Part = Omit<ActivitySummary, 'calls'> &
     type: 'llm' | 'tool';
     name: string | null;
     usageParts: UsageParts[] | null;
+    /** The first and the last event, and the last one with a user. */
+    firstId: string;
+    lastId: string;
+    userEventId: string;
+    userStartMs: number;
   };
 
 function addUp(parts: readonly Part[]): ActivitySummary {
-  const inTime = parts.toSorted((a, b) => a.firstStartMs - b.firstStartMs);
+  const newestOf = (pick: (part: Part) => EventCursor) =>
+    parts.toSorted((a, b) => compareEvents(pick(a), pick(b)));
+  const inTime = newestOf((part) => ({ startTimeMs: part.firstStartMs, id: part.firstId })).reverse();
   const [first] = inTime;
   if (first === undefined) throw new Error('a group has no rows');
   const calls = inTime.filter(({ type }) => type === 'llm');
-  const latestFirst = inTime.toSorted((a, b) => b.lastStartMs - a.lastStartMs);
+  const [last = first] = newestOf((part) => ({ startTimeMs: part.lastStartMs, id: part.lastId }));
+  const byUser = newestOf((part) => ({ startTimeMs: part.userStartMs, id: part.userEventId }));
   const sum = (pick: (part: Part) => number) => parts.reduce((total, part) => total + pick(part), 0);
   return {
     value: first.value,
@@ -172,10 +186,10 @@ function addUp(parts: readonly Part[]): ActivitySummary {
     inputTokens: sum(({ inputTokens }) => inputTokens),
     outputTokens: sum(({ outputTokens }) => outputTokens),
     firstStartMs: first.firstStartMs,
-    lastStartMs: latestFirst[0]?.lastStartMs ?? first.lastStartMs,
+    lastStartMs: last.lastStartMs,
     firstInput: calls[0]?.firstInput ?? null,
-    lastState: latestFirst[0]?.lastState ?? first.lastState,
-    userId: latestFirst.find(({ userId }) => userId !== null)?.userId ?? null,
+    lastState: last.lastState,
+    userId: byUser.find(({ userId }) => userId !== null)?.userId ?? null,
     calls: calls.map(({ name, firstStartMs, usageParts, ...call }) => ({
       ...call,
       model: name,
