@@ -3,6 +3,7 @@ import { and, eq, getTableName, lte, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../../store/db/database.ts';
 import { auditLog, erasureRequests, erasures } from '../../store/db/schema.ts';
 import { StatementsRunningError } from '../../store/retention/older-snapshots.ts';
+import { NodeAwayError } from '../erasure/cluster/all-nodes.ts';
 import { TransactionInDoubtError } from '../erasure/cluster/in-doubt.ts';
 import { ErasureRunningError, eraseEvents } from '../erasure/erase.ts';
 import { previewErasure } from '../erasure/preview.ts';
@@ -91,7 +92,9 @@ async function runLocked(
           ? 'A statement that began before the deletion is still running.'
           : error instanceof TransactionInDoubtError
             ? 'A transaction is in doubt on a node of the cluster.'
-            : 'The erasure failed. The log of the writer says why.';
+            : error instanceof NodeAwayError
+              ? 'A node of the cluster is away.'
+              : 'The erasure failed. The log of the writer says why.';
     const attemptAt = sql`now() + ${requestRetryMs}::float8 * interval '1 millisecond'`;
     await database.update(erasureRequests).set({ failure, attemptAt }).where(isRow);
     throw error;

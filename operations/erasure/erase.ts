@@ -6,6 +6,7 @@ import { noSpace } from '../../store/db/limits.ts';
 import { quarantine } from '../../store/db/schema.ts';
 import { untilStatementsEnded } from '../../store/retention/older-snapshots.ts';
 import { listBatches } from './candidates.ts';
+import { untilNodesAnswer } from './cluster/all-nodes.ts';
 import { untilNoneInDoubt } from './cluster/in-doubt.ts';
 import { eraseNodes } from './erased-nodes.ts';
 import { eraseQuarantine } from './erased-quarantine.ts';
@@ -53,7 +54,7 @@ const eraseLock = 7_394_213;
  * resumes the erasure.
  *
  * @param database with one connection and no short statement time-out.
- * @throws ErasureRunningError, QueueStuckError, TransactionInDoubtError, or a driver error.
+ * @throws ErasureRunningError, NodeAwayError, QueueStuckError, TransactionInDoubtError, or a driver error.
  */
 export async function eraseEvents(
   database: Database,
@@ -87,6 +88,7 @@ async function eraseAll(
     deleteRows,
   }: EraseOptions,
 ): Promise<Receipt> {
+  await untilNodesAnswer(database, report);
   // From then on nothing more is stored for a deleted space.
   if (subject.kind === 'space') await untilStatementsEnded(database);
   const start = await readStart(database, connection, spaceId);
