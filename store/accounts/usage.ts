@@ -1,6 +1,7 @@
 import { and, asc, desc, eq, gte, lte, sql } from 'drizzle-orm';
 import { dayMs } from '../../platform/time.ts';
 import type { Database } from '../db/database.ts';
+import { nullIfNodeFailed } from '../db/layout/node-failure.ts';
 import { spaces, usageDays, usageMonths } from '../db/schema.ts';
 import { forecastUsage, type UsageForecast } from './forecast.ts';
 import { dayOf, monthEnd, monthOf } from './month.ts';
@@ -11,7 +12,8 @@ export interface Usage extends UsageForecast {
   spaceId: string;
   /** `YYYY-MM` */
   month: string;
-  events: number;
+  /** Null while the database node of the space cannot be reached. */
+  events: number | null;
   /** Null is unlimited. */
   monthlyEventLimit: number | null;
   billingState: BillingState;
@@ -32,44 +34,47 @@ export async function readUsage(
   const nowMs = now.getTime();
   const month = monthOf(nowMs);
   const firstDay = dayOf(nowMs - (forecastDays - 1) * dayMs);
-  const recent = database
-    .select({ events: sql`coalesce(sum(${usageDays.events}), 0)` })
-    .from(usageDays)
-    // Uses the parameter instead of `spaces.id`: Citus cannot join a local and a distributed table in a
-    // subquery.
-    .where(
-      and(eq(usageDays.spaceId, sql.placeholder('spaceId')), gte(usageDays.day, sql.placeholder('firstDay'))),
-    );
-  const [row] = await database
-    .select({
-      events: sql<number>`coalesce(${usageMonths.events}, 0)::float8`,
-      monthlyEventLimit: spaces.monthlyEventLimit,
-      billingState: spaces.billingState,
-      plan: spaces.plan,
-      createdAt: spaces.createdAt,
-      recentEvents: sql<number>`(${recent})::float8`,
-    })
-    .from(spaces)
-    .leftJoin(
-      usageMonths,
-      and(eq(usageMonths.spaceId, spaces.id), eq(usageMonths.month, sql.placeholder('month'))),
-    )
-    .where(eq(spaces.id, sql.placeholder('spaceId')))
-    .prepare('usage')
-    .execute({ spaceId, month, firstDay });
+  const [[row], counted] = await Promise.all([
+    database
+      .select({
+        monthlyEventLimit: spaces.monthlyEventLimit,
+        billingState: spaces.billingState,
+        plan: spaces.plan,
+        createdAt: spaces.createdAt,
+      })
+      .from(spaces)
+      .where(eq(spaces.id, spaceId)),
+    countUsage(database, spaceId, { month, firstDay }).catch(nullIfNodeFailed),
+  ]);
   if (row === undefined) return undefined;
-  const { createdAt, recentEvents, ...shown } = row;
+  const { createdAt, ...shown } = row;
   const resetsAt = monthEnd(nowMs);
+  const usage = { spaceId, month, events: counted?.events ?? null, ...shown, resetsAt };
+  if (counted === null) return { ...usage, forecast: null, limitReachedAt: null };
   const sinceMs = Math.max(createdAt.getTime(), Date.parse(firstDay));
-  const forecast = forecastUsage({
-    events: row.events,
-    limit: row.monthlyEventLimit,
-    recentEvents,
-    sinceMs,
-    nowMs,
-    endMs: Date.parse(resetsAt),
-  });
-  return { spaceId, month, ...shown, resetsAt, ...forecast };
+  const { monthlyEventLimit: limit } = row;
+  return { ...usage, ...forecastUsage({ ...counted, limit, sinceMs, nowMs, endMs: Date.parse(resetsAt) }) };
+}
+
+/** Counts the events of a month, and those since a day. */
+async function countUsage(
+  database: Database,
+  spaceId: string,
+  { month, firstDay }: { month: string; firstDay: string },
+): Promise<{ events: number; recentEvents: number }> {
+  const sum = (column: typeof usageDays.events | typeof usageMonths.events) =>
+    sql<number>`coalesce(sum(${column}), 0)::float8`;
+  const [ofMonth, recent] = await Promise.all([
+    database
+      .select({ events: sum(usageMonths.events) })
+      .from(usageMonths)
+      .where(and(eq(usageMonths.spaceId, spaceId), eq(usageMonths.month, month))),
+    database
+      .select({ events: sum(usageDays.events) })
+      .from(usageDays)
+      .where(and(eq(usageDays.spaceId, spaceId), gte(usageDays.day, firstDay))),
+  ]);
+  return { events: ofMonth[0]?.events ?? 0, recentEvents: recent[0]?.events ?? 0 };
 }
 
 /** A space's events of one UTC day of receipt. */

@@ -6,6 +6,7 @@ import { userIdOf } from '../../../store/accounts/audit/audit.ts';
 import { keyScopes } from '../../../store/accounts/key-scope.ts';
 import { dayOf } from '../../../store/accounts/month.ts';
 import type { Database } from '../../../store/db/database.ts';
+import { nullIfNodeFailed } from '../../../store/db/layout/node-failure.ts';
 import { apiKeys, usageDays, users } from '../../../store/db/schema.ts';
 import { apiKeyDaysShown } from '../limits.ts';
 
@@ -30,8 +31,11 @@ export const listedApiKey = z
     replacedBy: z.guid().nullable(),
     /** What it may do: `ingest` sends events; the others read the space (docs/dashboard.md, Read keys). */
     scope: z.enum(keyScopes),
-    /** Stored events by UTC day of receipt, for the last 30 days; days without events are omitted. */
-    days: z.array(z.object({ day: z.iso.date(), events: z.number() })),
+    /**
+     * Stored events by UTC day of receipt, for the last 30 days; days without events are omitted. Null while the
+     * database node of the space cannot be reached.
+     */
+    days: z.array(z.object({ day: z.iso.date(), events: z.number() })).nullable(),
   })
   .meta({ id: 'ListedApiKey' });
 export type ListedApiKey = z.infer<typeof listedApiKey>;
@@ -63,9 +67,10 @@ export async function listKeys(database: Database, spaceId: string): Promise<Lis
       .where(
         and(eq(usageDays.spaceId, spaceId), gte(usageDays.day, dayOf(now - (apiKeyDaysShown - 1) * dayMs))),
       )
-      .orderBy(asc(usageDays.day)),
+      .orderBy(asc(usageDays.day))
+      .catch(nullIfNodeFailed),
   ]);
-  const daysByKey = Map.groupBy(days, ({ keyId }) => keyId);
+  const daysByKey = days && Map.groupBy(days, ({ keyId }) => keyId);
   const successors = new Map(keys.flatMap(({ id, replaces }) => (replaces === null ? [] : [[replaces, id]])));
   return keys.map((key) => ({
     ...isoTimes(key),
@@ -77,6 +82,6 @@ export async function listKeys(database: Database, spaceId: string): Promise<Lis
           ? 'expired'
           : 'active',
     replacedBy: successors.get(key.id) ?? null,
-    days: (daysByKey.get(key.id) ?? []).map(({ day, events }) => ({ day, events })),
+    days: daysByKey && (daysByKey.get(key.id) ?? []).map(({ day, events }) => ({ day, events })),
   }));
 }

@@ -76,5 +76,6 @@ export async function readValueNow(
   if (kind === 'quarantine') return database.$count(quarantine, eq(quarantine.spaceId, spaceId));
   const usage = await readUsage(database, spaceId);
   if (usage === undefined || usage.monthlyEventLimit === null) return null;
+  if (usage.events === null) throw new Error('the node with the usage of the space cannot be reached');
   return usage.monthlyEventLimit === 0 ? 100 : (100 * usage.events) / usage.monthlyEventLimit;
 }

@@ -27,7 +27,8 @@ const currentUsage = z
     spaceId: z.guid(),
     /** `YYYY-MM`, UTC. */
     month: z.string(),
-    events: z.number(),
+    /** Null while the database node of the space cannot be reached; then there is no forecast. */
+    events: z.number().nullable(),
     /** Null is unlimited. */
     monthlyEventLimit: z.number().nullable(),
     billingState: z.enum(['active', 'inactive']),

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { CallerAbortedError, QueueFullError } from '../../../platform/fair-limiter.ts';
 import { codeOf, unreachableCodes } from '../../../platform/thrown.ts';
 import { ConfirmationNeededError, GrantLostError } from '../../../store/accounts/audit/grant.ts';
+import { isUnreachableNode } from '../../../store/db/layout/node-failure.ts';
 import { refusal } from '../refusal.ts';
 
 /** Limit of the validation errors that a response lists. */
@@ -26,8 +27,6 @@ function describeMistakes({ issues }: z.ZodError): string {
 /** SQLSTATE classes of transient errors: connection lost, out of resources, shutting down or starting up. */
 const transientState = /^(08|53|57P)[0-9A-Z]+$/;
 const queryCanceled = '57014';
-/** SQLSTATE class of a server's own connections: the coordinator of a Citus cluster does not reach a worker. */
-const connectionState = /^08[0-9A-Z]+$/;
 
 /**
  * SQLSTATEs of values that Postgres cannot represent, which can only come from the input: U+0000 in a text, a character or an escape
@@ -81,7 +80,7 @@ export function classifyFailure(error: TRPCError): TRPCError {
   if (unrepresentableStates.has(code)) {
     return refusal('BAD_REQUEST', 'The input contains a text, number or time that cannot be stored.', error);
   }
-  if (connectionState.test(code)) {
+  if (isUnreachableNode(error.cause)) {
     return refusal(
       'SERVICE_UNAVAILABLE',
       'The database node with the data of this space cannot be reached. New events are accepted, and appear when it is back.',

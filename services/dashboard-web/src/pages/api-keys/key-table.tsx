@@ -105,7 +105,7 @@ function keyColumns(zone: Zone): Column<ApiKey>[] {
     },
     {
       title: 'Events, 30 days',
-      cell: ({ scope, days }) => (scope === 'ingest' ? <KeyDays days={days} /> : '—'),
+      cell: ({ scope, days }) => (scope === 'ingest' && days !== null ? <KeyDays days={days} /> : '—'),
     },
   ];
 }
@@ -113,7 +113,7 @@ function keyColumns(zone: Zone): Column<ApiKey>[] {
 /** The time of the last use is written with a delay; until then the day is known from the stored events. */
 function nameLastUse({ lastUsedAt, days }: Pick<ApiKey, 'lastUsedAt' | 'days'>): string {
   if (lastUsedAt !== null) return formatAgo(Date.parse(lastUsedAt), Date.now());
-  return days.findLast(({ events }) => events > 0)?.day ?? 'never';
+  return days?.findLast(({ events }) => events > 0)?.day ?? (days === null ? 'unknown' : 'never');
 }
 
 function State({ apiKey: { state, expiresAt, replacedBy } }: { apiKey: ApiKey }) {

@@ -117,6 +117,7 @@ const warnShare = 0.8;
 export function QuotaCard({ usage, place }: { usage: Output<'usage.current'>; place: 'first' | 'last' }) {
   const { zone } = useSettings();
   const { events, monthlyEventLimit: limit, limitReachedAt, billingState } = usage;
+  if (events === null) return null;
   const isBad = billingState !== 'active' || (limit !== null && events >= limit);
   const isNear = limitReachedAt !== null || (limit !== null && events >= limit * warnShare);
   if ((isBad || isNear) !== (place === 'first')) return null;

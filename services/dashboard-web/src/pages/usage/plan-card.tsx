@@ -20,7 +20,11 @@ export function PlanCard({ usage }: { usage: Usage }) {
     <div className="flex flex-col gap-4">
       <StatusBanner usage={usage} />
       <dl className="grid gap-4 sm:grid-cols-3">
-        <Figure label={`Events in ${month}`} value={formatCount(events)} />
+        <Figure
+          label={`Events in ${month}`}
+          value={events === null ? '–' : formatCount(events)}
+          note={events === null ? 'The database node of this space cannot be reached.' : undefined}
+        />
         <Figure
           label={plan === null ? 'Monthly limit' : `Monthly limit of ${plan}`}
           value={limit === null ? 'None' : formatCount(limit)}
@@ -28,10 +32,10 @@ export function PlanCard({ usage }: { usage: Usage }) {
         <Figure
           label="Forecast for the month"
           value={usage.forecast === null ? '–' : formatCount(usage.forecast)}
-          note={usage.forecast === null ? 'Available after a day of data.' : undefined}
+          note={usage.forecast === null && events !== null ? 'Available after a day of data.' : undefined}
         />
       </dl>
-      {limit !== null && (
+      {limit !== null && events !== null && (
         <Card title="This month">
           <Bar share={limit === 0 ? 1 : events / limit} />
           <p className="mt-2 text-muted text-sm">
@@ -57,6 +61,7 @@ function StatusBanner({ usage }: { usage: Usage }) {
     );
   }
   if (limit === null) return <Banner tone="good">No limit: all batches are accepted.</Banner>;
+  if (events === null) return <Banner tone="warn">How much of the limit is used cannot be read now.</Banner>;
   if (events >= limit) {
     return (
       <Banner tone="bad">
