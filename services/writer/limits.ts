@@ -69,12 +69,6 @@ export const lockedSpacesMax = 2;
  */
 export const nodeRetryMs = 2_000;
 
-/**
- * How long the nodes of spaces are remembered. Shards move seldom, and a transaction for two nodes is as
- * right as one for each.
- */
-export const placementReuseMs = 10_000;
-
 /** Spaces that `/readyz` names for each failed node. */
 export const shownSpacesMax = 20;
 

@@ -41,6 +41,9 @@ export const liveQueuedBytesMax = 32 * 1024 ** 2;
  */
 export const liveLookMs = 500;
 
+/** A read that takes longer makes its streams delayed, which they say. */
+export const liveLateMs = 3_000;
+
 /** Minimum interval between two reads of a space. */
 export const liveReadMs = 200;
 

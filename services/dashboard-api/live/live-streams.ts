@@ -3,13 +3,21 @@ import { type Limiter, openLimiter } from '../../../platform/limiter.ts';
 import type { Logger } from '../../../platform/log.ts';
 import { listKeptSpaces } from '../../../store/accounts/spaces.ts';
 import type { Database } from '../../../store/db/database.ts';
+import { Placements } from '../../../store/db/layout/placements.ts';
 import type { EventFilter } from '../../../store/read/event-filter.ts';
 import { createPredicate } from '../../../store/read/event-predicate.ts';
 import { readLastChange } from '../../../store/tail/event-changes.ts';
 import { lagEventsMax } from '../../../store/tail/limits.ts';
 import { comparePositions, type TailPosition } from '../../../store/tail/position.ts';
 import { isKnownPosition, readEdge, readLag, readLastNumbers } from '../../../store/tail/space-commits.ts';
-import { liveCatchUpsMax, liveLookMs, liveMessageEventsMax, livePositionMs, liveReadsMax } from './limits.ts';
+import {
+  liveCatchUpsMax,
+  liveLateMs,
+  liveLookMs,
+  liveMessageEventsMax,
+  livePositionMs,
+  liveReadsMax,
+} from './limits.ts';
 import { skippedMessage, type TrackedMessage, toTracked } from './live-message.ts';
 import { readMatching, toEventMessages } from './live-page.ts';
 import { SpaceFeed } from './space-feed.ts';
@@ -37,13 +45,17 @@ export class LiveStreams {
   readonly #database: Database;
   readonly #log: Logger;
   readonly #queued = { bytes: 0 };
-  readonly #reads: Limiter = openLimiter(liveReadsMax);
+  readonly #placements: Placements;
+  readonly #reads = new Map<string, Limiter>();
+  /** The servers whose look has not ended. */
+  readonly #lookedAt = new Set<string>();
   readonly #catchUps: Limiter = openLimiter(liveCatchUpsMax);
   readonly #feeds = new Map<string, SpaceFeed>();
   #isLooking = false;
 
   constructor(database: Database, log: Logger) {
     this.#database = database;
+    this.#placements = new Placements(database);
     this.#log = log;
   }
 
@@ -141,7 +153,8 @@ export class LiveStreams {
   #feedOf(spaceId: string): SpaceFeed {
     const existing = this.#feeds.get(spaceId);
     if (existing !== undefined) return existing;
-    const feed = new SpaceFeed({ database: this.#database, reads: this.#reads, log: this.#log }, spaceId);
+    const reads = this.#readsOf('');
+    const feed = new SpaceFeed({ database: this.#database, reads, log: this.#log }, spaceId);
     this.#feeds.set(spaceId, feed);
     if (!this.#isLooking) void this.#lookWhileOpen();
     return feed;
@@ -156,18 +169,64 @@ export class LiveStreams {
     this.#isLooking = false;
   }
 
-  /** Looks up all spaces by two statements: with one for each, a thousand idle streams would keep two cores busy. */
+  /**
+   * Looks up all spaces by a few statements: with one for each, a thousand idle streams would keep two cores busy.
+   * Each server is asked for its own spaces, so that one that fails or hangs delays no others.
+   */
   async #look(): Promise<void> {
-    const feeds = [...this.#feeds];
-    const spaceIds = feeds.map(([spaceId]) => spaceId);
+    const feeds = new Map(this.#feeds);
     try {
-      const kept = await listKeptSpaces(this.#database, spaceIds);
-      const last = await readLastNumbers(this.#database, spaceIds);
+      const kept = await listKeptSpaces(this.#database, [...feeds.keys()]);
+      const groups = await this.#placements.group(feeds.keys());
+      const looks = Array.from(groups ?? [['', new Set(feeds.keys())] as const], ([server, spaceIds]) => {
+        const own = [...feeds].filter(([spaceId]) => spaceIds.has(spaceId));
+        for (const [, feed] of own) feed.reads = this.#readsOf(server);
+        return this.#lookAt(server, own, kept);
+      });
+      if (groups === undefined) await Promise.all(looks);
+    } catch (error) {
+      this.#noteFailure(error, [...feeds.values()]);
+    }
+  }
+
+  /** Looks up the spaces of one server, unless the last look at it has not ended. */
+  async #lookAt(
+    server: string,
+    feeds: readonly (readonly [string, SpaceFeed])[],
+    kept: ReadonlySet<string>,
+  ): Promise<void> {
+    if (this.#lookedAt.has(server)) return;
+    this.#lookedAt.add(server);
+    const all = feeds.map(([, feed]) => feed);
+    const late = setTimeout(() => noteFailures(all), liveLateMs);
+    try {
+      const last = await readLastNumbers(
+        this.#database,
+        feeds.map(([spaceId]) => spaceId),
+      );
       for (const [spaceId, feed] of feeds)
         feed.note({ last: last.get(spaceId), isDeleted: !kept.has(spaceId) });
     } catch (error) {
-      this.#log.warn({ err: error, spaces: spaceIds.length }, 'live streams were not looked up; retrying');
-      for (const [, feed] of feeds) feed.noteFailure();
+      this.#noteFailure(error, all);
+    } finally {
+      clearTimeout(late);
+      this.#lookedAt.delete(server);
     }
   }
+
+  #noteFailure(error: unknown, feeds: readonly SpaceFeed[]): void {
+    this.#log.warn({ err: error, spaces: feeds.length }, 'live streams were not looked up; retrying');
+    noteFailures(feeds);
+  }
+
+  /** Limits reads by server: those of one that hangs leave others their places. */
+  #readsOf(server: string): Limiter {
+    const known = this.#reads.get(server) ?? openLimiter(liveReadsMax);
+    this.#reads.set(server, known);
+    return known;
+  }
+}
+
+function noteFailures(feeds: readonly SpaceFeed[]): void {
+  for (const feed of feeds) feed.noteFailure();
 }

@@ -5,14 +5,20 @@ import type { Database } from '../../../store/db/database.ts';
 import { eventsPerRead, lagEventsMax } from '../../../store/tail/limits.ts';
 import type { TailPosition } from '../../../store/tail/position.ts';
 import { readEdge, readLag, type TailLag } from '../../../store/tail/space-commits.ts';
-import { liveDeliveriesPerReadMax, liveEventsPerReadMin, liveLagMsMax, liveReadMs } from './limits.ts';
+import {
+  liveDeliveriesPerReadMax,
+  liveEventsPerReadMin,
+  liveLagMsMax,
+  liveLateMs,
+  liveReadMs,
+} from './limits.ts';
 import { readLiveChanges } from './live-changes.ts';
 import { readLivePage } from './live-page.ts';
 import type { StreamQueue } from './stream-queue.ts';
 
 export interface FeedDependencies {
   readonly database: Database;
-  /** Limits reads over all spaces. */
+  /** Limits reads over all spaces of a server. */
   readonly reads: Limiter;
   readonly log: Logger;
 }
@@ -21,6 +27,8 @@ export interface FeedDependencies {
 export class SpaceFeed {
   readonly #dependencies: FeedDependencies;
   readonly #spaceId: string;
+  /** Limits reads over the spaces of its server, which is known after the first look. */
+  reads: Limiter;
   readonly #queues = new Set<StreamQueue>();
   /** Everything up to here was read; undefined while the feed is stopped. */
   #position: TailPosition | undefined;
@@ -34,6 +42,7 @@ export class SpaceFeed {
   constructor(dependencies: FeedDependencies, spaceId: string) {
     this.#dependencies = dependencies;
     this.#spaceId = spaceId;
+    this.reads = dependencies.reads;
   }
 
   get isIdle(): boolean {
@@ -83,7 +92,7 @@ export class SpaceFeed {
     if (isDeleted) for (const queue of this.#queues) queue.notify();
   }
 
-  /** Called when Postgres could not be read: the streams go on. */
+  /** Called when Postgres could not be read, or takes long: the streams say so, and go on. */
   noteFailure(): void {
     this.#isFailing = true;
     for (const queue of this.#queues) queue.isDelayed = true;
@@ -95,12 +104,13 @@ export class SpaceFeed {
       this.#woken = Promise.withResolvers<void>();
       if (this.isIdle || this.#position === undefined) break;
       const [after, queues] = [this.#position, [...this.#queues]];
-      this.#reading = this.#dependencies
-        .reads(() => this.#read(after, queues))
+      const late = setTimeout(() => this.noteFailure(), liveLateMs);
+      this.#reading = this.reads(() => this.#read(after, queues))
         .then(() => {
           this.#isFailing = false;
         })
-        .catch((error: unknown) => this.#logFailure(error));
+        .catch((error: unknown) => this.#logFailure(error))
+        .finally(() => clearTimeout(late));
       await this.#reading;
       this.#reading = undefined;
       await sleep(liveReadMs);

@@ -1,9 +1,9 @@
 import postgres from 'postgres';
 import type { Logger } from '../../../platform/log.ts';
 import type { Database } from '../../../store/db/database.ts';
-import { layoutOf } from '../../../store/db/layout/layout.ts';
+import { Placements } from '../../../store/db/layout/placements.ts';
 import { permanentErrorOf } from '../../../store/write/permanent-error.ts';
-import { lockedDelayMsMax, nodeRetryMs, placementReuseMs } from '../limits.ts';
+import { lockedDelayMsMax, nodeRetryMs } from '../limits.ts';
 import { isLockTimeout } from './locked-spaces.ts';
 
 /**
@@ -41,15 +41,12 @@ interface Failure extends FailedNode {
  * nodes; one statement tries each node again from time to time. On a Postgres without Citus there are none.
  */
 export class FailedNodes {
-  readonly #database: Database;
   readonly #log: Logger;
   readonly #failures = new Map<string, Failure>();
-  /** The nodes of spaces, as they were read; undefined when the tables are not distributed. */
-  #placements: Map<string, string> | undefined = new Map();
-  #readAtMs = Number.NEGATIVE_INFINITY;
+  readonly #placements: Placements;
 
   constructor(database: Database, log: Logger) {
-    this.#database = database;
+    this.#placements = new Placements(database);
     this.#log = log;
   }
 
@@ -82,24 +79,8 @@ export class FailedNodes {
    * not answer.
    */
   async groupByNode(spaceIds: ReadonlySet<string>): Promise<Map<string, Set<string>> | undefined> {
-    if (this.#readAtMs + placementReuseMs < performance.now()) this.#placements = new Map();
-    const unknown = [...spaceIds].filter((spaceId) => this.#placements?.has(spaceId) === false);
-    if (unknown.length > 0) {
-      if (this.#placements?.size === 0) this.#readAtMs = performance.now();
-      const read = await layoutOf(this.#database)
-        .then((layout) => layout.readPlacements(this.#database, unknown))
-        .catch(() => null);
-      // Without an answer, the error of the statement is the one to report.
-      if (read === null) return undefined;
-      this.#placements = read && new Map([...(this.#placements ?? []), ...read]);
-    }
-    if (this.#placements === undefined) return undefined;
-    const byNode = new Map<string, Set<string>>();
-    for (const spaceId of spaceIds) {
-      const node = this.#placements.get(spaceId) ?? '';
-      byNode.set(node, (byNode.get(node) ?? new Set()).add(spaceId));
-    }
-    return byNode;
+    // Without an answer, the error of the statement is the one to report.
+    return this.#placements.group(spaceIds).catch(() => undefined);
   }
 
   /** Notes that a statement for spaces of one node failed. */
