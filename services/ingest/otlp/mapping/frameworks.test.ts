@@ -301,7 +301,7 @@ describe("Vercel's AI SDK", () => {
               mode: 'tool_calls',
               response: 'I look it up.',
               toolCalls: [call],
-              finishReason: 'tool-calls',
+              finishReason: 'tool_calls',
             },
             usage: {
               inputTokens: 20,

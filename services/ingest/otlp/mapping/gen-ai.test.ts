@@ -53,7 +53,7 @@ const llm = {
     reasoning: 'I need the weather.',
     toolCalls: [{ id: 'call_1', name: 'get_weather', arguments: '{"city":"Bern"}' }],
     messages: answer,
-    finishReason: 'tool_use',
+    finishReason: 'tool_calls',
   },
   usage: {
     inputTokens: 55,
@@ -155,8 +155,8 @@ describe('the current conventions', () => {
     });
     expect(tool.properties.tool).toMatchObject({ name: 'get_weather', output: content });
     const call = mapSpan({ attributes: { ...withoutReasons, 'anthropic.message.stop_reason': 'end_turn' } });
-    expect(call.properties.llm.output.finishReason).toBe('end_turn');
-    expect(call.properties.llm.otel.attributes).not.toHaveProperty('anthropic.message.stop_reason');
+    expect(call.properties.llm.output.finishReason).toBe('stop');
+    expect(call.properties.llm.otel.attributes).toHaveProperty('anthropic.message.stop_reason', 'end_turn');
   });
 
   test('a failed call has the error of the span', () => {
@@ -293,4 +293,21 @@ describe('usage', () => {
     const { llm: payload } = mapSpan({ attributes: { 'gen_ai.operation.name': 'chat' } }).properties;
     expect(Object.keys(payload)).toEqual(['otel']);
   });
+});
+
+const startNs = 1_767_225_600_000_000_000n;
+test.each([
+  ['seconds', { 'gen_ai.latency.time_to_first_token': 0.25 }, []],
+  ['milliseconds of Strands', { 'gen_ai.server.time_to_first_token': 250 }, []],
+  ['a time of Langfuse', { 'langfuse.observation.completion_start_time': '"2026-01-01T00:00:00.250Z"' }, []],
+  ['an event of OpenInference', {}, [{ name: 'First Token Stream Event', timeNs: startNs + 250_000_000n }]],
+] as const)('the time to the first token from %s', (_name, attributes, events) => {
+  const { 'gen_ai.response.time_to_first_chunk': _time, ...others } = chat;
+  const event = mapSpan({
+    startNs,
+    endNs: startNs + 10n ** 9n,
+    attributes: { ...others, ...attributes },
+    events: [...events],
+  });
+  expect(event.properties.llm.timeToFirstChunkMs).toBe(250);
 });

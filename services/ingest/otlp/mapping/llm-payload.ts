@@ -1,8 +1,10 @@
 import { parseEmbeddedJson } from '../../../../event/json/embedded-json.ts';
 import type { Json } from '../../read/protobuf-struct.ts';
+import type { Span, SpanEvent } from '../spans/span.ts';
 import { type AttributeReader, type Found, unquoted } from './attribute-reader.ts';
 import { compact, type JsonObject, unlessEmpty } from './json-object.ts';
 import type { EventMessages } from './messages/event-messages.ts';
+import { spellReason, spellReasons } from './messages/finish-reason.ts';
 import { type LlmInput, readInput, readInstructions, readTools } from './messages/llm-input.ts';
 import { joinReasons, type LlmOutput, readOutput } from './messages/llm-output.ts';
 import { isJsonObject, readToolCalls, type ToolCall } from './messages/messages.ts';
@@ -12,7 +14,11 @@ import { mapPriceConditions } from './usage/price-conditions.ts';
 import { mapUsage } from './usage/usage.ts';
 
 /** Maps an LLM span to `properties.llm` (docs/api.md §2.6), by the rows of the table. */
-export function mapLlmPayload(reader: AttributeReader, messages: EventMessages): JsonObject {
+export function mapLlmPayload(
+  reader: AttributeReader,
+  messages: EventMessages,
+  times: CallTimes,
+): JsonObject {
   const raw = readRawResponse(reader.get('output.value') ?? reader.find(llmRows.output)?.value);
   const usage = mapUsage(reader, raw.usage);
   return compact({
@@ -22,7 +28,7 @@ export function mapLlmPayload(reader: AttributeReader, messages: EventMessages):
     usage,
     ...mapPriceConditions(reader, raw),
     responseId: reader.text(llmRows.responseId) ?? raw.id,
-    timeToFirstChunkMs: mapTimeToFirstChunk(reader),
+    timeToFirstChunkMs: mapTimeToFirstChunk(reader, times),
   });
 }
 
@@ -76,7 +82,7 @@ function mapOutput(
     takeBest(reader, llmRows.output, readOutput, countMissingOutput) ?? fromEvents(ofEvents, readOutput);
   const output: Partial<LlmOutput> = read ?? readSeparately(reader);
   const { response, messages } = output;
-  const finishReason = takeFinishReason(reader) ?? output.finishReason ?? raw.finishReason;
+  const finishReason = spellReasons(takeFinishReason(reader) ?? output.finishReason ?? raw.finishReason);
   const toolCalls = output.toolCalls?.length ? output.toolCalls : findToolCalls(reader, finishReason);
   const sentMode = reader.text(llmRows.mode);
   const inferred = response === undefined ? undefined : output.isJson ? 'json' : 'text';
@@ -176,9 +182,6 @@ function textOfList(value: Json | undefined): string | undefined {
   return typeof text === 'string' && text !== '' ? text : undefined;
 }
 
-/** Semantic Kernel sends the name of its constant: `FinishReason.STOP`. */
-const semanticKernelPrefix = 'FinishReason.';
-
 function takeFinishReason(reader: AttributeReader): string | undefined {
   const found = reader.find(llmRows.finishReason);
   const value = parsed(found?.value ?? null);
@@ -186,17 +189,33 @@ function takeFinishReason(reader: AttributeReader): string | undefined {
   const reason = typeof reasons[0] === 'string' ? unquoted(reasons[0]) : undefined;
   if (found === undefined || reason === undefined) return undefined;
   const texts = reasons.flatMap((one) => (typeof one === 'string' ? unquoted(one) : []));
-  if (texts.length === reasons.length) reader.take(found);
-  return joinReasons(
-    texts.map((text) =>
-      text.startsWith(semanticKernelPrefix) ? text.slice(semanticKernelPrefix.length).toLowerCase() : text,
-    ),
-  );
+  // In another spelling it stays under `otel` as it was sent.
+  if (texts.length === reasons.length && texts.every((text) => spellReason(text) === text))
+    reader.take(found);
+  return joinReasons(texts);
 }
 
-function mapTimeToFirstChunk(reader: AttributeReader): number | undefined {
+interface CallTimes {
+  readonly span: Pick<Span, 'startNs'>;
+  readonly events: readonly SpanEvent[];
+}
+
+/** OpenInference's name of the event at the first token of a stream. */
+const firstTokenEvent = 'First Token Stream Event';
+
+/** Senders have the duration in seconds or milliseconds, the time of the first token, or an event at it. */
+function mapTimeToFirstChunk(reader: AttributeReader, { span, events }: CallTimes): number | undefined {
   const seconds = reader.number(llmRows.timeToFirstChunkS);
-  return seconds === undefined ? reader.number(llmRows.timeToFirstChunkMs) : seconds * 1_000;
+  const ms = seconds === undefined ? reader.number(llmRows.timeToFirstChunkMs) : seconds * 1_000;
+  if (ms !== undefined) return ms;
+  const event = events.find(({ name }) => name === firstTokenEvent);
+  const startedAt = reader.find(llmRows.completionStartTime)?.value;
+  const sinceStart =
+    event === undefined
+      ? Date.parse(unquoted(String(startedAt ?? ''))) - Number(span.startNs) / 1e6
+      : Number(event.timeNs - span.startNs) / 1e6;
+  // NaN without a time. A time before the start is of another clock.
+  return sinceStart >= 0 ? sinceStart : undefined;
 }
 
 function parsed(value: Json): Json {

@@ -120,7 +120,7 @@ test('Spring AI sends numbers as text, names tools in its own attributes, and th
       properties: {
         llm: {
           input: { prompt: 'How warm?' },
-          output: { response: 'Mild.', finishReason: 'STOP' },
+          output: { response: 'Mild.', finishReason: 'stop' },
           usage: { inputTokens: 20, outputTokens: 7, totalTokens: 27 },
         },
       },

@@ -68,7 +68,7 @@ describe('Strands', () => {
       output: {
         response: 'I look it up.',
         toolCalls: [{ id: 'tooluse_1', name: 'get_weather', arguments: '{"city":"Bern"}' }],
-        finishReason: 'tool_use',
+        finishReason: 'tool_calls',
       },
     });
   });
@@ -410,7 +410,7 @@ describe('Mastra', () => {
             output: {
               mode: 'tool_calls',
               toolCalls: [{ id: 'call_1', name: 'get_weather', arguments: '{"city":"Bern"}' }],
-              finishReason: 'tool-calls',
+              finishReason: 'tool_calls',
             },
           },
         },
@@ -527,7 +527,7 @@ test("Google's ADK: requests and responses of Gemini", () => {
         input: { system: 'Be brief.', prompt: 'How warm?' },
         output: {
           toolCalls: [{ name: 'get_weather', arguments: '{"city":"Bern"}' }],
-          finishReason: 'STOP',
+          finishReason: 'stop',
         },
       },
     },

@@ -38,7 +38,9 @@ export function toEvent(span: Span, context: EventContext): JsonObject {
   const events = span.readEvents();
   const messages = readEventMessages(role.kind === 'llm' ? events : []);
   const payload =
-    role.kind === 'llm' ? mapLlmPayload(reader, messages) : mapToolPayload(reader, span.name, events);
+    role.kind === 'llm'
+      ? mapLlmPayload(reader, messages, { span, events })
+      : mapToolPayload(reader, span.name, events);
   const common = {
     status: mapStatus(span, reader, events),
     instrumentation: mapInstrumentation(reader, source, context.vendor),

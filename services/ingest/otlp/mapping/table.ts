@@ -194,6 +194,7 @@ export const llmRows = {
     genAi: ['ttft_ms', 'gen_ai.server.time_to_first_token'],
     vercel: ['ai.response.msToFirstChunk'],
   },
+  completionStartTime: { langfuse: ['langfuse.observation.completion_start_time'] },
 } as const satisfies Record<string, Row>;
 
 /** `properties.tool`. */
