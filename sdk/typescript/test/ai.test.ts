@@ -89,10 +89,15 @@ test.each(models)(
       // The model that answered; `agent` was requested.
       model: expect.stringMatching(/^(gpt|claude)-test-2026$/),
       input: { system: 'Be brief.', prompt: 'How warm is it?', tools: [{}, {}] },
-      finishReason: 'tool-calls',
+      output: { finishReason: 'tool_calls' },
       usage: { totalTokens: 150, inputTokenDetails: { cacheReadTokens: 64 } },
     });
-    expect(last?.properties.llm?.output).toEqual({ mode: 'text', response: text, toolCalls: [] });
+    expect(last?.properties.llm?.output).toEqual({
+      mode: 'text',
+      response: text,
+      toolCalls: [],
+      finishReason: 'stop',
+    });
     const byName = new Map(events.map((event) => [event.properties.tool?.name, event]));
     expect(byName.get('get_weather')).toMatchObject({
       status: { state: 'ok' },
@@ -137,7 +142,7 @@ test('a stream with an error is recorded with the error and the text before it',
   expect(others).toEqual([]);
   expect(event).toMatchObject({
     status: { state: 'error', error: { code: 'error' } },
-    properties: { llm: { finishReason: 'error', output: { response: expect.stringMatching(/^It is/) } } },
+    properties: { llm: { output: { finishReason: 'error', response: expect.stringMatching(/^It is/) } } },
   });
 });
 

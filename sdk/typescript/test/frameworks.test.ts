@@ -127,9 +127,8 @@ test('langchain: a completion model, details of graphs, and a tool that returns 
       llm: {
         model: 'm',
         input: { prompt: 'Hi' },
-        output: { response: 'Hello.' },
+        output: { response: 'Hello.', finishReason: 'stop' },
         usage: { totalTokens: 3 },
-        finishReason: 'stop',
       },
     },
   });

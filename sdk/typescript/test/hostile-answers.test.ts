@@ -89,7 +89,7 @@ describe('numbers of a provider', () => {
     );
     expect(llm?.output).toMatchObject({ response: 'a', otherResponses: ['b'] });
     expect(llm?.usage).toMatchObject({ inputTokens: 1, outputTokens: 2 });
-    expect(llm?.finishReason).toBe('stop');
+    expect(llm?.output?.finishReason).toBe('stop');
   });
 
   test('parallel tool calls with the same index are kept apart', async () => {

@@ -17,7 +17,7 @@ from weir.frameworks import Reporter, Run, Runs, as_json
 from weir.recorder import Recorder
 from weir.wire.adapter import LlmAnswer, LlmRequest
 from weir.wire.read import as_list, as_object, as_text, first_text, last_text, text_of, texts_of
-from weir.wire.usage import compose_usage
+from weir.wire.usage import compose_usage, sum_known
 
 _ROLES = {"human": "user", "ai": "assistant"}
 
@@ -180,6 +180,9 @@ def _read_answer(response: Any) -> LlmAnswer:
     usage = as_object(message.get("usage_metadata"))
     old = as_object(as_object(response.llm_output).get("token_usage"))
     details = as_object(usage.get("input_token_details"))
+    answered = as_object(usage.get("output_token_details"))
+    hour = details.get("ephemeral_1h_input_tokens")
+    lives = sum_known(hour, details.get("ephemeral_5m_input_tokens"))
     response_id = first_text(about.get("id"), message.get("id"))
     return LlmAnswer(
         model=first_text(about.get("model_name"), about.get("model")),
@@ -190,10 +193,17 @@ def _read_answer(response: Any) -> LlmAnswer:
         usage=compose_usage(
             input=usage.get("input_tokens", old.get("prompt_tokens")),
             cache_read=details.get("cache_read"),
-            cache_write=details.get("cache_creation"),
+            # LangChain empties the count of all writes when it has those of each life.
+            cache_write=lives or details.get("cache_creation"),
             output=usage.get("output_tokens", old.get("completion_tokens")),
-            reasoning=as_object(usage.get("output_token_details")).get("reasoning"),
+            reasoning=answered.get("reasoning"),
             total=usage.get("total_tokens", old.get("total_tokens")),
+            input_parts={
+                "cacheWriteHourTokens": hour,
+                "audioTokens": details.get("audio"),
+                "imageTokens": details.get("image"),
+            },
+            output_parts={"audioTokens": answered.get("audio"), "imageTokens": answered.get("image")},
         ),
         finish_reason=first_text(*(about.get(name) for name in ("finish_reason", "stop_reason", "done_reason"))),
         # LangChain makes one itself where the provider has none.

@@ -76,6 +76,9 @@ function compose(body: Json, contents: readonly Content[], finishReason: string 
     otherResponses: others.length > 0 ? others.map(({ response }) => response) : undefined,
     usage: readOpenAIUsage(asObject(body.usage), 'prompt_tokens', 'completion_tokens'),
     finishReason,
+    serviceTier: asText(body.service_tier),
+    // OpenRouter says what a call cost.
+    cost: asObject(body.usage).cost,
     responseId: asText(body.id),
     error: readStreamError(asObject(body.error)),
     isComplete: finishReason !== undefined,
@@ -106,6 +109,7 @@ class ChatStream implements StreamReader {
     this.#error = asObject(chunk.error ?? this.#error);
     if (this.#head.id === undefined) this.#head = { id: chunk.id, model: chunk.model };
     if (chunk.usage) this.#usage = chunk.usage;
+    if (chunk.service_tier) this.#head = { ...this.#head, service_tier: chunk.service_tier };
     for (const choice of asArray(chunk.choices)) this.#addChoice(asObject(choice));
   }
 

@@ -77,6 +77,7 @@ class GeminiStream implements StreamReader {
       otherResponses: others.length > 0 ? others.map(({ response }) => response) : undefined,
       usage: readUsage(asObject(usageMetadata)),
       finishReason,
+      serviceTier: asText(asObject(usageMetadata).trafficType),
       responseId: asText(responseId),
       error: this.#error,
       isComplete: finishReason !== undefined,
@@ -123,7 +124,25 @@ function readUsage(counts: Json) {
     output: sum(answer, thoughts),
     reasoning: thoughts,
     total: counts.totalTokenCount,
+    inputParts: {
+      audioTokens: ofModality(counts.promptTokensDetails, 'AUDIO'),
+      imageTokens: ofModality(counts.promptTokensDetails, 'IMAGE'),
+      cacheReadAudioTokens: ofModality(counts.cacheTokensDetails, 'AUDIO'),
+      cacheReadImageTokens: ofModality(counts.cacheTokensDetails, 'IMAGE'),
+    },
+    outputParts: {
+      audioTokens: ofModality(counts.candidatesTokensDetails, 'AUDIO'),
+      imageTokens: ofModality(counts.candidatesTokensDetails, 'IMAGE'),
+    },
   });
+}
+
+/** The count of a modality in a list such as `[{ modality: 'AUDIO', tokenCount: 5 }]`. */
+function ofModality(details: unknown, modality: string): number | undefined {
+  const own = asArray(details)
+    .map(asObject)
+    .filter((one) => one.modality === modality);
+  return sum(...own.map(({ tokenCount }) => tokenCount));
 }
 
 function sum(...counts: unknown[]): number | undefined {

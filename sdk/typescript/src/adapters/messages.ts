@@ -1,6 +1,6 @@
 import type { Adapter, LlmAnswer, StreamReader, ToolCall } from '../wire/adapter.ts';
 import { sliceElements, sliceMembers } from '../wire/json-slice.ts';
-import { asIndex, asObject, asText, inOrder, type Json, textOf, textsOf } from '../wire/read.ts';
+import { asArray, asIndex, asObject, asText, inOrder, type Json, textOf, textsOf } from '../wire/read.ts';
 import { composeRequest, type RequestParts } from '../wire/request.ts';
 import { composeUsage } from '../wire/usage.ts';
 
@@ -57,7 +57,8 @@ function readBlock({ type, text, thinking, id, name }: Json): Block {
 }
 
 function compose(message: Json, blocks: readonly Block[], isComplete: boolean): LlmAnswer {
-  const { input_tokens: input, output_tokens: output, ...usage } = asObject(message.usage);
+  const usage = withCompactions(asObject(message.usage));
+  const { input_tokens: input, output_tokens: output } = usage;
   const { cache_read_input_tokens: read, cache_creation_input_tokens: write } = usage;
   return {
     model: asText(message.model),
@@ -71,11 +72,35 @@ function compose(message: Json, blocks: readonly Block[], isComplete: boolean): 
       cacheWrite: write,
       output,
       reasoning: asObject(usage.output_tokens_details).thinking_tokens,
+      inputParts: { cacheWriteHourTokens: asObject(usage.cache_creation).ephemeral_1h_input_tokens },
+      webSearches: asObject(usage.server_tool_use).web_search_requests,
     }),
+    serviceTier: usage.speed === 'fast' ? 'fast' : asText(usage.service_tier),
+    region: asText(usage.inference_geo),
     finishReason: asText(message.stop_reason),
     responseId: asText(message.id),
     isComplete,
   };
+}
+
+const counted = [
+  'input_tokens',
+  'output_tokens',
+  'cache_read_input_tokens',
+  'cache_creation_input_tokens',
+] as const;
+
+/** Adds the tokens of compactions, which the counts of the message do not include. */
+function withCompactions(usage: Json): Json {
+  const compactions = asArray(usage.iterations)
+    .map(asObject)
+    .filter(({ type }) => type === 'compaction');
+  if (compactions.length === 0) return usage;
+  const sums = counted.map((name) => {
+    const counts = [usage, ...compactions].map((one) => one[name]);
+    return [name, counts.reduce<number>((sum, count) => sum + (Number(count) || 0), 0)];
+  });
+  return { ...usage, ...Object.fromEntries(sums) };
 }
 
 function textsOfType(blocks: readonly Block[], type: string): string[] {

@@ -36,6 +36,7 @@ function compose(body: Json): LlmAnswer {
     toolCalls: items.flatMap(readCall),
     usage: readOpenAIUsage(asObject(usage), 'input_tokens', 'output_tokens'),
     finishReason: asText(reason) ?? asText(status),
+    serviceTier: asText(body.service_tier),
     responseId: asText(body.id),
     error: readStreamError(asObject(error)),
     isComplete: status !== undefined && status !== 'in_progress' && status !== 'queued',

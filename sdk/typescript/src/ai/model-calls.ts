@@ -3,6 +3,7 @@ import { enterScope, type Scope } from '../event/context.ts';
 import { describeError } from '../event/error-details.ts';
 import type { EventError, EventInput, EventStatus, LlmProperties } from '../event/event.ts';
 import { JsonText, jsonTextOf } from '../event/json-text.ts';
+import { spellReason } from '../wire/finish-reason.ts';
 import { asObject, asText, textOf, textsOf } from '../wire/read.ts';
 import { composeUsage } from '../wire/usage.ts';
 import type { ModelCallEnd, ModelCallStart } from './telemetry-events.ts';
@@ -56,9 +57,11 @@ export class ModelCalls {
     this.#finish(event, error, {
       // The model that answered, which may be another one than was requested.
       ...(event.modelId && { model: event.modelId }),
-      output: { mode: toolCalls.length > 0 ? 'tool_calls' : 'text', response, toolCalls },
+      output: {
+        ...{ mode: toolCalls.length > 0 ? 'tool_calls' : 'text', response, toolCalls },
+        finishReason: spellReason(event.finishReason),
+      },
       usage: readUsage(event),
-      finishReason: event.finishReason,
       ...(event.responseId && { responseId: event.responseId }),
       ...(event.performance?.timeToFirstOutputMs !== undefined && {
         timeToFirstChunkMs: event.performance.timeToFirstOutputMs,

@@ -61,10 +61,26 @@ export interface LlmProperties {
 
 export interface LlmUsage {
   inputTokens?: number;
-  inputTokenDetails?: { uncachedTokens?: number; cacheReadTokens?: number; cacheWriteTokens?: number };
+  inputTokenDetails?: {
+    uncachedTokens?: number;
+    cacheReadTokens?: number;
+    cacheWriteTokens?: number;
+    cacheWriteHourTokens?: number;
+    cacheWriteHalfDayTokens?: number;
+    audioTokens?: number;
+    imageTokens?: number;
+    cacheReadAudioTokens?: number;
+    cacheReadImageTokens?: number;
+  };
   outputTokens?: number;
-  outputTokenDetails?: { reasoningTokens?: number; responseTokens?: number };
+  outputTokenDetails?: {
+    reasoningTokens?: number;
+    responseTokens?: number;
+    audioTokens?: number;
+    imageTokens?: number;
+  };
   totalTokens?: number;
+  webSearches?: number;
 }
 
 /** One tool call (docs/api.md §2.7): any object; the dashboard shows these fields. */

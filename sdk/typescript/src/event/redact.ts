@@ -56,7 +56,9 @@ export function toMetadata(event: WeirEvent): WeirEvent {
 const llmFields = [
   'model',
   'usage',
-  'finishReason',
+  'serviceTier',
+  'region',
+  'cost',
   'responseId',
   'requestId',
   'timeToFirstChunkMs',
@@ -65,9 +67,11 @@ const llmFields = [
 
 function metadataOf({ llm, tool }: EventProperties): EventProperties {
   if (tool) return { tool: pick(tool, ['name', 'callId']) };
-  const { mode, toolCalls } = llm?.output ?? {};
+  const { mode, toolCalls, finishReason } = llm?.output ?? {};
   const calls = Array.isArray(toolCalls) ? toolCalls.map((call) => pick(call, ['id', 'name'])) : undefined;
-  return { llm: { ...pick(llm, llmFields), output: dropUndefined({ mode, toolCalls: calls }) } };
+  return {
+    llm: { ...pick(llm, llmFields), output: dropUndefined({ mode, toolCalls: calls, finishReason }) },
+  };
 }
 
 function pick(source: unknown, fields: readonly string[]): Record<string, unknown> {

@@ -105,12 +105,22 @@ function readCalls(message: Json): ToolCall[] {
 /** Reads the token counts of a message; older versions report them for the whole result. */
 function readUsage(usage: Json, old: Json) {
   const details = asObject(usage.input_token_details);
+  const outputDetails = asObject(usage.output_token_details);
+  // LangChain empties the count of all writes when it has those of each life.
+  const hour = Number(details.ephemeral_1h_input_tokens) || 0;
+  const lives = hour + (Number(details.ephemeral_5m_input_tokens) || 0);
   return composeUsage({
     input: usage.input_tokens ?? old.promptTokens,
     cacheRead: details.cache_read,
-    cacheWrite: details.cache_creation,
+    cacheWrite: lives > 0 ? lives : details.cache_creation,
     output: usage.output_tokens ?? old.completionTokens,
-    reasoning: asObject(usage.output_token_details).reasoning,
+    reasoning: outputDetails.reasoning,
     total: usage.total_tokens ?? old.totalTokens,
+    inputParts: {
+      cacheWriteHourTokens: hour,
+      audioTokens: details.audio,
+      imageTokens: details.image,
+    },
+    outputParts: { audioTokens: outputDetails.audio, imageTokens: outputDetails.image },
   });
 }

@@ -47,6 +47,12 @@ export interface LlmAnswer {
   otherResponses?: string[] | undefined;
   usage?: LlmUsage | undefined;
   finishReason?: string | undefined;
+  /** The service tier of the response, as the provider names it. */
+  serviceTier?: string | undefined;
+  /** Where inference is confined to it. */
+  region?: string | undefined;
+  /** US dollars, where the provider says what the call cost. */
+  cost?: unknown;
   responseId?: string | undefined;
   /** A failure that the provider reported in a response with status 200. */
   error?: EventError | undefined;

@@ -166,13 +166,12 @@ describe('langchain', () => {
         llm: {
           model: 'gpt-test-2026',
           input: { system: 'Be brief.', prompt: 'How warm is it?' },
-          output: { mode: 'text', response: text },
+          output: { mode: 'text', response: text, finishReason: 'stop' },
           usage: {
             totalTokens: 150,
             inputTokenDetails: { cacheReadTokens: 64 },
             outputTokenDetails: { reasoningTokens: 10 },
           },
-          finishReason: 'stop',
           ...(isStream && { timeToFirstChunkMs: expect.any(Number) }),
         },
       },

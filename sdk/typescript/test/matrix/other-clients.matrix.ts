@@ -109,7 +109,7 @@ describe.each(clients)('%s', (name, open, observe, source) => {
           model: expect.stringMatching(/test-2026$/),
           input: { system: 'Be brief.', prompt: 'How warm is it?', messages: expect.any(Array) },
           usage: { inputTokens: 120, outputTokens: 30, totalTokens: 150 },
-          finishReason: expect.any(String),
+          output: { finishReason: expect.any(String) },
         },
       },
     });

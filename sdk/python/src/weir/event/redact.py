@@ -45,7 +45,10 @@ def to_metadata(event: Event) -> Event:
     return _as_event({**event, "status": status, "properties": _metadata_of(event["properties"])})
 
 
-_LLM_FIELDS = ("model", "usage", "finishReason", "responseId", "requestId", "timeToFirstChunkMs", "retries")
+_LLM_FIELDS = (
+    *("model", "usage", "serviceTier", "region", "cost"),
+    *("responseId", "requestId", "timeToFirstChunkMs", "retries"),
+)
 
 
 def _metadata_of(properties: Json) -> Json:
@@ -55,7 +58,8 @@ def _metadata_of(properties: Json) -> Json:
     output = llm.get("output") or {}
     calls = output.get("toolCalls")
     kept = [_pick(call, ("id", "name")) for call in calls] if isinstance(calls, list) else None
-    return {"llm": {**_pick(llm, _LLM_FIELDS), "output": drop_none({"mode": output.get("mode"), "toolCalls": kept})}}
+    shown = {"mode": output.get("mode"), "toolCalls": kept, "finishReason": output.get("finishReason")}
+    return {"llm": {**_pick(llm, _LLM_FIELDS), "output": drop_none(shown)}}
 
 
 def _pick(source: Any, fields: Iterable[str]) -> Json:

@@ -11,6 +11,7 @@ from weir.event.errors import as_code
 from weir.event.json_text import JsonText
 from weir.event.types import EventError, Json, drop_none
 from weir.wire.json_slice import slice_members
+from weir.wire.finish_reason import spell_reason
 from weir.wire.read import as_object, as_text
 from weir.wire.sse import LineParser, SseParser
 
@@ -35,6 +36,11 @@ class LlmAnswer(NamedTuple):
     other_responses: Sequence[str] = ()
     usage: Json | None = None
     finish_reason: str | None = None
+    #: The service tier of the response, and where inference is confined to it, as the provider names them.
+    service_tier: str | None = None
+    region: str | None = None
+    #: US dollars, where the provider says what the call cost.
+    cost: Any = None
     response_id: str | None = None
     #: A failure that the provider reported in a response with status 200.
     error: EventError | None = None
@@ -104,6 +110,7 @@ def compose_request(text: str, read: Callable[[Json], RequestParts], model: str 
 def compose_llm(request: LlmRequest | None, answer: LlmAnswer | None, **others: Any) -> Json:
     """The payload of an LLM event (docs/api.md §2.6)."""
     output = None
+    cost = answer and answer.cost
     if answer is not None:
         calls = [drop_none(call) for call in answer.tool_calls]
         mode = "tool_calls" if calls else "json" if request is not None and request.is_json else "text"
@@ -114,6 +121,7 @@ def compose_llm(request: LlmRequest | None, answer: LlmAnswer | None, **others: 
                 "reasoning": answer.reasoning,
                 "toolCalls": calls,
                 "otherResponses": list(answer.other_responses) or None,
+                "finishReason": spell_reason(answer.finish_reason),
             }
         )
     return drop_none(
@@ -122,7 +130,9 @@ def compose_llm(request: LlmRequest | None, answer: LlmAnswer | None, **others: 
             "input": request and request.input,
             "output": output,
             "usage": answer and answer.usage,
-            "finishReason": answer and answer.finish_reason,
+            "serviceTier": answer and answer.service_tier,
+            "region": answer and answer.region,
+            "cost": {"total": cost, "currency": "USD"} if isinstance(cost, (int, float)) and cost > 0 else None,
             "responseId": answer and answer.response_id,
             **others,
         }

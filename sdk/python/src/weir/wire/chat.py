@@ -41,6 +41,9 @@ def _compose(body: Json, choices: list[_Choice]) -> LlmAnswer:
         other_responses=[choice.response for choice in choices[1:]],
         usage=openai_usage(body.get("usage"), "prompt_tokens", "completion_tokens"),
         finish_reason=first.finish_reason,
+        service_tier=as_text(body.get("service_tier")),
+        # OpenRouter says what a call cost.
+        cost=as_object(body.get("usage")).get("cost"),
         response_id=as_text(body.get("id")),
         error=read_error(as_object(body.get("error"))),
         is_complete=first.finish_reason is not None,
@@ -126,7 +129,7 @@ class _ChatStream:
             self._is_done = True
             return
         chunk = as_object(json.loads(data))
-        for name in ("usage", "error"):
+        for name in ("usage", "error", "service_tier"):
             if chunk.get(name):
                 self._body[name] = chunk[name]
         if self._body.get("id") is None:

@@ -87,6 +87,7 @@ class _GeminiStream:
             other_responses=[other.response for other in others],
             usage=_read_usage(as_object(self._last.get("usageMetadata"))),
             finish_reason=finish_reason,
+            service_tier=as_text(as_object(self._last.get("usageMetadata")).get("trafficType")),
             response_id=as_text(self._last.get("responseId")),
             error=self._error,
             is_complete=finish_reason is not None,
@@ -122,7 +123,23 @@ def _read_usage(counts: Json) -> Json | None:
         output=sum_known(counts.get("candidatesTokenCount"), thoughts),
         reasoning=thoughts,
         total=counts.get("totalTokenCount"),
+        input_parts={
+            "audioTokens": _of_modality(counts.get("promptTokensDetails"), "AUDIO"),
+            "imageTokens": _of_modality(counts.get("promptTokensDetails"), "IMAGE"),
+            "cacheReadAudioTokens": _of_modality(counts.get("cacheTokensDetails"), "AUDIO"),
+            "cacheReadImageTokens": _of_modality(counts.get("cacheTokensDetails"), "IMAGE"),
+        },
+        output_parts={
+            "audioTokens": _of_modality(counts.get("candidatesTokensDetails"), "AUDIO"),
+            "imageTokens": _of_modality(counts.get("candidatesTokensDetails"), "IMAGE"),
+        },
     )
+
+
+def _of_modality(details: Any, modality: str) -> float | None:
+    """The count in a list such as ``[{"modality": "AUDIO", "tokenCount": 5}]``."""
+    own = [as_object(one) for one in as_list(details)]
+    return sum_known(*(one.get("tokenCount") for one in own if one.get("modality") == modality))
 
 
 generate_content = Adapter(

@@ -8,7 +8,7 @@ import re
 from weir.event.types import EventError, Json
 from weir.wire.adapter import Adapter, LlmAnswer, RequestParts, compose_request
 from weir.wire.json_slice import slice_elements, slice_members
-from weir.wire.read import as_index, as_object, as_text, first_text, last_text, text_of
+from weir.wire.read import as_index, as_list, as_object, as_text, first_text, last_text, text_of
 from weir.wire.usage import compose_usage, sum_known
 
 
@@ -43,9 +43,10 @@ class _Block:
 
 
 def _compose(message: Json, blocks: list[_Block], is_complete: bool) -> LlmAnswer:
-    usage = as_object(message.get("usage"))
+    usage = _with_compactions(as_object(message.get("usage")))
     read, write = usage.get("cache_read_input_tokens"), usage.get("cache_creation_input_tokens")
     uncached = usage.get("input_tokens")
+    lives = as_object(usage.get("cache_creation"))
     return LlmAnswer(
         model=as_text(message.get("model")),
         response="".join(block.text for block in blocks if block.kind == "text"),
@@ -58,11 +59,27 @@ def _compose(message: Json, blocks: list[_Block], is_complete: bool) -> LlmAnswe
             cache_write=write,
             output=usage.get("output_tokens"),
             reasoning=as_object(usage.get("output_tokens_details")).get("thinking_tokens"),
+            input_parts={"cacheWriteHourTokens": lives.get("ephemeral_1h_input_tokens")},
+            web_searches=as_object(usage.get("server_tool_use")).get("web_search_requests"),
         ),
+        service_tier="fast" if usage.get("speed") == "fast" else as_text(usage.get("service_tier")),
+        region=as_text(usage.get("inference_geo")),
         finish_reason=as_text(message.get("stop_reason")),
         response_id=as_text(message.get("id")),
         is_complete=is_complete,
     )
+
+
+_COUNTED = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+
+
+def _with_compactions(usage: Json) -> Json:
+    """Adds the tokens of compactions, which the counts of the message do not include."""
+    iterations = [as_object(one) for one in as_list(usage.get("iterations"))]
+    compactions = [one for one in iterations if one.get("type") == "compaction"]
+    if not compactions:
+        return usage
+    return {**usage, **{name: sum_known(*(one.get(name) for one in (usage, *compactions))) for name in _COUNTED}}
 
 
 class _MessageStream:

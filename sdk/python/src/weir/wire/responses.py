@@ -34,6 +34,7 @@ def read_response(body: Json) -> LlmAnswer:
         tool_calls=[call for item in items for call in _calls_of(item)],
         usage=openai_usage(body.get("usage"), "input_tokens", "output_tokens"),
         finish_reason=first_text(reason, status),
+        service_tier=as_text(body.get("service_tier")),
         response_id=as_text(body.get("id")),
         error=read_error(as_object(body.get("error"))),
         is_complete=status not in (None, "in_progress", "queued"),
