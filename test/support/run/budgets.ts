@@ -22,7 +22,7 @@ export const budgets: Readonly<Record<string, number>> = {
   'services/dashboard-api/late-authority.test.ts': 13,
   'store/retention/expire.test.ts': 5,
   'test/otlp/durability.test.ts': 11,
-  'test/otlp/trace-doors.test.ts': 20,
+  'test/otlp/trace-doors.test.ts': 22,
   'test/web/journeys.test.ts': 17,
   'services/ingest/worker/readers.test.ts': 26,
   'test/durability/crash.test.ts': 14,
