@@ -24,7 +24,7 @@ printf 'weir:x:65532:65532:weir:/var/lib/weir:/sbin/nologin\n' >"$root/etc/passw
 printf 'weir:x:65532:\n' >"$root/etc/group"
 
 # The code of this commit, and the packages that it runs with. Postgres is a service of its own.
-git archive HEAD package.json package-lock.json .npmrc LICENSE cli event gen launcher operations platform proto services store sdk |
+git archive HEAD package.json package-lock.json .npmrc LICENSE cli event gen launcher operations platform proto services store sdk examples/events.ndjson |
   tar -x -C "$root/weir"
 (
   cd "$root/weir"

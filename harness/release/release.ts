@@ -82,7 +82,7 @@ const parts: readonly Part[] = [
         await run(scratch, 'tar', ['-xf', tar, '-C', folder]);
       };
       await tracked(
-        'deploy docs README.md CHANGELOG.md SECURITY.md LICENSE examples',
+        'deploy docs proto README.md ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE examples',
         `weir-deploy-${version}`,
       );
       // Compose and Kubernetes give the roles of Postgres their passwords with it.

@@ -8,7 +8,7 @@ const folders = [
   ...['platform', 'event', 'store', 'operations', 'cli', 'launcher', 'gen', 'proto'],
   ...['services/ingest', 'services/writer', 'services/dashboard-api'],
   ...['docs', 'deploy/systemd', 'deploy/prometheus', 'deploy/grafana', 'examples/events.ndjson'],
-  ...['README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE'],
+  ...['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'LICENSE'],
 ];
 
 /** Tests, and what only a checkout needs: it installs its packages and builds its pages. */
