@@ -40,7 +40,7 @@ export interface ListLimits {
 }
 
 /**
- * Measured in ADR 0018: examining an event or a segment takes 1 to 2 µs, listing one by its terms 2 to 4 µs,
+ * Measured: examining an event or a segment takes 1 to 2 µs, listing one by its terms 2 to 4 µs,
  * a statement 0.5 ms.
  */
 export const listLimits: ListLimits = {
