@@ -50,6 +50,19 @@ test('a space cannot take all slots', async () => {
   expect(gate.started).toEqual(['a/0', 'a/1', 'b/z']);
 });
 
+test('a person with several spaces cannot take all slots', async () => {
+  const gate = openGate({ atOnceMax: 3, atOnceOfSpaceMax: 2 });
+  const own = ['a', 'b', 'c'].map((spaceId) => gate.add(by(spaceId, 'x')));
+  void gate.add(by('d', 'z'));
+  await new Promise(setImmediate);
+  expect(gate.started).toEqual(['a/x', 'b/x', 'd/z']);
+  await gate.endOne();
+  await gate.endOne();
+  await gate.endOne();
+  await gate.endOne();
+  await Promise.all(own);
+});
+
 test('a task whose signal is aborted leaves the queue, and never runs', async () => {
   const gate = openGate({ atOnceMax: 1, waitingOfUserMax: 2 });
   const left = new AbortController();

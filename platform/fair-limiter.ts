@@ -52,17 +52,20 @@ export function openFairLimiter(
   noteTime: (spaceId: string, ms: number) => void = () => {},
 ): FairLimiter {
   const spaces = new Map<string, SpaceQueue>();
-  let running = 0;
+  /** The person of each running task. */
+  const running: string[] = [];
+  const mayRun = (holderId: string) =>
+    running.filter((one) => one === holderId).length < limits.atOnceOfSpaceMax;
   const startNext = () => {
     for (const [spaceId, space] of spaces) {
-      if (running >= limits.atOnceMax) return;
+      if (running.length >= limits.atOnceMax) return;
       if (space.running >= limits.atOnceOfSpaceMax) continue;
-      const start = takeNext(space);
-      if (start === undefined) continue;
+      const next = takeNext(space, mayRun);
+      if (next === undefined) continue;
       moveLast(spaces, spaceId, space);
       space.running += 1;
-      running += 1;
-      start();
+      running.push(next.holderId);
+      next.start();
     }
   };
   const forgetIdle = (spaceId: string, space: SpaceQueue) => {
@@ -82,7 +85,7 @@ export function openFairLimiter(
       } finally {
         noteTime(spaceId, performance.now() - startedMs);
         space.running -= 1;
-        running -= 1;
+        running.splice(running.indexOf(caller.holderId), 1);
         startNext();
       }
     } finally {
@@ -111,9 +114,12 @@ async function waitForTurn(
   await promise.finally(() => signal?.removeEventListener('abort', leave));
 }
 
-/** Takes the first task of the user whose turn it is. */
-function takeNext({ users }: SpaceQueue): (() => void) | undefined {
-  const [next] = users;
+/** Takes the first task of the user whose turn it is, of those who may run one more. */
+function takeNext(
+  { users }: SpaceQueue,
+  mayRun: (userId: string) => boolean,
+): { holderId: string; start: () => void } | undefined {
+  const next = users.entries().find(([userId]) => mayRun(userId));
   if (next === undefined) return undefined;
   const [userId, waiting] = next;
   const [start] = waiting;
@@ -121,7 +127,7 @@ function takeNext({ users }: SpaceQueue): (() => void) | undefined {
   waiting.delete(start);
   if (waiting.size === 0) users.delete(userId);
   else moveLast(users, userId, waiting);
-  return start;
+  return { holderId: userId, start };
 }
 
 function moveLast<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): void {
