@@ -13,9 +13,6 @@ export interface Door {
   small(apiKey: string): AbusiveRequest;
 }
 
-/** Every door: the protocols of events, and those of spans and log records. */
-export const doors: readonly Door[] = [...protocols.map(eventDoor), ...exportDoors()];
-
 function eventDoor(protocol: Protocol): Door {
   const payload = (name: string) => {
     const made = payloads[protocol.form][name];
@@ -108,3 +105,6 @@ function exportDoors(): Door[] {
     };
   });
 }
+
+/** Every door: the protocols of events, and those of spans and log records. */
+export const doors: readonly Door[] = [...protocols.map(eventDoor), ...exportDoors()];
