@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { trustCertificates } from './config/trusted-certificates.ts';
 import { requiredOf, type ServiceName } from './config/variables.ts';
 import { type Config, parseConfig } from './config.ts';
-import { readExpiry } from './http/certificate-expiry.ts';
+import { readExpiry } from './http/certificate.ts';
 import { drainTimeoutMs } from './limits.ts';
 import { type Logger, openLog } from './log.ts';
 import { registerProcessMetrics } from './metrics/process-metrics.ts';

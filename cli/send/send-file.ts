@@ -11,10 +11,9 @@ import { CommandError } from '../host.ts';
 import { sendTimeoutMs } from '../limits.ts';
 import { type Changes, type CheckpointOptions, openCheckpoint } from './checkpoint.ts';
 import { sendBody } from './send-body.ts';
-import { type SendingFile, sendConcurrently } from './send-concurrently.ts';
+import { createSettledPart, type SendingFile, sendConcurrently } from './send-concurrently.ts';
 import { sendSpans } from './send-spans.ts';
 import type { SendSummary } from './send-summary.ts';
-import { createSettledPart } from './settled-part.ts';
 
 export interface SendFileOptions
   extends Pick<SendingFile, 'url' | 'apiKey' | 'concurrency' | 'retryForMs' | 'progress'>,

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type AuditRow, listAudit } from '../../../store/accounts/audit/audit-list.ts';
-import type { SpaceAdmin } from '../admin/space-admin.ts';
 import { auditPageMax } from '../limits.ts';
+import type { SpaceAdmin } from '../space-data.ts';
 import {
   checkDownload,
   type DownloadDependencies,

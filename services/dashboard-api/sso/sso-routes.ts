@@ -11,10 +11,9 @@ import { dashboardCallTimeoutMs } from '../limits.ts';
 import type { Services } from '../trpc/context.ts';
 import { type CallRequest, readRequest } from '../trpc/request.ts';
 import { type FindTokenUser, openTokenUsers } from './access-tokens.ts';
-import { flowCookie, readFlowCookie } from './flow-cookie.ts';
+import { flowCookie, readFlowCookie, returnPath } from './flow-cookie.ts';
 import { type FindIdentityUser, openIdentityUsers } from './identity-users.ts';
 import { callbackPath, openSsoProvider, type ProvenIdentity, type SsoProvider } from './provider.ts';
-import { returnPath } from './return-path.ts';
 
 export interface Sso {
   issuer: string;

@@ -1,14 +1,23 @@
 import { z } from 'zod';
+import type { Database } from '../../../store/db/database.ts';
+import { EventTextsTooLargeError, readEventTexts } from '../../../store/segments/read.ts';
 import { readTraceLag } from '../../../store/traces/unresolved-traces.ts';
 import { listedEvent, showEvents } from '../events/listed-event.ts';
-import { traceEventsMax, traceSpanCharsMax } from '../limits.ts';
+import {
+  toolCallCharsMax,
+  toolCallEventsMax,
+  toolCallSliceChars,
+  toolCallsPerEventMax,
+  traceEventsMax,
+  traceSpanCharsMax,
+} from '../limits.ts';
 import { letOthersRun, mapInSlices } from '../slices.ts';
 import type { SpaceRows, SpaceTexts } from '../space-data.ts';
+import { readCalledTools } from './called-tools.ts';
 import { findNamedSpans } from './named-spans.ts';
 import { findParents, namedParentOf, parent } from './parents.ts';
 import { readSpanRelations, traceSpan } from './spans.ts';
 import { findGaps, findLanes, findOverlaps, interval, lane, overlap } from './timeline.ts';
-import { readToolCalls } from './tool-calls.ts';
 import { readTraceRows, type TraceRow, takeWithin } from './trace-events.ts';
 
 const traceEvent = listedEvent
@@ -107,4 +116,45 @@ async function openTrace({ database, spaceId }: SpaceRows, traceId: string): Pro
 
 function listedOf({ segmentId: _segment, segmentIndex: _index, attributes: _attributes, ...row }: TraceRow) {
   return row;
+}
+
+export interface ToolCalls {
+  /** The names of the tools that each LLM event called, by event id. */
+  names: Map<string, string[]>;
+  /** False when calls were left out, because the trace has many or large LLM events, or one with very many calls. */
+  isComplete: boolean;
+}
+
+/**
+ * Reads the tools that the LLM events of a trace called, in order. Calls are only in the events' texts, so as few events as possible
+ * are read: those that are followed by a tool event.
+ */
+export async function readToolCalls(
+  database: Database,
+  spaceId: string,
+  rows: readonly TraceRow[],
+): Promise<ToolCalls> {
+  const lastTool = rows.findLastIndex(({ type }) => type === 'tool');
+  const asked = rows.filter(({ type }, place) => type === 'llm' && place < lastTool);
+  const read = asked.slice(0, toolCallEventsMax);
+  try {
+    const texts = await readEventTexts(database, spaceId, read, { charsMax: toolCallCharsMax });
+    const found: ToolCalls = { names: new Map(), isComplete: read.length === asked.length };
+    let scannedChars = 0;
+    for (const [place, { id }] of read.entries()) {
+      const text = texts[place] ?? '';
+      if (scannedChars > 0 && scannedChars + text.length > toolCallSliceChars) {
+        await letOthersRun();
+        scannedChars = 0;
+      }
+      scannedChars += text.length;
+      const { names, isComplete } = readCalledTools(text, toolCallsPerEventMax);
+      found.names.set(id, names);
+      found.isComplete &&= isComplete;
+    }
+    return found;
+  } catch (error) {
+    if (error instanceof EventTextsTooLargeError) return { names: new Map(), isComplete: false };
+    throw error;
+  }
 }

@@ -10,13 +10,12 @@ import type { SecondStep } from '../accounts/second-step.ts';
 import type { Sessions, SessionUser } from '../accounts/session.ts';
 import type { SessionList } from '../accounts/session-list.ts';
 import type { RedeemLink, SignIn } from '../accounts/sign-in.ts';
-import type { SpaceAdmin } from '../admin/space-admin.ts';
 import type { Installation, Operators } from '../installation/installation.ts';
 import type { OpenStreams } from '../live/open-streams.ts';
 import type { Seal } from '../seal.ts';
 import type { SecondFactor } from '../second-factor/open-second-factor.ts';
 import type { PasskeySite } from '../second-factor/passkey-site.ts';
-import type { SpaceData } from '../space-data.ts';
+import type { SpaceAdmin, SpaceData } from '../space-data.ts';
 import type { CallRequest } from './request.ts';
 
 /** Dependencies of all calls. They exclude direct access to Postgres: a space's data is only reached through its SpaceData. */

@@ -1,5 +1,5 @@
 import type { KeyboardEvent, PointerEvent } from 'react';
-import { SortTitle } from '../table/sort-controls.tsx';
+import { SortTitle } from '../table/table.tsx';
 import { classes } from '../ui/classes.ts';
 import { type EventColumn, widthMin } from './columns.tsx';
 

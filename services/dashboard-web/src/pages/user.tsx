@@ -1,19 +1,21 @@
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { MessagesSquare } from 'lucide-react';
-import { ActivityFacts } from '../activity/activity-columns.tsx';
-import { ActivityTable } from '../activity/activity-list.tsx';
-import { threadColumns } from '../activity/thread-columns.tsx';
+import { MessagesSquare, UserRound } from 'lucide-react';
+import { ActivityFacts, LastState } from '../activity/activity-columns.tsx';
+import { ActivityPage, ActivityTable } from '../activity/activity-list.tsx';
 import { apiQuery } from '../api/query.ts';
 import { rangeOf } from '../filter/conditions.ts';
 import { RangeField } from '../filter/range-field.tsx';
 import { useFilter } from '../filter/use-filter.ts';
 import { SpaceLink, useSpace } from '../space/space.tsx';
 import { describeText } from '../text/marks.ts';
+import { ShownText } from '../text/shown-text.tsx';
 import { buttonClasses } from '../ui/button.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { FailureNotice, Notice } from '../ui/loaded.tsx';
 import { Page } from '../ui/page.tsx';
+import { useSearchTexts } from '../url/use-search.ts';
+import { threadColumns } from './threads.tsx';
 
 /** An end user: totals of all time, and the threads of a range. */
 export function UserPage() {
@@ -55,5 +57,42 @@ export function UserPage() {
         }
       />
     </Page>
+  );
+}
+
+/** End users, most recently active first. A user's page has the same range of time. */
+export function UsersPage() {
+  const search = useSearchTexts();
+  return (
+    <ActivityPage
+      procedure="users.list"
+      title="Users"
+      subtitle="End users, most recently active first."
+      searchLabel="User, cost:>1, model:…"
+      columns={[
+        {
+          title: 'User',
+          className: 'md:min-w-28 md:max-w-72',
+          cell: ({ id, lastState }) => (
+            <span className="flex min-w-0 items-center gap-1.5">
+              <LastState state={lastState} />
+              <SpaceLink
+                page="user"
+                id={id}
+                search={rangeOf(search)}
+                className="truncate font-medium hover:underline"
+              >
+                <ShownText text={id} />
+              </SpaceLink>
+            </span>
+          ),
+        },
+      ]}
+      empty={
+        <Notice icon={UserRound} title="No users" isSmall>
+          Events whose context has a user id appear here.
+        </Notice>
+      }
+    />
   );
 }

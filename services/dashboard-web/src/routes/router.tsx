@@ -14,8 +14,7 @@ import { Layout } from '../layout/layout.tsx';
 import { meQuery } from '../space/space.tsx';
 import { basePath } from '../url/page-values.ts';
 import { formatSearch, parseSearch, type Search } from '../url/search.ts';
-import { loadPage } from './missing-chunk.ts';
-import { NoSpacePage, PageFailure, PageLoading, PageMissing } from './page-states.tsx';
+import { loadPage, NoSpacePage, PageFailure, PageLoading, PageMissing } from './page-states.tsx';
 
 const root = createRootRouteWithContext<RouterContext>()({
   // Addresses hold texts only, each page reads its own.
@@ -67,7 +66,7 @@ const spacePages = [
   spacePage('/traces/$traceId', () => import('../pages/trace/page.tsx'), 'TracePage'),
   spacePage('/threads', () => import('../pages/threads.tsx'), 'ThreadsPage'),
   spacePage('/threads/$threadId', () => import('../pages/thread/page.tsx'), 'ThreadPage'),
-  spacePage('/users', () => import('../pages/users.tsx'), 'UsersPage'),
+  spacePage('/users', () => import('../pages/user.tsx'), 'UsersPage'),
   spacePage('/users/$userId', () => import('../pages/user.tsx'), 'UserPage'),
   spacePage('/live', () => import('../pages/live/page.tsx'), 'LivePage'),
   spacePage('/charts', () => import('../pages/charts/page.tsx'), 'ChartsPage'),

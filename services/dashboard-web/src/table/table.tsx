@@ -1,11 +1,12 @@
+import { ArrowDown, ArrowUp, ChevronsUpDown } from 'lucide-react';
 import { type ReactNode, type RefObject, useRef } from 'react';
 import { useShortcuts } from '../settings/settings.ts';
 import { Button } from '../ui/button.tsx';
 import { classes } from '../ui/classes.ts';
+import { SelectField } from '../ui/field.tsx';
 import { FailureNotice, Loading } from '../ui/loaded.tsx';
 import { Card } from '../ui/page.tsx';
-import { SortField, SortTitle } from './sort-controls.tsx';
-import { sortRows, sortState, type TableSort } from './table-sort.ts';
+import { nameOf, nextSort, sortRows, sortState, type TableSort } from './table-sort.ts';
 
 export interface Column<Row> {
   title: string;
@@ -237,5 +238,49 @@ export function PagedTable<Row>({
         </div>
       )}
     </>
+  );
+}
+
+/** The title of a column as a button that sorts by it. */
+export function SortTitle({ title, sort }: { title: string; sort: TableSort }) {
+  const state = sortState(title, sort.by);
+  const Icon = state === undefined ? ChevronsUpDown : state === 'reverse' ? ArrowUp : ArrowDown;
+  return (
+    <button
+      type="button"
+      onClick={() => sort.onSort(nextSort(title, sort.by))}
+      className={`inline-flex min-h-6 items-center gap-1 rounded-sm hover:text-ink ${state === undefined ? '' : 'text-accent'}`}
+    >
+      {title}
+      <Icon aria-hidden className="size-3" />
+    </button>
+  );
+}
+
+const unsorted = 'none';
+
+/** The same choice where rows are cards, which have no titles of columns. */
+export function SortField({
+  columns,
+  sort,
+}: {
+  columns: readonly { title: string; sortBy?: unknown }[];
+  sort: TableSort;
+}) {
+  const options = columns.flatMap(({ title, sortBy }) =>
+    sortBy === undefined ? [] : [{ value: nameOf(title), label: `Sort by ${title.toLowerCase()}` }],
+  );
+  const value = options.find((option) => option.value === sort.by?.replace(/^-/, ''))?.value ?? unsorted;
+  return (
+    <div className="flex justify-end border-line border-b px-4 py-1.5 md:hidden">
+      <SelectField
+        label="Order"
+        isLabelHidden
+        options={[{ value: unsorted, label: 'Default order' }, ...options]}
+        value={value}
+        onChange={(chosen) => sort.onSort(chosen === unsorted ? undefined : chosen)}
+        className="w-44"
+      />
+    </div>
   );
 }

@@ -2,7 +2,7 @@ import { ArrowLeftRight, ArrowRight } from 'lucide-react';
 import { type ReactNode, useMemo } from 'react';
 import { conversationOf } from '../../compare/conversation.ts';
 import type { DiffLook } from '../../compare/diff-view.tsx';
-import { type ComparedPart, comparedParts, readParts } from '../../compare/parts.ts';
+import { indentJson } from '../../compare/indent-json.ts';
 import type { WholeEvent } from '../../event/event-query.ts';
 import { readEventText } from '../../event/event-text.ts';
 import { useIsNarrow } from '../../event-grid/use-is-narrow.ts';
@@ -128,4 +128,40 @@ function EventLink({ event }: { event: WholeEvent }) {
       <ShownText text={event.name ?? 'unnamed'} /> · {formatTime(event.startTimeMs, zone)}
     </SpaceLink>
   );
+}
+
+/** The comparable parts of an event. */
+export const comparedParts = {
+  prompt: 'Prompt',
+  response: 'Response',
+  system: 'System',
+  input: 'Input',
+  output: 'Output',
+  json: 'JSON',
+} as const;
+
+export type ComparedPart = keyof typeof comparedParts;
+
+/** The parts of an event as texts. JSON is indented, each number and text as it was sent. */
+export function readParts(event: string): Partial<Record<ComparedPart, string>> {
+  const { llm, tool } = readEventText(event);
+  return Object.fromEntries(
+    Object.entries({
+      prompt: llm?.prompt,
+      response: llm?.response,
+      system: llm?.system,
+      input: tool?.input && indentIfJson(tool.input),
+      output: tool?.output && indentIfJson(tool.output),
+      json: indentJson(event),
+    }).filter(([, text]) => text !== undefined),
+  );
+}
+
+function indentIfJson(text: string): string {
+  try {
+    JSON.parse(text);
+    return indentJson(text);
+  } catch {
+    return text;
+  }
 }

@@ -2,8 +2,8 @@ import { useMemo } from 'react';
 import { useWorker } from '../../api/use-worker.ts';
 import type { LineRun } from '../../compare/changes.ts';
 import { type DiffLook, DiffView, type RowNote } from '../../compare/diff-view.tsx';
-import { NoDiff, startDiff } from '../../compare/diff-work.tsx';
 import { formatCounted } from '../../format/number.ts';
+import { Loading } from '../../ui/loaded.tsx';
 
 /** Two texts line by line. */
 export function LineComparison({
@@ -36,4 +36,18 @@ function summarize(runs: readonly LineRun[]): string {
   const [removed, added] = [count('removed'), count('added')];
   if (removed + added === 0) return 'No differences.';
   return `${formatCounted(removed, 'line')} removed, ${formatCounted(added, 'line')} added.`;
+}
+
+/** Starts the worker that compares texts and conversations, for `useWorker`. */
+export const startDiff = () =>
+  new Worker(new URL('../../compare/diff-worker.ts', import.meta.url), { type: 'module' });
+
+/** In place of a comparison that is not ready, or was not found in time. */
+export function NoDiff({ isWorking }: { isWorking: boolean }) {
+  if (isWorking) return <Loading rows={10} label="Comparing" />;
+  return (
+    <p role="alert" className="p-6 text-center text-muted text-sm">
+      These texts differ in too many places to compare.
+    </p>
+  );
 }

@@ -3,7 +3,6 @@ import { type ReactNode, useMemo, useState } from 'react';
 import { useWorker } from '../../api/use-worker.ts';
 import type { MessageRow, WordRun } from '../../compare/compare-messages.ts';
 import type { ShownMessage } from '../../compare/conversation.ts';
-import { NoDiff, startDiff } from '../../compare/diff-work.tsx';
 import { MessageParts, roleLooks } from '../../event/message-turns.tsx';
 import { Turn } from '../../event/turn.tsx';
 import { formatCounted } from '../../format/number.ts';
@@ -12,6 +11,7 @@ import { ShownText } from '../../text/shown-text.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { classes } from '../../ui/classes.ts';
+import { NoDiff, startDiff } from './line-comparison.tsx';
 
 /** Changes drawn at first. */
 const shownRows = 60;
