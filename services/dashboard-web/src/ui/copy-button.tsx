@@ -58,31 +58,38 @@ export function useCopy(): (text: string) => Promise<boolean> {
 /**
  * A secret that is shown once, in a dialog: what it is for, the text with a button that copies it, and the
  * end of the dialog.
+ *
+ * @param masked what is shown once it is copied; without one, the text stays.
  */
 export function ShownOnce({
   note,
   text,
+  masked = text,
   copyLabel,
   onClose,
 }: {
   note: string;
   text: string;
+  masked?: string;
   copyLabel: string;
   onClose: () => void;
 }) {
+  const [isCopied, setCopied] = useState(false);
   return (
     <div className="flex flex-col gap-4">
       <p className="text-muted text-sm">{note}</p>
       <div className="flex items-center gap-2">
-        <code className="min-w-0 flex-1 truncate rounded-md border border-line bg-sunken px-2.5 py-1.5 font-mono text-xs">
-          {text}
+        <code className="min-w-0 flex-1 rounded-md border border-line bg-sunken px-2.5 py-1.5 font-mono text-xs break-all">
+          {isCopied ? masked : text}
         </code>
-        <CopyButton label={copyLabel} text={text}>
+        <CopyButton label={copyLabel} text={text} onCopied={() => setCopied(true)}>
           Copy
         </CopyButton>
       </div>
       <div className="flex justify-end">
-        <Button onClick={onClose}>Done</Button>
+        <Button look={isCopied ? 'primary' : 'plain'} onClick={onClose}>
+          Done
+        </Button>
       </div>
     </div>
   );

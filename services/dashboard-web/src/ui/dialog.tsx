@@ -1,7 +1,7 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
 import { Link, useLocation } from '@tanstack/react-router';
 import { X } from 'lucide-react';
-import { type FormEvent, type ReactNode, useContext, useRef, useState } from 'react';
+import { type ComponentProps, type FormEvent, type ReactNode, useContext, useRef, useState } from 'react';
 import { ConfirmationContext } from '../api/confirmation.ts';
 import { describeFailure } from '../api/failure.ts';
 import { Button, type ButtonLook, IconButton } from './button.tsx';
@@ -66,6 +66,33 @@ export function Dialog({
         </Base.Popup>
       </Base.Portal>
     </Base.Root>
+  );
+}
+
+/** A button that opens a dialog. `children` gets the function that closes it. */
+export function DialogButton({
+  text,
+  title,
+  description,
+  children,
+  ...button
+}: Omit<ComponentProps<typeof Button>, 'children' | 'onClick' | 'title'> & {
+  text: string;
+  title: string;
+  description?: string;
+  children: (close: () => void) => ReactNode;
+}) {
+  const [isOpen, setOpen] = useState(false);
+  const close = () => setOpen(false);
+  return (
+    <>
+      <Button {...button} onClick={() => setOpen(true)}>
+        {text}
+      </Button>
+      <Dialog isOpen={isOpen} onClose={close} title={title} description={description}>
+        {children(close)}
+      </Dialog>
+    </>
   );
 }
 

@@ -5,9 +5,9 @@ import { apiQuery, type Output, useApiMutation } from '../../api/query.ts';
 import { useSpace } from '../../space/space.tsx';
 import { actionsColumn, Table } from '../../table/table.tsx';
 import { Badge } from '../../ui/badge.tsx';
-import { Button, IconButton } from '../../ui/button.tsx';
+import { IconButton } from '../../ui/button.tsx';
 import { ShownOnce } from '../../ui/copy-button.tsx';
-import { Dialog, Form } from '../../ui/dialog.tsx';
+import { DialogButton, Form } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { Loaded } from '../../ui/loaded.tsx';
 import { Card } from '../../ui/page.tsx';
@@ -15,16 +15,17 @@ import { useAttempt } from '../../ui/toasts.tsx';
 
 export function TargetCard() {
   const { id: spaceId } = useSpace();
-  const [isAdding, setAdding] = useState(false);
   const query = useQuery(apiQuery('alerts.targets', { spaceId }));
   return (
     <Card
       title="Targets"
       isFlush
       actions={
-        <Button icon={Plus} size="small" onClick={() => setAdding(true)}>
-          Add a target
-        </Button>
+        query.data !== undefined && (
+          <DialogButton icon={Plus} size="small" text="Add a target" title="Add a target">
+            {(close) => <TargetForm onClose={close} hasMail={query.data.hasMail} />}
+          </DialogButton>
+        )
       }
     >
       <Loaded query={query} rows={2} isSmall>
@@ -53,9 +54,6 @@ export function TargetCard() {
           />
         )}
       </Loaded>
-      {query.data !== undefined && (
-        <TargetDialog isOpen={isAdding} onClose={() => setAdding(false)} hasMail={query.data.hasMail} />
-      )}
     </Card>
   );
 }
@@ -92,22 +90,6 @@ const kinds: { value: Kind; label: string; address: string; example: string }[] 
 ];
 
 /** Adds a target. The secret of a webhook is shown once. */
-function TargetDialog({
-  isOpen,
-  onClose,
-  hasMail,
-}: {
-  isOpen: boolean;
-  onClose: () => void;
-  hasMail: boolean;
-}) {
-  return (
-    <Dialog isOpen={isOpen} onClose={onClose} title="Add a target">
-      <TargetForm onClose={onClose} hasMail={hasMail} />
-    </Dialog>
-  );
-}
-
 function TargetForm({ onClose, hasMail }: { onClose: () => void; hasMail: boolean }) {
   const { id: spaceId } = useSpace();
   const [kind, setKind] = useState<Kind>('webhook');

@@ -4,8 +4,7 @@ import { useState } from 'react';
 import { apiQuery, useApiMutation } from '../../api/query.ts';
 import { dayMs } from '../../format/time.ts';
 import { useSpace } from '../../space/space.tsx';
-import { Button } from '../../ui/button.tsx';
-import { Dialog, Form } from '../../ui/dialog.tsx';
+import { DialogButton, Form } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { Loaded, Notice } from '../../ui/loaded.tsx';
 import { Card, Page } from '../../ui/page.tsx';
@@ -16,16 +15,15 @@ import { NewKey } from './new-key.tsx';
 export function ApiKeysPage() {
   const { id: spaceId } = useSpace();
   const query = useQuery(apiQuery('apiKeys.list', { spaceId }));
-  const [isCreating, setCreating] = useState(false);
   return (
     <Page
       title="API keys"
       subtitle="A key either sends events to this space or reads it. Changes take effect within a second."
       actions={
         query.data !== undefined && (
-          <Button icon={Plus} look="primary" onClick={() => setCreating(true)}>
-            Create key
-          </Button>
+          <DialogButton icon={Plus} look="primary" text="Create key" title="Create an API key">
+            {(close) => <CreateKeyForm onClose={close} />}
+          </DialogButton>
         )
       }
     >
@@ -42,7 +40,6 @@ export function ApiKeysPage() {
           }
         </Loaded>
       </Card>
-      <CreateKeyDialog isOpen={isCreating} onClose={() => setCreating(false)} />
     </Page>
   );
 }
@@ -60,14 +57,6 @@ const scopes = [
   { value: 'statistics', label: 'Read: only charts, costs and usage' },
   { value: 'administration', label: 'Read: also members, keys and the audit log' },
 ] as const;
-
-function CreateKeyDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
-  return (
-    <Dialog isOpen={isOpen} onClose={onClose} title="Create an API key">
-      <CreateKeyForm onClose={onClose} />
-    </Dialog>
-  );
-}
 
 function CreateKeyForm({ onClose }: { onClose: () => void }) {
   const { id: spaceId } = useSpace();

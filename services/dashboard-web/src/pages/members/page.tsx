@@ -9,7 +9,7 @@ import { actionsColumn, Faded, Table } from '../../table/table.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ShownOnce } from '../../ui/copy-button.tsx';
-import { Dialog, Form } from '../../ui/dialog.tsx';
+import { DialogButton, Form } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { FailureNotice, Loaded } from '../../ui/loaded.tsx';
 import { Card, Page } from '../../ui/page.tsx';
@@ -21,7 +21,6 @@ import { MemberTable } from './member-table.tsx';
 export function MembersPage() {
   const { id: spaceId, role, name } = useSpace();
   const query = useQuery(apiQuery('members.list', { spaceId }));
-  const [isInviting, setInviting] = useState(false);
   const canManage = hasRole(role, 'admin');
   return (
     <Page
@@ -29,9 +28,15 @@ export function MembersPage() {
       subtitle={name}
       actions={
         canManage && (
-          <Button icon={UserPlus} look="primary" onClick={() => setInviting(true)}>
-            Invite
-          </Button>
+          <DialogButton
+            icon={UserPlus}
+            look="primary"
+            text="Invite"
+            title="Invite a member"
+            description="Weir creates a link, which you send to the new member."
+          >
+            {(close) => <InviteForm onClose={close} />}
+          </DialogButton>
         )
       }
     >
@@ -43,7 +48,6 @@ export function MembersPage() {
         </Card>
         {canManage && <InvitationList />}
       </div>
-      <InviteDialog isOpen={isInviting} onClose={() => setInviting(false)} />
     </Page>
   );
 }
@@ -87,19 +91,6 @@ function InvitationList() {
 }
 
 /** Creates an invitation. Weir sends no mail: the inviting user sends the link, which is shown once. */
-function InviteDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
-  return (
-    <Dialog
-      isOpen={isOpen}
-      onClose={onClose}
-      title="Invite a member"
-      description="Weir creates a link, which you send to the new member."
-    >
-      <InviteForm onClose={onClose} />
-    </Dialog>
-  );
-}
-
 function InviteForm({ onClose }: { onClose: () => void }) {
   const { id: spaceId, role: own } = useSpace();
   const [email, setEmail] = useState('');
