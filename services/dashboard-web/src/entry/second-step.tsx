@@ -1,11 +1,11 @@
 import { useMutation } from '@tanstack/react-query';
 import { KeyRound } from 'lucide-react';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { answerWithPasskey } from '../api/passkey.ts';
 import { callMutation, type Output, useApiMutation } from '../api/query.ts';
 import type { Me } from '../space/space.tsx';
 import { Button, type ButtonLook } from '../ui/button.tsx';
-import { FormFailure } from '../ui/dialog.tsx';
+import { Form, FormFailure } from '../ui/dialog.tsx';
 import { TextField } from '../ui/field.tsx';
 
 /** The second factors with which a sign-in can go on. */
@@ -22,22 +22,19 @@ export function SecondStep({
   onGiveUp: () => void;
 }) {
   const [code, setCode] = useState('');
-  const { mutate, isPending, error } = useApiMutation('auth.giveCode');
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault();
-    mutate({ code }, { onSuccess: onSignedIn });
-  };
+  const { mutateAsync } = useApiMutation('auth.giveCode');
   return (
     <div className="flex flex-col gap-5">
       <p className="text-muted text-sm">Your account has a second factor.</p>
       {factors.passkey && <PasskeySignIn look="primary" onSignedIn={onSignedIn} />}
-      <form onSubmit={onSubmit} className="flex flex-col gap-4">
+      <Form
+        action="Sign in with the code"
+        running="Signing in …"
+        look={factors.passkey ? 'plain' : 'primary'}
+        onSubmit={() => mutateAsync({ code }).then(onSignedIn)}
+      >
         <CodeField hasApp={factors.totp} autoFocus={!factors.passkey} value={code} onChange={setCode} />
-        <FormFailure error={error} />
-        <Button look={factors.passkey ? 'plain' : 'primary'} type="submit" disabled={isPending}>
-          {isPending ? 'Signing in …' : 'Sign in with the code'}
-        </Button>
-      </form>
+      </Form>
       <Button look="quiet" onClick={onGiveUp}>
         Start again
       </Button>

@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { callMutation, type Output, useApiMutation } from '../api/query.ts';
 import { EntryFrame, useEnter } from '../entry/entry-frame.tsx';
 import { meQuery } from '../space/space.tsx';
-import { Button, buttonClasses } from '../ui/button.tsx';
-import { FormFailure } from '../ui/dialog.tsx';
+import { buttonClasses } from '../ui/button.tsx';
+import { Form } from '../ui/dialog.tsx';
 import { TextField } from '../ui/field.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { useTitle } from '../ui/page.tsx';
@@ -31,19 +31,17 @@ export function InvitationPage() {
 function Acceptance({ token, invitation }: { token: string; invitation: Output<'invitations.look'> }) {
   const { data: me } = useQuery({ ...meQuery, retry: false });
   const enter = useEnter();
-  const { mutateAsync, error, isPending } = useApiMutation('invitations.accept');
+  const { mutateAsync } = useApiMutation('invitations.accept');
   const [password, setPassword] = useState('');
   const { email, role, spaceName, hasAccount } = invitation;
   const isSelf = me?.user.email === email;
-  const onSubmit = async (event: FormEvent) => {
-    event.preventDefault();
-    const accepted = await mutateAsync({ token, ...(isSelf ? {} : { password }) }).catch(() => undefined);
-    if (accepted === undefined) return;
+  const onSubmit = async () => {
+    const accepted = await mutateAsync({ token, ...(isSelf ? {} : { password }) });
     sessionStorage.removeItem(storageKey);
     await enter(undefined, `/s/${accepted.spaceId}`);
   };
   return (
-    <form onSubmit={onSubmit} className="flex flex-col gap-4">
+    <div className="flex flex-col gap-4">
       <p className="text-muted text-sm">
         Join <strong className="text-ink">{spaceName}</strong> as {role}, with the address {email}.
       </p>
@@ -57,7 +55,7 @@ function Acceptance({ token, invitation }: { token: string; invitation: Output<'
           Sign in as {email} first
         </Link>
       ) : (
-        <>
+        <Form action="Join" onSubmit={onSubmit}>
           {!isSelf && (
             <TextField
               label="Choose a password"
@@ -69,13 +67,9 @@ function Acceptance({ token, invitation }: { token: string; invitation: Output<'
               onText={setPassword}
             />
           )}
-          <FormFailure error={error} />
-          <Button look="primary" type="submit" disabled={isPending}>
-            Join
-          </Button>
-        </>
+        </Form>
       )}
-    </form>
+    </div>
   );
 }
 

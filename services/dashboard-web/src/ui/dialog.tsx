@@ -97,12 +97,14 @@ export function DialogButton({
 }
 
 /**
- * The form of a dialog, with its buttons. While `onSubmit` runs the form cannot be sent again; when it fails,
- * the form says why and stays as it is.
+ * The form of a dialog or a page, with its buttons. While `onSubmit` runs the form cannot be sent again; when
+ * it fails, the form says why and stays as it is.
  */
 export function Form({
   action,
+  running = action,
   look = 'primary',
+  className,
   onSubmit,
   onCancel,
   isDisabled = false,
@@ -110,9 +112,13 @@ export function Form({
 }: {
   /** The text of the button that sends the form. */
   action: string;
+  /** Its text while `onSubmit` runs. */
+  running?: string;
   look?: ButtonLook;
+  className?: string;
   onSubmit: () => unknown;
-  onCancel: () => void;
+  /** Of a dialog. */
+  onCancel?: () => void;
   isDisabled?: boolean;
   children: ReactNode;
 }) {
@@ -130,13 +136,13 @@ export function Form({
     setPending(false);
   };
   return (
-    <form onSubmit={submit} className="flex flex-col gap-4">
+    <form onSubmit={submit} className={classes('flex flex-col gap-4', className)}>
       {children}
       <FormFailure error={error} />
-      <div className="flex justify-end gap-2">
-        <Button onClick={onCancel}>Cancel</Button>
+      <div className={onCancel === undefined ? 'contents' : 'flex justify-end gap-2'}>
+        {onCancel && <Button onClick={onCancel}>Cancel</Button>}
         <Button look={look} type="submit" disabled={isDisabled || isPending}>
-          {action}
+          {isPending ? running : action}
         </Button>
       </div>
     </form>

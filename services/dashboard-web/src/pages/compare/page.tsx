@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { apiQuery } from '../../api/query.ts';
 import { eventQuery } from '../../event/event-query.ts';
 import { useSpace } from '../../space/space.tsx';
-import { Button } from '../../ui/button.tsx';
+import { Form } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Loaded, together } from '../../ui/loaded.tsx';
 import { Card, Page } from '../../ui/page.tsx';
@@ -65,13 +65,10 @@ export function ChooseSides({ noun, a, b }: { noun: 'event' | 'trace'; a: string
   const search = useSearchTexts();
   const navigate = useNavigate();
   const [ids, setIds] = useState({ a, b });
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault();
-    void navigate({ to: '.', search: { ...search, a: ids.a.trim(), b: ids.b.trim() } });
-  };
+  const onSubmit = () => navigate({ to: '.', search: { ...search, a: ids.a.trim(), b: ids.b.trim() } });
   return (
     <Card>
-      <form onSubmit={onSubmit} className="flex max-w-lg flex-col gap-4">
+      <Form action="Compare" className="max-w-lg [&_button]:self-start" onSubmit={onSubmit}>
         {(['a', 'b'] as const).map((name) => (
           <TextField
             key={name}
@@ -83,10 +80,7 @@ export function ChooseSides({ noun, a, b }: { noun: 'event' | 'trace'; a: string
             onText={(text) => setIds({ ...ids, [name]: text })}
           />
         ))}
-        <Button type="submit" look="primary" className="self-start">
-          Compare
-        </Button>
-      </form>
+      </Form>
     </Card>
   );
 }

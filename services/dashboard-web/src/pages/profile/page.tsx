@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { apiQuery, type Output, useApiMutation } from '../../api/query.ts';
 import { formatAgo, formatTime, nameZone, type Zone } from '../../format/time.ts';
 import { Factors } from '../../second-factor/factors.tsx';
@@ -9,7 +9,7 @@ import { actionsColumn, type Column, Faded, Table } from '../../table/table.tsx'
 import { ShownText } from '../../text/shown-text.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { FormFailure } from '../../ui/dialog.tsx';
+import { Form } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { Loaded } from '../../ui/loaded.tsx';
 import { Card, Page } from '../../ui/page.tsx';
@@ -84,23 +84,16 @@ function PasswordCard() {
   const toast = useToast();
   const [current, setCurrent] = useState('');
   const [next, setNext] = useState('');
-  const { mutateAsync, error, isPending } = useApiMutation('auth.changePassword', {
-    reload: ['sessions.list'],
-  });
-  const onSubmit = async (event: FormEvent) => {
-    event.preventDefault();
-    const isDone = await mutateAsync({ currentPassword: current, newPassword: next }).then(
-      () => true,
-      () => false,
-    );
-    if (!isDone) return;
+  const { mutateAsync } = useApiMutation('auth.changePassword', { reload: ['sessions.list'] });
+  const onSubmit = async () => {
+    await mutateAsync({ currentPassword: current, newPassword: next });
     setCurrent('');
     setNext('');
     toast('Password changed. All other sessions have ended.');
   };
   return (
     <Card title="Password">
-      <form onSubmit={onSubmit} className="flex flex-col gap-4">
+      <Form action="Change password" look="plain" className="[&_button]:self-start" onSubmit={onSubmit}>
         <TextField
           label="Current password"
           type="password"
@@ -118,13 +111,7 @@ function PasswordCard() {
           value={next}
           onText={setNext}
         />
-        <FormFailure error={error} />
-        <div>
-          <Button type="submit" disabled={isPending}>
-            Change password
-          </Button>
-        </div>
-      </form>
+      </Form>
     </Card>
   );
 }

@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { apiQuery, useApiMutation } from '../../api/query.ts';
 import { EntryFrame, useEnter } from '../../entry/entry-frame.tsx';
 import { keepReturnAddress } from '../../entry/return-address.ts';
 import { PasskeySignIn, type SecondFactors, SecondStep } from '../../entry/second-step.tsx';
 import type { Me } from '../../space/space.tsx';
 import { Button, buttonClasses } from '../../ui/button.tsx';
-import { FormFailure } from '../../ui/dialog.tsx';
+import { Form, FormFailure } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { useTitle } from '../../ui/page.tsx';
 import { basePath } from '../../url/page-values.ts';
@@ -69,13 +69,11 @@ function PasswordForm({
   onSignedIn: (me: Me) => void;
   onSecondStep: (factors: SecondFactors) => void;
 }) {
-  const { mutateAsync, isPending, error } = useApiMutation('auth.signIn');
+  const { mutateAsync } = useApiMutation('auth.signIn');
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
-  const onSubmit = async (event: FormEvent) => {
-    event.preventDefault();
-    const outcome = await mutateAsync({ email, password }).catch(() => undefined);
-    if (outcome === undefined) return;
+  const onSubmit = async () => {
+    const outcome = await mutateAsync({ email, password });
     if ('secondFactors' in outcome) onSecondStep(outcome.secondFactors);
     else onSignedIn(outcome);
   };
@@ -85,7 +83,7 @@ function PasswordForm({
         Use the e-mail and password printed by <code className="font-mono text-xs">weir start</code>, or your
         own.
       </p>
-      <form onSubmit={onSubmit} className="flex flex-col gap-4">
+      <Form action="Sign in" running="Signing in …" onSubmit={onSubmit}>
         <TextField
           label="E-mail address"
           type="email"
@@ -105,11 +103,7 @@ function PasswordForm({
           value={password}
           onText={setPassword}
         />
-        <FormFailure error={error} />
-        <Button look="primary" type="submit" disabled={isPending}>
-          {isPending ? 'Signing in …' : 'Sign in'}
-        </Button>
-      </form>
+      </Form>
     </div>
   );
 }
