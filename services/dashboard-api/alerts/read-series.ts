@@ -139,7 +139,11 @@ export async function countEvents(
   return rows.map((row) => ({ ...row, usageParts: sumParts(row.usageParts) }));
 }
 
-/** With the bounds of the statistics. */
+/**
+ * With the bounds of the statistics. greatest() and least() ignore a NULL: without the filter it would be the
+ * lower bound.
+ */
 function clampedSum(column: PgColumn): SQL<number> {
-  return sql<number>`coalesce(sum(least(greatest(${column}, ${-addedNumberMax}::float8), ${addedNumberMax}::float8)), 0)::float8`;
+  const bounded = sql`least(greatest(${column}, ${-addedNumberMax}::float8), ${addedNumberMax}::float8)`;
+  return sql<number>`coalesce(sum(${bounded}) FILTER (WHERE ${column} IS NOT NULL), 0)::float8`;
 }

@@ -1,11 +1,15 @@
+import { randomUUID } from 'node:crypto';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { llmEvent } from '../../../harness/fixtures/events.ts';
 import { partOf } from '../../../harness/fixtures/part.ts';
+import { issueApiKey } from '../../../store/accounts/api-keys.ts';
 import { formatCost, unitsOfCost } from '../../../store/prices/decimal.ts';
 import { foldStatistics } from '../../../store/write/statistics/deltas.ts';
 import { insertParts } from '../../../store/write/store.ts';
-import { openDashboard, type TestDashboard } from '../../../test/support/dashboard.ts';
+import { dashboardPepper, openDashboard, type TestDashboard } from '../../../test/support/dashboard.ts';
+import { readSeries } from '../alerts/read-series.ts';
 
 /** What a call costs, in each place that shows costs, at the prices of the list that comes with Weir. */
 
@@ -19,6 +23,7 @@ const dayMs = 24 * 3_600_000;
 const startTimeMs = Date.UTC(2026, 2, 1, 12);
 const range = { from: startTimeMs - 2 * dayMs, to: startTimeMs + 2 * dayMs, step: 'day' } as const;
 const million = 1_000_000;
+const traceId = randomUUID();
 
 interface Call {
   readonly model: string;
@@ -111,13 +116,17 @@ async function store(calls: readonly Call[], timeOf: (place: number) => number =
     llmEvent({
       ...{ startTimeMs: timeOf(place), endTimeMs: timeOf(place), durationMs: 0 },
       context: { threadId: `thread-${place % 50}`, userId: 'user', agentId: 'agent' },
+      ...{ traceId, additionalProperties: { all: 'yes' } },
       properties: { llm: call },
     }),
   );
   await insertParts(dashboard.database, [partOf(spaceId, events)]);
   const { trpc } = client;
   const costs = async () => {
-    const listed = (await trpc.events.list.query({ limit: 200 })).events;
+    const first = await trpc.events.list.query({ limit: 200 });
+    const { nextCursor: cursor } = first;
+    const further = cursor === null ? [] : (await trpc.events.list.query({ limit: 200, cursor })).events;
+    const listed = [...first.events, ...further];
     const byId = new Map(listed.map(({ id, cost }) => [id, cost]));
     const threads = await trpc.threads.list.query({ limit: 50 });
     const user = (await trpc.users.list.query({ limit: 50 })).items[0];
@@ -132,7 +141,53 @@ async function store(calls: readonly Call[], timeOf: (place: number) => number =
       kindsOfModels: sumOf(chart.models.flatMap(({ kinds }) => kinds.map(({ cost }) => cost))),
     };
   };
-  return { spaceId, trpc, events, costs };
+  return { spaceId, client, trpc, events, costs };
+}
+
+/** The costs of all events of a space in the places that show neither statistics nor threads. */
+async function readElsewhere({
+  spaceId,
+  client,
+}: Pick<Awaited<ReturnType<typeof store>>, 'spaceId' | 'client'>) {
+  const { database, url } = dashboard;
+  const { events } = await client.trpc.traces.get.query({ traceId });
+  const headers = { cookie: client.cookie ?? '' };
+  const exported = await fetch(`${url}/export/${spaceId}?format=ndjson`, { headers });
+  // The last line counts the others.
+  const lines = (await exported.text()).trim().split('\n').slice(0, -1);
+  const own = { name: 'mcp', pepper: dashboardPepper, scope: 'events' as const };
+  const { apiKey } = await issueApiKey(database, spaceId, own);
+  await using mcp = await connectMcp(apiKey);
+  const answer = await mcp.client.callTool({
+    name: 'get_costs',
+    arguments: { ...range, from: new Date(range.from).toISOString(), to: new Date(range.to).toISOString() },
+  });
+  const alerts = await Promise.all(
+    [{}, { attributeKey: 'all', attributeValue: 'yes' }].map(async (filter) => {
+      const window = { startMs: range.from, endMs: range.to, stepMs: 3_600_000 };
+      const { buckets } = await readSeries(database, spaceId, { kind: 'cost', filter }, window);
+      return buckets.reduce((sum, bucket) => sum + (bucket?.cost ?? 0), 0);
+    }),
+  );
+  const { data } = answer.structuredContent as { data: { total: { cost: string } } };
+  return {
+    exact: {
+      trace: sumOf(events.map(({ cost }) => cost)),
+      export: sumOf(lines.map((line) => JSON.parse(line).cost)),
+      mcp: data.total.cost,
+    },
+    alerts,
+  };
+}
+
+async function connectMcp(apiKey: string) {
+  const client = new Client(
+    { name: 'test', version: '1' },
+    { versionNegotiation: { mode: { pin: '2026-07-28' } } },
+  );
+  const requestInit = { headers: { authorization: `Bearer ${apiKey}` } };
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${dashboard.url}/mcp`), { requestInit }));
+  return { client, [Symbol.asyncDispose]: () => client.close() };
 }
 
 test('a call costs the same in a list, a thread, a user and a chart, and is found by it', async () => {
@@ -196,13 +251,13 @@ test('the sum of the costs of many is exact: at any usage, tiers, reported costs
       { total: 3e-12, currency: 'USD' },
     ),
   });
-  const [calls = []] = fc.sample(fc.array(call, { minLength: 150, maxLength: 150 }), {
+  const [calls = []] = fc.sample(fc.array(call, { minLength: 300, maxLength: 300 }), {
     numRuns: 1,
     seed: 20_261_127,
   });
   const sent: Call[] = JSON.parse(JSON.stringify(calls));
   const days = (place: number) => startTimeMs + ((place % 3) - 1) * dayMs;
-  const { trpc, costs } = await store(sent, days);
+  const { trpc, costs, ...space } = await store(sent, days);
   await trpc.prices.set.mutate({
     model: 'own',
     input: '0.1',
@@ -223,6 +278,21 @@ test('the sum of the costs of many is exact: at any usage, tiers, reported costs
     expect(user?.cost, step).toBe(sum);
     expect(chart, step).toEqual(user);
     for (const one of Object.values(split)) expect(one, step).toBe(sum);
+    const { exact, alerts } = await readElsewhere(space);
+    expect(exact, step).toEqual({ trace: sum, export: sum, mcp: sum });
+    // Alerts compare numbers with their threshold.
+    expect(alerts, step).toEqual([0, 1].map(() => expect.closeTo(Number(sum), 9)));
+    const known = each.flatMap((cost) => (cost == null ? [] : Number(cost))).toSorted((a, b) => b - a);
+    const top = await trpc.events.top.query({ by: 'cost', limit: 20 });
+    expect(
+      top.events.map(({ cost }) => Number(cost)),
+      step,
+    ).toEqual(known.slice(0, 20));
+    for (const bound of [known[150] ?? 0, known[10] ?? 0]) {
+      const comparisons = [{ measure: 'cost' as const, operator: '>=' as const, value: bound }];
+      const found = await trpc.events.list.query({ comparisons, from: range.from, to: range.to, limit: 200 });
+      expect(found.events.length, step).toBe(known.filter((cost) => cost >= bound).length);
+    }
     while ((await foldStatistics(dashboard.database)) > 0);
   }
 });

@@ -40,10 +40,11 @@ export const getCosts = tool({
   name: 'get_costs',
   title: 'Read costs',
   description:
-    'The cost of each model in US dollars over a time range. `pricedTokens` of `tokens` have a price: with fewer, the cost is too low.',
+    'The cost of each model and kind of usage in US dollars over a time range. `bound` says whether a cost is exact, or only at least, at ' +
+    'most or about so: `pricedTokens` of `tokens` have a price, and `assumedTokens` have that of another kind or tier.',
   input: { ...chartRange, points: z.boolean().default(false).describe('Also the buckets of time') },
   async run({ call }, { points, ...query }) {
-    const { starts, end, total, models } = await call.charts.costs(query);
+    const { starts, end, total, models, kinds } = await call.charts.costs(query);
     if (points) requirePoints(models);
     const shown = models.map(({ points: buckets, ...model }) => ({
       ...model,
@@ -51,7 +52,9 @@ export const getCosts = tool({
         points: buckets.map(({ bucket, ...one }) => ({ time: isoOf(starts[bucket]), ...one })),
       }),
     }));
-    return { from: isoOf(starts[0]), to: isoOf(end), total, models: cutTexts(shown, listedTextCharsMax) };
+    const ofKinds = kinds.map(({ points: _points, ...kind }) => kind);
+    const range = { from: isoOf(starts[0]), to: isoOf(end) };
+    return { ...range, total, kinds: ofKinds, models: cutTexts(shown, listedTextCharsMax) };
   },
 });
 
