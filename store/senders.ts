@@ -28,7 +28,8 @@ export interface Sender extends SenderCounts {
 
 /**
  * Most senders of a space. Names and versions come from programs, which may put anything into them; the
- * counts of further senders go to one row. Statements that run at the same time can exceed it by their new senders.
+ * counts of further senders go to one row. Statements that run at the same time can exceed it by their new
+ * senders.
  */
 export const sendersPerSpaceMax = 200;
 
@@ -78,7 +79,8 @@ export async function recordSenders(
   const last = [senders.sdk, senders.refusal, senders.lastSeenAt];
   const sum = (column: PgColumn) => sql`sum(${nameOf(column)})::bigint`;
   const excluded = (column: PgColumn) => sql`excluded.${nameOf(column)}`;
-  // Rows are locked in the same order by all ingests, which prevents deadlocks. Citus refuses now() in the update.
+  // Rows are locked in the same order by all ingests, which prevents deadlocks. Citus refuses now() in the
+  // update.
   await database.execute(sql`
 WITH given AS (${rowsOfKeptSpaces(senders, rows)}),
 known AS (SELECT ${namesOf(key)} FROM ${senders} WHERE ${ofSpace}),

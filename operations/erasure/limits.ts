@@ -37,7 +37,9 @@ export const retentionPollMs = 200;
 /** Spans of traces that one transaction clears. */
 export const nodesPerBatch = 1_000;
 
-/** How long an erasure waits for a node of a cluster that is away: a restart or the promotion of its standby. */
+/**
+ * How long an erasure waits for a node of a cluster that is away: a restart or the promotion of its standby.
+ */
 export const nodesWaitMs = 600_000;
 export const nodesPollMs = 1_000;
 

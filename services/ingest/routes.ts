@@ -122,8 +122,8 @@ async function answerUnknownPath(
 }
 
 /**
- * A program that reads may have the address of ingest by mistake. Langfuse's SDKs log the answer to an upload,
- * whose image they have taken out of the span.
+ * A program that reads may have the address of ingest by mistake. Langfuse's SDKs log the answer to an
+ * upload, whose image they have taken out of the span.
  */
 function describePath(path: string): string {
   if (path.startsWith('/api/public/media'))

@@ -76,7 +76,9 @@ export async function openPriceBook(
   return new PriceBook(models, set, listed);
 }
 
-/** The prices of the most exact of a model's names that has one; a price in the case of the event comes first. */
+/**
+ * The prices of the most exact of a model's names that has one; a price in the case of the event comes first.
+ */
 function findSet(byName: ReadonlyMap<string, ListedPrice[]>, model: string): readonly ListedPrice[] {
   const found = findByName(byName, model) ?? [];
   const exact = found.filter((price) => price.model === model);

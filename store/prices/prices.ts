@@ -37,7 +37,10 @@ export interface PriceChange {
 /** Most prices of one space's own. A model's prices are sorted for each chart, list and filter with costs. */
 export const spacePricesMax = 5_000;
 
-/** The prices for a space, or with null those for all, by model and day. @param models only those that may be of these. */
+/**
+ * The prices for a space, or with null those for all, by model and day. @param models only those that may be
+ * of these.
+ */
 export async function listPrices(
   database: Database,
   ofSpace: string | null,

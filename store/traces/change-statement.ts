@@ -55,8 +55,9 @@ SELECT ${nameOf(traceId)} AS trace FROM resolved`;
 }
 
 /**
- * In the order of retention and erasure, which lock segments first. The rows are locked in subqueries: Citus would read the result of a
- * common table expression that locks rows of a join in another format than it writes it.
+ * In the order of retention and erasure, which lock segments first. The rows are locked in subqueries: Citus
+ * would read the result of a common table expression that locks rows of a join in another format than it
+ * writes it.
  */
 function lockAll(): SQL {
   return sql`

@@ -11,8 +11,8 @@ export class NodeAwayError extends Error {
 }
 
 /**
- * Waits until all nodes answer. An erasure needs each, also those without the space: messages of their spaces are
- * queued among those of the space, and their planner statistics and WAL may have its values.
+ * Waits until all nodes answer. An erasure needs each, also those without the space: messages of their spaces
+ * are queued among those of the space, and their planner statistics and WAL may have its values.
  *
  * @throws NodeAwayError when one stays away.
  */

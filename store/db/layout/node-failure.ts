@@ -1,6 +1,8 @@
 import { codeOf } from '../../../platform/thrown.ts';
 
-/** SQLSTATE class of a server's own connections: the coordinator of a Citus cluster does not reach a worker. */
+/**
+ * SQLSTATE class of a server's own connections: the coordinator of a Citus cluster does not reach a worker.
+ */
 const connectionState = /^08[0-9A-Z]+$/;
 const queryCanceled = '57014';
 
@@ -9,7 +11,8 @@ export function isUnreachableNode(error: unknown): boolean {
 }
 
 /**
- * For what is on the node of a space, beside what is on the coordinator. A node that hangs is felt as a statement that takes too long.
+ * For what is on the node of a space, beside what is on the coordinator. A node that hangs is felt as a
+ * statement that takes too long.
  *
  * @throws other errors.
  */
