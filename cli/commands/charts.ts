@@ -1,17 +1,30 @@
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { dayMs } from '../../platform/time.ts';
 import { parseTime, wholeNumber } from '../arguments.ts';
 import type { Host } from '../host.ts';
 import { addReadOptions, openReadApi, type ReadApi, type ReadOptions } from '../reads/read-api.ts';
 import { printRows, type TableColumn } from '../reads/table.ts';
 
+const groups = ['none', 'type', 'model', 'tool', 'source', 'agent', 'user'] as const;
+type Group = (typeof groups)[number] | `attr.${string}`;
+
+function parseGroup(text: string): Group {
+  const group = groups.find((one) => one === text);
+  if (group !== undefined) return group;
+  if (text.startsWith('attr.')) return `attr.${text.slice('attr.'.length)}`;
+  throw new InvalidArgumentError(`Choose ${groups.join(', ')} or attr.KEY.`);
+}
+
 interface ChartOptions extends ReadOptions {
   from?: number;
   to?: number;
   step: 'minute' | 'hour' | 'day';
-  groupBy: 'none' | 'type' | 'model' | 'tool' | 'source' | 'agent';
+  groupBy: Group;
   groups: number;
 }
+
+const groupHint =
+  'one row for each: none, type, model, tool, source, agent; if the space declares them, user or attr.KEY';
 
 /** `charts`: prints events, errors, tokens and durations by group. */
 export function addChartsCommand(program: Command, host: Host): void {
@@ -29,11 +42,7 @@ export function addChartsCommand(program: Command, host: Host): void {
         .choices(['minute', 'hour', 'day'])
         .default('hour'),
     )
-    .addOption(
-      new Option('--group-by <what>', 'one row for each of these')
-        .choices(['none', 'type', 'model', 'tool', 'source', 'agent'])
-        .default('model'),
-    )
+    .option('--group-by <what>', groupHint, parseGroup, 'model')
     .option('--groups <n>', 'most groups; the others are added up', wholeNumber(1, 50), 20);
   addReadOptions(command).action(async (options: ChartOptions) => {
     await printRows(host, columns, await readSeries(openReadApi(host, options), options));

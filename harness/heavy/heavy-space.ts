@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Sql } from '../../store/db/connect.ts';
 import type { Database } from '../../store/db/database.ts';
-import { foldStatistics } from '../../store/write/statistics/deltas.ts';
+import { foldStatistics } from '../../store/write/statistics/fold.ts';
 import { insertParts } from '../../store/write/store.ts';
 import { llmEvent, toolEvent } from '../fixtures/events.ts';
 import { partOf } from '../fixtures/part.ts';

@@ -19,7 +19,7 @@ import {
 import { openPostgres } from '../../store/db/connect.ts';
 import { type Database, openDatabase } from '../../store/db/database.ts';
 import * as schema from '../../store/db/schema.ts';
-import { foldStatistics } from '../../store/write/statistics/deltas.ts';
+import { foldStatistics } from '../../store/write/statistics/fold.ts';
 import { insertParts } from '../../store/write/store.ts';
 import { openDashboard } from '../../test/support/dashboard.ts';
 import { createDatabase, startNats } from '../../test/support/test-servers.ts';

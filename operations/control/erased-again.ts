@@ -12,13 +12,8 @@ import {
   usageMonths,
 } from '../../store/db/schema.ts';
 import { listOf, nameOf, namesOf, numberOf } from '../../store/db/statement.ts';
-import {
-  addTo,
-  agentStatistics,
-  type CountedRows,
-  isByName,
-  nameStatistics,
-} from '../../store/write/statistics/statistics.ts';
+import { insertDeltas } from '../../store/write/statistics/deltas.ts';
+import { addTo } from '../../store/write/statistics/measures.ts';
 import { statisticsTable } from '../erasure/cluster/cluster-files.ts';
 import { quarantineTables, wipeQuarantine } from '../erasure/erased-quarantine.ts';
 import { countedColumns, countedRow, type ErasedRecord, erasedRecord } from '../erasure/erased-record.ts';
@@ -152,15 +147,15 @@ function countEvents(
 ): SQL {
   const columns = [...Object.values(countedColumns), segments.apiKeyId];
   const types = listOf(columns.map((column) => sql`${nameOf(column)} ${sql.raw(column.getSQLType())}`));
-  const rows: CountedRows = { from: sql`counted_events`, isSigned: true };
   return sql`
     WITH ${newIds === undefined ? sql`` : sql`${newIds}, `}counted_events AS MATERIALIZED (
-      SELECT ${spaceId}::uuid AS ${nameOf(events.spaceId)}, counted.*, ${numberOf(sign)} AS sign, true AS ${isByName}
+      SELECT ${spaceId}::uuid AS ${nameOf(events.spaceId)}, counted.*, ${numberOf(sign)} AS sign
       FROM json_to_recordset(${JSON.stringify(counted)}::json) AS counted(${types})
         ${newIds === undefined ? sql`` : sql`JOIN new_ids USING (${nameOf(events.id)})`}
     ), usage AS (${countUsage()}
     ), by_day AS (${countByDay()}
-    ), ${nameStatistics(rows)}, ${agentStatistics(rows)}
+    ), deltas AS (${insertDeltas({ from: sql`counted_events`, isStored: true, countedBy: 'all but dimensions' })}
+    )
     SELECT ${newIds === undefined ? sql`0` : sql`(SELECT count(*)::integer FROM new_ids)`} AS added`;
 }
 

@@ -23,7 +23,7 @@ import { readEventPage } from '../../store/read/event-page.ts';
 import { expireData } from '../../store/retention/expire.ts';
 import { RetentionClock } from '../../store/retention/retention-clock.ts';
 import { readEventTexts } from '../../store/segments/read.ts';
-import { foldStatistics } from '../../store/write/statistics/deltas.ts';
+import { foldStatistics } from '../../store/write/statistics/fold.ts';
 import { insertParts } from '../../store/write/store.ts';
 import { createDatabase, startNats } from '../../test/support/test-servers.ts';
 import { type EraseOptions, ErasureRunningError, eraseEvents } from './erase.ts';

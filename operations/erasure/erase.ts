@@ -5,13 +5,15 @@ import { layoutOf } from '../../store/db/layout/layout.ts';
 import { noSpace } from '../../store/db/limits.ts';
 import { quarantine } from '../../store/db/schema.ts';
 import { untilStatementsEnded } from '../../store/retention/older-snapshots.ts';
+import { forgetValues } from '../../store/write/statistics/forget-values.ts';
 import { listBatches } from './candidates.ts';
 import { untilNodesAnswer } from './cluster/all-nodes.ts';
+import { statisticsTable } from './cluster/cluster-files.ts';
 import { untilNoneInDoubt } from './cluster/in-doubt.ts';
 import { eraseNodes } from './erased-nodes.ts';
 import { eraseQuarantine } from './erased-quarantine.ts';
 import { eraseBatch } from './erased-segments.ts';
-import { beginErasure, completeErasure, type Erasure } from './erasure-row.ts';
+import { beginErasure, completeErasure, countErased, type Erasure } from './erasure-row.ts';
 import { forgottenByQueue, untilStored } from './queue-drain.ts';
 import { type Receipt, storedReceipt, writeReceipt } from './receipt.ts';
 import { rewriteFiles } from './rewritten-files.ts';
@@ -109,6 +111,10 @@ async function eraseAll(
   else {
     const nodes = await eraseNodes(database, erasure);
     if (nodes > 0) report(`${nodes.toLocaleString('en')} spans of traces cleared`);
+    const userId = subject.kind === 'user' ? subject.value : undefined;
+    await forgetValues(database, { spaceId, userId, beforeMs: start.atMs }, (transaction, tables) =>
+      countErased(transaction, erasure, { unwritten: [...tables, statisticsTable] }),
+    );
   }
   const files = await rewriteFiles(database, erasure, (table) => report(`rewriting ${table}`));
   const unassigned = await countUnassigned(database);

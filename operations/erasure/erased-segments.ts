@@ -6,6 +6,9 @@ import { inSpace, type TermColumn } from '../../event/terms.ts';
 import { inBoundedTransaction } from '../../store/db/bounded-transaction.ts';
 import type { Database, Transaction } from '../../store/db/database.ts';
 import { events, segments } from '../../store/db/schema.ts';
+import { nameOf } from '../../store/db/statement.ts';
+import { insertDeltas, removedRows } from '../../store/write/statistics/deltas.ts';
+import { selectCountedSegments, selectDimensions } from '../../store/write/statistics/space-dimensions.ts';
 import type { Batch } from './candidates.ts';
 import { statisticsTable } from './cluster/cluster-files.ts';
 import { findMerged } from './erased-nodes.ts';
@@ -137,7 +140,8 @@ class BatchErasure {
     return rows.map(({ id }) => id);
   }
 
-  #deleteRows(ids: Batch) {
+  async #deleteRows(ids: Batch) {
+    await this.#subtractRows(ids);
     return this.#transaction
       .delete(events)
       .where(and(this.#areOf(ids), this.#erasure.matches))
@@ -147,6 +151,19 @@ class BatchErasure {
         segmentId: events.segmentId,
         segmentIndex: events.segmentIndex,
       });
+  }
+
+  /** Takes the events out of the statistics by dimensions. The others keep what was stored once. */
+  async #subtractRows(ids: Batch): Promise<void> {
+    const { spaceId, matches } = this.#erasure;
+    const ofSpace = sql`${nameOf(events.spaceId)} = ${spaceId}::uuid`;
+    await this.#transaction.execute(sql`
+      WITH space_dimensions AS MATERIALIZED (${selectDimensions(ofSpace, sql`FOR SHARE`)}
+      ), measured AS MATERIALIZED (${removedRows(sql`${events} WHERE ${and(this.#areOf(ids), matches)} AND (SELECT count(*) FROM space_dimensions) > 0`)}
+      ), counted_segments AS MATERIALIZED (${selectCountedSegments(sql`${spaceId}::uuid`)}
+      ), deltas AS (${insertDeltas({ from: sql`measured`, isStored: true, countedBy: 'dimensions' })}
+      )
+      SELECT`);
   }
 
   /** The remaining events of each segment that has any. */

@@ -1,4 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
+import type { PgColumn } from 'drizzle-orm/pg-core';
 import { columnNames, columnTypes } from '../../event/columns.ts';
 import { events } from '../../store/db/schema.ts';
 import {
@@ -8,14 +9,9 @@ import {
   listOf,
   nameOf,
   namesOf,
-  numberOf,
 } from '../../store/db/statement.ts';
-import {
-  agentStatistics,
-  type CountedRows,
-  isByName,
-  nameStatistics,
-} from '../../store/write/statistics/statistics.ts';
+import { changedRows, insertDeltas } from '../../store/write/statistics/deltas.ts';
+import { selectCountedSegments, selectDimensions } from '../../store/write/statistics/space-dimensions.ts';
 
 /** Parameters of the statement besides the columns, which are named like the columns. */
 export const parameterNames = {
@@ -55,13 +51,6 @@ const inherited: readonly string[] = ['agentId', 'threadId', 'userId'];
 const updated = columnNames.filter((name) => name !== 'id' && name !== 'segmentIndex');
 type UpdatedName = (typeof updated)[number];
 
-/** What statistics count of an event. */
-const measured: readonly UpdatedName[] = [
-  ...(['type', 'name', 'source', 'state', 'agentId', 'startTimeMs', 'durationMs'] as const),
-  ...(['inputTokens', 'outputTokens', 'totalTokens', 'cacheReadTokens', 'cacheWriteTokens'] as const),
-  ...(['reasoningTokens', 'usageParts', 'priceClass', 'reportedCost'] as const),
-];
-
 /**
  * Updates the rows of a segment whose columns differ, and corrects the statistics by what they then count.
  * Rows deleted meanwhile stay deleted.
@@ -84,35 +73,17 @@ function compared(names: readonly UpdatedName[], row: 'kept' | 'event'): SQL {
   );
 }
 
-/** The value that statistics count. */
-function measureIn(name: UpdatedName, row: 'kept' | 'event'): SQL {
-  const value = valueIn(name, row);
-  const unstored = sent.find(([column]) => column === events[name]);
-  return row === 'event' || unstored === undefined
-    ? value
-    : sql`coalesce(${value}, event.${sql.identifier(unstored[1])})`;
-}
-
-/** The changed events with the sign by which they are counted. */
-function measureOf(row: 'kept' | 'event', sign: 1 | -1): SQL {
-  const values = measured.map((name) => sql`${measureIn(name, row)} AS ${nameOf(events[name])}`);
-  const isChanged = measured.map((name) => {
-    const [before, after] = [measureIn(name, 'kept'), measureIn(name, 'event')];
-    const cast = columnTypes[name] === 'json' ? sql`::text` : sql``;
-    return sql`${before}${cast} IS DISTINCT FROM ${after}${cast}`;
-  });
-  return sql`
-  SELECT ${numberOf(sign)} AS sign, true AS ${isByName}, ${uuidParameter(spaceId)} AS ${nameOf(events.spaceId)}, ${listOf(values)}
-  FROM event JOIN kept USING (${namesOf([events.segmentIndex, events.id])}) WHERE ${sql.join(isChanged, sql` OR `)}`;
+/** What statistics have counted: 0.1.0 did not store all of it. */
+function countedBefore(column: PgColumn): SQL {
+  const unstored = sent.find(([one]) => one === column || one.name === column.name);
+  const value = sql`(before).${nameOf(column)}`;
+  return unstored === undefined ? value : sql`coalesce(${value}, ${sql.identifier(unstored[1])})`;
 }
 
 function buildUpdate(): SQL {
-  const rows: CountedRows = { from: sql`measured`, isSigned: true };
   return sql`
-WITH event AS MATERIALIZED (SELECT * FROM ${unnestColumns()}
-), kept AS MATERIALIZED (
-  SELECT * FROM ${events}
-  WHERE ${events.spaceId} = ${uuidParameter(spaceId)} AND ${events.segmentId} = ${uuidParameter(segmentId)}
+WITH space_dimensions AS MATERIALIZED (${selectDimensions(sql`${nameOf(events.spaceId)} = ${uuidParameter(spaceId)}`, sql`FOR SHARE`)}
+), event AS MATERIALIZED (SELECT * FROM ${unnestColumns()} WHERE (SELECT count(*) FROM space_dimensions) >= 0
 ), updated AS (
   UPDATE ${events} AS kept
   SET ${listOf(updated.map((name) => sql`${nameOf(events[name])} = ${valueIn(name, 'event')}`))}
@@ -120,9 +91,10 @@ WITH event AS MATERIALIZED (SELECT * FROM ${unnestColumns()}
   WHERE kept.${nameOf(events.spaceId)} = ${uuidParameter(spaceId)} AND kept.${nameOf(events.segmentId)} = ${uuidParameter(segmentId)}
     AND kept.${nameOf(events.segmentIndex)} = event.${nameOf(events.segmentIndex)} AND kept.${nameOf(events.id)} = event.${nameOf(events.id)}
     AND (${compared(updated, 'kept')}) IS DISTINCT FROM (${compared(updated, 'event')})
-  RETURNING kept.${nameOf(events.id)}
-), measured AS MATERIALIZED (
-  ${measureOf('event', 1)} UNION ALL ${measureOf('kept', -1)}
-), ${nameStatistics(rows)}, ${agentStatistics(rows)}
+  RETURNING old AS before, new AS after, ${sentNames}
+), measured AS MATERIALIZED (${changedRows(sql`updated`, countedBefore)}
+), counted_segments AS MATERIALIZED (${selectCountedSegments(uuidParameter(spaceId))}
+), deltas AS (${insertDeltas({ from: sql`measured`, isStored: true })}
+)
 SELECT count(*)::integer AS changed FROM updated`;
 }

@@ -5,6 +5,7 @@ import { defaultEvents, defaultSegments } from '../../store/db/partitions.ts';
 import {
   agentStats,
   agentStatsRollups,
+  dimensionValues,
   eventIds,
   eventStats,
   eventStatsRollups,
@@ -81,7 +82,7 @@ export async function reportStorage(
     await bytesOf([eventIds]),
     await bytesOf([
       ...[eventStats, agentStats, eventStatsRollups, agentStatsRollups, statisticDeltas],
-      ...[sliceStats, sliceStatsRollups],
+      ...[sliceStats, sliceStatsRollups, dimensionValues],
       ...[storeDelays, usageMonths],
     ]),
     await bytesOf([quarantine]),

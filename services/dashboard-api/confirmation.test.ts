@@ -69,6 +69,7 @@ const isConfirmationNeeded: Record<string, boolean> = {
   'quarantine.replay': false,
   'spaces.create': false,
   'spaces.rename': false,
+  'spaces.setDimensions': false,
   'spaces.switch': false,
 };
 const mutations = procedures.filter(({ type }) => type === 'mutation').map(({ path }) => path);

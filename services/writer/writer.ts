@@ -25,7 +25,8 @@ import { readReplays } from '../../store/queue-state/stored-positions.ts';
 import { readWindowLimits } from '../../store/queue-state/window-limits.ts';
 import { foldDelays } from '../../store/store-delays/fold-delays.ts';
 import { foldIntervalMs } from '../../store/store-delays/limits.ts';
-import { foldStored } from '../../store/write/store.ts';
+import { foldStatistics } from '../../store/write/statistics/fold.ts';
+import { keepDimensions } from '../../store/write/statistics/keep-dimensions.ts';
 import { startErasures } from './deletion/erasures.ts';
 import { startRetention } from './deletion/retention.ts';
 import {
@@ -152,7 +153,12 @@ function periodicWorks(database: Database): BackgroundWork<unknown>[] {
       failure: 'delays of stored events were not counted; trying again later',
     },
     {
-      run: () => foldStored(database),
+      run: (signal) => keepDimensions(database, signal),
+      intervalMs: statisticsFoldMs,
+      failure: 'dimensions did not count what was stored before; trying again later',
+    },
+    {
+      run: () => foldStatistics(database),
       intervalMs: statisticsFoldMs,
       failure: 'statistics were not folded; charts stay exact, and get slower',
     },

@@ -16,6 +16,8 @@ export interface SpaceChange {
   retentionDays?: number | null;
   /** The name of its plan, for display. */
   plan?: string | null;
+  /** What statistics are kept by: see dimensions.ts. */
+  dimensions?: string[];
 }
 
 /** Creates a space for the operator, by default active and without a limit. */

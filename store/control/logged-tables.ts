@@ -79,6 +79,7 @@ export const loggedTables: readonly LoggedTable[] = [
 ];
 
 const ofEvents = 'The queue delivers the events again, and an erasure logs the ids of erased ones.';
+const ofDimensions = 'Writers keep them as `spaces` says, and count what is stored.';
 const ofAlerts = 'The rules are evaluated again; an alert may be sent a second time.';
 
 /** The tables that the control stream does not have, with the reason. */
@@ -96,6 +97,8 @@ export const unloggedTables: ReadonlyMap<PgTable, string> = new Map<PgTable, str
   [schema.sliceStats, ofEvents],
   [schema.sliceStatsRollups, ofEvents],
   [schema.statisticDeltas, ofEvents],
+  [schema.dimensions, ofDimensions],
+  [schema.dimensionValues, ofDimensions],
   [schema.storeDelays, ofEvents],
   [schema.storeDelayPositions, ofEvents],
   [schema.usageMonths, ofEvents],

@@ -129,7 +129,7 @@ test('the migrations create the tables, keys, checks and indexes of the schema',
  */
 function withoutCasts(described: Record<string, Described>): unknown {
   const text = JSON.stringify(described)
-    .replaceAll(/('\w*')::text/g, '$1')
+    .replaceAll(/('[\w{}]*')::text(?:\[\])?/g, '$1')
     .replaceAll(/WHERE [^"]*/g, (condition) => condition.replaceAll(/[()]/g, ''));
   return JSON.parse(text);
 }

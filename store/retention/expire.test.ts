@@ -21,7 +21,7 @@ import {
   spaces,
   usageMonths,
 } from '../db/schema.ts';
-import { foldStatistics } from '../write/statistics/deltas.ts';
+import { foldStatistics } from '../write/statistics/fold.ts';
 import { insertParts } from '../write/store.ts';
 import { expireData } from './expire.ts';
 import { deletedSegmentsMax } from './limits.ts';

@@ -49,17 +49,6 @@ export interface SegmentChange {
   };
 }
 
-/** What an event adds to the statistics, or subtracts from them. */
-export interface Measure
-  extends Pick<
-    EventRow,
-    'id' | 'type' | 'name' | 'source' | 'state' | 'agentId' | 'startTimeMs' | 'durationMs'
-  > {
-  readonly sign: 1 | -1;
-  /** Whether the event is counted by type, name and source, too. All are counted by agent. */
-  readonly isByName: boolean;
-}
-
 export interface TraceChanges {
   readonly traces: readonly {
     readonly traceId: string;
@@ -74,7 +63,6 @@ export interface TraceChanges {
   readonly replaced: readonly ReplacedEvent[];
   readonly removed: readonly RemovedEvent[];
   readonly segments: readonly SegmentChange[];
-  readonly measures: readonly Measure[];
 }
 
 /**
@@ -99,7 +87,6 @@ export async function applyChanges(
       columns.segment,
       changes.segments.map(({ id, terms, edit }) => ({ id, terms: terms.map(String), ...edit })),
     ),
-    measures: toJson(columns.measure, changes.measures),
   };
   const statement = chooseStatement(changes);
   const rows = await database.$client.unsafe<{ trace: string }[]>(

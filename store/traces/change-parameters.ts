@@ -41,27 +41,6 @@ export const columns = {
     removed: 'removed',
     isEmpty: 'is_empty',
   },
-  measure: {
-    id,
-    type: events.type,
-    name: events.name,
-    source: events.source,
-    state: events.state,
-    agentId,
-    startTimeMs: events.startTimeMs,
-    durationMs: events.durationMs,
-    reasoningTokens: events.reasoningTokens,
-    inputTokens: events.inputTokens,
-    outputTokens: events.outputTokens,
-    totalTokens: events.totalTokens,
-    cacheReadTokens: events.cacheReadTokens,
-    cacheWriteTokens: events.cacheWriteTokens,
-    usageParts: events.usageParts,
-    priceClass: events.priceClass,
-    reportedCost: events.reportedCost,
-    sign: 'sign',
-    isByName: 'is_by_name',
-  },
 } as const satisfies Record<string, Record<string, PgColumn | string>>;
 
 /** The types of the columns that no table has. */
@@ -74,8 +53,6 @@ const types: Readonly<Record<string, string>> = {
   base64: 'text',
   removed: 'integer',
   is_empty: 'boolean',
-  sign: 'integer',
-  is_by_name: 'boolean',
 };
 
 /** The rows of a parameter, as `change`. */

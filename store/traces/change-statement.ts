@@ -11,7 +11,8 @@ import {
   usageMonths,
 } from '../db/schema.ts';
 import { compileStatement, listOf, nameOf, namesOf } from '../db/statement.ts';
-import { agentStatistics, type CountedRows, nameStatistics } from '../write/statistics/statistics.ts';
+import { changedRows, insertDeltas, removedRows } from '../write/statistics/deltas.ts';
+import { selectCountedSegments, selectDimensions } from '../write/statistics/space-dimensions.ts';
 import { columns, context, ofEvent, rowsOf } from './change-parameters.ts';
 
 /**
@@ -61,10 +62,11 @@ SELECT ${nameOf(traceId)} AS trace FROM resolved`;
  */
 function lockAll(): SQL {
   return sql`
-WITH locked AS MATERIALIZED (SELECT * FROM (
+WITH space_dimensions AS MATERIALIZED (${selectDimensions(sql`${nameOf(events.spaceId)} = ${space}`, sql`FOR SHARE`)}
+), locked AS MATERIALIZED (SELECT * FROM (
   SELECT ${segments.id}, ${segments.apiKeyId} FROM ${segments} JOIN ${rowsOf('segments', columns.segment)}
     ON ${segments.id} = ${change(segments.id)}
-  WHERE ${segments.spaceId} = ${space} AND (change.hash IS NULL OR encode(sha256(${segments.body}), 'hex') = change.hash)
+  WHERE ${segments.spaceId} = ${space} AND (SELECT count(*) FROM space_dimensions) >= 0 AND (change.hash IS NULL OR encode(sha256(${segments.body}), 'hex') = change.hash)
   ORDER BY ${segments.id} FOR UPDATE OF ${segments}
 ) AS locked), unchanged AS MATERIALIZED (SELECT * FROM (
   SELECT ${traces.traceId} FROM ${traces}
@@ -103,7 +105,7 @@ function changeContexts(): SQL {
 ), filled_events AS (
   UPDATE ${events} AS kept SET ${filled} FROM ${rowsOf('fills', columns.fill)}
   WHERE ${isSameEvent}
-  RETURNING ${kept(id)}
+  RETURNING ${kept(id)}, old AS before, new AS after
 )`;
 }
 
@@ -113,11 +115,11 @@ function changeCalls(): SQL {
   return sql`, replaced_events AS (
   UPDATE ${events} AS kept SET ${set} FROM ${rowsOf('replaced', ofEvent)}
   WHERE ${isSameEvent}
-  RETURNING ${kept(id)}
+  RETURNING ${kept(id)}, old AS before, new AS after
 ), removed_events AS (
   DELETE FROM ${events} AS kept USING ${rowsOf('removed', columns.removed)}
   WHERE ${isSameEvent}
-  RETURNING ${kept(id)}, ${kept(segmentId)}, ${kept(events.receivedAt)}
+  RETURNING kept.*
 )`;
 }
 
@@ -177,13 +179,15 @@ function removeSegments(): SQL {
 )`;
 }
 
-/** Adds the measures of changed events to the statistics. */
+/** Takes changed events out of the statistics, and adds them as they are now. */
 function countChanges(isWhole: boolean): SQL {
-  const rows: CountedRows = { from: sql`measured`, isSigned: true };
-  return sql`, measured AS (
-  SELECT ${space} AS ${nameOf(events.spaceId)}, change.* FROM ${rowsOf('measures', columns.measure)}
-  WHERE ${change(id)} IN (${changedIds(isWhole)})
-)${isWhole ? sql`, ${nameStatistics(rows)}` : sql``}, ${agentStatistics(rows)}`;
+  const further = isWhole
+    ? sql` UNION ALL ${changedRows(sql`replaced_events`)} UNION ALL ${removedRows(sql`removed_events`)}`
+    : sql``;
+  return sql`, measured AS MATERIALIZED (${changedRows(sql`filled_events`)}${further}
+), counted_segments AS MATERIALIZED (${selectCountedSegments(space)}
+), deltas AS (${insertDeltas({ from: sql`measured`, isStored: true })}
+)`;
 }
 
 function subtractUsage(): SQL {

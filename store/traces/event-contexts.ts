@@ -3,13 +3,13 @@ import { findMember } from '../../event/json/scan.ts';
 import { hashTerm, inSpace } from '../../event/terms.ts';
 import type { Database } from '../db/database.ts';
 import { eventIds, events } from '../db/schema.ts';
-import type { EventFill, EventRow, Measure, SegmentChange, TraceChanges } from './apply-changes.ts';
+import type { EventFill, EventRow, SegmentChange, TraceChanges } from './apply-changes.ts';
 import type { CallRows } from './merge/merged-calls.ts';
 import { spanProperty } from './parent-events.ts';
 import type { StoredNode } from './read-traces.ts';
 import { contextColumns, type Inherited } from './relations.ts';
 
-export type ContextChanges = Pick<TraceChanges, 'fills' | 'segments' | 'measures'>;
+export type ContextChanges = Pick<TraceChanges, 'fills' | 'segments'>;
 
 /** Without the columns that are long and that no change of its agent, thread or user needs. */
 const {
@@ -42,7 +42,6 @@ export async function findContexts(
 ): Promise<FoundContexts> {
   const rows = await readEvents(database, spaceId, ofEvents);
   const segments = new Map<string, SegmentChange>();
-  const measures: Measure[] = [];
   const fills: EventFill[] = [];
   for (const { node, context, ofCall = [] } of ofEvents) {
     const row = rows.get(node.eventId ?? '');
@@ -57,11 +56,6 @@ export async function findContexts(
     if (Object.keys(values).length === 0) continue;
     addTerms(segments, spaceId, row, values);
     fills.push({ ...values, id: row.id, segmentId: row.segmentId, traceId: node.traceId });
-    const measure = { ...row, isByName: false };
-    // An event without an agent is not in the statistics by agent.
-    if (values.agentId === undefined) continue;
-    if (row.agentId !== null) measures.push({ ...measure, sign: -1 });
-    measures.push({ ...measure, agentId: values.agentId, sign: 1 });
   }
   const wasMissing = (id: string) => merged.has(id) && merged.get(id) === undefined;
   const missing = ofEvents.filter(
@@ -72,7 +66,7 @@ export async function findContexts(
     spaceId,
     missing.map(({ node }) => node),
   );
-  return { changes: { fills, segments: [...segments.values()], measures }, incomplete };
+  return { changes: { fills, segments: [...segments.values()] }, incomplete };
 }
 
 /** Adds the terms of values that an event gets, so that filters find its segment. */

@@ -63,7 +63,7 @@ export async function resolveTraces(
 }
 
 const none: Omit<TraceChanges, 'traces'> = {
-  ...{ nodes: [], fills: [], replaced: [], removed: [], segments: [], measures: [] },
+  ...{ nodes: [], fills: [], replaced: [], removed: [], segments: [] },
 };
 
 /** Traces that are changed by several statements. */

@@ -23,7 +23,8 @@ import {
   unfoldIncoming,
   unfoldParts,
 } from './statement-parts.ts';
-import { countByAgent, countByName, countBySlice } from './statistics/statistics.ts';
+import { insertDeltas, newEvents } from './statistics/deltas.ts';
+import { selectDimensions } from './statistics/space-dimensions.ts';
 
 /**
  * Stores parts on a Citus cluster as the store statement does (statement.ts), in one transaction of several
@@ -35,6 +36,7 @@ import { countByAgent, countByName, countBySlice } from './statistics/statistics
 /** Parameters of these statements besides those of the store statement. */
 const fresh = 'fresh';
 const noted = { space: 'noted_space', traceIds: 'noted_traces' } as const;
+const declared = 'space_dimensions';
 const numbered = { spaceIds: 'numbered_spaces', numbers: 'numbers' } as const;
 
 const isFresh = sql`position = ANY (${arrayParameter(fresh, 'bigint')})`;
@@ -51,23 +53,12 @@ const counted = (more = sql``) =>
   fromEvents(['startTimeMs'], sql`, stored_parts AS MATERIALIZED (${countParts()})${more}`);
 
 const tokens = ['inputTokens', 'outputTokens', 'totalTokens', 'cacheReadTokens', 'cacheWriteTokens'] as const;
-const measured = ['startTimeMs', 'durationMs', 'state', ...tokens, 'reasoningTokens'] as const;
-const priced = ['priceClass', 'usageParts', 'reportedCost'] as const;
-
-const [byName, byAgent] = [countByName('name_counts'), countByAgent('agent_counts')];
-const bySlice = countBySlice('slice_counts');
-const byNameSource = fromEvents(
-  [...new Set<UnfoldedName>([...measured, 'type', 'name', 'source'])],
-  sql`, name_counts AS MATERIALIZED (${byName.counts})`,
-);
-const byAgentSource = fromEvents(
-  [...new Set<UnfoldedName>([...measured, 'agentId'])],
-  sql`, agent_counts AS MATERIALIZED (${byAgent.counts})`,
-);
-const bySliceSource = fromEvents(
-  [...new Set<UnfoldedName>([...measured, ...priced, 'type', 'name', 'source'])],
-  sql`, slice_counts AS MATERIALIZED (${bySlice.counts})`,
-);
+const measured = ['startTimeMs', 'durationMs', 'state', 'type', 'name', 'source', ...tokens] as const;
+const priced = ['reasoningTokens', 'priceClass', 'usageParts', 'reportedCost'] as const;
+/** Read once by the transaction: all of its statements have the same. */
+const spaceDimensions = sql`, space_dimensions AS (
+  SELECT * FROM json_to_recordset(${sql.placeholder(declared)}::json)
+    AS declared(${namesOf([events.spaceId])} uuid, numbers smallint[], names text[], cursors uuid[], newest_number smallint))`;
 const commitNumber = sql`, commit_number AS (
   SELECT * FROM unnest(${arrayParameter(numbered.spaceIds, columnTypes.id)}, ${arrayParameter(numbered.numbers, 'bigint')})
     AS numbered(${namesOf([commitCounters.spaceId, commitCounters.lastNumber])}))`;
@@ -91,13 +82,11 @@ const numberNewCommits = compileStatement(numberCommits(counted()));
 const insertRest: readonly CompiledStatement[] = [
   insertCommits(counted(commitNumber)),
   countUsage(counted()),
-  byName.byMinute(byNameSource),
-  byName.byHours(byNameSource),
-  byAgent.byMinute(byAgentSource),
-  byAgent.byHours(byAgentSource),
-  bySlice.byMinute(bySliceSource),
-  bySlice.byHours(bySliceSource),
-  insertSegments(counted()),
+  insertDeltas(
+    newEvents,
+    fromEvents([...measured, ...priced, 'userId', 'agentId', 'attributes'], spaceDimensions),
+  ),
+  insertSegments(counted(spaceDimensions)),
 ].map(compileStatement);
 
 /**
@@ -119,10 +108,11 @@ export async function storeOnCluster(
   const placesById = placeIds(parts, new Set(repeated));
   const stored = await client.begin(async (transaction) => {
     // The lock of this query, held until COMMIT, is the one that a deletion waits for when it begins.
-    const gone = await transaction.unsafe<{ space_id: string }[]>(findDeleted, [
-      `{${parts.map(({ spaceId }) => spaceId).join()}}`,
-    ]);
+    const spaceIds = `{${parts.map(({ spaceId }) => spaceId).join()}}`;
+    const gone = await transaction.unsafe<{ space_id: string }[]>(findDeleted, [spaceIds]);
     if (gone.length > 0) return new Set(gone.map((row) => row.space_id));
+    const sliced = await transaction.unsafe(findDimensions, [spaceIds]);
+    values.set(declared, JSON.stringify(sliced));
     const run = <Row extends Record<string, unknown>>(statement: CompiledStatement) =>
       transaction.unsafe<Row[]>(statement.text, orderParameters(statement, values), { prepare: true });
     setPositions(placesById.values());
@@ -155,6 +145,10 @@ export async function storeOnCluster(
 /** Deleted spaces are a table of the coordinator, which these statements do not reach. */
 const findDeleted = new PgDialect().sqlToQuery(
   sql`SELECT ${deletedSpaces.spaceId} FROM ${deletedSpaces} WHERE ${deletedSpaces.spaceId} = ANY (${sql.raw('$1')}::uuid[])`,
+).sql;
+
+const findDimensions = new PgDialect().sqlToQuery(
+  selectDimensions(sql.raw(`${deletedSpaces.spaceId.name} = ANY ($1::uuid[])`)),
 ).sql;
 
 const keyOf = (spaceId: string, id: string) => `${spaceId} ${id}`;

@@ -14,7 +14,7 @@ import {
 import { arrayParameter, listOf, nameOf, namesOf } from '../db/statement.ts';
 import { delayElement } from './latency-sketch.ts';
 import { parameterNames, partColumns, replayedColumn } from './parameters.ts';
-import { addTo } from './statistics/statistics.ts';
+import { addTo } from './statistics/measures.ts';
 
 /**
  * The parts of the statement that stores events (statement.ts). Each INSERT reads from the common table
@@ -146,15 +146,15 @@ export const partlyKnownState = '22012';
  */
 export function insertSegments(source = sql``): SQL {
   const { spaceId, id, apiKeyId, receivedAt, eventCount, rawBytes, body, terms } = segments;
-  const { minStartMs, maxStartMs, projection, queueStream, queueSequence } = segments;
+  const { minStartMs, maxStartMs, projection, queueStream, queueSequence, dimensions } = segments;
   const columns = [id, spaceId, apiKeyId, receivedAt, rawBytes, projection, queueStream, queueSequence];
   return sql`
-  INSERT INTO ${segments} (${namesOf([...columns, eventCount, body, terms, minStartMs, maxStartMs])})
+  INSERT INTO ${segments} (${namesOf([...columns, eventCount, body, terms, minStartMs, maxStartMs, dimensions])})
   ${source} SELECT ${listOf(columns.map((column) => nameOf(column === id ? events.segmentId : column)))},
     stored / (stored = ${nameOf(eventCount)})::integer,
     substring(${sql.placeholder(parameterNames.bodies)}::bytea FROM body_start FOR body_bytes),
-    ${nameOf(terms)}::${sql.raw(terms.getSQLType())}, first_ms, last_ms
-  FROM stored_parts WHERE stored IS NOT NULL
+    ${nameOf(terms)}::${sql.raw(terms.getSQLType())}, first_ms, last_ms, newest_number
+  FROM stored_parts LEFT JOIN space_dimensions USING (${nameOf(spaceId)}) WHERE stored IS NOT NULL
   RETURNING ${nameOf(id)}`;
 }
 

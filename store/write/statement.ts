@@ -23,8 +23,8 @@ import {
   unfoldIncoming,
   unfoldParts,
 } from './statement-parts.ts';
-import { insertDeltas } from './statistics/deltas.ts';
-import { agentStatistics, nameStatistics } from './statistics/statistics.ts';
+import { insertDeltas, newEvents } from './statistics/deltas.ts';
+import { selectDimensions } from './statistics/space-dimensions.ts';
 
 /**
  * The one statement that stores events (ADR 0004). A statement is its own transaction: ids, rows, usage
@@ -92,7 +92,7 @@ function removeEntry(): SQL {
 }
 
 /** The common table expressions `new_ids` and `new_events`, and whether the events are stored at all. */
-interface NewEvents {
+interface NewRows {
   readonly expressions: SQL;
   readonly where?: SQL;
 }
@@ -103,7 +103,7 @@ function isFirst(): SQL {
 }
 
 /** The events that the ledger does not know. */
-function unfoldFresh(): NewEvents {
+function unfoldFresh(): NewRows {
   // IS TRUE makes Postgres hash the ids. It would join them by nested loops, since it does not know how many
   // there are.
   const isNew = sql`((${idKey}) IN (SELECT ${idKey} FROM new_ids)) IS TRUE`;
@@ -116,7 +116,7 @@ function unfoldFresh(): NewEvents {
 }
 
 /** All events. They are neither looked up in the ledger first nor unfolded in two steps. */
-function unfoldOnlyNew(): NewEvents {
+function unfoldOnlyNew(): NewRows {
   return {
     expressions: sql`new_events AS MATERIALIZED (${unfoldIncoming(isFirst(), unfoldedNames)}
 ), new_ids AS (${insertOnlyNewIds()}
@@ -127,7 +127,7 @@ function unfoldOnlyNew(): NewEvents {
 }
 
 /** @param removal a DELETE ... RETURNING: when it deletes no row, nothing is stored. */
-function buildStatement({ expressions, where }: NewEvents, removal?: SQL): SQL {
+function buildStatement({ expressions, where }: NewRows, removal?: SQL): SQL {
   return sql`
 WITH ${
     removal === undefined
@@ -143,12 +143,9 @@ WITH ${
 ), kept_commit AS (${insertCommits()}
 ), usage AS (${countUsage()}
 ), by_day AS (${countByDay()}
-), ${
-    removal === undefined
-      ? sql`deltas AS (${insertDeltas()}
-)`
-      : sql`${nameStatistics()}, ${agentStatistics()}`
-  }, segment AS (${insertSegments()}
+), space_dimensions AS MATERIALIZED (${selectDimensions(sql`${nameOf(events.spaceId)} IN (SELECT ${nameOf(events.spaceId)} FROM parts)`)}
+), deltas AS (${insertDeltas(newEvents)}
+), segment AS (${insertSegments()}
 )
 -- Reads from the INSERT, so that rows and indexes are written before the counters are locked, which all statements of a space need.
 SELECT count(*)::integer AS inserted, (SELECT count(*)::integer FROM noted_traces) AS traces${removal === undefined ? sql`` : sql`, (SELECT count(*)::integer FROM removed) AS removed`} FROM inserted`;

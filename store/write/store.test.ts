@@ -24,7 +24,7 @@ import { quarantineEvent } from './quarantine.ts';
 import { replayQuarantined } from './replay.ts';
 import { slicePart } from './slice.ts';
 import { storeOnlyNewStatement, storeParameters, storeStatement } from './statement.ts';
-import { foldStatistics } from './statistics/deltas.ts';
+import { foldStatistics } from './statistics/fold.ts';
 import { insertParts, replayPart, storeParts } from './store.ts';
 
 const resources = new AsyncDisposableStack();

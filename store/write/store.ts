@@ -17,7 +17,6 @@ import {
   storeStatement,
 } from './statement.ts';
 import { partlyKnownState } from './statement-parts.ts';
-import { foldStatistics } from './statistics/deltas.ts';
 
 export interface StoreResult {
   /** Rows that were new. The other events were stored before. */
@@ -88,19 +87,6 @@ async function storeWhole(
 
 /** When each pool last stored events of which the ledger had some. */
 const knownIdsSinceMs = new WeakMap<Sql, number>();
-
-/**
- * Clusters whose tables have no deltas left from before they were distributed: statements there write none.
- */
-const foldedOnCluster = new WeakSet<Sql>();
-
-/** Adds the deltas of all statements to the statistics (ADR 0040). */
-export async function foldStored(database: Database): Promise<void> {
-  const { $client: client } = database;
-  if (foldedOnCluster.has(client)) return;
-  const { isCluster } = await layoutOf(database);
-  if ((await foldStatistics(database)) === 0 && isCluster) foldedOnCluster.add(client);
-}
 
 async function runOnCluster(client: Sql, parts: readonly Part[]): Promise<number> {
   const repeated = findRepeatedIds(parts);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { llmEvent, toolEvent } from '../../harness/fixtures/events.ts';
 import { readEventTexts } from '../../store/segments/read.ts';
-import { foldStatistics } from '../../store/write/statistics/deltas.ts';
+import { foldStatistics } from '../../store/write/statistics/fold.ts';
 import { postRaw } from '../support/http.ts';
 import { usePipeline } from '../support/use-pipeline.ts';
 import { untilDrained } from '../support/wait.ts';

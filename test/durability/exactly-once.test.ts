@@ -5,7 +5,7 @@ import { countBits, latencyBucketOf } from '../../event/latency.ts';
 import { latencyQuantile } from '../../event/latency-sketch.ts';
 import { llmEvent, someEvents, toolEvent } from '../../harness/fixtures/events.ts';
 import { agentStats, eventStats } from '../../store/db/schema.ts';
-import { foldStatistics } from '../../store/write/statistics/deltas.ts';
+import { foldStatistics } from '../../store/write/statistics/fold.ts';
 import { postEvents, postRaw } from '../support/http.ts';
 import type { Tenant } from '../support/pipeline.ts';
 import { usePipeline } from '../support/use-pipeline.ts';

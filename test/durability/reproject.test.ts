@@ -15,7 +15,7 @@ import { type Database, openDatabase } from '../../store/db/database.ts';
 import { events } from '../../store/db/schema.ts';
 import type { EventFilter } from '../../store/read/event-filter.ts';
 import { readEventPage } from '../../store/read/event-page.ts';
-import { foldStatistics } from '../../store/write/statistics/deltas.ts';
+import { foldStatistics } from '../../store/write/statistics/fold.ts';
 import { insertParts } from '../../store/write/store.ts';
 import { runWeir } from '../support/cli/command-line.ts';
 import { inheritedEnvironment } from '../support/run/inherited-environment.ts';

@@ -14,7 +14,7 @@ import { erasureRequests, eventIds } from '../../store/db/schema.ts';
 import { recordSenders } from '../../store/senders.ts';
 import { storeNodes } from '../../store/traces/store-nodes.ts';
 import { quarantineEvent } from '../../store/write/quarantine.ts';
-import { foldStatistics } from '../../store/write/statistics/deltas.ts';
+import { foldStatistics } from '../../store/write/statistics/fold.ts';
 import { insertParts } from '../../store/write/store.ts';
 import { runWeir } from '../support/cli/command-line.ts';
 import { openDashboard } from '../support/dashboard.ts';

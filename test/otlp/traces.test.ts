@@ -49,7 +49,7 @@ import { storeNodes } from '../../store/traces/store-nodes.ts';
 import { TraceResolver } from '../../store/traces/trace-resolver.ts';
 import { quarantineEvent } from '../../store/write/quarantine.ts';
 import { replayQuarantined } from '../../store/write/replay.ts';
-import { foldStatistics } from '../../store/write/statistics/deltas.ts';
+import { foldStatistics } from '../../store/write/statistics/fold.ts';
 import { storeParts } from '../../store/write/store.ts';
 import { createDatabase, startNats } from '../support/test-servers.ts';
 

@@ -7,7 +7,7 @@ import { type Part, PartSchema } from '../../../gen/weir/queue/v1/queue_pb.ts';
 import { dayMs } from '../../../platform/time.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { ensurePartitions } from '../../../store/db/partitions.ts';
-import { foldStatistics } from '../../../store/write/statistics/deltas.ts';
+import { foldStatistics } from '../../../store/write/statistics/fold.ts';
 import { insertParts } from '../../../store/write/store.ts';
 
 /** The events are spread over this time until now. */

@@ -9,7 +9,7 @@ import { type Database, openDatabase } from '../../../store/db/database.ts';
 import { ensurePartitions, partitionedTables } from '../../../store/db/partitions.ts';
 import { setPlannerStatistics } from '../../../store/db/planner-statistics.ts';
 import { boundOf, dateOf, weekOf } from '../../../store/db/weeks.ts';
-import { foldStatistics } from '../../../store/write/statistics/deltas.ts';
+import { foldStatistics } from '../../../store/write/statistics/fold.ts';
 import { growEvents, grownDays } from '../filters/growth.ts';
 import { measureLists } from '../filters/lists.ts';
 import { measureBytesPerEvent } from '../storage/sizes.ts';

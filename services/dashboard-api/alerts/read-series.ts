@@ -11,15 +11,16 @@ import { type AppliedPrice, openPriceBook } from '../../../store/prices/price-bo
 import { listParts } from '../../../store/read/activity/activity-summary.ts';
 import { matchTime, matchValues } from '../../../store/read/event-filter.ts';
 import { sketchElement } from '../../../store/write/latency-sketch.ts';
+import { lookUpDimension } from '../charts/dimension.ts';
 import { visitPricedCells } from '../charts/priced-cells.ts';
 import { type Cell, readCellsInParts } from '../charts/read-cells.ts';
 import { visitInSlices } from '../slices.ts';
 import type { Bucket, Series } from './evaluation.ts';
-import { type AlertCondition, type AlertFilter, countsEvents } from './rule.ts';
+import type { AlertCondition, AlertFilter } from './rule.ts';
 
 /**
  * Reads the buckets of a rule: from the statistics of its space, and then the work does not depend on the number of events; or, with an
- * additional property, from the events.
+ * additional property that is no dimension of the space, or that still counts older events, from the events.
  */
 export async function readSeries(
   database: Database,
@@ -44,7 +45,10 @@ export async function readSeries(
       latency: withDurations ? withLatency(before?.latency, cell) : undefined,
     };
   };
-  if (countsEvents(filter)) {
+  const { attributeKey: key, attributeValue: value = '', ...columns } = filter;
+  const chart = { ...columns, ...(key !== undefined && { attribute: { key, value } }) };
+  const dimension = await lookUpDimension(database, spaceId, { group: 'none', filter: chart });
+  if (typeof dimension === 'string' || dimension?.isComplete === false) {
     const byModel = kind === 'cost';
     const query = { filter, startMs, endMs, stepMs, byModel, withDurations };
     const cells = await countEvents(database, spaceId, query);
@@ -55,11 +59,14 @@ export async function readSeries(
       add(cell, book.priceAt(cell.group ?? '', boundaries[cell.bucket] ?? 0)),
     );
   } else if (kind === 'cost')
-    await visitPricedCells({ database, spaceId }, { boundaries, filter }, (cell, { price }) =>
-      add(cell, price),
+    await visitPricedCells(
+      { database, spaceId },
+      { boundaries, filter: chart, dimension },
+      (cell, { price }) => add(cell, price),
     );
   else {
-    const query = { boundaries, group: 'none' as const, filter, groupsMax: 1, withDurations };
+    const read = { boundaries, group: 'none' as const, filter: chart, dimension };
+    const query = { ...read, groupsMax: 1, withDurations };
     for await (const cells of readCellsInParts(database, spaceId, query))
       await visitInSlices(cells, (cell) => add(cell));
   }

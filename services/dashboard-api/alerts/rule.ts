@@ -1,11 +1,11 @@
 import type { alertRules } from '../../../store/db/schema.ts';
-import type { ChartFilter } from '../charts/read-cells.ts';
+import type { ChartFilter } from '../charts/dimension.ts';
 import { resolveMargin } from './limits.ts';
 
 export type AlertKind = typeof alertRules.$inferSelect.kind;
 
-/** Which events count. Statistics by agent have no other dimension; with an additional property, events are counted one by one. */
-export interface AlertFilter extends ChartFilter {
+/** Which events count. What statistics do not have is counted one by one. */
+export interface AlertFilter extends Omit<ChartFilter, 'attribute' | 'userId'> {
   readonly attributeKey?: string | undefined;
   readonly attributeValue?: string | undefined;
 }
@@ -31,7 +31,7 @@ export function isStateNow(kind: AlertKind): boolean {
   return kind === 'quota' || kind === 'quarantine';
 }
 
-/** Whether events are counted one by one, since statistics have no additional properties. */
+/** Whether events may have to be counted one by one: an additional property need not be a dimension of the space. */
 export function countsEvents({ attributeKey }: AlertFilter): boolean {
   return attributeKey !== undefined;
 }

@@ -6,7 +6,7 @@ import { llmEvent } from '../../../harness/fixtures/events.ts';
 import { partOf } from '../../../harness/fixtures/part.ts';
 import { issueApiKey } from '../../../store/accounts/api-keys.ts';
 import { formatCost, unitsOfCost } from '../../../store/prices/decimal.ts';
-import { foldStatistics } from '../../../store/write/statistics/deltas.ts';
+import { foldStatistics } from '../../../store/write/statistics/fold.ts';
 import { insertParts } from '../../../store/write/store.ts';
 import { dashboardPepper, openDashboard, type TestDashboard } from '../../../test/support/dashboard.ts';
 import { readSeries } from '../alerts/read-series.ts';

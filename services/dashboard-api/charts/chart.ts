@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { LatencySketch } from '../../../event/latency-sketch.ts';
 import { chartCellsMax } from '../limits.ts';
-import { refusal } from '../refusal.ts';
 import { visitInSlices } from '../slices.ts';
 import type { SpaceRows } from '../space-data.ts';
-import { type Cell, type ChartFilter, type ChartGroup, readCellsInParts, type Sums } from './read-cells.ts';
+import { type ChartFilter, type ChartGroup, findDimension } from './dimension.ts';
+import { type Cell, readCellsInParts, type Sums } from './read-cells.ts';
 import { type ChartRange, timeBoundaries } from './time-buckets.ts';
 
 export interface ChartQuery extends ChartRange {
@@ -65,12 +65,12 @@ export async function readChart(
   { database, spaceId }: SpaceRows,
   { groupBy, filter, groupsMax, ...range }: ChartQuery,
 ): Promise<Chart> {
-  requireKnown(groupBy, filter);
   const boundaries = timeBoundaries(range);
   const parts = readCellsInParts(database, spaceId, {
     boundaries,
     group: groupBy,
     filter,
+    dimension: await findDimension(database, spaceId, { group: groupBy, filter }),
     groupsMax: Math.min(groupsMax, groupsWithin(boundaries)),
     withDurations: true,
   });
@@ -95,18 +95,6 @@ export async function readChart(
 /** Number of groups with points of their own, besides that of all others, with which a chart has at most {@link chartCellsMax} points. */
 export function groupsWithin(boundaries: readonly number[]): number {
   return Math.floor(chartCellsMax / (boundaries.length - 1)) - 1;
-}
-
-/** Statistics by agent are separate from those by type, name and source, so they cannot be combined. */
-export function requireKnown(groupBy: ChartGroup, { agentId, ...others }: ChartFilter): void {
-  const byAgent = groupBy === 'agent' || agentId !== undefined;
-  const byOther = Object.values(others).some((value) => value !== undefined);
-  if (byAgent && (byOther || (groupBy !== 'agent' && groupBy !== 'none'))) {
-    throw refusal(
-      'BAD_REQUEST',
-      'agentId: a chart by agent cannot be filtered or grouped by type, model, tool or source.',
-    );
-  }
 }
 
 type ShownSeries = z.infer<typeof chartSeries>;

@@ -9,7 +9,7 @@ import { type Database, openDatabase } from '../../../store/db/database.ts';
 import { erasures, events } from '../../../store/db/schema.ts';
 import type { EventFilter } from '../../../store/read/event-filter.ts';
 import { readEventPage } from '../../../store/read/event-page.ts';
-import { foldStatistics } from '../../../store/write/statistics/deltas.ts';
+import { foldStatistics } from '../../../store/write/statistics/fold.ts';
 import { insertParts } from '../../../store/write/store.ts';
 import { createDatabase } from '../../../test/support/test-servers.ts';
 import { type ChartQuery, readChart } from './chart.ts';
@@ -90,14 +90,14 @@ async function store(sent: readonly Sent[]): Promise<string> {
   return spaceId;
 }
 
-const groupOf: Record<ChartQuery['groupBy'], (sent: Sent) => string | undefined> = {
+const groupOf = {
   none: () => '',
   type: ({ type }) => type,
   model: ({ type, name }) => (type === 'llm' ? name : undefined),
   tool: ({ type, name }) => (type === 'tool' ? name : undefined),
   source: ({ source }) => source,
   agent: ({ agentId }) => agentId,
-};
+} satisfies Partial<Record<ChartQuery['groupBy'], (sent: Sent) => string | undefined>>;
 
 /** The expected chart of these events, without percentiles. */
 function measure(sent: readonly Sent[]) {
@@ -122,7 +122,7 @@ function exactPercentile(sent: readonly Sent[], quantile: number): number {
 }
 
 const anyQuery = fc.record({
-  groupBy: fc.constantFrom<ChartQuery['groupBy']>('none', 'type', 'model', 'tool', 'source', 'agent'),
+  groupBy: fc.constantFrom<keyof typeof groupOf>('none', 'type', 'model', 'tool', 'source', 'agent'),
   step: fc.constantFrom('hour' as const, 'day' as const),
   timeZone: fc.constantFrom('UTC', 'Europe/Zurich', 'Asia/Kolkata', 'Asia/Kathmandu', 'America/New_York'),
   fromMs: fc.integer({ min: firstMs - dayMs, max: firstMs + 3 * dayMs }),

@@ -5,13 +5,15 @@ import { type AppliedPrice, readPriceChanges } from '../../../store/prices/price
 import { mapInSlices } from '../slices.ts';
 import type { SpaceRows } from '../space-data.ts';
 import { groupsWithin } from './chart.ts';
+import { type ChartFilter, type ChartGroup, findDimension } from './dimension.ts';
 import { visitPricedCells } from './priced-cells.ts';
 import type { Cell } from './read-cells.ts';
 import { type ChartRange, timeBoundaries } from './time-buckets.ts';
 import { cost } from './token-prices.ts';
 
 export interface CostQuery extends ChartRange {
-  source?: string | undefined;
+  groupBy: ChartGroup;
+  filter: ChartFilter;
 }
 
 const kindCost = z
@@ -28,6 +30,7 @@ type KindCost = z.infer<typeof kindCost>;
 
 const modelCost = cost
   .extend({
+    /** The model, or the value of another group. */
     model: z.string().nullable(),
     kinds: z.array(kindCost),
     points: z.array(cost.extend({ bucket: z.number() }).meta({ id: 'CostPoint' })),
@@ -41,9 +44,9 @@ export const costs = z
     end: z.number(),
     total: cost,
     /**
-     * Models by descending number of events. A null name is all models after the first thousand, which have
-     * no price. In a chart of many buckets only the first models have points: the points of the null name are
-     * those of all the others.
+     * Models, or other groups, by descending number of events. A null name is all after the first thousand;
+     * models among them have no price. In a chart of many buckets only the first ones have points: the points
+     * of the null name are those of all the others.
      */
     models: z.array(modelCost),
     /** The same costs by what they are for: they add up to the total. */
@@ -56,9 +59,9 @@ export const costs = z
   .meta({ id: 'Costs' });
 export type Costs = z.infer<typeof costs>;
 
-/** The costs of models, from statistics and the prices of each UTC day (store/prices/price-book.ts). */
+/** The costs of models or other groups, from statistics and the prices of each UTC day (store/prices/price-book.ts). */
 export async function readCosts({ database, spaceId }: SpaceRows, query: CostQuery): Promise<Costs> {
-  const { source, ...range } = query;
+  const { groupBy: group, filter, ...range } = query;
   const boundaries = timeBoundaries(range);
   const [fromMs = 0, toMs = 0] = [boundaries[0], boundaries.at(-1)];
   // A bucket in which a price changes is read in two parts.
@@ -66,7 +69,9 @@ export async function readCosts({ database, spaceId }: SpaceRows, query: CostQue
   const parts = [...new Set([...boundaries, ...changes])].toSorted((a, b) => a - b);
   const bucketOfPart = numberBuckets(parts, new Set(boundaries));
   const sums = new ModelSums(groupsWithin(boundaries));
-  await visitPricedCells({ database, spaceId }, { boundaries: parts, filter: { source } }, (cell, priced) =>
+  const dimension = await findDimension(database, spaceId, { group, filter });
+  const read = { boundaries: parts, group, filter, dimension };
+  await visitPricedCells({ database, spaceId }, read, (cell, priced) =>
     sums.add(cell, { ...priced, bucket: bucketOfPart[cell.bucket] ?? 0 }),
   );
   return { starts: boundaries.slice(0, -1), end: toMs, ...(await sums.show()) };
@@ -78,7 +83,7 @@ function numberBuckets(parts: readonly number[], boundaries: ReadonlySet<number>
   return parts.map((start) => (boundaries.has(start) ? ++bucket : bucket));
 }
 
-/** The costs of one model, or of those after the first thousand. */
+/** The costs of one model or group, or of those after the first thousand. */
 interface ModelSum {
   readonly rank: number;
   readonly sum: CostSum;

@@ -1,37 +1,14 @@
-import { and, eq, gte, isNotNull, isNull, lt, type SQL, sql } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { quoteElement } from '../../../event/text.ts';
-import { minuteMs } from '../../../platform/time.ts';
 import type { Database } from '../../../store/db/database.ts';
-import {
-  agentStats,
-  agentStatsRollups,
-  eventStats,
-  eventStatsRollups,
-  sliceStats,
-  sliceStatsRollups,
-  statisticDeltas,
-} from '../../../store/db/schema.ts';
+import { eventStats, sliceStats } from '../../../store/db/schema.ts';
 import { listOf, nameOf } from '../../../store/db/statement.ts';
 import type { Slice } from '../../../store/prices/cost-sum.ts';
 import { mapInSlices, visitInSlices } from '../slices.ts';
-import { coverBuckets, type StatRange } from './stat-ranges.ts';
+import { type SpanQuery, selectSpans } from './stat-spans.ts';
 
-/** The dimension by which a chart is split. */
-export type ChartGroup = 'none' | 'type' | 'model' | 'tool' | 'source' | 'agent';
-
-/** Which events a chart counts. Statistics by agent have no other dimension. */
-export interface ChartFilter {
-  type?: 'llm' | 'tool' | undefined;
-  name?: string | undefined;
-  source?: string | undefined;
-  agentId?: string | undefined;
-}
-
-export interface CellQuery {
-  readonly boundaries: readonly number[];
-  readonly group: ChartGroup;
-  readonly filter: ChartFilter;
+export interface CellQuery extends SpanQuery {
   /** Number of groups with the most events; all others form one group. */
   readonly groupsMax: number;
   /** The groups, if they are known. */
@@ -40,6 +17,8 @@ export interface CellQuery {
   readonly withDurations: boolean;
   /** Whether to read the slices, by which costs are computed. */
   readonly withSlices?: boolean;
+  /** Whether to read calls of models only, and the cells of each model apart. */
+  readonly byModel?: boolean;
 }
 
 /** The sums of one bucket and one group. */
@@ -47,6 +26,8 @@ export interface Cell extends Sums {
   bucket: number;
   /** The group's name; null for the remaining groups. */
   group: string | null;
+  /** Undefined unless models are read apart. */
+  model?: string;
   /** The unmerged sketches of durations, for `LatencySketch.addBinary`. Empty when they are not read. */
   latency: Uint8Array;
   /** Those of the sums whose price depends on conditions. Undefined when they are not read. */
@@ -116,15 +97,12 @@ export async function* readCellsInParts(
 }
 
 /** The number of buckets whose rows one statement reads. A bucket has at most as many rows as a long roll-up within the range. */
-async function countBucketsAtOnce(
-  database: Database,
-  spaceId: string,
-  { boundaries, group, filter, names, groupsMax }: CellQuery,
-): Promise<number> {
+async function countBucketsAtOnce(database: Database, spaceId: string, query: CellQuery): Promise<number> {
+  const { boundaries, names, groupsMax } = query;
   const buckets = boundaries.length - 1;
   const cells = buckets * (names?.length ?? groupsMax);
   if (buckets <= wholeBucketsMax && cells <= rowsAtOnceMax) return buckets;
-  const whole = { group, filter, boundaries: [boundaries[0] ?? 0, boundaries.at(-1) ?? 0] };
+  const whole = { ...query, boundaries: [boundaries[0] ?? 0, boundaries.at(-1) ?? 0] };
   const [widest] = await database.execute<{ rows: number }>(sql`
 SELECT count(*)::integer AS rows FROM (${selectSpans(spaceId, whole, [])}) AS whole GROUP BY place ORDER BY rows DESC LIMIT 1`);
   return Math.max(1, Math.floor(rowsAtOnceMax / Math.max(1, Number(widest?.rows ?? 0))));
@@ -143,7 +121,7 @@ export async function rankGroups(
   const whole = { ...query, boundaries: [boundaries[0] ?? 0, boundaries.at(-1) ?? 0] };
   const rows = await database.execute<{ grouped: string }>(sql`
 SELECT grouped FROM (${selectSpans(spaceId, whole, [events])}) AS whole
-GROUP BY grouped ORDER BY sum(${nameOf(events)}) DESC, grouped LIMIT ${groupsMax}`);
+WHERE grouped IS NOT NULL GROUP BY grouped ORDER BY sum(${nameOf(events)}) DESC, grouped LIMIT ${groupsMax}`);
   return rows.map(({ grouped }) => grouped);
 }
 
@@ -154,7 +132,8 @@ interface PartQuery extends CellQuery {
 }
 
 async function readPart(database: Database, spaceId: string, query: PartQuery): Promise<Cell[]> {
-  const { names, first, withDurations, withSlices = false } = query;
+  const { names, first, withDurations, withSlices = false, byModel = false } = query;
+  const key = byModel ? sql`bucket, named, model` : sql`bucket, named`;
   const sums = Object.values(summed);
   // Sketches are merged here: in SQL, each of their elements would become a row (ADR 0021).
   const [read, latency] = withDurations
@@ -165,9 +144,9 @@ async function readPart(database: Database, spaceId: string, query: PartQuery): 
   const isNamed = sql`grouped = ANY (${`{${names.map(quoteElement).join(',')}}`}::text[])`;
   const slices = withSlices ? await readSlices(database, spaceId, query) : new Map<string, Slice[]>();
   const rows = await database.execute<Record<string, unknown>>(sql`
-SELECT bucket, named, ${sumAll(sums)}, ${latency} AS latency
+SELECT ${key}, ${sumAll(sums)}, ${latency} AS latency
 FROM (SELECT *, CASE WHEN ${isNamed} THEN grouped END AS named FROM (${selectSpans(spaceId, query, read)}) AS spans OFFSET 0) AS cells
-GROUP BY bucket, named ORDER BY bucket`);
+GROUP BY ${key} ORDER BY bucket`);
   return mapInSlices(rows, (row) => {
     const cell = toCell(row);
     const own = slices.get(keyOf(cell));
@@ -179,8 +158,9 @@ GROUP BY bucket, named ORDER BY bucket`);
 
 const sumAll = (columns: readonly PgColumn[]) =>
   listOf(columns.map((column) => sql`coalesce(sum(${nameOf(column)}), 0)::float8 AS ${nameOf(column)}`));
-const keyOf = ({ bucket, group }: Pick<Cell, 'bucket' | 'group'>) =>
-  group === null ? `${bucket}` : `${bucket} ${group}`;
+/** No text in Postgres has U+0000. */
+const keyOf = ({ bucket, group, model }: Pick<Cell, 'bucket' | 'group' | 'model'>) =>
+  `${bucket}\0${group === null ? '' : `=${group}`}\0${model ?? ''}`;
 
 /**
  * The slices of cells. They are read before the cells: an event that is stored meanwhile then has the common price until the next read,
@@ -192,19 +172,24 @@ async function readSlices(
   query: PartQuery,
 ): Promise<Map<string, Slice[]>> {
   const { priceClass, usageUnits, reportedCost } = sliceStats;
+  const key = query.byModel === true ? sql`bucket, named, model` : sql`bucket, named`;
   const sums = Object.values(summed);
   const read = [...sums, priceClass, usageUnits, reportedCost];
   const rows = await database.execute<Record<string, unknown>>(sql`
-SELECT bucket, grouped AS named, ${nameOf(priceClass)}, ${sumAll(sums)}, ${sumAll([usageUnits])}, sum(${nameOf(reportedCost)})::text AS ${nameOf(reportedCost)}
-FROM (${selectSpans(spaceId, { ...query, ofSlices: true }, read)}) AS slices GROUP BY bucket, named, ${nameOf(priceClass)}`);
+SELECT ${key}, ${nameOf(priceClass)}, ${sumAll(sums)}, ${sumAll([usageUnits])}, sum(${nameOf(reportedCost)})::text AS ${nameOf(reportedCost)}
+FROM (SELECT *, grouped AS named FROM (${selectSpans(spaceId, { ...query, ofSlices: true }, read)}) AS spans) AS slices
+GROUP BY ${key}, ${nameOf(priceClass)}`);
   const names = new Set(query.names);
   const slices = new Map<string, Slice[]>();
   await visitInSlices(rows, (row) => {
-    const { group, ...cell } = toCell(row);
-    const key = keyOf({ bucket: cell.bucket, group: names.has(group ?? '') ? group : null });
-    const own = slices.get(key) ?? [];
+    const cell = toCell(row);
+    const ofCell = keyOf({
+      ...cell,
+      group: cell.group !== null && names.has(cell.group) ? cell.group : null,
+    });
+    const own = slices.get(ofCell) ?? [];
     own.push(toSlice(cell, row));
-    slices.set(key, own);
+    slices.set(ofCell, own);
   });
   return slices;
 }
@@ -225,6 +210,7 @@ function toCell(row: Record<string, unknown>): Cell {
   return {
     bucket: Number(row.bucket),
     group: row.named === null ? null : String(row.named),
+    ...(row.model !== undefined && { model: String(row.model) }),
     events: sumOf(summed.events),
     errors: sumOf(summed.errors),
     inputTokens: sumOf(summed.inputTokens),
@@ -234,109 +220,4 @@ function toCell(row: Record<string, unknown>): Cell {
     reasoningTokens: sumOf(summed.reasoningTokens),
     latency: row.latency as Buffer,
   };
-}
-
-type SpanQuery = Pick<CellQuery, 'boundaries' | 'group' | 'filter'> & {
-  /** Whether the rows of slices are read, not those of all events. */
-  readonly ofSlices?: boolean;
-};
-
-/** The rows of each bucket: a UNION branch for minutes, one for each roll-up in use, and one for what is not folded into these yet. */
-function selectSpans(spaceId: string, query: SpanQuery, columns: readonly PgColumn[]): SQL {
-  const { boundaries, group, filter, ofSlices = false } = query;
-  const byAgent = group === 'agent' || filter.agentId !== undefined;
-  const [minutes, rollups] = ofSlices
-    ? [sliceStats, sliceStatsRollups]
-    : byAgent
-      ? [agentStats, agentStatsRollups]
-      : [eventStats, eventStatsRollups];
-  const ranges = Map.groupBy(coverBuckets(boundaries), ({ spanHours }) => spanHours);
-  const spans = [...ranges].map(([spanHours, own]) => {
-    const [table, place, minute] =
-      spanHours === 0 ? [minutes, minutes.minute, sql`place`] : [rollups, rollups.startHour, sql`place * 60`];
-    const isSpan = spanHours === 0 ? undefined : eq(rollups.spanHours, spanHours);
-    // OFFSET 0 keeps the plan an index scan for each range, whatever Postgres knows of the table.
-    return sql`
-  SELECT ${bucketOf(minute, boundaries)} AS bucket, stats.* FROM ${unnestRanges(own)} CROSS JOIN LATERAL (
-    SELECT ${listOf([sql`${place} AS place`, sql`${groupOf(table, group)} AS grouped`, ...columns.map(nameOf)])}
-    FROM ${table}
-    WHERE ${and(
-      eq(table.spaceId, spaceId),
-      isSpan,
-      gte(place, sql`range.first`),
-      lt(place, sql`range.last`),
-      ...conditions(table, byAgent, query),
-    )} OFFSET 0
-  ) AS stats`;
-  });
-  return sql.join([...spans, selectDeltas(spaceId, { ...query, byAgent }, columns)], sql` UNION ALL `);
-}
-
-/** There are few deltas, so each is read once, whatever the number of buckets. */
-function selectDeltas(
-  spaceId: string,
-  { byAgent, ...query }: SpanQuery & { byAgent: boolean },
-  columns: readonly PgColumn[],
-): SQL {
-  const { boundaries, group, ofSlices = false } = query;
-  const [first = 0, last = 0] = [boundaries[0], boundaries.at(-1)];
-  const { minute } = statisticDeltas;
-  return sql`
-  SELECT ${listOf([sql`${bucketOf(sql`${minute}`, boundaries)} AS bucket`, sql`${minute} AS place`, sql`${groupOf(statisticDeltas, group)} AS grouped`, ...columns.map(nameOf)])}
-  FROM ${statisticDeltas}
-  WHERE ${and(
-    eq(statisticDeltas.spaceId, spaceId),
-    gte(minute, first / minuteMs),
-    lt(minute, last / minuteMs),
-    byAgent ? isNotNull(statisticDeltas.agentId) : undefined,
-    ofSlices ? isNotNull(statisticDeltas.priceClass) : isNull(statisticDeltas.priceClass),
-    ...conditions(statisticDeltas, byAgent, query),
-  )}`;
-}
-
-/** The bucket of a minute since the epoch, by binary search. */
-function bucketOf(minute: SQL, boundaries: readonly number[]): SQL {
-  return sql`width_bucket(${minute}, ${`{${boundaries.map((ms) => ms / minuteMs).join(',')}}`}::bigint[]) - 1`;
-}
-
-function unnestRanges(ranges: readonly StatRange[]): SQL {
-  const list = (pick: (range: StatRange) => number) => `{${ranges.map(pick).join(',')}}`;
-  return sql`unnest(${list(({ from }) => from)}::bigint[], ${list(({ to }) => to)}::bigint[]) AS range(first, last)`;
-}
-
-type NameTable =
-  | typeof eventStats
-  | typeof eventStatsRollups
-  | typeof sliceStats
-  | typeof sliceStatsRollups
-  | typeof statisticDeltas;
-type AgentTable = typeof agentStats | typeof agentStatsRollups | typeof statisticDeltas;
-type StatTable = NameTable | AgentTable;
-
-const hasAgent = (table: StatTable): table is AgentTable => 'agentId' in table;
-const hasName = (table: StatTable): table is NameTable => 'name' in table;
-
-function groupOf(table: StatTable, group: ChartGroup): SQL {
-  if (group === 'none') return sql`''`;
-  if (hasAgent(table) && (group === 'agent' || !hasName(table))) return sql`${table.agentId}`;
-  if (group === 'type') return sql`${table.type}`;
-  return group === 'source' ? sql`${table.source}` : sql`${table.name}`;
-}
-
-function conditions(
-  table: StatTable,
-  byAgent: boolean,
-  { group, filter }: Pick<CellQuery, 'group' | 'filter'>,
-): (SQL | undefined)[] {
-  const equal = (column: PgColumn, value: string | undefined) =>
-    value === undefined ? undefined : eq(column, value);
-  if (hasAgent(table) && (byAgent || !hasName(table))) return [equal(table.agentId, filter.agentId)];
-  return [
-    'dimension' in table ? eq(table.dimension, 0) : undefined,
-    group === 'model' ? eq(table.type, 'llm') : undefined,
-    group === 'tool' ? eq(table.type, 'tool') : undefined,
-    equal(table.type, filter.type),
-    equal(table.name, filter.name),
-    equal(table.source, filter.source),
-  ];
 }

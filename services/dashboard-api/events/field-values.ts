@@ -81,6 +81,7 @@ function countedValues(spaceId: string, field: FieldValueQuery['field']): SQL | 
   UNION ALL SELECT ${unfolded}, ${statisticDeltas.events} FROM ${statisticDeltas} WHERE ${and(
     eq(statisticDeltas.spaceId, spaceId),
     isNotNull(unfolded),
+    eq(statisticDeltas.isOfDimensions, false),
     gte(statisticDeltas.minute, firstHour * 60),
   )}`;
 }

@@ -1,10 +1,20 @@
 import { z } from 'zod';
+import { chartGroup } from '../charts/dimension.ts';
 import { refusal } from '../refusal.ts';
 import { cutTexts } from './answer.ts';
 import { chartPointsMax, listedTextCharsMax } from './limits.ts';
 import { chartRange, tool } from './tool.ts';
 
 /** The tools that read statistics. */
+
+/** A chart has one dimension: as its group, as its filter, or both. */
+const dimensionFilter = {
+  userId: z.string().optional().describe('If the space declares the dimension user'),
+  attribute: z
+    .object({ key: z.string(), value: z.string() })
+    .optional()
+    .describe('An attribute that the space declares as a dimension'),
+};
 
 export const getChart = tool({
   name: 'get_chart',
@@ -14,10 +24,11 @@ export const getChart = tool({
     'of time. The group null sums all remaining groups.',
   input: {
     ...chartRange,
-    groupBy: z.enum(['none', 'type', 'model', 'tool', 'source', 'agent']).default('none'),
+    groupBy: chartGroup.default('none'),
     groupsMax: z.int().min(1).max(20).default(10),
     type: z.enum(['llm', 'tool']).optional(),
     name: z.string().optional().describe('The model or the tool'),
+    ...dimensionFilter,
     points: z.boolean().default(false).describe('Also the buckets of time'),
   },
   async run({ call }, { points, ...query }) {
@@ -40,9 +51,15 @@ export const getCosts = tool({
   name: 'get_costs',
   title: 'Read costs',
   description:
-    'The cost of each model and kind of usage in US dollars over a time range. `bound` says whether a cost is exact, or only at least, at ' +
+    'The cost of each model or other group, and of each kind of usage, in US dollars. `bound` says whether a cost is exact, or at least, at ' +
     'most or about so: `pricedTokens` of `tokens` have a price, and `assumedTokens` have that of another kind or tier.',
-  input: { ...chartRange, points: z.boolean().default(false).describe('Also the buckets of time') },
+  input: {
+    ...chartRange,
+    groupBy: chartGroup.default('model'),
+    name: z.string().optional().describe('The model'),
+    ...dimensionFilter,
+    points: z.boolean().default(false).describe('Also the buckets of time'),
+  },
   async run({ call }, { points, ...query }) {
     const { starts, end, total, models, kinds } = await call.charts.costs(query);
     if (points) requirePoints(models);

@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { asStored } from '../../../event/text.ts';
 import { readDelays } from '../../../store/store-delays/read-delays.ts';
+import { type ListedDimension, listDimensions } from '../../../store/write/statistics/list-dimensions.ts';
 import { chart, readChart } from '../charts/chart.ts';
 import { costs, readCosts } from '../charts/costs.ts';
 import { delayTotal } from '../charts/delays.ts';
+import { chartGroup } from '../charts/dimension.ts';
 import { chartGroupsDefault, chartGroupsMax } from '../limits.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
 
@@ -32,40 +34,55 @@ const range = {
 /** Normalized like the column. */
 const columnText = z.string().transform(asStored);
 
-const chartInput = z.object({
-  ...range,
-  groupBy: z.enum(['none', 'type', 'model', 'tool', 'source', 'agent']).default('none'),
-  groupsMax: z.int().min(1).max(chartGroupsMax).default(chartGroupsDefault),
+/** Of dimensions, a chart has one: as its group, as its filter, or both. */
+const filter = {
   type: z.enum(['llm', 'tool']).optional(),
   name: columnText.optional(),
   source: columnText.optional(),
   agentId: columnText.optional(),
+  userId: columnText.optional(),
+  attribute: z.object({ key: z.string(), value: z.string() }).optional(),
+};
+
+const chartInput = z.object({
+  ...range,
+  ...filter,
+  groupBy: chartGroup.default('none'),
+  groupsMax: z.int().min(1).max(chartGroupsMax).default(chartGroupsDefault),
 });
+
+const listedDimension = z
+  .object({
+    /** `user`, `agent` or `attr.KEY`: what charts are grouped by. */
+    name: z.string(),
+    /** From 0 to 1. Until it is 1, charts by it lack older events. */
+    counted: z.number(),
+    /** How many values have statistics of their own. */
+    values: z.number(),
+  } satisfies Record<keyof ListedDimension, z.ZodType>)
+  .meta({ id: 'Dimension' });
 
 export const charts = router({
   /** Events, errors, duration percentiles and tokens by time bucket and group: see Chart. */
   events: spaceProcedure('viewer', { isStatistics: true })
     .input(chartInput)
     .output(chart)
-    .query(({ ctx, input: { type, name, source, agentId, from, to, step, timeZone, groupBy, groupsMax } }) =>
-      readChart(ctx.space, {
-        from,
-        to,
-        step,
-        timeZone,
-        groupBy,
-        groupsMax,
-        filter: { type, name, source, agentId },
-      }),
+    .query(({ ctx, input: { from, to, step, timeZone, groupBy, groupsMax, ...filter } }) =>
+      readChart(ctx.space, { from, to, step, timeZone, groupBy, groupsMax, filter }),
     ),
 
-  /** Costs by time bucket, of models and of kinds of usage: see Costs. */
+  /** Costs by time bucket, of models or another group, and of kinds of usage: see Costs. */
   costs: spaceProcedure('viewer', { isStatistics: true })
-    .input(z.object({ ...range, source: columnText.optional() }))
+    .input(z.object({ ...range, ...filter, groupBy: chartGroup.default('model') }))
     .output(costs)
-    .query(({ ctx, input: { from, to, step, timeZone, source } }) =>
-      readCosts(ctx.space, { from, to, step, timeZone, source }),
+    .query(({ ctx, input: { from, to, step, timeZone, groupBy, ...filter } }) =>
+      readCosts(ctx.space, { from, to, step, timeZone, groupBy, filter }),
     ),
+
+  /** What the space has declared as dimensions, and how much of what was stored before is counted. */
+  dimensions: spaceProcedure('viewer', { isStatistics: true })
+    .output(z.array(listedDimension))
+    .query(({ ctx: { space } }) => listDimensions(space.database, space.spaceId)),
 
   /**
    * How long the events that were stored in a range took from receipt until they were stored. The range is widened to whole 5 minutes, or

@@ -338,8 +338,8 @@ CREATE TABLE statistic_deltas (
   cache_write_tokens double precision,
   reasoning_tokens double precision,
   latency bigint[] NOT NULL,
-  dimension smallint NOT NULL DEFAULT 0,
-  value text NOT NULL DEFAULT '',
+  dimension_values text[],
+  is_of_dimensions boolean NOT NULL DEFAULT false,
   price_class text,
   usage_units double precision,
   reported_cost numeric,
@@ -396,3 +396,27 @@ CREATE TABLE slice_stats_rollups (
   reported_cost numeric,
   CONSTRAINT slice_stats_rollups_pk PRIMARY KEY (space_id, dimension, span_hours, start_hour, value, type, name, source, price_class)
 ) WITH (fillfactor = 50);
+
+-- What statistics of a space are kept by, and the values with statistics of their own (ADR 45).
+
+ALTER TABLE spaces ADD COLUMN dimensions text[] NOT NULL DEFAULT '{}';
+
+ALTER TABLE segments ADD COLUMN dimensions smallint;
+
+CREATE TABLE dimensions (
+  space_id uuid NOT NULL,
+  number smallint NOT NULL,
+  name text NOT NULL,
+  declared_at timestamptz NOT NULL,
+  cursor uuid,
+  counted_at timestamptz,
+  removed_at timestamptz,
+  CONSTRAINT dimensions_space_id_number_pk PRIMARY KEY (space_id, number)
+);
+
+CREATE TABLE dimension_values (
+  space_id uuid NOT NULL,
+  number smallint NOT NULL,
+  value text NOT NULL,
+  CONSTRAINT dimension_values_space_id_number_value_pk PRIMARY KEY (space_id, number, value)
+);

@@ -40,10 +40,9 @@ const dashboardRights: readonly Right[] = [
   // It moves changes to the control stream. The triggers insert them with the rights of the owner.
   ...may('SELECT, DELETE', schema.controlChanges),
   ...may('SELECT, INSERT, UPDATE', schema.commitCounters, usageDays, usageMonths),
-  ...may('SELECT, INSERT, UPDATE', schema.eventStats, schema.eventStatsRollups),
-  ...may('SELECT, INSERT, UPDATE', schema.agentStats, schema.agentStatsRollups),
-  ...may('SELECT, INSERT, UPDATE', schema.sliceStats, schema.sliceStatsRollups),
-  ...may('SELECT', schema.statisticDeltas),
+  ...may('SELECT', schema.eventStats, schema.eventStatsRollups, schema.agentStats, schema.agentStatsRollups),
+  ...may('SELECT', schema.sliceStats, schema.sliceStatsRollups, schema.dimensions, schema.dimensionValues),
+  ...may('SELECT, INSERT', schema.statisticDeltas),
   ...may('SELECT', schema.traceNodes, schema.traces, schema.eventChanges),
   // A replayed event makes its trace unresolved.
   {

@@ -110,6 +110,8 @@ export const segments = pgTable(
     /** The stream and the sequence of its queue message. An erasure compares them with its start. */
     queueStream: text('queue_stream'),
     queueSequence: bigint('queue_sequence', { mode: 'number' }),
+    /** The greatest number of the space's dimensions when it was stored: these and all earlier ones have counted it (ADR 45). */
+    dimensions: smallint('dimensions'),
   },
   (table) => [
     primaryKey({ columns: [table.spaceId, table.id] }),

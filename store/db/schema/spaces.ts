@@ -7,6 +7,7 @@ import {
   jsonb,
   pgTable,
   primaryKey,
+  smallint,
   text,
   unique,
   uuid,
@@ -36,6 +37,8 @@ export const spaces = pgTable(
      * the space. Null: not deleted.
      */
     deleteAt: instant('delete_at'),
+    /** What statistics are kept by besides type, name and source: `user`, `agent`, `attr.KEY` (ADR 45). */
+    dimensions: text('dimensions').array().notNull().default([]),
   },
   (table) => [
     check('spaces_monthly_event_limit', sql`${table.monthlyEventLimit} >= 0`),
@@ -165,4 +168,38 @@ export const listPrices = pgTable(
     listedOn: date('listed_on', { mode: 'string' }).notNull(),
   },
   (table) => [primaryKey({ columns: [table.model, table.validFrom] })],
+);
+
+/**
+ * What statistics of a space are kept by, besides type, name and source (ADR 45). Writers keep these tables:
+ * `spaces.dimensions` has what is wanted.
+ */
+export const dimensions = pgTable(
+  'dimensions',
+  {
+    spaceId: uuid('space_id').notNull(),
+    /** 1, 2, 3, … in each space. A number is never used again. */
+    number: smallint('number').notNull(),
+    /** `user`, `agent`, or `attr.` and the key of an additional property. */
+    name: text('name').notNull(),
+    declaredAt: instant('declared_at').notNull(),
+    /** The stored segments up to this id are counted. Those stored since have the number in `segments.dimensions`. */
+    cursor: uuid('cursor'),
+    /** When all that was stored before was counted. */
+    countedAt: instant('counted_at'),
+    /** It is no longer wanted, and its statistics are deleted. */
+    removedAt: instant('removed_at'),
+  },
+  (table) => [primaryKey({ columns: [table.spaceId, table.number] })],
+);
+
+/** The values that have statistics of their own, in the order of their first event; a bounded number of each dimension. */
+export const dimensionValues = pgTable(
+  'dimension_values',
+  {
+    spaceId: uuid('space_id').notNull(),
+    number: smallint('number').notNull(),
+    value: text('value').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.spaceId, table.number, table.value] })],
 );

@@ -1,5 +1,6 @@
 import {
   bigint,
+  boolean,
   doublePrecision,
   integer,
   numeric,
@@ -107,8 +108,9 @@ export const agentStatsRollups = pgTable(
 
 /** What a slice is of, besides its type, name and source (ADR 44). */
 const sliceKey = () => ({
-  /** 0: of all events. Declared dimensions have other numbers. */
+  /** 0: of all events. Otherwise the number of one of the space's dimensions. */
   dimension: smallint('dimension').notNull(),
+  /** `=` and the value of the dimension. Empty: all values that have no rows of their own, or dimension 0. */
   value: text('value').notNull(),
   type: text('type', { enum: ['llm', 'tool'] }).notNull(),
   name: text('name').notNull(),
@@ -125,8 +127,9 @@ const sliceSums = () => ({
 });
 
 /**
- * Sums of slices per minute. Dimension 0 has the calls whose price depends on conditions, and parts of usage
- * with prices of their own: `event_stats` counts these calls, too (ADR 44).
+ * Sums of slices per minute. Rows with an empty price class count all events of a value. The others count the tokens of those calls whose
+ * price depends on conditions once more, and parts of usage with prices of their own. Dimension 0 has only such rows: `event_stats` counts
+ * all events (ADR 44).
  */
 export const sliceStats = pgTable(
   'slice_stats',
@@ -186,8 +189,10 @@ export const statisticDeltas = pgTable(
     source: text('source').notNull(),
     agentId: text('agent_id'),
     ...measures(),
-    dimension: smallint('dimension').notNull().default(0),
-    value: text('value').notNull().default(''),
+    /** Values of the space's dimensions, as `NUMBER=VALUE`; null without dimensions. */
+    dimensionValues: text('dimension_values').array(),
+    /** Whether only dimensions count the row: the other statistics do already, or do not change. */
+    isOfDimensions: boolean('is_of_dimensions').notNull().default(false),
     /** Null: the row counts events. Otherwise it is of a slice, and counts none. */
     priceClass: text('price_class'),
     ...sliceSums(),

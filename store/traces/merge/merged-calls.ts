@@ -7,7 +7,7 @@ import { decompressSegment } from '../../../event/segment/parsed-event.ts';
 import { inSpace } from '../../../event/terms.ts';
 import type { Database } from '../../db/database.ts';
 import { events, segments } from '../../db/schema.ts';
-import type { EventRow, Measure, SegmentChange, TraceChanges } from '../apply-changes.ts';
+import type { EventRow, SegmentChange, TraceChanges } from '../apply-changes.ts';
 import { editedBytesMax } from '../limits.ts';
 import type { StoredNode } from '../read-traces.ts';
 import type { Relations } from '../relations.ts';
@@ -17,7 +17,7 @@ import { mergeFailures } from './metrics.ts';
 import { projectEvent } from './projected-event.ts';
 
 /** Changes of calls for one statement, and which spans they are of. */
-export interface MergedCalls extends Pick<TraceChanges, 'replaced' | 'removed' | 'segments' | 'measures'> {
+export interface MergedCalls extends Pick<TraceChanges, 'replaced' | 'removed' | 'segments'> {
   readonly groups: readonly CallGroup[];
 }
 
@@ -83,7 +83,6 @@ class Merging {
   readonly #terms = new Map<string, bigint[]>();
   readonly #replaced: TraceChanges['replaced'][number][] = [];
   readonly #removed: TraceChanges['removed'][number][] = [];
-  readonly #measures: Measure[] = [];
 
   constructor(spaceId: string, rows: CallRows, open: ReadonlyMap<string, OpenSegment>) {
     this.#spaceId = spaceId;
@@ -102,7 +101,6 @@ class Merging {
       const known = this.#terms.get(row.segmentId) ?? [];
       this.#terms.set(row.segmentId, [...known, ...inSpace(this.#spaceId, terms)]);
       this.#replaced.push(columns);
-      this.#measures.push(measureOf(row, -1), { ...columns, sign: 1, isByName: true });
     }
     for (const { node } of outer) {
       const gone = this.#rows.get(node.eventId ?? '');
@@ -110,7 +108,6 @@ class Merging {
       const { id, segmentId } = gone;
       this.#edit(gone, undefined);
       this.#removed.push({ id, segmentId, traceId: node.traceId, spanId: node.spanId });
-      this.#measures.push(measureOf(gone, -1));
     }
   }
 
@@ -119,8 +116,12 @@ class Merging {
       const segment = this.#open.get(id);
       return segment === undefined ? [] : changeSegment(segment, edits, this.#terms.get(id) ?? []);
     });
-    const [replaced, removed, measures] = [this.#replaced, this.#removed, this.#measures];
-    return { groups: this.#groups, replaced, removed, measures, segments: changes.flat() };
+    return {
+      groups: this.#groups,
+      replaced: this.#replaced,
+      removed: this.#removed,
+      segments: changes.flat(),
+    };
   }
 
   #edit({ segmentId, segmentIndex }: EventRow, text: string | undefined): void {
@@ -178,10 +179,6 @@ function changeSegment(
       isEmpty: removed === eventCount,
     },
   };
-}
-
-function measureOf(row: EventRow, sign: 1 | -1): Measure {
-  return { ...row, sign, isByName: true };
 }
 
 export async function readCallRows(

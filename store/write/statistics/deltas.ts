@@ -1,166 +1,126 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
-import type { Database } from '../../db/database.ts';
 import { events, statisticDeltas } from '../../db/schema.ts';
 import { listOf, nameOf, namesOf, numberOf } from '../../db/statement.ts';
-import { isNotDeleted } from '../deleted-spaces.ts';
-import { mergedSketch, sketchElement } from '../latency-sketch.ts';
-import { deltasPerFoldMax } from '../limits.ts';
-import {
-  clampedSum,
-  countByAgent,
-  countByName,
-  countBySlice,
-  hourNames,
-  minuteOf,
-  newEvents,
-  type StatisticsParts,
-  sliceRows,
-  sliceSums,
-  tokens,
-} from './statistics.ts';
+import { signedElement, sketchElement } from '../latency-sketch.ts';
+import { clampedSum, minuteOf, sliceSums, tokens } from './measures.ts';
+import { isCountedBySpace, valuesOf, withDimensions } from './space-dimensions.ts';
 
 /**
- * Statistics in two steps (ADR 0040). A store statement adds rows of its own, which no other statement
- * changes: its new events, counted by minute and all dimensions together. Folding adds the rows of many
- * statements to the statistics at once. Charts read both.
+ * Statistics in two steps (ADR 0040). A statement adds rows of its own, which no other statement changes: its
+ * events, counted by minute and all dimensions together. Folding adds the rows of many statements to the
+ * statistics at once (fold.ts). Charts read both.
  */
 
-const {
-  spaceId,
-  number,
-  minute,
-  type,
-  name,
-  source,
-  agentId,
-  dimension,
-  value,
-  priceClass,
-  events: count,
-  errors,
-  durationMs,
-  latency,
-} = statisticDeltas;
-const names = [type, name, source];
-const sliceKey = [dimension, value, ...names, priceClass];
-const added: readonly PgColumn[] = [count, errors, durationMs, ...tokens];
+/** The rows that a statement counts, besides `space_dimensions`, which it has (space-dimensions.ts). */
+export interface CountedRows {
+  /** Their name in the statement. They have the columns of events. */
+  readonly from: SQL;
+  /**
+   * Whether they were stored before. Then the column `sign` is 1 for events that are added, and -1 for those
+   * that are subtracted, and dimensions that have not counted them yet are left out.
+   */
+  readonly isStored: boolean;
+  /** Which statistics count them: an erasure changes only those of dimensions. */
+  readonly countedBy?: 'all' | 'dimensions' | 'all but dimensions';
+}
 
-/** The INSERT of the store statement: counts its new events, and their slices. */
-export function insertDeltas(): SQL {
-  const key = [spaceId, minute, ...names, agentId];
-  const ofSlice = [spaceId, minute, ...sliceKey];
+export const newEvents: CountedRows = { from: sql`new_events`, isStored: false };
+
+/** The columns of an event that statistics count, and those that their dimensions are. */
+const measured: readonly PgColumn[] = [
+  ...[
+    events.spaceId,
+    events.segmentId,
+    events.type,
+    events.name,
+    events.source,
+    events.state,
+    events.agentId,
+  ],
+  ...[events.userId, events.attributes, events.startTimeMs, events.durationMs, ...tokens],
+  ...[events.usageParts, events.priceClass, events.reportedCost],
+];
+
+/**
+ * The rows that a change of stored events counts: those whose counted columns differ.
+ *
+ * @param updated what an UPDATE returned, with the rows of events `before` and `after`.
+ * @param valueBefore the value that statistics have counted; by default that of the row.
+ */
+export function changedRows(
+  updated: SQL,
+  valueBefore = (column: PgColumn) => sql`(before).${nameOf(column)}`,
+): SQL {
+  const valueAfter = (column: PgColumn) => sql`(after).${nameOf(column)}`;
+  const compared = (pick: typeof valueBefore) =>
+    // Postgres's json type has no equality operator.
+    listOf(
+      measured.map((column) => (column.getSQLType() === 'json' ? sql`${pick(column)}::text` : pick(column))),
+    );
+  const select = (sign: -1 | 1, pick: typeof valueBefore) => sql`
+  SELECT ${numberOf(sign)} AS sign, ${listOf(measured.map((column) => sql`${pick(column)} AS ${nameOf(column)}`))}
+  FROM ${updated} WHERE (${compared(valueBefore)}) IS DISTINCT FROM (${compared(valueAfter)})`;
+  return sql`${select(-1, valueBefore)} UNION ALL ${select(1, valueAfter)}`;
+}
+
+/** The rows that removed events are taken out by. @param removed what a DELETE returned, or rows of events. */
+export function removedRows(removed: SQL): SQL {
+  return sql`SELECT -1 AS sign, ${namesOf(measured)} FROM ${removed}`;
+}
+
+const { spaceId, minute, type, name, source, agentId, priceClass, usageUnits, reportedCost } =
+  statisticDeltas;
+const { dimensionValues, isOfDimensions, events: count, errors, durationMs, latency } = statisticDeltas;
+const key = [spaceId, minute, type, name, source, agentId, dimensionValues];
+
+/** Counts rows, and their slices. @param source a WITH clause that has the rows, unless the statement has them. */
+export function insertDeltas(rows: CountedRows, source = sql``): SQL {
+  const { isStored } = rows;
+  const [countRows, element] = isStored ? [sql`sum(sign)`, signedElement] : [sql`count(*)`, sketchElement];
+  const isOnly = sql.raw(String(rows.countedBy === 'dimensions'));
+  const sums = (columns: typeof tokens) =>
+    listOf(columns.map((column) => sql`nullif(${clampedSum(column, isStored)}, 0)`));
   return sql`
-  INSERT INTO ${statisticDeltas} (${namesOf([...key, count, errors, durationMs, ...tokens, latency, dimension, value, priceClass, ...sliceSums])})
-  SELECT ${namesOf(key)}, count(*), nullif(count(*) FILTER (WHERE ${nameOf(events.state)} = 'error'), 0), ${clampedSum(durationMs, false)},
-    ${listOf(tokens.map((column) => sql`nullif(${clampedSum(column, false)}, 0)`))}, array_agg(element), 0, '', NULL, NULL, NULL
-  FROM (
-    SELECT ${namesOf([spaceId, type, source, agentId, events.state, durationMs, ...tokens])}, ${minuteOf}::bigint AS ${nameOf(minute)},
-      coalesce(${nameOf(name)}, '') AS ${nameOf(name)}, ${sketchElement} AS element
-    FROM new_events
-  ) AS measured
+  INSERT INTO ${statisticDeltas} (${namesOf([...key, count, errors, durationMs, ...tokens, latency, isOfDimensions, priceClass, ...sliceSums])})
+  ${source} SELECT ${namesOf(key)}, ${countRows}, nullif(${countRows} FILTER (WHERE ${nameOf(events.state)} = 'error'), 0),
+    coalesce(${clampedSum(durationMs, isStored)}, 0), ${sums(tokens)}, array_agg(element), ${isOnly}, NULL, NULL, NULL
+  FROM (SELECT ${keyOf(rows)}, ${namesOf([events.state, durationMs, ...tokens])}, ${element} AS element FROM ${joined(rows)}) AS measured
   GROUP BY ${namesOf(key)}
   UNION ALL
-  SELECT ${namesOf([spaceId, minute, ...names])}, NULL, 0, NULL, 0, ${listOf(tokens.map((column) => clampedSum(column, false)))}, '{}',
-    ${namesOf([dimension, value, priceClass])}, ${listOf(sliceSums.map((column) => clampedSum(column, false)))}
-  FROM (SELECT *, ${minuteOf}::bigint AS ${nameOf(minute)} FROM (${sliceRows(newEvents)}) AS slices) AS measured
-  GROUP BY ${namesOf(ofSlice)}`;
+  SELECT ${namesOf(key)}, 0, NULL, 0, ${sums(tokens)}, '{}', ${isOnly}, ${nameOf(priceClass)}, ${sums(sliceSums)}
+  FROM (${sliceRows(rows)}) AS slices
+  GROUP BY ${namesOf([...key, priceClass])}`;
+}
+
+function joined({ from, isStored, countedBy = 'all' }: CountedRows, where = sql`true`): SQL {
+  if (countedBy === 'all but dimensions') return sql`${from} WHERE ${where}`;
+  const isCounted = countedBy === 'all' ? sql`` : sql`AND ${isCountedBySpace}`;
+  return sql`${withDimensions(from, isStored)} WHERE ${where} ${isCounted}`;
+}
+
+function keyOf({ isStored, countedBy = 'all' }: CountedRows): SQL {
+  const agent = countedBy === 'dimensions' ? sql`NULL::text AS ${nameOf(agentId)}` : nameOf(agentId);
+  const values = countedBy === 'all but dimensions' ? sql`NULL::text[]` : valuesOf(isStored);
+  return sql`${isStored ? sql`sign, ` : sql``}${namesOf([spaceId, type, source])}, coalesce(${nameOf(name)}, '') AS ${nameOf(name)},
+      ${minuteOf}::bigint AS ${nameOf(minute)}, ${agent}, ${values} AS ${nameOf(dimensionValues)}`;
 }
 
 /**
- * Adds the oldest deltas to the statistics, at most {@link deltasPerFoldMax}, and deletes them, in one
- * statement. Any number of writers may call it at the same time: each row is deleted, and thereby counted,
- * once. Rows of deleted spaces are only deleted.
- *
- * @returns the number of rows.
+ * The rows of slices (ADR 44): the tokens of calls whose price depends on conditions, and the usage with a
+ * price of its own. They count no events.
  */
-export async function foldStatistics(database: Database): Promise<number> {
-  const [row] = await database.execute<{ folded: number }>(foldStatement);
-  return row?.folded ?? 0;
-}
-
-const byName = countByName('name_counts');
-const byAgent = countByAgent('agent_counts');
-const bySlice = countBySlice('slice_counts');
-const isWhole = sql`WHERE ${nameOf(priceClass)} IS NULL`;
-
-const foldStatement = sql`
-WITH folded AS (
-  DELETE FROM ${statisticDeltas}
-  WHERE ${number} < (SELECT min(${nameOf(number)}) FROM ${statisticDeltas}) + ${numberOf(deltasPerFoldMax)}
-  RETURNING *
-), deltas AS MATERIALIZED (
-  SELECT ${namesOf([spaceId, minute, ...sliceKey, agentId, ...added, ...sliceSums])}, array_to_string(${nameOf(latency)}, ',') AS elements
-  FROM folded WHERE ${isNotDeleted(sql`folded.${nameOf(spaceId)}`)}
-), ${fold({ counts: 'name_counts', dimensions: names, sums: added, where: isWhole }, byName)}, ${fold(
-  {
-    counts: 'agent_counts',
-    dimensions: [agentId],
-    sums: added,
-    where: sql`${isWhole} AND ${nameOf(agentId)} IS NOT NULL`,
-  },
-  byAgent,
-)}, ${fold(
-  {
-    counts: 'slice_counts',
-    dimensions: sliceKey,
-    sums: [...added, ...sliceSums],
-    where: sql`WHERE ${nameOf(priceClass)} IS NOT NULL`,
-  },
-  bySlice,
-)}
-SELECT count(*)::integer AS folded FROM folded`;
-
-interface FoldedCounts {
-  readonly counts: string;
-  readonly dimensions: readonly PgColumn[];
-  readonly sums: readonly PgColumn[];
-  readonly where: SQL;
-}
-
-/** The common table expressions that count deltas and add the counts to the tables. */
-function fold(counts: FoldedCounts, { byMinute, byHours }: StatisticsParts): SQL {
-  const [minutes, hours] = ['minutes', 'hours'].map((span) => sql.identifier(`${counts.counts}_${span}`));
-  return sql`${foldedCounts(counts)}, ${minutes} AS (${byMinute()}
-), ${hours} AS (${byHours()}
-)`;
-}
-
-/**
- * The counts that StatisticsParts add: by minute, and from these, which are fewer, by the hours of each
- * roll-up. Sketches are merged before they are counted by hour. Sketches are joined as texts: no aggregate of
- * Postgres concatenates arrays of different lengths.
- */
-function foldedCounts({ counts, dimensions, sums: columns, where }: FoldedCounts): SQL {
-  const minutes = sql`${sql.identifier(`${counts}_by_minute`)}`;
-  const key = namesOf([spaceId, ...dimensions]);
-  const sums = listOf(columns.map((column) => sql`${sumOf(column)} AS ${nameOf(column)}`));
-  const hours = hourNames.map(({ name }) => name);
-  const firstHours = hourNames.map(
-    ({ span, name }) =>
-      sql`floor(${nameOf(minute)} / ${numberOf(60 * span)}.0)::bigint * ${numberOf(span)} AS ${name}`,
-  );
-  return sql`${minutes} AS MATERIALIZED (
-  SELECT ${key}, ${nameOf(minute)}, ${namesOf(columns)}, ${mergedSketch(nameOf(latency))} AS ${nameOf(latency)}
-  FROM (
-    SELECT ${key}, ${nameOf(minute)}, ${sums}, ${joined(sql`elements`)} AS ${nameOf(latency)}
-    FROM deltas ${where} GROUP BY ${key}, ${nameOf(minute)}
-  ) AS each
-), ${sql.identifier(counts)} AS MATERIALIZED (
-  SELECT ${key}, ${nameOf(minute)}, ${listOf(hours.map((hour) => sql`NULL::bigint AS ${hour}`))}, ${namesOf([...columns, latency])} FROM ${minutes}
-  UNION ALL
-  SELECT ${key}, NULL, ${listOf(hours)}, ${sums}, ${joined(sql`array_to_string(${nameOf(latency)}, ',')`)}
-  FROM (SELECT *, ${listOf(firstHours)} FROM ${minutes}) AS each
-  GROUP BY GROUPING SETS (${listOf(hours.map((hour) => sql`(${key}, ${hour})`))})
-)`;
-}
-
-function sumOf(column: PgColumn): SQL {
-  // The sum of bigint is numeric.
-  return sql`sum(${nameOf(column)})::${sql.raw(column.getSQLType())}`;
-}
-
-/** Slices have no sketches. */
-function joined(elements: SQL): SQL {
-  return sql`coalesce(string_to_array(string_agg(nullif(${elements}, ''), ','), ','), '{}')::bigint[]`;
+function sliceRows(rows: CountedRows): SQL {
+  const { usageParts } = events;
+  return sql`
+    SELECT ${keyOf(rows)}, ${nameOf(priceClass)}, NULL::float8 AS ${nameOf(usageUnits)}, ${nameOf(reportedCost)}, ${namesOf(tokens)}
+    FROM ${joined(rows, sql`${nameOf(priceClass)} IS NOT NULL`)}
+    UNION ALL
+    SELECT ${rows.isStored ? sql`sign, ` : sql``}${namesOf([spaceId, type, source, name, minute, agentId, dimensionValues])},
+      coalesce(${nameOf(priceClass)}, '') || '+' || (used).key, (used).value::float8, NULL, ${listOf(tokens.map(() => sql`NULL`))}
+    FROM (
+      -- In the list of columns: a join would be a nested loop over all events.
+      SELECT ${keyOf(rows)}, ${nameOf(priceClass)}, json_each_text(${nameOf(usageParts)}) AS used
+      FROM ${joined(rows, sql`${nameOf(usageParts)} IS NOT NULL AND ${nameOf(reportedCost)} IS NULL`)}
+    ) AS parts_of_usage`;
 }

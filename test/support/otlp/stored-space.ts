@@ -10,7 +10,7 @@ import {
   segments,
 } from '../../../store/db/schema.ts';
 import { readEventTexts } from '../../../store/segments/read.ts';
-import { foldStatistics } from '../../../store/write/statistics/deltas.ts';
+import { foldStatistics } from '../../../store/write/statistics/fold.ts';
 
 /** The counts of a latency sketch by bucket. What was added and subtracted again leaves an element of zero. */
 function countBuckets(latency: readonly bigint[]): string[] {

@@ -80,6 +80,7 @@ export function changesOf(dashboard: TestDashboard, space: TestSpace): Record<st
       return own({});
     },
     'spaces.rename': async () => own({ name: 'renamed' }),
+    'spaces.setDimensions': async () => own({ dimensions: ['user', 'attr.environment'] }),
     'spaces.setRetention': async () => own({ retentionDays: 30 }),
     'spaces.switch': async () => own({}),
   };

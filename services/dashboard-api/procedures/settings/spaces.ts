@@ -1,10 +1,13 @@
 import { z } from 'zod';
+import { storableText } from '../../../../event/text.ts';
 import { deleteSpace, restoreSpace } from '../../../../operations/erasure-requests/space-deletion.ts';
 import { retentionDaysMax } from '../../../../platform/limits.ts';
 import { isoTimes } from '../../../../platform/time.ts';
 import { roles } from '../../../../store/accounts/role.ts';
 import { changeSpace, readSpace, type Space } from '../../../../store/accounts/spaces.ts';
 import { previewRetention, type RetentionPreview } from '../../../../store/retention/retention-preview.ts';
+import { attributeDimensionsMax, dimensionKeyCharsMax } from '../../../../store/write/limits.ts';
+import { attributePrefix } from '../../../../store/write/statistics/space-dimensions.ts';
 import { refusal } from '../../refusal.ts';
 import { anySpaceProcedure, router, spaceProcedure, userProcedure } from '../../trpc/trpc.ts';
 import { name } from '../account-inputs.ts';
@@ -23,8 +26,12 @@ const shownSpace = z
     plan: z.string().nullable(),
     /** When it will be deleted; null for a space that is not marked as deleted. */
     deleteAt: z.iso.datetime().nullable(),
+    /** What statistics are kept by besides type, name and source: `user`, `agent`, `attr.KEY`. */
+    dimensions: z.array(z.string()),
   } satisfies Record<keyof Space, z.ZodType>)
   .meta({ id: 'Space' });
+
+const attributeKey = z.string().min(1).max(dimensionKeyCharsMax);
 
 const retentionInput = z.object({
   /** Null keeps events forever, or for RETENTION_DAYS_MAX. */
@@ -87,6 +94,35 @@ export const spaces = router({
     .output(shownSpace)
     .mutation(async ({ ctx: { admin, actor }, input: { retentionDays } }) =>
       showSpace(await changeSpace(admin.database, admin.spaceId, { retentionDays }, actor)),
+    ),
+
+  /**
+   * Sets what statistics are kept by, besides type, name and source. A writer follows within seconds, and counts what is stored; what was
+   * counted by a dimension that is no longer named is deleted. `charts.dimensions` says how far it is.
+   */
+  setDimensions: spaceProcedure('admin')
+    .input(
+      z.object({
+        dimensions: z
+          .array(z.union([z.enum(['user', 'agent']), z.templateLiteral([attributePrefix, attributeKey])]))
+          .refine((names) => new Set(names).size === names.length, 'must not repeat a dimension')
+          .refine(
+            (names) =>
+              names.filter((name) => name.startsWith(attributePrefix)).length <= attributeDimensionsMax,
+            `must have at most ${attributeDimensionsMax} additional properties`,
+          ),
+      }),
+    )
+    .output(shownSpace)
+    .mutation(async ({ ctx: { admin, actor }, input }) =>
+      showSpace(
+        await changeSpace(
+          admin.database,
+          admin.spaceId,
+          { dimensions: input.dimensions.map(storableText) },
+          actor,
+        ),
+      ),
     ),
 
   /**

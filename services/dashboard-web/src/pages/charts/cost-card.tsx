@@ -11,13 +11,15 @@ import { SpaceLink } from '../../space/space.tsx';
 import { SelectField } from '../../ui/field.tsx';
 import { Loaded } from '../../ui/loaded.tsx';
 import { Card } from '../../ui/page.tsx';
-import { nameGroup } from './series.ts';
+import type { Search } from '../../url/search.ts';
+import { eventsOf, type GroupBy, nameGroup } from './series.ts';
 
 /** Models shown as series of their own. */
 const modelsShown = 7;
 
 interface CostChart {
-  /** The models that the other charts show, when they are grouped by model. */
+  groupBy: GroupBy;
+  /** The groups that the other charts show; undefined: the most expensive ones. */
   groups: readonly (string | null)[] | undefined;
   /** Whether the other models are left out. */
   isOnly: boolean;
@@ -34,17 +36,15 @@ export function CostCard({ input, ...chart }: CostChart & { input: Input<'charts
   );
 }
 
-const splits = [
-  { value: 'model', label: 'By model' },
-  { value: 'kind', label: 'By kind of usage' },
-] as const;
-type Split = (typeof splits)[number]['value'];
+const kinds = { value: 'kind', label: 'By kind of usage' } as const;
 
-function Costs({ costs, groups, isOnly, onZoom }: CostChart & { costs: Output<'charts.costs'> }) {
-  const [split, setSplit] = useState<Split>('model');
+function Costs({ costs, groupBy, groups, isOnly, onZoom }: CostChart & { costs: Output<'charts.costs'> }) {
+  const [split, setSplit] = useState<'group' | 'kind'>('group');
+  const splits = [{ value: 'group', label: groupBy === 'model' ? 'By model' : 'By group' } as const, kinds];
   const series = useMemo(
-    () => (split === 'kind' && !isOnly ? describeKinds(costs) : describeCosts(costs, groups, isOnly)),
-    [costs, groups, isOnly, split],
+    () =>
+      split === 'kind' && !isOnly ? describeKinds(costs) : describeCosts(costs, { groupBy, groups, isOnly }),
+    [costs, groupBy, groups, isOnly, split],
   );
   const model = isOnly ? costs.models.find((one) => one.model === groups?.[0]) : undefined;
   const shown = isOnly ? model : costs.total;
@@ -68,7 +68,7 @@ function Costs({ costs, groups, isOnly, onZoom }: CostChart & { costs: Output<'c
       }
     >
       <TimeChart
-        name={split === 'kind' && !isOnly ? 'Cost by kind of usage' : 'Cost by model'}
+        name={split === 'kind' && !isOnly ? 'Cost by kind of usage' : `Cost by ${groupBy}`}
         starts={costs.starts}
         end={costs.end}
         series={series}
@@ -108,11 +108,13 @@ function PricesLink({ className, children }: { className: string; children: stri
   );
 }
 
-/** The models of the other charts, or else the most expensive ones; all others as one series. */
+/** Only calls of models have costs. */
+const withType = (events: Search | undefined): Search | undefined => events && { type: 'llm', ...events };
+
+/** The groups of the other charts, or else the most expensive ones; all others as one series. */
 function describeCosts(
   { starts, models }: Output<'charts.costs'>,
-  groups: readonly (string | null)[] | undefined,
-  isOnly: boolean,
+  { groupBy, groups, isOnly }: Pick<CostChart, 'groupBy' | 'groups' | 'isOnly'>,
 ): TimeSeries[] {
   // In a chart of many buckets, the points of most models are those of the null name.
   const priced = models.filter(({ points }) => points.some(({ cost }) => cost !== null));
@@ -122,7 +124,7 @@ function describeCosts(
       .slice(0, modelsShown)
       .map(({ model }) => model);
   const shown = (groups ?? mostExpensive()).filter((name) => name !== null);
-  const colors = colorNames('model', shown);
+  const colors = colorNames(groupBy, shown);
   const sum = (some: typeof priced) => {
     const values = new Array<number>(starts.length).fill(0);
     for (const { bucket, cost } of some.flatMap(({ points }) => points)) {
@@ -138,7 +140,7 @@ function describeCosts(
             label: nameGroup(name),
             color: colors.get(name) ?? 'color-edge',
             values: sum([one]),
-            events: name === null ? undefined : { type: 'llm', name },
+            events: withType(eventsOf(groupBy, name)),
           },
         ]
       : [];

@@ -1,4 +1,5 @@
 import type { Output } from '../../api/query.ts';
+import { attributePrefix } from '../../filter/conditions.ts';
 import { formatCompact, formatCount, formatDuration, formatShare } from '../../format/number.ts';
 import { formatCost } from '../../format/priced.ts';
 import { SpaceLink } from '../../space/space.tsx';
@@ -10,13 +11,14 @@ import type { Search } from '../../url/search.ts';
 import type { ChartRange } from './range.ts';
 import { type ChartSeries, eventsOf, type GroupBy, nameGroup } from './series.ts';
 
-const titles: Record<GroupBy, string> = {
+const titles: Readonly<Record<string, string>> = {
   none: 'Group',
   type: 'Type',
   model: 'Model',
   tool: 'Tool',
   source: 'Source',
   agent: 'Agent',
+  user: 'User',
 };
 
 type Total = ChartSeries['total'];
@@ -105,7 +107,7 @@ export function GroupTable({
   const costOf = ({ group }: ChartSeries) => findCost(costs, groupBy, group, only);
   const columns: Column<ChartSeries>[] = [
     {
-      title: titles[groupBy],
+      title: titles[groupBy] ?? groupBy.slice(attributePrefix.length),
       cell: ({ group }) => <GroupName group={group} groupBy={groupBy} range={range} only={only} />,
       className: 'md:max-w-64',
       sortBy: ({ group }) => group,

@@ -3,6 +3,7 @@ import { ChartNoAxesColumn, X } from 'lucide-react';
 import { useMemo } from 'react';
 import { apiQuery } from '../../api/query.ts';
 import { TimeChart } from '../../charts/time-chart.tsx';
+import { attributePrefix } from '../../filter/conditions.ts';
 import { NewestEvent } from '../../filter/newest-event.tsx';
 import { RangeField } from '../../filter/range-field.tsx';
 import { useFilter } from '../../filter/use-filter.ts';
@@ -20,9 +21,9 @@ import type { Search } from '../../url/search.ts';
 import { CostCard } from './cost-card.tsx';
 import { GroupTable } from './group-table.tsx';
 import { type ChartRange, readRange, recentDefault } from './range.ts';
-import { type Chart, type ChartCard, describeCharts, type GroupBy } from './series.ts';
+import { type Chart, type ChartCard, describeCharts, type GroupBy, isAttribute } from './series.ts';
 
-const groups: readonly { value: GroupBy; label: string }[] = [
+const groups: readonly { value: Exclude<GroupBy, `attr.${string}`>; label: string }[] = [
   { value: 'none', label: 'All events' },
   { value: 'type', label: 'By type' },
   { value: 'model', label: 'By model' },
@@ -50,28 +51,35 @@ export function ChartsPage() {
   const { zone } = useSettings();
   const range = readRange(search, Date.now(), zone);
   const { from, to, step } = range;
-  const groupBy = groups.find(({ value }) => value === search.by)?.value ?? 'none';
+  const declared = useQuery(apiQuery('charts.dimensions', { spaceId })).data ?? [];
+  const groupBy = readGroup(search.by);
   const timeZone = zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
   const input = { spaceId, from, to, step, timeZone };
-  const only = readOnly(search, groupBy);
+  const only = readOnly(search, groupBy, declared);
+  const { type, name, ...sliced } = toChartFilter(only);
   const query = useQuery({
-    ...apiQuery('charts.events', { ...input, ...only, groupBy, groupsMax }),
+    ...apiQuery('charts.events', { ...input, ...sliced, type, name, groupBy, groupsMax }),
     placeholderData: keepPreviousData,
   });
-  const hasCosts = (groupBy === 'none' || groupBy === 'model') && only.type !== 'tool';
+  const isByModel = groupBy === 'none' || groupBy === 'model';
+  const hasCosts =
+    only.type !== 'tool' &&
+    (isByModel || groupBy === 'user' || isAttribute(groupBy) || isDeclared(declared, groupBy));
+  const costInput = isByModel ? { ...input, ...sliced } : { ...input, ...sliced, name, groupBy };
   const costs = useQuery({
-    ...apiQuery('charts.costs', input),
+    ...apiQuery('charts.costs', costInput),
     placeholderData: keepPreviousData,
     enabled: hasCosts,
   });
-  const models = useMemo(() => query.data?.series.map(({ group }) => group), [query.data]);
+  const shown = useMemo(() => query.data?.series.map(({ group }) => group), [query.data]);
+  const isCounting = declared.some((one) => one.name === groupBy && one.counted < 1);
   const zoom = (chosen: { from: number; to: number }) =>
     set({ from: String(chosen.from), to: String(chosen.to), last: undefined });
   return (
     <Page
       title={only.name === undefined ? 'Charts' : `Charts of ${describeText(only.name)}`}
-      subtitle={`By ${step}, ${nameZone(zone)}. Includes expired events.`}
-      actions={<Controls range={range} groupBy={groupBy} only={only} onChange={set} />}
+      subtitle={`By ${step}, ${nameZone(zone)}. ${isCounting ? 'Older events are still being counted.' : 'Includes expired events.'}`}
+      actions={<Controls range={range} groupBy={groupBy} declared={declared} only={only} onChange={set} />}
     >
       <Loaded query={query}>
         {(data) =>
@@ -84,13 +92,14 @@ export function ChartsPage() {
               <div className="grid gap-4 xl:grid-cols-2">
                 <Cards chart={data} groupBy={groupBy} only={only} onZoom={zoom} />
                 {hasCosts && (
-                  <div className={classes('grid', groupBy === 'model' && 'xl:col-span-2')}>
+                  <div className={classes('grid', groupBy !== 'none' && 'xl:col-span-2')}>
                     <CostCard
-                      input={input}
+                      input={costInput}
+                      groupBy={groupBy === 'none' ? 'model' : groupBy}
                       groups={
-                        only.name === undefined ? (groupBy === 'model' ? models : undefined) : [only.name]
+                        isByModel && name !== undefined ? [name] : groupBy === 'none' ? undefined : shown
                       }
-                      isOnly={only.name !== undefined}
+                      isOnly={isByModel && name !== undefined}
                       onZoom={zoom}
                     />
                   </div>
@@ -113,26 +122,57 @@ export function ChartsPage() {
   );
 }
 
+type Declared = readonly { readonly name: string }[];
+
+const isDeclared = (declared: Declared, name: string) => declared.some((one) => one.name === name);
+
+function readGroup(by = 'none'): GroupBy {
+  if (by === 'user' || isAttribute(by)) return by;
+  return groups.find(({ value }) => value === by)?.value ?? 'none';
+}
+
 /**
- * Which events are counted, from the address: those of a type, or of one model or tool. Statistics by agent
- * have neither.
+ * Which events are counted, from the address: those of a type, of one model or tool, and of one value of a
+ * declared dimension, unless the chart is grouped by another. Statistics by agent have none of these while the
+ * space does not declare agents.
  */
-function readOnly({ type, name }: Search, groupBy: GroupBy): { type?: 'llm' | 'tool'; name?: string } {
-  if (groupBy === 'agent') return {};
+function readOnly(search: Search, groupBy: GroupBy, declared: Declared): Search {
+  if (groupBy === 'agent' && !isDeclared(declared, 'agent')) return {};
+  const names = ['type', 'name', 'source'];
+  const isOther = (name: string) =>
+    groupBy !== 'agent' && groupBy !== 'user' && !isAttribute(groupBy) && name !== '';
+  const sliced = declared.map(({ name }) => (name === 'user' || name === 'agent' ? `${name}Id` : name));
+  const own = Object.entries(search).filter(([name, value]) => value !== '' && names.includes(name));
+  const first = Object.entries(search).find(
+    ([name, value]) => value !== '' && sliced.includes(name) && isOther(name),
+  );
+  return Object.fromEntries(first === undefined ? own : [...own, first]);
+}
+
+/** The filter of the API for what {@link readOnly} found. */
+function toChartFilter({ type, name, source, userId, agentId, ...others }: Search) {
+  const [attribute] = Object.entries(others).map(([key, value]) => ({
+    key: key.slice(attributePrefix.length),
+    value,
+  }));
+  const optional = { name, source, userId, agentId };
   return {
+    ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)),
     ...((type === 'llm' || type === 'tool') && { type }),
-    ...(name !== undefined && name !== '' && { name }),
-  };
+    ...(attribute && { attribute }),
+  } as { type?: 'llm' | 'tool'; name?: string; attribute?: { key: string; value: string } };
 }
 
 function Controls({
   range: { from, to, last },
   groupBy,
+  declared,
   only,
   onChange,
 }: {
   range: ChartRange;
   groupBy: GroupBy;
+  declared: Declared;
   only: Search;
   onChange: (change: Record<string, string | undefined>) => void;
 }) {
@@ -140,14 +180,18 @@ function Controls({
   return (
     <>
       {Object.keys(only).length > 0 && (
-        <Button icon={X} look="quiet" onClick={() => onChange({ type: undefined, name: undefined })}>
+        <Button
+          icon={X}
+          look="quiet"
+          onClick={() => onChange(Object.fromEntries(Object.keys(only).map((name) => [name, undefined])))}
+        >
           All events
         </Button>
       )}
       <SelectField
         label="Grouped"
         isLabelHidden
-        options={groups}
+        options={[...groups, ...slicedGroups(declared, groupBy)]}
         value={groupBy}
         onChange={(value) => onChange({ by: value === 'none' ? undefined : value })}
         className="w-44"
@@ -164,6 +208,17 @@ function Controls({
   );
 }
 
+/** The dimensions that are no groups of every space, and the one of the address. */
+function slicedGroups(declared: Declared, groupBy: GroupBy): { value: GroupBy; label: string }[] {
+  const names = new Set(
+    [...declared.map(({ name }) => name), groupBy].filter((name) => name === 'user' || isAttribute(name)),
+  );
+  return [...names].map((name) => ({
+    value: readGroup(name),
+    label: `By ${name === 'user' ? name : name.slice(attributePrefix.length)}`,
+  }));
+}
+
 function Cards({
   chart,
   groupBy,
@@ -175,11 +230,8 @@ function Cards({
   only: Search;
   onZoom: (range: { from: number; to: number }) => void;
 }) {
-  const { type, name } = only;
-  const cards = useMemo(
-    () => describeCharts(chart, groupBy, { ...(type && { type }), ...(name && { name }) }),
-    [chart, groupBy, type, name],
-  );
+  const key = JSON.stringify(only);
+  const cards = useMemo(() => describeCharts(chart, groupBy, JSON.parse(key)), [chart, groupBy, key]);
   return cards.map(({ title, kind, unit, series }) => (
     <Card key={title} title={title}>
       {kind === 'bars' && series.every(({ values }) => values.every((value) => !value)) ? (

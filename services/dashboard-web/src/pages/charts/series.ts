@@ -1,25 +1,33 @@
 import type { Output } from '../../api/query.ts';
 import { colorNames } from '../../charts/colors.ts';
 import type { TimeSeries } from '../../charts/time-series.ts';
+import { attributePrefix } from '../../filter/conditions.ts';
 import type { Search } from '../../url/search.ts';
 
 export type Chart = Output<'charts.events'>;
 export type ChartSeries = Chart['series'][number];
 export type Point = ChartSeries['points'][number];
-export type GroupBy = 'none' | 'type' | 'model' | 'tool' | 'source' | 'agent';
+type Attribute = `${typeof attributePrefix}${string}`;
+export type GroupBy = 'none' | 'type' | 'model' | 'tool' | 'source' | 'agent' | 'user' | Attribute;
+
+export function isAttribute(groupBy: string): groupBy is Attribute {
+  return groupBy.startsWith(attributePrefix);
+}
 
 /** The filter for the events of a group; undefined for unnamed events and for all others together. */
 export function eventsOf(groupBy: GroupBy, group: string | null): Search | undefined {
   if (groupBy === 'none') return {};
-  return group === null || group === '' ? undefined : conditions[groupBy](group);
+  if (group === null || group === '') return undefined;
+  return isAttribute(groupBy) ? { [groupBy]: group } : conditions[groupBy](group);
 }
 
-const conditions: Record<Exclude<GroupBy, 'none'>, (group: string) => Search> = {
+const conditions: Record<Exclude<GroupBy, 'none' | Attribute>, (group: string) => Search> = {
   type: (type) => ({ type }),
   model: (name) => ({ type: 'llm', name }),
   tool: (name) => ({ type: 'tool', name }),
   source: (source) => ({ source }),
   agent: (agentId) => ({ agentId }),
+  user: (userId) => ({ userId }),
 };
 
 export interface ChartCard {

@@ -10,6 +10,7 @@ import { TextField } from '../../ui/field.tsx';
 import { Loaded } from '../../ui/loaded.tsx';
 import { Card, Page } from '../../ui/page.tsx';
 import { useToast } from '../../ui/toasts.tsx';
+import { DimensionsCard } from './dimensions-card.tsx';
 import { ErasureCard } from './erasure-card.tsx';
 import { ErasureList } from './erasure-list.tsx';
 import { OperatorCard } from './operator-card.tsx';
@@ -29,6 +30,7 @@ export function SpaceSettingsPage() {
               <OperatorCard space={data} />
             </div>
             <RetentionCard retentionDays={data.retentionDays} />
+            <DimensionsCard />
             <ErasureCard />
             <ErasureList />
             <DeleteCard />

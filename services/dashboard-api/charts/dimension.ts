@@ -1,0 +1,109 @@
+import { and, eq, isNull, sql } from 'drizzle-orm';
+import { z } from 'zod';
+import { storableText } from '../../../event/text.ts';
+import type { Database } from '../../../store/db/database.ts';
+import { dimensions, dimensionValues } from '../../../store/db/schema.ts';
+import {
+  dimensionKeyCharsMax,
+  dimensionValueCharsMax,
+  dimensionValuesMax,
+} from '../../../store/write/limits.ts';
+import { attributePrefix } from '../../../store/write/statistics/space-dimensions.ts';
+import { refusal } from '../refusal.ts';
+
+/** What a chart is split by. `user` and `attr.KEY` are dimensions that the space has declared. */
+export const chartGroup = z.union([
+  z.enum(['none', 'type', 'model', 'tool', 'source', 'agent', 'user']),
+  z.templateLiteral([attributePrefix, z.string().max(dimensionKeyCharsMax)]),
+]);
+export type ChartGroup = z.infer<typeof chartGroup>;
+
+/** Which events a chart counts. */
+export interface ChartFilter {
+  type?: 'llm' | 'tool' | undefined;
+  name?: string | undefined;
+  source?: string | undefined;
+  agentId?: string | undefined;
+  userId?: string | undefined;
+  /** An additional property that the space has declared. */
+  attribute?: { readonly key: string; readonly value: string } | undefined;
+}
+
+/** A declared dimension, and the value that is wanted of it. */
+export interface ChartDimension {
+  readonly number: number;
+  readonly value: string | undefined;
+  /** Whether it has counted all that was stored before it was declared. */
+  readonly isComplete: boolean;
+}
+
+type Sliced = { readonly group: ChartGroup; readonly filter: ChartFilter };
+
+/**
+ * The dimension that a chart needs; undefined without one.
+ *
+ * @throws TRPCError BAD_REQUEST when statistics do not have what is asked for.
+ */
+export async function findDimension(
+  database: Database,
+  spaceId: string,
+  sliced: Sliced,
+): Promise<ChartDimension | undefined> {
+  const found = await lookUpDimension(database, spaceId, sliced);
+  if (typeof found === 'string') throw refusal('BAD_REQUEST', found);
+  return found;
+}
+
+/** The same. @returns a text that says why statistics do not have it. */
+export async function lookUpDimension(
+  database: Database,
+  spaceId: string,
+  { group, filter }: Sliced,
+): Promise<ChartDimension | string | undefined> {
+  const { agentId, userId, attribute, ...others } = filter;
+  const wanted = new Map<string, string | undefined>();
+  if (group === 'agent' || group === 'user' || group.startsWith(attributePrefix))
+    wanted.set(group, undefined);
+  if (agentId !== undefined) wanted.set('agent', agentId);
+  if (userId !== undefined) wanted.set('user', userId);
+  if (attribute !== undefined) wanted.set(`${attributePrefix}${attribute.key}`, attribute.value);
+  const [first, second] = wanted.keys();
+  if (first === undefined) return undefined;
+  if (second !== undefined)
+    return `groupBy: statistics do not combine ${first} with ${second}. Choose one of them.`;
+  // Statistics by agent alone are kept in every space.
+  const isAlone =
+    Object.values(others).every((one) => one === undefined) && (group === 'agent' || group === 'none');
+  const [declared] = await database
+    .select({ number: dimensions.number, countedAt: dimensions.countedAt })
+    .from(dimensions)
+    .where(and(eq(dimensions.spaceId, spaceId), eq(dimensions.name, first), isNull(dimensions.removedAt)));
+  if (first === 'agent' && isAlone && (declared === undefined || declared.countedAt === null))
+    return undefined;
+  if (declared === undefined)
+    return first === 'agent'
+      ? 'agentId: a chart by agent cannot be filtered or grouped by type, model, tool or source, unless the space declares the dimension agent.'
+      : `groupBy: ${first} is not a dimension of the space. An admin can declare it in the space settings.`;
+  const { number, countedAt } = declared;
+  const isComplete = countedAt !== null;
+  const value = wanted.get(first);
+  if (value === undefined) return { number, value, isComplete };
+  return (await isOwnValue(database, spaceId, { number, value }))
+    ? { number, value: storableText(value), isComplete }
+    : `groupBy: the value is counted with others: statistics have the first ${dimensionValuesMax} values of ${first}, of up to ${dimensionValueCharsMax} characters.`;
+}
+
+/** Whether a value has statistics of its own, or would have. */
+async function isOwnValue(
+  database: Database,
+  spaceId: string,
+  { number, value }: { number: number; value: string },
+): Promise<boolean> {
+  const stored = storableText(value);
+  if ([...stored].length > dimensionValueCharsMax) return false;
+  const ofDimension = and(eq(dimensionValues.spaceId, spaceId), eq(dimensionValues.number, number));
+  const [row] = await database.execute<{ isOwn: boolean }>(sql`
+    SELECT EXISTS (SELECT FROM ${dimensionValues} WHERE ${ofDimension} AND ${eq(dimensionValues.value, stored)})
+      OR (SELECT count(*) FROM ${dimensionValues} WHERE ${ofDimension}) < ${dimensionValuesMax}::bigint AS "isOwn"`);
+  return row?.isOwn === true;
+}

@@ -1,0 +1,272 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { and, eq, gte, lt, sql } from 'drizzle-orm';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { llmEvent, toolEvent } from '../../../harness/fixtures/events.ts';
+import { partOf } from '../../../harness/fixtures/part.ts';
+import { eraseRows } from '../../../operations/erasure/erased-segments.ts';
+import { openPostgres } from '../../../store/db/connect.ts';
+import { type Database, openDatabase } from '../../../store/db/database.ts';
+import {
+  dimensions,
+  dimensionValues,
+  events,
+  sliceStats,
+  sliceStatsRollups,
+  spaces,
+} from '../../../store/db/schema.ts';
+import { formatCost, unitsOfCost } from '../../../store/prices/decimal.ts';
+import { dimensionValuesMax } from '../../../store/write/limits.ts';
+import { foldStatistics } from '../../../store/write/statistics/fold.ts';
+import { forgetValues } from '../../../store/write/statistics/forget-values.ts';
+import { keepDimensions } from '../../../store/write/statistics/keep-dimensions.ts';
+import { listDimensions } from '../../../store/write/statistics/list-dimensions.ts';
+import { insertParts } from '../../../store/write/store.ts';
+import { createDatabase } from '../../../test/support/test-servers.ts';
+import { readSeries } from '../alerts/read-series.ts';
+import { readChart } from './chart.ts';
+import { readCosts } from './costs.ts';
+import type { ChartGroup } from './dimension.ts';
+import { costsOfEvents, pricedColumns } from './token-prices.ts';
+
+const resources = new AsyncDisposableStack();
+let database: Database;
+beforeAll(async () => {
+  const { url } = resources.use(await createDatabase());
+  const options = { applicationName: 'test', connectionsMax: 3, statementTimeoutMs: 30_000 };
+  database = openDatabase(resources.use(openPostgres(url, options)));
+});
+afterAll(() => resources.disposeAsync());
+
+const dayMs = 24 * 3_600_000;
+const firstMs = Date.UTC(2026, 2, 1, 22, 17);
+const { signal } = new AbortController();
+
+interface Sent {
+  readonly isTool: boolean;
+  readonly name: string;
+  readonly user: string | undefined;
+  readonly environment: string | number | undefined;
+  readonly tenant: number;
+  readonly isError: boolean;
+  readonly startTimeMs: number;
+  readonly input: number;
+  readonly serviceTier: string | undefined;
+}
+const anySent: fc.Arbitrary<Sent> = fc.record({
+  isTool: fc.boolean(),
+  name: fc.constantFrom('gpt-5.5', 'claude-opus-4-8', 'unknown'),
+  user: fc.constantFrom('mia', 'ben', 'eve', undefined),
+  environment: fc.constantFrom('production', 'test=1', '', 'x'.repeat(200), 7, undefined),
+  tenant: fc.nat(2_000),
+  isError: fc.boolean(),
+  startTimeMs: fc.integer({ min: firstMs, max: firstMs + 3 * dayMs }),
+  input: fc.integer({ min: -5, max: 100_000 }),
+  serviceTier: fc.constantFrom(undefined, 'priority', 'flex'),
+});
+
+function toEvent({
+  isTool,
+  name,
+  user,
+  environment,
+  tenant,
+  isError,
+  startTimeMs,
+  input,
+  serviceTier,
+}: Sent): object {
+  const changes = {
+    ...{ startTimeMs, endTimeMs: startTimeMs, durationMs: 5, status: { state: isError ? 'error' : 'ok' } },
+    context: { ...(user && { userId: user }), agentId: 'agent' },
+    additionalProperties: { tenant: `t${tenant}`, ...(environment !== undefined && { environment }) },
+  };
+  if (isTool) return toolEvent({ ...changes, properties: { tool: { name } } });
+  const usage = { inputTokens: input, outputTokens: 3, inputTokenDetails: { audioTokens: 2 } };
+  return llmEvent({
+    ...changes,
+    properties: { llm: { model: name, usage, ...(serviceTier && { serviceTier }) } },
+  });
+}
+
+async function store(spaceId: string, sent: readonly Sent[]): Promise<void> {
+  for (let from = 0; from < sent.length; from += 150)
+    await insertParts(database, [partOf(spaceId, sent.slice(from, from + 150).map(toEvent))]);
+}
+
+const declare = async (spaceId: string, names: string[]) => {
+  await database.update(spaces).set({ dimensions: names }).where(eq(spaces.id, spaceId));
+};
+const fold = async () => {
+  while ((await foldStatistics(database)) > 0);
+};
+
+/** Erases the events of a user, as an erasure does. */
+async function eraseUser(spaceId: string, userId: string): Promise<void> {
+  const isOfUser = and(eq(events.spaceId, spaceId), eq(events.userId, userId));
+  const found = await database.selectDistinct({ id: events.segmentId }).from(events).where(isOfUser);
+  const erasure = { spaceId, matches: eq(events.userId, userId), note: async () => {} };
+  await eraseRows(database, erasure, found.map(({ id }) => id).toSorted());
+  await forgetValues(database, { spaceId, userId, beforeMs: Date.now() }, async () => {});
+}
+
+const valueIn: Partial<Record<ChartGroup, ReturnType<typeof sql>>> = {
+  user: sql`${events.userId}`,
+  agent: sql`${events.agentId}`,
+  'attr.environment': sql`${events.attributes} ->> 'environment'`,
+  'attr.tenant': sql`${events.attributes} ->> 'tenant'`,
+};
+const range = {
+  from: firstMs + 3_600_000,
+  to: firstMs + 2 * dayMs,
+  step: 'day' as const,
+  timeZone: 'Europe/Zurich',
+};
+
+/** The values of a dimension that have statistics of their own. */
+async function ownValues(spaceId: string, name: string): Promise<Set<string>> {
+  const rows = await database
+    .select({ value: dimensionValues.value })
+    .from(dimensionValues)
+    .innerJoin(
+      dimensions,
+      and(eq(dimensions.spaceId, dimensionValues.spaceId), eq(dimensions.number, dimensionValues.number)),
+    )
+    .where(and(eq(dimensions.spaceId, spaceId), eq(dimensions.name, name)));
+  return new Set(rows.map(({ value }) => value));
+}
+
+/** Compares charts, costs and alerts by a dimension with what SQL counts. */
+async function compare(spaceId: string, group: ChartGroup, own: ReadonlySet<string>): Promise<void> {
+  for (const filter of [{}, { type: 'llm' as const, name: 'gpt-5.5' }]) {
+    const chart = await readChart({ database, spaceId }, { ...range, groupBy: group, filter, groupsMax: 50 });
+    const isCounted = and(
+      ...[
+        eq(events.spaceId, spaceId),
+        gte(events.startTimeMs, chart.starts[0] ?? 0),
+        lt(events.startTimeMs, chart.end),
+      ],
+      sql`${valueIn[group]} IS NOT NULL`,
+      filter.name === undefined ? undefined : and(eq(events.type, 'llm'), eq(events.name, filter.name)),
+    );
+    const stored = await database
+      .select({ ...pricedColumns, state: events.state, value: sql<string>`${valueIn[group]}` })
+      .from(events)
+      .where(isCounted);
+    const summed = (rows: typeof stored) => ({
+      events: rows.length,
+      errors: rows.filter(({ state }) => state === 'error').length,
+      inputTokens: rows.reduce((sum, { inputTokens }) => sum + (inputTokens ?? 0), 0),
+    });
+    const byValue = Map.groupBy(stored, ({ value }) => (own.has(value) ? value : null));
+    const sizes = [...byValue].flatMap(([value, rows]) =>
+      value === null ? [] : [{ value, size: rows.length }],
+    );
+    const shown = sizes.toSorted((a, b) => b.size - a.size || (a.value < b.value ? -1 : 1)).slice(0, 50);
+    const names = new Set(shown.map(({ value }) => value));
+    const others = stored.filter(({ value }) => !own.has(value) || !names.has(value));
+    const expected = [
+      ...shown.map(({ value }) => ({ group: value, total: summed(byValue.get(value) ?? []) })),
+      ...(others.length === 0 ? [] : [{ group: null, total: summed(others) }]),
+    ];
+    expect(chart.series).toMatchObject(expected);
+    expect(chart.series.map(({ group: one }) => one)).toEqual(expected.map(({ group: one }) => one));
+    await compareCosts(spaceId, { group, filter, stored, own });
+  }
+  const [value] = own;
+  if (!group.startsWith('attr.') || value === undefined) return;
+  const endMs = firstMs - (firstMs % dayMs) + 4 * dayMs;
+  const times = { startMs: endMs - 5 * dayMs, endMs, stepMs: dayMs };
+  const condition = {
+    kind: 'events' as const,
+    filter: { attributeKey: group.slice(5), attributeValue: value },
+  };
+  const { buckets } = await readSeries(database, spaceId, condition, times);
+  const has = and(eq(events.spaceId, spaceId), sql`${valueIn[group]} = ${value}`);
+  expect(buckets.reduce((sum, bucket) => sum + (bucket?.events ?? 0), 0)).toBe(
+    await database.$count(events, has),
+  );
+}
+
+async function compareCosts(
+  spaceId: string,
+  {
+    group,
+    filter,
+    stored,
+    own,
+  }: { group: ChartGroup; filter: object; stored: PricedRows; own: ReadonlySet<string> },
+): Promise<void> {
+  const each = await costsOfEvents(database, spaceId, stored);
+  const units = new Map<string | null, bigint>();
+  for (const [place, { value }] of stored.entries()) {
+    const key = own.has(value) ? value : null;
+    units.set(key, (units.get(key) ?? 0n) + unitsOfCost(each[place]?.cost ?? '0'));
+  }
+  const costs = await readCosts({ database, spaceId }, { ...range, groupBy: group, filter });
+  const found = new Map(costs.models.map(({ model, cost }) => [model, cost]));
+  for (const [value, sum] of units)
+    expect([value, found.get(value) ?? '0']).toEqual([value, formatCost(sum)]);
+}
+type PricedRows = (Parameters<typeof costsOfEvents>[2][number] & { value: string })[];
+
+test('charts, costs and alerts by dimensions equal SQL: declared before, between and after events, past the bound, with an erasure', async () => {
+  const spaceId = randomUUIDv7();
+  await database.insert(spaces).values({ id: spaceId, name: 'sliced', dimensions: ['attr.environment'] });
+  const sent = fc.sample(anySent, { numRuns: 3_600, seed: 20_261_127 });
+  const parts = [0, 1, 2, 3].map((part) => sent.slice(part * 900, (part + 1) * 900));
+  const [before = [], between = [], after = [], last = []] = parts;
+  await keepDimensions(database, signal);
+  await store(spaceId, before);
+  await declare(spaceId, ['attr.environment', 'user', 'agent']);
+  await keepDimensions(database, signal);
+  await store(spaceId, between);
+  await foldStatistics(database);
+  // While a dimension has not counted what was stored before.
+  await declare(spaceId, ['attr.environment', 'user', 'agent', 'attr.tenant']);
+  await store(spaceId, after.slice(0, 300));
+  await eraseUser(spaceId, 'eve');
+  await keepDimensions(database, signal);
+  await store(spaceId, after.slice(300));
+  expect(await listDimensions(database, spaceId)).toEqual(
+    ['attr.environment', 'user', 'agent', 'attr.tenant'].map((name) =>
+      expect.objectContaining({ name, counted: 1 }),
+    ),
+  );
+  for (const step of ['unfolded', 'folded', 'erased']) {
+    if (step !== 'unfolded') await fold();
+    if (step === 'erased') {
+      await store(spaceId, last);
+      await eraseUser(spaceId, 'mia');
+    }
+    if (step !== 'unfolded')
+      for (const group of ['attr.environment', 'user', 'agent', 'attr.tenant'] as const)
+        await compare(spaceId, group, await ownValues(spaceId, group));
+    else await compare(spaceId, 'attr.environment', new Set(['production', 'test=1', '', '7']));
+  }
+  expect((await ownValues(spaceId, 'attr.tenant')).size).toBe(dimensionValuesMax);
+  expect(await ownValues(spaceId, 'user')).not.toContain('mia');
+  for (const table of [sliceStats, sliceStatsRollups])
+    expect(await database.$count(table, and(eq(table.spaceId, spaceId), eq(table.value, '=mia')))).toBe(0);
+});
+
+test('a dimension that is no longer declared is deleted, and counted anew when it is declared again', async () => {
+  const spaceId = randomUUIDv7();
+  await database.insert(spaces).values({ id: spaceId, name: 'again', dimensions: ['user'] });
+  const sent = fc.sample(anySent, { numRuns: 120, seed: 3 });
+  await keepDimensions(database, signal);
+  await store(spaceId, sent.slice(0, 60));
+  await declare(spaceId, []);
+  await keepDimensions(database, signal);
+  await fold();
+  expect(
+    await database.$count(sliceStats, and(eq(sliceStats.spaceId, spaceId), sql`${sliceStats.dimension} > 0`)),
+  ).toBe(0);
+  const read = () =>
+    readChart({ database, spaceId }, { ...range, groupBy: 'user', filter: {}, groupsMax: 3 });
+  await expect(read()).rejects.toThrow('not a dimension of the space');
+  await store(spaceId, sent.slice(60));
+  await declare(spaceId, ['user']);
+  await keepDimensions(database, signal);
+  await compare(spaceId, 'user', new Set(['mia', 'ben', 'eve']));
+});

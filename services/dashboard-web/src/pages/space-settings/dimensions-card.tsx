@@ -1,0 +1,110 @@
+import { useQuery } from '@tanstack/react-query';
+import { X } from 'lucide-react';
+import { type FormEvent, useState } from 'react';
+import { apiQuery, type Output, useApiMutation } from '../../api/query.ts';
+import { attributePrefix } from '../../filter/conditions.ts';
+import { formatCounted, formatShare } from '../../format/number.ts';
+import { hasRole, useSpace } from '../../space/space.tsx';
+import { ShownText } from '../../text/shown-text.tsx';
+import { Button } from '../../ui/button.tsx';
+import { FormFailure } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Loaded } from '../../ui/loaded.tsx';
+import { Card } from '../../ui/page.tsx';
+
+type Dimension = Output<'charts.dimensions'>[number];
+
+/** How often the share of counted events is read again. */
+const refreshMs = 2_000;
+
+/** What statistics are kept by besides model, tool and source. */
+export function DimensionsCard() {
+  const { id: spaceId } = useSpace();
+  const query = useQuery({
+    ...apiQuery('charts.dimensions', { spaceId }),
+    refetchInterval: ({ state }) => (state.data?.some(({ counted }) => counted < 1) ? refreshMs : false),
+  });
+  return (
+    <Card title="Dimensions">
+      <p className="mb-3 max-w-3xl text-muted text-sm">
+        Charts, costs and alerts can be grouped and filtered by users, agents and up to eight attributes, such
+        as environment or tenant. Events that are already stored are counted in the background.
+      </p>
+      <Loaded query={query} isSmall>
+        {(declared) => <Dimensions declared={declared} />}
+      </Loaded>
+    </Card>
+  );
+}
+
+function Dimensions({ declared }: { declared: readonly Dimension[] }) {
+  const { id: spaceId, role } = useSpace();
+  const [key, setKey] = useState('');
+  const { mutateAsync, error, isPending } = useApiMutation('spaces.setDimensions', {
+    reload: ['charts.dimensions', 'spaces.get'],
+  });
+  const names = declared.map(({ name }) => name);
+  const set = (dimensions: string[]) =>
+    // The API validates the names, and says what is wrong with them.
+    mutateAsync({ spaceId, dimensions: dimensions as `${typeof attributePrefix}${string}`[] }).then(
+      () => setKey(''),
+      () => {},
+    );
+  const add = (event: FormEvent) => {
+    event.preventDefault();
+    void set([...names, `${attributePrefix}${key.trim()}`]);
+  };
+  const mayChange = hasRole(role, 'admin');
+  return (
+    <div className="flex flex-col gap-3">
+      <ul className="flex flex-col gap-1">
+        {declared.map((one) => (
+          <li key={one.name} className="flex items-center gap-2 text-sm">
+            <span className="font-medium">
+              <ShownText text={nameDimension(one.name)} />
+            </span>
+            <span className="text-muted">
+              {formatCounted(one.values, 'value')}
+              {one.counted < 1 && `, ${formatShare(one.counted)} of older events counted`}
+            </span>
+            {mayChange && (
+              <Button
+                icon={X}
+                look="quiet"
+                aria-label={`Remove ${nameDimension(one.name)}`}
+                disabled={isPending}
+                onClick={() => void set(names.filter((name) => name !== one.name))}
+              />
+            )}
+          </li>
+        ))}
+      </ul>
+      {mayChange ? (
+        <>
+          <form onSubmit={add} className="flex flex-wrap items-end gap-2">
+            <TextField label="Attribute" className="w-56" maxLength={128} value={key} onText={setKey} />
+            <Button type="submit" look="primary" disabled={isPending || key.trim() === ''}>
+              Add
+            </Button>
+            {(['user', 'agent'] as const)
+              .filter((name) => !names.includes(name))
+              .map((name) => (
+                <Button key={name} disabled={isPending} onClick={() => void set([...names, name])}>
+                  {`Add ${nameDimension(name)}`}
+                </Button>
+              ))}
+          </form>
+          <FormFailure error={error} />
+        </>
+      ) : (
+        <p className="text-muted text-sm">An admin of the space can change them.</p>
+      )}
+    </div>
+  );
+}
+
+/** How a dimension is shown: `users`, or the key of an attribute. */
+export function nameDimension(name: string): string {
+  if (name === 'user' || name === 'agent') return `${name}s`;
+  return name.slice(attributePrefix.length);
+}

@@ -1,0 +1,76 @@
+import { type SQL, sql } from 'drizzle-orm';
+import type { PgColumn } from 'drizzle-orm/pg-core';
+import { dimensions, dimensionValues, sliceStats, statisticDeltas } from '../../db/schema.ts';
+import { nameOf, namesOf, numberOf } from '../../db/statement.ts';
+import { dimensionValueCharsMax, dimensionValuesMax } from '../limits.ts';
+
+/**
+ * The rows of slices that deltas are folded into (ADR 45). The first values of a dimension have rows of their
+ * own, `=VALUE`; all others share one, which is empty. So a value is counted on its own from its first event on,
+ * or never.
+ */
+
+const { spaceId, number, value } = dimensionValues;
+const key = [spaceId, number, value];
+
+/** Not of a dimension that was removed meanwhile. */
+const isDeclared = sql`(${namesOf([spaceId, number])}) IN (
+    SELECT ${namesOf([dimensions.spaceId, dimensions.number])} FROM ${dimensions} WHERE ${dimensions.removedAt} IS NULL)`;
+
+/** The common table expressions `values_seen`, of deltas, and `own_values`, those that have rows of their own. */
+export function ownValues(deltas: SQL): SQL {
+  const of = (column: PgColumn) => sql`seen.${nameOf(column)}`;
+  const isSame = sql`${dimensionValues.spaceId} = ${of(spaceId)} AND ${dimensionValues.number} = ${of(number)}`;
+  const known = sql`SELECT FROM ${dimensionValues} WHERE ${isSame} AND ${dimensionValues.value} = ${of(value)}`;
+  return sql`values_seen AS MATERIALIZED (
+  SELECT DISTINCT ${namesOf(key)} FROM (${unnestValues(deltas)}) AS each
+  WHERE ${isDeclared} AND char_length(${nameOf(value)}) <= ${numberOf(dimensionValueCharsMax)}
+), new_values AS (
+  INSERT INTO ${dimensionValues} (${namesOf(key)})
+  SELECT ${namesOf(key)} FROM (
+    SELECT ${namesOf(key)}, row_number() OVER (PARTITION BY ${namesOf([spaceId, number])} ORDER BY ${nameOf(value)}) AS place
+    FROM values_seen AS seen WHERE NOT EXISTS (${known})
+  ) AS seen
+  WHERE place <= ${numberOf(dimensionValuesMax)} - (SELECT count(*) FROM ${dimensionValues} WHERE ${isSame})
+  ORDER BY ${namesOf(key)}
+  -- Another statement may have added the value: both count it.
+  ON CONFLICT (${namesOf(key)}) DO UPDATE SET ${nameOf(value)} = excluded.${nameOf(value)}
+  RETURNING ${namesOf(key)}
+), own_values AS (
+  SELECT ${namesOf(key)} FROM new_values UNION SELECT ${namesOf(key)} FROM values_seen AS seen WHERE EXISTS (${known})
+)`;
+}
+
+/** The rows of slices: those of dimension 0, and one for each value of a delta. @param columns of deltas. */
+export function slicesOf(deltas: SQL, columns: readonly PgColumn[]): SQL {
+  const { priceClass, isOfDimensions } = statisticDeltas;
+  const { dimension, value: shown } = sliceStats;
+  return sql`
+    SELECT ${namesOf(columns)}, 0::smallint AS ${nameOf(dimension)}, '' AS ${nameOf(shown)}, ${nameOf(priceClass)}, elements
+    FROM ${deltas} WHERE ${nameOf(priceClass)} IS NOT NULL AND NOT ${nameOf(isOfDimensions)}
+    UNION ALL
+    SELECT ${namesOf(columns)}, ${nameOf(number)}, CASE WHEN (${namesOf(key)}) IN (SELECT ${namesOf(key)} FROM own_values) THEN '=' || ${nameOf(value)} ELSE '' END,
+      coalesce(${nameOf(priceClass)}, ''), elements
+    FROM (${unnestValues(deltas)}) AS each
+    WHERE ${isDeclared}`;
+}
+
+function unnestValues(deltas: SQL): SQL {
+  return sql`
+      SELECT split.*, split_part(entry, '=', 1)::smallint AS ${nameOf(number)}, substr(entry, strpos(entry, '=') + 1) AS ${nameOf(value)}
+      FROM ${deltas} AS split CROSS JOIN LATERAL unnest(${nameOf(statisticDeltas.dimensionValues)}) AS entry WHERE entry IS NOT NULL`;
+}
+
+/** The deltas of a space with a value of a dimension, each with the column `value` of the row that it will be folded into. */
+export function unfoldedValues(space: string, dimension: number): SQL {
+  const ofDimension = sql`${dimensionValues.spaceId} = ${space}::uuid AND ${dimensionValues.number} = ${dimension}::smallint`;
+  return sql`
+    SELECT ${statisticDeltas}.*, CASE WHEN char_length(entry) <= ${numberOf(dimensionValueCharsMax)} AND (
+        EXISTS (SELECT FROM ${dimensionValues} WHERE ${ofDimension} AND ${dimensionValues.value} = entry)
+        OR (SELECT count(*) FROM ${dimensionValues} WHERE ${ofDimension}) < ${numberOf(dimensionValuesMax)}
+      ) THEN '=' || entry ELSE '' END AS ${nameOf(value)}
+    FROM ${statisticDeltas} CROSS JOIN LATERAL (
+      SELECT substr(one, strpos(one, '=') + 1) AS entry FROM unnest(${statisticDeltas.dimensionValues}) AS one
+      WHERE starts_with(one, ${`${dimension}=`}::text)
+    ) AS values WHERE ${statisticDeltas.spaceId} = ${space}::uuid`;
+}
