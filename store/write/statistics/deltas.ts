@@ -96,7 +96,8 @@ export function insertDeltas(rows: CountedRows, source = sql``): SQL {
 function joined({ from, isStored, countedBy = 'all' }: CountedRows, where = sql`true`): SQL {
   if (countedBy === 'all but dimensions') return sql`${from} WHERE ${where}`;
   const isCounted = countedBy === 'all' ? sql`` : sql`AND ${isCountedBySpace}`;
-  return sql`${withDimensions(from, isStored)} WHERE ${where} ${isCounted}`;
+  // IS TRUE keeps Postgres from making it a LEFT JOIN, which it would plan as nested loops.
+  return sql`${withDimensions(from, isStored)} WHERE (${nameOf(type)} IS NOT NULL AND ${where}) IS TRUE ${isCounted}`;
 }
 
 function keyOf({ isStored, countedBy = 'all' }: CountedRows): SQL {

@@ -33,12 +33,13 @@ export function selectDimensions(isDeclared: SQL, lock = sql``): SQL {
 export const isCountedBySpace = sql`${numbers} IS NOT NULL`;
 
 /**
- * Rows of events, with the dimensions of their spaces.
+ * Rows of events, with the dimensions of their spaces. FULL JOIN, since nested loops cannot make one: who reads it
+ * leaves out spaces without such rows.
  *
  * @param isStored whether they were stored before, so that dimensions which have not counted them yet are left out.
  */
 export function withDimensions(from: SQL, isStored: boolean): SQL {
-  const joined = sql`${from} AS counted LEFT JOIN space_dimensions USING (${nameOf(spaceId)})`;
+  const joined = sql`${from} AS counted FULL JOIN space_dimensions USING (${nameOf(spaceId)})`;
   return isStored ? sql`${joined} LEFT JOIN counted_segments USING (${nameOf(events.segmentId)})` : joined;
 }
 
