@@ -47,13 +47,13 @@ const changes: Record<
 };
 /**
  * `erase` and `reproject` have tests with events; `migrate` creates the log, and `restore` and `replay` bring it back; a backup has a row of
- * its own (`backups`). The others only read, or send events.
+ * its own (`backups`). The others only read, send events or run services.
  */
 const others = [
   ...['space list', 'key list', 'user list', 'price list', 'quarantine list', 'usage', 'storage', 'audit'],
   ...['event', 'events', 'trace', 'thread', 'tail', 'charts', 'export', 'doctor'],
   ...['find', 'send', 'migrate', 'erase', 'reproject', 'queue', 'space deletions'],
-  ...['backup', 'restore', 'replay'],
+  ...['backup', 'restore', 'replay', 'start', 'serve'],
 ];
 
 function leaves(command: Command, path: string[] = []): string[] {

@@ -15,6 +15,7 @@ test('a space is created, listed and changed', async () => {
     retentionDays: null,
     plan: null,
     deleteAt: null,
+    dimensions: [],
   };
   const created = { spaceId, name: 'a space', ...settings };
   const listed: unknown[] = await operator.weir('space', 'list');

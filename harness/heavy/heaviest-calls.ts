@@ -147,7 +147,7 @@ const known: Record<string, (space: HeavySpace) => unknown> = {
 const filters = new Set([
   ...['type', 'state', 'name', 'source', 'agentId', 'agentGroupId', 'errorCode', 'attributes', 'not', 'text'],
   ...['minDurationMs', 'maxDurationMs', 'comparisons', 'cursor', 'before', 'search', 'key', 'prefix'],
-  ...['id', 'targetIds', 'attributeKey', 'attributeValue'],
+  ...['id', 'targetIds', 'attributeKey', 'attributeValue', 'attribute'],
 ]);
 
 function largestInputs(
@@ -165,11 +165,12 @@ function largestInputs(
     base[name] =
       value === undefined || (isUuid(schema) && value === space.userId) ? largest(schema, space) : value;
   }
-  // A filter by the trace and thread finds the same events faster than one by time.
-  if (isListed) for (const name of ['traceId', 'threadId', 'userId']) delete base[name];
+  // A filter by the trace and thread finds the same events faster than one by time, and charts have one dimension at most.
+  if (isListed || 'groupBy' in properties)
+    for (const name of ['traceId', 'threadId', 'userId']) delete base[name];
   const variants = members.reduce<Record<string, unknown>[]>(
     (all, [name, schema]) => {
-      const values = name === 'id' ? [space.eventId, space.valuesEventId] : schema.enum;
+      const values = name === 'id' ? [space.eventId, space.valuesEventId] : enumOf(schema);
       if (values === undefined || name in known) return all;
       return all.flatMap((one) => values.map((value) => ({ ...one, [name]: value })));
     },
@@ -193,6 +194,11 @@ function largest(schema: Schema, space: HeavySpace): unknown {
   if (schema.format === 'date-time') return new Date(space.toMs + dayMs).toISOString();
   if (isUuid(schema)) return space.eventId;
   return 'x'.repeat(Math.min(schema.maxLength ?? 100, 1_000));
+}
+
+/** The values of an enumeration, or of one beside other texts. */
+function enumOf({ enum: values, anyOf = [] }: Schema): unknown[] | undefined {
+  return values ?? anyOf.find((one) => one.enum !== undefined)?.enum;
 }
 
 function isUuid({ format, pattern }: Schema): boolean {

@@ -72,7 +72,7 @@ const isScoped = ({ access }: Procedure): boolean => roles.some((role) => role =
 
 /** The procedures of the scope `statistics`. A new one is added here on purpose: it must return no event. */
 const statistics = [
-  ...['charts.costs', 'charts.events', 'events.histogram', 'prices.list', 'spaces.get'],
+  ...['charts.costs', 'charts.dimensions', 'charts.events', 'events.histogram', 'prices.list', 'spaces.get'],
   ...['prices.models', 'senders.list', 'senders.largeTraces', 'charts.delays'],
   ...['usage.current', 'usage.daily', 'usage.months'],
 ];
