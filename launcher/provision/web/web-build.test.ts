@@ -20,7 +20,7 @@ test('two concurrent builds produce one complete build, which a later build reus
   expect(await buildWeb({ cacheDir })).toEqual({ directory: first.directory, wasBuilt: false });
 
   const html = readFileSync(join(first.directory, 'index.html'), 'utf8');
-  const [, entry = ''] = /<script type="module"[^>]* src="\/(assets\/[^"]+-[\w-]{8}\.js)"/.exec(html) ?? [];
+  const [, entry = ''] = /<script type="module"[^>]* src="\.\/(assets\/[^"]+-[\w-]{8}\.js)"/.exec(html) ?? [];
   const script = readFileSync(join(first.directory, entry));
   expect(brotliDecompressSync(readFileSync(join(first.directory, `${entry}.br`)))).toEqual(script);
   expect(gunzipSync(readFileSync(join(first.directory, `${entry}.gz`)))).toEqual(script);

@@ -60,7 +60,7 @@ export async function lookUpDimension(
   spaceId: string,
   { group, filter }: Sliced,
 ): Promise<ChartDimension | string | undefined> {
-  const { agentId, userId, attribute, ...others } = filter;
+  const { agentId, userId, attribute, type, name, source } = filter;
   const wanted = new Map<string, string | undefined>();
   if (group === 'agent' || group === 'user' || group.startsWith(attributePrefix))
     wanted.set(group, undefined);
@@ -73,7 +73,7 @@ export async function lookUpDimension(
     return `groupBy: statistics do not combine ${first} with ${second}. Choose one of them.`;
   // Statistics by agent alone are kept in every space.
   const isAlone =
-    Object.values(others).every((one) => one === undefined) && (group === 'agent' || group === 'none');
+    [type, name, source].every((one) => one === undefined) && (group === 'agent' || group === 'none');
   const [declared] = await database
     .select({ number: dimensions.number, countedAt: dimensions.countedAt })
     .from(dimensions)

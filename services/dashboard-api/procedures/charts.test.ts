@@ -272,3 +272,12 @@ test.each([
     data: { code: 'BAD_REQUEST' },
   });
 });
+
+test.each([{ groupBy: 'agent' as const }, { agentId: 'a' }])(
+  'a chart by agent needs no dimension, also when the call names its space (%j)',
+  async (sliced) => {
+    const { client, spaceId } = await dashboard.addSpace();
+    const range = { spaceId, from, to: from + 1, step: 'hour' as const };
+    expect((await client.trpc.charts.events.query({ ...range, ...sliced })).series).toEqual([]);
+  },
+);
