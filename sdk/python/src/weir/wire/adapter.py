@@ -10,8 +10,8 @@ from typing import Any, NamedTuple, Protocol
 from weir.event.errors import as_code
 from weir.event.json_text import JsonText
 from weir.event.types import EventError, Json, drop_none
-from weir.wire.json_slice import slice_members
 from weir.wire.finish_reason import spell_reason
+from weir.wire.json_slice import slice_members
 from weir.wire.read import as_object, as_text
 from weir.wire.sse import LineParser, SseParser
 
