@@ -89,7 +89,8 @@ function judgeCertificates(reports: readonly ServiceReport[], nowMs: number): Fi
     return at === undefined ? [] : [{ name: nameOf(report), at, days: (Date.parse(at) - nowMs) / dayMs }];
   });
   const near = served.filter(({ days }) => days < certificateWarningDays);
-  const describe = ({ name, at }: { name: string; at: string }) => `that of ${name} until ${at}`;
+  const describe = ({ name, at, days }: (typeof served)[number]) =>
+    `that of ${name} until ${at} (${Math.floor(days)} days)`;
   if (near.length === 0) return ok(check, served.map(describe).join(', ') || 'none serves TLS');
   const action = 'Renew the files of TLS_CERT_FILE and TLS_KEY_FILE; the services read them again.';
   const judge = near.some(({ days }) => days <= 0) ? failed : warning;

@@ -4,7 +4,6 @@ import type { Database } from '../../../store/db/database.ts';
 import { identities, memberships, spaces, users } from '../../../store/db/schema.ts';
 import type { ReadKeyUser } from '../accounts/read-keys.ts';
 import { refusal } from '../refusal.ts';
-import { unavailable } from '../trpc/failure.ts';
 import { mcpResource, type SsoProvider } from './provider.ts';
 
 /**
@@ -36,7 +35,8 @@ export function describeTokens(issuer: string, publicUrl: string) {
 export function openTokenUsers(database: Database, provider: SsoProvider): FindTokenUser {
   return async (token, spaceId) => {
     const identity = await provider.verify(token).catch((failure: unknown) => {
-      throw unavailable(failure);
+      const text = 'The OpenID provider cannot be reached. Try again in a moment.';
+      throw refusal('SERVICE_UNAVAILABLE', text, failure);
     });
     if (identity === undefined) return undefined;
     const rows = await database

@@ -2,6 +2,7 @@ import type { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { CallerAbortedError, QueueFullError } from '../../../platform/fair-limiter.ts';
 import { codeOf, unreachableCodes } from '../../../platform/thrown.ts';
+import { TimeoutError } from '../../../platform/timeout.ts';
 import { ConfirmationNeededError, GrantLostError } from '../../../store/accounts/audit/grant.ts';
 import { isUnreachableNode } from '../../../store/db/layout/node-failure.ts';
 import { refusal } from '../refusal.ts';
@@ -90,7 +91,11 @@ export function classifyFailure(error: TRPCError): TRPCError {
   return unreachableCodes.has(code) || transientState.test(code) ? unavailable(error) : error;
 }
 
-/** The error of a call while Postgres is unreachable. The same call may succeed later. */
+/** The error of a call while Postgres is unreachable, or that took too long. The same call may succeed later. */
 export function unavailable(cause: unknown): TRPCError {
-  return refusal('SERVICE_UNAVAILABLE', 'The database cannot be reached. Try again in a moment.', cause);
+  const text =
+    cause instanceof TimeoutError
+      ? 'No answer came in time: the database is away or busy. Narrow the time range, or try again.'
+      : 'The database cannot be reached. Try again in a moment.';
+  return refusal('SERVICE_UNAVAILABLE', text, cause);
 }
