@@ -148,7 +148,10 @@ test.each(heaviest)('4 MiB of %s are read on the worker, within its memory', asy
 
 test('simultaneous costly batches get their own results, and of one space one too many is rejected', async () => {
   const count = costlyBatchLimits.atOnceMax + costlyBatchLimits.waitingOfUserMax;
-  const events = Array.from({ length: count + 1 }, (_, index) => withValues(valuesMax + index));
+  // The first one occupies the worker until all others wait.
+  const events = Array.from({ length: count + 1 }, (_, index) =>
+    withValues(index === 0 ? 10 * valuesMax : valuesMax + index),
+  );
   const outcomes = await Promise.all(
     events.map((event) => outcomeOf(readers.json, encodeBatch('json', [event]))),
   );
