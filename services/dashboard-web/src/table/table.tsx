@@ -1,11 +1,8 @@
 import { ArrowDown, ArrowUp, ChevronsUpDown } from 'lucide-react';
 import { type ReactNode, type RefObject, useRef } from 'react';
 import { useShortcuts } from '../settings/settings.ts';
-import { Button } from '../ui/button.tsx';
 import { classes } from '../ui/classes.ts';
 import { SelectField } from '../ui/field.tsx';
-import { FailureNotice, Loading } from '../ui/loaded.tsx';
-import { Card } from '../ui/page.tsx';
 import { nameOf, nextSort, sortRows, sortState, type TableSort } from './table-sort.ts';
 
 export interface Column<Row> {
@@ -163,82 +160,6 @@ export function Faded({ children }: { children: ReactNode }) {
 /** What a cell without a value shows. */
 export function NoValue() {
   return <span className="text-faint">–</span>;
-}
-
-/** What the table needs of a query that is loaded page by page. */
-interface Pages {
-  error: unknown;
-  isError: boolean;
-  isPending: boolean;
-  hasNextPage: boolean;
-  isFetchingNextPage: boolean;
-  refetch: () => unknown;
-  fetchNextPage: () => unknown;
-}
-
-/**
- * A table in a card that is loaded page by page: its loading, failed and empty states, and a button for the
- * next page.
- */
-export function PagedTable<Row>({
-  pages,
-  caption,
-  columns,
-  rows,
-  keyOf,
-  sort,
-  empty,
-  isEmpty = rows.length === 0,
-  note,
-  more = 'Show more',
-}: {
-  pages: Pages;
-  /** What the table holds, for screen readers. */
-  caption: string;
-  columns: readonly Column<Row>[];
-  rows: readonly Row[];
-  keyOf: (row: Row) => string;
-  /** The order, where columns have `sortBy`. */
-  sort?: TableSort;
-  /** Shown when there are no rows. */
-  empty: ReactNode;
-  /** A search may have no rows yet, but further pages. */
-  isEmpty?: boolean;
-  /** Shown below the table. */
-  note?: ReactNode;
-  /** The text of the button for the next page. */
-  more?: string;
-}) {
-  return (
-    <>
-      <Card isFlush>
-        {pages.isError ? (
-          <FailureNotice error={pages.error} onRetry={() => void pages.refetch()} isSmall />
-        ) : pages.isPending ? (
-          <Loading />
-        ) : isEmpty ? (
-          empty
-        ) : (
-          <Table
-            caption={caption}
-            rows={rows}
-            keyOf={keyOf}
-            columns={columns}
-            hasKeys
-            {...(sort && { sort })}
-          />
-        )}
-      </Card>
-      {note}
-      {pages.hasNextPage && (
-        <div className="mt-3 flex justify-center">
-          <Button disabled={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
-            {more}
-          </Button>
-        </div>
-      )}
-    </>
-  );
 }
 
 /** The title of a column as a button that sorts by it. */
