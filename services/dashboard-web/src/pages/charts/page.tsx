@@ -3,7 +3,6 @@ import { ChartNoAxesColumn, X } from 'lucide-react';
 import { useMemo } from 'react';
 import { apiQuery } from '../../api/query.ts';
 import { TimeChart } from '../../charts/time-chart.tsx';
-import { attributePrefix } from '../../filter/conditions.ts';
 import { NewestEvent } from '../../filter/newest-event.tsx';
 import { RangeField } from '../../filter/range-field.tsx';
 import { useFilter } from '../../filter/use-filter.ts';
@@ -20,17 +19,17 @@ import { Card, Page } from '../../ui/page.tsx';
 import type { Search } from '../../url/search.ts';
 import { CostCard } from './cost-card.tsx';
 import { GroupTable } from './group-table.tsx';
+import {
+  type Declared,
+  groups,
+  isDeclared,
+  readGroup,
+  readOnly,
+  slicedGroups,
+  toChartFilter,
+} from './grouping.ts';
 import { type ChartRange, readRange, recentDefault } from './range.ts';
 import { type Chart, type ChartCard, describeCharts, type GroupBy, isAttribute } from './series.ts';
-
-const groups: readonly { value: Exclude<GroupBy, `attr.${string}`>; label: string }[] = [
-  { value: 'none', label: 'All events' },
-  { value: 'type', label: 'By type' },
-  { value: 'model', label: 'By model' },
-  { value: 'tool', label: 'By tool' },
-  { value: 'source', label: 'By source' },
-  { value: 'agent', label: 'By agent' },
-];
 
 /** Groups with a series of their own; one colour is left for all others. */
 const groupsMax = 7;
@@ -122,47 +121,6 @@ export function ChartsPage() {
   );
 }
 
-type Declared = readonly { readonly name: string }[];
-
-const isDeclared = (declared: Declared, name: string) => declared.some((one) => one.name === name);
-
-function readGroup(by = 'none'): GroupBy {
-  if (by === 'user' || isAttribute(by)) return by;
-  return groups.find(({ value }) => value === by)?.value ?? 'none';
-}
-
-/**
- * Which events are counted, from the address: those of a type, of one model or tool, and of one value of a
- * declared dimension, unless the chart is grouped by another. Statistics by agent have none of these while the
- * space does not declare agents.
- */
-function readOnly(search: Search, groupBy: GroupBy, declared: Declared): Search {
-  if (groupBy === 'agent' && !isDeclared(declared, 'agent')) return {};
-  const names = ['type', 'name', 'source'];
-  const isOther = (name: string) =>
-    groupBy !== 'agent' && groupBy !== 'user' && !isAttribute(groupBy) && name !== '';
-  const sliced = declared.map(({ name }) => (name === 'user' || name === 'agent' ? `${name}Id` : name));
-  const own = Object.entries(search).filter(([name, value]) => value !== '' && names.includes(name));
-  const first = Object.entries(search).find(
-    ([name, value]) => value !== '' && sliced.includes(name) && isOther(name),
-  );
-  return Object.fromEntries(first === undefined ? own : [...own, first]);
-}
-
-/** The filter of the API for what {@link readOnly} found. */
-function toChartFilter({ type, name, source, userId, agentId, ...others }: Search) {
-  const [attribute] = Object.entries(others).map(([key, value]) => ({
-    key: key.slice(attributePrefix.length),
-    value,
-  }));
-  const optional = { name, source, userId, agentId };
-  return {
-    ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)),
-    ...((type === 'llm' || type === 'tool') && { type }),
-    ...(attribute && { attribute }),
-  } as { type?: 'llm' | 'tool'; name?: string; attribute?: { key: string; value: string } };
-}
-
 function Controls({
   range: { from, to, last },
   groupBy,
@@ -206,17 +164,6 @@ function Controls({
       </SpaceLink>
     </>
   );
-}
-
-/** The dimensions that are no groups of every space, and the one of the address. */
-function slicedGroups(declared: Declared, groupBy: GroupBy): { value: GroupBy; label: string }[] {
-  const names = new Set(
-    [...declared.map(({ name }) => name), groupBy].filter((name) => name === 'user' || isAttribute(name)),
-  );
-  return [...names].map((name) => ({
-    value: readGroup(name),
-    label: `By ${name === 'user' ? name : name.slice(attributePrefix.length)}`,
-  }));
 }
 
 function Cards({

@@ -1,0 +1,66 @@
+import { attributePrefix } from '../../filter/conditions.ts';
+import type { Search } from '../../url/search.ts';
+import { type GroupBy, isAttribute } from './series.ts';
+
+/** What the charts page groups and filters by, from its address and from the dimensions that the space declares. */
+
+export const groups: readonly { value: Exclude<GroupBy, `attr.${string}`>; label: string }[] = [
+  { value: 'none', label: 'All events' },
+  { value: 'type', label: 'By type' },
+  { value: 'model', label: 'By model' },
+  { value: 'tool', label: 'By tool' },
+  { value: 'source', label: 'By source' },
+  { value: 'agent', label: 'By agent' },
+];
+
+export type Declared = readonly { readonly name: string }[];
+
+export const isDeclared = (declared: Declared, name: string) => declared.some((one) => one.name === name);
+
+export function readGroup(by = 'none'): GroupBy {
+  if (by === 'user' || isAttribute(by)) return by;
+  return groups.find(({ value }) => value === by)?.value ?? 'none';
+}
+
+/**
+ * Which events are counted, from the address: those of a type, of one model or tool, and of one value of a
+ * declared dimension, unless the chart is grouped by another. Statistics by agent have none of these while the
+ * space does not declare agents.
+ */
+export function readOnly(search: Search, groupBy: GroupBy, declared: Declared): Search {
+  if (groupBy === 'agent' && !isDeclared(declared, 'agent')) return {};
+  const names = ['type', 'name', 'source'];
+  const isOther = (name: string) =>
+    groupBy !== 'agent' && groupBy !== 'user' && !isAttribute(groupBy) && name !== '';
+  const sliced = declared.map(({ name }) => (name === 'user' || name === 'agent' ? `${name}Id` : name));
+  const own = Object.entries(search).filter(([name, value]) => value !== '' && names.includes(name));
+  const first = Object.entries(search).find(
+    ([name, value]) => value !== '' && sliced.includes(name) && isOther(name),
+  );
+  return Object.fromEntries(first === undefined ? own : [...own, first]);
+}
+
+/** The filter of the API for what {@link readOnly} found. */
+export function toChartFilter({ type, name, source, userId, agentId, ...others }: Search) {
+  const [attribute] = Object.entries(others).map(([key, value]) => ({
+    key: key.slice(attributePrefix.length),
+    value,
+  }));
+  const optional = { name, source, userId, agentId };
+  return {
+    ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)),
+    ...((type === 'llm' || type === 'tool') && { type }),
+    ...(attribute && { attribute }),
+  } as { type?: 'llm' | 'tool'; name?: string; attribute?: { key: string; value: string } };
+}
+
+/** The dimensions that are no groups of every space, and the one of the address. */
+export function slicedGroups(declared: Declared, groupBy: GroupBy): { value: GroupBy; label: string }[] {
+  const names = new Set(
+    [...declared.map(({ name }) => name), groupBy].filter((name) => name === 'user' || isAttribute(name)),
+  );
+  return [...names].map((name) => ({
+    value: readGroup(name),
+    label: `By ${name === 'user' ? name : name.slice(attributePrefix.length)}`,
+  }));
+}
