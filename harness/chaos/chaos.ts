@@ -5,17 +5,24 @@ import type { Fault } from './fault.ts';
 import { failedRound, type Round, type RoundOptions, runRound } from './round.ts';
 
 /** How hard a run tests: see `once` and `repeated`. */
-export type ChaosMode = Pick<RoundOptions, 'thorough' | 'slack' | 'load'>;
+export interface ChaosMode extends Pick<RoundOptions, 'thorough' | 'slack' | 'load'> {
+  /** How many systems are tested at the same time, each with a fault of its own. */
+  systems: number;
+}
 
-/** Every fault once, with short holds, a moderate load and generous time limits: for CI and shared machines. */
+/**
+ * Every fault once, with short holds, a moderate load and generous time limits: for CI and shared machines. Most of a round
+ * is waiting, so that a second system costs little.
+ */
 export const once: ChaosMode = {
+  systems: 2,
   thorough: false,
   slack: 4,
   load: { clients: 4, eventsMax: 30, pauseMsMax: 30 },
 };
 
 /** The faults repeatedly, at full load, held as long as the fault matrix says. */
-export const repeated: ChaosMode = { thorough: true, slack: 1 };
+export const repeated: ChaosMode = { systems: 1, thorough: true, slack: 1 };
 
 export interface ChaosOptions {
   faults: readonly Fault[];
@@ -51,19 +58,30 @@ export async function runChaos({ faults, seed, mode, minutes, ...options }: Chao
   const { signal, environment, onRound } = options;
   const random = createRandom(seed);
   const endMs = performance.now() + minutes * 60_000;
-  await using systems = new ReusedSystem(environment);
   for (let cycle = 0; cycle === 0 || performance.now() < endMs; cycle++) {
-    for (const fault of orderFaults(faults, random)) {
-      if (signal.aborted || (cycle > 0 && performance.now() > endMs)) return;
-      onRound(await systems.run(fault, { ...mode, random, signal }));
-    }
+    const groups = orderFaults(faults, random);
+    const runGroups = async () => {
+      await using system = new ReusedSystem(environment);
+      for (let group = groups.shift(); group; group = groups.shift()) {
+        for (const { fault, seed } of group) {
+          if (signal.aborted || (cycle > 0 && performance.now() > endMs)) return;
+          onRound(await system.run(fault, { ...mode, random: createRandom(seed), signal }));
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: mode.systems }, runGroups));
   }
 }
 
-/** Groups the faults by system; the order of the groups, and within each group, is random. */
-function orderFaults(faults: readonly Fault[], random: Random): Fault[] {
+/**
+ * Groups the faults by system, the largest group first, so that it does not end alone. The order of the others, and within each
+ * group, is random. Each fault has a seed of its own: with several systems the order in which they draw is not repeatable.
+ */
+function orderFaults(faults: readonly Fault[], random: Random): { fault: Fault; seed: number }[][] {
   const groups = [...Map.groupBy(faults, systemKey).values()];
-  return shuffle(groups, random).flatMap((group) => shuffle(group, random));
+  return shuffle(groups, random)
+    .toSorted((a, b) => b.length - a.length)
+    .map((group) => shuffle(group, random).map((fault) => ({ fault, seed: random.between(0, 2 ** 31) })));
 }
 
 function shuffle<T>(items: readonly T[], random: Random): T[] {
