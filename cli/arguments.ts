@@ -11,7 +11,6 @@ import { CommandError } from './host.ts';
 
 /** Argument parsers. Commander reports an InvalidArgumentError as bad usage, exit code 2. */
 
-/** A whole number from `least` to `most`. */
 export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
   return (text) => {
     const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
@@ -21,7 +20,7 @@ export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (tex
   };
 }
 
-/** Events a month; `none` is unlimited. It is not parsed to null, because commander treats null as a parse failure. */
+/** Events a month; `none` is unlimited, and not null, which commander treats as a parse failure. */
 export function parseEventLimit(text: string): number | 'none' {
   return text === 'none' ? text : wholeNumber(0)(text);
 }
@@ -42,12 +41,11 @@ export function parseRole(text: string): Role {
   throw new InvalidArgumentError(`It must be one of ${roles.join(', ')}.`);
 }
 
-/** A role, or `none` to remove the user from the space. */
+/** `none` removes the user from the space. */
 export function parseRoleOrNone(text: string): Role | 'none' {
   return text === 'none' ? text : parseRole(text);
 }
 
-/** An e-mail address, normalized. */
 export function parseEmail(text: string): string {
   const email = normalizeEmail(text);
   if (isEmail(email)) return email;
@@ -65,7 +63,7 @@ export function parseApiKey(text: string): string {
   throw new InvalidArgumentError('It must be ASCII, without white space.');
 }
 
-/** A display name. Postgres rejects U+0000, and other control characters would garble a terminal. */
+/** Postgres rejects U+0000, and other control characters would garble a terminal. */
 export function parseName(text: string): string {
   if (text.trim() === '') throw new InvalidArgumentError('It must not be empty.');
   if (/\p{Cc}/u.test(text)) throw new InvalidArgumentError('It must not contain control characters.');
@@ -80,7 +78,6 @@ export function parsePrice(text: string): string {
   );
 }
 
-/** Adds a rate, `kind=dollars`, to those before. */
 export function parseRate(text: string, before: Rates): Rates {
   const at = text.indexOf('=');
   const { data, error } = rates.safeParse({ [text.slice(0, at)]: text.slice(at + 1) });
@@ -105,14 +102,14 @@ export function parseTime(text: string): number {
   );
 }
 
-/** An instant that is over: a bound in the future would have everything within it. */
+/** A bound in the future would have everything within it. */
 export function parsePastTime(text: string): number {
   const timeMs = parseTime(text);
   if (timeMs <= Date.now()) return timeMs;
   throw new InvalidArgumentError('It must not be in the future.');
 }
 
-/** A duration in milliseconds. Negative and fractional ones are allowed, as in events. */
+/** Milliseconds, also negative and fractional, as in events. */
 export function parseDuration(text: string): number {
   const duration = /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
   if (Math.abs(duration) <= timeMsMax) return duration;
@@ -124,7 +121,7 @@ export function parseTrace(text: string): string {
   throw new InvalidArgumentError('It must be a UUID.');
 }
 
-/** Adds `key=value` to the previous ones. The value may contain equals signs. */
+/** The value may contain equals signs. */
 export function collectAttributes(
   text: string,
   before: readonly { key: string; value: string }[] = [],
@@ -136,11 +133,7 @@ export function collectAttributes(
 
 const uuid = new RegExp(`^${uuidShape}$`, 'i');
 
-/**
- * An id of a space, a key or a quarantine entry. A malformed id is reported like an unknown one.
- *
- * @throws CommandError when the text is not a UUID.
- */
+/** A malformed id is reported like an unknown one. @throws CommandError when the text is not a UUID. */
 export function parseId(kind: string, text: string): string {
   if (uuid.test(text)) return text.toLowerCase();
   throw new CommandError(`There is no ${kind} ${JSON.stringify(text)}: its id is a UUID.`);

@@ -9,15 +9,16 @@ import type { Sql } from '../store/db/connect.ts';
 import { openDatabase } from '../store/db/database.ts';
 import { type Host, printMessage } from './host.ts';
 
-/** How long a command waits for the control stream: less than the election of a leader can take. */
+/** Less than the election of a leader can take. */
 const relayTimeoutMs = 5_000;
 
-/** SQLSTATE undefined_table: the database was not migrated yet. And insufficient_privilege: then a writer relays. */
+/** SQLSTATE undefined_table: not migrated yet. And insufficient_privilege: then a writer relays. */
 const withoutLog: readonly string[] = ['42P01', '42501'];
 
 /**
- * Puts the changes of a command into the control stream before the command ends (ADR 32). If the queue cannot be reached, it prints a
- * warning: the changes are in force, and a writer relays them. Without NATS_URL a writer relays them within a second.
+ * Puts the changes of a command into the control stream before the command ends (ADR 32). A writer relays
+ * them within a second without NATS_URL, and when the queue is away, of which the command warns: they are in
+ * force.
  */
 export async function relayChanges(host: Host, sql: Sql, config: Config): Promise<void> {
   const { NATS_URL: url } = config;

@@ -11,7 +11,7 @@ import { parseId } from './arguments.ts';
 import { relayChanges } from './control-changes.ts';
 import { CommandError, type Host } from './host.ts';
 
-/** The configuration, with unset addresses taken from the system that `weir start` runs in the data directory. */
+/** With unset addresses taken from the system that `weir start` runs in the data directory. */
 export function readConfig(host: Host): Config {
   const config = parseConfig(withLocalConnection(host.env));
   trustCertificates(config);
@@ -19,8 +19,7 @@ export function readConfig(host: Host): Config {
 }
 
 /**
- * Runs a command with a pool, and closes the pool after it. Its changes are in the control stream when it ends.
- *
+ * Closes the pool, and puts the changes into the control stream, before it returns.
  * @throws CommandError when the configuration names no Postgres.
  */
 export async function withDatabase(host: Host, run: (database: Database) => Promise<void>): Promise<void> {
@@ -42,23 +41,19 @@ export function requireDatabaseUrl(host: Host): string {
   );
 }
 
-/**
- * The secret that API keys are hashed with.
- *
- * @throws ConfigError when it is not configured.
- */
+/** The secret that API keys are hashed with. @throws ConfigError when it is not configured. */
 export function readPepper(host: Host): string {
   return requireConfig(readConfig(host), ['API_KEY_PEPPER']).API_KEY_PEPPER;
 }
 
-/** @returns the id of the space that an option names. @throws CommandError when there is none. */
+/** @throws CommandError when no space has this name or id. */
 export async function requireSpace(database: Database, text: string): Promise<string> {
   const spaceId = parseId('space', text);
   if (!(await spaceExists(database, spaceId))) throw noSuchSpace(spaceId);
   return spaceId;
 }
 
-/** A pool of one connection for a long command. */
+/** For a long command: one connection. */
 export function openLongPool(
   host: Host,
   { name, statementTimeoutMs }: { name: string; statementTimeoutMs: number },

@@ -5,7 +5,7 @@ import type { Readable, Writable } from 'node:stream';
 /** The parts of the process that the command line uses. */
 export interface Host {
   env: Readonly<Record<string, string | undefined>>;
-  /** The working directory, to which file names are relative. */
+  /** To which file names are relative. */
   directory: string;
   stdin: Readable & { isTTY?: boolean };
   /** For programs: JSON. */
@@ -14,25 +14,22 @@ export interface Host {
   stderr: Writable & { isTTY?: boolean };
 }
 
-/** A command that failed. The message is one sentence for the operator. */
+/** The message is one sentence for the operator. */
 export class CommandError extends Error {
   override name = 'CommandError';
 }
 
-/** Stdout was closed, for example by `| head`. Not a failure: the command stops. */
+/** Stdout was closed, for example by `| head`: the command stops without a failure. */
 export class OutputClosedError extends Error {
   override name = 'OutputClosedError';
 }
 
-/** Prints a value as one line of JSON. */
 export function printJson(host: Host, value: unknown): Promise<void> {
   return printLine(host, JSON.stringify(value));
 }
 
 /**
- * Prints a line on stdout.
- *
- * @returns when it is written, so that output does not accumulate in memory.
+ * @returns when the line is written, so that output does not accumulate in memory.
  * @throws OutputClosedError when the reader has closed stdout.
  */
 export function printLine(host: Host, line: string): Promise<void> {
@@ -44,12 +41,11 @@ export function printLine(host: Host, line: string): Promise<void> {
   });
 }
 
-/** Prints a line on stderr. */
 export function printMessage(host: Host, text: string): void {
   host.stderr.write(`${text}\n`);
 }
 
-/** The path of a file argument. npm runs scripts in the project's directory; INIT_CWD is the directory that npm was called in. */
+/** Relative to INIT_CWD, where npm was called: npm runs scripts in the project's directory. */
 export function findFile(host: Host, file: string): string {
   const here = resolve(host.directory, file);
   const there = resolve(host.env.INIT_CWD ?? host.directory, file);

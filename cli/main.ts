@@ -1,8 +1,7 @@
 import { enableCompileCache } from 'node:module';
 import process from 'node:process';
 
-// Both before all other imports: a short command spends half of its time compiling, and most of the rest on Drizzle's
-// package.json.
+// Before all other imports: a short command mostly compiles, and loads Drizzle's package.json.
 enableCompileCache();
 await import('../store/db/preload/preload.ts');
 const { runCommandLine } = await import('./program.ts');

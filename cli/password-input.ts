@@ -4,9 +4,8 @@ import { passwordCharsMax, passwordCharsMin } from '../store/accounts/limits.ts'
 import { CommandError, type Host } from './host.ts';
 
 /**
- * Reads a password from the first line of stdin. On a terminal it prompts for it on stderr, without echo. It is never
- * an argument, because other users of the machine can list the arguments of processes.
- *
+ * Reads a password from the first line of stdin, on a terminal with a prompt and without echo. Never an
+ * argument: other users of the machine can list the arguments of processes.
  * @throws CommandError when the password is too short or too long.
  */
 export async function readPassword(host: Host): Promise<string> {
@@ -19,7 +18,7 @@ export async function readPassword(host: Host): Promise<string> {
 }
 
 async function readLine({ stdin }: Host, isTerminal: boolean): Promise<string> {
-  // readline disables the terminal's own echo, and writes its echo to `output`.
+  // readline disables the terminal's echo, and writes an echo to `output`.
   const discarded = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input: stdin, output: discarded, terminal: isTerminal });
   try {

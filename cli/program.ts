@@ -31,8 +31,7 @@ import { CommandError, type Host, OutputClosedError, printMessage } from './host
 const exitCodes = { done: 0, failed: 1, badUsage: 2 } as const;
 
 /**
- * Runs one command of the operator. JSON for programs goes to stdout, everything else to stderr.
- *
+ * Runs one command. JSON for programs goes to stdout, everything else to stderr.
  * @returns the exit code: 0 on success, 1 on failure, 2 on bad usage. Never throws.
  */
 export async function runCommandLine(args: readonly string[], host: Host): Promise<number> {
@@ -66,7 +65,7 @@ function addServiceCommands(program: Command): void {
     .action(refuse);
 }
 
-/** All commands. Parsing the arguments runs the command. */
+/** Parsing the arguments runs the command. */
 export function buildProgram(host: Host): Command {
   const program = new Command('weir')
     .description("Weir's command line: JSON on stdout, messages on stderr.")
@@ -109,7 +108,7 @@ export function buildProgram(host: Host): Command {
 
 const undefinedTable = '42P01';
 
-/** Describes an error to the operator in sentences, without a stack trace. */
+/** In sentences, without a stack trace. */
 function describeFailure(thrown: unknown): string {
   const code = codeOf(thrown);
   if (unreachableCodes.has(code)) {

@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 /**
- * `weir`: `weir start` runs the whole system, `weir serve SERVICE` one service, and everything else is a command (`weir --help`). The
- * npm package starts it directly, on Node 20 and newer, and it continues on the Node 26 that came with the package. A checkout runs
- * it by `npm run weir --`; its `npm start` is `weir start`, and installs the packages first. This file is plain JavaScript without
- * dependencies, because older versions of Node start it.
+ * `weir`: `weir start` runs the whole system, `weir serve SERVICE` one service, everything else is a command
+ * (`weir --help`). Plain JavaScript without dependencies: the npm package starts it on Node 20 and newer, and
+ * it continues on the Node 26 of the package. A checkout runs it by `npm run weir --`, and by `npm start`,
+ * which installs first.
  */
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';

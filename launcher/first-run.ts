@@ -27,8 +27,8 @@ const noSpace = '00000000-0000-0000-0000-000000000000';
 const statementTimeoutMs = 10_000;
 
 /**
- * Creates the first space, its API key and its owner, and stores them in a file. Later calls reuse valid ones from the
- * file, and recreate missing ones, e.g. in another database or after the key was revoked.
+ * Creates the first space, its API key and its owner, and stores them in a file. Later calls reuse what is
+ * still valid: the database may be another, or the key revoked.
  */
 export async function ensureFirstAccess(options: FirstAccessOptions): Promise<FirstAccess> {
   await using sql = openStartPool(options.databaseUrl);
@@ -44,11 +44,7 @@ export async function ensureFirstAccess(options: FirstAccessOptions): Promise<Fi
   return access;
 }
 
-/**
- * Creates a link that signs the owner in to the dashboard once, valid for 15 minutes.
- *
- * @returns undefined when the owner was deleted.
- */
+/** Creates a link that signs the owner in once, within 15 minutes. @returns undefined without an owner. */
 export async function createOwnerLink({
   databaseUrl,
   dashboardUrl,
@@ -64,7 +60,7 @@ function openStartPool(databaseUrl: string) {
   return openPostgres(databaseUrl, { applicationName: 'weir-start', connectionsMax: 1, statementTimeoutMs });
 }
 
-/** The space of the file; without it the owner's first one, which a database restored on a new machine has. */
+/** The space of the file, or the owner's first one, which a database restored on a new machine has. */
 async function keepSpace(database: Database, kept: Partial<FirstAccess> | undefined): Promise<string> {
   const isKept = eq(spaces.id, kept?.spaceId ?? noSpace);
   const [found] = await database

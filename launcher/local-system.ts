@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf } from '../platform/thrown.ts';
 
-/** The content of the file that `weir start` writes to `<WEIR_DATA_DIR>/connection.json` when the system is ready. */
+/** `<WEIR_DATA_DIR>/connection.json`, which exists while the system is ready. */
 export interface Connection {
   ingestUrl: string;
   dashboardUrl: string;
@@ -16,7 +16,7 @@ export interface Connection {
   databaseUrl: string;
 }
 
-/** Secrets that `weir start` generates once for a data directory and stores in `<WEIR_DATA_DIR>/secrets.json` (mode 0600). */
+/** `<WEIR_DATA_DIR>/secrets.json`, generated once for a data directory (mode 0600). */
 export interface Secrets {
   apiKeyPepper: string;
   postgresPassword: string;
@@ -25,20 +25,15 @@ export interface Secrets {
 
 type Environment = Record<string, string | undefined>;
 
-/** @returns undefined when nothing was started in this data directory yet. */
 export function readConnection(dataDir: string): Connection | undefined {
   return readJson<Connection>(join(dataDir, 'connection.json'));
 }
 
-/** @returns undefined when nothing was started in this data directory yet. */
 export function readSecrets(dataDir: string): Secrets | undefined {
   return readJson<Secrets>(join(dataDir, 'secrets.json'));
 }
 
-/**
- * Fills in unset variables from the system that `weir start` runs in the data directory, so that the command line needs no
- * configuration.
- */
+/** Fills in unset variables from the local system, so that the command line needs no configuration. */
 export function withLocalConnection(env: Environment): Environment {
   const dataDir = env.WEIR_DATA_DIR || '.weir';
   const connection = readConnection(dataDir);

@@ -3,7 +3,6 @@ import type { Config } from '../platform/config.ts';
 import { codeOf, messageOf } from '../platform/thrown.ts';
 import { findPortFault } from './provision/ports.ts';
 
-/** Longest query of Postgres's settings. */
 const statementTimeoutMs = 10_000;
 
 type PreflightConfig = Pick<
@@ -21,9 +20,7 @@ type PreflightConfig = Pick<
 >;
 
 /**
- * Checks the operator's configuration before anything is started: the ports, and the operator's own Postgres and
- * nats-server if they are configured.
- *
+ * Checks the configured ports, Postgres and nats-server before anything is started.
  * @throws ConfigError with all errors, and how to fix each.
  */
 export async function preflight(config: PreflightConfig): Promise<void> {
@@ -59,10 +56,7 @@ async function rejectSamePort({ INGEST_PORT, DASHBOARD_PORT }: PreflightConfig):
   throw new ConfigError(`INGEST_PORT and DASHBOARD_PORT are both ${INGEST_PORT}: set different ports.`);
 }
 
-/**
- * Migrates the database: this connects, checks the version, and is needed in any case. Its modules are loaded only here, because
- * they take 100 MB of the supervisor's memory.
- */
+/** Connects, checks the version, and migrates. Loaded late: the modules take 100 MB of memory. */
 async function checkDatabase({ DATABASE_URL: url, DATABASE_ALLOW_UNSYNCED }: PreflightConfig): Promise<void> {
   if (url === undefined) return;
   try {

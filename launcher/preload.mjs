@@ -14,5 +14,4 @@ export function preloadUrl(root = ownRoot) {
   return pathToFileURL(preload).href;
 }
 
-/** The option of Node with which a process of the checkout is started. */
 export const preloadOption = (root = ownRoot) => `--import=${preloadUrl(root)}`;

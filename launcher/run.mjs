@@ -1,9 +1,8 @@
 /**
- * Runs every npm script: `node launcher/run.mjs [--packages | --installed] <script.ts | program of a dependency> …`. It works on
- * Node 20 and newer, installs missing dependencies, and continues on the Node 26 among them: a machine needs only Node and npm.
- * `--packages` also installs what only the other packages of the repository need. `--installed` installs nothing: a command must
- * not replace the packages under running services. This file is plain JavaScript without dependencies, because it runs before they
- * are installed.
+ * Runs every npm script: `node launcher/run.mjs [--packages | --installed] <script.ts | program of a
+ * dependency> …`. Plain JavaScript without dependencies for Node 20 and newer: installs missing dependencies,
+ * and continues on the Node 26 among them. `--packages` also installs what only the workspaces need.
+ * `--installed` installs nothing: a command must not replace the packages under running services.
  */
 import { existsSync, realpathSync } from 'node:fs';
 import module from 'node:module';
@@ -28,7 +27,7 @@ try {
   if (isNodeNewEnough) {
     const script = resolveScript(name);
     process.argv = [process.execPath, script, ...args];
-    // With compiled code in a cache Node does not load its TypeScript parser, which takes 17 MB of the supervisor's memory.
+    // With compiled code in a cache Node does not load its TypeScript parser: 17 MB less memory.
     module.enableCompileCache(join(root, 'node_modules', '.cache', 'weir-compiled'));
     await import(preloadUrl());
     await import(pathToFileURL(script).href);

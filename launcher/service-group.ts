@@ -6,10 +6,9 @@ import { portOf, superviseServices } from './supervise/supervised-services.ts';
 import { listenForStopSignals } from './terminal/stop-signals.ts';
 
 /**
- * Runs several processes of a service, for containers and systemd, until a signal stops them: ingest on one port. A process that exits
- * is restarted; the others go on. Their output is that of this process.
- *
- * @throws Error when one of them does not start.
+ * Runs several processes of a service until a signal, for containers and systemd. One that exits is
+ * restarted. They share this process's output, and for ingest one port. @throws Error when one does not
+ * start.
  */
 export async function runServiceGroup(
   host: NodeJS.Process,

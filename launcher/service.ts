@@ -8,10 +8,10 @@ import { countProcesses, type ProcessCounts } from './supervise/process-counts.t
 import { isServiceName, mallocVariables, nodeOptionsOf } from './supervise/service-process.ts';
 
 /**
- * `node launcher/service.ts [ingest | writer | dashboard-api]`: becomes this service, with the Node options and the settings of malloc
- * that `weir start` gives it. Without an argument, WEIR_SERVICE names the service. `weir …` runs a command of the operator. For
- * containers and systemd: the process is replaced, so that signals and its pid are those of the service. With INGEST_PROCESSES or
- * WRITER_PROCESSES above one, which a larger machine has by default, it stays and supervises that many.
+ * `node launcher/service.ts [ingest | writer | dashboard-api | weir …]`: becomes this service (by default
+ * WEIR_SERVICE) or command, with the options of Node and malloc that `weir start` gives it. The process is
+ * replaced: signals and pid are the service's. Several INGEST_PROCESSES or WRITER_PROCESSES, the default of
+ * larger machines, are supervised.
  */
 const [name = process.env.WEIR_SERVICE ?? '', ...args] = process.argv.slice(2);
 const pathOf = (file: string) => fileURLToPath(new URL(`../${file}`, import.meta.url));
@@ -38,7 +38,7 @@ async function runService(service: ServiceName): Promise<void> {
   become([...nodeOptionsOf(service), pathOf(`services/${service}/main.ts`)], env);
 }
 
-/** @returns undefined when the configuration has mistakes: the service then reports them, with the variables that it lacks. */
+/** @returns undefined for a faulty configuration, whose mistakes the service itself reports. */
 function readCounts(): ProcessCounts | undefined {
   try {
     return countProcesses(parseConfig(process.env));

@@ -6,11 +6,11 @@ import type { FirstAccessOptions } from './first-run.ts';
 import type { Connection } from './local-system.ts';
 import { preflight } from './preflight.ts';
 
-/** Loaded when the configuration has been checked, while the servers start: loading Drizzle would delay these checks. */
+/** Loaded while the servers start: loading Drizzle would delay the checks of the configuration. */
 const loadMigration = () => import('../store/migrate/migrate.ts');
 const loadFirstRun = () => import('./first-run.ts');
 
-/** The steps of a start that need Zod, Drizzle or a client of the servers, in a process of their own (supervise/task-process.ts). */
+/** The steps of a start that need Zod, Drizzle or a client of the servers (supervise/task-process.ts). */
 const tasks = {
   parseConfig(...given: Parameters<typeof parseConfig>) {
     const config = parseConfig(...given);

@@ -7,20 +7,20 @@ const tail = Buffer.from(batchTail);
 /** By how many bytes a body with one event is larger than the event. */
 export const bodyOverheadBytes = head.length + tail.length;
 
-/** One event of an NDJSON file: the bytes of its line. */
+/** The bytes of one line of an NDJSON file. */
 export interface FileEvent {
   /** The line number, from 1. */
   line: number;
   bytes: Buffer;
 }
 
-/** A request body, and the byte range of each event in it. */
+/** A request body, and the byte range of each event. */
 export interface Body {
   bytes: Buffer;
   events: { line: number; start: number; end: number }[];
 }
 
-/** Joins events into one request body. The bytes of each event are unchanged. */
+/** Leaves the bytes of each event unchanged. */
 export function joinBody(events: readonly FileEvent[]): Body {
   const separators = Math.max(events.length - 1, 0);
   const size = events.reduce((sum, event) => sum + event.bytes.length, bodyOverheadBytes + separators);
@@ -36,7 +36,7 @@ export function joinBody(events: readonly FileEvent[]): Body {
   return body;
 }
 
-/** Splits a body with at least two events into two bodies of half as many. The bytes of each event are unchanged. */
+/** Splits a body of at least two events in halves. Leaves the bytes of each event unchanged. */
 export function splitBody(body: Body): [Body, Body] {
   const events = body.events.map(({ line, start, end }) => ({
     line,
@@ -48,14 +48,14 @@ export function splitBody(body: Body): [Body, Body] {
 
 type TakeMemory = (bytesMin: number) => Buffer;
 
-/** The memory of bodies. It is used again: for every 64 MB that are allocated V8 would collect its whole heap. */
+/** Reused: for every 64 MB that are allocated V8 would collect its whole heap. */
 export interface BodyMemory {
   take: TakeMemory;
   /** @param body whose request was answered: nothing reads it any more. */
   giveBack(body: Body): void;
 }
 
-/** @param bytesMax the size of a body. A larger one gets memory of its own. */
+/** @param bytesMax the size of a body. A larger one gets separate memory. */
 export function createBodyMemory(bytesMax: number): BodyMemory {
   const free: Buffer[] = [];
   return {
@@ -70,11 +70,8 @@ export function createBodyMemory(bytesMax: number): BodyMemory {
 }
 
 /**
- * Batches events into request bodies, in order: a body is yielded when the next event would exceed a limit. An event
- * above `bytesMax` gets a body of its own; openEventFile already rejects such events. Each event is copied before the next
- * one is read.
- *
- * @param take memory for a body.
+ * Batches events into request bodies, in order: a body is yielded when the next event, which is copied first,
+ * would exceed a limit. An event above `bytesMax`, which openEventFile rejects, would be alone in a body.
  */
 export async function* batchBodies(
   events: AsyncIterable<FileEvent> | Iterable<FileEvent>,

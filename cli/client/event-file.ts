@@ -16,14 +16,13 @@ export interface BadLine {
 }
 
 export interface EventFileOptions extends ContentOptions {
-  /** Lines up to this one are skipped without examining them. */
+  /** Skips lines up to this one without examining them. */
   afterLine?: number | undefined;
 }
 
-/** An open file of events. */
 export interface EventFile {
   sizeBytes: number;
-  /** Bytes of the file that were read so far, before decompression. */
+  /** Before decompression. */
   bytesRead(): number;
   /** The events in the order of the file, byte for byte. */
   events: AsyncIterable<FileEvent>;
@@ -35,10 +34,9 @@ const openBrace = 0x7b;
 const byteOrderMark = Buffer.from('\ufeff');
 
 /**
- * Opens an NDJSON file of events, plain or gzip-compressed (detected by its first bytes). Blank lines are skipped. The
- * file is read while its events are iterated, and closed after the last one. With `isReused` an event is valid until the next
- * one is asked for.
- *
+ * Opens an NDJSON file of events, plain or gzip-compressed (detected by its first bytes), which is read while
+ * its events are iterated, and then closed. Blank lines are skipped. With `isReused` an event is valid until
+ * the next.
  * @param onBadLine called for each line that cannot be sent; no line is dropped silently.
  * @throws the error of node:fs when the file cannot be opened.
  */
@@ -69,7 +67,7 @@ async function* readEvents(
       else if (event !== undefined) yield { line: line.number, bytes: event };
     }
   } catch (error) {
-    // Events before the end of a truncated archive were already yielded, so this is reported and not thrown.
+    // Reported, not thrown: events before the end of a truncated archive were already yielded.
     onBadLine({
       position: lines + 1,
       id: 'invalid_request_body',
@@ -84,8 +82,8 @@ const tooLong: Fault = {
 };
 
 /**
- * Rejects a line that would change the rest of its batch: `{},{}` would be two events, `{}],"events":[{}` would replace
- * the events before it. Other mistakes are left to ingest: parsing every line here took a third of the sender's CPU.
+ * Rejects a line that would change the rest of its batch: `{},{}` would be two events, `{}],"events":[{}`
+ * would replace earlier ones. Other mistakes are left to ingest: parsing took a third of the sender's CPU.
  */
 function findFault(line: Buffer): Fault | undefined {
   if (!isUtf8(line)) return { id: 'invalid_request_body', details: 'it is not UTF-8. It was not sent.' };

@@ -2,28 +2,26 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 
-/** The content of an open file. */
 export interface FileContent {
   sizeBytes: number;
-  /** Bytes of the file that were read so far, before decompression. */
+  /** Before decompression. */
   bytesRead(): number;
-  /** The decompressed content. The file is read while it is iterated, and closed after the last chunk. */
+  /** Decompressed. The file is read while this is iterated, and closed after the last chunk. */
   chunks: AsyncIterable<Buffer>;
 }
 
 const gzipMagic = Buffer.from([0x1f, 0x8b]);
 
-/** Size of one read. With a quarter of it, a large file takes a sixth more CPU, for more reads and garbage. */
+/** With a quarter of it, a large file takes a sixth more CPU, for more reads and garbage. */
 const chunkBytes = 1024 * 1024;
 
 export interface ContentOptions {
-  /** Chunks of a plain file are read into the same memory: each is valid until the next one is asked for. */
+  /** Chunks of a plain file are read into the same memory: each is valid until the next. */
   isReused?: boolean | undefined;
 }
 
 /**
  * Opens a file, plain or gzip-compressed (detected by its first bytes).
- *
  * @throws the error of node:fs when the file cannot be opened.
  */
 export async function openFileContent(
@@ -46,12 +44,14 @@ export async function openFileContent(
   }
 }
 
-/** Also closes the file when the iteration stops early. An error of either stream is thrown by the iteration. */
+/** Also closes the file when the iteration stops early. The iteration throws errors of either stream. */
 function decompress(raw: Readable): AsyncIterable<Buffer> {
   return pipeline(raw, createGunzip({ chunkSize: chunkBytes }), () => {});
 }
 
-/** V8 collects its whole heap for every 64 MB that are allocated outside of it: new memory for each chunk would take a third more CPU. */
+/**
+ * V8 collects its whole heap for every 64 MB outside of it: new memory for each chunk took a third more CPU.
+ */
 function readReused(file: FileHandle): Pick<FileContent, 'bytesRead' | 'chunks'> {
   let position = 0;
   async function* read(): AsyncGenerator<Buffer, void, void> {

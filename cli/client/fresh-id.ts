@@ -2,13 +2,9 @@ import { hash, randomUUID } from 'node:crypto';
 import { findMember, type Range } from '../../event/json/scan.ts';
 import { joinBody } from './body.ts';
 
-/** The length of a UUID as text. */
 const idChars = 36;
 
-/**
- * An id for a line of a file: a UUIDv4 whose random bits are a hash. The same seed and line give the same id, so that a line that is
- * sent again is no second event.
- */
+/** A UUIDv4 whose random bits are a hash: a line that is sent again is no second event. */
 export function deriveId(seed: string, line: number): string {
   const hex = hash('sha256', `${seed} ${line}`);
   const variant = '89ab'.charAt(Number.parseInt(hex.charAt(16), 16) % 4);
@@ -16,8 +12,8 @@ export function deriveId(seed: string, line: number): string {
 }
 
 /**
- * Replaces the value of an event's `id` with another one, by default a random UUIDv4; every other byte is unchanged. An event without an `id`, or
- * too damaged to find it, is returned unchanged: ingest reports the error.
+ * Replaces the value of an event's `id`; every other byte is unchanged. An event in which no id is found is
+ * returned as it is: ingest reports the error.
  */
 export function withFreshId(event: Buffer, freshId: string = randomUUID()): Buffer {
   const id = findId(event);
@@ -26,9 +22,8 @@ export function withFreshId(event: Buffer, freshId: string = randomUUID()): Buff
 }
 
 /**
- * Prepares a request body for sending it many times: each call of the returned function yields a copy in which every
- * event has a fresh id. A call costs little more than copying the bytes, because load generators share the machine with
- * the service.
+ * @returns a function that yields copies of a request body in which every event has a fresh id, for little
+ * more than copying: load generators share the machine with the service.
  */
 export function prepareFreshBodies(events: readonly Buffer[]): () => Buffer {
   // Once all ids have the length of a UUID, fresh ones can be written in place.

@@ -1,28 +1,26 @@
 import { type Dispatcher, Pool } from 'undici';
 
-/** The longest response body that is read. Ingest's errors are below 1 KB; anything longer comes from something else. */
+/** Ingest's errors are below 1 KB; anything longer comes from something else. */
 export const responseBytesMax = 64 * 1024;
 
-/** The response to one request. */
 export interface IngestResponse {
   status: number;
   body: string;
-  /** The Retry-After header, unparsed. */
+  /** The unparsed header. */
   retryAfter: string | undefined;
-  /** A header of the response by its lower-case name; undefined when it is absent or repeated. */
+  /** By its lower-case name; undefined when the header is absent or repeated. */
   header(name: string): string | undefined;
 }
 
-/** Sends one request body. @throws Error without a complete response: the batch may have been accepted or not. */
+/** @throws Error without a complete response: the batch may have been accepted or not. */
 export type Post = (body: Uint8Array) => Promise<IngestResponse>;
 
 export interface IngestClientOptions {
   /** The base URL of ingest; the path is appended unless it is there. */
   url: string;
-  /** By default that of events. */
   path?: IngestPath;
   apiKey: string;
-  /** Most connections, and so most concurrent requests. Connections are kept alive. */
+  /** Most concurrent requests. Connections are kept alive. */
   connections: number;
   /** Limits the time to connect, to the response headers, and between two parts of the response body. */
   timeoutMs: number;
@@ -32,10 +30,8 @@ export interface IngestClientOptions {
 export type IngestPath = '/v1/ingest-events' | '/v1/traces';
 
 /**
- * Opens a pool of connections to ingest. It does not retry.
- *
- * It uses undici's dispatch, which takes 31 µs of CPU for a small request (node:http: 64, fetch: 265): a load generator
- * shares its machine with the service that it measures.
+ * Opens a pool of connections to ingest, without retries. undici's dispatch takes 31 µs of CPU for a small
+ * request (node:http: 64, fetch: 265): a load generator shares its machine with the service that it measures.
  */
 export function openIngestClient(options: IngestClientOptions): { post: Post } & AsyncDisposable {
   const url = new URL(options.url);

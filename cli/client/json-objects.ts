@@ -1,4 +1,4 @@
-/** A JSON object of a stream, delimited by its braces; its content may be invalid. */
+/** Delimited by its braces; the content may be invalid. */
 export interface StreamedObject {
   /** The line it begins in, from 1. */
   line: number;
@@ -13,9 +13,8 @@ const closeBrace = 0x7d;
 const lineFeed = 0x0a;
 
 /**
- * Splits a stream into its top-level JSON objects, of any layout. Bytes between objects are skipped. Memory holds one
- * object and one chunk.
- *
+ * Splits a stream into its top-level JSON objects, of any layout. Bytes between objects are skipped. Memory
+ * holds one object and one chunk.
  * @param bytesMax longer objects are yielded without their bytes.
  */
 export async function* readJsonObjects(
@@ -35,7 +34,6 @@ class ObjectSplitter {
   #isInString = false;
   #isEscaped = false;
   #lines = 1;
-  /** The line that the last object begins in. */
   line = 1;
 
   constructor(bytesMax: number) {

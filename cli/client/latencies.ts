@@ -1,9 +1,9 @@
 import { createHistogram } from 'node:perf_hooks';
 
-/** A histogram of durations in constant memory, precise to three significant digits. */
+/** In constant memory, precise to three significant digits. */
 export interface Latencies {
   record(durationMs: number): void;
-  /** A percentile of the recorded durations; 0 when there are none. */
+  /** @returns 0 when nothing was recorded. */
   percentileMs(percent: number): number;
 }
 

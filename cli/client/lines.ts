@@ -1,6 +1,6 @@
-/** One line of a stream, without its line feed. */
+/** Without its line feed. */
 export interface Line {
-  /** The line number, from 1. */
+  /** From 1. */
   number: number;
   /** Undefined when the line is longer than `lineBytesMax`. */
   bytes: Buffer | undefined;
@@ -9,9 +9,8 @@ export interface Line {
 const lineFeed = 0x0a;
 
 /**
- * Splits a stream of bytes into lines, byte for byte. It holds at most `lineBytesMax` and one chunk in memory. A line that is
- * within a chunk shares its memory.
- *
+ * Splits a stream into lines, byte for byte. Holds at most `lineBytesMax` and one chunk in memory, which
+ * lines within the chunk share.
  * @param lineBytesMax a longer line is yielded without its bytes.
  */
 export async function* readLines(

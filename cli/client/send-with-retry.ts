@@ -8,7 +8,7 @@ export const sendBackoffMaxMs = 5_000;
 /** A longer Retry-After is cut to this: a proxy that asks for an hour must not make the client look hung. */
 export const retryAfterMaxMs = 30_000;
 
-/** Why a body was not accepted: the error of docs/api.md §7, or a description of any other outcome. */
+/** The error of docs/api.md §7, or a description of any other outcome. */
 export interface SendError {
   /** The HTTP status; null without a response. */
   status: number | null;
@@ -16,7 +16,7 @@ export interface SendError {
   details: string;
 }
 
-/** The outcome for a body: accepted when `error` is undefined. */
+/** Accepted when `error` is undefined. */
 export interface SendResult {
   error: SendError | undefined;
   attempts: number;
@@ -25,17 +25,16 @@ export interface SendResult {
 export interface RetryOptions {
   /** A failure later than this after the start of the first attempt is final. */
   retryForMs: number;
-  /** Called with the duration of each request that got a response. */
   onResponse?: (durationMs: number) => void;
   /** Called before each wait, with the error that causes the retry. */
   onRetry?: (error: SendError, waitMs: number) => void;
-  /** Returns the error that a response reports. By default it reads responses of `/v1/ingest-events`. */
+  /** By default for responses of `/v1/ingest-events`. */
   describeResponse?: (response: IngestResponse) => SendError | undefined;
 }
 
 /**
- * Sends a body by the retry rules (docs/api.md §7.1): 5xx and network failures are retried with the same bytes, and so with
- * the same ids; other errors are final. Waits grow exponentially with jitter, and honour Retry-After.
+ * Sends a body by the retry rules (docs/api.md §7.1): 5xx and network failures are retried with the same
+ * bytes and ids; other errors are final. Waits grow exponentially with jitter, and honour Retry-After.
  */
 export async function sendWithRetry(
   post: Post,

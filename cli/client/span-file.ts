@@ -4,16 +4,14 @@ import type { BadLine } from './event-file.ts';
 import { openFileContent } from './file-content.ts';
 import { readJsonObjects } from './json-objects.ts';
 
-/** An open file of spans in OTLP/JSON. */
 export interface SpanFile {
   sizeBytes: number;
-  /** Bytes of the file that were read so far, before decompression. */
+  /** Before decompression. */
   bytesRead(): number;
   /** The requests in the order of the file, byte for byte. */
   requests: AsyncIterable<SpanRequestBody>;
 }
 
-/** An ExportTraceServiceRequest in OTLP/JSON. */
 export interface SpanRequestBody {
   /** Its number in the file, from 1: a line may hold several. */
   position: number;
@@ -25,11 +23,7 @@ export interface SpanRequestBody {
 /** The beginning of every file of spans: exporters write this member first. */
 const firstMember = /^\uFEFF?\s*\{\s*"resourceSpans"\s*:/;
 
-/**
- * Whether a file holds spans in OTLP/JSON instead of events.
- *
- * @throws the error of node:fs when the file cannot be read.
- */
+/** @throws the error of node:fs when the file cannot be read. */
 export async function isSpanFile(path: string): Promise<boolean> {
   const { chunks } = await openFileContent(path);
   for await (const chunk of chunks) return firstMember.test(chunk.toString('utf8', 0, 1024));
@@ -37,9 +31,8 @@ export async function isSpanFile(path: string): Promise<boolean> {
 }
 
 /**
- * Opens a file of spans, plain or gzip-compressed: one request a line, as the Collector's file exporter writes them, or
- * concatenated requests of any layout.
- *
+ * Opens a file of spans, plain or gzip-compressed: one request a line, as the Collector's file exporter
+ * writes them, or concatenated requests of any layout.
  * @param onBadLine called for each request that cannot be sent; none is dropped silently.
  * @param afterPosition requests up to this one are skipped.
  * @throws the error of node:fs when the file cannot be opened.

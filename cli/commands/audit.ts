@@ -6,7 +6,6 @@ import { type Host, printJson } from '../host.ts';
 
 const auditPageRows = 500;
 
-/** `audit`: prints an audit log. */
 export function addAuditCommand(program: Command, host: Host): void {
   program
     .command('audit')

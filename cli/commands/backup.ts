@@ -8,7 +8,7 @@ import { wholeNumber } from '../arguments.ts';
 import { readConfig, withDatabase } from '../database.ts';
 import { CommandError, type Host, printJson, printMessage } from '../host.ts';
 
-/** Days for which backups are kept when neither `--keep` nor BACKUP_RETENTION_DAYS says otherwise. */
+/** Without `--keep` and BACKUP_RETENTION_DAYS. */
 const keepDaysDefault = 7;
 
 interface BackupCommandOptions {
@@ -17,7 +17,7 @@ interface BackupCommandOptions {
   record?: string;
 }
 
-/** `backup`: backs up the embedded Postgres while it runs (docs/backup.md). */
+/** Backs up the embedded Postgres while it runs (docs/backup.md). */
 export function addBackupCommand(program: Command, host: Host): void {
   program
     .command('backup')

@@ -26,7 +26,6 @@ interface ChartOptions extends ReadOptions {
 const groupHint =
   'one row for each: none, type, model, tool, source, agent; if the space declares them, user or attr.KEY';
 
-/** `charts`: prints events, errors, tokens and durations by group. */
 export function addChartsCommand(program: Command, host: Host): void {
   const command = program
     .command('charts')
@@ -51,7 +50,6 @@ export function addChartsCommand(program: Command, host: Host): void {
 
 type Series = Awaited<ReturnType<typeof readSeries>>[number];
 
-/** The series of the chart, whose points have their times. */
 async function readSeries(
   api: ReadApi,
   { to = Date.now(), from = to - dayMs, step, groupBy, groups }: ChartOptions,

@@ -11,7 +11,6 @@ const marks: Record<Finding['status'], string> = {
   skipped: 'skipped',
 };
 
-/** `doctor`: checks a running system (docs/operating.md). */
 export function addDoctorCommand(program: Command, host: Host): void {
   program
     .command('doctor')

@@ -18,7 +18,7 @@ interface EraseCommandOptions {
   yes?: true;
 }
 
-/** `erase`: permanently erases the events of a user, a thread or a time range (docs/data-lifecycle.md#erasure). */
+/** docs/data-lifecycle.md#erasure */
 export function addEraseCommand(program: Command, host: Host): void {
   program
     .command('erase')

@@ -16,15 +16,12 @@ import { printRows } from '../reads/table.ts';
 
 const printedCharsMax = 64 * 1024 * 1024;
 
-/**
- * Events of one page of `weir events`, if their text fits into `printedCharsMax`. Large, because each page
- * decompresses every segment that it reads.
- */
+/** Events of one page, if their text fits into `printedCharsMax`: each page decompresses all its segments. */
 export const printedEventsPage = 5_000;
 
 const limitDefault = 100;
 
-/** `events`: prints a space's events, read beside the database or with a read key. */
+/** Reads beside the database or with a read key. */
 export function addEventsCommand(program: Command, host: Host): void {
   const command = program
     .command('events')
@@ -57,8 +54,8 @@ async function printListed(host: Host, options: EventsOptions): Promise<void> {
 }
 
 /**
- * Reads a space's events, newest start first, each as one line of JSON: the text that was sent, with what it inherited
- * since, and `receivedAt` as its last member. Memory holds one page. A page whose text is too large is read again with half as many events.
+ * Yields a space's events, newest start first, each as a line of JSON: the text that was sent, with what it
+ * inherited since, and `receivedAt`. Memory holds one page; one with too much text is read again by halves.
  */
 async function* readEventLines(
   database: Database,
@@ -82,8 +79,7 @@ async function* readEventLines(
     for (const [place, row] of rows.entries()) {
       const text = texts[place];
       if (text === undefined) {
-        // The event may have expired since its row was read. Otherwise data is damaged: the writer stores row and segment in
-        // one statement.
+        // Expired since its row was read? Otherwise data is damaged: one statement stores row and segment.
         if (!(await isEventStored(database, spaceId, row.id))) continue;
         throw new Error(`The segment of event ${row.id} is missing.`);
       }
@@ -95,7 +91,7 @@ async function* readEventLines(
   }
 }
 
-/** @returns undefined when the texts exceed `printedCharsMax`. A single event is always read. */
+/** @returns undefined when the texts exceed `printedCharsMax`, but not for a single event. */
 async function readPageTexts(
   database: Database,
   spaceId: string,
@@ -110,9 +106,9 @@ async function readPageTexts(
   }
 }
 
-/** Edits the text instead of parsing it, so that 64-bit integers and escapes are unchanged. */
+/** Edits the text instead of parsing it: 64-bit integers and escapes stay. */
 function addReceivedAt(text: string, receivedAt: Date): string {
-  // Line breaks of a pretty-printed event are between tokens: inside a string JSON escapes them.
+  // Line breaks are between tokens: inside a string JSON escapes them.
   const line = text.replaceAll(/[\r\n]/g, ' ');
   return `${line.slice(0, -1)},"receivedAt":"${receivedAt.toISOString()}"}`;
 }

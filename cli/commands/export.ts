@@ -11,7 +11,6 @@ import { addReadOptions, openReadApi, type ReadOptions } from '../reads/read-api
 
 const formats = ['ndjson', 'csv', 'parquet', 'events'];
 
-/** Interval of the progress on a terminal. */
 const progressMs = 250;
 
 interface ExportOptions extends FilterOptions, ReadOptions {
@@ -19,7 +18,6 @@ interface ExportOptions extends FilterOptions, ReadOptions {
   output?: string;
 }
 
-/** `export`: writes all events of a filter to a file or to stdout. */
 export function addExportCommand(program: Command, host: Host): void {
   const command = program
     .command('export')
@@ -63,7 +61,6 @@ async function exportEvents(host: Host, options: ExportOptions): Promise<void> {
   if (options.output !== undefined) printMessage(host, `${options.output}: ${progress.text()}`);
 }
 
-/** An incomplete file is removed. */
 async function writeToFile(file: string, chunks: AsyncIterable<Uint8Array>): Promise<void> {
   const partial = `${file}.partial`;
   try {
@@ -87,7 +84,6 @@ function drained(stdout: Host['stdout']): Promise<void> {
   return new Promise((done) => stdout.once('drain', done));
 }
 
-/** The size so far, on a terminal. */
 function openExportProgress({ stderr }: Host) {
   const startedAtMs = performance.now();
   let bytes = 0;

@@ -10,10 +10,10 @@ import { isSliceOf } from '../../store/write/slice.ts';
 import { connectNats, withDatabase } from '../database.ts';
 import { type Host, printJson, printMessage } from '../host.ts';
 
-/** Longest time between the receipt of a request and the creation of its segment. Reading and publishing take seconds. */
+/** Most time from the receipt to the creation of a segment: reading and publishing take seconds. */
 const quarantineReceiptLagMs = 60_000;
 
-/** `find`: locates the events of a request by the `Weir-Batch-Id` of its response (docs/api.md §4.3). */
+/** Locates the events of a request by the `Weir-Batch-Id` of its response (docs/api.md §4.3). */
 export function addFindCommand(program: Command, host: Host): void {
   program
     .command('find')
@@ -52,17 +52,16 @@ async function explainMissing(host: Host, missing: number): Promise<string> {
   return `${missing} ${verb} not stored under this id. ${queue} Otherwise they were stored from an earlier request with the same ids, were erased, or have expired.`;
 }
 
-/** The locations of the events of one range of a batch. */
 interface BatchLocation extends BatchRange {
-  /** Absent when none of its events is stored. */
+  /** Absent when no event is stored. */
   spaceId?: string;
   apiKeyId?: string;
   receivedAt?: Date;
-  /** Ids of its stored events. */
+  /** Ids of stored events. */
   stored: string[];
-  /** Ids of its events that Postgres rejected. */
+  /** Ids of events that Postgres rejected. */
   quarantined: string[];
-  /** How many of its events are neither stored nor in quarantine. */
+  /** How many events are neither stored nor in quarantine. */
   missing: number;
 }
 
@@ -70,7 +69,7 @@ interface BatchLocation extends BatchRange {
 async function locateBatch(database: Database, range: BatchRange): Promise<BatchLocation> {
   const { segmentId, first, last } = range;
   const found = await readEvents(database, segmentId);
-  // When Postgres rejected an event, the others of its part are in slices; a replay stores it in a slice of its own.
+  // A rejected event splits its part into slices; a replay stores it in another slice.
   const stored = found.filter(
     (row) => isSliceOf(segmentId, row.segmentId) && row.segmentIndex >= first && row.segmentIndex <= last,
   );
@@ -85,7 +84,7 @@ async function locateBatch(database: Database, range: BatchRange): Promise<Batch
   };
 }
 
-/** The events of all segments of the same millisecond, which include the slices of this segment. */
+/** Includes the slices: the events of all segments of the same millisecond. */
 function readEvents(database: Database, segmentId: string) {
   const millisecond = segmentId.slice(0, 13);
   const { spaceId, id, segmentIndex, receivedAt } = events;

@@ -5,7 +5,6 @@ import { parseId, parseName, parseTime } from '../arguments.ts';
 import { readPepper, requireSpace, withDatabase } from '../database.ts';
 import { CommandError, type Host, printJson } from '../host.ts';
 
-/** `key create`, `key revoke` and `key list`. */
 export function addKeyCommands(program: Command, host: Host): void {
   const key = program.command('key').description('API keys of a space');
 

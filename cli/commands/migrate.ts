@@ -4,10 +4,10 @@ import { wholeNumber } from '../arguments.ts';
 import { requireDatabaseUrl } from '../database.ts';
 import { type Host, printJson } from '../host.ts';
 
-/** The largest number of shards that Citus accepts. */
+/** The most that Citus accepts. */
 const shardsMax = 64_000;
 
-/** `migrate`: for deployments without `weir start`, which migrates by itself (docs/cluster.md). */
+/** For deployments without `weir start`, which migrates by itself (docs/cluster.md). */
 export function addMigrateCommand(program: Command, host: Host): void {
   program
     .command('migrate')

@@ -34,7 +34,6 @@ interface ImportOptions {
   from: string;
 }
 
-/** `price set`, `price list`, `price import` and `price remove`. */
 export function addPriceCommands(program: Command, host: Host): void {
   const price = program
     .command('price')

@@ -5,7 +5,6 @@ import { parseId } from '../arguments.ts';
 import { requireSpace, withDatabase } from '../database.ts';
 import { CommandError, type Host, printJson } from '../host.ts';
 
-/** `quarantine list` and `quarantine replay`. */
 export function addQuarantineCommands(program: Command, host: Host): void {
   const quarantine = program
     .command('quarantine')

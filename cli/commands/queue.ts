@@ -7,7 +7,7 @@ import { readStreams } from '../../store/queue-state/watermark.ts';
 import { connectNats, openLongPool } from '../database.ts';
 import { type Host, printJson } from '../host.ts';
 
-/** `queue`: reports the streams of the queue and how far their replay windows reach back (docs/operating.md). */
+/** Reports the streams, and how far their replay windows reach back (docs/operating.md). */
 export function addQueueCommand(program: Command, host: Host): void {
   program
     .command('queue')

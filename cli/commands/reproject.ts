@@ -5,7 +5,7 @@ import { openLongPool, requireSpace } from '../database.ts';
 import { type Host, printJson, printMessage } from '../host.ts';
 import { eraseTimeoutMs } from '../limits.ts';
 
-/** `reproject`: recomputes columns and terms of stored events (docs/reproject.md). */
+/** docs/reproject.md */
 export function addReprojectCommand(program: Command, host: Host): void {
   program
     .command('reproject')

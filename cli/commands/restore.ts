@@ -6,7 +6,6 @@ import { parsePastTime } from '../arguments.ts';
 import { readConfig } from '../database.ts';
 import { CommandError, type Host, printJson, printMessage } from '../host.ts';
 
-/** Poll interval for the progress of a restore. */
 const restorePollMs = 250;
 
 interface RestoreCommandOptions {
@@ -16,7 +15,7 @@ interface RestoreCommandOptions {
   follow?: true;
 }
 
-/** `restore`: restores the Postgres of `weir start` (docs/backup.md). */
+/** Restores the Postgres of `weir start` (docs/backup.md). */
 export function addRestoreCommand(program: Command, host: Host): void {
   program
     .command('restore')

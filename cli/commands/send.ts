@@ -10,7 +10,7 @@ import { openProgress } from '../send/progress.ts';
 import { sendFile } from '../send/send-file.ts';
 import { describeSummary } from '../send/send-summary.ts';
 
-/** Default time for which a batch is retried: long enough for a restart of all services of a machine. */
+/** Long enough for a restart of all services of a machine. */
 const sendRetryForSeconds = 90;
 
 /** Enough to saturate ingest on a small machine; more only increases latency. */
@@ -18,7 +18,6 @@ const concurrencyDefault = 4;
 /** Each request holds its batch of up to 4 MiB: at most 1 GiB of memory. */
 const concurrencyMax = 256;
 
-/** It comes with Weir. */
 const sampleFile = fileURLToPath(new URL('../../examples/events.ndjson', import.meta.url));
 
 interface SendOptions {
@@ -33,7 +32,6 @@ interface SendOptions {
   restart?: boolean;
 }
 
-/** `send`: sends a file to ingest. */
 export function addSendCommand(program: Command, host: Host): void {
   program
     .command('send')

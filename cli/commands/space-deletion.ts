@@ -10,7 +10,7 @@ import type { Database } from '../../store/db/database.ts';
 import { withDatabase } from '../database.ts';
 import { CommandError, type Host, printJson, printMessage } from '../host.ts';
 
-/** `space delete`, `space restore` and `space deletions` (docs/data-lifecycle.md#deletion). */
+/** docs/data-lifecycle.md#deletion */
 export function addDeletionCommands(space: Command, host: Host): void {
   space
     .command('delete')
@@ -58,7 +58,7 @@ export function addDeletionCommands(space: Command, host: Host): void {
     .action(() => withDatabase(host, async (database) => printJson(host, await listDeletions(database))));
 }
 
-/** @throws CommandError when there is none, or when several have the name. */
+/** @throws CommandError when no space, or several, have the name. */
 async function findSpace(database: Database, named: string): Promise<Space> {
   const spaces = await listSpaces(database);
   const found = spaces.filter(({ id, name }) => id === named.toLowerCase() || name === named);

@@ -30,7 +30,6 @@ interface SettingsOptions {
   plan?: string;
 }
 
-/** `space create`, `space set`, `space list`, and the deletion of spaces. */
 export function addSpaceCommands(program: Command, host: Host): void {
   const space = program
     .command('space')
@@ -80,8 +79,7 @@ export function addSpaceCommands(program: Command, host: Host): void {
 }
 
 /**
- * The owner of a new space: the named user, or the first user of `weir start` when the command uses its database.
- *
+ * The owner of a new space: the named user, or on the database of `weir start` its first user.
  * @throws CommandError when there is no such user.
  */
 async function findOwner(

@@ -3,7 +3,6 @@ import { reportStorage } from '../../operations/storage/storage-report.ts';
 import { readConfig, withDatabase } from '../database.ts';
 import { type Host, printJson } from '../host.ts';
 
-/** `storage`: reports stored and expiring data (docs/data-lifecycle.md#retention). */
 export function addStorageCommand(program: Command, host: Host): void {
   program
     .command('storage')

@@ -7,7 +7,6 @@ import { eventColumns, type ListedEvent } from '../reads/list-events.ts';
 import { addReadOptions, openReadApi, type ReadOptions } from '../reads/read-api.ts';
 import { printRows } from '../reads/table.ts';
 
-/** `tail`: prints events as they are stored. */
 export function addTailCommand(program: Command, host: Host): void {
   const command = program
     .command('tail')

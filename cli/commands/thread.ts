@@ -7,7 +7,7 @@ import { printRows } from '../reads/table.ts';
 
 const limitDefault = 200;
 
-/** `thread`: prints the newest events of a thread, in time order. */
+/** Prints the newest events of a thread, in time order. */
 export function addThreadCommand(program: Command, host: Host): void {
   const command = program
     .command('thread')

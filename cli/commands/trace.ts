@@ -5,7 +5,6 @@ import { eventColumns } from '../reads/list-events.ts';
 import { addReadOptions, openReadApi, type ReadOptions } from '../reads/read-api.ts';
 import { printRows } from '../reads/table.ts';
 
-/** `trace`: prints the events of a trace. */
 export function addTraceCommand(program: Command, host: Host): void {
   const command = program
     .command('trace')

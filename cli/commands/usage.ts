@@ -4,7 +4,6 @@ import { parseId } from '../arguments.ts';
 import { noSuchSpace, withDatabase } from '../database.ts';
 import { type Host, printJson } from '../host.ts';
 
-/** `usage`: prints a space's usage. */
 export function addUsageCommand(program: Command, host: Host): void {
   program
     .command('usage')

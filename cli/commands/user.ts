@@ -21,7 +21,6 @@ import { readConfig, requireSpace, withDatabase } from '../database.ts';
 import { CommandError, type Host, printJson } from '../host.ts';
 import { readPassword } from '../password-input.ts';
 
-/** `user create`, `password`, `link`, `role`, `reclaim`, `reset-second-factor`, `disable`, `enable`, `operator` and `list`: manage the users of the dashboard. */
 export function addUserCommands(program: Command, host: Host): void {
   const user = program.command('user').description('users of the dashboard');
   addCreate(user, host);
@@ -183,7 +182,7 @@ function findDashboardUrl(host: Host, url: string | undefined): string {
   return dashboardUrl.replace(/\/+$/, '');
 }
 
-/** Warns when the user's e-mail address was never verified, so that the user may not own it. */
+/** Warns when the e-mail address was never verified: the user may not own it. */
 async function warnUnlessVerified(
   host: Host,
   database: Database,

@@ -2,7 +2,6 @@ import { type Command, Option } from 'commander';
 import type { EventFilter } from '../../store/read/event-filter.ts';
 import { collectAttributes, parseDuration, parseTime, parseTrace } from '../arguments.ts';
 
-/** The options of a command that filters events. */
 export interface FilterOptions
   extends Pick<EventFilter, 'type' | 'state' | 'name' | 'source' | 'errorCode' | 'from' | 'to' | 'text'> {
   trace?: string;

@@ -6,7 +6,6 @@ import { type Host, printMessage } from '../host.ts';
 import type { ListedEvent } from './list-events.ts';
 import { ApiError, type ReadApi } from './read-api.ts';
 
-/** Pause before a stream is opened again. */
 const reconnectMs = 1_000;
 
 /** The messages of `live.tail` (docs/read-api.md#live-events). */
@@ -16,10 +15,10 @@ type LiveMessage =
   | { type: 'skipped'; skipped: { events: number | null; isAtLeast: boolean } };
 
 /**
- * Yields the events of a filter as they are stored, each once, until the reader stops. After a lost connection or an outage of the
- * dashboard API or its database it continues where it was.
- *
- * @throws ApiError when the stream cannot be opened at first, or when a retry cannot succeed: the key was revoked, for example.
+ * Yields the events of a filter as they are stored, each once, until the reader stops. Continues after a lost
+ * connection or an outage.
+ * @throws ApiError when the stream cannot be opened at first, or when a retry cannot succeed, as with a
+ * revoked key.
  */
 export async function* followEvents(
   host: Host,
@@ -53,12 +52,11 @@ export async function* followEvents(
   }
 }
 
-/** Whether a retry fails in the same way: the API refuses the stream, or a message is not as documented. */
+/** Whether a retry would fail, too: the API refuses the stream, or a message is not as documented. */
 function isFinal(error: unknown): boolean {
   return error instanceof ApiError ? !isTransient(error.status) : error instanceof SyntaxError;
 }
 
-/** The failure with which the API ended the stream. */
 function failureOf(text: string): ApiError {
   const { message, data } = JSON.parse(text) as { message?: string; data?: { httpStatus?: number } };
   return new ApiError(message ?? 'The stream was refused.', data?.httpStatus ?? null);

@@ -6,10 +6,10 @@ import type { TableColumn } from './table.ts';
 
 type ListInput = NonNullable<inferRouterInputs<AppRouter>['events']['list']>;
 
-/** The largest page of `events.list`. */
+/** Of `events.list`. */
 const pageEventsMax = 200;
 
-/** Yields the events of a filter, newest first, page by page. */
+/** Newest first, page by page. */
 export async function* listEvents(
   api: ReadApi,
   filter: EventFilter,
@@ -31,10 +31,9 @@ export async function* listEvents(
   }
 }
 
-/** An event of a list, as the dashboard API returns it. */
+/** As the dashboard API returns it. */
 export type ListedEvent = inferRouterOutputs<AppRouter>['events']['list']['events'][number];
 
-/** The columns of events on a terminal. */
 export const eventColumns: readonly TableColumn<ListedEvent>[] = [
   { title: 'STARTED', width: 19, cell: ({ startTimeMs }) => formatTime(startTimeMs) },
   { title: 'STATE', width: 5, cell: ({ state }) => state },

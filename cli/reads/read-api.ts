@@ -9,15 +9,13 @@ import { CommandError, type Host } from '../host.ts';
 type Inputs = inferRouterInputs<AppRouter>;
 type Outputs = inferRouterOutputs<AppRouter>;
 
-/** The options of a command that reads through the dashboard API. */
 export interface ReadOptions {
   url?: string;
   key?: string;
 }
 
-/** A call of the dashboard API failed. */
 export class ApiError extends CommandError {
-  /** The HTTP status; null without an answer. */
+  /** Null without an answer. */
   readonly status: number | null;
 
   constructor(message: string, status: number | null) {
@@ -26,7 +24,7 @@ export class ApiError extends CommandError {
   }
 }
 
-/** The dashboard API, called with a read key. */
+/** Called with a read key. */
 export interface ReadApi {
   /** @throws ApiError with the message of the API, or when it cannot be reached. */
   query<Room extends keyof Outputs, Name extends string & keyof Outputs[Room]>(
@@ -34,7 +32,7 @@ export interface ReadApi {
     name: Name,
     input: Name extends keyof Inputs[Room] ? Inputs[Room][Name] : never,
   ): Promise<Outputs[Room][Name]>;
-  /** Sends a GET request, for live streams and downloads. @throws ApiError as above. */
+  /** For live streams and downloads. @throws ApiError as above. */
   open(path: string, headers?: Record<string, string>): Promise<Response>;
 }
 
@@ -87,7 +85,7 @@ async function request(url: URL, init: RequestInit): Promise<Response> {
   throw new ApiError(await readFailure(url, response), response.status);
 }
 
-/** The message of a failed call, or of a failed download, which is plain text. Ingest's errors have `details` instead. */
+/** Failed downloads are plain text. Ingest's errors have `details` instead. */
 async function readFailure(url: URL, response: Response): Promise<string> {
   const text = (await response.text()).trim();
   const isJson = response.headers.get('content-type')?.includes('json') === true;

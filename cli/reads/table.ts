@@ -1,6 +1,5 @@
 import { type Host, printJson, printLine } from '../host.ts';
 
-/** A column of a table on a terminal. */
 export interface TableColumn<Row> {
   readonly title: string;
   /** Characters; undefined for the last column, which takes the rest of the line. */
@@ -9,10 +8,10 @@ export interface TableColumn<Row> {
   cell(row: Row): string | number | null;
 }
 
-/** The width of a terminal that does not tell its own. */
+/** For a terminal that does not tell its own. */
 const terminalColumns = 100;
 
-/** Prints rows: a table on a terminal, one JSON object per line in a pipe. */
+/** A table on a terminal, one JSON object per line in a pipe. */
 export async function printRows<Row>(
   host: Host,
   columns: readonly TableColumn<Row>[],
@@ -49,7 +48,7 @@ function toLine<Row>(
   return cells.join('  ').trimEnd();
 }
 
-/** Replaces control characters: recorded text must not control the terminal. */
+/** Recorded text must not control the terminal. */
 export function withoutControls(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ');
 }

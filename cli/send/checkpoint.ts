@@ -5,31 +5,29 @@ import { identifyProcess, isAlive, type ProcessIdentity } from '../../launcher/p
 import { messageOf } from '../../platform/thrown.ts';
 import type { SendCounts } from './send-summary.ts';
 
-/** Bytes at the start of a file that identify it together with its size and time. */
+/** They identify the file together with its size and time. */
 const sendHeadBytes = 64 * 1024;
 
-/** How often `weir send` stores how far it is: a command that is killed repeats at most the requests of this time. */
+/** A command that is killed repeats at most the requests of this time. */
 const sendSaveIntervalMs = 1_000;
 
-/** How far a file was sent. */
 export interface SentPart {
-  /** Everything up to this position was answered: the line of an event, or the number of a request of spans. */
+  /** Everything up to this line, or request of spans, was answered. */
   position: number;
   counts: SendCounts;
 }
 
-/** How a file is changed while it is sent. A command that continues must make the same events of the same lines. */
+/** A command that continues must make the same events of the same lines. */
 export interface Changes {
-  /** The seed of fresh ids. */
   idSeed: string;
   shiftMs: number;
 }
 
-/** How far a file was sent, kept in a file beside it, so that an interrupted command can continue. */
+/** Kept in a file beside the sent one, so that an interrupted command can continue. */
 export interface Checkpoint {
   /** Undefined when there is nothing to continue. */
   readonly before: (SentPart & Changes) | undefined;
-  /** Stores the part, at most once a second. @throws never: without a writable directory the command works, but cannot be continued. */
+  /** At most once a second. Without a writable directory the command cannot be continued. */
   save(part: SentPart, changes: Changes, options?: { isForced?: boolean }): void;
   /** Everything was answered: the next command begins again. */
   remove(): Promise<void>;
@@ -38,16 +36,13 @@ export interface Checkpoint {
 export interface CheckpointOptions {
   /** What must be the same for a command to continue: where the events go, and how they are changed. */
   target: readonly unknown[];
-  /** Ignores the checkpoint of an earlier command. */
   isRestart: boolean;
   pid: number;
   report(text: string): void;
 }
 
 interface StoredState extends SentPart, Changes {
-  /** The hash of the file and the target. */
   identity: string;
-  /** The process that sends the file. */
   sender: ProcessIdentity;
 }
 
@@ -91,7 +86,7 @@ async function identifyFile(path: string): Promise<unknown[]> {
   return [size, mtimeMs, hash('sha256', buffer.subarray(0, bytesRead))];
 }
 
-/** @returns undefined also when the file is damaged: its events are then sent again, with the same ids unless they are fresh. */
+/** @returns undefined also when damaged: events are sent again, with the same ids unless they are fresh. */
 function readState(path: string): StoredState | undefined {
   try {
     return readJson<StoredState>(path);

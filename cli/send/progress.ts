@@ -8,7 +8,6 @@ export interface ProgressState {
   rejected: number;
 }
 
-/** Shows the progress of a command. */
 export interface Progress {
   show(state: ProgressState): void;
   /** Shows why the command is delayed. */
@@ -16,7 +15,7 @@ export interface Progress {
   stop(): void;
 }
 
-/** The first line when stderr is not a terminal comes after this time, each next one after twice the pause: a log keeps all of them. */
+/** Each next line comes after twice the pause: a log keeps all of them. */
 const lineIntervalMs = 2_000;
 
 /** A progress bar on a terminal; elsewhere lines, ever more seldom: a dozen an hour. */

@@ -10,11 +10,10 @@ export interface SendBodyOptions {
   tally: Tally;
   progress: Progress;
   retryForMs: number;
-  /** Called with the duration of each answered request. */
   onResponse: (durationMs: number) => void;
 }
 
-/** A request failed for as long as it is retried, for a reason that no event causes: the rest of the file would fail, too. */
+/** A request failed beyond its retries, and not because of its events: the rest of the file would, too. */
 export class NotAcceptedError extends Error {
   readonly reason: SendError;
 
@@ -25,10 +24,9 @@ export class NotAcceptedError extends Error {
 }
 
 /**
- * Sends a body, and counts the outcome of its events. Ingest accepts or rejects a body as a whole: one that is rejected
- * for its events is sent again as two halves, recursively, until only invalid events are rejected, each with its line. A
- * body of n events takes fewer than 2n requests, without retries.
- *
+ * Sends a body, and counts the outcome of its events. Ingest accepts or rejects a whole body: one that is
+ * rejected for its events is sent again by halves until only invalid ones are rejected, each with its line. n
+ * events take fewer than 2n requests, without retries.
  * @throws NotAcceptedError
  */
 export async function sendBody(body: Body, options: SendBodyOptions): Promise<void> {
@@ -42,7 +40,7 @@ export async function sendBody(body: Body, options: SendBodyOptions): Promise<vo
   else for (const { line } of body.events) tally.addRejected(nameLine(error, line), 1);
 }
 
-/** The rules of retries, with a message for each. */
+/** With a message for each retry. */
 export function retriesOf({ retryForMs, progress, onResponse }: Omit<SendBodyOptions, 'post' | 'tally'>) {
   return {
     retryForMs,
@@ -52,14 +50,14 @@ export function retriesOf({ retryForMs, progress, onResponse }: Omit<SendBodyOpt
   };
 }
 
-/** Whether some of the events may be accepted on their own. A 413 may also come from a proxy with a lower limit. */
+/** Whether some events may be accepted without the others. A 413 may come from a proxy with a lower limit. */
 function blamesEvents({ status, id }: SendError): boolean {
   return (
     status === 413 || (status === 400 && (id === 'invalid_request_body' || id === 'invalid_event_batch'))
   );
 }
 
-/** The error of a body of one event, with the event's line in the file instead of its index in the body. */
+/** With the event's line in the file instead of its index in the body. */
 function nameLine(error: SendError, line: number): SendError {
   return { ...error, details: `Line ${line}: ${error.details.replace(/^events\[0\]\./, '')}` };
 }

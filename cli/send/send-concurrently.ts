@@ -7,7 +7,6 @@ import type { Progress } from './progress.ts';
 import { NotAcceptedError, type SendBodyOptions } from './send-body.ts';
 import { createTally, type SendSummary, type Tally } from './send-summary.ts';
 
-/** A file that is being sent. */
 export interface SendingFile {
   url: string;
   apiKey: string;
@@ -22,8 +21,7 @@ export interface SendingFile {
 }
 
 /**
- * Sends every item with several requests at once, until one is not accepted for as long as it is retried.
- *
+ * Sends every item with several requests at once, until one is not accepted within its retries.
  * @param item how to send an item, and the position in the file where it ends.
  */
 export async function sendConcurrently<Item>(
@@ -56,36 +54,32 @@ export async function sendConcurrently<Item>(
     }
   };
   const started = performance.now();
-  // The concurrent loops share one iterator: each takes the next item when its previous one is settled.
+  // The concurrent loops share one iterator.
   await Promise.all(Array.from({ length: concurrency }, sendItems));
   if (stopped === undefined) settled.end();
   return { ...total.sum(performance.now() - started, latencies), ...(stopped && { stopped }) };
 }
 
-/** One request of the file. */
 export interface Sending {
   /** Counts its outcome. */
   tally: Tally;
-  /** Everything in it was answered. */
+  /** Everything in the request was answered. */
   settle(): void;
 }
 
 /**
- * Adds up outcomes in the order of the file, although requests are answered in any order: a command that continues begins
- * after a position before which everything was answered.
+ * Adds up outcomes in the order of the file, so that a command can continue, whatever that of the answers.
  */
 export interface SettledPart {
-  /** The outcomes of all requests up to the position. */
+  /** Up to the position. */
   readonly total: Tally;
   part(): SentPart;
-  /** Called in the order of the file. @param position the end of the request in the file. */
+  /** In the order of the file. @param position the end of the request in the file. */
   begin(position: number): Sending;
   addBadLine(line: BadLine): void;
-  /** The end of the file: every request was settled. */
   end(): void;
 }
 
-/** @param onSettled called whenever the position moves on. */
 export function createSettledPart(
   before: SentPart | undefined,
   onSettled: (part: SentPart) => void,

@@ -25,10 +25,9 @@ export interface SendFileOptions
 }
 
 /**
- * Sends every event, or every span, of a file to ingest, with unchanged bytes unless `freshIds` or `isNow`. A command that was
- * interrupted is continued: what it repeats has the same ids, so that each event is stored once.
- *
- * @returns the counts of accepted and rejected events. Errors of lines and responses are counted, not thrown.
+ * Sends every event or span of a file, with unchanged bytes unless `freshIds` or `isNow`. Continues an
+ * interrupted command: what it repeats has the same ids, so that each event is stored once.
+ * @returns the counts. Errors of lines and responses are counted, not thrown.
  * @throws CommandError when the file cannot be opened.
  */
 export async function sendFile(path: string, options: SendFileOptions): Promise<SendSummary> {
@@ -73,9 +72,9 @@ async function sendEvents(
   });
 }
 
-/** Reads the file once more: the distance from its latest time to now. */
+/** From the latest time in the file to now. */
 async function findShift(path: string): Promise<number> {
-  // Lines that cannot be sent are reported when they are sent.
+  // Sending reports lines that cannot be sent.
   const { events } = await openEventFile(path, () => {}, { isReused: true }).catch(throwFileError(path));
   const latest = await findLatestTime(events);
   return latest === undefined ? 0 : Date.now() - Math.ceil(latest);
@@ -100,10 +99,9 @@ function throwFileError(path: string): (error: unknown) => never {
   };
 }
 
-/** The members of an event that are times, in milliseconds since the epoch. */
+/** In milliseconds since the epoch. */
 const timeMembers = ['startTimeMs', 'endTimeMs'];
 
-/** The latest time of the events. @returns undefined when no event has one. */
 export async function findLatestTime(events: AsyncIterable<FileEvent>): Promise<number | undefined> {
   let latest: number | undefined;
   for await (const { bytes } of events) {
@@ -112,7 +110,10 @@ export async function findLatestTime(events: AsyncIterable<FileEvent>): Promise<
   return latest;
 }
 
-/** Adds `shiftMs` to the times of an event. Every other byte is unchanged, and a time that is no number is too: ingest reports it. */
+/**
+ * Adds `shiftMs` to the times of an event. Other bytes stay, also a time that is no number: ingest reports
+ * it.
+ */
 export function withShiftedTimes(event: Buffer, shiftMs: number): Buffer {
   const parts: Buffer[] = [];
   let copied = 0;

@@ -7,9 +7,8 @@ import { type SendingFile, sendConcurrently } from './send-concurrently.ts';
 import type { SendSummary, Tally } from './send-summary.ts';
 
 /**
- * Sends every request of a file of spans to ingest, byte for byte, as OTLP/JSON. The same file sent twice stores each
- * span once: event ids are those of the spans.
- *
+ * Sends every request of a file of spans to ingest, byte for byte, as OTLP/JSON. The same file sent twice
+ * stores each span once: event ids are those of the spans.
  * @returns the counts of events. Errors of requests and responses are counted, not thrown.
  * @throws the error of node:fs when the file cannot be opened.
  */
@@ -54,13 +53,13 @@ function countSpans({ header, body }: IngestResponse, line: number, tally: Tally
   if (rejected > 0) tally.addRejected({ status: 200, id: 'partial_success', details }, rejected);
 }
 
-/** The response bodies of OTLP: google.rpc.Status, or ExportTraceServiceResponse. */
+/** google.rpc.Status, or ExportTraceServiceResponse. */
 interface AnswerBody {
   message?: string;
   partialSuccess?: { rejectedSpans?: string; errorMessage?: string };
 }
 
-/** Parses the message of an error, which starts with its `error.id`. */
+/** The message starts with its `error.id`. */
 function describeResponse({ status, body }: IngestResponse): SendError | undefined {
   if (status === 200) return undefined;
   const [, id, details] = /^(\w+): (.*)$/s.exec(readJson(body).message ?? '') ?? [];

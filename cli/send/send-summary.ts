@@ -1,45 +1,41 @@
 import type { Latencies } from '../client/latencies.ts';
 import type { SendError } from '../client/send-with-retry.ts';
 
-/** Most distinct errors in a summary: each may quote a part of the input. */
+/** Each distinct error may quote a part of the input. */
 const sendErrorsMax = 100;
 
-/** An error, and the number of events with it. `status` is null without a response. */
+/** `status` is null without a response. */
 export interface CountedError extends SendError {
   events: number;
 }
 
-/** The outcomes of events. */
 export interface SendCounts {
   accepted: number;
-  /** Events that were not accepted, including lines that could not be sent. */
+  /** Includes lines that could not be sent. */
   rejected: number;
   /** Spans that are not calls of models or tools; absent for a file of events. */
   filtered?: number;
   errors: CountedError[];
 }
 
-/** The result that `send` prints. Counts include what was sent before the command was interrupted; the other figures do not. */
+/** Counts include what was sent before an interruption; the other figures do not. */
 export interface SendSummary extends SendCounts {
-  /** Why the rest of the file was not sent: Weir could not be reached, or was not ready, for as long as requests are retried. */
+  /** Why the rest was not sent: Weir was away or not ready for as long as requests are retried. */
   stopped?: SendError;
-  /** Requests, including retries. */
+  /** Includes retries. */
   requests: number;
   retries: number;
   eventsPerSecond: number;
-  /** Latency of the answered requests. */
+  /** Of the answered requests. */
   p50Ms: number;
   p99Ms: number;
 }
 
-/** Counts the outcomes of events. */
 export interface Tally {
   addAccepted(events: number): void;
   addRejected(error: SendError, events: number): void;
   addFiltered(spans: number): void;
-  /** Adds the requests that one body took. */
   addRequests(attempts: number): void;
-  /** Adds the outcomes that another tally has counted. */
   merge(other: Tally): void;
   accepted(): number;
   rejected(): number;
@@ -113,7 +109,6 @@ function countError(errors: Map<string, CountedError>, error: SendError, events:
   else errors.set(key, { ...error, ...(full && { details: 'more of this kind' }), events });
 }
 
-/** The summary as text for people. */
 export function describeSummary(summary: SendSummary): string {
   const { accepted, rejected, filtered, requests, retries } = summary;
   const lines = [

@@ -14,12 +14,9 @@ const pollMs = 50;
 const failuresMax = 3;
 
 /**
- * Lets Postgres archive its WAL to a directory, if it does not do so yet: a full segment at once, one that is not full after
- * `archiveTimeout`.
- *
+ * Lets Postgres archive its WAL to an existing directory that its user can write to.
  * @param sql of a superuser.
- * @param wal an existing directory that the user of Postgres can write to.
- * @returns takes it back: Postgres archives to where it did before, if anywhere.
+ * @returns puts the previous archive directory back.
  * @throws Error when the server was started without an archive.
  */
 export async function ensureArchiving(sql: Sql, wal: string): Promise<() => Promise<void>> {
@@ -42,7 +39,7 @@ async function archiveTo(sql: Sql, wal: string): Promise<void> {
   await sql`SELECT pg_reload_conf()`;
 }
 
-/** Ends the archive, so that Postgres recycles its WAL again. Backups that exist can be restored up to this time. */
+/** Ends the archive, so that Postgres recycles its WAL. Existing backups stay restorable up to this time. */
 async function stopArchiving(sql: Sql): Promise<void> {
   for (const name of [
     'archive_command',
@@ -54,11 +51,7 @@ async function stopArchiving(sql: Sql): Promise<void> {
   await sql`SELECT pg_reload_conf()`;
 }
 
-/**
- * Waits until segments are in the archive.
- *
- * @throws Error that says why Postgres could not archive, as far as it tells.
- */
+/** Waits until segments are archived. @throws Error that says why Postgres could not archive, if it tells. */
 export async function untilArchived(
   sql: Sql,
   wal: string,

@@ -5,25 +5,24 @@ import type { FileTree } from './file-tree.ts';
 
 /** What `backup.json` says of a backup. Times are those of Postgres, ISO 8601. */
 export interface Backup {
-  /** Its directory below `base`: the time of its start. */
+  /** Directory below `base`: the time of the start. */
   readonly label: string;
   readonly startedAt: string;
   /** The earliest time to which it can be restored. */
   readonly stoppedAt: string;
   readonly startLsn: string;
   readonly stopLsn: string;
-  /** The first and the last segment of WAL without which it cannot be restored. */
+  /** The first and the last segment of WAL without which the backup cannot be restored. */
   readonly startWal: string;
   readonly stopWal: string;
   readonly walSegmentBytes: number;
-  /** Of the Postgres cluster: WAL of another one does not fit. */
+  /** Of the Postgres cluster: WAL of another cluster does not fit. */
   readonly systemId: string;
   readonly postgres: string;
   readonly weir: string;
   readonly bytes: number;
-  /** The last sequence of the control stream at its start (ADR 32): a restore applies what came after. */
+  /** The last sequence of the control stream at the start (ADR 32): a restore applies what came after. */
   readonly controlSequence?: number | undefined;
-  /** Unset when it was copied only. */
   readonly verified?: Verification;
 }
 
@@ -39,7 +38,6 @@ export interface Verification {
 export interface BackupDirectory {
   readonly path: string;
   readonly wal: string;
-  /** The directory of a backup. */
   base(label: string): string;
 }
 
@@ -51,9 +49,8 @@ export function backupDirectory(path: string): BackupDirectory {
 }
 
 /**
- * Makes its directories, and removes what killed backups have left.
- *
- * @param own makes the user of Postgres the owner, who writes to the archive. The directory itself is left as it is if it exists.
+ * Makes the directories, and removes what killed backups have left.
+ * @param own makes the user of Postgres, who writes to the archive, the owner.
  */
 export function prepareBackupDirectory(path: string, own: (path: string) => void): BackupDirectory {
   const directory = backupDirectory(path);
@@ -66,7 +63,6 @@ export function prepareBackupDirectory(path: string, own: (path: string) => void
   return directory;
 }
 
-/** The whole backups of a directory, the oldest first. */
 export function listBackups({ path, base }: BackupDirectory): Backup[] {
   if (!existsSync(join(path, 'base'))) return [];
   return readdirSync(join(path, 'base'))

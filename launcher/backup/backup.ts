@@ -22,15 +22,14 @@ import { tryBackup } from './trial.ts';
 export interface BackupOptions {
   /** Of the embedded Postgres, with the superuser. */
   url: string;
-  /** Its data directory. */
   dataDir: string;
   /** Where to. By default where it archives to already, else `otherwise`. */
   to: string | undefined;
   otherwise: string;
-  /** The secrets without which a restored database is of no use: the pepper of API keys, and the password of the superuser. */
+  /** Needed with a restored database: the pepper of API keys, and the superuser's password. */
   secrets: Record<string, string> & { postgresPassword: string };
   keepDays: number;
-  /** Of the control stream (ADR 32): where it is, and how to remove what the oldest kept backup has. Unset when there is none. */
+  /** The control stream (ADR 32). Unset when there is none. */
   control?: ControlLog | undefined;
   report: Report;
   signal?: AbortSignal | undefined;
@@ -44,7 +43,6 @@ export interface ControlLog {
 export interface BackupResult {
   backup: Backup;
   directory: string;
-  /** The file with the secrets. */
   secretsFile: string;
   pruned: Pruned;
   /** Why the backup could not be verified. */
@@ -52,9 +50,9 @@ export interface BackupResult {
 }
 
 /**
- * Backs up the embedded Postgres while it runs: archives its WAL from now on, copies the data directory, verifies the copy by restoring it,
- * and deletes old backups. A backup that cannot be verified is kept; nothing is deleted then.
- *
+ * Backs up the running embedded Postgres: archives its WAL from now on, copies the data directory, verifies
+ * the copy by restoring it, and deletes old backups. A copy that cannot be verified is kept, and then nothing
+ * is deleted.
  * @throws Error when there is no new backup; those that exist are untouched.
  */
 export async function backUp(options: BackupOptions): Promise<BackupResult> {
@@ -74,7 +72,7 @@ export async function backUp(options: BackupOptions): Promise<BackupResult> {
   const takeBack = await ensureArchiving(sql, directory.wal);
   const taken = await takeBaseBackup({ sql, dataDir, directory, controlSequence, report, signal }).catch(
     async (error: unknown) => {
-      // Otherwise Postgres would keep all WAL for an archive that does not work, and the backups that exist would get no more.
+      // Otherwise Postgres would keep all WAL for a broken archive, and existing backups would get no more.
       await takeBack();
       throw error;
     },
@@ -118,7 +116,6 @@ async function requireOnlyBackup(sql: Sql): Promise<void> {
   if (row?.got !== true) throw new Error('another `weir backup` runs');
 }
 
-/** The directory of the last backups. */
 async function archivedTo(sql: Sql): Promise<string | undefined> {
   const [row] = await sql<{ wal: string | null }[]>`
     SELECT nullif(current_setting('basic_archive.archive_directory', true), '') AS wal`;

@@ -14,9 +14,8 @@ import { segmentsBetween } from './wal-segments.ts';
 const freeBytesLeft = 500 * 1024 ** 2;
 
 export interface BaseBackupOptions {
-  /** One connection of a superuser, without a statement timeout: a backup belongs to the session that began it. */
+  /** Of a superuser, without a statement timeout. A backup belongs to the session that began it. */
   sql: Sql;
-  /** The data directory of the running Postgres. */
   dataDir: string;
   directory: BackupDirectory;
   controlSequence?: number | undefined;
@@ -25,10 +24,9 @@ export interface BaseBackupOptions {
 }
 
 /**
- * Copies the data directory of a running Postgres, and waits until the WAL that the copy needs is archived. The backup gets its name when
- * all of it is on disk.
- *
- * @throws Error when the disk has not enough space, or Postgres does not archive. Nothing is left then.
+ * Copies the data directory of a running Postgres, and waits until the WAL that the copy needs is archived.
+ * The backup gets its name when all of it is on disk.
+ * @throws Error when the disk lacks space, or Postgres does not archive. Nothing is left then.
  */
 export async function takeBaseBackup(options: BaseBackupOptions): Promise<Backup> {
   const { sql, directory } = options;
@@ -55,7 +53,7 @@ async function copyInto(
   const [start] = await sql<{ lsn: string; wal: string; at: Date }[]>`
     SELECT lsn::text, pg_walfile_name(lsn) AS wal, clock_timestamp() AS at FROM pg_backup_start(${label}, fast => true) AS lsn`;
   if (start === undefined) throw new Error('SELECT returned no row');
-  // Listed after the start: files that are made from now on are in the WAL.
+  // After the start: files that are made from now on are in the WAL.
   const tree = await listTree(dataDir, isLeftOut);
   const progress = openProgress('copied', tree.bytes, report);
   const files = await copyTree(dataDir, draft, tree, (bytes) => {
@@ -93,7 +91,6 @@ async function copyInto(
   return backup;
 }
 
-/** @throws Error when a copy would fill the disk. */
 export function requireSpace(path: string, bytes: number): void {
   const { bavail, bsize } = statfsSync(path);
   const free = bavail * bsize;

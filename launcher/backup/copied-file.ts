@@ -3,7 +3,6 @@ import { type FileHandle, open } from 'node:fs/promises';
 
 const copyBytes = 1024 * 1024;
 
-/** A file of a backup. */
 export interface CopiedFile {
   /** Relative to the data directory, with slashes. */
   readonly path: string;
@@ -12,11 +11,7 @@ export interface CopiedFile {
   readonly sha256: string;
 }
 
-/**
- * Copies a file to a new one.
- *
- * @param isSynced whether it must be on disk when this returns.
- */
+/** @param isSynced whether the copy must be on disk when this returns. */
 export async function copyFile(
   from: string,
   to: string,
@@ -32,7 +27,7 @@ export async function copyFile(
 /** @param write writes a chunk, which is reused afterwards, at the end of the copy. */
 async function pump(source: FileHandle, write: (chunk: Uint8Array) => Promise<void>) {
   const hash = createHash('sha256');
-  // A data directory has a thousand small files: a large buffer for each makes V8 collect garbage over and over.
+  // A large buffer for each of a thousand small files makes V8 collect garbage over and over.
   const { size } = await source.stat();
   const buffer = Buffer.allocUnsafe(Math.min(size + 1, copyBytes));
   let bytes = 0;

@@ -1,7 +1,6 @@
 import { join, resolve } from 'node:path';
 import { type Connection, readConnection, readSecrets, type Secrets } from '../local-system.ts';
 
-/** The embedded Postgres of a running Weir. */
 export interface EmbeddedPostgres {
   /** With the superuser. */
   url: string;
@@ -23,7 +22,6 @@ export function findEmbeddedPostgres(weirDataDir: string): EmbeddedPostgres | un
   };
 }
 
-/** The address of the same server with the superuser. */
 export function superuserUrl(databaseUrl: string, { postgresPassword }: Secrets): string {
   const url = new URL(databaseUrl);
   url.username = 'weir';

@@ -6,14 +6,12 @@ import { type CopiedFile, copyFile, syncDirectory } from './copied-file.ts';
 /** Files that are copied at the same time. They share fsyncs, and do not keep the disk from Postgres. */
 const concurrentCopies = 4;
 
-/** The directories and files of a data directory. */
 export interface FileTree {
   /** Relative paths; a directory comes before those in it. */
   readonly directories: readonly string[];
   readonly files: readonly CopiedFile[];
 }
 
-/** Called with the bytes of each file that was copied. */
 export type OnCopied = (bytes: number) => void;
 
 /** Lists a tree. Postgres may delete files meanwhile. */
@@ -44,9 +42,8 @@ export async function listTree(
 }
 
 /**
- * Copies the tree of a running Postgres. Files that it deletes meanwhile are left out: WAL that is replayed deletes them again.
- *
- * @param to does not exist.
+ * Copies the tree of a running Postgres to a new directory. Files that Postgres deletes meanwhile are left
+ * out: WAL that is replayed deletes them again.
  */
 export async function copyTree(
   from: string,
@@ -68,7 +65,6 @@ export async function copyTree(
 
 /**
  * Copies a backup to a new data directory, and compares each file with its checksum.
- *
  * @param own makes the user of Postgres the owner.
  * @throws Error that names a file that is missing or damaged.
  */

@@ -1,9 +1,8 @@
 const progressMs = 5_000;
 
-/** Called with one line for the operator. */
 export type Report = (line: string) => void;
 
-/** @returns a function to be called with the bytes of each step; it reports the sum now and then. */
+/** @returns a function that takes the bytes of each step and reports the sum now and then. */
 export function openProgress(what: string, totalBytes: number, report: Report): (bytes: number) => void {
   let done = 0;
   let reportedMs = performance.now();

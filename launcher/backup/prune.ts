@@ -5,15 +5,11 @@ import { type Backup, type BackupDirectory, draftSuffix, listBackups } from './b
 import { findUnneeded } from './wal-segments.ts';
 
 export interface Pruned {
-  /** Labels of deleted backups. */
   readonly backups: readonly string[];
   readonly walFiles: number;
 }
 
-/**
- * Deletes backups that are older than `keepDays`, and the WAL that none of the others needs. It never deletes the newest verified backup,
- * however old it is.
- */
+/** Deletes backups older than `keepDays` but never the newest verified one, and WAL that none needs. */
 export function pruneBackups(directory: BackupDirectory, keepDays: number, nowMs: number): Pruned {
   const backups = listBackups(directory);
   const isYoung = ({ stoppedAt }: Backup) => Date.parse(stoppedAt) >= nowMs - keepDays * dayMs;

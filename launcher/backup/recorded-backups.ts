@@ -3,7 +3,7 @@ import type { Database } from '../../store/db/database.ts';
 import { backups } from '../../store/db/schema.ts';
 import { type BackupDirectory, listBackups } from './backup-directory.ts';
 
-/** Makes the table agree with a directory, for alerts and `weir doctor`. After a restore it has what was true at the time of the backup. */
+/** Makes the table, which alerts and `weir doctor` read and a restore sets back, agree with a directory. */
 export async function recordBackups(database: Database, directory: BackupDirectory): Promise<void> {
   const found = listBackups(directory).map(({ label, stoppedAt, verified, bytes }) => ({
     label,

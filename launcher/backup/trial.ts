@@ -14,18 +14,17 @@ import { restoreCommand } from './restore-command.ts';
 export interface TrialOptions {
   directory: BackupDirectory;
   backup: Backup;
-  /** The password of the superuser at the time of the backup. */
+  /** Of the superuser at the time of the backup. */
   password: string;
-  /** A directory with room for a copy of the backup. The user of Postgres must be able to pass it. */
+  /** Has room for a copy of the backup. The user of Postgres must be able to pass it. */
   scratch: string;
   report: Report;
   signal?: AbortSignal | undefined;
 }
 
 /**
- * Proves that a backup can be restored: copies it, compares every file with its checksum, lets a Postgres of its own recover the copy from
- * the archive until it is consistent, and reads every page of every relation, whose checksums Postgres compares.
- *
+ * Proves that a backup can be restored: compares a copy with its checksums, lets a separate Postgres recover
+ * it from the archive, and reads every page of every relation, whose checksums Postgres compares.
  * @throws Error that says what is wrong with the backup, or that there is no room for the copy.
  */
 export async function tryBackup(options: TrialOptions): Promise<Verification> {
@@ -70,12 +69,12 @@ async function recoverAndRead(
         restore_command: restoreCommand([directory.wal]),
         recovery_target: 'immediate',
         recovery_target_action: 'promote',
-        // It accepts connections when it has recovered.
+        // Connections are accepted when the recovery has ended.
         hot_standby: 'off',
         archive_mode: 'off',
         shared_buffers: '64MB',
         fsync: 'off',
-        // It writes nothing that is needed.
+        // Unneeded writes.
         autovacuum: 'off',
       },
     }),

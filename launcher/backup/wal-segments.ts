@@ -6,7 +6,6 @@ const segmentName = /^[0-9A-F]{24}$/;
 const partOf = (name: string, from: number) => Number.parseInt(name.slice(from, from + 8), 16);
 const hex = (value: number) => value.toString(16).toUpperCase().padStart(8, '0');
 
-/** All segments of one timeline from the first to the last. */
 export function segmentsBetween(first: string, last: string, segmentBytes: number): string[] {
   const perPart = 2 ** 32 / segmentBytes;
   const numberOf = (name: string) => partOf(name, 8) * perPart + partOf(name, 16);
@@ -16,7 +15,7 @@ export function segmentsBetween(first: string, last: string, segmentBytes: numbe
   return names;
 }
 
-/** The segments that are not in the archive, or not whole. */
+/** Those that are missing in the archive, or not whole. */
 export function findMissing(archive: string, segments: readonly string[], segmentBytes: number): string[] {
   return segments.filter(
     (name) => statSync(join(archive, name), { throwIfNoEntry: false })?.size !== segmentBytes,
@@ -24,8 +23,8 @@ export function findMissing(archive: string, segments: readonly string[], segmen
 }
 
 /**
- * The files of the archive that no backup needs whose first segment is `oldest`. The number of a segment counts, not its timeline: a
- * restore begins a new timeline at the number that it reached. Histories of timelines are small, and kept.
+ * The files of the archive that no backup needs whose first segment is `oldest`. Timelines are ignored: a
+ * restore begins a new one at the number it reached. Small history files are kept.
  */
 export function findUnneeded(archive: string, oldest: string): string[] {
   return readdirSync(archive).filter(

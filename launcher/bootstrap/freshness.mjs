@@ -5,13 +5,11 @@ import { join } from 'node:path';
  *   devDependencies?: Record<string, string> }} LockedPackage */
 
 /**
- * Compares package-lock.json with the versions that npm recorded in node_modules. File times are not compared: a clone or
- * a copy changes them. Each installed package must be as locked, and so must be what a package.json names: what those need
- * came with them.
- *
+ * Compares package-lock.json with the versions that npm recorded in node_modules, not file times, which a
+ * clone changes. Each installed package, and those that a package.json names, must be as locked.
  * @param {string} root the checkout
  * @param {{ packages: boolean }} options `packages`: the workspaces' own dependencies are needed, too
- * @returns {string | undefined} the first missing or different package; undefined when all match the lock file
+ * @returns {string | undefined} the first missing or different package
  */
 export function findStalePackage(root, { packages }) {
   const installed = readPackages(join(root, 'node_modules', '.package-lock.json'));

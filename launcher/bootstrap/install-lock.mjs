@@ -5,16 +5,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** An older lock is stale: no installation takes this long. */
 const lockAgeMaxMs = 15 * 60_000;
 
-/** A lock without an owner's pid is stale after this time; the pid is written right after the directory is made. */
+/** A lock without a pid is stale after this time: the pid is written right after the directory is made. */
 const ownerlessAgeMaxMs = 5_000;
 
-/** An installation takes seconds: polling more often would not end the wait noticeably earlier. */
 const pollMs = 200;
 
 /**
- * Waits until no other process installs into the same checkout, and takes the lock. The lock is a directory beside
- * node_modules, because an installation begins by removing node_modules.
- *
+ * Waits until no other process installs into the same checkout, and takes the lock: a directory beside
+ * node_modules, which an installation removes.
  * @param {string} directory the lock
  * @returns {Promise<() => void>} releases the lock
  */
@@ -64,7 +62,7 @@ function isStale(directory) {
     const pid = readOwner(directory);
     return pid === undefined ? ageMs > ownerlessAgeMaxMs : !isAlive(pid);
   } catch {
-    // It was released in the meantime.
+    // Released in the meantime.
     return false;
   }
 }

@@ -10,22 +10,19 @@ import { isNodeNewEnough, nodePackage } from './own-node.mjs';
 /** npm prints nothing while it installs, unless it has a terminal of its own. */
 const progressMs = 10_000;
 
-/** A failure that the user can fix: shown without a stack trace. */
 export class InstallError extends Error {
   /** @override */
   name = 'InstallError';
 }
 
 /**
- * The Node for this platform is a package of its own, an optional dependency: npm installs that one only, without a script.
- *
+ * An optional dependency for each platform: npm installs the fitting one without a script.
  * @param {string} root
  */
 const nodeOf = (root) => join(root, 'node_modules', nodePackage, 'bin', 'node');
 
 /**
- * Finds the Node that runs a command, and installs nothing. Services of the checkout may run, with or without development packages.
- *
+ * Finds the Node that runs a command, and installs nothing. Development packages may be missing.
  * @param {string} root the checkout
  * @returns {string} the path of a Node that is new enough
  * @throws {InstallError} when the packages, or such a Node, are missing
@@ -39,11 +36,11 @@ export function requireInstalled(root) {
 }
 
 /**
- * Installs the dependencies when they are missing or do not match package-lock.json. Concurrent starts install once.
- *
+ * Installs the dependencies when they are missing or do not match package-lock.json. Concurrent starts
+ * install once.
  * @param {string} root the checkout
  * @param {Environment} env
- * @param {{ packages: boolean }} options `packages`: also what only the workspaces need (the SDK's tests, the laboratory)
+ * @param {{ packages: boolean }} options `packages`: also what only the workspaces need
  * @returns {Promise<string>} the path of the Node among the dependencies
  */
 export async function ensureInstalled(root, env, options) {
@@ -68,7 +65,7 @@ export async function ensureInstalled(root, env, options) {
 async function install(root, node, env, options) {
   if (findStalePackage(root, options) !== undefined) {
     process.stderr.write('weir: installing the dependencies (once; 1 GB, a minute or two) …\n');
-    // The build of the pages needs development dependencies: install them even with NODE_ENV=production.
+    // The build of the pages needs development dependencies, also with NODE_ENV=production.
     const all = ['--include=dev', '--include=optional', ...(options.packages ? [] : ['--workspaces=false'])];
     const startedAt = performance.now();
     const progress = setInterval(() => {
@@ -88,7 +85,6 @@ async function install(root, node, env, options) {
 
 /**
  * Removes our node_modules from the PATH: npm must not run on the Node that it is about to replace.
- *
  * @param {string} root
  * @param {Environment} env
  * @returns {Environment}
@@ -128,7 +124,6 @@ function run(command, cwd, env) {
 
 /**
  * The lines of npm's output that give the reason, without its warnings and its usage text.
- *
  * @param {string} output
  */
 function errorLines(output) {

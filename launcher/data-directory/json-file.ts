@@ -11,16 +11,12 @@ import {
 } from 'node:fs';
 import { codeOf } from '../../platform/thrown.ts';
 
-/** Writes a file with mode 0600, atomically and fsynced: a power failure leaves the old or the new content. */
+/** Writes mode 0600, atomically and fsynced: a power failure leaves the old or the new content. */
 export function writePrivateJson(path: string, value: unknown): void {
   renameSync(writeDraft(path, value), path);
 }
 
-/**
- * The same for a file that must not exist yet. Of several concurrent callers one succeeds.
- *
- * @returns false when the file exists.
- */
+/** Like `writePrivateJson`, for one of several concurrent callers. @returns false when the file exists. */
 export function createPrivateJson(path: string, value: unknown): boolean {
   const draft = writeDraft(path, value);
   try {
@@ -49,7 +45,6 @@ function writeDraft(path: string, value: unknown): string {
   }
 }
 
-/** @returns undefined when the file does not exist. */
 export function readJson<T>(path: string): T | undefined {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as T;

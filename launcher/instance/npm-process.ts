@@ -5,14 +5,12 @@ import { isAlive, type ProcessIdentity, readProcess } from '../process/process-i
 /** Short, so that a new start right after `kill -9` of npm does not wait long for the old supervisor. */
 const pollMs = 500;
 
-/** npm, its shell, the Node that installed ours, and a wrapper; further up are processes that are not ours. */
+/** npm, its shell, the Node that installed ours, and a wrapper. */
 const ancestorsMax = 5;
 
 /**
- * Finds the npm that runs this process. It may not be the parent: a shell, and the Node that installed the one we run
- * on, can be in between.
- *
- * @returns npm, or the parent when no ancestor is npm; undefined when this process was not started by npm.
+ * Finds the npm that runs this process, maybe above a shell and the Node that installed ours.
+ * @returns the parent when no ancestor is npm; undefined when npm did not start this process.
  */
 export function findNpmProcess(
   host: Pick<NodeJS.Process, 'env' | 'ppid'>,
@@ -32,7 +30,6 @@ export function findNpmProcess(
 
 /**
  * Calls back once when npm has exited: after `kill -9` of npm the supervisor must not keep running.
- *
  * @returns ends the watch
  */
 export function watchNpmProcess(

@@ -6,13 +6,11 @@ import type { ChildRecord } from './supervisor-state.ts';
 /** A service drains for up to 10 s, and Postgres writes a checkpoint. */
 const stopTimeoutMs = 20_000;
 
-/** Short: most processes end within a tenth of a second. */
 const pollMs = 50;
 
 /**
- * Stops the processes that a killed supervisor left running, the last started first. A process is identified by more than
- * its pid: an unrelated process that got the same pid is not touched.
- *
+ * Stops the processes that a killed supervisor left running, the last started first. The identity is
+ * compared: an unrelated process may have got the same pid.
  * @returns the names of the processes that were still running.
  */
 export async function stopOrphans(
@@ -45,7 +43,7 @@ function sendSignal(
   try {
     kill(pid, signal);
   } catch (error) {
-    // ESRCH: it exited in the meantime. Report anything else, e.g. another user's process.
+    // ESRCH: exited in the meantime. Anything else is reported, e.g. another user's process.
     if (codeOf(error) !== 'ESRCH') throw error;
   }
 }

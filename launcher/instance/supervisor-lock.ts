@@ -17,17 +17,15 @@ export interface SupervisorLockOptions {
   /** The npm that started this supervisor. */
   launcher?: ProcessIdentity | undefined;
   kill: (pid: number, signal: NodeJS.Signals) => void;
-  /** Called before the wait for a predecessor that is stopping or killed: its connection.json is no longer valid. */
+  /** Called when the connection.json of a stopping or killed predecessor has become invalid. */
   onPredecessorGone: () => void;
-  /** Called with the reason for which the start waits. */
+  /** Called with the reason for a wait. */
   report: (text: string) => void;
 }
 
 /**
- * Becomes the only supervisor of a data directory. Waits for one that is stopping, and stops the processes that a killed
- * one left running. The file is not deleted on exit: it keeps the ports for the next start, and it locks the directory
- * only while its process runs.
- *
+ * Becomes the only supervisor of a data directory: waits for one that is stopping, and stops the processes
+ * that a killed one left. The file locks only while its process runs; it keeps the ports for later starts.
  * @throws ConfigError when another supervisor runs.
  */
 export async function acquireSupervisorLock(options: SupervisorLockOptions): Promise<SupervisorState> {
@@ -57,7 +55,7 @@ async function awaitPredecessor(other: SupervisorRecord, options: SupervisorLock
   if (orphans.length > 0) options.report(`stopped the processes of a killed start: ${orphans.join(', ')}`);
 }
 
-/** A supervisor that is stopping, or whose npm was killed and that is about to stop, does not count as running. */
+/** One that is stopping, or is about to because its npm was killed, does not count as running. */
 function rejectRunning(other: SupervisorRecord, file: string): void {
   const launcherIsGone = other.launcher !== undefined && !isAlive(other.launcher);
   if (other.isStopping || launcherIsGone) return;
@@ -73,10 +71,7 @@ async function awaitExit(other: SupervisorRecord, { kill, report }: SupervisorLo
   await exitsWithin(other, predecessorTimeoutMs);
 }
 
-/**
- * Removes the file of a dead supervisor. If a concurrent start has replaced it with its own in the meantime, that file is
- * put back.
- */
+/** Removes the file of a dead supervisor, but puts back that of a concurrent start. */
 function remove(file: string, expected: string): void {
   const aside = `${file}.${randomUUID()}`;
   try {

@@ -1,7 +1,7 @@
 import { writePrivateJson } from '../data-directory/json-file.ts';
 import { identifyProcess, type ProcessIdentity } from '../process/process-identity.ts';
 
-/** A process that the supervisor started, and the signal with which a later start stops it if it is orphaned. */
+/** A child, and the signal with which a later start stops it if it is orphaned. */
 export interface ChildRecord extends ProcessIdentity {
   name: string;
   stopSignal: NodeJS.Signals;
@@ -11,11 +11,11 @@ export interface ChildRecord extends ProcessIdentity {
 export interface SupervisorRecord extends ProcessIdentity {
   /** The npm that started the supervisor. */
   launcher?: ProcessIdentity;
-  /** The supervisor is stopping: the next start waits for it. */
+  /** The next start waits for the exit. */
   isStopping: boolean;
   /** In the order of their starts. */
   children: ChildRecord[];
-  /** The ports of the embedded servers. The next start prefers them, so that the URLs stay the same. */
+  /** Of the embedded servers: the next start prefers the same, so that the URLs stay the same. */
   ports: Record<string, number[]>;
 }
 
@@ -33,7 +33,6 @@ export class SupervisorState {
     return this.#record.children;
   }
 
-  /** The ports chosen for a server in this run or an earlier one. */
   portsOf(name: string): readonly number[] | undefined {
     return this.#record.ports[name];
   }
@@ -48,12 +47,11 @@ export class SupervisorState {
     try {
       children.push({ name, stopSignal, ...identifyProcess(pid) });
     } catch {
-      // It has exited already; its exit is reported by its `exited` promise.
+      // Already exited, which the `exited` promise reports.
     }
     this.#change({ children });
   }
 
-  /** Forgets a child that has ended for good. */
   removeChild(name: string): void {
     this.#change({ children: this.#record.children.filter((child) => child.name !== name) });
   }
@@ -67,7 +65,7 @@ export class SupervisorState {
     try {
       writePrivateJson(this.#file, this.#record);
     } catch {
-      // The disk is full: supervision must continue anyway. The next change writes the whole record.
+      // The disk is full: supervision must continue. The next change writes the whole record.
     }
   }
 }

@@ -1,12 +1,10 @@
 import type { ChildProcess } from 'node:child_process';
 
-/** How a process ended: by its own exit code, or by a signal. */
 export interface ProcessExit {
   code: number | null;
   signal: NodeJS.Signals | null;
 }
 
-/** A child process, from its spawn to its exit. */
 export interface SpawnedProcess {
   readonly pid: number;
   /** Resolves when the process has exited, for whatever reason. Never rejects. */
@@ -15,7 +13,7 @@ export interface SpawnedProcess {
   stop(): Promise<void>;
 }
 
-/** The signals that stop a process, and how long to wait after each before the next, harsher one. */
+/** The signals that stop a process, each with the wait before the next, harsher one. */
 export type StopSignals = readonly { signal: NodeJS.Signals; waitMs: number }[];
 
 /** Resolves when the child has exited, or could not be spawned. Never rejects. */
@@ -45,7 +43,6 @@ export function describeExit({ code, signal }: ProcessExit): string {
   return signal === null ? `exit code ${code}` : `signal ${signal}`;
 }
 
-/** Whether a promise settles within a time. */
 export function settlesWithin(promise: Promise<unknown>, waitMs: number): Promise<boolean> {
   const { promise: settled, resolve } = Promise.withResolvers<boolean>();
   const timer = setTimeout(() => resolve(false), waitMs);

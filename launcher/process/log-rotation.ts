@@ -5,12 +5,12 @@ import { logBytes } from './log-file.ts';
 /** The size of one log file; two generations of each are kept. */
 export const logBytesMax = 16 * 1024 ** 2;
 
-/** A service at `debug` writes some megabytes in this time, so a file is a little larger than `logBytesMax` at most. */
+/** A service at `debug` writes some megabytes in this time, by which a file exceeds `logBytesMax`. */
 const checkIntervalMs = 10_000;
 
 /**
- * Keeps log files from filling the disk: one that is too large is copied to `<file>.1` and truncated. Its writer opened
- * it for appending, so it continues at the new end.
+ * Keeps log files from filling the disk: a large one is copied to `<file>.1` and truncated. Its writer opened
+ * it for appending.
  */
 export function rotateLogFiles(
   files: readonly string[],
@@ -36,7 +36,7 @@ export function rotateLogFiles(
   };
 }
 
-/** Rotates one file if it is too large. @throws the system's error when its entries are lost, as on a full disk. */
+/** @throws the system's error when entries are lost, as on a full disk. */
 export function rotateLogFile(file: string): void {
   if (logBytes(file) <= logBytesMax) return;
   try {
@@ -46,7 +46,7 @@ export function rotateLogFile(file: string): void {
     rmSync(`${file}.1`, { force: true });
     throw error;
   } finally {
-    // Also when there is no room for the copy: then the old entries are lost.
+    // Also without room for the copy: then the old entries are lost.
     truncateSync(file, 0);
   }
 }

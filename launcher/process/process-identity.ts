@@ -2,18 +2,14 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { platform } from 'node:os';
 
-/** What /proc or ps reports about a process. */
 export interface ProcessInfo {
   parentPid: number;
-  /**
-   * Differs between two processes that had the same pid, also across reboots. Pids are reused: without it we could stop an
-   * unrelated process that got the pid of a dead child of ours.
-   */
+  /** Differs between processes that had the same pid, which is reused, also across reboots. */
   identity: string;
   commandLine: string;
 }
 
-/** Identifies a process in a file, so that a later start can find it. */
+/** Identifies a process in a file, for a later start. */
 export interface ProcessIdentity {
   pid: number;
   identity: string;
@@ -28,12 +24,10 @@ export function readProcess(pid: number): ProcessInfo | undefined {
   }
 }
 
-/** Whether exactly this process still runs. */
 export function isAlive({ pid, identity }: ProcessIdentity): boolean {
   return readProcess(pid)?.identity === identity;
 }
 
-/** @throws Error when there is no such process. */
 export function identifyProcess(pid: number): ProcessIdentity {
   const info = readProcess(pid);
   if (info === undefined) throw new Error(`process ${pid} has exited`);

@@ -3,8 +3,6 @@ import { text } from 'node:stream/consumers';
 import { describeExit, exitOf, settlesWithin } from './child-process.ts';
 
 /**
- * Runs a program until it exits.
- *
  * @returns its stdout.
  * @throws Error with the reason: not installed, timed out, or the exit code with the last line of stderr.
  */
@@ -15,7 +13,6 @@ export async function runProgram(
     timeoutMs: number;
     cwd?: string;
     env?: Record<string, string | undefined>;
-    /** Kills the program. */
     signal?: AbortSignal | undefined;
   },
 ): Promise<string> {

@@ -3,17 +3,15 @@ import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { exitOf, type SpawnedProcess, type StopSignals, stopProcess } from './child-process.ts';
 
-/** A server that we started and that accepts connections. Disposing it stops it. */
+/** A server that accepts connections. Disposing stops it. */
 export interface ServerProcess extends SpawnedProcess, AsyncDisposable {
   readonly url: string;
   readonly port: number;
 }
 
-/** Optional arguments of every server start. */
 export interface StartHooks {
-  /** Called with the pid right after the spawn. */
   onSpawn?: (pid: number) => void;
-  /** Aborts the start; the server is then stopped. */
+  /** Aborts the start, and stops the server. */
   signal?: AbortSignal;
 }
 
@@ -23,17 +21,15 @@ export class PortTakenError extends Error {
 }
 
 /**
- * Spawns a server that writes its output to a log file. It gets a process group of its own, so that Ctrl-C in a
- * terminal reaches only the supervisor, which stops the servers in order.
- *
- * @throws the system's error when the command cannot be executed.
+ * Spawns a server that writes to a log file, in a process group of its own: Ctrl-C in a terminal reaches only
+ * the supervisor, which stops the servers in order. @throws the system's error when the command cannot be
+ * executed.
  */
 export async function spawnServer(
   command: readonly [string, ...string[]],
   options: {
     logFile: string;
     stopSignals: StopSignals;
-    /** Called with the pid right after the spawn. */
     onSpawn?: ((pid: number) => void) | undefined;
     spawn?: SpawnOptions;
   },

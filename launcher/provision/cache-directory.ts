@@ -3,9 +3,8 @@ import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 
 /**
- * The directory for downloads, shared by all checkouts of this user: `$XDG_CACHE_HOME/weir` or `~/.cache/weir`.
- *
- * @param fallback used when that directory is not writable, e.g. for a system user without a home.
+ * For downloads, shared by all checkouts of this user: `$XDG_CACHE_HOME/weir` or `~/.cache/weir`.
+ * @param fallback used when that is not writable, e.g. for a system user without a home.
  */
 export function cacheDirectory(env: Record<string, string | undefined>, fallback: string): string {
   const base = env.XDG_CACHE_HOME;

@@ -2,10 +2,7 @@ import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 import { PortTakenError } from '../process/server-process.ts';
 
-/**
- * Embedded servers listen below the ephemeral port range of outgoing connections, so that the port of a crashed server is
- * still free at its restart.
- */
+/** Below the ephemeral range of outgoing connections: the port of a crashed server stays free. */
 const portMin = 20_000;
 const portMax = 31_999;
 
@@ -14,10 +11,10 @@ const triesMax = 200;
 /** Attempts to start a server on other ports when its port was taken between the check and the start. */
 const startsMax = 5;
 
-/** The reason why an address cannot be listened on: the system's error code. */
+/** The system's error code. */
 export type PortFault = 'EADDRINUSE' | 'EACCES' | 'EADDRNOTAVAIL' | 'ENOTFOUND' | (string & {});
 
-/** Listens on an address and closes immediately. @returns undefined when that works. */
+/** Listens on an address and closes at once. @returns undefined when that works. */
 export function findPortFault(host: string, port: number): Promise<PortFault | undefined> {
   return new Promise((resolve) => {
     const server = createServer();
@@ -26,7 +23,6 @@ export function findPortFault(host: string, port: number): Promise<PortFault | u
   });
 }
 
-/** Chooses distinct free ports on loopback for embedded servers. */
 export async function chooseFreePorts(count: number): Promise<number[]> {
   const ports = new Set<number>();
   for (let tries = 0; ports.size < count && tries < triesMax; tries++) {
@@ -38,8 +34,7 @@ export async function chooseFreePorts(count: number): Promise<number[]> {
 }
 
 /**
- * Starts a server on free ports, and again on other ports when another process takes one in the meantime.
- *
+ * Starts a server on free ports, and again on others when another process takes one in the meantime.
  * @param preferred tried first, e.g. the ports of the last run.
  * @throws the error of `start`, unless it is a PortTakenError and attempts are left.
  */

@@ -23,15 +23,13 @@ import { choosePostgresUser } from '../provision/postgres/postgres-user.ts';
 export interface RecoveryOptions {
   directory: BackupDirectory;
   backup: Backup;
-  /** The new data directory. */
   dataDir: string;
-  /** The data directory that was in use, whose WAL may be newer than the archive. It may be missing. */
+  /** The data directory in use, whose WAL may be newer than the archive. May be missing. */
   oldDataDir: string;
   /** Undefined: the end of the archive. */
   to: Date | undefined;
   password: string;
   logFile: string;
-  /** Called with the pid of the recovering Postgres. */
   onSpawn?: ((pid: number) => void) | undefined;
   report: Report;
 }
@@ -55,19 +53,16 @@ export async function copyBackup({ directory, backup, dataDir, report }: Recover
   await syncDirectory(dataDir);
 }
 
-/** A recovered Postgres, on a port that no service knows. */
 export interface Recovered extends AsyncDisposable {
   url: string;
-  /** The time of the last change that it has. */
+  /** Of the last change in the database. */
   restoredTo: Date;
 }
 
 /**
- * Starts a Postgres on the copy, which recovers from the archive to the given time, or to the end of the archive if that comes first. The
- * old data directory must not be in use.
- *
- * Nothing is archived before the copy has taken the place of the old one: the archive would have a second history, which the next restore
- * would follow.
+ * Starts a Postgres on the copy, which recovers from the archive to the given time or the archive's end. The
+ * old data directory must not be in use. Nothing is archived before the copy has taken its place: a second
+ * history in the archive would mislead the next restore.
  */
 export async function recover(options: RecoveryOptions): Promise<Recovered> {
   const { to, dataDir, directory, logFile, report } = options;
@@ -119,8 +114,8 @@ function start(
 }
 
 /**
- * The timeline that was in use at a time. Each restore begins one, whose history it adds to the archive. Without this a restore to a time
- * before another restore would follow the later one.
+ * The timeline in use at a time: to a time before another restore, whose history is in the archive, Postgres
+ * would follow the later one.
  */
 function timelineAt({ wal }: BackupDirectory, at: Date): string {
   const begun = readdirSync(wal)
@@ -129,11 +124,11 @@ function timelineAt({ wal }: BackupDirectory, at: Date): string {
   return begun.length === 0 ? 'current' : String(Math.max(...begun));
 }
 
-/** By the log, which also has it when a restore goes on after it was killed. Later entries are of crash recoveries after the end of this one. */
+/** From the log, which a continued restore has, too. Later entries are of later crash recoveries. */
 function readRestoredTo({ logFile, backup }: Pick<RecoveryOptions, 'logFile' | 'backup'>): Date {
   const logged = /last completed transaction was at log time (\S+) (\S+?)\+00/.exec(
     readFileSync(logFile, 'utf8'),
   );
-  // Without a change after the backup.
+  // No change after the backup.
   return new Date(logged === null ? backup.stoppedAt : `${logged[1]}T${logged[2]}Z`);
 }

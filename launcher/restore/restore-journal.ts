@@ -1,19 +1,19 @@
 import { readJson, writePrivateJson } from '../data-directory/json-file.ts';
 
 /**
- * The steps of a restore. Each is recorded when it is complete, and a restore that was killed goes on with the next one.
+ * The steps of a restore, recorded when complete: one that was killed continues with the next.
  *
  * - `requested`: nothing has changed.
  * - `copied`: the backup is beside the data directory. Everything still runs.
- * - `recovered`: it is at the restored time, has what changed since, and the queue will deliver the rest. Only ingest runs.
- * - `swapped`: it is the data directory, and the old one is aside.
- * - `done` and `failed`: everything runs. After `failed` on the old data directory.
+ * - `recovered`: the copy has the restored time and what changed since. Only ingest runs.
+ * - `swapped`: the copy is the data directory, and the old one is aside.
+ * - `done` and `failed`: everything runs, after `failed` on the old data directory.
  */
 export type RestoreStep = 'requested' | 'copied' | 'recovered' | 'swapped' | 'done' | 'failed';
 
 /** `<WEIR_DATA_DIR>/restore.json`: the last restore. */
 export interface RestoreJournal {
-  /** When it was requested: part of the name of the old data directory. */
+  /** When it was requested. Part of the name of the old data directory. */
   readonly id: string;
   /** The time to restore to, ISO 8601; null for the end of the archive. */
   readonly to: string | null;
@@ -21,19 +21,15 @@ export interface RestoreJournal {
   readonly directory: string;
   readonly label: string;
   readonly step: RestoreStep;
-  /** What is being done. */
   readonly progress?: string;
   /** The last change that the restored database has, ISO 8601. */
   readonly restoredTo?: string;
   /** What was applied, what is delivered again, and what is lost; for the operator. */
   readonly caughtUp?: { readonly lost: readonly string[] };
-  /** The old data directory. */
   readonly aside?: string;
-  /** Why it failed. */
   readonly failure?: string;
 }
 
-/** The journal in its file. */
 export class RestoreRecord {
   readonly #file: string;
   #journal: RestoreJournal;
@@ -47,7 +43,7 @@ export class RestoreRecord {
     return this.#journal;
   }
 
-  /** @throws the system's error when it cannot be written, as on a full disk: nothing has changed then. */
+  /** @throws the system's error when the file cannot be written: nothing has changed then. */
   change(change: Partial<RestoreJournal>): void {
     const journal = { ...this.#journal, ...change };
     writePrivateJson(this.#file, journal);

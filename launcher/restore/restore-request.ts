@@ -7,7 +7,7 @@ import { readSecrets, type Secrets } from '../local-system.ts';
 import { isAlive } from '../process/process-identity.ts';
 import { findOpenRestore, type RestoreJournal } from './restore-journal.ts';
 
-/** The file in which `weir backup` keeps where the backups are: Postgres knows it, too, but may be lost. */
+/** Where `weir backup` keeps the backups' directory: a lost Postgres cannot tell. */
 const placeFile = 'backup.json';
 
 export function keepBackupPlace(weirDataDir: string, directory: string): void {
@@ -66,13 +66,12 @@ export function planRestore({ weirDataDir, to, from, nowMs }: RestoreRequest): R
   };
 }
 
-/** Whether `weir start` runs in this directory. */
 export function isWeirRunning(weirDataDir: string): boolean {
   const record = readJson<SupervisorRecord>(join(weirDataDir, 'supervisor.json'));
   return record !== undefined && isAlive(record);
 }
 
-/** With another password the restored Postgres could not be opened, and with another pepper no API key would be valid. */
+/** Another password would lock the restored Postgres, and another pepper invalidate every API key. */
 function requireSecrets(path: string, { label }: Backup, data: string): void {
   const file = join(path, 'secrets', `${label}.json`);
   if (!existsSync(file)) return;

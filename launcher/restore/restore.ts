@@ -7,18 +7,16 @@ import type { RestoreRecord } from './restore-journal.ts';
 
 /** What a restore needs of the system around it. */
 export interface RestoreSystem {
-  /** The data directory of Postgres; it may be missing. */
+  /** Of Postgres. May be missing. */
   dataDir: string;
-  /** The password of the superuser. */
+  /** Of the superuser. */
   password: string;
-  /** Where the recovering Postgres logs to. */
   logFile: string;
   onSpawn?: RecoveryOptions['onSpawn'];
-  /** Stops everything that uses Postgres except for ingest, and Postgres. Called again when it is stopped already. */
+  /** Stops Postgres and everything that uses it except ingest. May be called again. */
   stopServices(): Promise<void>;
   /**
-   * Brings a recovered database up to now: the schema, what changed since, and what the queue must deliver again. Nothing is served before.
-   *
+   * Brings a recovered database up to now, before anything is served: schema, changes since, redelivery.
    * @param url of the superuser.
    */
   catchUp(
@@ -29,9 +27,8 @@ export interface RestoreSystem {
 }
 
 /**
- * Restores Postgres from a backup and its archive, from the step that the journal has reached. The old data directory is replaced in the
- * last step only, and kept aside. Then the caller starts everything, and ends the journal.
- *
+ * Restores Postgres from the step that the journal has reached. The last step replaces the old data
+ * directory, which is kept aside. Then the caller starts everything, and ends the journal.
  * @throws Error when a step fails. The old data directory is where it was.
  */
 export async function restorePostgres(record: RestoreRecord, system: RestoreSystem): Promise<void> {
@@ -87,10 +84,7 @@ const copyOf = (dataDir: string) => `${dataDir}.restored`;
 /** Where the replaced data directory goes. */
 const asideOf = (dataDir: string, id: string) => `${dataDir}.before-${id}`;
 
-/**
- * After a restore that failed: deletes its copy, which takes the space of a whole database, and puts the old data directory back if it
- * was aside already.
- */
+/** After a failed restore: deletes its copy, as large as the database, and puts the old directory back. */
 export function discardCopy({ journal }: RestoreRecord, { dataDir }: Pick<RestoreSystem, 'dataDir'>): void {
   if (journal.step === 'swapped') return;
   const aside = asideOf(dataDir, journal.id);

@@ -8,10 +8,9 @@ import { preloadOption } from '../preload.mjs';
 import { nodeOptionsOf, scriptOf } from './service-process.ts';
 
 /**
- * Keeps the code that this process has compiled, and runs its script again in the same process. When no code was compiled, or none can be
- * kept, it does nothing. Call it before the script has done anything.
- *
- * @returns the directory of the cache in the second run: on the first start after an installation or an update.
+ * Keeps the compiled code of this process, and runs its script again in the same process, if a cache is
+ * possible and did not have it. Call before the script has done anything.
+ * @returns the directory of the cache in the second run, on the first start of a version.
  */
 export function restartCompiled(): string | undefined {
   const { execPath, execArgv, env } = process;
@@ -20,7 +19,7 @@ export function restartCompiled(): string | undefined {
   if (execArgv.includes(preloadOption())) return env.NODE_COMPILE_CACHE;
   if (!isParserLoaded() || directory === undefined) return undefined;
   flushCompileCache();
-  // It is in a directory of this version of Node. Windows lacks `execve`.
+  // The directory's last part is this version of Node. Windows lacks `execve`.
   const variables = { ...env, NODE_COMPILE_CACHE: dirname(directory) };
   process.execve?.(execPath, [execPath, ...execArgv, preloadOption(), script, ...args], variables);
   return undefined;
@@ -33,12 +32,9 @@ function isParserLoaded(): boolean {
 }
 
 /**
- * Compiles the code of the services into a cache. Each is started once without a configuration: it loads its code and exits. It uses the
- * service's own Node options, since V8 rejects code compiled with others.
- *
- * @param directory undefined: nothing is compiled.
- * @param signal kills the process that compiles.
- * @throws AbortError when `signal` is aborted.
+ * Compiles the services' code by a start of each without a configuration, which exits after loading. V8
+ * rejects code compiled with other Node options than the service's.
+ * @param directory undefined: nothing is compiled. @throws AbortError when `signal` is aborted.
  */
 export async function compileServices(directory: string | undefined, signal?: AbortSignal): Promise<void> {
   if (directory === undefined) return;

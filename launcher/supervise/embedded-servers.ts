@@ -13,15 +13,16 @@ import { finishRestore } from './restores.ts';
 import type { StartContext } from './start-context.ts';
 import { superviseServer } from './supervised-server.ts';
 
-/** The limit of all streams is below JetStream's file limit, whose files also hold indexes and deleted messages. */
+/**
+ * JetStream's file limit is higher than that of all streams: files also hold indexes and deleted messages.
+ */
 const streamShareOfFiles = 0.85;
 
-/** The bytes of the queue: what the control stream leaves, since nats-server reserves the bytes of every stream. */
+/** What the control stream leaves for the queue: nats-server reserves the bytes of every stream. */
 export function queueBytesWithin(natsFileBytesMax: number, wantedBytes: number): number {
   return Math.min(wantedBytes, Math.floor(natsFileBytesMax * streamShareOfFiles) - controlBytesMax);
 }
 
-/** The configuration variables with the addresses of nats-server, for the services. */
 interface NatsEnv {
   NATS_URL: string;
   NATS_MONITOR_URL?: string | undefined;
@@ -29,7 +30,7 @@ interface NatsEnv {
 }
 
 export interface Servers {
-  /** The address of the database for a service, or for its owner. On the operator's own Postgres it is the same for all. */
+  /** Differs for each service and the owner, except on the operator's own Postgres. */
   databaseUrlOf(user: DatabaseUser): string;
   natsEnv: NatsEnv;
 }
@@ -42,7 +43,7 @@ export async function startServers(context: StartContext): Promise<Servers> {
   const restore = findOpenRestore(context.data.file('restore.json'));
   if (restore === undefined)
     return { databaseUrlOf: await superviseOwnPostgres(context), natsEnv: await provideNats(context) };
-  // It needs the queue.
+  // The restore needs the queue.
   const natsEnv = await provideNats(context);
   await finishRestore(context, restore, natsEnv.NATS_URL);
   return { databaseUrlOf: await superviseOwnPostgres(context), natsEnv };
@@ -77,7 +78,6 @@ async function superviseOwnPostgres(context: StartContext): Promise<Servers['dat
 
 /**
  * An empty database instead of a lost one would accept events for spaces that nobody can see.
- *
  * @throws ConfigError when Postgres' data directory is gone.
  */
 function requireData({ data }: StartContext): void {

@@ -5,28 +5,24 @@ import { readNatsHealth } from '../../platform/queue/nats-health.ts';
 import type { NatsServer } from '../provision/nats/nats-server.ts';
 import { logLines } from '../terminal/progress.ts';
 
-/** Bounds how late an error, and free space, are noticed. One request costs nats-server a millisecond. */
+/** Bounds the delay of a restart. One request costs nats-server a millisecond. */
 const pollMs = 1_000;
 
 /** Far longer than the response takes. A server that is paused or slow responds later, and is not stopped. */
 const responseTimeoutMs = 5_000;
 
-/** A block of the store plus the largest message: with less space nats-server would fail again with the next batch. */
+/** A block of the store plus the largest message: with less, the next batch would fail. */
 const freeBytesMin = 16 * 1024 * 1024;
 
-/** The parts of a running nats-server that the watchdog needs. */
 export interface WatchedServer extends Pick<NatsServer, 'monitorUrl' | 'exited' | 'stop'> {
   storeDir: string;
 }
 
 /**
- * Stops a nats-server that rejects every write after a disk error, once the disk is writable again, so that its restart
- * loop restarts it. Without a restart nats-server rejects writes forever, even after space has returned, and its clients
- * see only time-outs.
- *
- * Only the server's own health report counts. A missing response does not: a restart would make neither a paused server
- * nor a slow disk faster.
- *
+ * Stops a nats-server that rejects writes after a disk error, once the disk is writable again, so that it is
+ * restarted. Without a restart it rejects writes forever, and its clients see only time-outs. Only its own
+ * health report counts, not a missing response: a restart makes neither a paused server nor a slow disk
+ * faster.
  * @returns when the server has exited.
  */
 export async function watchNats(server: WatchedServer, report: (line: string) => void): Promise<void> {
@@ -47,7 +43,9 @@ export async function watchNats(server: WatchedServer, report: (line: string) =>
   await server.exited;
 }
 
-/** Whether the disk has space and an fsync succeeds. On a full disk nats-server starts, and then rejects writes again. */
+/**
+ * Whether the disk has space and an fsync succeeds. On a full disk nats-server would start and fail again.
+ */
 async function isWritable(directory: string): Promise<boolean> {
   const file = join(directory, 'write-probe');
   try {

@@ -3,24 +3,22 @@ import { logBytes, readLog } from '../process/log-file.ts';
 import type { ServerProcess } from '../process/server-process.ts';
 import { logLines } from '../terminal/progress.ts';
 
-/** The interval at which the log is read, and so the longest delay of a restart. */
+/** Bounds the delay of a restart. */
 const pollMs = 2_000;
 
-/** After a PANIC Postgres logs its next step within a second; a core dump of its shared memory takes longer. */
+/**
+ * After a PANIC Postgres logs its next step within a second; a core dump of its shared memory takes longer.
+ */
 const silenceMsMax = 15_000;
 
-/** The parts of a running Postgres that the watchdog needs. */
 export interface WatchedPostgres extends Pick<ServerProcess, 'exited' | 'stop'> {
   logFile: string;
 }
 
 /**
- * Stops a Postgres that hangs after a PANIC during recovery, so that its restart loop restarts it and it recovers. When
- * the process that recovers after a crash cannot fsync, Postgres 18.4 waits for it forever, even after the disk works
- * again, and rejects every client with "in recovery mode".
- *
- * Detection reads the log: the last entry, ignoring rejected clients, is a PANIC.
- *
+ * Stops a Postgres that hangs after a PANIC during recovery, so that it is restarted and recovers: when the
+ * recovering process cannot fsync, Postgres 18.4 waits for it forever and rejects every client. Detected by
+ * the log, whose last entry, ignoring rejected clients, is the PANIC.
  * @returns when the server has exited.
  */
 export async function watchPostgres(
@@ -43,8 +41,8 @@ export async function watchPostgres(
 }
 
 /**
- * @returns a function that is called with the log text since its last call, and returns whether the last entry was a PANIC
- *   more than `silenceMsMax` ago.
+ * @returns a function that takes the log text since its last call, and returns whether the last entry was a
+ * PANIC more than `silenceMsMax` ago.
  */
 export function createPanicWatch(): (text: string, nowMs: number) => boolean {
   let panickedAtMs: number | undefined;
@@ -55,7 +53,7 @@ export function createPanicWatch(): (text: string, nowMs: number) => boolean {
   };
 }
 
-/** Excludes continuation lines, and the entries about clients that are rejected during recovery. */
+/** Excludes continuation lines, and entries about clients that are rejected during recovery. */
 function isServerEntry(line: string): boolean {
   return /\[\d+\] (LOG|PANIC|FATAL|ERROR|WARNING): /.test(line) && !line.includes('the database system is ');
 }

@@ -12,10 +12,9 @@ const defaultCountMax = { ingest: 8, writer: 4 };
 /** An ingest under load takes some 350 MB. The page cache of Postgres needs most of the rest. */
 const memoryBytesPerProcess = 2 * 1024 ** 3;
 
-/** The number of processes of each service. */
 export type ProcessCounts = Readonly<Record<ServiceName, number>>;
 
-/** @returns as many as the configuration says, otherwise by cores and memory. One each on a machine of one or two cores. */
+/** @returns as configured, otherwise by cores and memory: one each on a machine of one or two cores. */
 export function countProcesses(
   config: Pick<Config, 'INGEST_PROCESSES' | 'WRITER_PROCESSES'>,
   machine: Machine = readMachine(),
@@ -35,11 +34,7 @@ export function countProcesses(
   };
 }
 
-/**
- * Reduces ingest to one process on a system where several cannot listen on one port.
- *
- * @param report called with one line for the operator.
- */
+/** Reduces ingest to one process on a system where several cannot listen on one port. */
 export async function limitToSystem(
   counts: ProcessCounts,
   report: (line: string) => void,
@@ -51,12 +46,11 @@ export async function limitToSystem(
   return { ...counts, ingest: 1 };
 }
 
-/** What a process is called in messages, and its log file: the service, numbered when there are several of it. */
+/** A process in messages, and its log file: the service, with a number when there are several. */
 export function labelOf(name: ServiceName, number: number, counts: ProcessCounts): string {
   return counts[name] === 1 ? name : `${name}-${number}`;
 }
 
-/** The labels of all processes. */
 export function labelsOf(counts: ProcessCounts, names: readonly ServiceName[] = serviceNames): string[] {
   return names.flatMap((name) => numbersOf(counts[name]).map((number) => labelOf(name, number, counts)));
 }

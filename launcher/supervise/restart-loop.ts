@@ -1,39 +1,30 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeExit, type ProcessExit, type SpawnedProcess } from '../process/child-process.ts';
 
-/** Exponential back-off between restarts of a process that exits right after its start. */
 const backoffMinMs = 100;
 const backoffMaxMs = 5_000;
 
-/**
- * A process that ran this long did not fail at its start: the back-off is reset. It is short, so that a process that is
- * killed repeatedly is back quickly each time.
- */
+/** A process that ran this long resets the back-off. Short, so that repeated kills do not add up. */
 const healthyAfterMs = 1_500;
 
 export interface RestartLoopOptions {
   name: string;
-  /** Starts the process, and resolves when it is ready. */
   start: () => Promise<Pick<SpawnedProcess, 'exited' | 'stop'>>;
-  /** The last output of the process, reported with its exit. */
   lastOutput: () => string;
-  /** Called with one line for the operator. */
   report: (line: string) => void;
   clock?: Clock;
 }
 
-/** Time, as the loop sees it: a test replaces it. */
 export interface Clock {
   nowMs(): number;
   /** Rejects when the signal is aborted. */
   sleep(ms: number, signal: AbortSignal): Promise<unknown>;
 }
 
-/** A supervised process. Disposing the loop stops the process and ends the restarts. */
+/** Disposing the loop stops the process and ends the restarts. */
 export interface RestartLoop extends AsyncDisposable {
-  /** Stops the process, and does not restart it until `release`. */
   hold(): Promise<void>;
-  /** Lets it be restarted. @returns when it is ready. */
+  /** @returns when the restarted process is ready. */
   release(): Promise<void>;
 }
 
@@ -44,14 +35,13 @@ const systemClock: Clock = {
 
 /**
  * Starts a process and restarts it whenever it exits, with exponential back-off.
- *
  * @throws the error of the first start: a configuration error must stop the whole system immediately.
  */
 export async function startRestartLoop(options: RestartLoopOptions): Promise<RestartLoop> {
   const { clock = systemClock } = options;
   const stopping = new AbortController();
   let current = await options.start();
-  /** While it is held: resolves when it is released. */
+  /** Resolves when the process is released. */
   let held: PromiseWithResolvers<void> | undefined;
   let restarted = Promise.withResolvers<void>();
   let restarting: Promise<unknown> = Promise.resolve();
@@ -99,7 +89,7 @@ export async function startRestartLoop(options: RestartLoopOptions): Promise<Res
       restarted.resolve();
       await current.stop();
       await ended;
-      // A restart that was in progress may have replaced the process.
+      // A restart in progress may have replaced the process.
       await current.stop();
     },
   };

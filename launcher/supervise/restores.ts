@@ -10,12 +10,10 @@ import type { StartContext } from './start-context.ts';
 
 type RestoreContext = Pick<StartContext, 'data' | 'progress' | 'state' | 'loops' | 'signal'>;
 
-/** How soon `weir restore` begins. */
 const pollMs = 1_000;
 
 /**
- * Restores Postgres when `weir restore` has requested it, while ingest goes on accepting: it knows the keys of the last senders.
- *
+ * Restores Postgres on request of `weir restore`, while ingest goes on, with the keys of the last senders.
  * @param held the labels of Postgres and of what uses it, in the order in which they start.
  */
 export function watchRestores(
@@ -45,7 +43,7 @@ async function restoreWhileRunning(
     for (const name of held.toReversed()) await loops.get(name)?.hold();
   };
   const failure = await restore(context, record, { natsUrl, stopServices });
-  // A stop of the whole system: the next start goes on with the restore.
+  // A stop of the whole system: the next start continues.
   if (signal.aborted) return;
   if (failure !== undefined) progress.note(`the restore failed: ${failure}`);
   for (const name of held) await loops.get(name)?.release();
@@ -69,11 +67,7 @@ async function endJournal(
   }
 }
 
-/**
- * Goes on with a restore that was requested or interrupted before this start.
- *
- * @throws Error when it fails: the next start uses the old data directory.
- */
+/** Continues an earlier restore. @throws Error when it fails: the next start uses the old data directory. */
 export async function finishRestore(
   context: RestoreContext,
   record: RestoreRecord,
@@ -87,7 +81,7 @@ export async function finishRestore(
   });
 }
 
-/** @returns why it failed. Then its copy is deleted, unless the whole system stops: the next start goes on with it. */
+/** @returns why it failed. Then the copy is deleted, unless a stop interrupted the restore. */
 async function restore(
   { data, progress, state, signal }: RestoreContext,
   record: RestoreRecord,
@@ -102,7 +96,7 @@ async function restore(
     stopServices,
     report,
     async catchUp(url, { to, from }) {
-      // Only a restore needs them, and they take 100 MB of memory.
+      // Loaded late: 100 MB of memory.
       const [
         { openPostgres },
         { openDatabase },

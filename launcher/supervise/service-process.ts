@@ -21,25 +21,24 @@ export function isServiceName(name: string): name is ServiceName {
 
 const ownRoot = fileURLToPath(new URL('../..', import.meta.url));
 
-/** A service exits by itself when its drain takes too long (platform/service.ts); SIGKILL is for one that hangs. */
+/** SIGKILL is for a service that hangs; a slow drain ends by itself (platform/service.ts). */
 const stopSignals = (env: { DRAIN_DELAY_MS?: string | undefined }): StopSignals => [
   { signal: 'SIGTERM', waitMs: Number(env.DRAIN_DELAY_MS ?? 0) + drainTimeoutMs + 2_000 },
 ];
 
-/** A service loads its code, connects, and checks the queue: seconds on a slow machine, more in a cluster. */
+/** Loading code, connecting and checking the queue takes seconds on a slow machine, more in a cluster. */
 const readyTimeoutMs = 60_000;
 
 /**
- * 0 gives V8 one worker thread less than there are cores. Node's default is four threads on any machine: on two cores a
- * garbage collection then takes both cores from all other work (ADR 0008).
- *
- * The import makes loading Drizzle cheap (ADR 0014), and corrects the Postgres driver (ADR 0004).
+ * `--v8-pool-size=0` gives V8 one thread less than there are cores: with Node's four a garbage collection
+ * takes both of two cores (ADR 0008). The import makes loading Drizzle cheap (ADR 0014), and corrects the
+ * Postgres driver (ADR 0004).
  */
 const nodeOptions = (root: string) => ['--v8-pool-size=0', preloadOption(root)];
 
 /**
- * The dashboard API and the writer allocate in bursts, already while they load their code, which let V8's young generation grow to
- * 64 MiB permanently. With 8 MiB they use no more CPU time (ADR 0020). In ingest the bound costs CPU time (ADR 0013).
+ * The dashboard API and the writer allocate in bursts, for which V8 would grow its young generation to 64 MiB
+ * permanently. 8 MiB cost them no CPU time (ADR 0020), but would ingest (ADR 0013).
  */
 const ownNodeOptions: Record<ServiceName, readonly string[]> = {
   ingest: [],
@@ -47,7 +46,6 @@ const ownNodeOptions: Record<ServiceName, readonly string[]> = {
   'dashboard-api': ['--max-semi-space-size=4'],
 };
 
-/** The Node options of a service, of this checkout or another one. */
 export const nodeOptionsOf = (name: ServiceName, root = ownRoot): readonly string[] => [
   ...nodeOptions(root),
   ...ownNodeOptions[name],
@@ -57,9 +55,9 @@ export const scriptOf = (name: ServiceName, root = ownRoot): string =>
   join(root, 'services', name, 'main.ts');
 
 /**
- * Settings of glibc's malloc, which other C libraries ignore. Allocations of 2 MiB and more are returned to the system when
- * they are freed; by default glibc raises this threshold after the first large one, and each thread keeps freed memory
- * (ADR 0013). Below it is the memory in which zstd compresses the small requests of a group.
+ * For glibc's malloc: allocations of 2 MiB and more return to the system when freed. By default the first
+ * large one raises this threshold, and each thread keeps freed memory (ADR 0013). Below it is the memory in
+ * which zstd compresses a group's small requests.
  */
 export const mallocVariables = {
   MALLOC_ARENA_MAX: '2',
@@ -67,17 +65,16 @@ export const mallocVariables = {
   MALLOC_TRIM_THRESHOLD_: String(8 * 1024 ** 2),
 };
 
-/** The message that a service sends over IPC when it is ready. */
+/** Sent by a service over IPC. */
 export interface ReadyMessage {
-  /** The address it listens on, if it listens. */
   url?: string;
-  /** The address of its service port (platform/metrics/service-port.ts). */
+  /** Of the service port (platform/metrics/service-port.ts). */
   metricsUrl?: string;
 }
 
 /**
- * The directory of Node's compile cache: with stripped types and compiled code in it, a service starts faster, and does not load Node's
- * TypeScript parser, which leaves 15 to 50 MB of memory behind. Where the directory cannot be written nothing is cached.
+ * Node's compile cache, if writable: a service starts faster, and without Node's TypeScript parser, which
+ * leaves 15 to 50 MB of memory behind.
  */
 const compileCacheOf = (root: string) => join(root, 'node_modules', '.cache', 'weir-compiled');
 
@@ -86,20 +83,18 @@ export interface ServiceProcess extends SpawnedProcess {
 }
 
 /**
- * Starts one of our services, and resolves when it reports that it is ready.
- *
+ * Starts a service, and resolves when it reports that it is ready.
  * @throws Error with the service's last output when it exits first or is not ready in time.
  */
 export async function startService(options: {
   name: ServiceName;
   env: Record<string, string | undefined>;
-  /** Absent: it writes to the output of this process. */
+  /** Absent: output of this process. */
   logFile?: string | undefined;
-  /** Called with the pid right after the spawn. */
   onSpawn: (pid: number) => void;
-  /** Aborts the start; the service is then stopped. */
+  /** Aborts the start, and stops the service. */
   signal?: AbortSignal;
-  /** The checkout whose code it runs. Default: this one. */
+  /** The checkout whose code runs. Default: this one. */
   root?: string | undefined;
 }): Promise<ServiceProcess> {
   const { logFile } = options;
@@ -120,7 +115,7 @@ export async function startService(options: {
   );
 }
 
-/** The last line of a service's output that is neither a log entry nor part of a stack: the reason of its exit. */
+/** The reason of an exit: the last line that is neither a log entry nor part of a stack. */
 export function lastPlainLine(logFile: string, logStart: number): string {
   return (
     plainLines(logFile, logStart)
@@ -129,7 +124,7 @@ export function lastPlainLine(logFile: string, logStart: number): string {
   );
 }
 
-/** The lines that are not log entries, which are JSON. */
+/** Log entries are JSON. */
 function plainLines(logFile: string, logStart: number): string[] {
   return lastLogLines(logFile, logStart, 200)
     .split('\n')
@@ -137,8 +132,8 @@ function plainLines(logFile: string, logStart: number): string[] {
 }
 
 /**
- * The service writes directly to the log file: when the supervisor is killed, no output is lost and the service gets no
- * EPIPE. It has a process group of its own, so that Ctrl-C does not reach it before we stop it in order.
+ * Writes directly to the log file: a killed supervisor costs no output and no EPIPE. In a process group of
+ * its own: Ctrl-C does not reach the service before we stop it in order.
  */
 function spawnService({
   name,

@@ -10,11 +10,6 @@ import {
   superviseServices,
 } from './supervised-services.ts';
 
-/**
- * Starts all processes of the services.
- *
- * @param shared the variables that all of them get.
- */
 export async function startServices(
   context: StartContext,
   counts: ProcessCounts,
@@ -32,8 +27,7 @@ export async function startServices(
   const [firstIngest, ...otherIngests] = processesOf('ingest', 'INGEST_PORT');
   const dashboards = processesOf('dashboard-api', 'DASHBOARD_PORT');
   const writers = processesOf('writer');
-  // With INGEST_PORT=0 the port is known only once the first ingest listens: the others of it, and the dashboard, which shows
-  // its address, then wait.
+  // With INGEST_PORT=0 the first ingest chooses the port that the others, and the dashboard, need.
   const isPortKnown = config.INGEST_PORT !== 0;
   const isAddressKnown = isPortKnown || config.INGEST_URL !== undefined;
   const [ingest, ...ready] = await superviseServices(supervision, [
@@ -53,7 +47,7 @@ export async function startServices(
   return { ingestUrl: url, dashboardUrl: dashboard.url };
 }
 
-/** The processes of a service. Each knows its number, and how many share the port and the limits of ingest. */
+/** Each process knows its number, and how many share the port and the limits of ingest. */
 export function processes(
   service: Omit<SupervisedService, 'label'>,
   counts: ProcessCounts,
@@ -80,7 +74,7 @@ function supervisionOf({ data, state, progress, resources, loops, signal }: Star
   };
 }
 
-/** Services on one machine need a port each: METRICS_PORT and the two after it. Without it they choose. */
+/** Each service on one machine needs a port: METRICS_PORT and the two after it. Unset: a free one. */
 function metricsPortOf({ METRICS_PORT: first }: StartContext['config'], name: ServiceName) {
   if (!first) return {};
   return { METRICS_PORT: String(first + serviceNames.indexOf(name)) };

@@ -5,17 +5,14 @@ import type { Progress } from '../terminal/progress.ts';
 import type { RestartLoop } from './restart-loop.ts';
 import type { TaskProcess } from './task-process.ts';
 
-/** The dependencies that the steps of a start share. */
 export interface StartContext {
   config: Config;
-  /** The environment variables of this process. */
   env: Record<string, string | undefined>;
-  /** The directory of the compile cache in which the code of this process was missing: then that of the services is, too. */
+  /** The directory of the compile cache, if it lacked this process's code and so the services'. */
   emptyCompileCache: string | undefined;
   data: DataDirectory;
-  /** Steps that need Drizzle. It runs until the system is ready. */
+  /** For steps that need Drizzle, until the system is ready. */
   tasks: TaskProcess;
-  /** The directory for downloads. */
   cacheDir: string;
   state: SupervisorState;
   progress: Progress;
@@ -23,6 +20,5 @@ export interface StartContext {
   resources: AsyncDisposableStack;
   /** What runs, by name: a restore stops and starts it. */
   loops: Map<string, RestartLoop>;
-  /** Aborted when the system must stop. */
   signal: AbortSignal;
 }

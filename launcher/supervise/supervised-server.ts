@@ -7,14 +7,13 @@ import type { StartContext } from './start-context.ts';
 export interface SupervisedServer<T extends ServerProcess> {
   name: 'postgres' | 'nats-server';
   portCount: number;
-  /** The signal by which a later start stops the server if this supervisor is killed. */
   stopSignal: NodeJS.Signals;
   start: (ports: readonly number[], hooks: Required<StartHooks>) => Promise<T>;
 }
 
 /**
- * Starts an embedded server on free ports and restarts it whenever it exits. The ports stay the same across restarts,
- * because clients reconnect to them, and the next start prefers them.
+ * Starts an embedded server and restarts it on the same ports, to which clients reconnect and which the next
+ * start prefers.
  */
 export async function superviseServer<T extends ServerProcess>(
   { data, state, progress, resources, loops, signal }: StartContext,

@@ -3,35 +3,27 @@ import { logBytes } from '../process/log-file.ts';
 import { type RestartLoop, startRestartLoop } from './restart-loop.ts';
 import { lastPlainLine, type ReadyMessage, startService } from './service-process.ts';
 
-/** A process of a service to start and restart. */
 export interface SupervisedService {
   name: ServiceName;
   /** Its name in messages and in the record of processes: labelOf(). */
   label: string;
   env: Record<string, string | undefined>;
-  /** The variable with the service's port, if it listens. */
   portVariable?: 'INGEST_PORT' | 'DASHBOARD_PORT';
 }
 
-/** The log directory and the callbacks of supervised services. */
 export interface Supervision {
-  /** Absent: they write to the output of this process. */
+  /** Absent: output of this process. */
   logFileOf?: (label: string) => string;
-  /** Called with the pid right after the spawn. */
   onSpawn?: (label: string, pid: number) => void;
-  /** Called with one line for the operator. */
   report: (line: string) => void;
   resources: AsyncDisposableStack;
-  /** What runs, by label. */
   loops: Map<string, RestartLoop>;
-  /** Aborts starts. */
   signal: AbortSignal;
 }
 
 /**
- * Starts services concurrently and restarts each whenever it exits. They also stop concurrently, so that each has its full
- * time to drain.
- *
+ * Starts services concurrently and restarts each whenever it exits. Also stopped concurrently, so that each
+ * has its full time to drain.
  * @returns the first ready message of each service, in the order of the arguments.
  * @throws the error of the first service that did not start; the others are stopped with `resources`.
  */

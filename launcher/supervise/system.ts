@@ -12,8 +12,8 @@ import { startServices } from './services.ts';
 import type { StartContext } from './start-context.ts';
 
 /**
- * Starts everything in order: Postgres, nats-server, the schema, the first access, the services. Everything started is pushed onto
- * `context.resources`. connection.json exists exactly while the system is ready.
+ * Starts everything in order: Postgres, nats-server, the schema, the first access, the services, and pushes
+ * it onto `context.resources`. connection.json exists exactly while the system is ready.
  */
 export async function startSystem(context: StartContext): Promise<Connection> {
   const { config, data, progress, resources, signal, tasks } = context;
@@ -28,7 +28,7 @@ export async function startSystem(context: StartContext): Promise<Connection> {
   const { databaseUrlOf, natsEnv } = await startServers(context);
   const databaseUrl = databaseUrlOf('owner');
   signal.throwIfAborted();
-  // The operator's own database was migrated by the preflight checks.
+  // The preflight checks have migrated the operator's own database.
   if (config.DATABASE_URL === undefined) {
     await progress.step('schema', () => tasks.run('migrateDatabase', databaseUrl));
   }

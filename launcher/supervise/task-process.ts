@@ -6,7 +6,6 @@ import type { TaskAnswer, TaskRequest, Tasks } from '../start-tasks.ts';
 
 type Result<Name extends keyof Tasks> = Awaited<ReturnType<Tasks[Name]>>;
 
-/** Runs steps of a start in another process. */
 export interface TaskProcess extends AsyncDisposable {
   /** One task at a time. @throws Error with the message of the task's error. */
   run<Name extends keyof Tasks>(name: Name, ...args: Parameters<Tasks[Name]>): Promise<Result<Name>>;
@@ -15,8 +14,8 @@ export interface TaskProcess extends AsyncDisposable {
 const script = fileURLToPath(new URL('../start-tasks.ts', import.meta.url));
 
 /**
- * Starts the process. Zod, Drizzle and the schema take more than 100 MB of memory, which a process that has loaded them keeps: the
- * supervisor runs for months and does not need them once the system is ready.
+ * Zod, Drizzle and the schema take 100 MB that a process keeps: the supervisor, which runs for months, needs
+ * them only for a start.
  */
 export function openTaskProcess(): TaskProcess {
   const child = fork(script, { execArgv: [preloadOption()] });

@@ -8,7 +8,6 @@ export interface BannerOptions {
   vendor: string;
   dataDir: string;
   nowMs: number;
-  /** Whether it is printed to a terminal. */
   isTerminal: boolean;
 }
 
@@ -16,9 +15,8 @@ export interface BannerOptions {
 const commandLine = builtPages === undefined ? 'npm run --silent weir --' : 'npx weir';
 
 /**
- * The message of `weir start` when the system is ready: the addresses, and how to send and view a first event. It contains
- * secrets only on a terminal. Other output may be kept, for example as a container's log, so it names the file with the
- * secrets instead.
+ * The message of `weir start` when the system is ready: addresses, and how to send and view an event. Secrets
+ * are shown only on a terminal: other output may be kept, e.g. as a container's log.
  */
 export function renderBanner(connection: Connection, options: BannerOptions): string {
   const { isTerminal, signInLink, dataDir } = options;
@@ -48,12 +46,11 @@ ${renderDataDir(dataDir)}${commandLine} events --space ${connection.spaceId} --l
 `;
 }
 
-/** Omitted for the default directory. */
 function renderDataDir(dataDir: string): string {
   return dataDir === '.weir' ? '' : `WEIR_DATA_DIR=${quote(dataDir)} `;
 }
 
-/** A curl command that can be pasted into any POSIX shell. Without a terminal it reads the key from the file. */
+/** For any POSIX shell. Without a terminal the command reads the key from the file. */
 function renderCurl(
   { ingestUrl, apiKey }: Pick<Connection, 'ingestUrl' | 'apiKey'>,
   { vendor, nowMs, isTerminal, file }: BannerOptions & { file: string },
@@ -89,7 +86,6 @@ function sampleEvent(vendor: string, nowMs: number): object {
   };
 }
 
-/** Quotes a text as one word of a shell command. */
 function quote(text: string): string {
   return /^[\w./:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

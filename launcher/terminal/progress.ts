@@ -1,20 +1,17 @@
 import type { LoopLog } from '../../platform/background-loop.ts';
 
-/** The output of progress: a terminal, or a file or pipe, which gets one line per step. */
+/** A terminal, or a file or pipe, which gets one line per step. */
 export interface ProgressOutput {
   isTTY?: boolean;
   write(text: string): unknown;
 }
 
-/** Shows the steps of a start. */
 export interface Progress {
-  /** Runs a step and shows how long it took. `showDetail` shows the current activity of the step. */
+  /** Shows how long the step took. `showDetail` shows its current activity. */
   step<T>(title: string, run: (showDetail: (detail: string) => void) => Promise<T>): Promise<T>;
-  /** Shows a separate line. */
   note(line: string): void;
 }
 
-/** Shows the failures of background work as lines. */
 export function logLines(report: (line: string) => void): LoopLog {
   return {
     warn: ({ err }, message) => report(`${message}: ${err instanceof Error ? err.message : err}`),

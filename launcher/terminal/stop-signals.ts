@@ -1,10 +1,9 @@
-/** npm forwards a Ctrl-C that the terminal also sends to this process: a second signal within this time is a duplicate. */
+/** npm forwards a Ctrl-C that the terminal also sends: a second signal within this time is a duplicate. */
 const duplicateMs = 700;
 
 export interface StopRequests {
   /** Aborted with a readable reason when the process must stop. */
   signal: AbortSignal;
-  /** Resolves with the reason when the process must stop. */
   requested: Promise<string>;
   /** Requests a stop for a reason other than a signal. */
   request(reason: string): void;

@@ -9,20 +9,15 @@ import type { Database, Transaction } from '../../store/db/database.ts';
 import { controlChanges, users } from '../../store/db/schema.ts';
 import { listOf, nameOf, namesOf } from '../../store/db/statement.ts';
 
-/** What was applied to administrative tables. */
 export interface AppliedRows {
-  /** Changes that the stream had, without erasures. Most rows have several. */
+  /** Changes in the stream, without erasures. Most rows have several. */
   readonly changes: number;
-  /** The tables with such rows. */
   readonly tables: readonly string[];
   /** Rows whose parent is missing, such as the key of an unknown space: only after a gap. */
   readonly skipped: number;
 }
 
-/**
- * Gives each row that the stream names the state of its last change, in one transaction. The changes are not
- * logged again.
- */
+/** Gives each row in the stream its last state, in one transaction. The changes are not logged again. */
 export function applyRows(
   database: Database,
   connection: NatsConnection,
@@ -87,7 +82,7 @@ async function silenceTriggers(
     );
 }
 
-/** The last change of each row, with the ignored columns as they are in the restored row. */
+/** Ignored columns stay as they are in the restored row. */
 async function keepLastStates(transaction: Transaction, { table, ignored }: LoggedTable): Promise<void> {
   const name = getTableName(table);
   const key = sql`jsonb_build_array(${listOf(keyOf(table).map((column) => sql.raw(`image -> '${column.name}'`)))})`;
@@ -103,23 +98,19 @@ async function keepLastStates(transaction: Transaction, { table, ignored }: Logg
     UPDATE last_states SET image = image || jsonb_build_object(${current}) FROM ${table} AS kept WHERE ${isRow(table)}`);
 }
 
-/** Whether a row `kept` of the table is the one of `last_states`. */
 function isRow(table: PgTable): SQL {
   const key = listOf(keyOf(table).map((column) => sql`to_jsonb(kept.${nameOf(column)})`));
   return sql`relation = ${getTableName(table)} AND key = jsonb_build_array(${key})`;
 }
 
-/** Whether other tables reference its rows, which a deletion would delete as well. */
+/** Deleting a referenced row would delete others as well. */
 function isReferenced(table: PgTable): boolean {
   return loggedTables.some((other) =>
     getTableConfig(other.table).foreignKeys.some((key) => key.reference().foreignTable === table),
   );
 }
 
-/**
- * Removes the rows that are deleted, and those that are added again: unique values may have moved from one
- * row to another.
- */
+/** Also removes rows that are added again: unique values may have moved between rows. */
 async function removeRows(transaction: Transaction, { table }: LoggedTable): Promise<void> {
   const gone = isReferenced(table) ? sql` AND operation = 'delete'` : sql``;
   await transaction.execute(sql`DELETE FROM ${table} AS kept USING last_states WHERE ${isRow(table)}${gone}`);

@@ -8,12 +8,10 @@ import { requestLostDeletions } from '../erasure-requests/space-deletion.ts';
 import { type AppliedRows, applyRows } from './applied-rows.ts';
 import { type ErasedAgain, eraseAgain } from './erased-again.ts';
 
-/** What {@link applyControlChanges} did. */
 export interface AppliedChanges extends AppliedRows, ErasedAgain {
   /**
-   * The changes between the start and the first one that the stream still has: it dropped them
-   * (`controlBytesMax`), or they were pruned. `all` when there is no stream, or another one than the backup
-   * knows. They are lost. Undefined without a gap, and for a start by time that the stream reaches.
+   * Lost changes between the start and the first one in the stream, which dropped (`controlBytesMax`) or
+   * pruned them; `all` without a stream, or with another one than the backup's. Undefined without a gap.
    */
   readonly gap:
     | { readonly fromSequence: number; readonly throughSequence: number }
@@ -23,22 +21,12 @@ export interface AppliedChanges extends AppliedRows, ErasedAgain {
 }
 
 /**
- * Applies the changes of the control stream to a restored database (ADR 32): administrative rows get the
- * state of the last change, and what was erased is erased again; events that the queue still has are in the
- * ledger then, counted in usage and statistics, and are never stored again.
- *
- * Call it after Postgres was restored and `weir migrate` has run, **before** a writer or a dashboard API
- * starts. Ingest may run. It can be repeated, also after it was interrupted, and the start may be earlier
- * than the state of the database: later changes win.
- *
- *     const before = await readControlState(connection);       // at the start of a base backup: keep before.lastSequence with it
- *     await pruneControlStream(connection, oldest.lastSequence); // after a backup was deleted: the oldest that is kept
- *     await applyControlChanges(database, connection, { afterSequence: backup.lastSequence });
- *
+ * Applies the changes of the control stream to a restored database (ADR 32): administrative rows get their last
+ * state, and what was erased is erased again. Erased events that the queue still has are then in the ledger,
+ * and counted. Call it after `weir migrate`, **before** a writer or a dashboard API starts; ingest may run. Can
+ * be repeated, with an earlier start than the state of the database: later changes win.
  * @param database as the owner of the tables, of one connection without a statement time-out.
- * @param start `afterSequence`: of the backup. `time`: some minutes before the time to which Postgres was
- * restored.
- * @param report called with progress messages.
+ * @param start `afterSequence`: of the backup. `time`: some minutes before that to which Postgres was restored.
  * @returns what was applied, and what could not be.
  * @throws a driver's error, or that of nats-server. Nothing may be served then; call it again.
  */

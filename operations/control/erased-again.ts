@@ -23,22 +23,15 @@ import { batchSegmentsMax } from '../erasure/limits.ts';
 import { nodesTable, rewriteFiles } from '../erasure/rewritten-files.ts';
 import { wipeIds } from '../erasure/wiped-part.ts';
 
-/** What was erased again. */
 export interface ErasedAgain {
-  /**
-   * Ids that the restored database did not know: the queue still has their events, which are not stored now.
-   */
+  /** Ids that the restored database did not know: their queued events are not stored now. */
   readonly idsAdded: number;
   /** Rows of the restored database that were deleted, with their texts. */
   readonly eventsErased: number;
-  /**
-   * What was not reached: damaged segments, unreadable entries of the quarantine, and tables whose files may
-   * have erased bytes.
-   */
+  /** Damaged segments, unreadable quarantine entries, and tables whose files may have erased bytes. */
   readonly notReached: readonly string[];
 }
 
-/** Erases what the erasures in the control stream erased. */
 export async function eraseAgain(
   database: Database,
   connection: NatsConnection,
@@ -68,7 +61,6 @@ export async function eraseAgain(
   return { idsAdded, eventsErased, notReached: [...notReached] };
 }
 
-/** Erases events that the restored database has: from segments, and from the quarantine. */
 async function eraseStored(database: Database, { spaceId, erasureId, merged, ids: own }: ErasedRecord) {
   const ids = [...own, ...merged];
   const mergedIds = new Set(merged);
@@ -98,7 +90,7 @@ async function eraseStored(database: Database, { spaceId, erasureId, merged, ids
         spaceId,
         matches,
         async note(transaction, { rows, unwritten }) {
-          // Here they were not merged yet: they are counted twice, alone and in the others.
+          // Not merged yet here: these rows are counted twice, alone and in the others.
           const apart = rows.filter(({ id }) => mergedIds.has(id));
           const counted = apart.map((row) => countedRow(row, row.apiKeyId));
           if (counted.length > 0) await transaction.execute(countEvents(spaceId, counted, { sign: -1 }));
@@ -114,9 +106,8 @@ async function eraseStored(database: Database, { spaceId, erasureId, merged, ids
 }
 
 /**
- * Adds the ids to the ledger. Those that are new are counted, since the queue's delivery will not count them:
- * the sums of reasoning tokens lack theirs, which no column has.
- *
+ * Adds ids to the ledger, and counts new ones, which the queue's delivery will not: except their reasoning
+ * tokens, which no column has.
  * @returns how many were new.
  */
 async function addToLedger(
@@ -135,10 +126,9 @@ async function addToLedger(
 }
 
 /**
- * The statement that adds events to usage and statistics, or subtracts them.
- *
- * @param counted their counted columns. @param newIds a common table expression: only events with its ids are
- * counted.
+ * Adds events to usage and statistics, or subtracts them.
+ * @param counted their counted columns. @param newIds a common table expression: counts only events with its
+ * ids.
  */
 function countEvents(
   spaceId: string,
@@ -179,7 +169,6 @@ function countByDay(): SQL {
   ON CONFLICT (${key}) DO UPDATE SET ${addTo(count)}`;
 }
 
-/** Clears spans, and adds those that the queue still has without their texts. */
 async function clearNodes(database: Database, { spaceId, erasureId, nodes }: ErasedRecord): Promise<void> {
   if (nodes.length === 0) return;
   const { traceId, kind, name, agentId, threadId, userId, receivedAt } = traceNodes;

@@ -11,7 +11,6 @@ import {
 import { type Finding, failed, finding, ok, warning } from './finding.ts';
 import { preparedSecondsMax } from './limits.ts';
 
-/** What a node of a Citus cluster says about itself. */
 export interface NodeReport {
   readonly postgres: string;
   readonly citus: string;
@@ -20,7 +19,6 @@ export interface NodeReport {
   readonly inDoubt: number;
 }
 
-/** A node with its report, or with the reason why there is none. */
 export type ExaminedNode = { readonly name: string } & ({ report: NodeReport } | { error: string });
 
 const namedSettings = [
@@ -32,10 +30,7 @@ const namedSettings = [
   'max_prepared_transactions',
 ] as const;
 
-/**
- * Checks each node of a Citus cluster, and that no table stays local. @returns nothing on a Postgres without
- * Citus.
- */
+/** Checks the nodes of a Citus cluster, and that no table stays local. @returns nothing without Citus. */
 export async function checkCluster(database: Database): Promise<Finding[]> {
   if (!(await hasCitus(database))) return [];
   const areDistributed = await isDistributed(database);
@@ -93,7 +88,7 @@ async function checkTables(database: Database, areDistributed: boolean): Promise
   ];
 }
 
-/** Judges what the nodes said; a node that did not answer is a finding. */
+/** A node that did not answer is a finding. */
 export function judgeNodes(nodes: readonly ExaminedNode[]): Finding[] {
   const reports = nodes.flatMap((node) => ('report' in node ? [node] : []));
   return [

@@ -21,7 +21,7 @@ export async function checkControlStream(connection: NatsConnection): Promise<Fi
   return ok('control', `${state.messages} messages${since}; ${used}% of ${state.bytesMax} bytes are used`);
 }
 
-/** Checks that no change waits for the control stream: it would be lost with the database. */
+/** A change that waits for the control stream would be lost with the database. */
 export async function checkPendingChanges(database: Database): Promise<Finding> {
   const [row] = await database.execute<{ changes: number; seconds: number | null }>(sql`
     SELECT count(*)::integer AS changes, extract(epoch FROM clock_timestamp() - min(${controlChanges.at}))::float8 AS seconds

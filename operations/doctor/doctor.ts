@@ -12,12 +12,10 @@ import { checkPostgres } from './postgres-checks.ts';
 import { checkQueue } from './queue-checks.ts';
 import { checkServices } from './service-checks.ts';
 
-/** Longest check of Postgres. */
 const statementTimeoutMs = 10_000;
 
 /**
- * Checks a running system from outside: Postgres, the queue, the services, the disk. It changes nothing.
- *
+ * Checks Postgres, the queue, the services and the disk of a running system, and changes nothing.
  * @returns a finding for each check. Never throws: what cannot be reached is a finding.
  */
 export async function examine(config: Config): Promise<Finding[]> {
@@ -44,7 +42,7 @@ async function examineDatabase({ DATABASE_URL: url, WEIR_DATA_DIR: dataDir }: Co
     connectionsMax: 4,
     statementTimeoutMs,
   });
-  // Awaited here, because the pool is closed when this function returns.
+  // Awaited, because the pool is closed when this function returns.
   const isEmbedded = existsSync(join(dataDir, 'postgres', 'PG_VERSION'));
   return await checkPostgres(openDatabase(sql), isEmbedded ? dataDir : undefined);
 }

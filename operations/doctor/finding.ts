@@ -1,13 +1,11 @@
 import { messageOf } from '../../platform/thrown.ts';
-/** The result of one check. */
 export interface Finding {
-  /** What was checked, such as `postgres.durability`. */
+  /** Such as `postgres.durability`. */
   readonly check: string;
   /** `warning`: works now, but will not for long, or not as promised. `skipped`: it could not be checked. */
   readonly status: 'ok' | 'warning' | 'failed' | 'skipped';
-  /** What was found. */
   readonly found: string;
-  /** What to do. Set unless the status is `ok`. */
+  /** Set unless the status is `ok`. */
   readonly action?: string;
 }
 
@@ -31,7 +29,7 @@ export const skipped = (check: string, found: string, action: string): Finding =
   action,
 });
 
-/** Runs a check. An error that it throws is a failure with this action. */
+/** An error that `run` throws is a failure with this action. */
 export async function finding(
   check: string,
   action: string,

@@ -16,9 +16,6 @@ import { archiveBehindBytesMax, backupSecondsMax, transactionSecondsMax, weeksAh
 import { checkStatistics } from './statistics-checks.ts';
 
 /**
- * Checks Postgres: its version and settings, the schema, the partitions, its clock, and what waits for an
- * operator.
- *
  * @param embeddedIn the data directory of the `weir start` whose Postgres it is; undefined for the operator's
  * own.
  */
@@ -160,7 +157,7 @@ async function checkRoles(database: Database): Promise<Finding> {
 
 async function checkConnections(database: Database): Promise<Finding> {
   const check = 'postgres.connections';
-  // A role without pg_read_all_stats sees these counts, but not the activity of other roles.
+  // Without pg_read_all_stats a role sees these counts, but not the activity of other roles.
   const { used, limit } = await readOne(
     database,
     sql<{

@@ -19,8 +19,7 @@ import { type Finding, failed, finding, ok, warning } from './finding.ts';
 import { queuedSecondsMax, queueRatioMax } from './limits.ts';
 
 /**
- * Checks nats-server: that it syncs every message, that the streams have Weir's settings, and how full they
- * are.
+ * Checks that nats-server syncs every message, that the streams have Weir's settings, and how full they are.
  */
 export async function checkQueue(connection: NatsConnection, config: Config): Promise<Finding[]> {
   const manager = await jetstreamManager(connection, { checkAPI: false });
@@ -118,10 +117,7 @@ function judgeMissingWindow({ REPLAY_WINDOW_HOURS: hours }: Config): Finding {
   return warning('queue.window', found, action);
 }
 
-/**
- * Whether the replay window reaches back as far as the operator has chosen. By default it reaches as far as
- * its bytes do.
- */
+/** Whether the replay window reaches back as far as chosen, by default as far as its bytes do. */
 function checkWindow(check: string, config: Config, state: StreamState): Finding[] {
   const { stream, firstAt, firstSequence, nowMs } = state;
   if (!stream.keepsStored) return [];

@@ -11,10 +11,7 @@ import { clockDifferenceMsMax } from '../../store/db/limits.ts';
 import { schemaVersion } from '../../store/db/schema/version.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 
-/**
- * Checks the services that are running: which there are, and whether their versions, peppers and clocks
- * agree.
- */
+/** Checks which services run, and whether their versions, peppers and clocks agree. */
 export async function checkServices(
   connection: NatsConnection,
   pepper: string | undefined,
@@ -97,7 +94,7 @@ function judgeCertificates(reports: readonly ServiceReport[], nowMs: number): Fi
   return judge(check, near.map(describe).join(', '), action);
 }
 
-/** A space may take all while no other wants some: this is for who looks for the cause of something slow. */
+/** One space may take all while no other wants some: a hint at the cause of slowness, not a fault. */
 function describeBusiest(reports: readonly ServiceReport[]): Finding {
   const found = reports.flatMap((report) => {
     const { service, busiest } = report;
@@ -108,7 +105,6 @@ function describeBusiest(reports: readonly ServiceReport[]): Finding {
   return ok('services.busiest', found.join(', ') || 'no space took anything in the last two minutes');
 }
 
-/** What a service counts for {@link ServiceReport.busiest}. */
 const takenOf: Readonly<Record<string, string>> = {
   ingest: 'bytes',
   writer: 'events',

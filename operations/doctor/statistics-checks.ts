@@ -4,10 +4,7 @@ import { statisticDeltas } from '../../store/db/schema.ts';
 import { type Finding, ok, warning } from './finding.ts';
 import { waitingDeltasMax } from './limits.ts';
 
-/**
- * Checks that writers fold statistics (ADR 40). Charts read what waits, too: they stay right, and become
- * slow.
- */
+/** Checks that writers fold statistics (ADR 40): charts also read what waits, right but slower. */
 export async function checkStatistics(database: Database, waitingMax = waitingDeltasMax): Promise<Finding> {
   const some = database
     .select({ one: sql`1` })

@@ -10,12 +10,9 @@ import { type EventsSubject, subjectColumn, termOf } from '../erasure/subject.ts
 import { readPart } from '../erasure/wiped-part.ts';
 
 /**
- * The subject of a request that a restore has taken up again. The control stream has only the term of the
- * user or thread, so that it names nobody. The value with this term is looked for in what is stored, when
- * everything that was accepted before is.
- *
- * @returns undefined when nothing of the subject is stored.
- * @throws QueueStuckError.
+ * The subject of a request that a restore has taken up again. The control stream has only the term, which
+ * names nobody: the value is looked for in what is stored, when all that was accepted before is.
+ * @returns undefined when nothing of the subject is stored. @throws QueueStuckError.
  */
 export async function findSubject(
   database: Database,

@@ -11,9 +11,8 @@ import { rewriteRequests, runRequest } from './request-run.ts';
 import { findRequestWork } from './requests.ts';
 
 /**
- * Runs the erasures that are requested in the dashboard, once, with the writer's configuration and rights.
- * The writer starts it, and sends it its configuration. It can be killed at any time. Exit code 1: something
- * is left to do.
+ * Runs the erasures that are requested in the dashboard, once. A writer starts this process and sends its
+ * configuration. Can be killed at any time. Exit code 1: something is left to do.
  */
 
 // The channel to the writer closes when the writer dies.

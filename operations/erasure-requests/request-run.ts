@@ -18,12 +18,11 @@ import { beginDeletion } from './space-deletion.ts';
 import { deleteSpaceRows } from './space-rows.ts';
 
 export interface RequestRunDependencies {
-  /** With one connection and no short statement time-out: it holds advisory locks. */
+  /** Of one connection without a short statement time-out: it holds advisory locks. */
   readonly erasing: Database;
   /** For progress, while the other connection is busy. */
   readonly database: Database;
   readonly connection: NatsConnection;
-  /** The setting BACKUP_RETENTION_DAYS. */
   readonly backupRetentionDays: number | undefined;
 }
 
@@ -33,9 +32,8 @@ const requestLock = 7_394_214;
 const requestTable = getTableName(erasureRequests);
 
 /**
- * Runs a requested erasure as `weir erase` does. Of several writers one runs it: the others find it locked,
- * or completed. When the writer is killed, the next one resumes it.
- *
+ * Runs a requested erasure as `weir erase` does, in one of several writers. The next writer resumes after a
+ * kill.
  * @returns the receipt; undefined when another process runs it, or another erasure in the space.
  * @throws the failure of the attempt, which is recorded in the request; the request is tried again later.
  */
@@ -61,7 +59,7 @@ async function runLocked(
 ): Promise<Receipt | undefined> {
   const isRow = and(eq(erasureRequests.spaceId, spaceId), eq(erasureRequests.id, id));
   const [row, known] = (await beginRequest(erasing, isRow)) ?? [];
-  // Another writer has completed it since it was listed, or the deletion of a space was taken back.
+  // Completed by another writer since it was listed, or the deletion of a space was taken back.
   if (row === undefined) return undefined;
   const change = (values: Partial<typeof erasureRequests.$inferInsert>) =>
     database.update(erasureRequests).set(values).where(isRow);
@@ -103,7 +101,7 @@ async function runLocked(
   }
 }
 
-/** Notes that a due request begins. From then on the deletion of a space cannot be taken back. */
+/** From then on the deletion of a space cannot be taken back. */
 async function beginRequest(erasing: Database, isRow: SQL | undefined) {
   return erasing.transaction(async (transaction) => {
     const { startedAt, attemptAt } = erasureRequests;
@@ -121,10 +119,7 @@ async function beginRequest(erasing: Database, isRow: SQL | undefined) {
   });
 }
 
-/**
- * Ends a request that a restore took up again, and whose user or thread has nothing: it was erased before, or
- * deleted by retention.
- */
+/** Ends a request taken up by a restore, when its subject was erased before or deleted by retention. */
 async function endRequest(
   erasing: Database,
   { spaceId, id, subject, requestedBy }: typeof erasureRequests.$inferSelect,
@@ -140,7 +135,7 @@ async function endRequest(
   });
 }
 
-/** Writes the latest text, one write at a time: a large erasure reports faster than that. */
+/** One write at a time, of the latest text: a large erasure reports faster than that. */
 function openProgress(write: (text: string) => Promise<void>) {
   let latest: string | undefined;
   let writing = Promise.resolve();
@@ -148,7 +143,7 @@ function openProgress(write: (text: string) => Promise<void>) {
   const writeLatest = async () => {
     for (let text = latest; text !== undefined; text = latest) {
       latest = undefined;
-      // Progress is for display only.
+      // For display only.
       await write(text).catch(() => {});
     }
     isWriting = false;
@@ -166,8 +161,7 @@ function openProgress(write: (text: string) => Promise<void>) {
 
 /**
  * Rewrites the table of requests, so that no file names the users and threads of completed ones.
- *
- * @returns whether it is rewritten; false while a long query may still read the old rows: try again later.
+ * @returns false while a long query may still read the old rows: try again later.
  */
 export async function rewriteRequests(
   erasing: Database,

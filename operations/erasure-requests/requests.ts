@@ -6,16 +6,13 @@ import { insertBelow, namesOf } from '../../store/db/statement.ts';
 import { type EventsSubject, type Subject, termOf } from '../erasure/subject.ts';
 import { erasuresListed, openRequestsMax } from './limits.ts';
 
-/**
- * An erasure that was requested in the dashboard and is not completed. It does not name the user or thread.
- */
+/** Requested in the dashboard and not completed. Does not name the user or thread. */
 export interface OpenRequest {
   readonly id: string;
   readonly subject: Subject['kind'];
-  /** For `before`: the time. */
   readonly beforeMs: number | null;
   readonly reason: string | null;
-  /** The e-mail address of the user who requested it. */
+  /** An e-mail address. */
   readonly requestedBy: string | null;
   readonly createdAt: Date;
   readonly startedAt: Date | null;
@@ -31,12 +28,12 @@ export interface RequestWork {
   readonly unwritten: readonly { spaceId: string; id: string }[];
 }
 
-/** An erasure that was completed, in the dashboard or with `weir erase`. */
+/** By the dashboard or `weir erase`. */
 export interface CompletedErasure {
   readonly id: string;
   readonly subject: Subject['kind'];
   readonly reason: string | null;
-  /** The e-mail address of the user who requested it; null for the operator. */
+  /** An e-mail address; null for the operator. */
   readonly requestedBy: string | null;
   readonly completedAt: Date;
   readonly events: number;
@@ -45,9 +42,7 @@ export interface CompletedErasure {
 }
 
 /**
- * Requests an erasure. A writer begins it within seconds.
- *
- * @returns the id of the request; undefined when too many are open.
+ * A writer begins the erasure within seconds. @returns the request's id; undefined when too many are open.
  * @throws GrantLostError, ConfirmationNeededError
  */
 export async function requestErasure(
@@ -80,7 +75,6 @@ export async function requestErasure(
   return row?.id;
 }
 
-/** The open requests of a space, oldest first. */
 export async function listRequests(database: Database, spaceId: string): Promise<OpenRequest[]> {
   return database
     .select({
@@ -101,7 +95,7 @@ export async function listRequests(database: Database, spaceId: string): Promise
     .orderBy(asc(erasureRequests.id));
 }
 
-/** The last completed erasures of a space, newest first. */
+/** Newest first. */
 export async function listErasures(database: Database, spaceId: string): Promise<CompletedErasure[]> {
   const rows = await database
     .select({
@@ -125,7 +119,6 @@ export async function listErasures(database: Database, spaceId: string): Promise
   );
 }
 
-/** What there is to do now. */
 export async function findRequestWork(database: Database): Promise<RequestWork> {
   const requests = await database
     .select({ spaceId: erasureRequests.spaceId, id: erasureRequests.id })

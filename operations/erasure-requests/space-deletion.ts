@@ -14,15 +14,11 @@ import {
 import { nameOf, namesOf } from '../../store/db/statement.ts';
 import { spaceGraceMs } from './limits.ts';
 
-/**
- * The deletion of a space (docs/data-lifecycle.md#deletion): a request that becomes due after a day. A writer
- * runs it like an erasure.
- */
+/** docs/data-lifecycle.md#deletion: a request that becomes due after a day, run like an erasure. */
 
 /**
- * Marks a space as deleted. From then on nobody reads or writes it, and after the grace it is deleted for
- * good. Marking it again can only shorten the grace.
- *
+ * Marks a space as deleted: nobody reads or writes it, and after the grace it is deleted for good. Again,
+ * this can only shorten the grace.
  * @param graceMs by default a day.
  * @returns the space with the end of the grace; undefined when there is no such space.
  * @throws GrantLostError, ConfirmationNeededError
@@ -52,8 +48,7 @@ export async function deleteSpace(
 }
 
 /**
- * Takes the deletion of a space back, during its grace: its keys work again. Alerts go on from now.
- *
+ * Takes a deletion back, during its grace: keys work again. Alerts go on from now.
  * @returns undefined when the space is not marked as deleted, or when its deletion has begun.
  * @throws GrantLostError, ConfirmationNeededError
  */
@@ -62,8 +57,7 @@ export async function restoreSpace(
   spaceId: string,
   actor: Actor,
 ): Promise<Space | undefined> {
-  // Of this and the writer that begins the deletion, one changes the row, and the other one finds that it
-  // does not match.
+  // This or the writer that begins the deletion changes the row; the other does not match it any more.
   const cancelled = database.$with('cancelled').as(
     database
       .delete(erasureRequests)
@@ -89,8 +83,8 @@ export async function restoreSpace(
 }
 
 /**
- * Begins the deletion in one transaction: the space, its keys and its members do not exist any more, and
- * nothing is stored for it. Calling it again changes nothing.
+ * In one transaction the space, its keys and its members stop to exist, and nothing is stored for it any
+ * more. Can be repeated.
  */
 export async function beginDeletion(
   transaction: Transaction,
@@ -107,7 +101,6 @@ export async function beginDeletion(
     await transaction.insert(deletedSpaces).values(row).onConflictDoNothing();
     await transaction.update(sessions).set({ spaceId: null }).where(eq(sessions.spaceId, spaceId));
     await transaction.delete(apiKeys).where(eq(apiKeys.spaceId, spaceId));
-    // Its members, invitations, prices and alerts go with it.
     await transaction.delete(spaces).where(isSpace);
   }
   const [begun] = await transaction.select().from(deletedSpaces).where(eq(deletedSpaces.spaceId, spaceId));
@@ -116,9 +109,8 @@ export async function beginDeletion(
 }
 
 /**
- * Requests the deletions again that a restored database has lost: of spaces in their grace, and of those that
- * were deleted since, whose rows the restored database has. To be called after the control stream was applied
- * (ADR 32).
+ * Requests the deletions again that a restored database has lost: of spaces in their grace, and of those
+ * deleted since. For after the control stream was applied (ADR 32).
  */
 export async function requestLostDeletions(database: Database): Promise<void> {
   const { spaceId, id, subject, requestedBy, attemptAt } = erasureRequests;
@@ -130,7 +122,7 @@ export async function requestLostDeletions(database: Database): Promise<void> {
     ON CONFLICT DO NOTHING`);
 }
 
-/** A deletion that waits for its grace to end, that runs, or that is complete. */
+/** Waiting for its grace to end, running, or complete. */
 export interface SpaceDeletion {
   readonly spaceId: string;
   readonly name: string;
@@ -145,7 +137,7 @@ export interface SpaceDeletion {
   readonly receipt: Record<string, unknown> | null;
 }
 
-/** All deletions, for the operator: those in their grace first, then the others, the last begun first. */
+/** Those in their grace first, then the others, the last begun first. */
 export async function listDeletions(database: Database): Promise<SpaceDeletion[]> {
   const { createdAt, requestedBy, progress, failure } = erasureRequests;
   const waiting = await database
@@ -173,7 +165,7 @@ export async function listDeletions(database: Database): Promise<SpaceDeletion[]
     .leftJoin(erasures, and(eq(erasures.spaceId, deletedSpaces.spaceId), eq(erasures.subject, 'space')))
     .leftJoin(erasureRequests, isDeletionOf(deletedSpaces.spaceId))
     .orderBy(desc(deletedSpaces.begunAt), asc(erasures.startedAt));
-  // A space that was deleted again after a restore has several erasures. The last one counts.
+  // A space deleted again after a restore has several erasures. The last one counts.
   const last = new Map(begun.map((one) => [one.spaceId, one]));
   return [
     ...waiting.map((one) => ({ ...one, progress: null, completedAt: null, receipt: null })),

@@ -9,7 +9,6 @@ import { statisticsTable } from '../erasure/cluster/cluster-files.ts';
 import { countErased, type Erasure } from '../erasure/erasure-row.ts';
 import { rowsPerBatch } from './limits.ts';
 
-/** A table with rows of spaces, and its key within a space. */
 interface SpaceTable {
   readonly table: PgTable;
   readonly spaceId: PgColumn;
@@ -17,9 +16,8 @@ interface SpaceTable {
 }
 
 /**
- * What stays of a deleted space (ADR 30): that it was deleted, the receipts of its erasures, and the usage of
- * its months, for bills. `erasure_requests` has the request that is running, and `events` and `segments` are
- * erased before.
+ * What stays of a deleted space (ADR 30): the fact, receipts of erasures, and usage by month, for bills.
+ * `erasure_requests` has the running request; `events` and `segments` are erased before.
  */
 const keptTables: readonly PgTable[] = [
   ...[schema.deletedSpaces, schema.erasures, schema.usageMonths, schema.erasureRequests],
@@ -27,7 +25,7 @@ const keptTables: readonly PgTable[] = [
 ];
 
 /**
- * Tables from which statements of writers derive rows of others, in this order: of traces, changes of events
+ * Writers' statements derive rows of other tables from these, in this order: of traces, changes of events
  * with their numbers and statistics; of deltas, statistics; of numbers, delays.
  */
 const sources: readonly PgTable[] = [schema.traces, schema.statisticDeltas, schema.commitCounters];
@@ -38,8 +36,7 @@ const spaceTables: readonly SpaceTable[] = Object.values(schema)
   .flatMap(toSpaceTable);
 
 /**
- * The tables that lost rows before: `spaces` and those with a foreign key to it when the deletion began, and
- * the table from which writers delete rows every two seconds.
+ * Lost rows before: `spaces` and its referencing tables, and one whose rows writers delete every two seconds.
  */
 const tablesOfSpaces: readonly string[] = Object.values(schema)
   .filter((one) => is(one, PgTable))
@@ -51,7 +48,7 @@ const tablesOfSpaces: readonly string[] = Object.values(schema)
   )
   .map(getTableName);
 
-/** Every table whose primary key begins with the space. The others have foreign keys to `spaces`. */
+/** Tables whose primary key begins with the space. The others have foreign keys to `spaces`. */
 function toSpaceTable(table: PgTable): SpaceTable[] {
   const { columns, primaryKeys } = getTableConfig(table);
   const names = primaryKeys[0]?.columns.map(({ name }) => name) ?? [];
@@ -60,8 +57,8 @@ function toSpaceTable(table: PgTable): SpaceTable[] {
 }
 
 /**
- * Deletes what is left of a space besides its events: in all tables, in batches of one transaction each. It
- * can be killed and called again. Nothing is stored for the space any more, so it ends.
+ * Deletes what is left of a space besides its events, in batches of one transaction each. Can be killed and
+ * called again. Ends, because nothing is stored for the space any more.
  */
 export async function deleteSpaceRows(
   database: Database,
@@ -80,7 +77,7 @@ export async function deleteSpaceRows(
       const rows = await deleteRows(database, erasure, one);
       if (rows > 0) report(`${rows.toLocaleString('en')} rows of ${getTableName(one.table)} deleted`);
     }
-    // From then on nothing is derived from them any more.
+    // From then on nothing is derived from the sources.
     await untilStatementsEnded(database);
   }
   const { spaceId, id } = schema.erasureRequests;
@@ -89,10 +86,7 @@ export async function deleteSpaceRows(
     .where(and(eq(spaceId, erasure.spaceId), ne(id, erasure.request?.id ?? erasure.spaceId)));
 }
 
-/**
- * Deletes ranges of the key, in its order: a query for any rows would pass over those deleted before, again
- * and again.
- */
+/** Deletes ranges of the key, in order: a query for any rows would pass over deleted ones again and again. */
 async function deleteRows(database: Database, erasure: Erasure, one: SpaceTable): Promise<number> {
   const { table, spaceId, key } = one;
   const isOfSpace = and(eq(spaceId, erasure.spaceId), isDeleted(table));
@@ -114,7 +108,7 @@ async function deleteRows(database: Database, erasure: Erasure, one: SpaceTable)
   }
 }
 
-/** The key of the last row of a batch; undefined when fewer rows are left. */
+/** @returns the key of a batch's last row; undefined when fewer rows are left. */
 async function readBound(
   database: Database,
   { table, key }: SpaceTable,

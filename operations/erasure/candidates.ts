@@ -8,23 +8,21 @@ import { batchBytesMax, batchSegmentsMax, segmentsListed } from './limits.ts';
 import { type ErasureStart, wasAcceptedBefore } from './start.ts';
 import { type Subject, termOf } from './subject.ts';
 
-/** A segment that may have events of the subject. */
 interface Candidate {
   readonly id: string;
   readonly rawBytes: number;
 }
 
-/** The ids of the segments that one transaction changes. */
 export type Batch = readonly string[];
 
-/** Which segments to list: those stored or queued before `start`, or all of them when it is undefined. */
+/** Those stored or queued before `start`, or all of them when it is undefined. */
 export interface Candidates {
   readonly spaceId: string;
   readonly subject: Subject;
   readonly start?: ErasureStart;
 }
 
-/** Lists all segments that may have events to erase, ordered by id, in bounded batches. */
+/** Lists segments that may have events to erase, ordered by id, in bounded batches. */
 export async function* listBatches(database: Database, erasure: Candidates): AsyncGenerator<Batch> {
   let after: string | undefined;
   do {

@@ -23,7 +23,6 @@ import type { Subject } from './subject.ts';
 export interface EraseOptions {
   readonly subject: Subject;
   readonly reason?: string | undefined;
-  /** The setting BACKUP_RETENTION_DAYS. */
   readonly backupRetentionDays?: number | undefined;
   /** For a deleted space: deletes what it has besides its events. */
   readonly deleteRows?: (
@@ -31,18 +30,13 @@ export interface EraseOptions {
     erasure: Erasure,
     report: (text: string) => void,
   ) => Promise<void>;
-  /** Called with progress messages. */
   readonly report?: (text: string) => void;
-  /** Milliseconds without progress of the queue after which the erasure gives up. */
+  /** Without progress of the queue, after which the erasure gives up. */
   readonly queueStuckMs?: number;
-  /**
-   * The request in the dashboard that it serves, which is deleted with the completion. Without it the
-   * operator erases.
-   */
+  /** The served request in the dashboard, deleted with the completion. Without it the operator erases. */
   readonly request?: { readonly id: string; readonly requestedBy: string };
 }
 
-/** Another process is already running an erasure in this space. */
 export class ErasureRunningError extends Error {
   override name = 'ErasureRunningError';
 }
@@ -51,10 +45,8 @@ export class ErasureRunningError extends Error {
 const eraseLock = 7_394_213;
 
 /**
- * Erases all events of the subject that were accepted before the call (docs/data-lifecycle.md#erasure).
- * Events accepted later stay. The process can be killed at any time; calling again with the same subject
- * resumes the erasure.
- *
+ * Erases all events of the subject that were accepted before the call (docs/data-lifecycle.md#erasure). Can
+ * be killed at any time; a call with the same subject resumes the erasure.
  * @param database with one connection and no short statement time-out.
  * @throws ErasureRunningError, NodeAwayError, QueueStuckError, TransactionInDoubtError, or a driver error.
  */
@@ -91,11 +83,10 @@ async function eraseAll(
   }: EraseOptions,
 ): Promise<Receipt> {
   await untilNodesAnswer(database, report);
-  // From then on nothing more is stored for a deleted space.
   if (subject.kind === 'space') await untilStatementsEnded(database);
   const start = await readStart(database, connection, spaceId);
   const erasure = await beginErasure(database, spaceId, { subject, reason, start, request });
-  // Most events are already stored. Erasing them first does not depend on a running writer.
+  // Most events are already stored: erasing them first needs no running writer.
   await erasePass(database, erasure, report);
   await untilStored(connection, start.watermarks, {
     report: (queued) => report(`waiting for ${queued} messages of the queue to be stored`),
@@ -103,8 +94,7 @@ async function eraseAll(
   });
   const drainedAtMs = Date.now();
   await untilNoneInDoubt(database, spaceId, report);
-  // Repeats until a pass finds nothing: messages queued at the start may have been stored after the last
-  // pass. Their number is finite.
+  // Until a pass finds nothing: queued messages, a finite number, may have been stored after the last pass.
   let pass = await erasePass(database, erasure, report);
   while (pass.found > 0) pass = await erasePass(database, erasure, report);
   if (deleteRows !== undefined) await deleteRows(database, erasure, report);
@@ -141,10 +131,7 @@ interface Pass {
   readonly unreadable: number;
 }
 
-/**
- * Erases what is in the database now. The quarantine comes first: a replay moves its events into segments,
- * and nothing moves events back.
- */
+/** Erases what is stored. The quarantine first: a replay moves its events into segments, nothing back. */
 async function erasePass(
   database: Database,
   erasure: Erasure,

@@ -11,10 +11,8 @@ import { nodesTable } from './rewritten-files.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * Clears the texts of a subject's spans. The rows stay, with the random ids of OpenTelemetry: a span that is
- * sent again is then not new, and does not restore them. Call it when all spans that were accepted before the
- * start are stored.
- *
+ * Clears the texts of a subject's spans. Rows stay, with OpenTelemetry's random ids: a span sent again is not
+ * new. For when all spans that were accepted before the start are stored.
  * @returns the number of spans.
  */
 export async function eraseNodes(database: Database, erasure: Erasure): Promise<number> {
@@ -42,7 +40,7 @@ export async function eraseNodes(database: Database, erasure: Erasure): Promise<
         .set({ name: null, agentId: null, threadId: null, userId: null })
         .where(and(eq(spaceId, erasure.spaceId), sql`${key} IN (${keys})`))
         .returning();
-      // Those of merged ones are recorded with the event into which they were merged.
+      // Merged spans are recorded with the event into which they were merged.
       const merged = cleared.flatMap((node) =>
         node.mergedEventId === null ? (node.removedEventId ?? []) : [],
       );
@@ -53,10 +51,7 @@ export async function eraseNodes(database: Database, erasure: Erasure): Promise<
   }
 }
 
-/**
- * The ids of events that were merged into these. Their messages are in the queue: after a restore to a time
- * before the merge they would be stored again.
- */
+/** Ids of events merged into these, which the queue would store again after a restore to an earlier time. */
 export async function findMerged(
   transaction: Transaction,
   spaceId: string,
@@ -76,7 +71,7 @@ export async function findMerged(
   return found.flatMap(({ id }) => id ?? []);
 }
 
-/** The row by the names of its columns in the database. */
+/** By the names of the columns in the database. */
 function nodeImage(row: typeof traceNodes.$inferSelect): Record<string, unknown> {
   const columns = Object.entries(getTableColumns(traceNodes));
   return Object.fromEntries(columns.map(([name, column]) => [column.name, Reflect.get(row, name)]));

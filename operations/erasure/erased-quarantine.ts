@@ -9,29 +9,26 @@ import { countErased, type Erasure } from './erasure-row.ts';
 import { wasEntryAcceptedBefore } from './start.ts';
 import { readPart, type WipedPart, wipePart } from './wiped-part.ts';
 
-/** What one pass erased from the quarantine. */
 export interface ErasedQuarantine {
   readonly events: number;
   /** Entries of the space that cannot be decoded, so their users and threads are unknown. */
   readonly unreadable: number;
 }
 
-/** Replaces the error text of an entry that lost events: the original Postgres error may quote them. */
+/** Replaces an entry's original Postgres error, which may quote erased events. */
 const erasedMessage = 'some of its events were erased';
 
-/** Which events are erased from the quarantine of a space. */
 export interface QuarantineWipe {
   readonly spaceId: string;
-  /** Removes the events from an entry's part. @returns undefined when it has none of them. */
+  /** @returns undefined when the part has none of the events. */
   wipe(part: Part, quarantinedAt: Date): WipedPart | undefined;
-  /** Records it in the transaction that changed the entry. */
+  /** Called in the transaction that changed the entry. */
   note(transaction: Transaction, wiped: WipedPart): Promise<void>;
 }
 
 /**
- * Erases the subject's events from the quarantine of a space, one entry per transaction. The other events of
- * an entry stay replayable. The ids of erased events are added to the ledger: they were never stored, and
- * without it a resend would be stored.
+ * Erases the subject's events from a space's quarantine, one entry per transaction; the others stay
+ * replayable. Erased ids go to the ledger: never stored before, a resend of them would be.
  */
 export function eraseQuarantine(database: Database, erasure: Erasure): Promise<ErasedQuarantine> {
   return wipeQuarantine(database, {
@@ -53,10 +50,9 @@ export function eraseQuarantine(database: Database, erasure: Erasure): Promise<E
   });
 }
 
-/** The tables whose files have to be rewritten after the quarantine was changed. */
+/** The files to rewrite after a change of the quarantine. */
 export const quarantineTables = ['quarantine', statisticsTable];
 
-/** Erases events from all entries of the quarantine of a space. */
 export async function wipeQuarantine(database: Database, wipe: QuarantineWipe): Promise<ErasedQuarantine> {
   const totals = { events: 0, unreadable: 0 };
   for (let after: string | undefined; ; ) {
@@ -78,9 +74,7 @@ export async function wipeQuarantine(database: Database, wipe: QuarantineWipe): 
   }
 }
 
-/**
- * A replay locks the entry until its events are stored, so they are found either here or in their segment.
- */
+/** A replay locks the entry until its events are stored: they are found here or in their segment. */
 async function eraseEntry(
   transaction: Transaction,
   { spaceId, wipe, note }: QuarantineWipe,

@@ -6,21 +6,17 @@ import { controlChanges, events, segments } from '../../store/db/schema.ts';
 import type { Erasure } from './erasure-row.ts';
 
 /**
- * The record of what an erasure erased, for the control stream (ADR 32). After a restore it is erased again,
- * before the queue delivers it again. It has ids and the measures that usage and statistics keep, and nothing
- * that names the subject.
+ * What an erasure erased, for the control stream (ADR 32): after a restore it is erased again, before the
+ * queue delivers it. Has ids and counted measures, and nothing that names the subject.
  */
 export const erasedRecord = z.object({
   spaceId: z.string(),
   erasureId: z.string(),
-  /** Of events, also of those that were only in quarantine. */
+  /** Also of events that were only in quarantine. */
   ids: z.array(z.string()),
   /** The counted columns of those that were stored, by the names in the database. */
   counted: z.array(z.record(z.string(), z.unknown())),
-  /**
-   * Of events that had been merged into those, or removed as sums of them, and were taken out of usage and
-   * statistics then.
-   */
+  /** Of events merged into those, or removed as their sums, and taken out of usage and statistics then. */
   merged: z.array(z.string()).default([]),
   /** Rows of `trace_nodes` after their texts were cleared. */
   nodes: z.array(z.record(z.string(), z.unknown())),
@@ -50,14 +46,13 @@ export const countedColumns = {
 } as const;
 type CountedRow = { readonly [Name in keyof typeof countedColumns]: unknown };
 
-/** The counted columns of an event, by their names in the database. */
+/** By the names in the database. */
 export function countedRow(row: CountedRow, apiKeyId: string): Record<string, unknown> {
   const names = Object.keys(countedColumns) as (keyof typeof countedColumns)[];
   const values = names.map((name) => [countedColumns[name].name, row[name]] as const);
   return { ...Object.fromEntries(values), [segments.apiKeyId.name]: apiKeyId };
 }
 
-/** What one transaction erased. */
 interface Erased {
   readonly ids?: readonly string[];
   readonly counted?: ErasedRecord['counted'];
@@ -65,7 +60,7 @@ interface Erased {
   readonly nodes?: ErasedRecord['nodes'];
 }
 
-/** Adds what was erased to the control stream's log, in the transaction that erased it. */
+/** In the transaction that erased. */
 export async function recordErased(
   transaction: Transaction,
   { spaceId, id: erasureId }: Pick<Erasure, 'spaceId' | 'id'>,

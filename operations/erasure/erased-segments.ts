@@ -16,7 +16,6 @@ import { countedColumns, countedRow, recordErased } from './erased-record.ts';
 import { countErased, type Erasure } from './erasure-row.ts';
 import { matchRows } from './subject.ts';
 
-/** What one transaction erased. */
 export interface ErasedBatch {
   readonly events: number;
   readonly segmentsRewritten: number;
@@ -25,12 +24,11 @@ export interface ErasedBatch {
   readonly damaged: readonly string[];
 }
 
-/** Which rows are erased from segments. */
 export interface RowErasure {
   readonly spaceId: string;
-  /** The condition on rows of `events`. */
+  /** On rows of `events`. */
   readonly matches: SQL | undefined;
-  /** Records it in the transaction that erased them. */
+  /** Called in the transaction that erased them. */
   note(transaction: Transaction, gone: GoneRows): Promise<void>;
 }
 
@@ -41,7 +39,6 @@ export interface GoneRows extends ErasedBatch {
   readonly unwritten: readonly string[];
 }
 
-/** An erased event: its counted columns, its trace, and the key that sent it. */
 type GoneRow = Parameters<typeof countedRow>[0] & {
   readonly id: string;
   readonly traceId: string | null;
@@ -49,11 +46,9 @@ type GoneRow = Parameters<typeof countedRow>[0] & {
 };
 
 /**
- * Erases the subject's events from these segments in one transaction: rows, and texts in the segments. A
- * segment has no text without a row (ADR 0024). A segment without events is deleted. If the process is
- * killed, nothing is changed.
- *
- * Segments are locked first, in the same order as retention locks them, to avoid deadlocks.
+ * Erases the subject's rows and texts from these segments in one transaction. A segment has no text without a
+ * row (ADR 0024), and without events is deleted. Segments are locked first, in the order in which retention
+ * locks them, to avoid deadlocks.
  */
 export function eraseBatch(database: Database, erasure: Erasure, ids: Batch): Promise<ErasedBatch> {
   const { spaceId, subject } = erasure;
@@ -153,7 +148,7 @@ class BatchErasure {
       });
   }
 
-  /** Takes the events out of the statistics by dimensions. The others keep what was stored once. */
+  /** Only statistics by dimensions: the others keep what was stored once. */
   async #subtractRows(ids: Batch): Promise<void> {
     const { spaceId, matches } = this.#erasure;
     const ofSpace = sql`${nameOf(events.spaceId)} = ${spaceId}::uuid`;
@@ -166,17 +161,14 @@ class BatchErasure {
       SELECT`);
   }
 
-  /** The remaining events of each segment that has any. */
+  /** Of each segment that has any. */
   async #readRows(ids: Batch): Promise<Map<string, LeftRow[]>> {
     if (ids.length === 0) return new Map();
     const rows = await this.#transaction.select(leftColumns).from(events).where(this.#areOf(ids));
     return Map.groupBy(rows, ({ segmentId }) => segmentId);
   }
 
-  /**
-   * Called for one segment at a time, so memory holds one segment. @returns undefined when the segment cannot
-   * be read.
-   */
+  /** One segment at a time is in memory. @returns undefined when the segment cannot be read. */
   async #wipe(id: string, gone: ReadonlySet<number>) {
     const [stored] = await this.#transaction
       .select({ body: segments.body, rawBytes: segments.rawBytes })
@@ -206,7 +198,7 @@ class BatchErasure {
   }
 }
 
-/** Columns of remaining events that determine the range and the terms of their segment. */
+/** They determine the range and the terms of their segment. */
 const { segmentId, startTimeMs, type, state, name, source, traceId, threadId, agentId, agentGroupId } =
   events;
 const { userId, errorCode } = events;

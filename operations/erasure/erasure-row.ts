@@ -5,15 +5,14 @@ import { auditLog, erasureRequests, erasures } from '../../store/db/schema.ts';
 import type { ErasureStart } from './start.ts';
 import { type Subject, termOf } from './subject.ts';
 
-/** A run of an erasure. An erasure that was interrupted has several runs. */
+/** A run: an erasure that was interrupted has several. */
 export interface Erasure {
   readonly spaceId: string;
   readonly id: string;
   readonly subject: Subject;
-  /** When this run began. It erases what was accepted before. */
   readonly start: ErasureStart;
   readonly reason: string | null;
-  /** The request in the dashboard that it serves; undefined for `weir erase`. */
+  /** The request in the dashboard; undefined for `weir erase`. */
   readonly request: ErasureRequester | undefined;
 }
 
@@ -22,7 +21,7 @@ export interface ErasureRequester {
   readonly requestedBy: string;
 }
 
-/** What has been erased so far, over all runs. */
+/** Over all runs. */
 export type ErasureCounts = Pick<
   typeof erasures.$inferSelect,
   | 'events'
@@ -34,8 +33,7 @@ export type ErasureCounts = Pick<
 >;
 
 /**
- * Begins an erasure and writes a row in the audit log, or resumes an interrupted erasure of the same subject.
- *
+ * Begins an erasure and audits it, or resumes an interrupted one of the same subject.
  * @param start of this run, whether new or resumed.
  */
 export async function beginErasure(
@@ -96,7 +94,7 @@ export async function beginErasure(
   });
 }
 
-/** Adds to the counts of an erasure, in the transaction that erased the events. */
+/** In the transaction that erased the events. */
 export async function countErased(
   transaction: Transaction,
   erasure: Pick<Erasure, 'spaceId' | 'id'>,
@@ -140,11 +138,8 @@ export async function noteWritten(
 }
 
 /**
- * Completes an erasure: stores its receipt, writes a row in the audit log, and deletes its request, in one
- * transaction.
- *
- * @param writeReceipt `stored` does not name the user or thread.
- * @returns the receipt, which may name them.
+ * In one transaction stores the receipt, audits, and deletes the request.
+ * @param writeReceipt `stored` does not name the user or thread. @returns the receipt, which may name them.
  */
 export async function completeErasure<Receipt>(
   database: Database,

@@ -5,15 +5,12 @@ import { listBatches } from './candidates.ts';
 import { matchRows, type Subject } from './subject.ts';
 import { readPart, wipePart } from './wiped-part.ts';
 
-/** What an erasure would find now, without what is still in the queue. */
+/** Without what is still in the queue. */
 export interface ErasurePreview {
   readonly events: number;
   readonly segments: number;
   readonly quarantineEvents: number;
-  /**
-   * The first and the last start time of the events, ISO 8601; null without events. Those in quarantine are
-   * not included.
-   */
+  /** Start times of the events, ISO 8601, without those in quarantine; null without events. */
   readonly from: string | null;
   readonly to: string | null;
   /** False when the time limit ended the count: there are at least this many. */
@@ -21,8 +18,7 @@ export interface ErasurePreview {
 }
 
 /**
- * Counts what an erasure would erase. Changes nothing.
- *
+ * Counts what an erasure would erase.
  * @param timeMsMax after which the count ends. By default it has no limit.
  */
 export async function previewErasure(

@@ -6,19 +6,14 @@ import { countQueued, readStreams, type Watermark } from '../../store/queue-stat
 import { queuePollMs, queueStuckMs } from './limits.ts';
 import type { Forgotten } from './receipt.ts';
 
-/**
- * Messages published before the start are still queued: no writer is running, or Postgres rejects both the
- * events and quarantine entries.
- */
+/** No writer is running, or Postgres rejects events and quarantine entries. */
 export class QueueStuckError extends Error {
   override name = 'QueueStuckError';
 }
 
 /**
  * Waits until every message up to the watermarks is stored or in quarantine.
- *
- * @param options `stuckMs`: milliseconds without progress after which it gives up.
- * @throws QueueStuckError.
+ * @param options `stuckMs`: milliseconds without progress after which it gives up. @throws QueueStuckError.
  */
 export async function untilStored(
   connection: NatsConnection,
@@ -44,16 +39,15 @@ export async function untilStored(
   }
 }
 
-/** A window is purged in steps of a hundredth, and the writer looks every second: this is later than both. */
+/** A window is purged in steps of a hundredth, every second: this is later than both. */
 const purgeDelayShare = 0.02;
 const purgeDelayMs = 60_000;
 
 const blocks = 'nats-server reuses or removes the blocks of its files later';
 
 /**
- * When the queue will no longer have the messages that were accepted before an erasure began: when they were
- * stored or, in streams with a replay window, when the window has moved past them.
- *
+ * When the queue loses the messages that were accepted before an erasure began: when stored or, in streams
+ * with a replay window, when the window has moved past them.
  * @param options `startMs`: when the erasure began; `drainedAtMs`: when all messages from before it were
  * stored.
  */

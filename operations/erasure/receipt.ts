@@ -8,14 +8,14 @@ import type { RewrittenFiles } from './cluster/cluster-files.ts';
 import type { Erasure, ErasureCounts } from './erasure-row.ts';
 import type { Subject } from './subject.ts';
 
-/** When a storage location no longer contains the erased data, and the settings that determine it. */
+/** When a location no longer contains the erased data, and the settings that determine it. */
 export interface Forgotten {
   /** ISO 8601; null when unknown. */
   readonly at: string | null;
   readonly from: string;
 }
 
-/** What an erasure did, for the operator's records. Times are ISO 8601. */
+/** For the operator's records. Times are ISO 8601. */
 export interface Receipt {
   readonly erasureId: string;
   readonly spaceId: string;
@@ -25,9 +25,8 @@ export interface Receipt {
   readonly startedAt: string;
   readonly completedAt: string;
   readonly erased: ErasureCounts;
-  /** What is kept by design: docs/data-lifecycle.md#erasure. */
+  /** By design: docs/data-lifecycle.md#erasure. */
   readonly kept: readonly string[];
-  /** Tables that were rewritten into new files. */
   readonly rewrittenTables: readonly string[];
   readonly forgotten: { readonly queue: Forgotten; readonly wal: Forgotten; readonly backups: Forgotten };
   /** Other places that may still contain erased data. */
@@ -41,15 +40,11 @@ export interface ReceiptInput {
   readonly completedAt: Date;
   readonly files: RewrittenFiles;
   readonly queue: Forgotten;
-  /** The setting BACKUP_RETENTION_DAYS. */
   readonly backupRetentionDays: number | undefined;
   readonly notReached: readonly string[];
 }
 
-/**
- * The receipt as it is stored: the user or thread is replaced by `sha256:` and the hash of `SPACE:user:ID`,
- * so that somebody who has the id can verify whom the receipt is about.
- */
+/** With `sha256:` and the hash of `SPACE:user:ID` for the user or thread: who has the id can verify it. */
 export function storedReceipt(receipt: Receipt): Receipt {
   const { spaceId, subject } = receipt;
   const hashed = Object.entries(subject).map(([kind, value]) => {
@@ -105,7 +100,6 @@ function forgottenByBackups(completedAt: Date, days: number | undefined): Forgot
   };
 }
 
-/** What decides how long a node keeps WAL. */
 interface WalSettings {
   readonly lsn: string;
   readonly archiveMode: string;
@@ -120,7 +114,7 @@ const walSettings = sql`SELECT json_build_object('lsn', pg_current_wal_lsn(),
   'timeoutSeconds', extract(epoch FROM current_setting('checkpoint_timeout')::interval)::float8,
   'slots', (SELECT count(*) FROM pg_replication_slots))::text AS settings`;
 
-/** The settings of each server that stores rows of spaces. */
+/** Of each server that stores rows of spaces. */
 async function readWalSettings(
   layout: Layout,
   database: Transaction,
@@ -132,8 +126,8 @@ async function readWalSettings(
 }
 
 /**
- * A checkpoint removes WAL that crash recovery does not need, unless an archive, a standby or a setting keeps
- * it. On a cluster each node has WAL of its own: the last one decides.
+ * A checkpoint removes unneeded WAL, unless an archive, a standby or a setting keeps it. Each node of a
+ * cluster has WAL: the last one decides.
  */
 function forgottenByWal(
   ofServers: readonly [string, WalSettings][],

@@ -28,10 +28,9 @@ import {
 import { type Erasure, noteWritten, readUnwritten } from './erasure-row.ts';
 import { retentionPollMs, retentionWaitMs, vacuumLockTimeoutMs, writersWaitMs } from './limits.ts';
 
-/** The table of the spans of traces. */
 export const nodesTable = getTableName(schema.traceNodes);
 
-/** Tables that are rewritten whole: those without partitions. */
+/** Rewritten whole: those without partitions. */
 const wholeTables: readonly string[] = Object.values(schema)
   .filter((one) => is(one, PgTable))
   .filter((table) => table !== schema.events && table !== schema.segments)
@@ -42,10 +41,8 @@ const distributed = distributedTables.map(getTableName);
 const localTables = wholeTables.filter((name) => !distributed.includes(name));
 
 /**
- * Rewrites the tables that had erased rows into new files. Deleting a row only frees its space in a page, and
- * VACUUM does not overwrite it; a new file is certain not to contain it. Readers continue; writers of the
- * same week wait for the copy.
- *
+ * Rewrites the tables that had erased rows into new files: a deleted row's bytes stay in free space of a
+ * page, also after VACUUM. Readers continue; writers of the same week wait for the copy.
  * @returns `left`: partitions with too many events to copy while writers wait, and tables that could not be
  * locked. While a long pass of retention runs, all tables.
  */
@@ -60,8 +57,7 @@ export async function rewriteFiles(
   const rewritten: string[] = [];
   const left: string[] = [];
   if (tables.length === 0) return { rewritten, left };
-  // Poll instead of waiting in a statement: that would hold a snapshot, and VACUUM could not remove anything
-  // newer.
+  // Polls: a waiting statement would hold a snapshot, and keep VACUUM from removing newer rows.
   if (!(await untilLocked(database))) return { rewritten, left: await namesOfTables(database, tables) };
   const untilMs = performance.now() + writersWaitMs;
   try {
@@ -115,8 +111,8 @@ async function namesOfTable(database: Database, table: string): Promise<string[]
 }
 
 /**
- * @param table a partition of segments, a table without partitions, or the statistics. @returns whether its
- * files no longer contain erased data.
+ * @param table a partition of segments, a table without partitions, or the statistics.
+ * @returns whether the files no longer contain erased data.
  */
 async function rewriteTable(database: Database, table: string, wait: WritersWait): Promise<boolean> {
   if (wholeTables.includes(table)) {
@@ -143,10 +139,7 @@ async function findWeek(database: Database, table: string): Promise<WeekPartitio
   return (await listWeekPartitions(database)).find((one) => one.segments === table);
 }
 
-/**
- * Postgres stores the most frequent values of columns, also texts, as statistics of partitions and of the
- * partitioned table.
- */
+/** Postgres samples frequent values, also texts, as statistics of partitions and of the partitioned table. */
 async function rewriteStatistics(database: Database, wait: WritersWait): Promise<boolean> {
   const tables = [getTableName(schema.events), getTableName(schema.segments)];
   const analyzed = await database.execute<{ name: string }>(sql`
@@ -165,10 +158,9 @@ async function rewriteStatistics(database: Database, wait: WritersWait): Promise
 }
 
 /**
- * For small tables only: it blocks their readers.
- *
- * @returns false when the table stays locked by others, or when an older transaction may still see deleted
- * rows: VACUUM would copy them.
+ * For small tables only: blocks readers.
+ * @returns false when others lock the table, or an older transaction may see deleted rows, which VACUUM would
+ * copy.
  */
 export async function vacuumFull(database: Database, table: string, wait = noWait): Promise<boolean> {
   const xid = await readNextTransaction(database);

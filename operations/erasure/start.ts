@@ -5,14 +5,13 @@ import { commitCounters, segments, spaceCommits } from '../../store/db/schema.ts
 import { readWatermarks, type Watermark } from '../../store/queue-state/watermark.ts';
 
 /**
- * The start of an erasure, as positions in the database and in the queue: the last commit of the space and
- * the sequence of each stream. Together they cover everything accepted before. No clocks are compared: that
- * of an ingest process may be wrong.
+ * A position in the database and in each stream, which cover everything accepted before. No clocks are
+ * compared: that of an ingest process may be wrong.
  */
 export interface ErasureStart {
   /** The clock of Postgres, for the receipt. */
   readonly atMs: number;
-  /** The number of the last commit of the space at that time (ADR 0020). */
+  /** Of the last commit of the space (ADR 0020). */
   readonly commitNumber: number;
   readonly watermarks: readonly Watermark[];
 }
@@ -26,11 +25,9 @@ export async function readStart(
   const [counted] = await database.execute<{ commitNumber: number }>(sql`
     SELECT coalesce(
       (SELECT ${lastNumber} FROM ${commitCounters} WHERE ${commitCounters.spaceId} = ${spaceId}), 0)::float8 AS "commitNumber"`);
-  // Read after the number: what was accepted before but is stored later has a sequence up to these
-  // watermarks.
+  // Read after the number: what is stored after it was queued up to these watermarks.
   const watermarks = await readWatermarks(connection);
-  // Read last: an event that was accepted between the number and a watermark is erased, and must not be later
-  // than the start.
+  // Read last: an event accepted between number and watermark is erased, and must be from before the start.
   const [clock] = await database.execute<{ atMs: number }>(sql`
     SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS "atMs"`);
   if (counted === undefined || clock === undefined) throw new Error('SELECT returned no row');
@@ -51,7 +48,7 @@ export function wasAcceptedBefore(
   );
 }
 
-/** The same for a quarantine entry. @param quarantinedAt by the clock of Postgres, like `start.atMs`. */
+/** For a quarantine entry. @param quarantinedAt by the clock of Postgres, like `start.atMs`. */
 export function wasEntryAcceptedBefore(
   { atMs, watermarks }: ErasureStart,
   entry: { quarantinedAt: Date; queueStream: string; queueSequence: bigint },

@@ -2,10 +2,7 @@ import { and, type SQL } from 'drizzle-orm';
 import { asStored } from '../../event/text.ts';
 import { type EventFilter, matchTime, matchValues, termsOf } from '../../store/read/event-filter.ts';
 
-/**
- * Which events are erased: those of a user, those of a thread, all that started before a given time, or all
- * of a deleted space, with everything else that it has.
- */
+/** The events of a user or thread, all that started before a time, or all data of a deleted space. */
 export type Subject =
   | { readonly kind: 'user' | 'thread'; readonly value: string }
   | { readonly kind: 'before'; readonly timeMs: number }
@@ -14,34 +11,31 @@ export type Subject =
 /** A subject in a space that stays. */
 export type EventsSubject = Exclude<Subject, { readonly kind: 'space' }>;
 
-/** The filter that lists the same events, so an operator can see what will be erased. */
+/** Lists the same events, so that an operator sees what will be erased. */
 export function filterOf(subject: Subject): EventFilter {
   if (subject.kind === 'space') return {};
   if (subject.kind === 'before') return { to: subject.timeMs };
   return { [columnOf(subject.kind)]: subject.value };
 }
 
-/** The condition on rows of `events`. */
+/** On rows of `events`. */
 export function matchRows(subject: Subject): SQL | undefined {
   const filter = filterOf(subject);
   return and(matchTime(filter), matchValues(filter));
 }
 
-/**
- * The term that every segment of the space with such events has; undefined when segments are found by time.
- */
+/** The term of every segment with such events; undefined when segments are found by time. */
 export function termOf(spaceId: string, subject: Subject): bigint | undefined {
   return termsOf(spaceId, filterOf(subject))[0];
 }
 
-/** The same condition for an element of the column in a queued part; undefined means NULL. */
+/** As `matchRows`, for an element of a queued part's column; undefined means NULL. */
 export function isOfElement(subject: Subject, element: string | undefined): boolean {
   if (subject.kind === 'space') return true;
   if (element === undefined) return false;
   return subject.kind === 'before' ? Number(element) < subject.timeMs : element === asStored(subject.value);
 }
 
-/** The column that the condition compares. */
 export function subjectColumn({ kind }: Subject): 'id' | 'userId' | 'threadId' | 'startTimeMs' {
   if (kind === 'space') return 'id';
   return kind === 'before' ? 'startTimeMs' : columnOf(kind);

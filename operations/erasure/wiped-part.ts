@@ -10,7 +10,7 @@ import { requireWellFormed } from '../../store/write/well-formed.ts';
 import { isOfElement, type Subject, subjectColumn } from './subject.ts';
 
 export interface WipedPart {
-  /** The remaining part; undefined when no event is left. */
+  /** Undefined when no event is left. */
   readonly part: Part | undefined;
   readonly erasedIds: readonly string[];
 }
@@ -27,9 +27,7 @@ export function readPart(bytes: Uint8Array): Part | undefined {
 }
 
 /**
- * Removes a subject's events from a queued part: from its columns and from its segment, which has exactly one
- * text per event.
- *
+ * Removes a subject's events from a queued part's columns, and from its segment with one text per event.
  * @returns undefined when the part has no event of the subject.
  */
 export function wipePart(part: Part, subject: Subject): WipedPart | undefined {
@@ -51,10 +49,7 @@ function wipeWhere(part: Part, isErased: (at: number) => boolean): WipedPart | u
   return { part: pickEvents(readable(part), (at) => isOwn[at] !== true), erasedIds };
 }
 
-/**
- * A segment that cannot be read loses all its texts: they may include erased ones, and the others cannot be
- * read either.
- */
+/** An unreadable segment loses all its texts, which may include erased ones. */
 function readable(part: Part): Part {
   try {
     decompressSegment(part.body, Number(part.rawBytes));

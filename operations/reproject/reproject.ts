@@ -8,29 +8,25 @@ import { segments } from '../../store/db/schema.ts';
 import { markTracesUnresolved } from '../../store/traces/unresolved-traces.ts';
 import { isOutdated, type ReprojectedBatch, reprojectBatch } from './reprojected-batch.ts';
 
-/** Segments per listing, in primary key order. */
+/** In primary key order. */
 export const segmentsListed = 1_000;
 
-/** Most segments and raw bytes that one transaction recomputes; a single larger segment is allowed. */
+/** Limits one transaction; a single larger segment is allowed. */
 export const batchSegmentsMax = 20;
 export const batchBytesMax = 8 * 1024 * 1024;
 
-/** The totals of a run. */
 export type ReprojectResult = ReprojectedBatch;
 
 export interface ReprojectOptions {
-  /** One space; all spaces when undefined. */
+  /** Undefined: all spaces. */
   readonly spaceId?: string | undefined;
-  /** Called after each batch. */
   readonly report?: (done: ReprojectResult) => void;
 }
 
 /**
- * Recomputes columns and terms of older versions from their segments (docs/reproject.md). Each segment is
- * marked in the transaction that recomputes it, so a killed run can be repeated and continues with the rest.
- * Writers, queries, retention and erasure continue meanwhile; after each batch it pauses for as long as the
- * batch took. Writers then resolve all traces of the space again.
- *
+ * Recomputes columns and terms of older versions from their segments (docs/reproject.md), each in the
+ * transaction that marks it: a killed run can be repeated. Others continue meanwhile; it pauses as long as
+ * each batch took. Writers then resolve all traces of the space again.
  * @param database with one connection.
  */
 export async function reproject(
@@ -62,7 +58,7 @@ function add(a: ReprojectResult, b: ReprojectResult): ReprojectResult {
   };
 }
 
-/** Lists segments of an older version, in primary key order. */
+/** In primary key order. */
 async function* listBatches(database: Database, spaceId: string): AsyncGenerator<string[]> {
   for (let after: string | undefined; ; ) {
     const listed = await database

@@ -13,7 +13,6 @@ import { events, segments } from '../../store/db/schema.ts';
 import type { CompiledStatement } from '../../store/db/statement.ts';
 import { parameterNames, updateColumns } from './statements.ts';
 
-/** The result of one transaction. */
 export interface ReprojectedBatch {
   readonly segments: number;
   /** Rows with a changed column. */
@@ -22,17 +21,14 @@ export interface ReprojectedBatch {
   readonly damaged: readonly string[];
 }
 
-/**
- * The condition that a segment's columns and terms are of an older version. Newer versions are left
- * unchanged.
- */
+/** On segments. Those of newer versions are left unchanged. */
 export function isOutdated(): SQL {
   return lt(segments.projection, projectionVersion);
 }
 
 /**
- * Recomputes columns and terms of these segments in one transaction. Rows are updated, never added, so erased
- * and expired events are not restored. Segments that another process has recomputed meanwhile are skipped.
+ * Recomputes these segments in one transaction. Only updates rows, so erased and expired events stay away.
+ * Skips segments that another process has recomputed meanwhile.
  */
 export function reprojectBatch(
   database: Database,
@@ -64,7 +60,6 @@ export function reprojectBatch(
   });
 }
 
-/** @returns the number of rows. */
 async function run(
   transaction: Transaction,
   { text, parameters }: CompiledStatement,
@@ -118,7 +113,7 @@ class SegmentReprojection {
     return run(this.#transaction, updateColumns, { spaceId, segmentId, columns, indexes, sent });
   }
 
-  /** Indexes of the events that still have a row. */
+  /** Of the events that still have a row. */
   async #readIndexes(): Promise<Set<number>> {
     const rows = await this.#transaction
       .select({ index: events.segmentIndex })
@@ -130,7 +125,6 @@ class SegmentReprojection {
   async noteDone({ terms }: Reprojection): Promise<void> {
     const all = unionTerms([terms, await this.#readInheritedTerms()]);
     const own = `{${inSpace(this.#spaceId, all).join()}}`;
-    // Without rows the range is kept.
     const start = (bound: SQL, kept: PgColumn) =>
       sql`coalesce((SELECT ${bound} FROM ${events} WHERE ${this.#ofEvents()}), ${kept})`;
     await this.#transaction
@@ -144,10 +138,7 @@ class SegmentReprojection {
       .where(this.#isSegment());
   }
 
-  /**
-   * The terms of agents, threads and users, which an event may have from another span of its trace (ADR 27),
-   * not from its text.
-   */
+  /** Of agents, threads and users, which an event may have from another span of its trace (ADR 27). */
   async #readInheritedTerms(): Promise<bigint[]> {
     const { state, agentId, threadId, userId } = events;
     const rows = await this.#transaction
@@ -168,22 +159,19 @@ class SegmentReprojection {
   }
 }
 
-/** The columns and terms of a segment's events by the current version of the projection. */
 export interface Reprojection {
-  /** The columns of the events that have a row, and the indexes of these events in the segment. */
+  /** Of the events that have a row. */
   readonly columns: ColumnTexts;
   readonly indexes: readonly number[];
   /** Counts of the same events as they were sent, elements of array literals. */
   readonly sent: Record<'cacheRead' | 'cacheWrite' | 'reasoning', (number | 'NULL')[]>;
-  /** The terms of all events of the segment, before `inSpace`. */
+  /** Of all events of the segment, before `inSpace`. */
   readonly terms: readonly bigint[];
 }
 
 /**
- * Computes columns and terms of a segment. Erased events have neither.
- *
- * @param stored indexes of the events that have a row.
- * @throws Error when the segment is damaged.
+ * Leaves out erased events.
+ * @param stored indexes of the events that have a row. @throws Error when the segment is damaged.
  */
 export function reprojectSegment(
   { body, rawBytes }: { body: Buffer; rawBytes: number },

@@ -13,7 +13,7 @@ import {
 import { changedRows, insertDeltas } from '../../store/write/statistics/deltas.ts';
 import { selectCountedSegments, selectDimensions } from '../../store/write/statistics/space-dimensions.ts';
 
-/** Parameters of the statement besides the columns, which are named like the columns. */
+/** Besides the columns, which are named like the columns. */
 export const parameterNames = {
   ...{ spaceId: 'space', segmentId: 'segment', indexes: 'indexes' },
   ...{
@@ -44,17 +44,12 @@ function unnestColumns(): SQL {
   return sql`unnest(${listOf([...arrays, ...counts])}) AS event(${names})`;
 }
 
-/**
- * Columns that an event may have from another span of its trace: its text does not say them then (ADR 27).
- */
+/** An event may have these from another span of its trace, so that its text lacks them (ADR 27). */
 const inherited: readonly string[] = ['agentId', 'threadId', 'userId'];
 const updated = columnNames.filter((name) => name !== 'id' && name !== 'segmentIndex');
 type UpdatedName = (typeof updated)[number];
 
-/**
- * Updates the rows of a segment whose columns differ, and corrects the statistics by what they then count.
- * Rows deleted meanwhile stay deleted.
- */
+/** Updates differing rows of a segment, and corrects the statistics. Rows deleted meanwhile stay deleted. */
 export const updateColumns: CompiledStatement = compileStatement(buildUpdate());
 
 function valueIn(name: UpdatedName, row: 'kept' | 'event'): SQL {

@@ -10,35 +10,26 @@ import { readStoredPositions } from '../../store/queue-state/stored-positions.ts
 import { readStreamStates } from '../../store/queue-state/stream-state.ts';
 import { type AppliedChanges, applyControlChanges } from '../control/apply-changes.ts';
 
-/** What a restored database got, and what it lacks. */
 export interface CaughtUp {
-  /** What was changed by administration since. */
   readonly control: AppliedChanges;
-  /** What the queue delivers again. */
   readonly queue: readonly StreamReplay[];
-  /** What is lost, a sentence each. Empty when nothing is. */
+  /** A sentence each. */
   readonly lost: readonly string[];
 }
 
 export interface CatchUpOptions {
-  /** The last change that the database has. */
   restoredTo: Date;
   /** Where the control stream was at the backup. By default some minutes before `restoredTo`. */
   controlStart?: ControlStart | undefined;
   report(line: string): void;
 }
 
-/**
- * The clocks of nats-server and Postgres may differ by a minute, and a change may be relayed later than it
- * was made.
- */
+/** Clocks of nats-server and Postgres may differ by a minute, and a change is relayed later than made. */
 const controlMarginMs = 10 * minuteMs;
 
 /**
- * Brings a database that was restored to an earlier time up to now: keys that were revoked are revoked, what
- * was erased is erased, and the queue delivers again what is missing. No writer and no dashboard API may run;
- * ingest may. It can be repeated.
- *
+ * Brings a restored database up to now: revocations, erasures, and what the queue delivers again. Only ingest
+ * may run. Can be repeated.
  * @param database as the owner of the tables, of one connection without a statement time-out, with the schema
  * of this version.
  */
@@ -84,7 +75,7 @@ function describeGap({ gap }: AppliedChanges): string[] {
   ];
 }
 
-/** Streams that have nothing to deliver again: those of a work queue, and those that were replaced. */
+/** Streams with nothing to deliver again: work queues, and replaced ones. */
 async function findLostStreams(
   database: Database,
   connection: NatsConnection,

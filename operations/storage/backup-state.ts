@@ -2,15 +2,14 @@ import { desc, isNotNull, sql } from 'drizzle-orm';
 import type { Database } from '../../store/db/database.ts';
 import { backups } from '../../store/db/schema.ts';
 
-/** The newest backup that was proved to be restorable. */
+/** The newest one that was proved to be restorable. */
 export interface LastBackup {
   readonly label: string;
   readonly location: string;
-  /** How long ago, by the clock of Postgres. */
+  /** By the clock of Postgres. */
   readonly ageSeconds: number;
 }
 
-/** @returns undefined when none was recorded. */
 export async function readLastBackup(database: Database): Promise<LastBackup | undefined> {
   const [row] = await database
     .select({
@@ -25,13 +24,10 @@ export async function readLastBackup(database: Database): Promise<LastBackup | u
   return row;
 }
 
-/**
- * Whether somebody archives WAL: the embedded Postgres has `archive_command = 'true'` until its first backup.
- */
+/** The embedded Postgres has `archive_command = 'true'` until its first backup. */
 export const isArchiving = sql<boolean>`(current_setting('archive_mode') <> 'off' AND (current_setting('archive_library') <> ''
   OR current_setting('archive_command') NOT IN ('', '(disabled)', 'true')))`;
 
-/** The archive of WAL. */
 export interface ArchiveState {
   readonly isOn: boolean;
   /** Bytes of WAL that were written after the last segment in the archive. Unset with `archive_mode=off`. */

@@ -22,11 +22,11 @@ import { effectiveRetentionDays, expiryOf } from '../../store/retention/policy.t
 import { listWeekPartitions, type WeekPartitions } from '../../store/retention/week-partitions.ts';
 import { type Measure, openMeasure, readEstimate } from './storage-sizes.ts';
 
-/** Storage use, for an operator. Bytes include indexes and TOAST. */
+/** Bytes include indexes and TOAST. */
 export interface StorageReport {
   /** RETENTION_DAYS_MAX of this process. */
   retentionDaysMax: number | null;
-  /** Weekly partitions by receipt time, oldest first. */
+  /** By receipt time, oldest first. */
   partitions: PartitionReport[];
   /** Rows outside of all weeks, from ingest processes with a wrong clock. */
   defaultPartition: { events: number; segments: number; bytes: number };
@@ -40,22 +40,21 @@ export interface StorageReport {
 }
 
 export interface PartitionReport {
-  /** Start, included. */
   from: string;
-  /** End, excluded. */
+  /** Excluded. */
   to: string;
   partitions: string[];
   /** An estimate of the Postgres planner. */
   events: number;
   eventBytes: number;
   segmentBytes: number;
-  /** Number of spaces with rows in it. */
+  /** Of the rows. */
   spaces: number;
   /** When all its rows will have expired; null when some never expire. */
   expiresAt: string | null;
 }
 
-/** Reads the storage use. It scans an index of every partition: seconds for hundreds of millions of rows. */
+/** Scans an index of every partition: seconds for hundreds of millions of rows. */
 export async function reportStorage(
   database: Database,
   retentionDaysMax: number | undefined,

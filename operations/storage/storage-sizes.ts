@@ -6,9 +6,9 @@ import { defaultEvents, defaultSegments } from '../../store/db/partitions.ts';
 import * as schema from '../../store/db/schema.ts';
 import { listWeekPartitions } from '../../store/retention/week-partitions.ts';
 
-/** The sizes of all tables, in bytes with indexes and TOAST. */
+/** In bytes with indexes and TOAST. */
 export interface StorageSizes {
-  /** The weeks of receipt, oldest first. Weeks ahead, which are empty, are left out. */
+  /** The weeks of receipt, oldest first, without empty ones ahead. */
   readonly weeks: WeekSize[];
   /** Rows outside of all weeks, from ingest processes with a wrong clock. */
   readonly defaultBytes: number;
@@ -18,7 +18,7 @@ export interface StorageSizes {
 }
 
 export interface WeekSize {
-  /** Start, in milliseconds since the epoch, and the end, which is excluded. */
+  /** Milliseconds since the epoch, and the end, which is excluded. */
   readonly fromMs: number;
   readonly toMs: number;
   /** An estimate of the Postgres planner; null before the first ANALYZE. */
@@ -27,10 +27,7 @@ export interface WeekSize {
   readonly segmentBytes: number;
 }
 
-/**
- * Reads the catalogue of Postgres only, so it needs no rights on the tables, and takes milliseconds whatever
- * their size.
- */
+/** Reads only the catalogue of Postgres: needs no rights on the tables, and takes milliseconds. */
 export async function readStorageSizes(database: Database, nowMs: number): Promise<StorageSizes> {
   const measure = await openMeasure(database);
   const bytesOf = async (name: string | undefined) => (name === undefined ? 0 : measure(name));
@@ -60,7 +57,7 @@ export async function readStorageSizes(database: Database, nowMs: number): Promi
   };
 }
 
-/** The rows of a table by the statistics of the planner; undefined before the first ANALYZE. */
+/** By the planner's statistics; undefined before the first ANALYZE. */
 export async function readEstimate(database: Database, name: string): Promise<number | undefined> {
   const [row] = await database.execute<{ rows: number }>(
     sql`SELECT reltuples::float8 AS rows FROM pg_class WHERE oid = to_regclass(${name})`,
@@ -71,7 +68,6 @@ export async function readEstimate(database: Database, name: string): Promise<nu
 /** The bytes of a table with its indexes and TOAST. */
 export type Measure = (name: string) => Promise<number>;
 
-/** Returns a function that measures a table by name. */
 export async function openMeasure(database: Database): Promise<Measure> {
   const layout = await layoutOf(database);
   return async (name) => {

@@ -2,8 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * The Debian mirror that this machine is configured with: behind a firewall often the only reachable one.
- *
+ * The Debian mirror of this machine: behind a firewall often the only reachable one.
  * @param aptDir `/etc/apt`
  * @throws Error when no mirror is configured, e.g. because the system is not Debian.
  */

@@ -9,8 +9,8 @@ const keyring = '/usr/share/keyrings/debian-archive-keyring.gpg';
 const updateTimeoutMs = 120_000;
 
 /**
- * Downloads nats-server from Debian's `testing` suite with a private apt configuration: it needs no root and installs
- * nothing on the system; apt verifies the signatures.
+ * Downloads nats-server from Debian's `testing` with a private apt configuration, which needs no root and
+ * verifies signatures.
  */
 export async function getFromDebian(scratch: string, signal?: AbortSignal): Promise<string> {
   const mirror = findDebianMirror('/etc/apt');
@@ -30,7 +30,7 @@ export async function getFromDebian(scratch: string, signal?: AbortSignal): Prom
     // Otherwise apt drops privileges to a user that cannot read our scratch directory.
     'APT::Sandbox::User': 'root',
     'Debug::NoLocking': '1',
-    // Only the package list: translations and icons are most of the rest of the download.
+    // Translations and icons are most of the rest of the download.
     'Acquire::Languages': 'none',
     'Acquire::IndexTargets::deb::Contents-deb::DefaultEnabled': 'false',
     'Acquire::IndexTargets::deb::DEP-11::DefaultEnabled': 'false',

@@ -11,8 +11,8 @@ const source = `github.com/nats-io/nats-server/v2@v${natsVersion}`;
 
 /**
  * Builds nats-server with the installed Go.
- *
- * @throws Error when the source is not the one whose checksum is pinned, whatever proxy or checksum database Go is configured with.
+ * @throws Error when the source's checksum is not the pinned one, whatever proxy or checksum database Go
+ * uses.
  */
 export async function getFromGo(scratch: string, signal?: AbortSignal): Promise<string> {
   const directory = join(scratch, 'bin');
@@ -28,7 +28,7 @@ export async function getFromGo(scratch: string, signal?: AbortSignal): Promise<
   return join(directory, 'nats-server');
 }
 
-/** @param downloaded the output of `go mod download -json`. @throws Error when its checksum is not the pinned one. */
+/** @param downloaded the output of `go mod download -json`. */
 export function requirePinned(downloaded: string): void {
   const { Sum: sum }: { Sum?: string } = JSON.parse(downloaded);
   if (sum !== natsSourceSum)

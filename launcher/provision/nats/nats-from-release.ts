@@ -11,7 +11,7 @@ const architectures: Record<string, string> = { x64: 'amd64', arm64: 'arm64', ar
 const connectTimeoutMs = 10_000;
 const downloadTimeoutMs = 180_000;
 
-/** Downloads nats-server's official release archive, and verifies it against the release's published checksums. */
+/** Downloads the official release archive, and verifies it against the published checksums. */
 export async function getFromRelease(scratch: string, signal?: AbortSignal): Promise<string> {
   const name = `nats-server-v${natsVersion}-${platform()}-${architectures[arch()] ?? arch()}`;
   const release = `https://github.com/nats-io/nats-server/releases/download/v${natsVersion}`;

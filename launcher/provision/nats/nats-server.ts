@@ -15,49 +15,43 @@ import {
 export interface NatsServerOptions extends StartHooks {
   /** The path of the program, from `findNatsServer`. */
   binary: string;
-  /** Created when it does not exist. It also holds the configuration file, which contains the password. */
+  /** Created when missing. Also holds the configuration file, which contains the password. */
   storeDir: string;
   port: number;
   monitorPort: number;
-  /** The password of the user `weir`. */
+  /** Of the user `weir`. */
   password: string;
   /** `max_file`: the limit of all streams together, in bytes. */
   maxFileBytes: number;
   logFile: string;
   /** Default `always`. Tests override it to show that events are lost without it. */
   syncInterval?: string;
-  /** Set for a member of a cluster. Start the members concurrently: none is healthy before a majority runs. */
+  /** For a member of a cluster. Start all concurrently: none is healthy before a majority runs. */
   cluster?: ClusterMember;
 }
 
-/** One member of a cluster of nats-servers. */
 export interface ClusterMember {
   /** Unique in the cluster, and the same at every start. */
   name: string;
-  /** Where the other members connect to this one. */
   port: number;
-  /** `host:port` where this member connects to the others. */
   routes: readonly string[];
 }
 
 export interface NatsServer extends ServerProcess {
-  /** The URL of the monitoring endpoints, which report whether `sync_interval: always` is in force. */
   readonly monitorUrl: string;
 }
 
-/** On SIGTERM nats-server closes its files and exits. Lame duck mode would wait for clients, which have all stopped. */
+/** SIGTERM closes the files. Lame duck mode would wait for clients, which have all stopped. */
 const stopSignals: StopSignals = [{ signal: 'SIGTERM', waitMs: 15_000 }];
 
 /** Reading a store of 10 GiB after a crash takes seconds. */
 const startTimeoutMs = 120_000;
 
-/** The time-out of one health request to a starting server. */
 const healthTimeoutMs = 2_000;
 
 /**
  * Runs a nats-server with JetStream on loopback, with every message fsynced before its acknowledgement
  * (docs/durability.md). Resolves when it is healthy.
- *
  * @throws PortTakenError when another process listens on one of the ports.
  * @throws Error with the server's last output when it does not start.
  */
@@ -92,13 +86,13 @@ export async function startNatsServer(options: NatsServerOptions): Promise<NatsS
 function writeConfig(options: NatsServerOptions, startTag: string): string {
   const file = join(options.storeDir, 'nats-server.conf');
   mkdirSync(options.storeDir, { recursive: true, mode: 0o700 });
-  // Removed first, because `mode` applies only to a new file, and this one contains the password.
+  // `mode` applies only to a new file, and this one contains the password.
   rmSync(file, { force: true });
   writeFileSync(file, renderConfig(options, startTag), { mode: 0o600 });
   return file;
 }
 
-/** The configuration with which an acknowledged message is durable. nats-server accepts JSON's string syntax. */
+/** Makes an acknowledged message durable. nats-server accepts JSON's string syntax. */
 function renderConfig(options: NatsServerOptions, startTag: string): string {
   return `# Generated at every start.
 server_name: ${JSON.stringify(options.cluster?.name ?? 'weir')}
@@ -134,7 +128,7 @@ cluster {
 `;
 }
 
-/** Resolves to false when the server exits first, the time is over, or the start is aborted. */
+/** @returns false when the server exits first, the time is over, or the start is aborted. */
 async function becomesHealthy(
   monitorUrl: string,
   startTag: string,
@@ -155,7 +149,7 @@ async function becomesHealthy(
 async function isUp(monitorUrl: string, startTag: string): Promise<boolean> {
   try {
     const { isHealthy, writeError } = await readNatsHealth(monitorUrl, healthTimeoutMs);
-    // With a full disk the start has succeeded all the same; the watchdog (nats-watchdog.ts) handles the error.
+    // A full disk does not fail the start: nats-watchdog.ts handles it.
     if (!isHealthy && writeError === undefined) return false;
     return (await readNatsTags(monitorUrl, healthTimeoutMs)).includes(startTag);
   } catch {

@@ -5,14 +5,11 @@ import { getFromGo } from './nats-from-go.ts';
 import { getFromRelease } from './nats-from-release.ts';
 import { compareVersions, natsVersion, natsVersionMin, readNatsVersion } from './nats-version.ts';
 
-/** One source of a nats-server program. */
 export interface NatsSource {
   /** Shown in progress and errors, e.g. "the official release". */
   name: string;
   /**
-   * Puts the program into a scratch directory.
-   *
-   * @returns its path.
+   * Puts the program into a scratch directory. @returns its path.
    * @throws Error with the reason why this source does not work on this machine.
    */
   get(scratch: string, signal?: AbortSignal): Promise<string>;
@@ -21,12 +18,9 @@ export interface NatsSource {
 export interface NatsSearch {
   /** The value of $PATH. */
   searchPath: string;
-  /** The directory with earlier downloads, e.g. ~/.cache/weir. */
   cacheDir: string;
-  /** Called with a short text for each step. */
   report?: (step: string) => void;
   sources?: readonly NatsSource[];
-  /** Aborts the search. */
   signal?: AbortSignal;
 }
 
@@ -43,7 +37,6 @@ const downloadSources: readonly NatsSource[] = [
 
 /**
  * Finds a nats-server on the PATH or in the cache, or gets one from the first source that works.
- *
  * @throws Error that lists the reason of each failure, and the program to install manually.
  */
 export async function findNatsServer(search: NatsSearch): Promise<FoundNatsServer> {
@@ -75,7 +68,7 @@ export async function findNatsServer(search: NatsSearch): Promise<FoundNatsServe
   );
 }
 
-/** The cached copies, newest first. */
+/** Newest first. */
 function cachedServers(cacheDir: string): string[] {
   try {
     return readdirSync(cacheDir)

@@ -1,6 +1,5 @@
 import { runProgram } from '../../process/run-program.ts';
 
-/** The version that we download. */
 export const natsVersion = '2.15.1';
 
 /** Go's checksum of its source, the `h1:` of go.sum. Its own go.sum has those of its dependencies. */
@@ -10,9 +9,7 @@ export const natsSourceSum = 'h1:fK3AeYFIji1Smng60jB0hVoAPZezA/UzsaI3BqXFNEI=';
 export const natsVersionMin = '2.11.0';
 
 /**
- * Runs a program to check that it is a usable nats-server. A download must be run before it is used: it may be built for
- * another processor or another libc.
- *
+ * Runs a program to check that it is a usable nats-server: a download may be for another processor or libc.
  * @returns its version.
  * @throws Error with the reason why it cannot be used.
  */
@@ -26,7 +23,7 @@ export async function readNatsVersion(binary: string): Promise<string> {
   return version;
 }
 
-/** A comparator of `major.minor.patch`, as Array.sort takes it. */
+/** Compares `major.minor.patch`, for Array.sort. */
 export function compareVersions(a: string, b: string): number {
   const [as, bs] = [a.split('.').map(Number), b.split('.').map(Number)];
   for (let i = 0; i < 3; i++) {

@@ -10,15 +10,15 @@ export const fixedSettings = {
   fsync: 'on',
   synchronous_commit: 'on',
   full_page_writes: 'on',
-  // What a backup of the running server and its WAL archive need (ADR 33). `keepArchiveCommand` says where to.
+  // For backups of the running server (ADR 33). `keepArchiveCommand` sets the directory.
   wal_level: 'replica',
   archive_mode: 'on',
   max_wal_senders: '0',
   // With the default of 1 GB, bulk writing causes constant checkpoints, and each one doubles the WAL volume.
   max_wal_size: '4GB',
   checkpoint_timeout: '15min',
-  // A list locks each weekly partition and its indexes: some 1,800 locks with five years of them. The default of 64 is
-  // enough for only 25 such lists at the same time (ADR 0016).
+  // A list locks each weekly partition and its indexes: some 1,800 locks with five years of them. The default
+  // of 64 is enough for only 25 such lists at the same time (ADR 0016).
   max_locks_per_transaction: '512',
   // Our statements are short: JIT compilation costs more than it saves.
   jit: 'off',
@@ -29,15 +29,14 @@ export const fixedSettings = {
   log_error_verbosity: 'terse',
 };
 
-/** The settings of the embedded Postgres on this machine. */
 export function embeddedSettings({ memoryBytes } = readMachine()): Record<string, string> {
   return { ...fixedSettings, shared_buffers: `${sharedBuffersMb(memoryBytes)}MB` };
 }
 
 /**
- * An eighth of the memory, at least 256 MiB and at most 4 GiB. The ids of events are random, so that each event changes another page of two
- * indexes. Pages that are not in these buffers are read from the system's cache and written back, which takes a quarter of Postgres' CPU time
- * with fifty million events (ADR 0041). The rest of the memory is for the services and for that cache.
+ * An eighth of the memory, between 256 MiB and 4 GiB. Ids of events are random: each event changes another
+ * page of two indexes, and reading and writing pages outside these buffers takes a quarter of Postgres' CPU
+ * time with fifty million events (ADR 0041). The rest is for the services and the system's cache.
  */
 function sharedBuffersMb(memoryBytes: number): number {
   return Math.min(Math.max(Math.floor(memoryBytes / 8 / mebibyte), 256), 4_096);

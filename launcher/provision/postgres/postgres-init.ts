@@ -6,10 +6,9 @@ import type { PostgresBinaries } from './postgres-binaries.ts';
 import type { PostgresUser } from './postgres-user.ts';
 
 /**
- * Creates a Postgres data directory with the superuser `weir`, data checksums, UTF-8 and password authentication. It is
- * created under another name and then renamed, so that a killed start leaves no incomplete data directory.
- *
- * @throws Error with initdb's stderr.
+ * Creates a data directory with the superuser `weir`, data checksums, UTF-8 and password authentication,
+ * under another name at first: a killed start leaves none that is incomplete. @throws Error with initdb's
+ * stderr.
  */
 export async function initDatabaseDirectory(options: {
   dataDir: string;
@@ -51,7 +50,7 @@ async function runInitdb(
     `--pwfile=${passwordFile}`,
     '--auth=scram-sha-256',
     '--encoding=UTF8',
-    // Fast, and the same order on every machine. We do not need language-specific collation.
+    // Fast, and the same order on every machine.
     '--locale=C',
     '--data-checksums',
     '--no-instructions',

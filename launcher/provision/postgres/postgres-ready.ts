@@ -3,12 +3,12 @@ import postgres from 'postgres';
 import { codeOf, unreachableCodes } from '../../../platform/thrown.ts';
 import type { ProcessExit } from '../../process/child-process.ts';
 
-/** The pause between two connection attempts. A start without recovery takes about 100 ms. */
+/** Between two connection attempts: a start without recovery takes about 100 ms. */
 const retryMs = 50;
 
 export interface ReadyOptions {
   url: string;
-  /** The server's data directory, to detect another server on the port: ours is then about to exit. */
+  /** Shows that another server has the port, so that ours is about to exit. */
   dataDir: string;
   exited: Promise<ProcessExit>;
   timeoutMs: number;
@@ -17,7 +17,6 @@ export interface ReadyOptions {
 
 /**
  * Waits until the server accepts connections, and creates the database `weir` when it is missing.
- *
  * @returns false when the server exited, the time was over, or the wait was aborted.
  * @throws the server's error when it rejects us permanently, e.g. for a wrong password.
  */

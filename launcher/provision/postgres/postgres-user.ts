@@ -3,19 +3,16 @@ import { chownSync, existsSync, statSync } from 'node:fs';
 import { platform, userInfo } from 'node:os';
 import { dirname, resolve } from 'node:path';
 
-/** The system user that runs the embedded Postgres. */
 export interface PostgresUser {
-  /** The command that, with the spawn options, runs a program as this user. */
+  /** With the spawn options, runs a program as this user. */
   command(binary: string, args: readonly string[]): [string, ...string[]];
   spawn: { uid?: number; gid?: number; cwd: string };
-  /** Makes this user the owner of a file or directory. */
   own(path: string): void;
 }
 
 /**
- * Chooses the user that runs Postgres: the current user, except for root, as which Postgres refuses to run. For root it is
- * the owner of an existing data directory, else `postgres`, else `nobody`. No user is created.
- *
+ * Chooses the user that runs Postgres: the current one, or for root, which Postgres refuses, the owner of an
+ * existing data directory, else `postgres`, else `nobody`. Creates no user.
  * @param paths that the user must be able to reach: the programs and the data directory.
  */
 export function choosePostgresUser(dataDir: string, paths: readonly string[]): PostgresUser {
@@ -35,8 +32,8 @@ export function choosePostgresUser(dataDir: string, paths: readonly string[]): P
 }
 
 /**
- * Arguments of setpriv(1): switch to the user, and keep only CAP_DAC_OVERRIDE, to pass directories without permission.
- * Postgres checks that its user is not root; it does not check capabilities.
+ * For setpriv(1): switch to the user but keep CAP_DAC_OVERRIDE, to pass directories without permission.
+ * Postgres checks that its user is not root, not its capabilities.
  */
 function passThrough(uid: number, gid: number): string[] {
   return [
@@ -55,7 +52,7 @@ function ownerOf(dataDir: string): { uid: number; gid: number } | undefined {
   return uid === 0 ? undefined : { uid, gid };
 }
 
-/** Calls id(1), which also queries directory services such as LDAP. */
+/** By id(1), which also queries directory services such as LDAP. */
 function lookUp(user: string): { uid: number; gid: number } | undefined {
   const ask = (what: '-u' | '-g') =>
     Number(execFileSync('id', [what, user], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }));
@@ -66,7 +63,6 @@ function lookUp(user: string): { uid: number; gid: number } | undefined {
   }
 }
 
-/** Whether the user has execute permission on every directory above a path. */
 function isReachable(path: string, uid: number, gid: number): boolean {
   const parent = dirname(resolve(path));
   const { mode, uid: owner, gid: group } = statSync(parent);

@@ -22,37 +22,32 @@ import { type ReadyOptions, waitUntilReady } from './postgres-ready.ts';
 import { choosePostgresUser, type PostgresUser } from './postgres-user.ts';
 
 export interface PostgresOptions extends StartHooks {
-  /** Created when it does not exist; its parent must exist. */
+  /** Created when missing; its parent must exist. */
   dataDir: string;
   port: number;
-  /** The password of the user `weir`. It is set when the data directory is created, and must be the same later. */
+  /** Of the user `weir`, set when the data directory is created. */
   password: string;
   logFile: string;
   /** Override our settings, e.g. in a test that shows the failure without them. */
   settings?: Readonly<Record<string, string>>;
-  /** Additional environment variables. */
   env?: Readonly<Record<string, string>>;
 }
 
-/**
- * Fast shutdown first, then immediate shutdown: the next start then has to recover, but no backend keeps running, which a
- * SIGKILL of the postmaster would cause.
- */
+/** Fast, then immediate shutdown, which needs recovery but, unlike a SIGKILL, leaves no backend. */
 const stopSignals: StopSignals = [
   { signal: 'SIGINT', waitMs: 20_000 },
   { signal: 'SIGQUIT', waitMs: 5_000 },
 ];
 
-/** How long a start waits for the backends of a killed Postgres, which finish their current statement first. */
+/** The backends of a killed Postgres finish their current statement first. */
 const predecessorWaitMs = 60_000;
 
 /** Recovery after a crash replays at most max_wal_size, which takes far less. */
 const startTimeoutMs = 300_000;
 
 /**
- * Runs the embedded Postgres on a data directory, on loopback only, with a user and a database `weir`. Resolves when it
- * accepts connections, after crash recovery if it is needed.
- *
+ * Runs the embedded Postgres on loopback, with a user and a database `weir`. Resolves when it accepts
+ * connections, after crash recovery if it is needed.
  * @throws PortTakenError when another process listens on the port.
  * @throws Error with the server's last output when it does not start.
  */
@@ -85,7 +80,7 @@ export async function startPostgres(options: PostgresOptions): Promise<ServerPro
   }
 }
 
-/** Whether the server is ready; if not, it has exited. */
+/** @returns false when it has exited. */
 async function isOpen(
   server: SpawnedProcess,
   options: Pick<ReadyOptions, 'url' | 'dataDir' | 'signal'>,
@@ -115,7 +110,7 @@ function spawnPostgres(
   return spawnServer(user.command(binary, args), { logFile, stopSignals, onSpawn, spawn });
 }
 
-/** Whether the server exited because processes of a killed Postgres still use the data directory. */
+/** Whether processes of a killed Postgres still use the data directory. */
 function hasPredecessor(lastOutput: string): boolean {
   return /pre-existing shared memory block|lock file "postmaster\.pid" already exists/.test(lastOutput);
 }
@@ -131,18 +126,16 @@ function rejectOtherMajor(dataDir: string): void {
 }
 
 /**
- * Lets Postgres recycle its WAL until the first backup: `archive_mode=on` without a command or library keeps all
- * WAL. The backup sets `basic_archive` (launcher/backup/archive.ts) with ALTER SYSTEM, which overrides this file
- * but not an argument of the server.
- *
- * @param dataDir a data directory whose server does not run.
+ * Lets Postgres, which does not run, recycle its WAL until the first backup: `archive_mode=on` without a
+ * command keeps all of it. ALTER SYSTEM of a backup (launcher/backup/archive.ts) overrides this file but not
+ * an argument of the server.
  */
 function keepArchiveCommand(dataDir: string): void {
   const file = join(dataDir, 'postgresql.conf');
   const text = readFileSync(file, 'utf8');
   if (/^archive_command\b/m.test(text)) return;
   const { uid, gid, mode } = statSync(file);
-  // A line that is appended can be zeros after a power cut, and Postgres would not start any more.
+  // A power cut can leave an appended line as zeros, with which Postgres does not start.
   const draft = `${file}.new`;
   writeFileSync(
     draft,

@@ -2,7 +2,9 @@ import { createHmac } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { openPostgres } from '../../../store/db/connect.ts';
 
-/** The roles of `store/db/roles/roles.sql`: the owner of the tables, for migrations and operators, and one for each service. */
+/**
+ * Of `store/db/roles/roles.sql`: the tables' owner, for migrations and operators, and one for each service.
+ */
 const roles = {
   owner: 'weir_owner',
   ingest: 'weir_ingest',
@@ -13,8 +15,7 @@ const roles = {
 export type DatabaseUser = keyof typeof roles;
 
 /**
- * The address of the same database for a role. Its password is derived from the superuser's, which cannot be computed from it.
- *
+ * The address of the database for a role, whose password is derived one way from the superuser's.
  * @param url with the name and password of the superuser.
  */
 export function urlOfRole(url: string, user: DatabaseUser): string {
@@ -26,8 +27,7 @@ export function urlOfRole(url: string, user: DatabaseUser): string {
 }
 
 /**
- * Creates the roles, where they are missing, makes `weir_owner` the owner of the database, and sets the passwords.
- *
+ * Creates missing roles, makes `weir_owner` the owner of the database, and sets the passwords.
  * @param url of the database, with the name and password of a superuser.
  */
 export async function ensureRoles(url: string): Promise<void> {

@@ -7,8 +7,8 @@ import { crc32, deflateRawSync } from 'node:zlib';
 const sdk = fileURLToPath(new URL('../../../sdk/python', import.meta.url));
 
 /**
- * Writes the Python SDK as a wheel that pip can install from the dashboard: `pip install
- * <dashboard>/weir_sdk-<version>-py3-none-any.whl`. A wheel of pure Python is a ZIP file of its sources and their metadata.
+ * Writes the Python SDK as a wheel, a ZIP file of sources and metadata, that pip installs from
+ * `<dashboard>/weir_sdk-<version>-py3-none-any.whl`.
  */
 export function packPythonSdk(directory: string): void {
   const { name, version, python } = readProject();
@@ -42,7 +42,7 @@ function readProject(): { name: string; version: string; python: string } {
   return { name: read('name'), version: read('version'), python: read('requires-python') };
 }
 
-/** A ZIP file (APPNOTE 4.3). All times are the earliest one of the format, so that the same files make the same bytes. */
+/** A ZIP file (APPNOTE 4.3). Entries have the format's earliest time: the same files make the same bytes. */
 function zip(files: ReadonlyMap<string, Buffer>): Buffer {
   const entries: Buffer[] = [];
   const directory: Buffer[] = [];
@@ -69,11 +69,10 @@ function zip(files: ReadonlyMap<string, Buffer>): Buffer {
   return Buffer.concat([...entries, ...directory, end]);
 }
 
-/** The fields that a file's own header and its entry in the directory have in common. */
+/** The fields that a file's own header and its entry in the directory share. */
 function describe(path: string, content: Buffer, packedBytes: number): Buffer {
   const head = Buffer.alloc(26);
   head.writeUInt16LE(20, 0);
-  // Deflated.
   head.writeUInt16LE(8, 4);
   // 1 January 1980.
   head.writeUInt16LE(0x21, 8);

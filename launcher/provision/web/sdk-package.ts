@@ -9,12 +9,10 @@ import { promisify } from 'node:util';
 const sdk = fileURLToPath(new URL('../../../sdk/typescript', import.meta.url));
 const run = promisify(execFile);
 
-/** The name of the package among the built pages. */
 const fileName = 'weir-sdk.tgz';
 
 /**
- * Writes the TypeScript SDK as a package that npm can install from the dashboard: `npm install <dashboard>/weir-sdk.tgz`.
- *
+ * Writes the TypeScript SDK as a package for `npm install <dashboard>/weir-sdk.tgz`.
  * @throws Error with the compiler's output.
  */
 export async function packSdk(directory: string): Promise<void> {

@@ -28,16 +28,14 @@ import { packSdk } from './sdk-package.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** Builds that were unused for this time are removed. Other checkouts may still serve younger ones. */
+/** Other checkouts may still serve younger builds. */
 const keepMs = 14 * 24 * 60 * 60 * 1_000;
 const prefix = 'dashboard-web-';
 
 /**
- * Builds the dashboard's pages, unless this is the npm package, which has them, or the cache has a build of the same sources and packages. Concurrent builds are
- * safe: a build is renamed into its place when it is complete.
- *
- * @returns the directory with the files to serve.
- * @throws Error with Vite's output when the build fails.
+ * Builds the dashboard's pages, unless this is the npm package, which has them, or the cache has a build of
+ * the same sources. Safe for concurrent builds: a complete one is renamed into its place.
+ * @returns the directory with the files to serve. @throws Error with Vite's output when the build fails.
  */
 export async function buildWeb({
   cacheDir,
@@ -127,7 +125,7 @@ const compressible = ['.js', '.css', '.svg', '.html'];
 /** Smaller files are not compressed: it would save nothing. */
 const bytesMin = 512;
 
-/** Writes a `.br` and a `.gz` file next to each text file of a directory, at the highest compression level. */
+/** Writes a `.br` and a `.gz` file next to each text file, at the highest compression level. */
 async function precompress(directory: string): Promise<void> {
   const files = readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && compressible.includes(extname(entry.name)))

@@ -5,15 +5,13 @@ import type { Database } from '../../../store/db/database.ts';
 import { type Layout, layoutOf, type Server } from '../../../store/db/layout/layout.ts';
 import { nodesPollMs, nodesWaitMs } from '../limits.ts';
 
-/** A node of the cluster does not answer. */
 export class NodeAwayError extends Error {
   override name = 'NodeAwayError';
 }
 
 /**
- * Waits until all nodes answer. An erasure needs each, also those without the space: messages of their spaces
- * are queued among those of the space, and their planner statistics and WAL may have its values.
- *
+ * Waits until all nodes answer, also those without the space: the queue mixes messages of their spaces, and
+ * their planner statistics and WAL may have its values.
  * @throws NodeAwayError when one stays away.
  */
 export async function untilNodesAnswer(

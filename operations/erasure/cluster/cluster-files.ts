@@ -25,15 +25,13 @@ export interface RewrittenFiles {
   readonly left: readonly string[];
 }
 
-/** A shard on a worker. */
 interface Shard {
   readonly name: string;
   readonly node: ClusterNode;
 }
 
 /**
- * Writes the shards of a table with data of a space into new files, or the planner statistics of all nodes.
- *
+ * Writes the shards of a table with data of a space into new files, or all nodes' planner statistics.
  * @param table a distributed table, a shard of a partition of segments (then also the shard with its events),
  * or `pg_statistic`.
  */
@@ -59,9 +57,7 @@ export async function rewriteOnCluster(
   return { rewritten, left };
 }
 
-/**
- * Drops the old copies that moves of shards left on their former nodes. @returns what could not be dropped.
- */
+/** Drops old copies that moves of shards left on their former nodes. @returns what could not be dropped. */
 export async function dropMovedShards(database: Database): Promise<string[]> {
   const list = async () => [
     ...(await database.execute<{ name: string }>(sql`
@@ -73,8 +69,6 @@ export async function dropMovedShards(database: Database): Promise<string[]> {
 }
 
 /**
- * The shards of a table that may contain erased data of a space.
- *
  * @param table a distributed table, or a shard of a partition of segments: then also the shard with its
  * events.
  */
@@ -95,10 +89,8 @@ async function findShards(database: Database, spaceId: string, table: string): P
 }
 
 /**
- * Writes the rows of a shard into new files. Statements of its space wait meanwhile.
- *
- * @returns false when it has too many rows, when it stays locked by others, or when an older transaction may
- * still see deleted rows.
+ * Writes the rows of a shard into new files, while statements of its space wait.
+ * @returns false with too many rows, other locks, or an older transaction that may still see deleted rows.
  */
 async function rewriteShard(database: Database, { name, node }: Shard, wait: WritersWait): Promise<boolean> {
   await runOnNode(database, node, `ANALYZE ${name}`);
@@ -114,7 +106,7 @@ async function rewriteShard(database: Database, { name, node }: Shard, wait: Wri
   });
 }
 
-/** VACUUM FULL cannot have a lock time-out of its own on a worker. CLUSTER writes new files, too. */
+/** VACUUM FULL cannot have a lock time-out on a worker. CLUSTER writes new files, too. */
 function rewriteCommand(shard: string): string {
   return `DO $$
 DECLARE ordering text;
@@ -136,7 +128,7 @@ BEGIN
   LOOP EXECUTE 'ANALYZE ' || name; END LOOP;
 END $$`;
 
-/** A shard may have been on another node before, so the samples of its values are on all of them. */
+/** On all nodes: a shard may have been on another one before. */
 async function rewriteStatistics(database: Database, node: ClusterNode, wait: WritersWait): Promise<boolean> {
   const readFile = () =>
     runOnNode(database, node, `SELECT pg_relation_filenode('${statisticsTable}'::regclass)::text`);

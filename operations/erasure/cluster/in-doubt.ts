@@ -4,18 +4,15 @@ import type { Database } from '../../../store/db/database.ts';
 import { layoutOf } from '../../../store/db/layout/layout.ts';
 import { inDoubtPollMs, inDoubtWaitMs } from '../limits.ts';
 
-/** A transaction that was prepared on a node before the erasure is neither committed nor rolled back. */
+/** Prepared on a node before the erasure, and neither committed nor rolled back. */
 export class TransactionInDoubtError extends Error {
   override name = 'TransactionInDoubtError';
 }
 
 /**
- * Waits until no transaction that was prepared before the call is in doubt on the node of a space. When a
- * node fails between the two phases of a commit, the writer has its COMMIT and acknowledges the messages,
- * while their events are not visible until Citus has recovered the transaction: an erasure would not find
- * them.
- *
- * @throws TransactionInDoubtError when one stays in doubt.
+ * Waits until no transaction that was prepared before the call is in doubt on a space's node. After a failure
+ * between the phases of a commit, the writer has acknowledged events that are invisible, and so would not be
+ * erased, until Citus has recovered the transaction. @throws TransactionInDoubtError when one stays in doubt.
  */
 export async function untilNoneInDoubt(
   database: Database,
@@ -36,7 +33,7 @@ export async function untilNoneInDoubt(
           `a transaction is in doubt on ${server.name}: see pg_prepared_xacts there. Run the command again when it has ended.`,
         );
       report(`waiting for a transaction in doubt on ${server.name}`);
-      // Only a superuser may call it. Otherwise Citus recovers by itself.
+      // For superusers only. Otherwise Citus recovers by itself.
       await database.execute(sql`SELECT recover_prepared_transactions()`).catch(() => {});
       await sleep(inDoubtPollMs);
     }
