@@ -48,6 +48,8 @@ interface Route {
 
 const trpcPath = '/trpc/';
 
+const reading: readonly string[] = ['GET', 'HEAD'];
+
 /** The paths of ingest: JSON and OTLP over HTTP, Connect and gRPC. */
 const ingestPaths = /^\/(v1|weir\.ingest\.v1\.|opentelemetry\.proto\.)/;
 
@@ -55,60 +57,17 @@ const ingestPaths = /^\/(v1|weir\.ingest\.v1\.|opentelemetry\.proto\.)/;
 const strictTransport = 'max-age=31536000';
 
 /**
- * The paths of the dashboard: tRPC under /trpc/ and its description at /openapi.json, MCP at /mcp and /mcp/SPACE, downloads under /raw/, /export/ and /audit/,
- * /healthz and /readyz, and the pages at all others. Without the pages, other paths are answered with 404 or 405.
+ * The paths of the dashboard: tRPC under /trpc/ and its description at /openapi.json, MCP at /mcp and /mcp/SPACE, downloads
+ * under /raw/, /export/ and /audit/, /healthz and /readyz, and the pages at all others. Without the pages, other paths are
+ * answered with 404 or 405.
  */
 export function createRoutes(dependencies: RouteDependencies): RequestListener {
-  const { answerAfterBody, findUnready, unread, web } = dependencies;
-  const trpc: Route = { methods: ['GET', 'HEAD', 'POST'], handle: createTrpcHandler(dependencies) };
-  const downloads = { ...dependencies, slots: new FairSlots(downloadLimits) };
-  const logged = (methods: readonly string[], handle: RequestListener): Route => ({
-    methods,
-    handle: (request, response) => {
-      // Without the query, which has the code of an OpenID provider, or a filter.
-      logRequest(dependencies.log, { method: request.method, path: pathOf(request) }, response);
-      handle(request, response);
-    },
-  });
-  const mcp = logged(['POST'], (...call) => void answerMcp(dependencies, ...call));
-  const { sso } = dependencies;
-  const trees: [string, Route][] = [
-    [trpcPath, trpc],
-    [`${mcpPath}/`, mcp],
-    [rawPath, logged(['GET', 'HEAD'], (...call) => void sendRawEvent(downloads, ...call))],
-    [auditPath, logged(['GET', 'HEAD'], (...call) => void sendAuditLog(downloads, ...call))],
-    [exportPath, logged(['GET'], (...call) => void sendExport(downloads, ...call))],
-  ];
-  if (sso !== undefined) {
-    const about = JSON.stringify(describeTokens(sso.issuer, sso.publicUrl));
-    trees.push([
-      tokenMetadataPath,
-      { methods: ['GET', 'HEAD'], handle: (_, response) => sendJson(response, about) },
-    ]);
-  }
-  const ssoPaths = sso === undefined ? {} : createSsoRoutes(sso, dependencies.log);
-  const paths: Record<string, Route> = {
-    ...Object.fromEntries(Object.entries(ssoPaths).map(([path, handle]) => [path, logged(['GET'], handle)])),
-    [mcpPath]: mcp,
-    [openApiPath]: { methods: ['GET', 'HEAD'], handle: createDescriptionHandler() },
-    // Liveness does not depend on Postgres: a restart would not help.
-    '/healthz': { methods: ['GET', 'HEAD'], handle: (_, response) => sendText(response, 200, 'ok') },
-    '/readyz': {
-      methods: ['GET', 'HEAD'],
-      handle: (_, response) => void sendReadiness(findUnready, response),
-    },
-  };
-  const findPage = (request: IncomingMessage): Route | undefined => {
-    if (web === undefined || (request.method !== 'GET' && request.method !== 'HEAD')) return undefined;
-    const file = findWebFile(web, { path: pathOf(request), accept: request.headers.accept });
-    return (
-      file && { methods: ['GET', 'HEAD'], handle: (_, response) => sendWebFile(file, request, response) }
-    );
-  };
+  const { answerAfterBody, unread, ingestUrl, basePath } = dependencies;
+  const findRoute = createTable(dependencies);
   const isHttps = dependencies.publicUrl?.startsWith('https:') === true;
   return (request, response) => {
     unread.add(request, response);
-    request.url = withoutBase(request, dependencies.basePath);
+    request.url = withoutBase(request, basePath);
     if (isHttps) {
       response.setHeader('Strict-Transport-Security', strictTransport);
       // Browsers use TLS even if a proxy does not say so, so session cookies must be Secure.
@@ -117,14 +76,12 @@ export function createRoutes(dependencies: RouteDependencies): RequestListener {
     // nghttp2 validates HTTP/2 requests.
     const fault = request.httpVersionMajor === 1 ? findHttpFault(request) : undefined;
     const path = pathOf(request);
-    const [, tree] = trees.find(([prefix]) => path.startsWith(prefix)) ?? [];
-    const route = tree ?? (Object.hasOwn(paths, path) ? paths[path] : findPage(request));
+    const route = findRoute(path, request);
     const isMethod = route?.methods.includes(request.method ?? '');
     if (fault === undefined && isMethod) return route?.handle(request, response);
     const reject = () => {
       if (fault !== undefined) return sendText(response, 400, `The request is not valid HTTP: ${fault}.`);
-      if (route === undefined && ingestPaths.test(path))
-        return sendToIngest(response, dependencies.ingestUrl);
+      if (route === undefined && ingestPaths.test(path)) return sendToIngest(response, ingestUrl);
       if (route === undefined) return sendText(response, 404, 'There is nothing at this path.');
       const allowed = route.methods.join(', ');
       response.setHeader('Allow', allowed);
@@ -132,6 +89,51 @@ export function createRoutes(dependencies: RouteDependencies): RequestListener {
     };
     answerAfterBody(request, response, reject).catch(() => request.destroy());
   };
+}
+
+type FindRoute = (path: string, request: IncomingMessage) => Route | undefined;
+
+/** All routes: trees by the start of a path, the others by the whole path, and the pages. */
+function createTable(dependencies: RouteDependencies): FindRoute {
+  const { findUnready, sso, log, web } = dependencies;
+  const downloads = { ...dependencies, slots: new FairSlots(downloadLimits) };
+  const logged = (methods: readonly string[], handle: RequestListener): Route => ({
+    methods,
+    handle: (request, response) => {
+      // Without the query, which has the code of an OpenID provider, or a filter.
+      logRequest(log, { method: request.method, path: pathOf(request) }, response);
+      handle(request, response);
+    },
+  });
+  const mcp = logged(['POST'], (...call) => void answerMcp(dependencies, ...call));
+  const trees: [string, Route][] = [
+    [trpcPath, { methods: ['GET', 'HEAD', 'POST'], handle: createTrpcHandler(dependencies) }],
+    [`${mcpPath}/`, mcp],
+    [rawPath, logged(reading, (...call) => void sendRawEvent(downloads, ...call))],
+    [auditPath, logged(reading, (...call) => void sendAuditLog(downloads, ...call))],
+    [exportPath, logged(['GET'], (...call) => void sendExport(downloads, ...call))],
+  ];
+  if (sso !== undefined) {
+    const about = JSON.stringify(describeTokens(sso.issuer, sso.publicUrl));
+    trees.push([tokenMetadataPath, { methods: reading, handle: (_, response) => sendJson(response, about) }]);
+  }
+  const ssoPaths = sso === undefined ? {} : createSsoRoutes(sso, log);
+  const paths = new Map<string, Route>([
+    ...Object.entries(ssoPaths).map(([path, handle]) => [path, logged(['GET'], handle)] as const),
+    [mcpPath, mcp],
+    [openApiPath, { methods: reading, handle: createDescriptionHandler() }],
+    // Liveness does not depend on Postgres: a restart would not help.
+    ['/healthz', { methods: reading, handle: (_, response) => sendText(response, 200, 'ok') }],
+    ['/readyz', { methods: reading, handle: (_, response) => void sendReadiness(findUnready, response) }],
+  ]);
+  return (path, request) =>
+    trees.find(([prefix]) => path.startsWith(prefix))?.[1] ?? paths.get(path) ?? findPage(web, request);
+}
+
+function findPage(web: RouteDependencies['web'], request: IncomingMessage): Route | undefined {
+  if (web === undefined || !reading.includes(request.method ?? '')) return undefined;
+  const file = findWebFile(web, { path: pathOf(request), accept: request.headers.accept });
+  return file && { methods: reading, handle: (...call) => sendWebFile(file, ...call) };
 }
 
 function createTrpcHandler({ services, log }: RouteDependencies): RequestListener {

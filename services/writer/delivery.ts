@@ -30,6 +30,44 @@ export function startDelivery(
   stream: QueueStream,
   receiver: Receiver,
 ): AsyncDisposable {
+  const pulls = openPulls(connection, stream, receiver);
+  let repliedAtMs = performance.now();
+  const run = async (signal: AbortSignal): Promise<number> => {
+    const waitedFromMs = performance.now();
+    const messages = await receiver.room();
+    repliedAtMs += performance.now() - waitedFromMs;
+    if (signal.aborted) return 0;
+    const end = await pulls.pullOnce(messages);
+    if (end === 'replied') repliedAtMs = performance.now();
+    const isSilent = performance.now() - repliedAtMs >= pullSilenceMaxMs;
+    if (isSilent && connection.getServers().length > 1) {
+      repliedAtMs = performance.now();
+      await connection.reconnect();
+    }
+    // Without a leader the server replies at once: delay the next pull.
+    return end === 'leaderless' ? pullRetryMs : 0;
+  };
+  const pulling = startLoop(
+    {
+      run,
+      intervalMs: (pauseMs) => pauseMs,
+      retryMs: pullRetryMs,
+      failure: `messages of ${stream.name} were not pulled; trying again`,
+      interrupt: pulls.stop,
+    },
+    log,
+  );
+
+  return {
+    async [Symbol.asyncDispose]() {
+      await pulling[Symbol.asyncDispose]();
+      await pulls.drain();
+    },
+  };
+}
+
+/** One pull at a time, and the inbox that its messages arrive in. */
+function openPulls(connection: NatsConnection, stream: QueueStream, receiver: Receiver) {
   const inbox = `_INBOX.weir.${crypto.randomUUID()}`;
   let isStopping = false;
   let pull = Promise.withResolvers<PullEnd>();
@@ -68,41 +106,14 @@ export function startDelivery(
     return end;
   };
 
-  let repliedAtMs = performance.now();
-  const run = async (signal: AbortSignal): Promise<number> => {
-    const waitedFromMs = performance.now();
-    const messages = await receiver.room();
-    repliedAtMs += performance.now() - waitedFromMs;
-    if (signal.aborted) return 0;
-    const end = await pullOnce(messages);
-    if (end === 'replied') repliedAtMs = performance.now();
-    const isSilent = performance.now() - repliedAtMs >= pullSilenceMaxMs;
-    if (isSilent && connection.getServers().length > 1) {
-      repliedAtMs = performance.now();
-      await connection.reconnect();
-    }
-    // Without a leader the server replies at once: delay the next pull.
-    return end === 'leaderless' ? pullRetryMs : 0;
-  };
-  const pulling = startLoop(
-    {
-      run,
-      intervalMs: (pauseMs) => pauseMs,
-      retryMs: pullRetryMs,
-      failure: `messages of ${stream.name} were not pulled; trying again`,
-      interrupt() {
-        isStopping = true;
-        pull.resolve('silence');
-      },
-    },
-    log,
-  );
-
   return {
-    async [Symbol.asyncDispose]() {
-      await pulling[Symbol.asyncDispose]();
-      await subscription.drain();
+    pullOnce,
+    /** Ends the present pull; messages that arrive from now on are returned with a nak. */
+    stop() {
+      isStopping = true;
+      pull.resolve('silence');
     },
+    drain: () => subscription.drain(),
   };
 }
 

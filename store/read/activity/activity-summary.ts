@@ -76,53 +76,74 @@ const sortedSegmentsMax = 20_000;
 export async function summarizeActivity(
   database: Database,
   spaceId: string,
-  { column, values, range, match, position, eventsMax }: SummaryQuery,
+  query: SummaryQuery,
 ): Promise<{ summaries: ActivitySummary[]; isComplete: boolean }> {
-  if (values.length === 0) return { summaries: [], isComplete: true };
-  const listed = await listSegments(database, spaceId, { column, values, range });
-  const ids = takeSegments(listed, eventsMax);
+  if (query.values.length === 0) return { summaries: [], isComplete: true };
+  const listed = await listSegments(database, spaceId, query);
+  const ids = takeSegments(listed, query.eventsMax);
+  const rows = await addUpParts(database, ids, selectMatching(database, spaceId, query));
+  const summaries = [...Map.groupBy(rows, (row) => row.value).values()].map(addUp);
+  return { summaries, isComplete: ids.length === listed.length };
+}
+
+/** The events of one segment, `candidate.id`, that have one of the values. */
+function selectMatching(
+  database: Database,
+  spaceId: string,
+  { column, values, range, match, position }: SummaryQuery,
+) {
   const key = events[column];
   const wanted = sql`${`{${values.map(quoteElement).join(',')}}`}::text[]`;
-  const matching = database
-    .select({
-      value: sql<string>`${key}`.as('value'),
-      id: events.id,
-      type: events.type,
-      name: events.name,
-      state: events.state,
-      userId: events.userId,
-      inputTokens: events.inputTokens,
-      outputTokens: events.outputTokens,
-      cacheReadTokens: events.cacheReadTokens,
-      cacheWriteTokens: events.cacheWriteTokens,
-      priceClass: events.priceClass,
-      usageParts: events.usageParts,
-      reportedCost: events.reportedCost,
-      startTimeMs: events.startTimeMs,
-      inputPreview: events.inputPreview,
-      isShown: sql<boolean>`${
-        position === undefined
-          ? sql`false`
-          : sql`coalesce(NOT (${isAfter(position)}) AND ${match ?? sql`true`}, false)`
-      }`.as('is_shown'),
-    })
-    .from(events)
-    .where(
-      and(
-        eq(events.spaceId, spaceId),
-        eq(events.segmentId, sql`candidate.id`),
-        matchTime(range, startInSegment),
-        sql`${key} = ANY (${wanted})`,
-      ),
-    )
-    // Keeps Postgres from reordering the joins, as in candidate-segments.ts.
-    .offset(sql.placeholder('offset'))
-    .as('matching');
+  const isShown =
+    position === undefined
+      ? sql`false`
+      : sql`coalesce(NOT (${isAfter(position)}) AND ${match ?? sql`true`}, false)`;
+  return (
+    database
+      .select({
+        value: sql<string>`${key}`.as('value'),
+        id: events.id,
+        type: events.type,
+        name: events.name,
+        state: events.state,
+        userId: events.userId,
+        inputTokens: events.inputTokens,
+        outputTokens: events.outputTokens,
+        cacheReadTokens: events.cacheReadTokens,
+        cacheWriteTokens: events.cacheWriteTokens,
+        priceClass: events.priceClass,
+        usageParts: events.usageParts,
+        reportedCost: events.reportedCost,
+        startTimeMs: events.startTimeMs,
+        inputPreview: events.inputPreview,
+        isShown: sql<boolean>`${isShown}`.as('is_shown'),
+      })
+      .from(events)
+      .where(
+        and(
+          eq(events.spaceId, spaceId),
+          eq(events.segmentId, sql`candidate.id`),
+          matchTime(range, startInSegment),
+          sql`${key} = ANY (${wanted})`,
+        ),
+      )
+      // Keeps Postgres from reordering the joins, as in candidate-segments.ts.
+      .offset(sql.placeholder('offset'))
+      .as('matching')
+  );
+}
+
+/** Adds up the events of the segments in Postgres, by value, type, name, price class and UTC day. */
+async function addUpParts(
+  database: Database,
+  segmentIds: readonly string[],
+  matching: ReturnType<typeof selectMatching>,
+): Promise<Part[]> {
   const { type, name, startTimeMs, id, userId } = matching;
   const first = sql.join(oldestFirst(startTimeMs, id), sql`, `);
   const last = sql.join(newestFirst(startTimeMs, id), sql`, `);
   const hasUser = sql`FILTER (WHERE ${userId} IS NOT NULL)`;
-  const rows = await database
+  return await database
     .select({
       value: matching.value,
       type,
@@ -147,16 +168,14 @@ export async function summarizeActivity(
       userEventId: sql<string>`coalesce((array_agg(${id} ORDER BY ${last}) ${hasUser})[1]::text, '')`,
       isShown: sql<boolean>`bool_or(${matching.isShown})`,
     })
-    .from(sql`unnest(${opaqueArray(`{${ids.join(',')}}`, 'uuid')}) AS candidate(id)`)
+    .from(sql`unnest(${opaqueArray(`{${segmentIds.join(',')}}`, 'uuid')}) AS candidate(id)`)
     .crossJoinLateral(matching)
     .groupBy(matching.value, type, name, matching.priceClass, sql`floor(${startTimeMs} / 86400000)`)
     .prepare('activity_summary')
     .execute({ offset: 0 });
-  const summaries = [...Map.groupBy(rows, (row) => row.value).values()].map(addUp);
-  return { summaries, isComplete: ids.length === listed.length };
 }
 
-/** The events of one value, of one type and name and one UTC day. */
+/** The events of one value, of one type, name and price class and one UTC day. */
 type Part = Omit<ActivitySummary, 'calls'> &
   Omit<DayCalls, 'atMs' | 'model' | 'usageParts'> & {
     type: 'llm' | 'tool';
