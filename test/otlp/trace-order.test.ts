@@ -1,8 +1,12 @@
+import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { toProtobuf } from '../../harness/fixtures/spans.ts';
 import { createRandom, type Random } from '../../harness/random.ts';
 import { createSpace } from '../../store/accounts/spaces.ts';
 import { openPostgres } from '../../store/db/connect.ts';
 import { type Database, openDatabase } from '../../store/db/database.ts';
+import { events } from '../../store/db/schema.ts';
+import { parentProperty, withParents } from '../../store/traces/parent-events.ts';
 import { TraceResolver } from '../../store/traces/trace-resolver.ts';
 import { cut, logOf, shuffle } from '../support/otlp/random-requests.ts';
 import { readStored } from '../support/otlp/stored-space.ts';
@@ -40,6 +44,32 @@ async function deliverAll(random: Random, spaceId: string, messages: readonly Me
 }
 
 const newSpace = async () => (await createSpace(database, 'test')).id;
+
+test('an advisor within a call has the agent of a span that came later, and its call above it', async () => {
+  const spaceId = await newSpace();
+  const [traceId, agentSpan, callSpan] = ['7'.repeat(32), 'a'.repeat(16), 'b'.repeat(16)];
+  const advice = { type: 'advisor_message', model: 'claude-opus-4-8', input_tokens: 8, output_tokens: 5 };
+  const call = {
+    ...{ traceId, spanId: callSpan, parentSpanId: agentSpan },
+    attributes: {
+      ...{ 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': 'claude-sonnet-5' },
+      'gen_ai.usage.raw': JSON.stringify({ input_tokens: 2, output_tokens: 1, iterations: [advice] }),
+    },
+  };
+  const invoked = { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': 'planner' };
+  const agent = { traceId, spanId: agentSpan, attributes: invoked };
+  for (const span of [call, agent])
+    for (const message of messagesOf(toProtobuf({ spans: [span] }))) await message(database, spaceId);
+  await new TraceResolver(database).run();
+  const rows = await database.select().from(events).where(eq(events.spaceId, spaceId));
+  expect(rows.map(({ name, agentId }) => [name, agentId]).sort()).toEqual([
+    ['claude-opus-4-8', 'planner'],
+    ['claude-sonnet-5', 'planner'],
+  ]);
+  const [above, below] = rows.toSorted((a) => (a.name === 'claude-sonnet-5' ? -1 : 1));
+  const found = await withParents(database, spaceId, below === undefined ? [] : [below]);
+  expect(found.map(({ attributes }) => attributes?.[parentProperty])).toEqual([above?.id]);
+});
 
 /** Those whose spans belong together in one way only: of several equal ones, the order decides which. */
 const definiteKinds: readonly string[] = traceKinds.filter(

@@ -28,6 +28,10 @@ def test_anthropic_has_lives_of_the_cache_searches_conditions_and_compactions() 
         "inference_geo": "us",
         "iterations": [{"type": "message", "input_tokens": 10}, {"type": "compaction", "input_tokens": 100}],
     }
+    iterations: Any = usage["iterations"]
+    iterations.append({"type": "advisor_message", "model": "opus", "input_tokens": 8, "output_tokens": 3})
+    (advice,) = messages.read_answer(json.dumps({"usage": usage})).inner_calls
+    assert (advice["model"], advice["usage"]["inputTokens"]) == ("opus", 8)
     llm = _read(messages, {"usage": usage, "stop_reason": "end_turn", "content": []})
     assert llm["usage"]["inputTokens"] == 145
     assert llm["usage"]["inputTokenDetails"]["cacheWriteHourTokens"] == 20

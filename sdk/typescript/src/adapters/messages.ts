@@ -1,3 +1,5 @@
+import { dropUndefined } from '../event/drop-undefined.ts';
+import type { LlmUsage } from '../event/event.ts';
 import type { Adapter, LlmAnswer, StreamReader, ToolCall } from '../wire/adapter.ts';
 import { sliceElements, sliceMembers } from '../wire/json-slice.ts';
 import { asArray, asIndex, asObject, asText, inOrder, type Json, textOf, textsOf } from '../wire/read.ts';
@@ -57,30 +59,40 @@ function readBlock({ type, text, thinking, id, name }: Json): Block {
 }
 
 function compose(message: Json, blocks: readonly Block[], isComplete: boolean): LlmAnswer {
-  const usage = withCompactions(asObject(message.usage));
-  const { input_tokens: input, output_tokens: output } = usage;
-  const { cache_read_input_tokens: read, cache_creation_input_tokens: write } = usage;
+  const sent = asObject(message.usage);
+  const iterations = asArray(sent.iterations).map(asObject);
+  const ofType = (type: string) => iterations.filter((one) => one.type === type);
+  const usage = withCompactions(sent, ofType('compaction'));
   return {
-    model: asText(message.model),
+    model: asText(ofType('fallback_message').at(-1)?.model) ?? asText(message.model),
     response: textsOfType(blocks, 'text').join(''),
     reasoning: textsOfType(blocks, 'thinking').join('\n\n') || undefined,
     toolCalls: blocks.filter(({ type }) => type === 'tool_use').map(({ call }) => call),
-    usage: composeUsage({
-      // Anthropic's input tokens do not include cached tokens.
-      input: typeof input === 'number' ? input + (Number(read) || 0) + (Number(write) || 0) : undefined,
-      cacheRead: read,
-      cacheWrite: write,
-      output,
-      reasoning: asObject(usage.output_tokens_details).thinking_tokens,
-      inputParts: { cacheWriteHourTokens: asObject(usage.cache_creation).ephemeral_1h_input_tokens },
-      webSearches: asObject(usage.server_tool_use).web_search_requests,
-    }),
+    usage: readUsage(usage),
+    innerCalls: ofType('advisor_message').map((one) =>
+      dropUndefined({ model: asText(one.model), usage: readUsage(one) }),
+    ),
     serviceTier: usage.speed === 'fast' ? 'fast' : asText(usage.service_tier),
     region: asText(usage.inference_geo),
     finishReason: asText(message.stop_reason),
     responseId: asText(message.id),
     isComplete,
   };
+}
+
+function readUsage(usage: Json): LlmUsage | undefined {
+  const { input_tokens: input, output_tokens: output } = usage;
+  const { cache_read_input_tokens: read, cache_creation_input_tokens: write } = usage;
+  return composeUsage({
+    // Anthropic's input tokens do not include cached tokens.
+    input: typeof input === 'number' ? input + (Number(read) || 0) + (Number(write) || 0) : undefined,
+    cacheRead: read,
+    cacheWrite: write,
+    output,
+    reasoning: asObject(usage.output_tokens_details).thinking_tokens,
+    inputParts: { cacheWriteHourTokens: asObject(usage.cache_creation).ephemeral_1h_input_tokens },
+    webSearches: asObject(usage.server_tool_use).web_search_requests,
+  });
 }
 
 const counted = [
@@ -91,16 +103,17 @@ const counted = [
 ] as const;
 
 /** Adds the tokens of compactions, which the counts of the message do not include. */
-function withCompactions(usage: Json): Json {
-  const compactions = asArray(usage.iterations)
-    .map(asObject)
-    .filter(({ type }) => type === 'compaction');
+function withCompactions(usage: Json, compactions: readonly Json[]): Json {
   if (compactions.length === 0) return usage;
-  const sums = counted.map((name) => {
-    const counts = [usage, ...compactions].map((one) => one[name]);
-    return [name, counts.reduce<number>((sum, count) => sum + (Number(count) || 0), 0)];
-  });
-  return { ...usage, ...Object.fromEntries(sums) };
+  const all = [usage, ...compactions];
+  const sum = (counts: readonly unknown[]) =>
+    counts.reduce<number>((total, count) => total + (Number(count) || 0), 0);
+  const lives = all.map((one) => asObject(one.cache_creation).ephemeral_1h_input_tokens);
+  return {
+    ...usage,
+    ...Object.fromEntries(counted.map((name) => [name, sum(all.map((one) => one[name]))])),
+    cache_creation: { ephemeral_1h_input_tokens: sum(lives) },
+  };
 }
 
 function textsOfType(blocks: readonly Block[], type: string): string[] {

@@ -58,18 +58,25 @@ export class Call {
 
   #record({ answer, error = answer?.error }: CallOutcome): void {
     const { recorder, adapter, request, source } = this.#options;
-    recorder.record({
-      type: 'llm',
+    const common = {
+      type: 'llm' as const,
       startTimeMs: this.#startTimeMs,
       durationMs: this.elapsedMs,
-      status: error ? { state: 'error', error } : { state: 'ok' },
       instrumentation: {
         source: source ?? sourceOf(request.url.hostname) ?? adapter.source,
         sourcePackage: adapter.sourcePackage,
         sourceFunction: adapter.sourceFunction,
       },
-      properties: { llm: this.#compose(answer) },
-    });
+    };
+    const status = error ? ({ state: 'error', error } as const) : ({ state: 'ok' } as const);
+    const id = recorder.record({ ...common, status, properties: { llm: this.#compose(answer) } });
+    // Another model has another price. The provider says nothing of their times.
+    for (const llm of answer?.innerCalls ?? [])
+      recorder.record({
+        ...common,
+        additionalProperties: { 'otel.parent_event_id': id },
+        properties: { llm },
+      });
   }
 
   #compose(answer: LlmAnswer | undefined): LlmProperties {

@@ -1,4 +1,4 @@
-import type { EventError, LlmUsage } from '../event/event.ts';
+import type { EventError, LlmProperties, LlmUsage } from '../event/event.ts';
 import type { JsonText } from '../event/json-text.ts';
 
 /** Reads requests and responses of one API of a provider. */
@@ -46,6 +46,8 @@ export interface LlmAnswer {
   /** The texts of further choices, if several were requested. */
   otherResponses?: string[] | undefined;
   usage?: LlmUsage | undefined;
+  /** Calls of other models that the provider made for this one, such as to an advisor: `usage` has none of theirs. */
+  innerCalls?: readonly LlmProperties[] | undefined;
   finishReason?: string | undefined;
   /** The service tier of the response, as the provider names it. */
   serviceTier?: string | undefined;

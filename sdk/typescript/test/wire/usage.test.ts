@@ -3,6 +3,9 @@ import { chatCompletions } from '../../src/adapters/chat.ts';
 import { generateContent } from '../../src/adapters/generate-content.ts';
 import { messages } from '../../src/adapters/messages.ts';
 import { responses } from '../../src/adapters/responses.ts';
+import type { EventInput } from '../../src/event/event.ts';
+import { Call } from '../../src/http/call.ts';
+import { platformRuntime } from '../../src/runtime/runtime.ts';
 import { composeLlm } from '../../src/wire/llm.ts';
 
 /** What decides the price of a call, as each provider says it. */
@@ -17,14 +20,17 @@ test('anthropic: lives of the cache, searches, tier, region, and compactions bes
     server_tool_use: { web_search_requests: 3 },
     ...{ service_tier: 'priority', inference_geo: 'us' },
   };
-  const compaction = { type: 'compaction', input_tokens: 100, output_tokens: 4, cache_read_input_tokens: 1 };
+  const compaction = {
+    ...{ type: 'compaction', input_tokens: 100, output_tokens: 4, cache_read_input_tokens: 1 },
+    ...{ cache_creation_input_tokens: 6, cache_creation: { ephemeral_1h_input_tokens: 6 } },
+  };
   const iterations = [{ type: 'message', input_tokens: 10, output_tokens: 7 }, compaction];
   const llm = read(messages, { usage: { ...usage, iterations }, stop_reason: 'end_turn' });
   expect(llm).toMatchObject({
     usage: {
-      inputTokens: 146,
+      inputTokens: 152,
       inputTokenDetails: {
-        ...{ uncachedTokens: 110, cacheReadTokens: 6, cacheWriteTokens: 30, cacheWriteHourTokens: 20 },
+        ...{ uncachedTokens: 110, cacheReadTokens: 6, cacheWriteTokens: 36, cacheWriteHourTokens: 26 },
       },
       outputTokens: 11,
       outputTokenDetails: { reasoningTokens: 2, responseTokens: 9 },
@@ -37,6 +43,34 @@ test('anthropic: lives of the cache, searches, tier, region, and compactions bes
     usage: { inputTokens: 45 },
     serviceTier: 'fast',
   });
+});
+
+test('anthropic: the call of an advisor has its own model and counts, a fallback is the model of the call', () => {
+  const counts = { input_tokens: 10, output_tokens: 7 };
+  const advice = { type: 'advisor_message', model: 'claude-opus-4-8', input_tokens: 800, output_tokens: 500 };
+  const cache = { cache_read_input_tokens: 20, cache_creation_input_tokens: 0 };
+  const iterations = [
+    { type: 'message', ...counts },
+    { ...advice, ...cache },
+    { type: 'message', ...counts },
+  ];
+  const body = { model: 'claude-sonnet-5', usage: { input_tokens: 20, output_tokens: 14, iterations } };
+  expect(messages.readAnswer(JSON.stringify(body))).toMatchObject({
+    model: 'claude-sonnet-5',
+    usage: { inputTokens: 20, outputTokens: 14, totalTokens: 34 },
+    innerCalls: [
+      {
+        model: 'claude-opus-4-8',
+        usage: { inputTokens: 820, inputTokenDetails: { cacheReadTokens: 20 }, outputTokens: 500 },
+      },
+    ],
+  });
+  const fallback = [
+    { type: 'message', model: 'claude-a' },
+    { type: 'fallback_message', model: 'claude-b' },
+  ];
+  const usage = { ...counts, iterations: fallback };
+  expect(read(messages, { model: 'claude-a', usage })).toMatchObject({ model: 'claude-b', usage: {} });
 });
 
 test('openai: audio and images, cached audio, the tier of the response, and the cost of OpenRouter', () => {

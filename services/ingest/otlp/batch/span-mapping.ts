@@ -9,6 +9,7 @@ import { CostlyBatchError } from '../../read/batch-reader.ts';
 import { scopeOf, withStreamTimes } from '../calls/stream-log.ts';
 import { toolKeysOf } from '../calls/tool-keys.ts';
 import { eventsBytesMax, sourceCharsMax, spanBytesMax } from '../limits.ts';
+import { toInnerEvents } from '../mapping/inner-events.ts';
 import type { JsonObject } from '../mapping/json-object.ts';
 import { nodeKindOf } from '../mapping/node-kind.ts';
 import { mapSource } from '../mapping/otel-rest.ts';
@@ -86,7 +87,19 @@ export class SpanMapping {
     const reason = outcome === 'aggregate' ? outcome : isMerged ? 'merged' : undefined;
     if (reason === undefined) this.#tally.store(index);
     else this.#tally.filter(index, reason);
-    this.#nodes.setEvent(candidate, this.#readSpan(index), { event, isSurplus: reason !== undefined });
+    const span = this.#readSpan(index);
+    this.#nodes.setEvent(candidate, span, { event, isSurplus: reason !== undefined });
+    if (role.kind === 'llm') this.#addInnerCalls(candidate, span, event);
+  }
+
+  /** Makes events of the calls of other models within a call. For the trace each is a span below that of the call. */
+  #addInnerCalls(candidate: Candidate, span: Span, event: JsonObject): void {
+    for (const { spanId, event: inner } of toInnerEvents(event, span)) {
+      this.#addToPart(inner);
+      const node = { ...candidate, kind: 'link' as const, context: {}, spanId, parentSpanId: span.spanId };
+      this.#nodes.add(node, span);
+      this.#nodes.setEvent(node, span, { event: inner, isSurplus: false });
+    }
   }
 
   #readSpan(index: number): Span {

@@ -9,7 +9,7 @@ from typing import Any
 
 from weir.event.errors import describe_error
 from weir.event.scope import current_scope, entered
-from weir.event.types import EventError, create_uuid
+from weir.event.types import EventError, Json, create_uuid
 from weir.recorder import Recorder
 from weir.wire.adapter import Adapter, LlmAnswer, LlmRequest, compose_llm
 
@@ -68,7 +68,6 @@ class Call:
             return
         self._is_over = True
         error = error or (answer.error if answer is not None else None)
-        adapter = self._adapter
         llm = compose_llm(
             self._read_request(),
             answer,
@@ -78,22 +77,27 @@ class Call:
         )
         if answer is not None and answer.response_id is not None:
             self._recorder.observed_responses.append(answer.response_id)
+        status = {"state": "error", "error": error} if error else {"state": "ok"}
         with entered(self._scope):
-            self._recorder.record(
-                {
-                    "id": self._id,
-                    "type": "llm",
-                    "startTimeMs": self._start_ms,
-                    "durationMs": self.elapsed_ms,
-                    "status": {"state": "error", "error": error} if error else {"state": "ok"},
-                    "instrumentation": {
-                        "source": self._source,
-                        "sourcePackage": adapter.source_package,
-                        "sourceFunction": adapter.source_function,
-                    },
-                    "properties": {"llm": llm},
-                }
-            )
+            self._record(llm, id=self._id, status=status)
+            # Another model has another price. The provider says nothing of their times.
+            for inner in answer.inner_calls if answer is not None else ():
+                self._record(inner, additionalProperties={"otel.parent_event_id": self._id})
+
+    def _record(self, llm: Json, **others: Any) -> None:
+        event: Any = {
+            **others,
+            "type": "llm",
+            "startTimeMs": self._start_ms,
+            "durationMs": self.elapsed_ms,
+            "instrumentation": {
+                "source": self._source,
+                "sourcePackage": self._adapter.source_package,
+                "sourceFunction": self._adapter.source_function,
+            },
+            "properties": {"llm": llm},
+        }
+        self._recorder.record(event)
 
     def _read_request(self) -> LlmRequest | None:
         try:

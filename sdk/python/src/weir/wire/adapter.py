@@ -35,6 +35,8 @@ class LlmAnswer(NamedTuple):
     #: The texts of further choices.
     other_responses: Sequence[str] = ()
     usage: Json | None = None
+    #: ``{model, usage}`` of calls of other models within this one, such as to an advisor: not in ``usage``.
+    inner_calls: Sequence[Json] = ()
     finish_reason: str | None = None
     #: The service tier of the response, and where inference is confined to it, as the provider names them.
     service_tier: str | None = None

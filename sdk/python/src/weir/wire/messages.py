@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
-from weir.event.types import EventError, Json
+from weir.event.types import EventError, Json, drop_none
 from weir.wire.adapter import Adapter, LlmAnswer, RequestParts, compose_request
 from weir.wire.json_slice import slice_elements, slice_members
 from weir.wire.read import as_index, as_list, as_object, as_text, first_text, last_text, text_of
@@ -43,25 +44,21 @@ class _Block:
 
 
 def _compose(message: Json, blocks: list[_Block], is_complete: bool) -> LlmAnswer:
-    usage = _with_compactions(as_object(message.get("usage")))
-    read, write = usage.get("cache_read_input_tokens"), usage.get("cache_creation_input_tokens")
-    uncached = usage.get("input_tokens")
-    lives = as_object(usage.get("cache_creation"))
+    sent = as_object(message.get("usage"))
+    iterations = [as_object(one) for one in as_list(sent.get("iterations"))]
+    usage = _with_compactions(sent, [one for one in iterations if one.get("type") == "compaction"])
+    fallbacks = [as_text(one.get("model")) for one in iterations if one.get("type") == "fallback_message"]
     return LlmAnswer(
-        model=as_text(message.get("model")),
+        model=next(reversed(fallbacks), None) or as_text(message.get("model")),
         response="".join(block.text for block in blocks if block.kind == "text"),
         reasoning="\n\n".join(block.text for block in blocks if block.kind == "thinking" and block.text) or None,
         tool_calls=[{**block.call, "arguments": block.arguments} for block in blocks if block.kind == "tool_use"],
-        usage=compose_usage(
-            # Anthropic's input tokens do not include cached tokens.
-            input=None if uncached is None else sum_known(uncached, read, write),
-            cache_read=read,
-            cache_write=write,
-            output=usage.get("output_tokens"),
-            reasoning=as_object(usage.get("output_tokens_details")).get("thinking_tokens"),
-            input_parts={"cacheWriteHourTokens": lives.get("ephemeral_1h_input_tokens")},
-            web_searches=as_object(usage.get("server_tool_use")).get("web_search_requests"),
-        ),
+        usage=_read_usage(usage),
+        inner_calls=[
+            drop_none({"model": as_text(one.get("model")), "usage": _read_usage(one)})
+            for one in iterations
+            if one.get("type") == "advisor_message"
+        ],
         service_tier="fast" if usage.get("speed") == "fast" else as_text(usage.get("service_tier")),
         region=as_text(usage.get("inference_geo")),
         finish_reason=as_text(message.get("stop_reason")),
@@ -70,16 +67,36 @@ def _compose(message: Json, blocks: list[_Block], is_complete: bool) -> LlmAnswe
     )
 
 
+def _read_usage(usage: Json) -> Json | None:
+    read, write = usage.get("cache_read_input_tokens"), usage.get("cache_creation_input_tokens")
+    uncached = usage.get("input_tokens")
+    return compose_usage(
+        # Anthropic's input tokens do not include cached tokens.
+        input=None if uncached is None else sum_known(uncached, read, write),
+        cache_read=read,
+        cache_write=write,
+        output=usage.get("output_tokens"),
+        reasoning=as_object(usage.get("output_tokens_details")).get("thinking_tokens"),
+        input_parts={"cacheWriteHourTokens": _hour_tokens(usage)},
+        web_searches=as_object(usage.get("server_tool_use")).get("web_search_requests"),
+    )
+
+
+def _hour_tokens(usage: Json) -> Any:
+    return as_object(usage.get("cache_creation")).get("ephemeral_1h_input_tokens")
+
+
 _COUNTED = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 
 
-def _with_compactions(usage: Json) -> Json:
+def _with_compactions(usage: Json, compactions: list[Json]) -> Json:
     """Adds the tokens of compactions, which the counts of the message do not include."""
-    iterations = [as_object(one) for one in as_list(usage.get("iterations"))]
-    compactions = [one for one in iterations if one.get("type") == "compaction"]
     if not compactions:
         return usage
-    return {**usage, **{name: sum_known(*(one.get(name) for one in (usage, *compactions))) for name in _COUNTED}}
+    counted = [usage, *compactions]
+    hour = sum_known(*map(_hour_tokens, counted))
+    sums = {name: sum_known(*(one.get(name) for one in counted)) for name in _COUNTED}
+    return {**usage, **sums, "cache_creation": {"ephemeral_1h_input_tokens": hour}}
 
 
 class _MessageStream:

@@ -26,6 +26,7 @@ export const conditionRows = {
       'gen_ai.usage.estimated_cost',
       'cost_usd',
       'langwatch.metrics#cost',
+      'braintrust.metrics#estimated_cost',
     ],
     openInference: ['llm.cost.total'],
   },

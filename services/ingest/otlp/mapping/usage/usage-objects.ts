@@ -35,11 +35,10 @@ export function countsIn(value: Json | undefined): Counts | undefined {
         isCached === /cache/i.test(name),
     );
   const counts = {
-    input: sumOf(
-      (name) =>
-        /^(?:prompt(?:_t|T)okens|promptTokenCount|toolUsePromptTokenCount)$/.test(name) ||
-        isWhole(name, 'input'),
-    ),
+    // LiteLLM has OpenAI's names of the wholes and Anthropic's of the cached tokens in one object.
+    input:
+      sumOf((name) => /^(?:prompt(?:_t|T)okens|promptTokenCount|toolUsePromptTokenCount)$/.test(name)) ??
+      sumOf((name) => isWhole(name, 'input')),
     cacheRead: wholeOrPart(
       (name) => /cached|cache_?read/i.test(ownNameOf(name)) && !/audio|image/i.test(ownNameOf(name)),
     ),
@@ -53,7 +52,8 @@ export function countsIn(value: Json | undefined): Counts | undefined {
     imageCacheRead: modality('image', /cache/i, true),
     output:
       candidates === undefined
-        ? sumOf((name) => /^completion(?:_t|T)okens$/.test(name) || isWhole(name, 'output'))
+        ? (sumOf((name) => /^completion(?:_t|T)okens$/.test(name)) ??
+          sumOf((name) => isWhole(name, 'output')))
         : candidates + (thoughts ?? 0),
     audioOutput: modality('audio', /output|completion|candidates/i),
     imageOutput: modality('image', /output|completion|candidates/i),

@@ -11,7 +11,11 @@ export const usageRows = {
     ],
     openInference: ['llm.token_count.prompt'],
     vercel: ['ai.usage.inputTokens', 'ai.usage.promptTokens'],
-    openLlmetry: ['llm.usage.prompt_tokens', 'mlflow.chat.tokenUsage#input_tokens'],
+    openLlmetry: [
+      'llm.usage.prompt_tokens',
+      'mlflow.chat.tokenUsage#input_tokens',
+      'braintrust.metrics#prompt_tokens',
+    ],
   },
   cacheRead: {
     genAi: [
@@ -27,7 +31,11 @@ export const usageRows = {
     ],
     openInference: ['llm.token_count.prompt_details.cache_read'],
     vercel: ['ai.usage.inputTokenDetails.cacheReadTokens', 'ai.usage.cachedInputTokens'],
-    openLlmetry: ['llm.usage.cached_tokens', 'mlflow.chat.tokenUsage#cache_read_input_tokens'],
+    openLlmetry: [
+      'llm.usage.cached_tokens',
+      'mlflow.chat.tokenUsage#cache_read_input_tokens',
+      'braintrust.metrics#prompt_cached_tokens',
+    ],
   },
   cacheWrite: {
     genAi: [
@@ -43,9 +51,13 @@ export const usageRows = {
     ],
     openInference: ['llm.token_count.prompt_details.cache_write'],
     vercel: ['ai.usage.inputTokenDetails.cacheWriteTokens'],
-    openLlmetry: ['mlflow.chat.tokenUsage#cache_creation_input_tokens'],
+    openLlmetry: [
+      'mlflow.chat.tokenUsage#cache_creation_input_tokens',
+      'braintrust.metrics#prompt_cache_creation_tokens',
+    ],
   },
   cacheWriteHour: {
+    openLlmetry: ['braintrust.metrics#prompt_cache_creation_1h_tokens'],
     genAi: [
       'gen_ai.usage.details.cache_write_1h_tokens',
       'gen_ai.usage.details.ephemeral_1h_input_tokens',
@@ -54,6 +66,7 @@ export const usageRows = {
   },
   cacheWriteHalfDay: {},
   audioInput: {
+    openLlmetry: ['braintrust.metrics#prompt_audio_tokens'],
     genAi: ['gen_ai.usage.audio.input_tokens', 'gen_ai.usage.details.input_audio_tokens'],
     openInference: ['llm.token_count.prompt_details.audio'],
   },
@@ -66,6 +79,7 @@ export const usageRows = {
   },
   imageCacheRead: { genAi: ['gen_ai.usage.image.cache_read.input_tokens'] },
   audioOutput: {
+    openLlmetry: ['braintrust.metrics#completion_audio_tokens'],
     genAi: ['gen_ai.usage.audio.output_tokens', 'gen_ai.usage.details.output_audio_tokens'],
     openInference: ['llm.token_count.completion_details.audio'],
   },
@@ -85,7 +99,11 @@ export const usageRows = {
     ],
     openInference: ['llm.token_count.completion'],
     vercel: ['ai.usage.outputTokens', 'ai.usage.completionTokens'],
-    openLlmetry: ['llm.usage.completion_tokens', 'mlflow.chat.tokenUsage#output_tokens'],
+    openLlmetry: [
+      'llm.usage.completion_tokens',
+      'mlflow.chat.tokenUsage#output_tokens',
+      'braintrust.metrics#completion_tokens',
+    ],
   },
   reasoning: {
     genAi: [
@@ -98,13 +116,17 @@ export const usageRows = {
     ],
     openInference: ['llm.token_count.completion_details.reasoning'],
     vercel: ['ai.usage.outputTokenDetails.reasoningTokens', 'ai.usage.reasoningTokens'],
-    openLlmetry: ['llm.usage.reasoning_tokens'],
+    openLlmetry: ['llm.usage.reasoning_tokens', 'braintrust.metrics#completion_reasoning_tokens'],
   },
   total: {
     genAi: ['gen_ai.usage.total_tokens'],
     openInference: ['llm.token_count.total'],
     vercel: ['ai.usage.totalTokens', 'ai.usage.tokens'],
-    openLlmetry: ['llm.usage.total_tokens', 'mlflow.chat.tokenUsage#total_tokens'],
+    openLlmetry: [
+      'llm.usage.total_tokens',
+      'mlflow.chat.tokenUsage#total_tokens',
+      'braintrust.metrics#tokens',
+    ],
   },
 } as const satisfies Record<string, Row>;
 

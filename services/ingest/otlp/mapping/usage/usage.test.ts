@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { mapSpan } from '../../../../../test/support/otlp/mapped-spans.ts';
+import { mapRequests, mapSpan } from '../../../../../test/support/otlp/mapped-spans.ts';
 
 /** What senders send of the tokens and the price of a call (docs/opentelemetry.md), and the event's usage. */
 
@@ -15,6 +15,18 @@ const aiSdk = (provider: string, metadata: object) => ({
   'ai.model.provider': provider,
   ...json('ai.response.providerMetadata', metadata),
 });
+
+/** Anthropic's usage of a call with a compaction. */
+const compacted = {
+  ...{ input_tokens: 10, cache_read_input_tokens: 20, output_tokens: 7 },
+  iterations: [
+    {
+      ...{ type: 'compaction', input_tokens: 100, cache_read_input_tokens: 1, output_tokens: 4 },
+      ...{ cache_creation_input_tokens: 4, cache_creation: { ephemeral_1h_input_tokens: 4 } },
+    },
+    { type: 'message', input_tokens: 10, cache_read_input_tokens: 20, output_tokens: 7 },
+  ],
+};
 
 /** `[input, cached, written, output]`, and what else is expected of `properties.llm`. */
 type Expected = readonly [number, number | undefined, number | undefined, number, object?];
@@ -254,6 +266,60 @@ const cases: Record<string, readonly [object, Expected]> = {
       },
     ],
   ],
+  'Anthropic, a compaction beside the counts': [
+    {
+      ...chat,
+      ...tokens(30, 7),
+      'gen_ai.usage.cache_read.input_tokens': 20,
+      ...json('gen_ai.usage.raw', compacted),
+    },
+    [135, 21, 4, 11, { usage: { inputTokenDetails: { cacheWriteHourTokens: 4 }, totalTokens: 146 } }],
+  ],
+  'Anthropic, a compaction beside counts without cached tokens': [
+    { ...chat, ...tokens(10, 7), ...json('gen_ai.usage.raw', compacted) },
+    [135, 21, 4, 11],
+  ],
+  'LiteLLM, the names of two providers in one object': [
+    {
+      ...chat,
+      ...json('gen_ai.usage.raw', {
+        ...{ prompt_tokens: 120, completion_tokens: 7, cache_read_input_tokens: 20 },
+        prompt_tokens_details: { cached_tokens: 20 },
+      }),
+    },
+    [120, 20, undefined, 7],
+  ],
+  'Anthropic, fewer cached tokens than input, beside it': [
+    {
+      ...chat,
+      ...tokens(100, 7),
+      ...json('gen_ai.usage.raw', { input_tokens: 100, cache_read_input_tokens: 20, output_tokens: 7 }),
+    },
+    [120, 20, undefined, 7],
+  ],
+  'Anthropic, a compaction that the sender has added': [
+    { ...chat, ...tokens(130, 11), ...json('gen_ai.usage.raw', compacted) },
+    [130, 20, undefined, 11],
+  ],
+  Braintrust: [
+    {
+      'braintrust.span_attributes': '{"type":"llm"}',
+      ...json('braintrust.metrics', {
+        ...{ prompt_tokens: 130, completion_tokens: 11, tokens: 141, prompt_cached_tokens: 20 },
+        ...{ prompt_cache_creation_tokens: 4, completion_reasoning_tokens: 3, estimated_cost: 0.5 },
+      }),
+    },
+    [
+      130,
+      20,
+      4,
+      11,
+      {
+        usage: { totalTokens: 141, outputTokenDetails: { reasoningTokens: 3 } },
+        cost: { total: 0.5, currency: 'USD' },
+      },
+    ],
+  ],
   'the tier of the response': [
     {
       ...chat,
@@ -292,4 +358,32 @@ test('a cost has the currency that the sender says', () => {
   const cost = { 'gen_ai.usage.cost': 3, 'gen_ai.usage.cost.currency': 'EUR' };
   const { llm } = mapSpan({ attributes: { ...chat, ...cost } }).properties;
   expect(llm.cost).toEqual({ total: 3, currency: 'EUR' });
+});
+
+test('the call of an advisor within a call is an event with its own model, once for all libraries', () => {
+  const advice = { type: 'advisor_message', model: 'claude-opus-4-8', input_tokens: 800, output_tokens: 500 };
+  const usage = {
+    ...{ input_tokens: 20, output_tokens: 14 },
+    iterations: [{ ...advice, cache_read_input_tokens: 20 }],
+  };
+  const call = { ...chat, ...tokens(20, 14), 'gen_ai.response.id': 'msg_1', 'user.id': 'anna' };
+  const attributes = { ...call, ...json('gen_ai.usage.raw', usage) };
+  const first = { scope: { name: 'a' }, spans: [{ spanId: 'a'.repeat(16), attributes }] };
+  const [outer, below] = mapRequests(first).events;
+  expect(below.additionalProperties['otel.parent_event_id']).toBe(outer.id);
+  const [own, inner, ...others] = mapRequests(first, {
+    scope: { name: 'b' },
+    spans: [{ spanId: 'b'.repeat(16), attributes: { ...call, ...json('output.value', { usage }) } }],
+  }).events;
+  expect(others).toEqual([]);
+  expect(own.properties.llm.usage).toMatchObject({ inputTokens: 20, outputTokens: 14 });
+  expect(inner).toMatchObject({
+    ...{ type: 'llm', startTimeMs: own.startTimeMs, traceId: own.traceId, context: { userId: 'anna' } },
+    properties: {
+      llm: {
+        model: 'claude-opus-4-8',
+        usage: { inputTokens: 820, inputTokenDetails: { cacheReadTokens: 20 }, outputTokens: 500 },
+      },
+    },
+  });
 });

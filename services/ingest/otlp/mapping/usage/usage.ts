@@ -2,6 +2,7 @@ import { parseEmbeddedJson } from '../../../../../event/json/embedded-json.ts';
 import type { Json } from '../../../read/protobuf-struct.ts';
 import type { AttributeReader } from '../attribute-reader.ts';
 import { compact, unlessEmpty } from '../json-object.ts';
+import { addCompactions } from './iterations.ts';
 import { readProviderMetadata } from './provider-metadata.ts';
 import { countsIn } from './usage-objects.ts';
 import { type Counts, usageRows } from './usage-rows.ts';
@@ -13,10 +14,9 @@ import { type Counts, usageRows } from './usage-rows.ts';
  * @returns undefined when none are known.
  */
 export function mapUsage(reader: AttributeReader, raw?: Json): { [key: string]: Json } | undefined {
-  const counted = countsIn(
-    reader.get('gen_ai.usage.raw') ?? raw ?? readPrinted(reader.get('metadata.usage_object')),
-  );
   const metadata = readProviderMetadata(reader);
+  const own = reader.get('gen_ai.usage.raw') ?? raw ?? readPrinted(reader.get('metadata.usage_object'));
+  const counted = countsIn(own);
   // The attribute is not taken: it may hold counts that Weir has no field for.
   const counts = countsIn(reader.find(usageObjects)?.value) ?? takeCounts(reader) ?? counted;
   if (counts === undefined) return undefined;
@@ -24,7 +24,23 @@ export function mapUsage(reader: AttributeReader, raw?: Json): { [key: string]: 
   const isOfClaudeCode = exclusiveCounts.some((name) => reader.get(name) !== undefined);
   // Claude Code writes to the one-hour cache.
   if (isOfClaudeCode && counts.cacheWrite !== undefined) counts.cacheWriteHour ??= counts.cacheWrite;
-  const input = splitInput(counts, isOfClaudeCode || metadata?.isBesideInput === true);
+  const isBesideInput =
+    !includeCached(counts, counted) && (isOfClaudeCode || metadata?.isBesideInput === true);
+  addCompactions(counts, own ?? metadata?.usage);
+  return composeUsage(counts, isBesideInput);
+}
+
+/** Adds cached tokens to the input of a sender that left them out, as the provider's own counts tell. */
+function includeCached(counts: Counts, own: Counts = {}): boolean {
+  const { input, cacheRead = 0, cacheWrite = 0 } = own;
+  if (input === undefined || counts.input !== input - cacheRead - cacheWrite) return false;
+  counts.input = input;
+  return true;
+}
+
+/** @param isBesideInput whether the input is known not to include the cached tokens. */
+export function composeUsage(counts: Counts, isBesideInput: boolean): { [key: string]: Json } {
+  const input = splitInput(counts, isBesideInput);
   const output = splitOutput(counts);
   const sum = (input?.inputTokens ?? 0) + (output?.outputTokens ?? 0);
   const isWhole = input !== undefined && output !== undefined;

@@ -1,0 +1,48 @@
+import type { Json } from '../../read/protobuf-struct.ts';
+import type { Span } from '../spans/span.ts';
+import { eventIdOf, hashOf } from './ids.ts';
+import type { JsonObject } from './json-object.ts';
+import { isJsonObject } from './messages/messages.ts';
+import { readInnerCalls } from './usage/iterations.ts';
+import { composeUsage } from './usage/usage.ts';
+
+/** The event of a call within a call, and an id for its span, which nobody sent. */
+export interface InnerEvent {
+  readonly spanId: string;
+  readonly event: JsonObject;
+}
+
+/**
+ * Events of the calls of other models that a provider made within the call of a span: they have prices of
+ * their own. Each has the times of the whole call. Its id depends on the response, which several libraries may
+ * send: it is stored once.
+ *
+ * @param event that of the span.
+ */
+export function toInnerEvents(event: JsonObject, { attributes, traceId, spanId }: Span): InnerEvent[] {
+  const properties = objectOf(event.properties);
+  const additional = objectOf(event.additionalProperties);
+  const { responseId = spanId } = objectOf(properties.llm);
+  return readInnerCalls(attributes).map(({ model, counts }, place) => {
+    const ownSpanId = hashOf(['inner', responseId, place]).replaceAll('-', '').slice(0, 16);
+    return {
+      spanId: ownSpanId,
+      event: {
+        ...event,
+        id: eventIdOf(traceId, ownSpanId),
+        status: { state: 'ok' },
+        additionalProperties: {
+          ...additional,
+          'otel.span_id': ownSpanId,
+          'otel.parent_span_id': spanId,
+          'otel.parent_event_id': event.id ?? '',
+        },
+        properties: { llm: { model, usage: composeUsage(counts, false) } },
+      },
+    };
+  });
+}
+
+function objectOf(json: Json | undefined): { readonly [key: string]: Json } {
+  return isJsonObject(json) ? json : {};
+}
