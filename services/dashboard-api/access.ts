@@ -6,14 +6,13 @@ import type { Sessions, SessionUser, SpaceUser } from './accounts/session.ts';
 import { refusal } from './refusal.ts';
 
 /**
- * The tenancy boundary: session → member of the space → role, or read key → its space → its scope. Procedures, live streams and
- * downloads check the caller only with these functions, and open a SpaceData or a SpaceAdmin only for the space that they return. The statement of a
- * change checks again (store/accounts/audit/grant.ts), for the actor created here.
- *
- * A space of which the user is not a member is answered like one that does not exist, so that ids of spaces are not revealed.
+ * The tenancy boundary: session → member of the space → role, or read key → its space → its scope.
+ * Procedures, live streams and downloads check the caller only with these functions, and open a SpaceData or
+ * a SpaceAdmin only for the space that they return. A change's statement checks again
+ * (store/accounts/audit/grant.ts), for the actor made here. A space of others is answered like one that does
+ * not exist, so that ids are not revealed.
  */
 
-/** A space that the user may use, with the user's role in it. */
 export interface SpaceAccess {
   spaceId: string;
   role: Role;
@@ -25,18 +24,17 @@ export interface Callers {
   readonly readKeys: ReadKeys;
 }
 
-/** What a request authenticates with. With a read key the session is ignored. */
+/** With a read key the session is ignored. */
 export interface Credentials {
   readonly token: string | undefined;
   readonly readKey: string | undefined;
 }
 
-/** A caller whose access to a space's data is checked with {@link requireRole}. */
+/** Checked with {@link requireRole}. */
 export type Caller = SessionUser | ReadKeyUser;
 
 /**
- * Reads the caller of a request: a read key, or the user of a session with the memberships, as they are now in Postgres.
- *
+ * A read key, or the user of a session with the memberships, as they are now in Postgres.
  * @throws TRPCError UNAUTHORIZED without both, or when the key or the session has ended or expired.
  */
 export async function requireCaller(
@@ -53,13 +51,13 @@ export async function requireCaller(
   );
 }
 
-/** @throws TRPCError FORBIDDEN for a read key whose scope is `statistics`, unless the call returns only statistics. */
+/** @throws TRPCError FORBIDDEN for the scope `statistics`, unless the call returns only statistics. */
 export function requireScope(caller: SpaceUser, { isStatistics }: { isStatistics: boolean }): void {
   if (isStatistics || !('scope' in caller) || caller.scope !== 'statistics') return;
   throw refusal('FORBIDDEN', 'This read key reads statistics, not events.');
 }
 
-/** @throws TRPCError UNAUTHORIZED without a user; FORBIDDEN when the user has to add a second factor before anything else. */
+/** @throws TRPCError UNAUTHORIZED without a user; FORBIDDEN when a second factor must be added first. */
 export function requireSignedIn(found: SessionUser | undefined): SessionUser {
   const user = requireSession(found);
   if (!user.mustEnrol) return user;
@@ -73,12 +71,10 @@ export function requireSession(user: SessionUser | undefined): SessionUser {
 }
 
 /**
- * Requires that the user has at least the role `least` in a space.
- *
  * @param asked the space; undefined for the one selected in the session, or the user's only one.
  * @param more `isOfDeleted`: also in a space that is marked as deleted.
- * @throws TRPCError NOT_FOUND when the user is not a member of it; FORBIDDEN when the role is lower, or the space is marked as
- *   deleted; BAD_REQUEST when `asked` is undefined and the user has several spaces.
+ * @throws TRPCError NOT_FOUND for a space of others; FORBIDDEN when the role is lower than `least`, or the
+ * space is marked as deleted; BAD_REQUEST when `asked` is undefined and the user has several spaces.
  */
 export function requireRole(
   user: SpaceUser,
@@ -110,7 +106,7 @@ export function requireRoleSomewhere(user: SpaceUser, least: Role): void {
   throw refusal('FORBIDDEN', `This needs the role ${least} in a space.`);
 }
 
-/** The actor of a call's changes, with its session and the role and confirmation that the changes require. */
+/** With the session, and the role and confirmation that the changes require. */
 export function actorOf(
   { userId, sessionId }: SpaceUser,
   address: string,

@@ -32,9 +32,8 @@ import { UnreadResponses } from './unread-responses.ts';
 import { ingestUrlOf, openWeb } from './web/web-files.ts';
 
 /**
- * Starts the dashboard API: tRPC over Postgres, downloads, live streams, and the pages. nats-server notifies it of new events, and takes
+ * tRPC over Postgres, downloads, live streams, and the pages. nats-server notifies of new events, and takes
  * administrative changes.
- *
  * @returns the address that it listens on.
  * @throws ConfigError when a variable is missing, or a configured port or directory cannot be used.
  */
@@ -120,8 +119,8 @@ interface ServerOptions {
 }
 
 /**
- * Serves the dashboard over HTTP/1.1 and HTTP/2: see serveHttp. Browsers use HTTP/2 only with TLS; over HTTP/1.1 they open at most
- * six connections, and each live stream occupies one.
+ * Over HTTP/1.1 and HTTP/2, which browsers use only with TLS: over HTTP/1.1 they open at most six
+ * connections, and each live stream occupies one.
  */
 function serveDashboard({ onRequest, config, log, stopping }: ServerOptions): Promise<Listener> {
   const http1 = openHttp1(createServer(http1Options, onRequest), stopping);

@@ -3,7 +3,7 @@ import { constants, Http2ServerResponse } from 'node:http2';
 import type { TRPCError } from '@trpc/server';
 import { refusal } from './refusal.ts';
 
-/** For whom a response stays open: the person, whichever of their sessions, read keys and spaces they use, and the space. */
+/** The person, whichever of their sessions, read keys and spaces they use, and the space. */
 export interface SlotHolder {
   readonly holderId: string;
   readonly spaceId: string;
@@ -13,7 +13,7 @@ export interface SlotLimits {
   readonly slotsMax: number;
   readonly ofHolderMax: number;
   readonly ofSpaceMax: number;
-  /** What they are, for messages: `open live streams`. */
+  /** For messages: `open live streams`. */
   readonly noun: string;
 }
 
@@ -22,8 +22,8 @@ interface Slot extends SlotHolder {
 }
 
 /**
- * Places for responses that stay open for long, such as downloads. When all are taken, a newcomer gets the newest place of the person who
- * has the most, whose response is reset: so a few people cannot keep all others out.
+ * For responses that stay open for long, such as downloads. When all places are taken, a newcomer gets the
+ * newest one of the person who has the most, whose response is reset: a few people cannot keep others out.
  */
 export class FairSlots {
   readonly #limits: SlotLimits;
@@ -34,7 +34,7 @@ export class FairSlots {
     this.#limits = limits;
   }
 
-  /** @returns what frees the place. @throws TRPCError TOO_MANY_REQUESTS when a limit is reached; its message says which. */
+  /** @returns what frees the place. @throws TRPCError TOO_MANY_REQUESTS that says which limit is reached. */
   take(holder: SlotHolder, response: ServerResponse): Disposable {
     const { slotsMax, ofHolderMax, ofSpaceMax } = this.#limits;
     const ofHolder = this.#of(({ holderId }) => holderId === holder.holderId).length;
@@ -48,7 +48,7 @@ export class FairSlots {
     return { [Symbol.dispose]: () => void this.#slots.delete(slot) };
   }
 
-  /** Frees the newest slot of the person with the most. @returns whether that leaves them at least as many as the newcomer then has. */
+  /** Of the person with the most. @returns whether they keep at least as many as the newcomer gets. */
   #freeOne(ofNewcomer: number): boolean {
     const byHolder = Map.groupBy(this.#slots, ({ holderId }) => holderId);
     const most = Array.from(byHolder.values()).reduce((a, b) => (b.length > a.length ? b : a), []);
@@ -69,7 +69,7 @@ export class FairSlots {
   }
 }
 
-/** Ends a response at once. `destroy` of an HTTP/2 stream sends the reset only after the body, and keeps the body until then. */
+/** At once: `destroy` of an HTTP/2 stream sends the body, which it keeps, before the reset. */
 export function resetResponse(response: ServerResponse): void {
   // Over HTTP/2 it is Node's compatible response.
   const given: unknown = response;

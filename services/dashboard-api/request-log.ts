@@ -2,27 +2,24 @@ import type { ServerResponse } from 'node:http';
 import type { TRPCError } from '@trpc/server';
 import type { Logger } from '../../platform/log.ts';
 
-/** Limit of the path in the log, in characters. Clients choose the path. */
+/** In characters. Clients choose the path. */
 const pathCharsMax = 200;
 
-/** The sender of a request, for its log lines. */
 export interface Sender {
-  /** The network address of the client. */
   readonly address: string;
-  /** The user, once the session was found. */
+  /** Once the session was found. */
   userId: string | undefined;
-  /** The read key, once it was found. */
+  /** Once the read key was found. */
   keyId?: string;
 }
 
 const senders = new WeakMap<ServerResponse, Sender>();
 
-/** Adds the sender to the log line of a request. */
 export function noteSender(response: ServerResponse, sender: Sender): void {
   senders.set(response, sender);
 }
 
-/** Logs one line per request after the response, without the query, which contains filter values and ids. */
+/** One line per request after the response, without the query, which contains filter values and ids. */
 export function logRequest(
   log: Logger,
   request: { method: string | undefined; path: string },
@@ -45,10 +42,10 @@ export function logRequest(
   });
 }
 
-/** Error codes that deny access. */
+/** Codes that deny access. */
 const refusals = new Set<TRPCError['code']>(['UNAUTHORIZED', 'FORBIDDEN', 'TOO_MANY_REQUESTS']);
 
-/** Logs internal failures, whose cause clients do not see, and denied calls with their sender. */
+/** Internal failures, whose cause clients do not see, and denied calls with their sender. */
 export function logFailure(
   log: Logger,
   path: string | undefined,
@@ -60,7 +57,7 @@ export function logFailure(
   } else if (refusals.has(error.code)) log.info({ path, code: error.code, ...sender }, 'refused');
 }
 
-/** The sender of a response's request, if its session was read. */
+/** If the session was read. */
 export function senderOf(response: ServerResponse): Sender | undefined {
   return senders.get(response);
 }

@@ -20,7 +20,6 @@ import { threads, traces, users } from './procedures/traces.ts';
 import { usage } from './procedures/usage.ts';
 import { router } from './trpc/trpc.ts';
 
-/** All procedures of the dashboard API. */
 export const appRouter = router({
   auth,
   me,
@@ -46,5 +45,5 @@ export const appRouter = router({
   operator,
 });
 
-/** The router's type. Front ends import only this type. */
+/** Front ends import only this type. */
 export type AppRouter = typeof appRouter;

@@ -28,13 +28,11 @@ export interface RouteDependencies {
   answerAfterBody: AnswerAfterBody;
   /** Bounds what clients leave unread. */
   unread: UnreadResponses;
-  /** The built pages by path; undefined when only the API is served. */
+  /** Undefined when only the API is served. */
   web?: ReadonlyMap<string, WebFile> | undefined;
   /** Where events go. */
   ingestUrl: string;
-  /** The setting DASHBOARD_PUBLIC_URL. */
   publicUrl: string | undefined;
-  /** The setting DASHBOARD_BASE_PATH. */
   basePath: string;
   /** Undefined without an OpenID provider. */
   sso?: Sso | undefined;
@@ -50,16 +48,15 @@ const trpcPath = '/trpc/';
 
 const reading: readonly string[] = ['GET', 'HEAD'];
 
-/** The paths of ingest: JSON and OTLP over HTTP, Connect and gRPC. */
+/** JSON and OTLP over HTTP, Connect and gRPC. */
 const ingestPaths = /^\/(v1|weir\.ingest\.v1\.|opentelemetry\.proto\.)/;
 
 /** One year, without subdomains, because they may not have TLS. */
 const strictTransport = 'max-age=31536000';
 
 /**
- * The paths of the dashboard: tRPC under /trpc/ and its description at /openapi.json, MCP at /mcp and /mcp/SPACE, downloads
- * under /raw/, /export/ and /audit/, /healthz and /readyz, and the pages at all others. Without the pages, other paths are
- * answered with 404 or 405.
+ * tRPC under /trpc/ and its description at /openapi.json, MCP at /mcp and /mcp/SPACE, downloads under /raw/,
+ * /export/ and /audit/, /healthz and /readyz, and the pages at all other paths: 404 or 405 without pages.
  */
 export function createRoutes(dependencies: RouteDependencies): RequestListener {
   const { answerAfterBody, unread, ingestUrl, basePath } = dependencies;

@@ -1,11 +1,8 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 
-/**
- * Authenticated encryption of short texts. Each purpose has a key of its own, so that a text sealed for one cannot be opened for
- * another.
- */
+/** Authenticated encryption of short texts. A text sealed for one purpose cannot be opened for another. */
 export interface Seal {
-  /** @param context what the text belongs to, such as a user's id. It is not secret, and needed to open the text. */
+  /** @param context of the text, such as a user's id: not secret, and needed to open the text. */
   seal(text: string, context: string): Buffer;
   /** @returns undefined when the bytes were not sealed with this key for this context. */
   open(sealed: Uint8Array, context: string): string | undefined;
@@ -16,7 +13,7 @@ const keyBytes = 32;
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** Derives the key of a purpose from the secret API_KEY_PEPPER (HKDF with SHA-256). */
+/** Derives a key for the purpose from API_KEY_PEPPER (HKDF with SHA-256). */
 export function openSeal(pepper: string, purpose: string): Seal {
   const key = Buffer.from(hkdfSync('sha256', pepper, '', `weir ${purpose} v1`, keyBytes));
   return {

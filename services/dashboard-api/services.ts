@@ -32,7 +32,7 @@ import { findPasskeySite } from './second-factor/passkey-site.ts';
 import type { SpaceData } from './space-data.ts';
 import type { Services } from './trpc/context.ts';
 
-/** The same database through several pools, so that reads of spaces cannot delay sign-ins or session checks, nor those of operators. */
+/** Several pools, so that reads of spaces delay no sign-ins, session checks or operators. */
 export interface DashboardDatabases {
   readonly spaces: Database;
   readonly accounts: Database;
@@ -40,7 +40,7 @@ export interface DashboardDatabases {
   readonly installation: Database;
 }
 
-/** Opens the services that procedures use. Postgres need not be reachable yet. */
+/** Postgres need not be reachable yet. */
 export async function openServices(
   { spaces, accounts: database, installation }: DashboardDatabases,
   config: ConfigWith<'API_KEY_PEPPER'>,
@@ -58,7 +58,7 @@ export async function openServices(
   const secondFactor = openSecondFactor(database, pepper);
   const streams = new LiveStreams(spaces, log);
   const now = () => performance.now();
-  // Those of one user one after another, so that each counts the ones before.
+  // One after another for each user, so that each counts the ones before.
   const creations = openFairLimiter({ ...spaceQueryLimits, atOnceOfSpaceMax: 1 });
   const secondStep = openSecondStep({
     database,
@@ -103,7 +103,7 @@ export async function openServices(
   };
 }
 
-/** The services of one space, whose statements take turns. */
+/** Statements take turns. */
 function openSpaceServices(
   spaces: Database,
   config: ConfigWith<'API_KEY_PEPPER'>,
@@ -141,7 +141,6 @@ function openSpaceServices(
   };
 }
 
-/** Binds the limiter to one caller. */
 function limitFor(caller: Caller, limiter: FairLimiter): Limiter {
   return (task) => limiter(caller, task);
 }

@@ -1,22 +1,19 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Work after which the event loop serves others, in milliseconds: far below the 100 ms that no call may hold it. */
+/** Work before the event loop serves others: far below the 100 ms that no call may hold it. */
 const sliceMs = 10;
 
 let lastTurn = Promise.resolve();
 
-/**
- * Lets the event loop serve others. Of the calls that wait one continues in each turn of the loop: the slices of ten calls at once
- * would else be one long turn.
- */
+/** One waiting call continues in each turn of the loop: ten slices at once would be one long turn. */
 export function letOthersRun(): Promise<void> {
   lastTurn = lastTurn.then(() => nextTurn());
   return lastTurn;
 }
 
 /**
- * Calls `visit` for each item in order, and lets the event loop serve others whenever it was busy for {@link sliceMs}, and at the end:
- * what the caller does next, such as the validation of the result, would add to the last slice.
+ * Visits in order, and lets the event loop serve others after each {@link sliceMs} and at the end: the
+ * caller's next work, such as validating the result, would add to the last slice.
  */
 export async function visitInSlices<Item>(
   items: Iterable<Item>,
@@ -34,7 +31,7 @@ export async function visitInSlices<Item>(
   await letOthersRun();
 }
 
-/** The same as `items.map`. */
+/** As `items.map`. */
 export async function mapInSlices<Item, Result>(
   items: Iterable<Item>,
   map: (item: Item, place: number) => Result,

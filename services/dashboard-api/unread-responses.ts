@@ -5,14 +5,14 @@ import { unreadBytesMax, unreadCheckMs, unreadStallMsMax } from './limits.ts';
 import { senderOf } from './request-log.ts';
 
 /**
- * Bounds the memory of responses that clients do not read: over HTTP/2 a client can ask for a hundred events of megabytes on each
- * connection, and keep the window of every stream closed. Beyond the bound the sender with the most unread bytes loses its responses,
- * so that others keep theirs.
+ * Bounds the memory of responses that clients do not read: over HTTP/2 a client can ask for a hundred large
+ * events and keep every window closed. Beyond the bound the sender with the most unread bytes loses its
+ * responses.
  */
 export class UnreadResponses implements Disposable {
   readonly #log: Logger;
   readonly #bytesMax: number;
-  /** The address of each one's connection. */
+  /** With the address of the connection. */
   readonly #open = new Map<ServerResponse, string>();
   readonly #timer: NodeJS.Timeout;
 

@@ -1,14 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv6 } from 'node:net';
 
-/** Returns the network address of the client that sent a request. It is shown in audit rows, and attempts are limited by it. */
+/** The network address of a request's client, shown in audit rows, and by which attempts are limited. */
 export type FindAddress = (request: IncomingMessage) => string;
 
 /**
- * Any client can send X-Forwarded-For, so only entries added by trusted proxies count. The last entry is the client of the nearest
- * proxy; while that is a trusted proxy too, the entry before it counts.
- *
- * @param proxies addresses and networks such as `10.0.0.0/8`. Without any, the address of the connection is used.
+ * Any client can send X-Forwarded-For, so only entries added by trusted proxies count: the last one, and
+ * while that is a trusted proxy, too, the one before.
+ * @param proxies addresses and networks such as `10.0.0.0/8`. Without any, the connection's address counts.
  */
 export function createFindAddress(proxies: readonly string[]): FindAddress {
   const trusted = new BlockList();
@@ -26,7 +25,7 @@ export function createFindAddress(proxies: readonly string[]): FindAddress {
     const hops = headers['x-forwarded-for']?.toString().split(',') ?? [];
     while (address !== '' && isTrusted(address)) {
       const before = plainAddress(hops.pop() ?? '');
-      // Missing or not an address: a trusted proxy did not write the entries before it.
+      // Missing or no address: a trusted proxy did not write the entries before it.
       if (before === undefined) break;
       address = before;
     }
@@ -34,10 +33,7 @@ export function createFindAddress(proxies: readonly string[]): FindAddress {
   };
 }
 
-/**
- * The key by which attempts of one client are counted: the IPv4 address, or the first 64 bits of an IPv6 address, because an IPv6
- * host usually controls the whole /64.
- */
+/** The key by which attempts of one client are counted. An IPv6 host usually controls the whole /64. */
 export function networkOf(address: string): string {
   if (!isIPv6(address)) return address;
   const [head = '', tail = ''] = address.split('::');
@@ -49,16 +45,13 @@ export function networkOf(address: string): string {
   return `${all.slice(0, 4).join(':')}::/64`;
 }
 
-/**
- * The network that one customer of a provider may have: the first 24 bits of an IPv4 address, the first 48 of an IPv6 address. Text
- * that is neither is returned unchanged.
- */
+/** The network that one customer of a provider may have. Text that is no address is returned unchanged. */
 export function widerNetworkOf(address: string): string {
   if (!isIPv6(address)) return address.replace(/\.\d+$/, '.0/24');
   return `${networkOf(address).split(':').slice(0, 3).join(':')}::/48`;
 }
 
-/** Normalizes an address: removes a port that some proxies add, and converts IPv4-mapped IPv6 to IPv4. */
+/** Removes a port that some proxies add, and converts IPv4-mapped IPv6 to IPv4. */
 function plainAddress(text: string): string | undefined {
   const address = text
     .trim()

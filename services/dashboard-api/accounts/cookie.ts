@@ -8,25 +8,21 @@ const ttlsMs: Record<CookieKind, number> = { session: sessionTtlMs, step: second
 
 /** The part of the browser's URL that the cookie depends on. */
 export interface CookieSite {
-  /** The Host header. */
   host: string | undefined;
-  /** Whether the browser uses TLS. Without TLS, a browser would discard a Secure cookie. */
+  /** Without TLS, a browser would discard a Secure cookie. */
   isSecure: boolean;
 }
 
 /**
- * The cookie's name. It contains the port, because browsers share cookies between ports: otherwise two Weirs on one host would sign
- * out each other's users. Under TLS the `__Host-` prefix prevents subdomains from setting it (RFC 6265bis §4.1.3.2).
+ * Contains the port, because browsers share cookies between ports: two Weirs on one host would sign out each
+ * other's users. `__Host-` keeps subdomains from setting it (RFC 6265bis §4.1.3.2).
  */
 export function cookieName(kind: CookieKind, { host, isSecure }: CookieSite): string {
   const port = /:(\d{1,5})$/.exec(host ?? '')?.[1] ?? (isSecure ? '443' : '80');
   return `${isSecure ? '__Host-' : ''}weir_${kind}_${port}`;
 }
 
-/**
- * The `Set-Cookie` value that keeps a value; undefined deletes the cookie. Scripts cannot read it, and requests from other sites do
- * not send it.
- */
+/** A `Set-Cookie` value; undefined deletes the cookie. Scripts cannot read it, other sites not send it. */
 export function keptCookie(kind: CookieKind, value: string | undefined, site: CookieSite): string {
   const maxAgeSeconds = value === undefined ? 0 : ttlsMs[kind] / 1_000;
   const secure = site.isSecure ? '; Secure' : '';
@@ -34,7 +30,6 @@ export function keptCookie(kind: CookieKind, value: string | undefined, site: Co
   return `${cookieName(kind, site)}=${value ?? ''}; ${attributes}`;
 }
 
-/** Reads a cookie's value from a `Cookie` header. */
 export function readCookie(
   kind: CookieKind,
   header: string | undefined,

@@ -4,7 +4,7 @@ import type { Database } from '../../../store/db/database.ts';
 import { memberships, sessions, spaces, users } from '../../../store/db/schema.ts';
 import { sessionIdleMs, sessionUseMs } from './limits.ts';
 
-/** The condition that a session has not expired and was used recently enough. */
+/** Not expired, and used recently enough. */
 export const isLiveSession = sql`(${gt(sessions.expiresAt, sql`now()`)}
   AND ${gt(sessions.lastUsedAt, sql`now() - ${sql.raw(String(sessionIdleMs))} * interval '1 millisecond'`)})`;
 
@@ -36,7 +36,7 @@ export function prepareFind(database: Database) {
 
 type SessionRow = Awaited<ReturnType<ReturnType<typeof prepareFind>['execute']>>[number];
 
-/** The user with all spaces of the session; undefined without a row. */
+/** @returns undefined without a row. */
 export function toSessionUser(rows: SessionRow[], isSecondFactorRequired: boolean) {
   const [first] = rows;
   if (first === undefined) return undefined;
@@ -54,14 +54,14 @@ export function toSessionUser(rows: SessionRow[], isSecondFactorRequired: boolea
     hasPassword: first.hasPassword,
     isOperator: first.isOperator,
     secondFactors: { totp: first.totp, passkey: first.passkey },
-    // Without a password the user signs in at the OpenID provider, which is responsible for second factors.
+    // Without a password the OpenID provider is responsible for second factors.
     mustEnrol: isSecondFactorRequired && first.hasPassword && !first.totp && !first.passkey,
     currentSpaceId: chosen?.id ?? (own.length === 1 && only !== undefined ? only.id : null),
     spaces: own,
   };
 }
 
-/** Records that a session is used. A failure, such as a read-only Postgres, does not fail the call. */
+/** A failure, such as a read-only Postgres, does not fail the call. */
 export async function noteUse(database: Database, sessionId: string): Promise<void> {
   await database
     .update(sessions)

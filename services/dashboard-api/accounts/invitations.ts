@@ -12,27 +12,25 @@ import type { Database } from '../../../store/db/database.ts';
 import { invitations, memberships, spaces, users } from '../../../store/db/schema.ts';
 import { namesOf } from '../../../store/db/statement.ts';
 
-/** An invitation as shown to the holder of its link before accepting it. */
+/** As shown to the holder of the link before accepting. */
 export const invitationView = z
   .object({
     spaceName: z.string(),
     email: z.string(),
     role: z.enum(roles),
-    /** ISO 8601. */
     expiresAt: z.iso.datetime(),
-    /** If true, the invited user must sign in before accepting. Otherwise accepting creates the user, with a password. */
+    /** Whether to sign in before accepting. Otherwise accepting creates the user, with a password. */
     hasAccount: z.boolean(),
   })
   .meta({ id: 'InvitationView' });
 export type InvitationView = z.infer<typeof invitationView>;
 
-/** The invitation was accepted or revoked, has expired, or never existed. */
+/** Accepted, revoked, expired, or never existed. */
 export type InvitationGone = 'gone';
 
-/** The space that was joined. */
 export interface Accepted {
   spaceId: string;
-  /** The id of the created user; null when a signed-in user accepted. */
+  /** Null when a signed-in user accepted. */
   newUserId: string | null;
 }
 
@@ -41,12 +39,11 @@ const uniqueViolation = '23505';
 
 export type Invitations = ReturnType<typeof openInvitations>;
 
-/** Operations on invitations for holders of their tokens. */
 export function openInvitations(database: Database) {
   const look = (token: string) => (isToken(token) ? lookAt(database, token) : Promise.resolve(undefined));
   return {
     look,
-    /** Joins the space as a signed-in user. A role that the user already has in the space is kept. */
+    /** A role that the user already has in the space is kept. */
     acceptAs: async (
       { actor, email }: { actor: Actor; email: string },
       token: string,
@@ -57,7 +54,6 @@ export function openInvitations(database: Database) {
       const spaceId = await accept(database, token, { userId: actor.id, actor });
       return spaceId === undefined ? 'gone' : { spaceId, newUserId: null };
     },
-    /** Creates the invited user, who joins the space. */
     acceptNew: async (
       token: string,
       password: string | undefined,
@@ -101,10 +97,9 @@ async function lookAt(database: Database, token: string): Promise<InvitationView
 }
 
 /**
- * In one statement: marks the invitation as accepted, creates the user if there is a password, and adds the membership. Of
- * concurrent calls the first one updates the invitation, and the others find it accepted.
- *
- * @returns the space; undefined when the invitation is not open.
+ * In one statement: accepts the invitation, creates the user if there is a password, and adds the membership.
+ * Of concurrent calls the first one wins.
+ * @returns undefined when the invitation is not open.
  */
 async function accept(
   database: Database,

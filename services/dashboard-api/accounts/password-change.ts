@@ -9,13 +9,13 @@ import { RateLimiter } from './rate-limiter.ts';
 /** `no_password`: the user signs in with single sign-on only. */
 export type PasswordChangeOutcome = 'changed' | 'wrong' | 'no_password' | 'too_many_attempts' | 'busy';
 
-/** Sets a new password if the current one is right, and ends the user's other sessions and sign-in links. */
+/** Verifies the current password, and ends the user's other sessions and sign-in links. */
 export type ChangePassword = (
   user: { actor: Actor; sessionId: string },
   passwords: { current: string; next: string },
 ) => Promise<PasswordChangeOutcome>;
 
-/** Opens the password change of one process. Attempts are counted in memory. */
+/** Attempts are counted in memory. */
 export function openPasswordChange(database: Database, now: () => number): ChangePassword {
   const limiter = new RateLimiter({
     attemptsMax: signInAttemptsMax,
@@ -54,7 +54,7 @@ async function changePassword(
   if (!(await verifyPassword(current, verified))) return 'wrong';
   const passwordHash = await hashPassword(next);
   if (!(await replaceHash(database, { verified, passwordHash }, actor))) return 'wrong';
-  // A separate statement after the change: no session can open with the old password any more, and it sees all that were opened.
+  // After the change: no session can open with the old password, and this sees all that were opened.
   await database.delete(sessions).where(and(eq(sessions.userId, userId), ne(sessions.id, sessionId)));
   await database.delete(signInLinks).where(eq(signInLinks.userId, userId));
   return 'changed';

@@ -1,17 +1,17 @@
 export interface RateLimiterOptions {
-  /** Allowed attempts per key and window. */
+  /** Per key and window. */
   attemptsMax: number;
   windowMs: number;
-  /** Limit of the keys counted at a time. Clients choose the keys, so memory must be bounded. */
+  /** Clients choose the keys, so memory must be bounded. */
   keysMax: number;
-  /** The clock, in milliseconds. */
+  /** In milliseconds. */
   now: () => number;
 }
 
-/** Counts attempts by key in fixed windows, in bounded memory. A window begins with the first attempt of a key. */
+/** Counts attempts by key in fixed windows, each begun by a key's first attempt, in bounded memory. */
 export class RateLimiter {
   readonly #options: RateLimiterOptions;
-  /** By key, in the order in which the windows began, which a Map preserves: the first entry ends first. */
+  /** In the order in which the windows began, which a Map preserves: the first entry ends first. */
   readonly #windows = new Map<string, { attempts: number; endsAt: number }>();
 
   constructor(options: RateLimiterOptions) {
@@ -19,9 +19,8 @@ export class RateLimiter {
   }
 
   /**
-   * Counts one attempt, before its outcome is known, so that concurrent attempts count too.
-   *
-   * @returns whether the attempt is within the limit.
+   * Counts an attempt before its outcome, so that concurrent ones count. @returns whether it is within the
+   * limit.
    */
   take(key: string): boolean {
     const now = this.#options.now();
@@ -36,13 +35,11 @@ export class RateLimiter {
     return true;
   }
 
-  /** Undoes the counting of an attempt that should not count. */
   giveBack(key: string): void {
     const window = this.#windows.get(key);
     if (window !== undefined && window.attempts > 0) window.attempts -= 1;
   }
 
-  /** Resets a key's count after a successful attempt. */
   clear(key: string): void {
     this.#windows.delete(key);
   }
@@ -54,7 +51,7 @@ export class RateLimiter {
     }
   }
 
-  /** Drops the window with the fewest attempts, oldest first, so that keys used once cannot displace a key under attack. */
+  /** Oldest first of those with the fewest attempts: keys used once cannot displace one under attack. */
   #dropLeast(): void {
     let least: { key: string; attempts: number } | undefined;
     for (const [key, { attempts }] of this.#windows) {

@@ -14,21 +14,20 @@ import {
 } from './limits.ts';
 import type { SpaceUser } from './session.ts';
 
-/** A read key as the caller of procedures: a user of one space, with a scope. It has no session, so no grant holds for it. */
+/** A user of one space, with a scope. Without a session no grant holds for a read key. */
 export interface ReadKeyUser extends SpaceUser {
   readonly scope: ReadScope;
 }
 
-/** Looks up read keys in Postgres. */
 export interface ReadKeys {
-  /** @returns undefined for a key that does not exist, was revoked or has expired, or whose space is deleted. */
+  /** @returns undefined for a key that is unknown, revoked or expired, or whose space is deleted. */
   find(key: string): Promise<ReadKeyUser | undefined>;
 }
 
 /**
- * Each use of a key reads its state, as each use of a session does: a key that is revoked or expires is refused at once. The look-up is by
- * the HMAC of the key, so its time says nothing about other keys. Keys that are unknown are remembered for a moment, and look-ups of
- * keys that were never valid here wait for each other, because anybody can invent keys.
+ * Each use reads the key's state: a revoked or expired one is refused at once. The look-up is by HMAC, so its
+ * time says nothing about other keys. Anybody can invent keys: unknown ones are remembered for a moment, and
+ * look-ups of those never valid here wait for each other.
  */
 export function openReadKeys(database: Database, pepper: string): ReadKeys {
   const statement = prepareFind(database);
@@ -93,7 +92,7 @@ function toUser(row: ReadKeyRow & { scope: ReadScope }): ReadKeyUser {
   return {
     userId: keyId,
     sessionId: keyId,
-    // Keys of the operator belong to nobody who has other spaces.
+    // The operator's keys belong to nobody with other spaces.
     holderId: createdBy === operator.id ? spaceId : createdBy,
     currentSpaceId: spaceId,
     spaces: [{ id: spaceId, name, role: roleOfScope[scope], deleteAt: null }],
@@ -107,7 +106,7 @@ function addBounded<Value>(map: Map<string, Value>, sizeMax: number, key: string
   map.set(key, value);
 }
 
-/** Records that a key is used. A failure, such as a read-only Postgres, does not fail the call. */
+/** A failure, such as a read-only Postgres, does not fail the call. */
 async function noteUse(database: Database, keyId: string): Promise<void> {
   await database
     .update(apiKeys)

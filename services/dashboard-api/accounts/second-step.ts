@@ -15,16 +15,15 @@ import { openSealedState } from '../second-factor/sealed-state.ts';
 import type { Authenticated, SessionClient, Sessions } from './session.ts';
 import { SignInLimits } from './sign-in-limits.ts';
 
-/** The outcome of a right password, or of a link: a session, or a step that waits for the second factor. */
+/** A session, or a step that waits for the second factor. */
 export type FirstStep = { token: string } | { step: string; factors: SecondFactors };
 
 export type CodeFailure = 'rejected' | 'too_many_attempts';
 
-/** The second step of a sign-in. Until then there is no session, and nothing is stored: the browser keeps the sealed step. */
+/** Before it there is no session, and nothing is stored: the browser keeps the sealed step. */
 export interface SecondStep {
   /**
    * Opens the session of a user without a second factor, and otherwise begins the second step.
-   *
    * @returns undefined when the user is disabled or deleted, or the password was changed meanwhile.
    */
   start(
@@ -32,26 +31,26 @@ export interface SecondStep {
     client: SessionClient,
     method: 'password' | 'link',
   ): Promise<FirstStep | undefined>;
-  /** Opens the session when the code is right. `expired`: the step is too old, or the password was changed since. */
+  /** `expired`: the step is too old, or the password was changed since. */
   finish(
     step: string | undefined,
     code: string,
     client: SessionClient,
   ): Promise<{ token: string } | CodeFailure | 'expired'>;
-  /** Checks a code of a user within the limits on attempts, which all methods share. */
+  /** Checks a code within the limits on attempts, which all methods share. */
   check(userId: string, code: string, client: SessionClient): Promise<{ kind: CodeKind } | CodeFailure>;
-  /** The second factors that a user has. None where passwords are off: then the OpenID provider is responsible for them. */
+  /** None where passwords are off: then the OpenID provider is responsible for them. */
   findFactors(userId: string): Promise<SecondFactors>;
 }
 
 const stepShape = z.object({
   userId: z.string(),
   method: z.enum(['password', 'link']),
-  /** Of the password's hash. A step does not outlive the password that it began with. */
+  /** Of the password's hash: the step ends with the password that it began with. */
   digest: z.string(),
 });
 
-/** Opens the second step of one process. Attempts are counted in memory, so a restart resets them. */
+/** Attempts are counted in memory, so a restart resets them. */
 export function openSecondStep({
   database,
   sessions,

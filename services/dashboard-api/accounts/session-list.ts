@@ -6,18 +6,17 @@ import type { Database } from '../../../store/db/database.ts';
 import { sessions } from '../../../store/db/schema.ts';
 import { isLiveSession } from './find-session.ts';
 
-/** A session as shown to its user. Times are ISO 8601. */
+/** As shown to its user. Times are ISO 8601. */
 export const listedSession = z
   .object({
     id: z.guid(),
-    /** The User-Agent header and network address with which it was opened. */
+    /** With which it was opened. */
     userAgent: z.string().nullable(),
     address: z.string().nullable(),
     createdAt: z.iso.datetime(),
     /** Updated at most once a minute. */
     lastUsedAt: z.iso.datetime(),
     expiresAt: z.iso.datetime(),
-    /** Whether this call uses the session. */
     isCurrent: z.boolean(),
   })
   .meta({ id: 'ListedSession' });
@@ -25,22 +24,21 @@ export type ListedSession = z.infer<typeof listedSession>;
 
 export type SessionList = ReturnType<typeof openSessionList>;
 
-/** Operations of users on their own sessions. */
 export function openSessionList(database: Database) {
   return {
-    /** The sessions that have not expired, most recently used first. */
+    /** Those that have not expired, most recently used first. */
     list: (user: { userId: string; sessionId: string }) => listSessions(database, user),
-    /** Ends one session of the user. @returns whether the user had it. */
+    /** @returns whether the user had the session. */
     revoke: async (user: Actor, id: string) => {
       const isOne = and(eq(sessions.userId, user.id), eq(sessions.id, id));
       return (await endSessions(database, isOne, user)) > 0;
     },
-    /** Ends all sessions of the user except this one. @returns how many. */
+    /** @returns how many ended. */
     revokeOthers: (user: Actor, sessionId: string) => {
       const isOther = and(eq(sessions.userId, user.id), ne(sessions.id, sessionId));
       return endSessions(database, isOther, user);
     },
-    /** Sets the session's default space for calls without a `spaceId`. */
+    /** For calls without a `spaceId`. */
     switchSpace: async (sessionId: string, spaceId: string) => {
       await database.update(sessions).set({ spaceId }).where(eq(sessions.id, sessionId));
     },

@@ -9,33 +9,31 @@ import type { CodeKind } from '../second-factor/codes.ts';
 import { isLiveSession, noteUse, prepareFind, toSessionUser } from './find-session.ts';
 import { sessionsMax, sessionTtlMs, ssoSessionTtlMs } from './limits.ts';
 
-/** A space that a caller may use, with the role in it. */
 export interface UserSpace {
   id: string;
   name: string;
   role: Role;
-  /** When the space will be deleted, and its grace ends; null for a space that is not marked as deleted. */
+  /** The end of the grace; null for a space that is not marked as deleted. */
   deleteAt: Date | null;
 }
 
-/** A caller of the procedures of spaces: the user of a session, or a read key (read-keys.ts). Roles decide what a call may do. */
+/** A caller of the procedures of spaces: a session's user, or a read key (read-keys.ts). */
 export interface SpaceUser {
   sessionId: string;
   userId: string;
-  /** Whose share of statements, streams and downloads the caller uses: the user, or who created the read key. */
+  /** Whose share of statements, streams and downloads counts: the user, or who created the read key. */
   holderId: string;
-  /** The space for calls without a `spaceId`: the selected one, or the user's only one; null when there is neither. */
+  /** For calls without a `spaceId`: the selected space, or the user's only one; otherwise null. */
   currentSpaceId: string | null;
   spaces: UserSpace[];
 }
 
-/** The user of a session and all their spaces. */
 export interface SessionUser extends SpaceUser {
   email: string;
   /** False for a user who can only use single sign-on. */
   hasPassword: boolean;
   secondFactors: SecondFactors;
-  /** With SECOND_FACTOR_REQUIRED, whether the user has to add a second factor before anything else. */
+  /** With SECOND_FACTOR_REQUIRED: a second factor must be added before anything else. */
   mustEnrol: boolean;
   /** Whether the user may see the state of the installation. */
   isOperator: boolean;
@@ -61,8 +59,7 @@ export type SignInMethod = 'password' | 'passkey' | 'link' | 'invitation' | 'sso
 export type Sessions = ReturnType<typeof openSessions>;
 
 /**
- * The dashboard's sessions. Postgres only has the SHA-256 hashes of their tokens.
- *
+ * Postgres only has the SHA-256 hashes of the tokens.
  * @param options `isSecondFactorRequired`: SECOND_FACTOR_REQUIRED.
  */
 export function openSessions(
@@ -72,18 +69,14 @@ export function openSessions(
   const findRows = prepareFind(database);
   return {
     /**
-     * Opens a session.
-     *
-     * @param user `passwordHash`: the hash that a password was just verified against. `authenticatedAt`: when the
-     *   user authenticated, if earlier than now: an OpenID provider may reuse its own session.
-     * @returns the token; undefined when the user is disabled or deleted, or the password was changed meanwhile.
+     * @param user `passwordHash`: against which a password was just verified. `authenticatedAt`: if earlier
+     * than now: an OpenID provider may reuse its session.
+     * @returns the token; undefined when the user is disabled or deleted, or the password was changed
+     * meanwhile.
      */
     open: (user: Authenticated, client: SessionClient, method: SignInMethod) =>
       openSession(database, user, { ...client, method }),
-    /**
-     * @returns undefined when the token was never issued, its session has ended, expired or was unused for too
-     *   long, or the user is disabled.
-     */
+    /** @returns undefined for an unknown, ended, expired or long unused session, or a disabled user. */
     find: async (token: string): Promise<SessionUser | undefined> => {
       if (!isToken(token)) return undefined;
       const rows = await findRows.execute({ hash: hashToken(token) });
@@ -91,14 +84,13 @@ export function openSessions(
       return toSessionUser(rows, isSecondFactorRequired);
     },
     /**
-     * Records that the user of a session has just authenticated again, with the password or a passkey.
-     *
-     * @param passwordHash the hash that the password was verified against.
+     * Records that the user has just authenticated again.
+     * @param passwordHash against which the password was verified; undefined for a passkey.
      * @returns false when the session has ended, or the password was changed meanwhile.
      */
     confirm: (actor: Actor, sessionId: string, passwordHash?: string) =>
       confirmSession(database, actor, { sessionId, passwordHash }),
-    /** Ends a session. Ending one that does not exist changes nothing. */
+    /** Without such a session nothing changes. */
     close: (token: string, address: string) => closeSession(database, token, address),
   };
 }
@@ -110,7 +102,7 @@ async function openSession(
 ): Promise<string | undefined> {
   await deleteOld(database, userId);
   const token = createToken();
-  // One statement that locks the user: if the password changes between the check and the insert, no session is opened.
+  // Locks the user: if the password changes between check and insert, no session is opened.
   const verified = database.$with('verified').as(
     database
       .select({ userId: users.id })
@@ -158,10 +150,7 @@ async function openSession(
   return rows.length === 1 ? token : undefined;
 }
 
-/**
- * Deletes a user's expired sessions, and the least recently used ones above the limit. It runs when a session is opened; the
- * table needs no other clean-up.
- */
+/** Deletes expired sessions, and the least recently used above the limit. No other clean-up is needed. */
 async function deleteOld(database: Database, userId: string): Promise<void> {
   const beyond = database
     .select({ id: sessions.id })

@@ -8,7 +8,7 @@ import {
 } from './limits.ts';
 import { RateLimiter } from './rate-limiter.ts';
 
-/** An attempt with a password is counted by its normalized e-mail address and the network address of the client. */
+/** Counted by the normalized e-mail address and the client's network address. */
 export interface Attempt {
   email: string;
   address: string;
@@ -17,8 +17,8 @@ export interface Attempt {
 const passwordMaxes = { pairMax: signInAttemptsMax, accountMax: signInAccountAttemptsMax };
 
 /**
- * Limits password attempts per account and network, per account over all networks, and per wider network over all accounts. So an
- * attacker with many networks cannot guess one account's password, and one with a single network cannot try many accounts.
+ * Limits password attempts per account and network, per account, and per wider network: many networks cannot
+ * guess one account's password, and one network cannot try many accounts.
  */
 export class SignInLimits {
   readonly #pairs: RateLimiter;
@@ -35,10 +35,9 @@ export class SignInLimits {
   }
 
   /**
-   * Counts an attempt. A refused attempt opens no further windows, so a network above its limit cannot fill the memory.
-   *
-   * @param isKnown whether the account has a session opened from this network. If so, attempts from other networks do not
-   *   count, so that nobody can lock the user out.
+   * A refused attempt opens no further windows, so a network above its limit cannot fill the memory.
+   * @param isKnown whether the account has a session from this network: then attempts from other networks do
+   * not count, so that nobody can lock the user out.
    */
   async take(attempt: Attempt, isKnown: () => Promise<boolean>): Promise<boolean> {
     if (!this.#networks.take(widerNetworkOf(attempt.address))) return false;
@@ -46,7 +45,6 @@ export class SignInLimits {
     return this.#accounts.take(attempt.email) || (await isKnown());
   }
 
-  /** Removes a successful attempt and resets the count of its account and network. */
   clear(attempt: Attempt): void {
     this.#networks.giveBack(widerNetworkOf(attempt.address));
     this.#pairs.clear(pairOf(attempt));

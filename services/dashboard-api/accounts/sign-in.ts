@@ -20,20 +20,22 @@ export interface SignInAttempt {
   client: SessionClient;
 }
 
-/** Why an attempt failed. `rejected` is the same for an unknown e-mail address, a wrong password, and a wrong code beside the right one. */
+/** `rejected`: unknown e-mail address, wrong password, or a wrong code beside the right one. */
 export type SignInFailure = 'rejected' | 'too_many_attempts' | 'busy';
 
-/** Verifies passwords. Both methods share the limits on attempts. */
+/** Both methods share the limits on attempts. */
 export interface SignIn {
-  /** When e-mail address and password are right, opens a session, or begins the second step of a user who has a second factor. */
+  /** Opens a session, or begins the second step of a user who has a second factor. */
   open(attempt: SignInAttempt): Promise<FirstStep | SignInFailure>;
-  /** Records in the actor's session that its user has just given the password again, and a code if the user has a second factor. */
+  /**
+   * Records in the actor's session that the user gave the password again, and a code with a second factor.
+   */
   confirm(
     attempt: SignInAttempt & { actor: Actor; sessionId: string; code: string | undefined },
   ): Promise<'confirmed' | SignInFailure>;
 }
 
-/** Opens the sign-in of one process. Attempts are counted in memory, so a restart resets them. Each attempt is logged, without the e-mail address. */
+/** Attempts are counted in memory, so a restart resets them. Each is logged, without the e-mail address. */
 export async function openSignIn(options: {
   database: Database;
   sessions: Sessions;
@@ -75,12 +77,12 @@ interface VerifiedUser {
   passwordHash: string;
 }
 
-/** Verifies a password attempt. `onRight` runs when the password is right; if it returns undefined, the attempt is rejected. */
+/** When `onRight`, called for the right password, returns undefined, the attempt is rejected. */
 async function openAttempts({ database, now }: { database: Database; now: () => number }) {
   const limits = new SignInLimits(now);
   const hashing = openFairLimiter(signInHashLimits);
   const findUser = prepareFindUser(database);
-  // For an unknown e-mail address this hash is verified, so that the response time does not reveal who has an account.
+  // Verified for an unknown e-mail address, so that the response time does not reveal who has an account.
   const decoyHash = await hashPassword(randomBytes(32).toString('base64'));
   return async <Result>(
     { email, password, client }: SignInAttempt,
@@ -116,7 +118,7 @@ function prepareFindUser(database: Database) {
     .prepare('sign_in');
 }
 
-/** Whether the user has a session that was opened from the network of this address. */
+/** Whether the user has a session that was opened from this network. */
 async function isKnownNetwork(
   database: Database,
   userId: string | undefined,
@@ -132,7 +134,7 @@ async function isKnownNetwork(
 
 export type RedeemLink = ReturnType<typeof openLinkRedemption>;
 
-/** Signs in with the token of a sign-in link and deletes the link. @returns undefined when the link is not valid. */
+/** Signs in with a sign-in link's token and deletes the link. @returns undefined without a valid link. */
 export function openLinkRedemption(database: Database, secondStep: SecondStep) {
   return async (token: string, client: SessionClient): Promise<FirstStep | undefined> => {
     if (!isToken(token)) return undefined;

@@ -12,13 +12,13 @@ import { invitations, memberships, users } from '../../../store/db/schema.ts';
 import { listOf, nameOf, namesOf } from '../../../store/db/statement.ts';
 import { openInvitationsMax } from '../accounts/limits.ts';
 
-/** An open invitation as shown to the space's admins. Times are ISO 8601. */
+/** As shown to the space's admins. Times are ISO 8601. */
 export const openInvitation = z
   .object({
     id: z.guid(),
     email: z.string(),
     role: z.enum(roles),
-    /** The e-mail address of the user who created it; null when the user was deleted. */
+    /** An e-mail address; null when the user was deleted. */
     createdBy: z.string().nullable(),
     createdAt: z.iso.datetime(),
     expiresAt: z.iso.datetime(),
@@ -26,11 +26,11 @@ export const openInvitation = z
   .meta({ id: 'OpenInvitation' });
 export type OpenInvitation = z.infer<typeof openInvitation>;
 
-/** An invitation that was just created. The token is only returned here. */
+/** The token is only returned here. */
 export const createdInvitation = z
   .object({
     id: z.guid(),
-    /** The secret with which the invited person can join. Put it in the fragment of a link: `/invitation#<token>`. */
+    /** With which the invited person can join, in the fragment of a link: `/invitation#<token>`. */
     token: z.string(),
     expiresAt: z.iso.datetime(),
   })
@@ -44,8 +44,7 @@ export interface NewInvitation {
 }
 
 /**
- * Creates an invitation. It replaces an open one to the same address, whose link becomes invalid.
- *
+ * Replaces an open invitation to the same address, whose link becomes invalid.
  * @returns the reason when none was created: the person is a member, or too many invitations are open.
  */
 export async function createInvitation(
@@ -85,7 +84,7 @@ export async function createInvitation(
     RETURNING ${namesOf(Object.values(returned))}`);
   const [row] = await runAudited(database, created, {
     spaceId: created.spaceId,
-    // The actor may have lost the role since the call was checked, so the statement checks it again.
+    // The actor may have lost the role since the call was checked.
     actor: withLeastRole(actor, leastToInvite(role)),
     action: 'invitation.create',
     target: created.id,
@@ -100,7 +99,7 @@ function replaced(column: PgColumn): SQL {
   return sql`${nameOf(column)} = excluded.${nameOf(column)}`;
 }
 
-/** The invitations that can still be accepted, newest first. */
+/** Newest first. */
 export async function listInvitations(database: Database, spaceId: string): Promise<OpenInvitation[]> {
   const rows = await database
     .select({
@@ -118,7 +117,7 @@ export async function listInvitations(database: Database, spaceId: string): Prom
   return rows.map(isoTimes);
 }
 
-/** Revokes an open invitation. @returns whether the space had it. */
+/** @returns whether the space had the invitation. */
 export async function revokeInvitation(
   database: Database,
   spaceId: string,

@@ -10,7 +10,7 @@ import { nullIfNodeFailed } from '../../../store/db/layout/node-failure.ts';
 import { apiKeys, usageDays, users } from '../../../store/db/schema.ts';
 import { apiKeyDaysShown } from '../limits.ts';
 
-/** An API key as shown to the space's admins. Times are ISO 8601. */
+/** As shown to the space's admins. Times are ISO 8601. */
 export const listedApiKey = z
   .object({
     id: z.guid(),
@@ -18,7 +18,7 @@ export const listedApiKey = z
     /** The first and last characters of the key. */
     prefix: z.string(),
     lastFour: z.string(),
-    /** The e-mail address of the user who created it; null for the operator, or when the user was deleted. */
+    /** An e-mail address; null for the operator, or when the user was deleted. */
     createdBy: z.string().nullable(),
     createdAt: z.iso.datetime(),
     /** Updated at most once a minute. */
@@ -26,21 +26,18 @@ export const listedApiKey = z
     expiresAt: z.iso.datetime().nullable(),
     revokedAt: z.iso.datetime().nullable(),
     state: z.enum(['active', 'expired', 'revoked']),
-    /** The key that this one replaced, and the key that replaced this one (`apiKeys.roll`). */
+    /** The key that this one replaced, and the one that replaced it (`apiKeys.roll`). */
     replaces: z.guid().nullable(),
     replacedBy: z.guid().nullable(),
-    /** What it may do: `ingest` sends events; the others read the space (docs/dashboard.md, Read keys). */
+    /** `ingest` sends events; the others read the space (docs/dashboard.md, Read keys). */
     scope: z.enum(keyScopes),
-    /**
-     * Stored events by UTC day of receipt, for the last 30 days; days without events are omitted. Null while the
-     * database node of the space cannot be reached.
-     */
+    /** Stored events by UTC day of receipt, for 30 days. Null while the space's database node is away. */
     days: z.array(z.object({ day: z.iso.date(), events: z.number() })).nullable(),
   })
   .meta({ id: 'ListedApiKey' });
 export type ListedApiKey = z.infer<typeof listedApiKey>;
 
-/** A space's API keys including revoked and expired ones, oldest first. */
+/** Including revoked and expired ones, oldest first. */
 export async function listKeys(database: Database, spaceId: string): Promise<ListedApiKey[]> {
   const now = Date.now();
   const [keys, days] = await Promise.all([

@@ -7,25 +7,21 @@ import { type Role, roles } from '../../../store/accounts/role.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { memberships, sessions, users } from '../../../store/db/schema.ts';
 
-/** A member of a space. */
 export const member = z
   .object({
     userId: z.guid(),
     email: z.string(),
     role: z.enum(roles),
-    /** When the operator or an OpenID provider verified the address; null when the user only accepted an invitation. */
+    /** By the operator or an OpenID provider; null when the user only accepted an invitation. */
     emailVerifiedAt: z.iso.datetime().nullable(),
   })
   .meta({ id: 'Member' });
 export type Member = z.infer<typeof member>;
 
-/**
- * The outcome of a change. `owner_only`: only an owner may change owners or make one. `last_owner`: the space would be left without
- * an owner.
- */
+/** `owner_only`: owners are changed and made by owners only. `last_owner`: one must remain. */
 export type MemberChange = 'changed' | 'not_a_member' | 'owner_only' | 'last_owner';
 
-/** A space's members, ordered by e-mail address. */
+/** By e-mail address. */
 export async function listMembers(database: Database, spaceId: string): Promise<Member[]> {
   const rows = await database
     .select({
@@ -41,11 +37,7 @@ export async function listMembers(database: Database, spaceId: string): Promise<
   return rows.map(isoTimes);
 }
 
-/**
- * Changes a member's role, and revokes open invitations through which the member could get a higher one.
- *
- * @throws GrantLostError
- */
+/** Also revokes open invitations through which the member could get a higher role. @throws GrantLostError */
 export async function changeRole(
   database: Database,
   spaceId: string,
@@ -73,11 +65,7 @@ export async function changeRole(
   return rows.length > 0 ? 'changed' : findReason(database, spaceId, { userId, role, actor });
 }
 
-/**
- * Removes a member from a space, and revokes the open invitations from and to the member.
- *
- * @throws GrantLostError
- */
+/** Also revokes the open invitations from and to the member. @throws GrantLostError */
 export async function removeMember(
   database: Database,
   spaceId: string,
@@ -97,7 +85,7 @@ export async function removeMember(
   return rows.length > 0 ? 'changed' : findReason(database, spaceId, { userId, role: undefined, actor });
 }
 
-/** A requested change of a member. `role` is undefined for a removal. */
+/** `role` is undefined for a removal. */
 interface AskedChange {
   userId: string;
   role: Role | undefined;
@@ -105,9 +93,9 @@ interface AskedChange {
 }
 
 /**
- * The condition under which a membership may change, and the CTE that it reads: only an owner may make or change owners, and one
- * owner must remain. The CTE locks the space's owners, always in the same order: when two owners remove each other concurrently, the
- * second statement waits and then finds that its actor is no longer an owner.
+ * When a membership may change, with the CTE that this reads: only an owner may make or change owners, and
+ * one must remain. The CTE locks the owners in order: when two remove each other, the second statement finds
+ * that its actor is no longer an owner.
  */
 function guardOwners(database: Database, spaceId: string, { userId, role, actor }: AskedChange) {
   const owners = database.$with('owners').as(
@@ -147,11 +135,9 @@ function isMember(spaceId: string, userId: string) {
 }
 
 /**
- * Ends all sessions of a member, also those used for other spaces: a session belongs to a user. Only an owner may end those of an
- * owner. The audit log of this space gets a row for each session.
- *
- * @returns the number of sessions; or why none may be ended.
- * @throws GrantLostError
+ * Ends all sessions of a member, for all spaces: a session belongs to a user. Only an owner may end those of
+ * an owner. This space's audit log gets a row for each.
+ * @returns the number of sessions; or why none may be ended. @throws GrantLostError
  */
 export async function endSessionsOfMember(
   database: Database,

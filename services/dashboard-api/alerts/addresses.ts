@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 
-/** Networks that are not public: loopback, private, link-local, shared, reserved, documentation, multicast. */
+/** Loopback, private, link-local, shared, reserved, documentation, multicast. */
 const closed = new BlockList();
 for (const [network, bits] of [
   ['0.0.0.0', 8],
@@ -20,7 +20,7 @@ for (const [network, bits] of [
 ] as const)
   closed.addSubnet(network, bits, 'ipv4');
 
-/** Public IPv6 addresses are in 2000::/3, except networks that embed IPv4 addresses or are for documentation. */
+/** Public IPv6 is in 2000::/3, except networks that embed IPv4 addresses or are for documentation. */
 const open = new BlockList();
 open.addSubnet('2000::', 3, 'ipv6');
 for (const [network, bits] of [

@@ -9,7 +9,7 @@ import { evaluateNext } from './evaluate-rules.ts';
 import { alertPollMs, historyMs, historyPassMs } from './limits.ts';
 import { SlowSpaces } from './slow-spaces.ts';
 
-/** Evaluates the rules of all spaces and sends what happens, in the background (docs/alerts.md). Every dashboard API does. */
+/** Every dashboard API evaluates the rules of all spaces in the background, and sends (docs/alerts.md). */
 export function startAlerts(
   database: Database,
   config: ConfigWith<'API_KEY_PEPPER'>,
@@ -27,7 +27,7 @@ export function startAlerts(
       },
       log,
     );
-  // Separately, so that a receiver that does not answer delays no evaluation.
+  // Separately: a receiver that does not answer delays no evaluation.
   const loops = [
     repeat(
       'alerts were not evaluated',

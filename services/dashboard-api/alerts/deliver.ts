@@ -19,16 +19,15 @@ import { ForbiddenTargetError, postJson, signWebhook } from './webhook.ts';
 type Delivery = typeof alertDeliveries.$inferSelect;
 type Target = typeof alertTargets.$inferSelect;
 
-/** Sends a message to a target. The id is the same for each attempt. */
+/** The id is the same for each attempt. */
 export type SendAlert = (target: Target, id: string, message: AlertMessage) => Promise<void>;
 
-/** The secret of a webhook: derived from its id, so that it is not stored. It changes with API_KEY_PEPPER. */
+/** Derived from the webhook's id and API_KEY_PEPPER, so that it is not stored. */
 export function webhookSecret(pepper: string, targetId: string): string {
   const derived = createHmac('sha256', pepper).update(`weir alert webhook ${targetId}`).digest('base64url');
   return `whsec_${derived}`;
 }
 
-/** @returns what sends messages, as configured. */
 export function openSender(config: ConfigWith<'API_KEY_PEPPER'>): SendAlert {
   const { API_KEY_PEPPER: pepper, ALERT_TARGETS_PRIVATE: isPrivateAllowed, SMTP_FROM: from } = config;
   let mail: Promise<Transporter> | undefined;
@@ -60,7 +59,7 @@ export function openSender(config: ConfigWith<'API_KEY_PEPPER'>): SendAlert {
   };
 }
 
-/** Loads the library with the first e-mail: most installations send none. */
+/** Loaded with the first e-mail: most installations send none. */
 async function openMail(url: string): Promise<Transporter> {
   const { createTransport } = await import('nodemailer');
   return createTransport({
@@ -74,10 +73,8 @@ async function openMail(url: string): Promise<Transporter> {
 }
 
 /**
- * Sends the deliveries that are due, and stores the outcome. A claim is also the time of the next attempt, so a delivery whose process
- * ends is sent again: at least once.
- *
- * @returns how many were attempted.
+ * Sends due deliveries, and stores the outcome. A claim is also the time of the next attempt: when a process
+ * ends, its deliveries are sent again, at least once. @returns how many were attempted.
  */
 export async function deliverDue(database: Database, send: SendAlert): Promise<number> {
   const claimed = await claimDeliveries(database);
@@ -88,7 +85,7 @@ export async function deliverDue(database: Database, send: SendAlert): Promise<n
 async function claimDeliveries(database: Database): Promise<Delivery[]> {
   const { spaceId, id, attempts, attemptAt, deliveredAt, failedAt } = alertDeliveries;
   const isDue = and(isNull(deliveredAt), isNull(failedAt), lte(attemptAt, sql`now()`));
-  // The first of each space, then the second of each: a space whose receivers do not answer does not delay the messages of others.
+  // The first of each space, then the second: receivers that do not answer delay no other space.
   const place = sql<number>`row_number() OVER (PARTITION BY ${spaceId} ORDER BY ${attemptAt})`.as('place');
   const ranked = database.select({ id, attemptAt, place }).from(alertDeliveries).where(isDue).as('ranked');
   const next = database

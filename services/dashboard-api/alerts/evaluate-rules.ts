@@ -11,18 +11,15 @@ import { readSeries, readValueNow } from './read-series.ts';
 import { countsEvents, isStateNow, stepMinutesOf } from './rule.ts';
 import type { SlowSpaces } from './slow-spaces.ts';
 
-/** A rule with its state, claimed for an evaluation. */
 export type ClaimedRule = typeof alertRules.$inferSelect & {
   /** The clock of Postgres. */
   readonly nowMs: number;
 };
 
 /**
- * Evaluates the rule that has been due for the longest time, and stores what happened together with its deliveries.
- *
- * Any number of processes may call it: a rule is claimed by one of them, and the statement that commits an evaluation requires that
- * no other was committed since it was read. So each transition is stored once, also when a process stops for longer than its claim.
- *
+ * Evaluates the rule that has been due longest, and stores what happened with its deliveries. Any number of
+ * processes may call this: one claims the rule, and a commit requires that there was no other since the read.
+ * So each transition is stored once, also when a process stops for longer than its claim.
  * @param publicUrl DASHBOARD_PUBLIC_URL.
  * @param slow spaces whose rules are left alone for now.
  * @returns false when no rule is due.
@@ -73,7 +70,7 @@ export async function claimRule(
         sql`NOT EXISTS (SELECT FROM ${spaces} WHERE ${spaces.id} = ${alertRules.spaceId} AND ${spaces.deleteAt} IS NOT NULL)`,
       ),
     )
-    // A rule whose evaluation failed is behind those that were due before its claim ended. `greatest` ignores NULL.
+    // A rule whose evaluation failed is behind those due before its claim ended. `greatest` ignores NULL.
     .orderBy(asc(sql`greatest(${alertRules.dueAt}, ${alertRules.claimedUntil})`))
     .limit(1)
     .for('update', { skipLocked: true });
@@ -89,7 +86,7 @@ export async function claimRule(
   return { ...rule, nowMs: clock?.nowMs ?? 0 };
 }
 
-/** The windows to evaluate: those that end after `afterMs`, until `endMs`. */
+/** The windows that end after `afterMs`, until `endMs`. */
 interface Plan {
   readonly stepMs: number;
   readonly afterMs: number;

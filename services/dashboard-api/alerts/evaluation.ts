@@ -9,7 +9,7 @@ export interface Bucket {
   readonly tokens: number;
   /** Dollars, of the tokens that have a price. */
   readonly cost: number;
-  /** The durations; undefined when they are not needed. */
+  /** Undefined when not needed. */
   readonly latency?: LatencySketch | undefined;
 }
 
@@ -22,7 +22,7 @@ export interface Series {
 
 export type Phase = 'ok' | 'pending' | 'firing' | 'clearing';
 
-/** The state of a rule: its phase, and when that began. */
+/** A phase, and when it began. */
 export interface AlertState {
   readonly phase: Phase;
   readonly sinceMs: number;
@@ -38,13 +38,13 @@ export interface Transition {
 export interface Evaluation {
   readonly state: AlertState;
   readonly transitions: readonly Transition[];
-  /** The value of the last window. */
+  /** Of the last window. */
   readonly value: number | null;
 }
 
 /**
- * Evaluates the windows that end after `afterMs`, up to the end of the series, one per step, in order. The outcome depends only on the
- * state and the statistics, so windows that were missed in an outage are evaluated like others.
+ * Evaluates the windows that end after `afterMs`, one per step. Depends only on the state and the statistics:
+ * windows that an outage missed are evaluated like others.
  */
 export async function evaluate(
   rule: AlertCondition,
@@ -69,7 +69,7 @@ export async function evaluate(
   return { state: next, transitions, value };
 }
 
-/** The state after one more window. It fires or resolves when the condition has held for `holdMinutes`. */
+/** The state after one more window. Fires or resolves when the condition has held for `holdMinutes`. */
 export function advance(
   rule: AlertCondition,
   state: AlertState,
@@ -89,7 +89,7 @@ export function advance(
   return { state: { phase: isFiring ? 'clearing' : 'pending', sinceMs } };
 }
 
-/** The value of a window; null when its events have none. */
+/** @returns null when the window's events have no value. */
 export function measure(
   { kind }: Pick<AlertCondition, 'kind'>,
   window: readonly (Bucket | undefined)[],

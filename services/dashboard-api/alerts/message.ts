@@ -1,6 +1,6 @@
 import { type AlertCondition, describeFilter } from './rule.ts';
 
-/** What is sent about an alert: names and numbers, no content of events. */
+/** Names and numbers, no content of events. */
 export interface AlertMessage {
   readonly change: 'fired' | 'resolved' | 'test';
   readonly space: { readonly id: string; readonly name: string };
@@ -24,7 +24,7 @@ const names: Record<AlertCondition['kind'], string> = {
   quarantine: 'events in quarantine',
 };
 
-/** One line: `Firing: Checkout errors – error rate 12.5%, threshold: above 5% (15 minutes), gpt-4o, in Production`. */
+/** `Firing: Checkout errors – error rate 12.5%, threshold: above 5% (15 minutes), gpt-4o, in Production`. */
 export function describeAlert({ change, space, rule, value }: AlertMessage): string {
   if (rule === null) return `Test: alerts of ${space.name} arrive here.`;
   const { kind, comparison, bound, windowMinutes, filter } = rule;
@@ -49,9 +49,9 @@ function formatValue(kind: AlertCondition['kind'], value: number): string {
   return kind === 'cost' ? `$${number}` : number;
 }
 
-/** The body for Slack, and for programs that accept its format. */
+/** Also for programs that accept Slack's format. */
 export function slackBody(message: AlertMessage): string {
-  // Slack reads these three as markup: <!channel> would notify everybody.
+  // Slack's markup: <!channel> would notify everybody.
   const escapeMarkup = (text: string) =>
     text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
   const link = message.link === null ? '' : `\n<${message.link}|Open in Weir>`;

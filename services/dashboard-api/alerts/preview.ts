@@ -8,21 +8,20 @@ import { type AlertCondition, countsEvents, isStateNow, stepMinutesOf } from './
 
 /** What a rule would have done. */
 export interface AlertPreview {
-  /** The times at which it would have fired, and resolved; null when it still fires. */
+  /** `toMs`: when it would have resolved; null when it still fires. */
   readonly fired: { fromMs: number; toMs: number | null; value: number | null }[];
-  /** The current value. */
+  /** Now. */
   readonly value: number | null;
   /** Null for a rule on a current state, which has no history. */
   readonly sinceMs: number | null;
 }
 
 const weekMs = 7 * 24 * hourMs;
-/** The times over which a rule that reads events is evaluated: the longest one that does not have too many. */
+/** For a rule that reads events: the longest time that does not have too many. */
 const shorterMs = [24 * hourMs, 6 * hourMs, hourMs] as const;
-/** A week is evaluated in steps of at least this length. */
 const stepMinutesMin = 5;
 
-/** Evaluates a rule over the last week; one that reads events over the last hours, if there are many. */
+/** Over the last week; a rule that reads events over the last hours, if there are many. */
 export async function previewRule(
   database: Database,
   spaceId: string,

@@ -47,7 +47,6 @@ export async function listRules(database: Database, spaceId: string) {
 
 /**
  * Creates a rule, or replaces the one with this id, which starts again without an alert.
- *
  * @returns its id; or why it was not saved.
  */
 export async function saveRule(
@@ -99,7 +98,7 @@ export async function saveRule(
   return row?.id ?? 'no_rule';
 }
 
-/** @returns whether the space had it. Its history stays. */
+/** Keeps the history. @returns whether the space had the rule. */
 export async function removeRule(
   database: Database,
   spaceId: string,
@@ -117,7 +116,7 @@ export async function removeRule(
   return (await runAudited(database, removed, entry)).length > 0;
 }
 
-/** Until then nothing is sent; what happens is in the history. @param until null ends it. */
+/** Only the history gets what happens. @param until null ends it. */
 export async function muteRule(
   database: Database,
   spaceId: string,
@@ -139,7 +138,7 @@ export async function muteRule(
 
 export type HistoryRow = Awaited<ReturnType<typeof listHistory>>[number];
 
-/** The last events of a space's alerts with the outcome of their deliveries, newest first. */
+/** With the outcome of their deliveries, newest first. */
 export async function listHistory(database: Database, spaceId: string) {
   const events = await database
     .select()
@@ -157,7 +156,6 @@ export async function listHistory(database: Database, spaceId: string) {
     id,
     change,
     at,
-    // Written by evaluateNext and by the test of a target.
     text: describeAlert(message as unknown as AlertMessage),
     deliveries: (byEvent.get(id) ?? []).map(({ targetId, deliveredAt, failedAt, failure }) => ({
       targetId,

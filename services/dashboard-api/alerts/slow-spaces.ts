@@ -1,8 +1,8 @@
 import { slowEvaluationMs, slowEvaluationRest } from './limits.ts';
 
 /**
- * The spaces whose evaluations take long, and that therefore wait: an alert by an additional property reads the events of its window, and
- * one rule is evaluated at a time. So such a space delays its own alerts, not those of others.
+ * Spaces whose evaluations take long, and therefore wait: rules by an additional property read events, and
+ * one rule is evaluated at a time. So such a space delays only its own alerts.
  */
 export class SlowSpaces {
   readonly #now: () => number;
@@ -13,12 +13,11 @@ export class SlowSpaces {
     this.#now = now;
   }
 
-  /** Notes how long an evaluation took, also one that failed. */
+  /** Also of a failed evaluation. */
   note(spaceId: string, tookMs: number): void {
     if (tookMs >= slowEvaluationMs) this.#until.set(spaceId, this.#now() + slowEvaluationRest * tookMs);
   }
 
-  /** The ids of the spaces that wait. */
   list(): string[] {
     for (const [spaceId, until] of this.#until) if (until <= this.#now()) this.#until.delete(spaceId);
     return [...this.#until.keys()];

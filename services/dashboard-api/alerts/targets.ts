@@ -17,7 +17,7 @@ export interface NewTarget {
 
 export type ListedTarget = Awaited<ReturnType<typeof listTargets>>[number];
 
-/** `shownAddress`: the host of a URL, or the e-mail address. The path of a URL may be a secret, as with Slack. */
+/** `shownAddress`: an e-mail address, or a URL's host, whose path may be a secret, as with Slack. */
 export async function listTargets(database: Database, spaceId: string) {
   const rows = await database
     .select()
@@ -32,7 +32,7 @@ export async function listTargets(database: Database, spaceId: string) {
   }));
 }
 
-/** @returns the id, and for a webhook its secret, which is only returned here; undefined when there are too many. */
+/** @returns the id, and a webhook's secret, only here; undefined when there are too many. */
 export async function createTarget(
   database: Database,
   spaceId: string,
@@ -55,7 +55,7 @@ export async function createTarget(
   return row && { id, secret: kind === 'webhook' ? webhookSecret(pepper, id) : null };
 }
 
-/** @returns whether the space had it. */
+/** @returns whether the space had the target. */
 export async function removeTarget(
   database: Database,
   spaceId: string,
@@ -71,7 +71,7 @@ export async function removeTarget(
   return (await runAudited(database, removed, entry)).length > 0;
 }
 
-/** Sends a test message, in the same way as an alert. The history shows the outcome. @returns why it was not sent, if so. */
+/** Sends a test message like an alert, with the outcome in the history. @returns why it was not sent. */
 export async function testTarget(
   database: Database,
   spaceId: string,

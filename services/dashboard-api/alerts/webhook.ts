@@ -7,7 +7,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import { isPublicAddress } from './addresses.ts';
 import { deliveryTimeoutMs } from './limits.ts';
 
-/** The address may not be called: it is not public, or not HTTPS. */
+/** Not public, or not HTTPS. */
 export class ForbiddenTargetError extends Error {
   override name = 'ForbiddenTargetError';
 }
@@ -21,10 +21,8 @@ export interface Post {
 }
 
 /**
- * Posts a JSON text to an address that a user has chosen. Without `isPrivateAllowed` only HTTPS to public addresses: those that the
- * name resolves to are checked, and the connection is made to one of them. Redirects are not followed. Of the response only the
- * status is read.
- *
+ * Posts JSON to an address that a user has chosen. Without `isPrivateAllowed` only by HTTPS, to one of the
+ * checked public addresses of the name. Follows no redirects, and reads only the status.
  * @throws ForbiddenTargetError; Error for another status than 2xx, a time-out or a failed connection.
  */
 export async function postJson({ url, headers, body, isPrivateAllowed }: Post): Promise<void> {
@@ -33,7 +31,7 @@ export async function postJson({ url, headers, body, isPrivateAllowed }: Post): 
   const post = target.protocol === 'https:' ? requestHttps : requestHttp;
   const request = post(target, {
     method: 'POST',
-    // A connection of its own, whose address was checked.
+    // No shared connection: the address of this one was checked.
     agent: false,
     headers: {
       'Content-Type': 'application/json',
@@ -52,7 +50,7 @@ export async function postJson({ url, headers, body, isPrivateAllowed }: Post): 
   if (status < 200 || status > 299) throw new Error(`The receiver answered ${status}.`);
 }
 
-/** Node does not look up the host of an address that is an IP address. */
+/** Node does not look up a host that is an IP address. */
 function requirePublic({ protocol, hostname }: URL): void {
   if (protocol !== 'https:') throw new ForbiddenTargetError('The address must begin with https://.');
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
@@ -60,7 +58,7 @@ function requirePublic({ protocol, hostname }: URL): void {
     throw new ForbiddenTargetError('The address is not on the public internet.');
 }
 
-/** Resolves a name, unless one of its addresses is not public. */
+/** Fails when one of the name's addresses is not public. */
 const lookupPublic: LookupFunction = (hostname, options, callback) => {
   resolve(hostname, { ...options, all: true }, (error, addresses) => {
     if (error !== null) return callback(error, '', 0);
@@ -72,7 +70,7 @@ const lookupPublic: LookupFunction = (hostname, options, callback) => {
   });
 };
 
-/** The signature of a webhook: HMAC-SHA256 over the timestamp, a dot, and the body. */
+/** HMAC-SHA256 over the timestamp, a dot, and the body. */
 export function signWebhook(secret: string, timestamp: string, body: string): string {
   return `v1=${createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex')}`;
 }

@@ -10,11 +10,11 @@ import { type ChartRange, timeBoundaries } from './time-buckets.ts';
 export interface ChartQuery extends ChartRange {
   groupBy: ChartGroup;
   filter: ChartFilter;
-  /** Most groups shown separately: those with the most events. */
+  /** Those with the most events are shown. */
   groupsMax: number;
 }
 
-/** Measures of one bucket and group, or of a whole group. */
+/** Of one bucket and group, or of a whole group. */
 const measures = z
   .object({
     events: z.number(),
@@ -24,7 +24,7 @@ const measures = z
     cacheReadTokens: z.number(),
     cacheWriteTokens: z.number(),
     reasoningTokens: z.number(),
-    /** Percentiles of the durations in milliseconds, within 5% of the exact ones; null without events. */
+    /** In milliseconds, within 5% of the exact ones; null without events. */
     p50Ms: z.number().nullable(),
     p95Ms: z.number().nullable(),
     p99Ms: z.number().nullable(),
@@ -34,32 +34,30 @@ export type Measures = z.infer<typeof measures>;
 
 const chartSeries = z
   .object({
-    /** The group's value; empty for events without one, or without grouping; null for all remaining groups together. */
+    /** Empty for events without a value, or without grouping; null for all remaining groups together. */
     group: z.string().nullable(),
-    /** Over the whole range. */
     total: measures,
-    /** The buckets with events, in time order. `bucket` is the index in `starts`. */
+    /** In time order, those with events. `bucket` is the index in `starts`. */
     points: z.array(measures.extend({ bucket: z.number() }).meta({ id: 'ChartPoint' })),
   })
   .meta({ id: 'ChartSeries' });
 
 export const chart = z
   .object({
-    /** Starts of the buckets, in milliseconds since the epoch. The range is widened to whole buckets. */
+    /** In milliseconds since the epoch. The range is widened to whole buckets. */
     starts: z.array(z.number()),
-    /** End of the last bucket. */
     end: z.number(),
-    /** Groups by descending number of events; the remaining groups together come last. */
+    /** By descending number of events; the remaining groups together come last. */
     series: z.array(chartSeries),
   })
   .meta({ id: 'Chart' });
 export type Chart = z.infer<typeof chart>;
 
 /**
- * Reads a chart from statistics, which count every stored event, including events that have since expired or were erased. A chart of
- * many buckets shows fewer groups than asked (see {@link groupsWithin}).
- *
- * @throws TRPCError BAD_REQUEST when the range is empty or has too many buckets, or when statistics do not have the filter.
+ * From statistics, which also count events that have since expired or were erased. A chart of many buckets
+ * shows fewer groups than asked (see {@link groupsWithin}).
+ * @throws TRPCError BAD_REQUEST when the range is empty or has too many buckets, or when statistics do not
+ * have the filter.
  */
 export async function readChart(
   { database, spaceId }: SpaceRows,
@@ -92,7 +90,7 @@ export async function readChart(
   };
 }
 
-/** Number of groups with points of their own, besides that of all others, with which a chart has at most {@link chartCellsMax} points. */
+/** Besides that of all others, for at most {@link chartCellsMax} points. */
 export function groupsWithin(boundaries: readonly number[]): number {
   return Math.floor(chartCellsMax / (boundaries.length - 1)) - 1;
 }
@@ -105,7 +103,6 @@ function compareSeries(a: ShownSeries, b: ShownSeries): number {
   return b.total.events - a.total.events || (a.group < b.group ? -1 : 1);
 }
 
-/** The cells of one group. */
 class Series {
   readonly points: ShownSeries['points'] = [];
   readonly #sums: Sums = { ...noSums };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { DelayHistory, DelayPoint } from '../../../store/store-delays/read-delays.ts';
 
-/** How long events took from receipt until they were stored, in milliseconds, within 5%. Percentiles are null without events. */
+/** From receipt until stored, in milliseconds, within 5%. Percentiles are null without events. */
 export const delayTotal = z
   .object({
     events: z.number(),
@@ -10,14 +10,13 @@ export const delayTotal = z
   } satisfies Record<keyof DelayHistory['total'], z.ZodType>)
   .meta({ id: 'Delays' });
 
-/** The same over time. Spans in which nothing was stored have no point. */
+/** Spans in which nothing was stored have no point. */
 export const delayHistory = z
   .object({
-    /** Length of a point. */
     spanMs: z.number(),
     points: z.array(
       z.object({
-        /** Start, in milliseconds since the epoch. */
+        /** In milliseconds since the epoch. */
         startMs: z.number(),
         events: z.number(),
         p50Ms: z.number(),

@@ -11,14 +11,13 @@ import {
 import { attributePrefix } from '../../../store/write/statistics/space-dimensions.ts';
 import { refusal } from '../refusal.ts';
 
-/** What a chart is split by. `user` and `attr.KEY` are dimensions that the space has declared. */
+/** `user` and `attr.KEY` are dimensions that the space has declared. */
 export const chartGroup = z.union([
   z.enum(['none', 'type', 'model', 'tool', 'source', 'agent', 'user']),
   z.templateLiteral([attributePrefix, z.string().max(dimensionKeyCharsMax)]),
 ]);
 export type ChartGroup = z.infer<typeof chartGroup>;
 
-/** Which events a chart counts. */
 export interface ChartFilter {
   type?: 'llm' | 'tool' | undefined;
   name?: string | undefined;
@@ -29,7 +28,6 @@ export interface ChartFilter {
   attribute?: { readonly key: string; readonly value: string } | undefined;
 }
 
-/** A declared dimension, and the value that is wanted of it. */
 export interface ChartDimension {
   readonly number: number;
   readonly value: string | undefined;
@@ -39,11 +37,7 @@ export interface ChartDimension {
 
 type Sliced = { readonly group: ChartGroup; readonly filter: ChartFilter };
 
-/**
- * The dimension that a chart needs; undefined without one.
- *
- * @throws TRPCError BAD_REQUEST when statistics do not have what is asked for.
- */
+/** @returns undefined when none is needed. @throws TRPCError BAD_REQUEST when statistics lack it. */
 export async function findDimension(
   database: Database,
   spaceId: string,
@@ -54,7 +48,7 @@ export async function findDimension(
   return found;
 }
 
-/** The same. @returns a text that says why statistics do not have it. */
+/** As findDimension. @returns a text that says why statistics do not have it. */
 export async function lookUpDimension(
   database: Database,
   spaceId: string,
@@ -93,7 +87,7 @@ export async function lookUpDimension(
     : `groupBy: the value is counted with others: statistics have the first ${dimensionValuesMax} values of ${first}, of up to ${dimensionValueCharsMax} characters.`;
 }
 
-/** Whether a value has statistics of its own, or would have. */
+/** Whether a value has separate statistics, or would have. */
 async function isOwnValue(
   database: Database,
   spaceId: string,

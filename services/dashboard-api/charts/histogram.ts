@@ -23,21 +23,18 @@ import {
 } from './stored-counts.ts';
 
 export interface HistogramQuery {
-  /** Without `from` it begins with the first event in the space's statistics, at most {@link openDaysMax} days before `to`. */
+  /** Without `from`: from the space's first event, at most {@link openDaysMax} days before `to`. */
   filter: EventFilter & { to: number };
-  /** Limit of the number of buckets. */
   bucketsMax: number;
 }
 
 export const histogram = z
   .object({
-    /** Length of a bucket in milliseconds: a whole number of minutes. Buckets start at multiples of it in UTC. */
+    /** In milliseconds: whole minutes. Buckets start at multiples of it in UTC. */
     bucketMs: z.number(),
-    /** All buckets from that of `from` to that of `to`; the first and last may include events outside of the range. */
+    /** From that of `from` to that of `to`: the first and last may include events outside of the range. */
     buckets: z.array(histogramBucket),
-    /**
-     * How the events were counted: `statistics` or `events` (exact), or `estimate` (some buckets are estimated).
-     */
+    /** `statistics` and `events` are exact; with `estimate` some buckets are estimated. */
     method: z.enum(['statistics', 'events', 'estimate']),
   })
   .meta({ id: 'Histogram' });
@@ -49,8 +46,8 @@ const bucketMinutes = [
 ];
 
 /**
- * Counts the events of a list over time, in bounded work: from statistics if they have the filter's values, and no events of them were
- * erased or have expired; otherwise one by one if few match; otherwise estimated.
+ * In bounded work: from statistics if they have the filter's values, and no events of them were erased or
+ * have expired; otherwise one by one if few match; otherwise estimated.
  */
 export async function readHistogram(
   { database, spaceId }: SpaceRows,
@@ -88,10 +85,10 @@ export async function readHistogram(
   return { bucketMs, buckets, method: rest.some(({ isEstimate }) => isEstimate) ? 'estimate' : 'events' };
 }
 
-/** Five years. Limits the range, so that an event from a wrong clock does not squeeze all others into one bar. */
+/** An event from a wrong clock must not squeeze all others into one bar. */
 const openDaysMax = 5 * 365;
 
-/** Finds the first hours with events by one look-up in the index of the roll-ups, and in the deltas; without any, a day before `to`. */
+/** By one look-up in the index of the roll-ups, and in the deltas; without any, a day before `to`. */
 async function findFirst(database: Database, spaceId: string, to: number): Promise<number> {
   const { spaceId: ofSpace, spanHours, startHour } = eventStatsRollups;
   const { minute } = statisticDeltas;
@@ -158,7 +155,7 @@ async function countByStatistics(
   });
 }
 
-/** Completes buckets that were not counted to the end, from the share of matching events among the newest of each. */
+/** Completes uncounted buckets by the share of matching events among the newest of each. */
 async function estimate(
   database: Database,
   spaceId: string,

@@ -1,8 +1,8 @@
 import { rollupSpansHours } from '../../../event/limits.ts';
 
-/** A range of statistics rows: minutes, or spans of one roll-up. */
+/** Minutes, or spans of one roll-up. */
 export interface StatRange {
-  /** Length of the roll-up in hours; 0 for minutes. */
+  /** In hours; 0 for minutes. */
   readonly spanHours: number;
   /** In minutes or hours since the epoch; `to` is excluded. */
   readonly from: number;
@@ -14,11 +14,10 @@ const minutesPerHour = 60;
 const spans = [...rollupSpansHours.toSorted((a, b) => b - a).map((hours) => hours * minutesPerHour), 1];
 
 /**
- * The ranges of statistics that cover buckets exactly with the fewest rows: six-hour roll-ups for most of a day, one-hour roll-ups for
- * the rest, and minutes only where a bucket begins within an hour. Adjacent ranges of the same roll-up are one range, which may
- * belong to several buckets: a chart by minute or by hour has one.
- *
- * @param boundaries whole minutes in milliseconds, ascending: bucket n lies between the n-th and the next one.
+ * The ranges that cover buckets exactly with the fewest rows: six-hour roll-ups for most of a day, one-hour
+ * ones for the rest, and minutes where a bucket begins within an hour. Adjacent ranges of a roll-up are
+ * joined, also across buckets.
+ * @param boundaries whole minutes in milliseconds, ascending: bucket n lies between the n-th and the next.
  */
 export function coverBuckets(boundaries: readonly number[]): StatRange[] {
   const ranges: StatRange[] = [];
@@ -39,7 +38,7 @@ export function coverBuckets(boundaries: readonly number[]): StatRange[] {
   return ranges;
 }
 
-/** Yields the length of each span with its range, in minutes. */
+/** The length of each span with its range, in minutes. */
 function* cover(
   from: number,
   to: number,

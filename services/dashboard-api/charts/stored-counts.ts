@@ -6,13 +6,12 @@ import { type EventFilter, matchTime, matchValues } from '../../../store/read/ev
 import { oldestFirst } from '../../../store/read/event-position.ts';
 import { histogramExaminedMax } from '../limits.ts';
 
-/** A bar of a histogram. */
 export const histogramBucket = z
   .object({
     startMs: z.number(),
     events: z.number(),
     errors: z.number(),
-    /** Whether the counts are estimated from the share of matching events among the bucket's newest events. */
+    /** From the share of matching events among the bucket's newest events. */
     isEstimate: z.boolean(),
   })
   .meta({ id: 'HistogramBucket' });
@@ -29,7 +28,7 @@ export function emptyBuckets({ from, to }: TimeRange, bucketMs: number): Histogr
   });
 }
 
-/** Whether events that were counted are not stored any more: statistics stay after an erasure, and after the retention. */
+/** Whether counted events are stored no more: statistics stay after an erasure, and after the retention. */
 export async function areSomeGone(
   database: Database,
   spaceId: string,
@@ -53,7 +52,7 @@ export async function areSomeGone(
   return oldest !== undefined && (first === undefined || first.startTimeMs >= (next?.startMs ?? range.to));
 }
 
-/** Counts stored events in the range. @returns undefined when that takes too long. */
+/** @returns undefined when counting takes too long. */
 export async function countStored(
   database: Database,
   spaceId: string,

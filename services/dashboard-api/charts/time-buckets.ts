@@ -3,7 +3,7 @@ import { dayMs, hourMs, minuteMs } from '../../../platform/time.ts';
 import { chartBucketsMax } from '../limits.ts';
 import { refusal } from '../refusal.ts';
 
-/** The length of a chart's buckets. A day is a calendar day in the time zone, so it may have 23 or 25 hours. */
+/** A calendar day in the time zone may have 23 or 25 hours. */
 export type ChartStep = 'minute' | 'hour' | 'day';
 
 export interface ChartRange {
@@ -18,9 +18,8 @@ export interface ChartRange {
 const stepMs = { minute: minuteMs, hour: hourMs, day: dayMs } as const;
 
 /**
- * The starts of a chart's buckets and the end of the last one, in milliseconds since the epoch. The range is widened to whole
- * buckets. All values are whole minutes.
- *
+ * The starts of a chart's buckets and the end of the last one, in milliseconds since the epoch, all of them
+ * whole minutes. The range is widened to whole buckets.
  * @throws TRPCError BAD_REQUEST for more than {@link chartBucketsMax} buckets, or for an empty range.
  */
 export function timeBoundaries({ from, to, step, timeZone }: ChartRange): number[] {

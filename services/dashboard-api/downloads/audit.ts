@@ -15,8 +15,8 @@ import { sendPages } from './paged-response.ts';
 export const auditPath = '/audit/';
 
 /**
- * `GET /audit/:space`: the space's audit log as NDJSON, one AuditRow per line, newest first, for its admins. Pages are read as fast as
- * the client consumes them. After an error the connection is reset, so that the client notices the missing rest.
+ * `GET /audit/:space`: NDJSON, one AuditRow per line, newest first, for admins. Pages are read as fast as the
+ * client consumes them. An error resets the connection, so that the client notices the missing rest.
  */
 export async function sendAuditLog(
   { services, slots, log }: DownloadDependencies,
@@ -48,7 +48,7 @@ export async function sendAuditLog(
   }
 }
 
-/** Yields the lines of one page at a time. */
+/** One page at a time. */
 async function* toLines({ database, spaceId }: SpaceAdmin, first: AuditRow[]): AsyncGenerator<string> {
   let rows = first;
   while (rows.length > 0) {

@@ -1,15 +1,15 @@
-/** CSV as in RFC 4180: CRLF, and quotes around fields that need them. */
+/** RFC 4180. */
 
 /**
- * Positions where a spreadsheet would start a formula, including full-width characters: a client's text could then run commands on
- * the computer that opens the file. Not only the start of a field: where the list separator of the system is a semicolon or a tab,
- * the field is split there, and quotes that do not start a piece do not protect it.
+ * Where a spreadsheet would start a formula, with which a client's text could run commands; full-width
+ * characters, too. Also within a field: where the system's list separator is a semicolon or a tab, the field
+ * is split there, and its quotes do not protect the piece.
  */
 const formulaStarts = /^(?=[\t\r\n])|(?<=^|[;\t\r\n])(?=[ "]{0,8}[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/g;
 
 const needsQuotes = /[",;\t\r\n]/;
 
-/** Formats a record. Numbers are written unchanged; an apostrophe is inserted before formula starts. */
+/** Numbers are written unchanged; an apostrophe is inserted before formula starts. */
 export function csvRecord(values: readonly (string | number | null)[]): string {
   return `${values.map(csvField).join(',')}\r\n`;
 }

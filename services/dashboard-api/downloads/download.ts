@@ -16,12 +16,12 @@ import { readRequest } from '../trpc/request.ts';
 
 export interface DownloadDependencies {
   services: Services;
-  /** Slots of running downloads. */
+  /** Of running downloads. */
   slots: FairSlots;
   log: Logger;
 }
 
-/** Headers of all downloads: content stored by clients must never run in the dashboard's origin. */
+/** Content stored by clients must never run in the dashboard's origin. */
 export const downloadHeaders = {
   'Cache-Control': 'no-store',
   'X-Content-Type-Options': 'nosniff',
@@ -29,14 +29,13 @@ export const downloadHeaders = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 } as const;
 
-/** Parses an id in a path. @throws TRPCError NOT_FOUND, as for an id that does not exist. */
+/** @throws TRPCError NOT_FOUND, as for an id that does not exist. */
 export function parsePathId(text: string | undefined): string {
   const parsed = z.guid().toLowerCase().safeParse(text);
   if (parsed.success) return parsed.data;
   throw refusal('NOT_FOUND', 'There is nothing at this path.');
 }
 
-/** A request for a file of a space. */
 interface SpaceRequest {
   request: IncomingMessage;
   response: ServerResponse;
@@ -46,17 +45,16 @@ interface SpaceRequest {
 /** A user whose access to a download was checked. */
 export interface Downloader {
   actor: Actor;
-  /** The caller for which the download's statements are queued. They are cancelled when the client disconnects. */
+  /** Whose share of statements is used. They are cancelled when the client disconnects. */
   caller: Caller;
-  /** Repeats the access check with the current state in Postgres. @throws as checkDownload */
+  /** Repeats the check with the current state in Postgres. @throws as checkDownload */
   checkAccess: () => Promise<void>;
 }
 
 /**
- * Checks that the session's user, or the read key, has at least the role in the space of a path.
- *
- * @throws TRPCError UNAUTHORIZED without one; NOT_FOUND when the user is not a member of the space; FORBIDDEN for a lower
- *   role.
+ * Checks that the caller has at least the role in the space of a path.
+ * @throws TRPCError UNAUTHORIZED without a caller; NOT_FOUND for a space of others; FORBIDDEN for a lower
+ * role.
  */
 export async function checkDownload(
   services: Services,
@@ -80,7 +78,7 @@ export async function checkDownload(
   return { actor, caller, checkAccess: async () => void (await check()) };
 }
 
-/** Sends the failure of a download with the same status and message as a procedure. */
+/** With the same status and message as a procedure. */
 export function sendDownloadFailure(
   { request, response, log }: { request: IncomingMessage; response: ServerResponse; log: Logger },
   thrown: unknown,

@@ -25,10 +25,9 @@ import { toParquet } from './parquet.ts';
 
 export const exportPath = '/export/';
 
-/** The response trailer with the number of exported events. */
+/** A response trailer. */
 export const exportRowsTrailer = 'Weir-Export-Rows';
 
-/** The formats of an export, by name. */
 export const exportFormats = {
   /** The columns of each event, one JSON object per line; the last line is the number of events. */
   ndjson: { type: 'application/x-ndjson', extension: 'ndjson' },
@@ -61,10 +60,9 @@ const query = z.object({
 type ExportQuery = Omit<z.infer<typeof query>, 'sealed'>;
 
 /**
- * `GET /export/:space?format=…&filter=…`, or `sealed=` with a result of `events.sealFilter` in place of `filter`: all events of a
- * filter, newest first, as an attachment. Pages are read as fast as the
- * client consumes them, and access is checked before each page. The response ends with the number of events; after an error the
- * connection is reset.
+ * `GET /export/:space?format=…` with `filter=` or `sealed=` (of `events.sealFilter`): all its events, newest
+ * first, as an attachment, and their number. Pages are read as fast as the client consumes them, each after a
+ * check of access. An error resets the connection.
  */
 export async function sendExport(
   { services, slots, log }: DownloadDependencies,
@@ -106,7 +104,7 @@ async function openPages(
     rows += added;
   };
   const pages = toPages(space, { format, filter }, count);
-  // The first page is read before the headers are sent, so that an invalid filter is answered with a status.
+  // Before the headers, so that an invalid filter is answered with a status.
   const first = await pages.next();
   response.writeHead(200, {
     ...downloadHeaders,
@@ -155,7 +153,7 @@ async function* toColumns(
   { format, filter }: ExportQuery,
   count: (rows: number) => void,
 ): AsyncGenerator<string> {
-  // Without the byte order mark Excel reads another encoding than UTF-8.
+  // Without the byte order mark Excel does not read UTF-8.
   if (format === 'csv') yield `\ufeff${csvRecord(csvColumns)}`;
   const toLine = format === 'csv' ? toRecord : (event: ExportedEvent) => `${JSON.stringify(event)}\n`;
   for await (const events of exportEvents(space, filter)) {

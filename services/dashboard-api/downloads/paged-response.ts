@@ -4,17 +4,17 @@ import { pipeline } from 'node:stream/promises';
 
 export interface PagedResponse {
   response: ServerResponse;
-  /** The body. The next page is read after the client has consumed the previous one. */
+  /** The next page is read after the client has consumed the previous one. */
   pages: AsyncIterable<string | Buffer>;
   /** Called before each page. @throws when the user has lost access. */
   checkAccess: () => Promise<void>;
-  /** Milliseconds that the client may take for a page. */
+  /** That the client may take for a page. */
   pageMsMax: number;
 }
 
 /**
- * Sends a body as fast as the client consumes it. The connection is reset, so that a partial body is not mistaken for a complete one,
- * when a page or its access check fails, or when the client takes too long for a page.
+ * Sends a body as fast as the client consumes it. When a page or its access check fails, or the client is too
+ * slow, the connection is reset: a partial body must not look complete.
  */
 export async function sendPages({ response, pages, checkAccess, pageMsMax }: PagedResponse): Promise<void> {
   const stalled = new AbortController();

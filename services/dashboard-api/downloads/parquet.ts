@@ -3,7 +3,7 @@ import type { ByteWriter, ParquetWriter, SchemaElement } from 'hyparquet-writer'
 import type { ExportedEvent, WholeExportedEvent } from '../events/export-rows.ts';
 import { parquetGroupCharsMax, parquetGroupEventsMax } from './limits.ts';
 
-/** Events as Parquet: typed columns, and the whole event as it was sent in the column `event`. */
+/** Typed columns, and the whole event as it was sent in the column `event`. */
 
 type Kind = 'text' | 'number' | 'time';
 
@@ -13,7 +13,7 @@ interface Column {
   read(row: WholeExportedEvent): unknown;
 }
 
-/** Every column of an exported event, in output order. Times are in microseconds, UTC. */
+/** In output order. Times are in microseconds, UTC. */
 const ofEvent: Record<keyof ExportedEvent, Column> = {
   id: plain('id', 'text'),
   type: plain('type', 'text'),
@@ -77,9 +77,8 @@ const schema: SchemaElement[] = [
 ];
 
 /**
- * Yields a Parquet file in pieces, one row group at a time. Memory holds one group, and some 20 kB of each earlier group for the end of the
- * file: 5 MB for a gigabyte of events.
- *
+ * Yields a Parquet file in pieces, one row group at a time. Memory holds one group, and some 20 kB of each
+ * earlier one for the end of the file: 5 MB for a gigabyte of events.
  * @param pages events, newest first.
  */
 export async function* toParquet(pages: AsyncIterable<WholeExportedEvent[]>): AsyncGenerator<Buffer> {
@@ -116,7 +115,7 @@ function writeGroup(file: ParquetWriter, writer: ByteWriter, rows: readonly Whol
       name,
       data: rows.map((row) => read(row) ?? undefined),
       offsetIndex: false,
-      // The least and greatest values stay in memory until the end. Readers use them to skip groups by time.
+      // In memory until the end. Readers use them to skip groups by time.
       statistics: kind !== 'text',
       // A dictionary of payloads would hold each of them a second time.
       ...(name === 'event' && { encoding: 'PLAIN' as const }),
@@ -126,7 +125,7 @@ function writeGroup(file: ParquetWriter, writer: ByteWriter, rows: readonly Whol
   return takeBytes(writer);
 }
 
-/** The bytes that were written since the last call. The writer's `offset` keeps counting: positions in the file refer to it. */
+/** Since the last call. The writer's `offset` keeps counting: positions in the file refer to it. */
 function takeBytes(writer: ByteWriter): Buffer {
   const bytes = Buffer.from(writer.getBytes());
   writer.index = 0;

@@ -13,10 +13,7 @@ import {
 
 export const rawPath = '/raw/';
 
-/**
- * `GET /raw/:space/:event`: the bytes of an event exactly as sent, as an attachment. 401 without a session, 404 when none of the
- * user's spaces has the event.
- */
+/** `GET /raw/:space/:event`: an event's bytes as sent, as an attachment. 401 without a session, else 404. */
 export async function sendRawEvent(
   { services, log }: DownloadDependencies,
   request: IncomingMessage,

@@ -10,15 +10,13 @@ import type { SpaceRows } from '../space-data.ts';
 /** Errors whose messages differ in numbers and ids only. */
 const errorGroup = z
   .object({
-    /** The message and code of the newest of them. */
+    /** Of the newest. */
     message: z.string().nullable(),
     code: z.string().nullable(),
-    /** The models and tools that failed, at most three. */
+    /** Models and tools, at most three. */
     names: z.array(z.string()),
-    /** The number of all of them. */
     nameCount: z.number(),
     events: z.number(),
-    /** The newest of them. */
     lastEventId: z.guid(),
     lastStartMs: z.number(),
   })
@@ -28,7 +26,7 @@ export const errorGroups = z
   .object({
     /** By descending number of events. */
     groups: z.array(errorGroup),
-    /** Null when all errors of the filter were counted, otherwise the start of the oldest counted one. */
+    /** The start of the oldest counted error; null when all of the filter were counted. */
     countedUntilMs: z.number().nullable(),
   })
   .meta({ id: 'ErrorGroups' });
@@ -44,7 +42,7 @@ const columns = {
 
 const namesShown = 3;
 
-/** Counts the newest errors of a filter by message. Statistics have no messages, so the number of events is bounded. */
+/** By message, which statistics lack: so the number of events is bounded. */
 export async function readErrorGroups(space: SpaceRows, filter: EventFilter): Promise<ErrorGroups> {
   const { database, spaceId } = space;
   const errors = { ...(await withCostRates(space, filter)), state: 'error' as const };

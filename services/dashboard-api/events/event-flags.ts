@@ -24,7 +24,6 @@ export const eventFlag = z.enum([
 ]);
 export type EventFlag = z.infer<typeof eventFlag>;
 
-/** The values that determine the flags. */
 export interface FlaggedValues {
   startTimeMs: number;
   endTimeMs: number;

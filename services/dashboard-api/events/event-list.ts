@@ -14,21 +14,18 @@ export interface EventListQuery extends EventFilter {
 export const eventList = z
   .object({
     events: z.array(listedEvent),
-    /** Start of the next page; null at the end. */
+    /** Null at the end. */
     nextCursor: z.string().nullable(),
     /**
-     * Null for a complete page. A page with fewer events than requested is incomplete when further search would take long: it has
-     * all matching events that start later than this time (milliseconds since the epoch). The search continues at `nextCursor`.
+     * Null for a complete page. One with fewer events than requested has all that start later than this time
+     * (milliseconds since the epoch): further search would take long, and continues at `nextCursor`.
      */
     searchedUntilMs: z.number().nullable(),
   })
   .meta({ id: 'EventList' });
 export type EventList = z.infer<typeof eventList>;
 
-/**
- * Reads one page of a space's events, newest start first. Following `nextCursor` shows every event that existed at the start
- * exactly once.
- */
+/** Newest start first. Following `nextCursor` shows every event that existed at the start exactly once. */
 export async function listEvents(
   space: SpaceRows,
   { cursor, limit, ...asked }: EventListQuery,

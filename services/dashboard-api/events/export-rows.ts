@@ -14,18 +14,17 @@ import type { SpaceData, SpaceRows, SpaceTexts } from '../space-data.ts';
 import { type ListedEvent, listedColumns, showEvents } from './listed-event.ts';
 import { correctParent, correctParents } from './parent-texts.ts';
 
-/** An exported event: its columns, with all stored additional properties. */
+/** With all stored additional properties. */
 export interface ExportedEvent extends ListedEvent {
   attributes: Record<string, string | number> | null;
 }
 
-/** An exported event with its text, exactly as sent. */
+/** With the text exactly as sent. */
 export interface WholeExportedEvent {
   event: ExportedEvent;
   text: string;
 }
 
-/** The space that an export reads. */
 type ExportedSpace = SpaceTexts & Pick<SpaceData, 'openBytes'>;
 
 const shownColumns = { ...listedColumns, attributes: events.attributes };
@@ -41,7 +40,7 @@ const textColumns = {
   segmentIndex: events.segmentIndex,
 };
 
-/** Examines more events in time order than a list before searching by segment: an export reads all pages anyway. */
+/** Searches by segment later than a list: an export reads all pages anyway. */
 const exportLimits = { ...listLimits, firstWalkEvents: 5_000 };
 
 const textLimits = {
@@ -51,8 +50,8 @@ const textLimits = {
 };
 
 /**
- * Reads all events of a filter, newest first, in pages, prefetching one page. Every event stored before the export began comes exactly
- * once; one stored meanwhile comes once or not at all.
+ * Newest first, in pages, with one prefetched. Every event stored before the export began comes exactly once;
+ * one stored meanwhile once or not at all.
  */
 export async function* exportEvents(space: SpaceRows, filter: EventFilter): AsyncGenerator<ExportedEvent[]> {
   const { database, spaceId } = space;
@@ -63,7 +62,7 @@ export async function* exportEvents(space: SpaceRows, filter: EventFilter): Asyn
     yield await showEvents(database, spaceId, await withParents(database, spaceId, rows));
 }
 
-/** Like {@link exportEvents}, but yields the events as sent, one line of JSON each, with what they inherited since. */
+/** The events as sent, a line of JSON each, with what they inherited since. */
 export async function* exportTexts(space: ExportedSpace, filter: EventFilter): AsyncGenerator<string[]> {
   const { database, spaceId } = space;
   const pages = readPages(space, filter, (query) =>
@@ -108,7 +107,7 @@ async function* readPages<Row>(
   const filter = await withCostRates(space, asked);
   const read = (after: EventCursor | undefined) => {
     const page = readPage({ filter, after, limit: exportPageEvents });
-    // Avoids an unhandled rejection while the previous page is written or after the client disconnected; awaiting it still throws.
+    // No unhandled rejection meanwhile or after a disconnect; awaiting it still throws.
     page.catch(() => {});
     return page;
   };

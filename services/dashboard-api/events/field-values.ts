@@ -13,7 +13,7 @@ import { startsFolded } from '../../../store/read/folded-text.ts';
 import { fieldValueDays, fieldValueEvents, fieldValuesMax } from '../limits.ts';
 import type { SpaceRows } from '../space-data.ts';
 
-/** The fields whose values can be completed. `attribute` is a key of the additional properties, or with `key` its values. */
+/** `attribute` is a key of the additional properties, or with `key` its values. */
 export const completedFields = [
   'name',
   'source',
@@ -29,7 +29,7 @@ export interface FieldValueQuery {
   field: (typeof completedFields)[number];
   /** Of an additional property: its values instead of the keys. */
   key?: string | undefined;
-  /** The beginning of the value, ignoring case. */
+  /** Ignoring case. */
   prefix: string;
 }
 
@@ -37,17 +37,17 @@ export const fieldValues = z
   .object({
     /** At most 20, the most frequent first. */
     values: z.array(z.string()),
-    /** The events with each value, among those that `of` names; null for a value that only older events have. */
+    /** The events with each value, among those that `of` names; null for a value of older events only. */
     counts: z.array(z.number().nullable()),
-    /** The events whose values these are: all of the last 30 days, or only the newest ones of the space. */
+    /** All of the last 30 days, or only the newest ones of the space. */
     of: z.enum(['last 30 days', 'newest events']),
   })
   .meta({ id: 'FieldValues' });
 export type FieldValues = z.infer<typeof fieldValues>;
 
 /**
- * Values of a field that begin with a text. Models, tools, sources and agents are read from statistics; other values from the newest
- * events, and a whole value is also found by its term. The work is bounded.
+ * Values that begin with a text. Models, tools, sources and agents are from statistics, others from the
+ * newest events; a whole value is also found by its term.
  */
 export async function readFieldValues(
   { database, spaceId }: SpaceRows,
@@ -66,7 +66,7 @@ export async function readFieldValues(
   };
 }
 
-/** A query of `value` and its number of events, `events`, from statistics. */
+/** From statistics: `value` and its number of events, `events`. */
 function countedValues(spaceId: string, field: FieldValueQuery['field']): SQL | undefined {
   const column = countedColumns[field];
   if (column === undefined) return undefined;
@@ -101,7 +101,7 @@ const otherColumns: Columns = {
   errorCode: events.errorCode,
 };
 
-/** The same from the newest events: one row for each value of an event. */
+/** From the newest events: one row for each value of an event. */
 function newestValues(spaceId: string, { field, key }: FieldValueQuery): SQL {
   const [value, from] = valueIn(field, key);
   return sql`SELECT ${value} AS value, 1 AS events FROM (
@@ -129,7 +129,7 @@ GROUP BY value ORDER BY sum(events) DESC, value COLLATE "C" LIMIT ${fieldValuesM
   return { values: rows.map(({ value }) => value), counts: rows.map(({ events }) => events) };
 }
 
-/** Whether an event has the whole value: terms find it wherever it is. */
+/** Terms find a whole value wherever it is. */
 async function hasValue(database: Database, spaceId: string, query: FieldValueQuery): Promise<boolean> {
   const filter = filterOf(query);
   if (filter === undefined) return false;

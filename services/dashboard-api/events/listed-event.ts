@@ -6,15 +6,12 @@ import { costBounds } from '../../../store/prices/rates.ts';
 import { costsOfEvents } from '../charts/token-prices.ts';
 import { eventFlag, flagEvent } from './event-flags.ts';
 
-/**
- * The columns that a list shows. Long texts are truncated in the columns; the whole event is in its segment.
- * Attributes are omitted: they are in the whole event, exactly as sent.
- */
+/** Long texts are truncated, and attributes omitted: the whole event is in its segment. */
 export const listedColumns = {
   id: events.id,
   type: events.type,
   state: events.state,
-  /** The name of the model or tool. */
+  /** Of the model or tool. */
   name: events.name,
   source: events.source,
   traceId: events.traceId,
@@ -42,19 +39,17 @@ export const listedColumns = {
   receivedAt: events.receivedAt,
 };
 
-/** A row with these columns. */
 export type ListedRow = Pick<typeof events.$inferSelect, keyof typeof listedColumns>;
 
 const text = z.string().nullable();
 const count = z.number().nullable();
 
-/** An event in a list. */
 export const listedEvent = z
   .object({
     id: z.guid(),
     type: z.enum(events.type.enumValues),
     state: z.enum(events.state.enumValues),
-    /** The name of the model or tool. */
+    /** Of the model or tool. */
     name: text,
     source: z.string(),
     traceId: z.guid().nullable(),
@@ -73,32 +68,30 @@ export const listedEvent = z
     cacheWriteTokens: count,
     /** Output tokens that were reasoning. */
     reasoningTokens: count,
-    /** Usage with prices of its own: tokens within the counts above, and web searches. */
+    /** Usage with separate prices: tokens within the counts above, and web searches. */
     usageParts: z.partialRecord(z.enum(usagePartNames), z.number()).nullable(),
     /** The conditions of the price: the service tier, the region, the size of the input. */
     priceClass: text,
-    /** The cost that the sender reported in US dollars, which then is the cost. */
+    /** US dollars. If the sender reported it, it is the cost. */
     reportedCost: text,
-    /**
-     * US dollars, an exact decimal: as the sender reported it, or at the price of the day; null without both.
-     */
+    /** US dollars, an exact decimal: as reported, or at the price of the day; null without both. */
     cost: text,
-    /** How the cost compares with the true one: `at_least` when a kind of usage has no price of its own. */
+    /** `at_least` when a kind of usage has no price of its own. */
     costBound: z.enum(costBounds),
     errorCode: text,
     errorHttpStatus: text,
     errorMessage: text,
-    /** The first characters of the input and of the output. */
+    /** The first characters. */
     inputPreview: text,
     outputPreview: text,
-    /** When ingest received it, ISO 8601. */
+    /** By ingest, ISO 8601. */
     receivedAt: z.iso.datetime(),
     flags: z.array(eventFlag),
   } satisfies Record<keyof ListedRow | 'cost' | 'costBound' | 'flags', z.ZodType>)
   .meta({ id: 'ListedEvent' });
 export type ListedEvent = z.infer<typeof listedEvent>;
 
-/** Converts rows to listed events with their costs; further columns of the rows are kept. */
+/** Adds the costs; further columns of the rows are kept. */
 export async function showEvents<Row extends ListedRow>(
   database: Database,
   spaceId: string,

@@ -7,14 +7,13 @@ import { withCostRates } from '../charts/cost-rates.ts';
 import type { SpaceRows } from '../space-data.ts';
 import { type ListedEvent, type ListedRow, listedColumns, listedEvent, showEvents } from './listed-event.ts';
 
-/** The events next to an event in one list. */
+/** In one list. */
 const shownNeighbours = z
   .object({
-    /** The next newer event; null when there is none, or when `isNewerCertain` is false. */
+    /** Null when there is none, or when `isNewerCertain` is false. */
     newer: listedEvent.nullable(),
     /** False when the search stopped at its limit without finding one, so there may be one. */
     isNewerCertain: z.boolean(),
-    /** The next older event. */
     older: listedEvent.nullable(),
     isOlderCertain: z.boolean(),
   })

@@ -6,10 +6,7 @@ type Attributes = SpanEvent['attributes'];
 
 const comma = ','.charCodeAt(0);
 
-/**
- * Corrects the parents that stored texts name: an event that was merged into another one since, or that is none any more. A text that
- * names no parent stays as it is.
- */
+/** Corrects parents in stored texts that were merged into another event since, or are none any more. */
 export async function correctParents<Row extends SpanEvent>(
   database: Database,
   spaceId: string,
@@ -47,7 +44,7 @@ export function correctParent(text: string, stored: Attributes, current: Attribu
   return parts.join('');
 }
 
-/** What is left around a member that is removed. Ingest writes JSON without spaces. */
+/** Around a removed member. Ingest writes JSON without spaces. */
 function withoutComma(before: Buffer, after: Buffer): Buffer[] {
   if (after[0] === comma) return [before, after.subarray(1)];
   return [before.at(-1) === comma ? before.subarray(0, -1) : before, after];

@@ -18,7 +18,7 @@ export const topEvents = z
     events: z.array(listedEvent),
     /** Number of matching events that were compared: the newest of the filter. */
     compared: z.number(),
-    /** Null when all matching events were compared, otherwise the start of the oldest one, in milliseconds since the epoch. */
+    /** The start of the oldest one, in milliseconds since the epoch; null when all were compared. */
     comparedUntilMs: z.number().nullable(),
   })
   .meta({ id: 'TopEvents' });
@@ -32,7 +32,7 @@ export interface TopQuery {
   limit: number;
 }
 
-/** What is read of each event that is compared. */
+/** Of each event that is compared. */
 const comparedColumns = {
   id: events.id,
   segmentId: events.segmentId,
@@ -44,8 +44,7 @@ const comparedColumns = {
 type ComparedRow = Pick<typeof events.$inferSelect, keyof typeof comparedColumns>;
 
 /**
- * The slowest, largest or most expensive of the newest events of a filter. No index has these orders, so the number of events that are
- * compared is bounded; a range of time selects others.
+ * No index has these orders, so a bounded number of the newest events is compared; a range selects others.
  */
 export async function readTopEvents(
   space: SpaceRows,
@@ -85,7 +84,7 @@ async function measure(
   return costs.map(({ cost }) => (cost === null ? null : Number(cost)));
 }
 
-/** The listed columns of these events, in their order. Events deleted meanwhile are omitted. */
+/** In their order. Events deleted meanwhile are omitted. */
 async function readListed(database: Database, spaceId: string, top: readonly ComparedRow[]) {
   if (top.length === 0) return [];
   const rows = await database

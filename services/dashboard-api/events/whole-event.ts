@@ -8,15 +8,13 @@ import type { SpaceRows, SpaceTexts } from '../space-data.ts';
 import { listedColumns, listedEvent, showEvents } from './listed-event.ts';
 import { correctParents } from './parent-texts.ts';
 
-/** An event with its original text. */
 export const wholeEvent = listedEvent
   .extend({
     /**
-     * The event exactly as sent, as JSON text: parsing would round its 64-bit integers. Of OpenTelemetry, its
-     * parent is the one that is known now.
+     * JSON text exactly as sent, since parsing would round 64-bit integers, but with the parent known now.
      */
     event: z.string(),
-    /** How the cost came about; null for a tool call. */
+    /** Null for a tool call. */
     costReason: costReason.nullable(),
   })
   .meta({ id: 'WholeEvent' });
@@ -44,7 +42,7 @@ async function openEvent({ database, spaceId }: SpaceRows, id: string): Promise<
   const { attributes: _attributes, segmentId, segmentIndex, ...columns } = row;
   const [text] = await readEventTexts(database, spaceId, [{ segmentId, segmentIndex }]);
   if (text === undefined) {
-    // It may have expired between the two statements.
+    // The event may have expired between the two statements.
     if (!(await isEventStored(database, spaceId, id))) return undefined;
     // The writer stores both in one statement, so a row without its segment means damaged data.
     throw new Error(`segment ${segmentId} has no event ${segmentIndex}`);

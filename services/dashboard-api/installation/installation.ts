@@ -30,8 +30,8 @@ import { readRetentionState } from './retention-state.ts';
 export type Installation = ReturnType<typeof openInstallation>;
 
 /**
- * The state of the installation, for its operators. Each part is read by itself, so that the others are shown while nats-server or
- * Postgres is away. No part has data of a space.
+ * For its operators; has no data of a space. Each part is read apart, so that the others are shown while
+ * nats-server or Postgres is away.
  */
 export function openInstallation(database: Database, config: Config) {
   return {
@@ -41,14 +41,14 @@ export function openInstallation(database: Database, config: Config) {
     storage: shareResult(figuresReuseMs, () => readStorageSizes(database, Date.now())),
     retention: shareResult(figuresReuseMs, () => readRetentionState(database, config.RETENTION_DAYS_MAX)),
     quarantine: shareResult(figuresReuseMs, () => readQuarantineReasons(database)),
-    /** What `weir doctor` finds. Never rejects: what cannot be reached is a finding. */
+    /** As `weir doctor`. Never rejects: what cannot be reached is a finding. */
     doctor: shareResult(figuresReuseMs, () => examine(config)),
   };
 }
 
 export type QuarantineReason = Awaited<ReturnType<typeof readQuarantineReasons>>[number];
 
-/** Rejected events of all spaces by SQLSTATE. Messages of Postgres are left out: they can quote values of events. */
+/** By SQLSTATE, of all spaces. Messages of Postgres can quote values of events. */
 export async function readQuarantineReasons(database: Database) {
   const { sqlstate, spaceId, quarantinedAt } = quarantine;
   const rows = await database
@@ -76,9 +76,8 @@ export class QueueAwayError extends Error {
 }
 
 /**
- * Reads what nats-server says, the queue and the services that answer through it, over a connection of its own: the one for notifications of stored events is made again in the background,
- * and its reads would wait for that.
- *
+ * Over a separate connection: the one for notifications is made again in the background, and reads would
+ * wait.
  * @throws QueueAwayError
  */
 export async function readQueueState(config: Pick<Config, 'NATS_URL'>) {
@@ -105,9 +104,8 @@ export async function readQueueState(config: Pick<Config, 'NATS_URL'>) {
 export type Operators = ReturnType<typeof openOperators>;
 
 /**
- * Checks that a call comes from an operator of the installation. While Postgres does not answer, sessions that it confirmed within `operatorMemoryMs` are let in: that is when an operator needs the
- * state of the queue. They read the state of the installation only, nothing of a space.
- *
+ * Checks that a call comes from an operator. While Postgres does not answer, when an operator needs the state
+ * of the queue, sessions that it confirmed within `operatorMemoryMs` are let in.
  * @param now the clock, in milliseconds.
  */
 export function openOperators(now: () => number) {
@@ -117,7 +115,7 @@ export function openOperators(now: () => number) {
     /**
      * @param find looks the session of the token up in Postgres.
      * @throws TRPCError UNAUTHORIZED without a session, FORBIDDEN for other users; what `find` throws while
-     *   Postgres is away.
+     * Postgres is away.
      */
     async require(token: string | undefined, find: () => Promise<SessionUser | undefined>): Promise<void> {
       const key = token === undefined ? '' : hashToken(token).toString('hex');

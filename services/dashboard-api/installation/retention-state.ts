@@ -6,11 +6,10 @@ import { retentionClock, spaces, usageDays } from '../../../store/db/schema.ts';
 import { effectiveRetentionDays } from '../../../store/retention/policy.ts';
 import { expiringDays, listedMax } from './limits.ts';
 
-/** What writers delete: when the last pass began, and what is due. */
 export interface RetentionState {
   /** RETENTION_DAYS_MAX of the dashboard API; null: unlimited. */
   readonly retentionDaysMax: number | null;
-  /** When the last pass of a writer began; null before the first. */
+  /** Of a writer's pass; null before the first. */
   readonly lastPassAt: string | null;
   /** How far the clock of retention was behind the machine's clock in that pass. */
   readonly lagMs: number | null;
@@ -22,9 +21,8 @@ export interface RetentionPolicyState {
   /** Null: forever. */
   readonly days: number | null;
   readonly spaces: number;
-  /** Events received before this time are deleted. */
   readonly cutoff: string | null;
-  /** Events that were received on the days that expire within the next 7 days. */
+  /** Received on the days that expire within the next 7 days. */
   readonly expiringEvents: number | null;
 }
 
@@ -64,7 +62,7 @@ export async function readRetentionState(
   };
 }
 
-/** The events that were received on the `expiringDays` days from a time on. */
+/** On the `expiringDays` days from a time on. */
 async function countReceived(database: Database, spaceIds: string[], fromMs: number): Promise<number> {
   const [row] = await database
     .select({ events: sql<number>`coalesce(sum(${usageDays.events}), 0)::float8` })

@@ -1,22 +1,22 @@
 import type { SlotLimits } from '../fair-slots.ts';
 
-/** A live stream ends after this time, and its client reconnects, which checks session and role like any call. */
+/** Then the client reconnects, which checks session and role like any call. */
 export const liveDurationMsMax = 5 * 60_000;
 
-/** How often a live stream checks that its session and role are still valid. */
+/** For a stream's session and role. */
 export const liveRecheckMs = 10_000;
 
-/** The same for a stream of a read key. A revoked key must end its streams within a second. */
+/** A revoked read key must end its streams within a second. */
 export const liveKeyRecheckMs = 700;
 
-/** Interval of pings on an idle live stream, and the silence after which a client reconnects. */
+/** Of pings on an idle stream, and the silence after which a client reconnects. */
 export const livePingMs = 5_000;
 export const liveSilenceMsMax = 12_000;
 
-/** A client that does not read sent data for this long is disconnected. */
+/** Then a client that does not read is disconnected. */
 export const liveStallMsMax = 60_000;
 
-/** Concurrent live streams of the process, of one person, and of one space. A browser opens one per tab. */
+/** Of the process, of one person, and of one space. A browser opens one stream per tab. */
 export const liveStreamLimits: SlotLimits = {
   slotsMax: 1_000,
   ofHolderMax: 250,
@@ -24,20 +24,17 @@ export const liveStreamLimits: SlotLimits = {
   noun: 'open live streams',
 };
 
-/**
- * Limits of one message. tRPC and Node buffer a few messages for each client that does not read; with 64 KiB that stays below 256 MiB
- * for all streams.
- */
+/** tRPC and Node buffer a few messages for each client that does not read: below 256 MiB for all streams. */
 export const liveMessageEventsMax = 200;
 export const liveMessageBytesMax = 64 * 1024;
 
-/** Bytes of messages queued for one slow client, and for all clients. Beyond that, a stream skips events. */
+/** Queued for one slow client, and for all. Beyond that, a stream skips events. */
 export const liveQueueBytesMax = 2 * 1024 ** 2;
 export const liveQueuedBytesMax = 32 * 1024 ** 2;
 
 /**
- * How often it is looked up, once for all spaces with live streams, which of them have stored events that no writer has notified, and
- * which are deleted: their streams end within a second.
+ * Poll interval, for all spaces at once, for events that no writer notified, and for deleted spaces, whose
+ * streams end within a second.
  */
 export const liveLookMs = 500;
 
@@ -48,21 +45,21 @@ export const liveLateMs = 3_000;
 export const liveReadMs = 200;
 
 /**
- * Events per read times streams of the space: some 40,000 deliveries a second. With many streams a space is read in smaller pages, so
- * its own streams fall behind instead of those of other spaces.
+ * Events per read times streams of the space: some 40,000 deliveries a second. With many streams a space is
+ * read in smaller pages, so its own streams fall behind, not those of other spaces.
  */
 export const liveDeliveriesPerReadMax = 8_000;
 export const liveEventsPerReadMin = 20;
 
-/** A space whose streams would need longer than this to catch up at that rate skips to the newest events. */
+/** A space whose streams are further behind at that rate skips to the newest events. */
 export const liveLagMsMax = 30_000;
 
-/** Concurrent reads for live streams over all spaces, and concurrent reads of resuming streams. */
+/** Over all spaces, and of resuming streams. */
 export const liveReadsMax = 2;
 export const liveCatchUpsMax = 2;
 
-/** How often an idle stream gets its position, so that a client that reconnects resumes without a long search. */
+/** How often an idle stream gets its position, so that a client resumes without a long search. */
 export const livePositionMs = 10_000;
 
-/** Interval of attempts to connect to nats-server until one succeeds. */
+/** Until nats-server is reached. */
 export const noticeConnectMs = 5_000;

@@ -12,11 +12,11 @@ import { type EventMessage, pickListed } from './live-page.ts';
 export interface LiveChanges {
   readonly end: number;
   readonly isComplete: boolean;
-  /** The messages of a stream that has read the changes up to `after`. */
+  /** For a stream that has read the changes up to `after`. */
   readonly messagesFor: (predicate: EventPredicate, after: number) => EventMessage[];
 }
 
-/** Reads the next changes of a space, and the events as they are now, with the columns that these filters need. */
+/** With the events as they are now, and the columns that these filters need. */
 export async function readLiveChanges(
   database: Database,
   spaceId: string,
@@ -47,7 +47,7 @@ export async function readLiveChanges(
   };
 }
 
-/** Divides changes into messages. A client that resumes between two of them gets all of them again, which changes nothing. */
+/** A client that resumes between two of them gets all of them again, which changes nothing. */
 function toChangeMessages(
   items: readonly { id: string; event: ListedEvent | undefined }[],
   { after, end }: { after: number; end: number },

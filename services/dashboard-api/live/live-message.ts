@@ -5,7 +5,7 @@ import { listedEvent } from '../events/listed-event.ts';
 
 const skippedEvents = z
   .object({
-    /** Approximate number of events stored in between, before filtering; null when unknown. */
+    /** Approximate, before filtering; null when unknown. */
     events: z.number().nullable(),
     /** Whether counting stopped at its limit, so there are more. */
     isAtLeast: z.boolean(),
@@ -15,28 +15,28 @@ const skippedEvents = z
   })
   .meta({ id: 'SkippedEvents' });
 
-/** A message of a live stream. Its tracked id is the position after it: a client that resumes with it misses no event. */
+/** The tracked id is the position after the message: a client that resumes with it misses no event. */
 export const liveMessage = z
   .discriminatedUnion('type', [
-    /** One or more events in storage order. Each event comes once. */
+    /** In storage order. Each event comes once. */
     z.object({ type: z.literal('events'), events: z.array(listedEvent) }),
     /**
-     * The stream is up to date at this position. Sent at the start, periodically, and when `isDelayed` changes. `isDelayed`: Postgres
-     * cannot be read.
+     * Up to date at this position. Sent first, periodically, and when `isDelayed`, no reads of Postgres,
+     * changes.
      */
     z.object({ type: z.literal('status'), isDelayed: z.boolean() }),
     /**
-     * Spans that came later changed stored events (docs/opentelemetry.md): `events` as they are now, if they match the filter, and the ids of
-     * `removed` ones, which do not exist any more or do not match. Some may be unknown to the client. Only for a stream with `changes`.
+     * Later spans changed stored events (docs/opentelemetry.md): `events` are those that match, `removed` the
+     * ids of others. The client may not know all. For streams with `changes`.
      */
     z.object({ type: z.literal('changed'), events: z.array(listedEvent), removed: z.array(z.guid()) }),
-    /** The stream was too far behind and continues with the newest events. `live.since` reads the skipped ones. */
+    /** Too far behind: continues with the newest events. `live.since` reads the skipped ones. */
     z.object({ type: z.literal('skipped'), skipped: skippedEvents }),
   ])
   .meta({ id: 'LiveMessage' });
 export type LiveMessage = z.infer<typeof liveMessage>;
 
-/** The output of a subscription: messages with their ids. Unlike other outputs, messages are only validated in tests. */
+/** Messages with their ids. Unlike other outputs, they are only validated in tests. */
 export const liveMessages = z.custom<AsyncGenerator<TrackedMessage, void>>().meta({ messages: liveMessage });
 export type TrackedMessage = TrackedEnvelope<LiveMessage>;
 
@@ -44,13 +44,13 @@ export function toTracked(end: TailPosition, message: LiveMessage): TrackedMessa
   return tracked(formatPosition(end), message);
 }
 
-/** Number of events that a stream has skipped; null when unknown. */
+/** Null when unknown. */
 export interface SkippedCount {
   readonly events: number | null;
   readonly isAtLeast: boolean;
 }
 
-/** The message that a stream skips the events stored between two positions and continues after them. */
+/** The stream skips the events stored between two positions and continues after them. */
 export function skippedMessage(
   { after, end }: { after: TailPosition; end: TailPosition },
   { events, isAtLeast }: SkippedCount,

@@ -7,7 +7,7 @@ import { type ListedEvent, type ListedRow, listedColumns, showEvents } from '../
 import { liveMessageBytesMax, liveMessageEventsMax } from './limits.ts';
 import type { LiveMessage } from './live-message.ts';
 
-/** An event as streams send it. All streams of the space share the object. */
+/** As streams send it. All streams of the space share the object. */
 export interface LiveEvent {
   readonly event: ListedEvent;
   readonly position: TailPosition;
@@ -16,7 +16,6 @@ export interface LiveEvent {
 }
 
 export interface LivePage {
-  /** Number of events read. */
   readonly count: number;
   /** Selects the events that a filter shows. */
   readonly matching: (predicate: EventPredicate) => LiveEvent[];
@@ -25,17 +24,16 @@ export interface LivePage {
   readonly isComplete: boolean;
 }
 
-/** A queued message. */
 export interface EventMessage {
   readonly message: LiveMessage;
-  /** The position that the client has reached with this message; undefined for changes of events, which have numbers of their own. */
+  /** The position that the client then has; undefined for changes, which have other numbers. */
   readonly end?: TailPosition;
   /** The change that the client has reached with it. */
   readonly change?: number;
   readonly bytes: number;
 }
 
-/** Divides events into messages. @param end the position after the last one. */
+/** @param end the position after the last event. */
 export function toEventMessages(events: readonly LiveEvent[], end: TailPosition): EventMessage[] {
   const lists: LiveEvent[][] = [];
   let bytes = Number.POSITIVE_INFINITY;
@@ -57,8 +55,7 @@ export function toEventMessages(events: readonly LiveEvent[], end: TailPosition)
 }
 
 /**
- * Reads the next events that a space stored after a position, with the columns that these filters need.
- *
+ * The next events that a space stored, with the columns that these filters need.
  * @returns undefined when what follows the position is unknown.
  */
 export async function readLivePage(
@@ -97,9 +94,7 @@ export interface MatchingQuery {
   /** Events after this position are not returned. */
   until: TailPosition | undefined;
   filter: EventFilter;
-  /** The predicate of the filter. */
   predicate: EventPredicate;
-  /** Limit of the events. */
   limit: number;
 }
 
@@ -111,7 +106,7 @@ export interface MatchingEvents {
   isComplete: boolean;
 }
 
-/** Reads one page and returns its first matching events. @returns undefined when what follows the position is unknown. */
+/** @returns the first matching events of one page; undefined when what follows the position is unknown. */
 export async function readMatching(
   database: Database,
   spaceId: string,

@@ -23,24 +23,20 @@ import { readMatching, toEventMessages } from './live-page.ts';
 import { SpaceFeed } from './space-feed.ts';
 import { type StreamFilter, StreamQueue } from './stream-queue.ts';
 
-/** The request of a subscriber. */
 export interface LiveQuery {
   spaceId: string;
   filter: EventFilter;
-  /** The position to resume from; undefined to start with events stored from now on. */
+  /** Undefined: from now on. */
   after: TailPosition | undefined;
   /** Whether the stream also has the changes of stored events. */
   hasChanges: boolean;
   signal: AbortSignal;
-  /**
-   * Called every `recheckMs`, and when the space is deleted. @throws TRPCError when the session, the membership, the role or the read
-   * key is lost.
-   */
+  /** Called every `recheckMs`, and when the space is deleted. @throws TRPCError when access is lost. */
   checkAccess: () => Promise<void>;
   recheckMs: number;
 }
 
-/** The live streams of one process, over all spaces. */
+/** Of one process, over all spaces. */
 export class LiveStreams {
   readonly #database: Database;
   readonly #log: Logger;
@@ -65,10 +61,8 @@ export class LiveStreams {
   }
 
   /**
-   * Yields the messages of one subscriber until its signal is aborted. It holds a bounded number of bytes: a subscriber that reads too
-   * slowly gets a `skipped` message.
-   *
-   * @throws errors of `checkAccess`.
+   * Yields the messages of one subscriber until its signal is aborted. Holds a bounded number of bytes: a
+   * slow reader gets a `skipped` message. @throws errors of `checkAccess`.
    */
   async *open(query: LiveQuery): AsyncGenerator<TrackedMessage, void> {
     const { spaceId, filter, signal } = query;
@@ -99,7 +93,7 @@ export class LiveStreams {
     }
   }
 
-  /** Yields what was stored between two positions. */
+  /** What was stored between two positions. */
   async *#catchUp(
     spaceId: string,
     stream: StreamFilter,
@@ -121,7 +115,7 @@ export class LiveStreams {
     }
   }
 
-  /** Yields what is stored from now on. */
+  /** What is stored from now on. */
   async *#follow(
     feed: SpaceFeed,
     queue: StreamQueue,
@@ -170,8 +164,8 @@ export class LiveStreams {
   }
 
   /**
-   * Looks up all spaces by a few statements: with one for each, a thousand idle streams would keep two cores busy.
-   * Each server is asked for its own spaces, so that one that fails or hangs delays no others.
+   * By a few statements for all: one for each of a thousand idle streams would keep two cores busy. Each
+   * server is asked for its own spaces, so that one that fails or hangs delays no others.
    */
   async #look(): Promise<void> {
     const feeds = new Map(this.#feeds);
@@ -189,7 +183,7 @@ export class LiveStreams {
     }
   }
 
-  /** Looks up the spaces of one server, unless the last look at it has not ended. */
+  /** Unless the last look at the server has not ended. */
   async #lookAt(
     server: string,
     feeds: readonly (readonly [string, SpaceFeed])[],
@@ -219,7 +213,7 @@ export class LiveStreams {
     noteFailures(feeds);
   }
 
-  /** Limits reads by server: those of one that hangs leave others their places. */
+  /** By server: those of one that hangs leave others their places. */
   #readsOf(server: string): Limiter {
     const known = this.#reads.get(server) ?? openLimiter(liveReadsMax);
     this.#reads.set(server, known);

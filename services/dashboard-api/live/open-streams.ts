@@ -4,8 +4,8 @@ import { refusal } from '../refusal.ts';
 import { liveStallMsMax, liveStreamLimits } from './limits.ts';
 
 /**
- * The open responses of live streams, shared fairly between people. They do not end by themselves, so on shutdown they are destroyed
- * first: clients reconnect at once, and the drain only waits for other requests.
+ * Shared fairly between people. Streams do not end by themselves: on shutdown they are destroyed first, and
+ * clients reconnect, so that the drain only waits for other requests.
  */
 export class OpenStreams implements Disposable {
   readonly #responses = new Set<ServerResponse>();
@@ -14,12 +14,12 @@ export class OpenStreams implements Disposable {
 
   /**
    * @returns the place of the stream, to be freed when it ends.
-   * @throws TRPCError SERVICE_UNAVAILABLE when the service is stopping; the client then reconnects. TOO_MANY_REQUESTS above the limits.
+   * @throws TRPCError SERVICE_UNAVAILABLE when the service is stopping; TOO_MANY_REQUESTS above the limits.
    */
   add(response: ServerResponse, holder: SlotHolder): Disposable {
     if (this.#isClosed) throw refusal('SERVICE_UNAVAILABLE', 'The service is restarting.');
     const slot = this.#slots.take(holder, response);
-    // Pings keep a reading client active, so only one that does not read times out; its connection is destroyed.
+    // Pings keep a reading client active, so only one that does not read is disconnected.
     response.setTimeout(liveStallMsMax, () => response.destroy());
     this.#responses.add(response);
     response.once('close', () => this.#responses.delete(response));

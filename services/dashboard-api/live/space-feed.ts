@@ -18,16 +18,16 @@ import type { StreamQueue } from './stream-queue.ts';
 
 export interface FeedDependencies {
   readonly database: Database;
-  /** Limits reads over all spaces of a server. */
+  /** Over all spaces of a server. */
   readonly reads: Limiter;
   readonly log: Logger;
 }
 
-/** Reads what a space stores, once for all its live streams. It runs while the space has any. */
+/** Reads what a space stores, once for all its live streams, while there are any. */
 export class SpaceFeed {
   readonly #dependencies: FeedDependencies;
   readonly #spaceId: string;
-  /** Limits reads over the spaces of its server, which is known after the first look. */
+  /** Over the spaces of the server, which is known after the first look. */
   reads: Limiter;
   readonly #queues = new Set<StreamQueue>();
   /** Everything up to here was read; undefined while the feed is stopped. */
@@ -56,13 +56,11 @@ export class SpaceFeed {
 
   /**
    * Adds a queue, which receives everything stored after the returned position.
-   *
    * @param edge where the feed begins if it is not running yet.
-   * @returns the position.
    */
   async join(queue: StreamQueue, edge: TailPosition): Promise<TailPosition> {
     this.#queues.add(queue);
-    // A read in progress does not count for this queue: it may lack columns that its predicate needs.
+    // A read in progress may lack columns that the queue's predicate needs.
     await this.#reading;
     if (this.#position === undefined) {
       this.#position = edge;
@@ -92,7 +90,7 @@ export class SpaceFeed {
     if (isDeleted) for (const queue of this.#queues) queue.notify();
   }
 
-  /** Called when Postgres could not be read, or takes long: the streams say so, and go on. */
+  /** Postgres could not be read, or takes long: the streams say so, and go on. */
   noteFailure(): void {
     this.#isFailing = true;
     for (const queue of this.#queues) queue.isDelayed = true;
@@ -141,7 +139,7 @@ export class SpaceFeed {
     await this.#readChanges(queues);
   }
 
-  /** Reads changes of stored events for the streams that follow them. After the page: a removed event of it is removed again. */
+  /** For the streams that follow changes. After the page: a removed event of it is removed again. */
   async #readChanges(queues: readonly StreamQueue[]): Promise<void> {
     const following = queues.filter(({ change }) => change !== undefined);
     if (following.length === 0) return;

@@ -21,7 +21,7 @@ export const storedSince = z
   .object({
     /** In storage order, at most `limit`. There may be more even when there are fewer: see `isComplete`. */
     events: z.array(listedEvent),
-    /** The position for the next call, or for a live stream. */
+    /** For the next call, or for a live stream. */
     cursor: z.string(),
     /** Whether nothing further that matches is stored now, or was stored before `until`. */
     isComplete: z.boolean(),
@@ -31,7 +31,7 @@ export const storedSince = z
   .meta({ id: 'StoredSince' });
 export type StoredSince = z.infer<typeof storedSince>;
 
-/** A live stream of a space: see LiveStreams. */
+/** See LiveStreams. */
 export async function* tailEvents(
   space: SpaceData,
   query: Omit<LiveQuery, 'spaceId'>,
@@ -40,7 +40,6 @@ export async function* tailEvents(
   yield* space.streams.open({ ...query, filter, spaceId: space.spaceId });
 }
 
-/** Reads the next events stored after a position. */
 export async function readSince(
   space: SpaceRows,
   { filter: asked, after, until, limit }: SinceQuery,

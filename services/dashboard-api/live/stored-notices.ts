@@ -7,8 +7,9 @@ import { onStoredNotice } from '../../../platform/queue/stored-notice.ts';
 import { noticeConnectMs } from './limits.ts';
 
 /**
- * Subscribes to the writers' notifications of stored events, and answers service discovery. Notifications are optional: without nats-server, live streams poll twice a second.
- * So the connection is made in the background, with retries until it succeeds; afterwards it reconnects by itself.
+ * Subscribes to the writers' notifications, and answers service discovery. Without nats-server, live streams
+ * poll twice a second: so the connection is made in the background, with retries until it succeeds, after
+ * which it reconnects by itself.
  */
 export function followStoredNotices(
   natsUrl: string,
@@ -19,7 +20,7 @@ export function followStoredNotices(
   }: {
     wake: (spaceId: string) => void;
     report: () => ServiceReport;
-    /** Called once with the connection, which reconnects by itself. */
+    /** Called once: the connection reconnects by itself. */
     onConnect: (connection: NatsConnection) => void;
   },
   log: Logger,

@@ -6,16 +6,13 @@ import type { LiveChanges } from './live-changes.ts';
 import { type SkippedCount, skippedMessage, type TrackedMessage, toTracked } from './live-message.ts';
 import { type EventMessage, type LivePage, toEventMessages } from './live-page.ts';
 
-/** The filter of a live stream. */
 export interface StreamFilter {
   readonly filter: EventFilter;
-  /** The filter compiled to a function. */
   readonly predicate: EventPredicate;
 }
 
 /**
- * The queue of one live stream between feed and client. It is bounded: when it is full, its messages are dropped, and the client gets
- * a `skipped` message when it reads again.
+ * Between feed and client, and bounded: a full queue is dropped, and the client gets `skipped` when it reads.
  */
 export class StreamQueue implements Disposable {
   readonly filter: EventFilter;
@@ -23,7 +20,6 @@ export class StreamQueue implements Disposable {
   readonly #total: { bytes: number };
   readonly #messages: EventMessage[] = [];
   #bytes = 0;
-  /** Everything up to this position was taken. */
   #taken: TailPosition;
   /** Everything up to this position was taken, is queued, or is skipped. */
   #end: TailPosition;
@@ -32,15 +28,12 @@ export class StreamQueue implements Disposable {
   /** Events read since the client was last up to date. */
   #behind: SkippedCount = noneSkipped;
   #isDelayed = false;
-  /** Changes of events up to this number were taken, and up to the other one are queued; undefined without changes. */
+  /** Changes taken, and queued, up to these numbers; undefined without changes. */
   #takenChange: number | undefined;
   #endChange: number | undefined;
   #changed = Promise.withResolvers<void>();
 
-  /**
-   * @param after events up to this position are ignored.
-   * @param total the bytes of all queues.
-   */
+  /** @param after events up to this position are ignored. @param total the bytes of all queues. */
   constructor({ filter, predicate }: StreamFilter, after: TailPosition, total: { bytes: number }) {
     this.filter = filter;
     this.#predicate = predicate;
@@ -56,7 +49,7 @@ export class StreamQueue implements Disposable {
     return { ...this.#taken, change: this.#takenChange };
   }
 
-  /** The last change that was received; undefined for a stream without changes. */
+  /** The last one received; undefined for a stream without changes. */
   get change(): number | undefined {
     return this.#endChange;
   }
@@ -71,14 +64,13 @@ export class StreamQueue implements Disposable {
     this.notify();
   }
 
-  /** Moves the start of the queue to a later position; earlier events do not come through it. */
+  /** Earlier events do not come through the queue. */
   startAt(position: TailPosition): void {
     if (comparePositions(position, this.#end) <= 0) return;
     this.#taken = position;
     this.#end = position;
   }
 
-  /** Adds the next events of the space. */
   receive(page: LivePage): void {
     const start = this.#end;
     if (comparePositions(page.end, start) <= 0) return;
@@ -91,7 +83,7 @@ export class StreamQueue implements Disposable {
     this.#add(toEventMessages(events, page.end));
   }
 
-  /** Adds the next changes of stored events. A stream that skips gets none: its client knows that events are missing. */
+  /** A stream that skips gets no changes: its client knows that events are missing. */
   receiveChanges(changes: LiveChanges): void {
     const after = this.#endChange;
     if (after === undefined || changes.end <= after) return;
@@ -113,14 +105,14 @@ export class StreamQueue implements Disposable {
     else this.notify();
   }
 
-  /** Records that the feed skips everything up to a position. */
+  /** The feed skips everything up to a position. */
   skip(end: TailPosition, count: SkippedCount): void {
     this.#end = end;
     this.#addBehind(count);
     this.#skip();
   }
 
-  /** Takes the next message; undefined when there is none. */
+  /** @returns undefined when there is none. */
   take(): TrackedMessage | undefined {
     if (this.#isSkipping) {
       const after = this.#taken;

@@ -5,8 +5,6 @@ import { cutTexts } from './answer.ts';
 import { chartPointsMax, listedTextCharsMax } from './limits.ts';
 import { chartRange, tool } from './tool.ts';
 
-/** The tools that read statistics. */
-
 /** A chart has one dimension: as its group, as its filter, or both. */
 const dimensionFilter = {
   userId: z.string().optional().describe('If the space declares the dimension user'),

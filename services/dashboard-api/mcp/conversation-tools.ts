@@ -4,8 +4,6 @@ import { fitting, showListed, showPayload } from './answer.ts';
 import { threadEventsDefault, threadEventsMax, traceEventsShown } from './limits.ts';
 import { tool } from './tool.ts';
 
-/** The tools that read the events of a trace or a thread together. */
-
 export const getTrace = tool({
   name: 'get_trace',
   title: 'Open a trace',

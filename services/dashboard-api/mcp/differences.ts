@@ -10,7 +10,7 @@ import {
 import { visitInSlices } from '../slices.ts';
 import { comparedPathCharsMax, comparedValuesMax } from './limits.ts';
 
-/** A value that two events do not share. A missing value is absent. */
+/** A missing value is absent. */
 export interface Difference {
   path: string;
   a?: unknown;
@@ -19,7 +19,6 @@ export interface Difference {
 
 /**
  * Compares two JSON texts value by value, in slices.
- *
  * @returns the differences in the order of the first text, and whether all were looked at.
  */
 export async function findDifferences(
@@ -45,8 +44,8 @@ interface PathValues {
 }
 
 /**
- * The values of a JSON text by their path, such as `properties.llm.model` and `messages[0].role`. The paths are bounded by their length,
- * too: below a key of a megabyte each value would have a path of a megabyte.
+ * By path, such as `properties.llm.model` and `messages[0].role`. The length of paths is bounded, too: below
+ * a key of a megabyte each value would have a path of a megabyte.
  */
 async function readValues(text: string): Promise<PathValues> {
   const values = new Map<string, unknown>();
@@ -68,8 +67,7 @@ interface OpenContainer {
 }
 
 /**
- * Reads the values that are no containers, or empty ones, one by one: parsing all of an event of 4 MiB may take half a second, in which
- * the event loop would serve nobody.
+ * Values that are no containers, or empty ones, one by one: parsing all of 4 MiB may block for half a second.
  */
 function* leavesOf(bytes: Buffer): Generator<[path: string, value: unknown]> {
   const open: OpenContainer[] = [];

@@ -14,8 +14,6 @@ import {
 } from './limits.ts';
 import { eventId, filter, type Reads, tool } from './tool.ts';
 
-/** The tools that read events. */
-
 export const searchEvents = tool({
   name: 'search_events',
   title: 'Search events',
@@ -45,8 +43,8 @@ export const searchEvents = tool({
 type SearchInput = Parameters<Reads['call']['events']['search']>[0];
 
 /**
- * A page of a search may have more events than an answer. Its cursor is then that of the page and the id of the last event shown, and the page
- * is searched again.
+ * A page may have more events than an answer. The cursor is then the page's with the id of the last event
+ * shown, and the page is searched again.
  */
 async function searchPayloads(
   { call, spaceId }: Reads,

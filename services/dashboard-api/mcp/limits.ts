@@ -1,32 +1,32 @@
-/** Limit of the data of one answer, in characters of JSON: some 6,000 tokens, so that several answers fit the context of a model. */
+/** In characters of JSON: some 6,000 tokens, so that several answers fit the context of a model. */
 export const answerCharsMax = 24_000;
 
-/** Limit of one text in a list, and of an event's input and output in a thread, in characters. */
+/** Of one text in a list, and of an event's input and output in a thread. */
 export const listedTextCharsMax = 300;
 export const threadTextCharsMax = 1_200;
 
-/** Characters of an event that `get_event` returns at a time. */
+/** Returned by `get_event` at a time. */
 export const eventCharsDefault = 12_000;
 export const eventCharsMax = 20_000;
 
-/** Events in an answer: by default and at most, and those of a thread, whose payloads are read. */
+/** By default and at most, and those of a thread, whose payloads are read. */
 export const answerEventsDefault = 20;
 export const answerEventsMax = 50;
 export const threadEventsDefault = 8;
 export const threadEventsMax = 15;
 
-/** Events of a trace in an answer, and differences of a comparison. */
+/** In an answer, and differences of a comparison. */
 export const traceEventsShown = 60;
 export const differencesShown = 60;
 
-/** Values of an event that a comparison looks at. An event of 4 MiB could have a million. */
+/** An event of 4 MiB could have a million values. */
 export const comparedValuesMax = 50_000;
 
-/** Characters of the paths of these values. Each path is hashed on the event loop; a key can be as long as an event. */
+/** Each path is hashed on the event loop; a key can be as long as an event. */
 export const comparedPathCharsMax = 4 * 1024 * 1024;
 
-/** Buckets of a chart: each is a number for each group. */
+/** Each bucket is a number for each group. */
 export const chartPointsMax = 400;
 
-/** A request without an answer after this time is answered with 503. A tool makes at most two calls after each other. */
+/** Then the answer is 503. A tool makes at most two calls after each other. */
 export const mcpTimeoutMs = 30_000;

@@ -22,7 +22,6 @@ import { createMcpServer } from './mcp-server.ts';
 
 export const mcpPath = '/mcp';
 
-/** What MCP clients show. */
 const version = '1';
 
 export interface McpDependencies {
@@ -35,8 +34,9 @@ export interface McpDependencies {
 }
 
 /**
- * `POST /mcp`: the Model Context Protocol over streamable HTTP, without sessions and streams, for read keys, and for people by an access
- * token of the OpenID provider; `/mcp/SPACE` for those of several spaces. A cookie is not accepted: a page of another site could use it.
+ * `POST /mcp`: MCP over streamable HTTP, without sessions and streams, for read keys and for access tokens of
+ * the OpenID provider, at `/mcp/SPACE` for people of several spaces. No cookies: a page of another site could
+ * use them.
  */
 export async function answerMcp(
   dependencies: McpDependencies,
@@ -93,15 +93,13 @@ async function openCaller(
   };
 }
 
-/** The space that the address names: `/mcp/SPACE`. */
+/** The space of `/mcp/SPACE`. */
 function spaceOf({ url = '' }: IncomingMessage): string | undefined {
   return /^\/mcp\/([^/?]+)/.exec(url)?.[1]?.toLowerCase();
 }
 
 /**
- * Answers a request of either kind of the protocol: since 2026-07-28 each one names its revision and its client, older ones begin with
- * `initialize`.
- *
+ * Since 2026-07-28 each request names its revision and its client; older ones begin with `initialize`.
  * @throws TRPCError SERVICE_UNAVAILABLE when the server has no answer in time.
  */
 async function answerOf(server: McpServer, request: Request): Promise<Response> {
@@ -150,8 +148,7 @@ function noKey(): TRPCError {
 }
 
 /**
- * Newer versions of the protocol have no batches, and a batch could cancel its own request, which then has no answer.
- *
+ * Newer versions have no batches, and one could cancel its own request, which then has no answer.
  * @throws TRPCError BAD_REQUEST
  */
 function refuseBatch(body: Buffer): void {
@@ -195,13 +192,12 @@ function toWebRequest({ headers: given }: IncomingMessage, body: Buffer): Reques
   });
 }
 
-/** The headers that the server reads. */
+/** Those that the server reads. */
 const readHeader = /^(accept|content-type|mcp-.*)$/;
 
 /**
- * Whether a request may come from the page that its Origin names: the dashboard's own, or none, as programs send it. Without
- * DASHBOARD_PUBLIC_URL the dashboard's own host counts only when it is an address or localhost, because a page could name its own
- * server and then let the name point here (DNS rebinding).
+ * The dashboard's own origin, or none, as programs send it. Without DASHBOARD_PUBLIC_URL the own host counts
+ * only as an address or localhost: a page could let its server's name point here (DNS rebinding).
  */
 export function isAllowedOrigin({ headers }: IncomingMessage, publicUrl: string | undefined): boolean {
   const { origin } = headers;

@@ -25,10 +25,9 @@ const readOnly = {
   openWorldHint: false,
 } as const;
 
-/** Every answer has this shape. */
 const output = z.object({ notice: z.string(), data: z.record(z.string(), z.unknown()) });
 
-/** The resources: the addresses that answers have, and the tools that read them. */
+/** The addresses that answers have, and the tools that read them. */
 const resources = {
   events: { read: (reads: Reads, id: string) => getEvent.run(reads, { id }), what: 'a recorded call' },
   traces: { read: (reads: Reads, traceId: string) => getTrace.run(reads, { traceId }), what: 'a trace' },
@@ -45,9 +44,8 @@ function decodeId(id: string): string {
 }
 
 /**
- * The MCP server of one request. It holds no state between requests, so any dashboard API can answer the next one. The first call loads the
- * SDK, which is a tenth of the CPU time of a start.
- *
+ * For one request, without state: any dashboard API can answer the next one. The first call loads the SDK, a
+ * tenth of a start's CPU time.
  * @param onFailure called with failures for the log. The model gets the public message.
  */
 export async function createMcpServer(

@@ -5,7 +5,7 @@ import { timeMs } from '../procedures/filter-input.ts';
 import type { appRouter } from '../router.ts';
 import type { AnswerData } from './answer.ts';
 
-/** The procedures of the router, called with the read key of the request: the same checks, limits and queues as over HTTP. */
+/** The router's procedures, called with the request's read key: checks, limits and queues as over HTTP. */
 export interface Reads {
   readonly call: ReturnType<typeof appRouter.createCaller>;
   readonly spaceId: string;
@@ -20,7 +20,7 @@ export interface Tool {
   run(reads: Reads, input: unknown): Promise<AnswerData>;
 }
 
-/** Makes a tool whose `run` gets its parsed input. */
+/** `run` gets the parsed input. */
 export function tool<Shape extends z.ZodRawShape>({
   input: shape,
   run,
@@ -41,14 +41,14 @@ export function tool<Shape extends z.ZodRawShape>({
   };
 }
 
-/** A time as models write it. */
+/** As models write it. */
 export const time = z
   .union([timeMs, instant])
   .describe('ISO 8601 such as 2026-11-30T12:00:00Z, or milliseconds since 1970');
 
 export const eventId = z.guid().describe('The id of an event');
 
-/** The filter of `search_events`: a part of the one of `events.list`. */
+/** A part of the one of `events.list`. */
 export const filter = {
   type: z.enum(['llm', 'tool']).optional().describe('LLM calls or tool calls'),
   state: z.enum(['ok', 'error']).optional().describe('The outcome of the call'),

@@ -10,7 +10,6 @@ import { summaries } from './summaries.ts';
 
 export const openApiPath = '/openapi.json';
 
-/** A procedure of the router. */
 interface ReadProcedure {
   path: string;
   type: 'query' | 'mutation' | 'subscription';
@@ -21,9 +20,9 @@ interface ReadProcedure {
 }
 
 /**
- * The OpenAPI 3.1 document of what read keys may call: the queries of the router, its live stream, and the downloads. It is generated from
- * the schemas that validate inputs and outputs, and adds no rule of its own. Each query is described as a GET with its input in the
- * address, and as a POST with its input in the body, which proxies do not log.
+ * OpenAPI 3.1 of what read keys may call: the queries, the live stream, and the downloads, from the schemas
+ * that validate inputs and outputs. Each query is a GET with its input in the address, and a POST with its
+ * input in the body, which proxies do not log.
  */
 export function describeReads(): Json {
   const named = new Map<string, Json>();
@@ -55,11 +54,12 @@ export function describeReads(): Json {
   };
 }
 
-/** All queries and subscriptions of the router that a read key may call: not those that need a session or an owner. */
+/** Not those that need a session or an owner. */
 function listReads(): ReadProcedure[] {
   return Object.entries<unknown>(appRouter._def.procedures)
     .map(([path, procedure]) => {
-      // tRPC types its definitions for inference only. Every procedure has these members at run time (procedure-table.test.ts).
+      // tRPC types its definitions for inference only. Every procedure has these members
+      // (procedure-table.test.ts).
       const { type, meta, inputs, output } = (procedure as AnyTRPCProcedure)._def as unknown as {
         type: ReadProcedure['type'];
         meta: ProcedureMeta;

@@ -4,7 +4,6 @@ import { exportFormats } from '../downloads/export.ts';
 import { eventFilter } from '../procedures/filter-input.ts';
 import { downloadErrors, type Json, takeNamed } from './responses.ts';
 
-/** The downloads that read keys may call. */
 export function downloadPaths(named: Map<string, Json>): Json {
   const audit = takeNamed(auditRow, 'output', named);
   return {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A part of the document, as plain JSON. */
+/** A part of the document. */
 export type Json = Readonly<Record<string, unknown>>;
 
 const descriptions: Record<string, string> = {
@@ -36,13 +36,13 @@ const failure: Json = {
   },
 };
 
-/** The error responses of a procedure. */
+/** Of a procedure. */
 export function errorResponses(named: Map<string, Json>): Json {
   named.set('Failure', failure);
   return mapResponses({ 'application/json': { schema: { $ref: '#/components/schemas/Failure' } } });
 }
 
-/** The error responses of a download: plain text. */
+/** Plain text. */
 export function downloadErrors(): Json {
   return mapResponses({ 'text/plain': { schema: { type: 'string' } } });
 }
@@ -75,7 +75,7 @@ export function schemaOf(parser: z.ZodType, io: 'input' | 'output', named: Map<s
   return { ...schema, properties: (schema.properties as Json | undefined) ?? {} };
 }
 
-/** Points references to the components of the document. Later versions may add members, so objects are open. */
+/** To the components of the document. Later versions may add members, so objects are open. */
 function relocate(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(relocate);
   if (typeof value !== 'object' || value === null) return value;

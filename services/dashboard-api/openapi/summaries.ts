@@ -1,4 +1,4 @@
-/** What each query of the router returns, in a line. A query that is missing here is described by its path alone. */
+/** What each query returns, in a line. A query that is missing here is described by its path alone. */
 export const summaries: Readonly<Record<string, string>> = {
   'apiKeys.list': 'The API keys of the space, without the keys themselves',
   'audit.list': 'A page of the audit log, newest first',

@@ -5,30 +5,25 @@ import { roles } from '../../../store/accounts/role.ts';
 import { nameCharsMax } from '../limits.ts';
 import { codeCharsMax } from '../second-factor/limits.ts';
 
-/** Inputs shared by several procedures of accounts. */
-
-/** An e-mail address, normalized. */
 export const email = z
   .string()
   .max(emailCharsMax)
   .transform(normalizeEmail)
   .refine(isEmail, 'must be an e-mail address');
 
-/** A new password. */
 export const newPassword = z.string().min(passwordCharsMin).max(passwordCharsMax);
 
-/** A password to verify. It may violate the rules for new ones. */
+/** To verify: may violate the rules for new ones. */
 export const password = z.string().min(1).max(passwordCharsMax);
 
-/** A code of an authenticator app, or a recovery code. */
+/** Of an authenticator app, or a recovery code. */
 export const code = z.string().min(1).max(codeCharsMax);
 
 export const role = z.enum(roles);
 
-/** The token of a link. A malformed token is answered like an expired one. */
+/** Of a link. A malformed token is answered like an expired one. */
 export const token = z.string().max(100);
 
-/** The display name of a space or a key. */
 export const name = z
   .string()
   .trim()
@@ -38,7 +33,7 @@ export const name = z
   .refine((text) => !/\p{Cc}/u.test(text), 'must not contain control characters')
   .refine((text) => text.isWellFormed(), 'must be well-formed Unicode');
 
-/** A text that is compared with a column. Postgres rejects U+0000. */
+/** Compared with a column. Postgres rejects U+0000. */
 export const plainText = z
   .string()
   .max(nameCharsMax)

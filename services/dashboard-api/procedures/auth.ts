@@ -44,15 +44,12 @@ const methods = z.object({
 const question = z.object({ request: passkeyRequest, proposal }).meta({ id: 'PasskeyQuestion' });
 
 export const auth = router({
-  /**
-   * The ways to sign in: with a password or a passkey, unless the operator requires single sign-on; and with single sign-on at `path`,
-   * if it is configured.
-   */
+  /** With SSO_REQUIRED neither password nor passkey; with single sign-on at `path`, if configured. */
   methods: publicProcedure.output(methods).query(({ ctx }) => describeMethods(ctx)),
 
   /**
-   * Signs in with e-mail address and password: sets the session cookie and returns the same as `me`. If the user has a second factor,
-   * there is no session yet: sets the cookie of the second step, for five minutes, and returns the user's second factors.
+   * Sets the session cookie and returns the same as `me`. With a second factor there is no session yet: sets
+   * the cookie of the second step, for five minutes, and returns the user's second factors.
    */
   signIn: signInProcedure
     .input(credentials)
@@ -64,7 +61,7 @@ export const auth = router({
       return finishFirstStep(ctx, outcome);
     }),
 
-  /** Signs in with the token of a sign-in link, once; otherwise as `auth.signIn`. */
+  /** With the token of a sign-in link, once; otherwise as `auth.signIn`. */
   redeemLink: signInProcedure
     .input(z.object({ token }))
     .output(z.union([shownUser, secondStep]))
@@ -79,7 +76,7 @@ export const auth = router({
       return finishFirstStep(ctx, outcome);
     }),
 
-  /** The second step of a sign-in, with a code of the authenticator app or a recovery code: sets the session cookie and returns the same as `me`. */
+  /** The second step of a sign-in, with a code of the app or a recovery code; otherwise as `auth.signIn`. */
   giveCode: signInProcedure
     .input(z.object({ code }))
     .output(shownUser)
@@ -91,15 +88,12 @@ export const auth = router({
       return startSession(ctx, outcome.token);
     }),
 
-  /** A question that one passkey of any user may answer once, within five minutes. */
+  /** One passkey of any user may answer once, within five minutes. */
   askPasskey: publicProcedure.output(question).query(({ ctx }) => {
     return ctx.secondFactor.passkeys.ask(requirePasskeySite(ctx));
   }),
 
-  /**
-   * Signs in with a passkey, alone or as the second step: sets the session cookie and returns the same as `me`. The authenticator has
-   * verified its user.
-   */
+  /** With a passkey, alone or as the second step; otherwise as `auth.signIn`. It has verified its user. */
   signInWithPasskey: signInProcedure
     .input(answered)
     .output(shownUser)
@@ -113,7 +107,7 @@ export const auth = router({
       return startSession(ctx, opened);
     }),
 
-  /** Deletes the session and its cookie. Without a session it does nothing. */
+  /** Without a session it does nothing. */
   signOut: publicProcedure.output(z.void()).mutation(async ({ ctx }) => {
     const { token, address } = ctx.request;
     if (token !== undefined) await ctx.sessions.close(token, address);
@@ -121,8 +115,8 @@ export const auth = router({
   }),
 
   /**
-   * Authenticates the session's user again with the password, and with a code if the user has a second factor. Procedures marked
-   * “confirmed” are refused with PRECONDITION_REQUIRED when the session authenticated more than 15 minutes ago.
+   * Authenticates the session's user again, with a code if there is a second factor. Procedures marked
+   * “confirmed” are refused with PRECONDITION_REQUIRED more than 15 minutes after the last authentication.
    */
   confirm: enrolleeProcedure
     .input(z.object({ password, code: code.optional() }))
@@ -153,7 +147,6 @@ export const auth = router({
       throw errorOf(outcome);
     }),
 
-  /** Authenticates the session's user again with a passkey. */
   confirmWithPasskey: enrolleeProcedure
     .input(answered)
     .output(z.void())
@@ -166,7 +159,7 @@ export const auth = router({
       if (confirmed === undefined) throw refusal('FORBIDDEN', 'This is not one of your passkeys. Try again.');
     }),
 
-  /** Sets a new password, and ends all other sessions of the user. */
+  /** Ends all other sessions of the user. */
   changePassword: userProcedure
     .input(z.object({ currentPassword: password, newPassword }))
     .output(z.void())

@@ -9,7 +9,7 @@ import { chartGroup } from '../charts/dimension.ts';
 import { chartGroupsDefault, chartGroupsMax } from '../limits.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
 
-/** The range of times that charts support: 1970 to 2100. */
+/** 1970 to 2100. */
 const chartTimeMs = z.number().min(0).max(Date.UTC(2100, 0));
 
 const timeZone = z
@@ -57,7 +57,7 @@ const listedDimension = z
     name: z.string(),
     /** From 0 to 1. Until it is 1, charts by it lack older events. */
     counted: z.number(),
-    /** How many values have statistics of their own. */
+    /** Values that have statistics. */
     values: z.number(),
   } satisfies Record<keyof ListedDimension, z.ZodType>)
   .meta({ id: 'Dimension' });
@@ -85,8 +85,8 @@ export const charts = router({
     .query(({ ctx: { space } }) => listDimensions(space.database, space.spaceId)),
 
   /**
-   * How long the events that were stored in a range took from receipt until they were stored. The range is widened to whole 5 minutes, or
-   * to whole hours when it is longer than a day. The figures of the last ten seconds may be missing.
+   * From receipt until stored. The range is widened to whole 5 minutes, or hours when it is longer than a
+   * day. The figures of the last ten seconds may be missing.
    */
   delays: spaceProcedure('viewer', { isStatistics: true })
     .input(z.object({ from: chartTimeMs, to: chartTimeMs }))

@@ -63,8 +63,8 @@ const neighbours = z.object({ ...eventFilter, id: z.guid().toLowerCase() });
 
 export const events = router({
   /**
-   * A page of the space's events, newest start first. Times are milliseconds since the epoch; `to` is excluded. A page may
-   * be incomplete: see EventList.
+   * Newest start first. Times are milliseconds since the epoch; `to` is excluded. May be incomplete: see
+   * EventList.
    */
   list: spaceProcedure('viewer')
     .input(page)
@@ -72,7 +72,8 @@ export const events = router({
     .query(({ ctx, input }) => listEvents(ctx.space, input)),
 
   /**
-   * The slowest, largest or most expensive of the newest 5,000 events of a filter: no index has these orders. See TopEvents.
+   * The slowest, largest or most expensive of a filter's newest 5,000 events, since no index has these
+   * orders.
    */
   top: spaceProcedure('viewer')
     .input(
@@ -93,10 +94,7 @@ export const events = router({
     .output(errorGroups)
     .query(({ ctx, input: { spaceId: _space, ...filter } }) => readErrorGroups(ctx.space, filter)),
 
-  /**
-   * One event: its columns, and the JSON text exactly as sent. The message of NOT_FOUND says whether the event was stored
-   * before.
-   */
+  /** Columns, and the JSON text exactly as sent. NOT_FOUND's message says whether it was stored before. */
   get: spaceProcedure('viewer')
     .input(z.object({ id: z.guid() }))
     .output(wholeEvent)
@@ -106,7 +104,9 @@ export const events = router({
       throw await notFound(ctx.space, input.id);
     }),
 
-  /** Counts the events of a filter over time: see Histogram. `to` is required; `from` defaults to the space's first events, at most five years before. */
+  /**
+   * Over time: see Histogram. `from` defaults to the space's first events, at most five years before `to`.
+   */
   histogram: spaceProcedure('viewer', { isStatistics: true })
     .input(histogramInput)
     .output(histogram)
@@ -114,10 +114,7 @@ export const events = router({
       readHistogram(ctx.space, { filter, bucketsMax: buckets }),
     ),
 
-  /**
-   * Searches a text in the payloads of the events of a filter, newest first, for about a second: see SearchPage. The next page
-   * continues at `nextCursor`; aborting the call stops the search.
-   */
+  /** In payloads, newest first, for about a second; goes on at `nextCursor`. Aborting the call stops it. */
   search: spaceProcedure('viewer')
     .input(search)
     .output(searchPage)
@@ -125,15 +122,16 @@ export const events = router({
       searchEvents(ctx.space, { text: payload, matchCase, cursor, filter }, signal),
     ),
 
-  /** Values of a field that begin with a text, to complete a search field: see FieldValues. `attribute` has keys, or with `key` its values. */
+  /**
+   * Values that begin with a text, to complete a search field. `attribute` has keys, or with `key` values.
+   */
   values: spaceProcedure('viewer')
     .input(valuesInput)
     .output(fieldValues)
     .query(({ ctx, input: { field, key, prefix } }) => readFieldValues(ctx.space, { field, key, prefix })),
 
   /**
-   * The events before and after an event: in the list of the filter, in its thread, and in its trace. NOT_FOUND as for `get`. The
-   * event itself need not match the filter.
+   * Before and after an event: in the list of the filter, which it need not match, its thread, and its trace.
    */
   neighbours: spaceProcedure('viewer')
     .input(neighbours)
@@ -144,7 +142,7 @@ export const events = router({
       throw await notFound(ctx.space, id);
     }),
 
-  /** The filter as text for an address, for `live.tail` and `/export/`: only Weir can read it. */
+  /** The filter for an address, for `live.tail` and `/export/`: only Weir can read it. */
   sealFilter: spaceProcedure('viewer')
     .input(z.object(eventFilter).prefault({}))
     .output(z.object({ sealed: z.string() }))

@@ -7,7 +7,7 @@ import { attributeFiltersMax, comparisonsMax, excludedValuesMax, sealedCharsMax 
 import { refusal } from '../refusal.ts';
 import type { Seal } from '../seal.ts';
 
-/** Milliseconds: a time since the epoch, or a duration. */
+/** A time since the epoch, or a duration, in milliseconds. */
 export const timeMs = z.number().min(-timeMsMax).max(timeMsMax);
 
 /** A position in a list, as text. */
@@ -34,7 +34,7 @@ const comparison = z.object({
   value: z.number().min(-timeMsMax).max(timeMsMax),
 });
 
-/** The filter fields that several procedures take. Each restricts the result; `to` is exclusive. */
+/** Each restricts the result; `to` is exclusive. */
 export const eventFilter = {
   type: z.enum(['llm', 'tool']).optional(),
   state: z.enum(['ok', 'error']).optional(),
@@ -54,28 +54,31 @@ export const eventFilter = {
   to: timeMs.optional(),
   minDurationMs: timeMs.optional(),
   maxDurationMs: timeMs.optional(),
-  /** Conditions on the duration in milliseconds, the tokens or the cost in US dollars. Costs need `from`: see docs/read-api.md. */
+  /**
+   * On the duration in milliseconds, tokens, or cost in US dollars, for which `from` is needed
+   * (docs/read-api.md).
+   */
   comparisons: z.array(comparison).max(comparisonsMax).optional(),
   text: z.string().min(1).optional(),
   not: z.array(excluded).max(excludedValuesMax).optional(),
 } satisfies Record<TermColumn, z.ZodType> & Record<string, z.ZodType>;
 
 /**
- * Filters as text for addresses. Proxies log addresses, and a live stream and a download cannot have a body: so the pages send a filter,
- * with user ids and searched texts in it, in the body of `events.sealFilter`, and the sealed text in the address.
+ * Proxies log addresses, and a live stream and a download have no body: so pages send a filter, with user ids
+ * and searched texts, to `events.sealFilter`, and the sealed text in the address.
  */
 
 const filterShape = z.strictObject(eventFilter);
 type Filter = z.infer<typeof filterShape>;
 
-/** A sealed filter. It gives no access: the caller is checked as with a plain one. */
+/** Gives no access: the caller is checked as with a plain filter. */
 export const sealed = z.string().max(sealedCharsMax);
 
 export function sealFilter(seal: Seal, spaceId: string, filter: Filter): string {
   return seal.seal(JSON.stringify(filter), spaceId).toString('base64url');
 }
 
-/** @throws TRPCError BAD_REQUEST when the text was not sealed for this space, or with another API_KEY_PEPPER. */
+/** @throws TRPCError BAD_REQUEST when sealed for another space or with another API_KEY_PEPPER. */
 export function openFilter(seal: Seal, spaceId: string, text: string): Filter {
   const plain = seal.open(Buffer.from(text, 'base64url'), spaceId);
   const parsed = plain === undefined ? undefined : filterShape.safeParse(JSON.parse(plain));

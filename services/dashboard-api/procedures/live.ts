@@ -24,11 +24,11 @@ const position = z.string().transform((text, context) => {
 const tailInput = z
   .object({
     ...eventFilter,
-    /** A result of `events.sealFilter`, in place of the other fields: the input of a subscription is part of its address. */
+    /** Of `events.sealFilter`, in place of the other fields: a subscription's input is in its address. */
     sealed: sealed.optional(),
     /** Whether the stream also says which events were changed or removed since they were stored. */
     changes: z.boolean().optional(),
-    /** The id of the last received message, to resume after it. tRPC's client sets it when it reconnects. */
+    /** Of the last received message, to resume after it. tRPC's client sets it when it reconnects. */
     lastEventId: position.nullish(),
   })
   .prefault({});
@@ -44,15 +44,12 @@ const sinceInput = z
 
 export const live = router({
   /**
-   * The events that match the filter, as they are stored: a subscription over server-sent events. Each message is a LiveMessage with
-   * an id. A client that reconnects with the id of its last message gets each event exactly once, even after a lost connection or a
-   * restart of this service or of a writer. Without an id, the stream begins with events stored from now on, and the first message
-   * has the id of that position.
-   *
-   * It ends with UNAUTHORIZED, NOT_FOUND or FORBIDDEN at most ten seconds after the session, the membership or the role is lost, and
-   * within a second after a read key is revoked.
-   * TOO_MANY_REQUESTS: the person, the space or the server has too many streams. When the server has, a newcomer gets the place of a stream
-   * of the person who has the most, whose connection is reset.
+   * The events that match the filter, as they are stored, over server-sent events. A client that reconnects
+   * with the id of its last LiveMessage gets each event exactly once, whatever restarted; without an id,
+   * those stored from now on. Ends with UNAUTHORIZED, NOT_FOUND or FORBIDDEN at most ten seconds after the
+   * session, membership or role is lost, and within a second for a revoked read key. TOO_MANY_REQUESTS: the
+   * person, the space or the server has too many streams; then a newcomer gets the place of a stream of the
+   * person who has the most.
    */
   tail: spaceProcedure(least)
     .input(tailInput)
@@ -78,9 +75,8 @@ export const live = router({
     }),
 
   /**
-   * The next events that match the filter and were stored after a position, in storage order: those that a live stream skipped, or the
-   * new events of a list. Without `after` there are none, and `cursor` is the current position. With `until`, events stored after that
-   * position are left out.
+   * The next events stored after a position, in storage order: those that a live stream skipped, or a list's
+   * new ones; at most up to `until`. Without `after` only `cursor`, the current position.
    */
   since: spaceProcedure(least)
     .input(sinceInput)
@@ -91,7 +87,7 @@ export const live = router({
     }),
 });
 
-/** Repeats the check of spaceProcedure with the current state in Postgres. */
+/** As spaceProcedure, with the current state in Postgres. */
 async function checkAccess(ctx: Context, spaceId: string): Promise<void> {
   requireRole(await requireCaller(ctx, ctx.request), spaceId, least);
 }

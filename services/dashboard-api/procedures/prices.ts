@@ -47,7 +47,10 @@ export const prices = router({
     .output(z.array(listedPrice))
     .query(({ ctx }) => listPrices(ctx.space.database, ctx.space.spaceId)),
 
-  /** The models of the last 30 days, and the price that applies to each: own, of the operator, or the provider's list price. */
+  /**
+   * The models of the last 30 days, and the price that applies to each: own, of the operator, or the
+   * provider's list price.
+   */
   models: spaceProcedure('viewer', { isStatistics: true })
     .output(z.array(usedModel))
     .query(({ ctx }) => readUsedModels(ctx.space)),

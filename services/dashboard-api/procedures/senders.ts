@@ -13,9 +13,8 @@ const sender = z
     version: z.string(),
     /** Language, name and version of the OpenTelemetry SDK. */
     sdk: z.string(),
-    /** Spans that became events. */
     stored: z.number(),
-    /** Spans merged into the event of another span of the same call. */
+    /** Into the event of another span of the same call. */
     merged: z.number(),
     /** Spans that are neither a model call nor a tool call. */
     leftOut: z.number(),
@@ -27,15 +26,15 @@ const sender = z
   } satisfies Record<keyof Sender, z.ZodType>)
   .meta({ id: 'Sender' });
 
-/** A trace with more spans than are resolved (docs/opentelemetry.md). */
+/** More spans than are resolved (docs/opentelemetry.md). */
 const largeTrace = z
   .object({ traceId: z.guid(), spans: z.number(), lastSeenAt: z.iso.datetime() })
   .meta({ id: 'LargeTrace' });
 
 export const senders = router({
   /**
-   * The last traces, at most 20, with more than 10,000 spans. Their events keep what their own request tells: agents, threads and users of spans
-   * in other requests are missing, and a call that came in several requests may be several events.
+   * At most 20, with more than 10,000 spans. Their events keep what their own request tells: agents, threads
+   * and users of spans in other requests are missing, and a call in several requests may be several events.
    */
   largeTraces: spaceProcedure('viewer', { isStatistics: true })
     .output(z.array(largeTrace))
@@ -46,7 +45,7 @@ export const senders = router({
       })),
     ),
 
-  /** The programs and libraries that sent spans to the space, and the outcome of their spans, most recently seen first. */
+  /** Programs and libraries that sent spans, with the outcome of these, most recently seen first. */
   list: spaceProcedure('viewer', { isStatistics: true })
     .output(z.array(sender))
     .query(async ({ ctx }) => (await listSenders(ctx.space.database, ctx.space.spaceId)).map(isoTimes)),

@@ -23,7 +23,6 @@ export async function finishFirstStep(
   return { secondFactors: outcome.factors };
 }
 
-/** Sets the cookie of a newly opened session. */
 export async function startSession(ctx: Context, token: string): Promise<Me> {
   const user = await ctx.sessions.find(token);
   if (user === undefined) throw errorOf('rejected');
@@ -32,7 +31,7 @@ export async function startSession(ctx: Context, token: string): Promise<Me> {
   return describeUser(user);
 }
 
-/** The error of a failed attempt to sign in or to confirm. */
+/** Of a failed attempt to sign in or to confirm. */
 export function errorOf(outcome: SignInFailure): TRPCError {
   switch (outcome) {
     case 'rejected':
@@ -47,11 +46,7 @@ export function errorOf(outcome: SignInFailure): TRPCError {
 /** The answer of a passkey to `auth.askPasskey`. */
 export const answered = z.object({ proposal, answer: passkeyAssertion });
 
-/**
- * The site of the dashboard's passkeys.
- *
- * @throws TRPCError PRECONDITION_FAILED at an address where browsers offer no passkeys; FORBIDDEN with SSO_REQUIRED.
- */
+/** @throws TRPCError PRECONDITION_FAILED where browsers offer no passkeys; FORBIDDEN with SSO_REQUIRED. */
 export function requirePasskeySite(ctx: Context): PasskeySite {
   requirePasswords(ctx);
   const site = ctx.findPasskeySite(ctx.request.host);
@@ -69,10 +64,8 @@ export function verifyPasskey(ctx: Context, { proposal, answer }: z.infer<typeof
 }
 
 /**
- * Runs a call that takes the token of a link. Calls with an invalid token, for which `call` returns undefined, are limited by network
- * address.
- *
- * @throws TRPCError TOO_MANY_REQUESTS
+ * Runs a call that takes the token of a link. Invalid tokens, for which `call` returns undefined, are limited
+ * by network address. @throws TRPCError TOO_MANY_REQUESTS
  */
 export async function attemptToken<T>(
   { tokenAttempts, request }: Context,

@@ -27,9 +27,8 @@ const activity = {
   from: timeMs.optional(),
   to: timeMs.optional(),
   search,
-  /** Only those with a call of this model. */
   model: z.string().max(columnCharsMax).optional(),
-  /** Only those whose counts in the range are as compared; a cost is in US dollars. */
+  /** On the counts in the range; a cost is in US dollars. */
   comparisons: z
     .array(z.object({ measure: z.enum(activityMeasures), operator: z.enum(operators), value: z.number() }))
     .max(comparisonsMax)
@@ -37,7 +36,7 @@ const activity = {
 };
 
 export const traces = router({
-  /** The events of a trace in time order, with their parents, lanes, gaps and overlaps: see Trace. NOT_FOUND without events. */
+  /** In time order, with parents, lanes, gaps and overlaps: see Trace. NOT_FOUND without events. */
   get: spaceProcedure('viewer')
     .input(z.object({ traceId: z.guid().toLowerCase() }))
     .output(trace)
@@ -50,15 +49,15 @@ export const traces = router({
 
 export const threads = router({
   /**
-   * Threads by most recent activity, with counts of the events in the time range: see ActivityList. `search` is the id of a thread or
-   * user, or its beginning, or a text of an input preview; `userId` selects the threads of one user.
+   * By most recent activity, with counts in the time range. `search`: the beginning of the id of a thread or
+   * user, or a text of an input preview.
    */
   list: spaceProcedure('viewer')
     .input(z.object({ ...activity, userId: z.string().optional() }).prefault({}))
     .output(activityList)
     .query(({ ctx, input }) => listActivity(ctx.space, 'threadId', input)),
 
-  /** One thread with counts of all its events. NOT_FOUND without events. */
+  /** With counts of all its events. NOT_FOUND without events. */
   get: spaceProcedure('viewer')
     .input(z.object({ threadId: z.string().transform(asStored) }))
     .output(activityTotal)
@@ -68,7 +67,7 @@ export const threads = router({
       throw refusal('NOT_FOUND', 'There is no event of this thread.');
     }),
 
-  /** The turns of one thread, newest first: see TurnPage. */
+  /** Newest first. */
   turns: spaceProcedure('viewer')
     .input(z.object({ ...page, threadId: z.string().transform(asStored) }))
     .output(turnPage)
@@ -78,13 +77,13 @@ export const threads = router({
 });
 
 export const users = router({
-  /** Users by most recent activity, like `threads.list`. `search` is an id or its beginning. */
+  /** By most recent activity, like `threads.list`. `search` is an id or its beginning. */
   list: spaceProcedure('viewer')
     .input(z.object(activity).prefault({}))
     .output(activityList)
     .query(({ ctx, input }) => listActivity(ctx.space, 'userId', input)),
 
-  /** One user with counts of all their events. NOT_FOUND without events. */
+  /** With counts of all their events. NOT_FOUND without events. */
   get: spaceProcedure('viewer')
     .input(z.object({ userId: z.string().transform(asStored) }))
     .output(activityTotal)

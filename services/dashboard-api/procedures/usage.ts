@@ -57,7 +57,9 @@ const usageMonth = z
   .meta({ id: 'UsageMonth' });
 
 export const usage = router({
-  /** The number of events stored this month, the limit, plan and billing state, and a forecast for the month. */
+  /**
+   * The number of events stored this month, the limit, plan and billing state, and a forecast for the month.
+   */
   current: spaceProcedure('viewer', { isStatistics: true })
     .output(currentUsage)
     .query(async ({ ctx }) => {
@@ -66,7 +68,9 @@ export const usage = router({
       return usage;
     }),
 
-  /** Events by UTC day of receipt: stored ones, and `repeats` of known ones. Days without events are omitted. */
+  /**
+   * Events by UTC day of receipt: stored ones, and `repeats` of known ones. Days without events are omitted.
+   */
   daily: spaceProcedure('viewer', { isStatistics: true })
     .input(range)
     .output(z.array(usageDay))

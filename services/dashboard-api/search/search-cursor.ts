@@ -2,14 +2,13 @@ import { uuidShape } from '../../../platform/uuid.ts';
 
 /** The segment after which a search continues. */
 export interface SearchCursor {
-  /** Latest start time of its events. */
+  /** Of the segment's events. */
   maxStartMs: number;
   id: string;
 }
 
 const shape = new RegExp(`^([^_]{1,32})_(${uuidShape})$`);
 
-/** Formats a cursor as opaque text for clients. */
 export function formatSearchCursor({ maxStartMs, id }: SearchCursor): string {
   return Buffer.from(`${maxStartMs}_${id}`).toString('base64url');
 }

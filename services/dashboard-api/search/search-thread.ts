@@ -1,9 +1,9 @@
 import { parentPort } from 'node:worker_threads';
 import { findTextInSegment, type WantedText, wantedText } from '../../../event/segment/find-text.ts';
 
-/** Entry point of SegmentSearcher's thread: searches the segment of each task, and posts the indexes that it found. */
+/** SegmentSearcher's thread: searches the segment of each task, and posts the indexes that it found. */
 
-/** A segment to search. Its bytes are transferred, not copied. */
+/** The segment's bytes are transferred, not copied. */
 export interface SearchTask {
   id: number;
   text: string;

@@ -22,17 +22,16 @@ export interface SearchQuery {
 
 export const searchPage = z
   .object({
-    /** The matching events, grouped by segment (a request's events), newest segments first. */
+    /** Grouped by segment (a request's events), newest segments first. */
     events: z.array(listedEvent),
-    /** Where the search continues; null when everything was searched. */
+    /** Null when everything was searched. */
     nextCursor: z.string().nullable(),
     /** What this page has searched. */
     progress: z.object({
       segments: z.number(),
       bytes: z.number(),
-      /** The time that it took, in milliseconds. */
       ms: z.number(),
-      /** Bytes of payloads that are left, on the first page; null at the end, on later pages, and when they are too many to add up. */
+      /** Bytes left, on the first page; null at the end, on later pages, and when there are too many. */
       leftBytes: z.number().nullable(),
       /** All events that start after this time were searched; null when everything was searched. */
       searchedUntilMs: z.number().nullable(),
@@ -42,8 +41,8 @@ export const searchPage = z
 export type SearchPage = z.infer<typeof searchPage>;
 
 /**
- * Searches a text in the payloads of events, for a bounded time and number of bytes. Each page continues where the previous one ended;
- * a client stops by not requesting the next page, or by aborting.
+ * For a bounded time and number of bytes. Each page continues where the previous one ended; a client stops by
+ * not requesting the next, or by aborting.
  */
 export async function searchEvents(
   space: SpaceRows & Pick<SpaceData, 'searchLimiter' | 'searcher'>,

@@ -13,10 +13,10 @@ export interface SearchedSegment extends SearchCursor {
 
 const { id, spaceId, maxStartMs, minStartMs, rawBytes } = segments;
 
-/** A limit above the number of segments of any space. It keeps Postgres from merging the subquery into the outer query. */
+/** Above any space's segments: keeps Postgres from merging the subquery into the outer query. */
 const everySegment = 2 ** 40;
 
-/** Lists the next segments that may have matching events, latest start time first. */
+/** The next ones that may have matching events, latest start time first. */
 export async function listSearchedSegments(
   database: Database,
   ofSpace: string,
@@ -34,7 +34,7 @@ export async function listSearchedSegments(
       .prepare('searched_segments')
       .execute();
   }
-  // As in candidate-segments.ts: otherwise the planner would scan an ordered index past all segments without the terms.
+  // Otherwise the planner would scan an ordered index past all segments without the terms.
   const candidates = database.$with('candidates').as(
     database
       .select({ id, maxStartMs, rawBytes })
@@ -55,10 +55,10 @@ function isAfter(after: SearchCursor | undefined, lastStart: SQL<number>): SQL |
   return and(lte(lastStart, after.maxStartMs), or(lt(lastStart, after.maxStartMs), gt(id, after.id)));
 }
 
-/** Segments whose bytes are added up: more would take Postgres longer than some tens of milliseconds. */
+/** Adding up more would take Postgres longer than some tens of milliseconds. */
 const addedSegmentsMax = 100_000;
 
-/** The bytes of the segments that a search has left; null when they are too many to add up. */
+/** Null when they are too many to add up. */
 export async function sumLeftBytes(
   database: Database,
   ofSpace: string,

@@ -4,8 +4,8 @@ import type { SearchOutcome, SearchTask } from './search-thread.ts';
 type Settle = { resolve: (indexes: number[]) => void; reject: (error: Error) => void };
 
 /**
- * Searches segments on a thread of its own, one after another: a segment of 4 MiB takes some ten milliseconds, in which the
- * event loop would serve nobody. The thread starts with the first search, and again after it has ended.
+ * On a thread, one after another: a segment of 4 MiB takes some ten milliseconds. The thread starts with the
+ * first search, and again after it has ended.
  */
 export class SegmentSearcher implements AsyncDisposable {
   #worker: Worker | undefined;
@@ -13,8 +13,7 @@ export class SegmentSearcher implements AsyncDisposable {
   readonly #waiting = new Map<number, Settle>();
 
   /**
-   * The indexes of the events of a segment that have the text. The segment's memory is taken: the caller cannot use it again.
-   *
+   * The indexes of the segment's events that have the text. Takes the segment's memory from the caller.
    * @throws Error when the segment is damaged, or the thread ends.
    */
   find(segment: Buffer, wanted: { text: string; matchCase: boolean }): Promise<number[]> {
@@ -52,7 +51,7 @@ export class SegmentSearcher implements AsyncDisposable {
   }
 }
 
-/** The memory of a segment, unless it is that which small Buffers share. */
+/** Unless it is the memory that small Buffers share. */
 function ownedMemory({ buffer }: Buffer): ArrayBuffer[] {
   return buffer instanceof ArrayBuffer && !isMarkedAsUntransferable(buffer) ? [buffer] : [];
 }

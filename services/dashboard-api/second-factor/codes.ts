@@ -7,18 +7,17 @@ import { recoveryCodes, totpSecrets } from '../../../store/db/schema.ts';
 import { refusal } from '../refusal.ts';
 import type { Seal } from '../seal.ts';
 
-/** The kind of a code that was accepted, for the audit log. */
+/** For the audit log. */
 export type CodeKind = 'totp' | 'recovery_code';
 
 /**
- * Accepts a code of a user's authenticator app, or a recovery code, and makes sure that it is not accepted again.
- *
- * @returns undefined when it is wrong or was used.
+ * Accepts a code of an authenticator app, or a recovery code, once. @returns undefined when it is wrong or
+ * used.
  * @throws TRPCError PRECONDITION_FAILED when the app's secret cannot be opened.
  */
 export type UseCode = (userId: string, code: string) => Promise<CodeKind | undefined>;
 
-/** @param seal the seal of the apps' secrets. */
+/** @param seal of the apps' secrets. */
 export function openCodes(database: Database, seal: Seal): UseCode {
   return async (userId, code) => {
     const text = code.replace(/\s/g, '');

@@ -16,9 +16,9 @@ export interface Enrollee {
 }
 
 /**
- * The user whose second factors change, as a CTE with one row. Without a password there is none: single sign-on is used then, and the
- * second factor is the provider's. The lock makes other changes of the user wait (`link` in sso/identity-users.ts removes password
- * and factors).
+ * A CTE with one row for a user with a password; others use single sign-on, with the provider's second
+ * factor. The lock makes other changes of the user wait (`link` in sso/identity-users.ts removes the
+ * password).
  */
 export function lockEnrollee(database: Database, userId: string, isAllowed?: SQL) {
   return database.$with('enrollee').as(
@@ -30,16 +30,16 @@ export function lockEnrollee(database: Database, userId: string, isAllowed?: SQL
   );
 }
 
-/** Ends all other sessions and the sign-in links of the user: they may be of somebody who lacks the second factor. */
+/** Also ends sign-in links: they may be of somebody who lacks the second factor. */
 export async function endOtherSessions(database: Database, { actor, sessionId }: Enrollee): Promise<void> {
   await database.delete(sessions).where(and(eq(sessions.userId, actor.id), ne(sessions.id, sessionId)));
   await database.delete(signInLinks).where(eq(signInLinks.userId, actor.id));
 }
 
-/** The condition that the user of a row of `users` has a second factor. */
+/** Of a row of `users`. */
 const hasFactor = sql`(${secondFactorColumns.totp} OR ${secondFactorColumns.passkey})`;
 
-/** Removes the recovery codes when no second factor is left. */
+/** When no second factor is left. */
 export async function removeUselessCodes(database: Database, userId: string): Promise<void> {
   const useless = database
     .select({ id: users.id })
@@ -48,11 +48,7 @@ export async function removeUselessCodes(database: Database, userId: string): Pr
   await database.delete(recoveryCodes).where(sql`${recoveryCodes.userId} IN ${useless}`);
 }
 
-/**
- * Replaces the user's recovery codes.
- *
- * @returns the new ones, which cannot be read again; undefined when the user has no second factor.
- */
+/** @returns the new codes, which cannot be read again; undefined when the user has no second factor. */
 export async function renewRecoveryCodes(database: Database, actor: Actor): Promise<string[] | undefined> {
   const codes = createRecoveryCodes();
   const hashes = sql.join(

@@ -13,12 +13,10 @@ import { openTotpEnrolment } from './totp-enrolment.ts';
 
 export type SecondFactor = ReturnType<typeof openSecondFactor>;
 
-/** The second factors of users. */
 export function openSecondFactor(database: Database, pepper: string) {
   const now = () => Date.now();
   const secrets = openSeal(pepper, 'totp secret');
   return {
-    /** Accepts a code of an app, or a recovery code, once. */
     useCode: openCodes(database, secrets),
     passkeys: openPasskeys(database, openSeal(pepper, 'passkey challenge'), now),
     list: (userId: string) => listFactors(database, userId),
@@ -28,15 +26,14 @@ export function openSecondFactor(database: Database, pepper: string) {
       now,
     ),
     passkeyEnrolment: openPasskeyEnrolment(database, openSeal(pepper, 'passkey proposal'), now),
-    /** Replaces the recovery codes. @returns undefined when the user has no second factor. */
+    /** @returns undefined when the user has no second factor. */
     renewRecoveryCodes: (actor: Actor) => renewRecoveryCodes(database, actor),
   };
 }
 
-/** The second factors of a user, as shown to the user. Times are ISO 8601. */
+/** As shown to the user. Times are ISO 8601. */
 export const listedFactors = z
   .object({
-    /** The authenticator app. */
     totp: z.object({ createdAt: z.iso.datetime() }).nullable(),
     passkeys: z.array(
       z.object({

@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { nameCharsMax } from '../limits.ts';
 import { base64urlCharsMax } from './limits.ts';
 
-/** What authenticators answer, and what they are asked, as JSON of WebAuthn (W3C Web Authentication Level 3, §5.1 and §5.10). */
+/** JSON of WebAuthn (W3C Web Authentication Level 3, §5.1 and §5.10). */
 
 const base64url = z.string().max(base64urlCharsMax);
 const credential = { id: base64url, rawId: base64url, type: z.literal('public-key') };
 
-/** The answer to `navigator.credentials.get`. */
+/** Of `navigator.credentials.get`. */
 export const passkeyAssertion = z.object({
   ...credential,
   response: z.object({
@@ -19,14 +19,14 @@ export const passkeyAssertion = z.object({
 });
 export type PasskeyAssertion = z.infer<typeof passkeyAssertion>;
 
-/** The answer to `navigator.credentials.create`. */
+/** Of `navigator.credentials.create`. */
 export const passkeyAttestation = z.object({
   ...credential,
   response: z.object({ clientDataJSON: base64url, attestationObject: base64url }),
 });
 export type PasskeyAttestation = z.infer<typeof passkeyAttestation>;
 
-/** The options of `navigator.credentials.get`. Any passkey of this site may answer. */
+/** For `navigator.credentials.get`. Any passkey of this site may answer. */
 export const passkeyRequest = z
   .object({
     challenge: z.string(),
@@ -37,7 +37,7 @@ export const passkeyRequest = z
   .meta({ id: 'PasskeyRequest' });
 export type PasskeyRequest = z.infer<typeof passkeyRequest>;
 
-/** The options of `navigator.credentials.create`. */
+/** For `navigator.credentials.create`. */
 export const passkeyCreation = z
   .object({
     challenge: z.string(),
@@ -45,7 +45,7 @@ export const passkeyCreation = z
     user: z.object({ id: z.string(), name: z.string(), displayName: z.string() }),
     pubKeyCredParams: z.array(z.object({ alg: z.number(), type: z.literal('public-key') })),
     timeout: z.number(),
-    /** The user's passkeys: an authenticator that has one of them creates no other. */
+    /** An authenticator that has one of these passkeys creates no other. */
     excludeCredentials: z.array(z.object({ id: z.string(), type: z.literal('public-key') })),
     authenticatorSelection: z.object({
       residentKey: z.literal('required'),
@@ -60,7 +60,6 @@ export type PasskeyCreation = z.infer<typeof passkeyCreation>;
 /** A sealed state that the browser sends back. */
 export const proposal = z.string().max(2 * base64urlCharsMax);
 
-/** The name of a passkey. */
 export const passkeyName = z
   .string()
   .trim()

@@ -12,28 +12,23 @@ import type { PasskeySite } from './passkey-site.ts';
 import { createChallenge, loadWebAuthn, userHandleOf } from './passkeys.ts';
 import { openSealedState } from './sealed-state.ts';
 
-/** `invalid`: the answer is wrong or late. `refused`: it is registered already, there are too many, or the user has no password. */
+/** `invalid`: wrong or late. `refused`: registered already, too many, or a user without a password. */
 export type PasskeyOutcome = 'added' | 'invalid' | 'refused';
 
 /**
- * EdDSA, ES256 and RS256, which all authenticators have one of. The library's default adds ML-DSA, which Node supports only
- * experimentally.
+ * EdDSA, ES256, RS256: all authenticators have one. Node supports the default's ML-DSA only experimentally.
  */
 const supportedAlgorithmIDs = [-8, -7, -257];
 
-/**
- * What browsers send when no attestation is asked for. The others have certificates, whose revocation lists the library would fetch
- * from an address in them.
- */
+/** Sent without attestation. Others have certificates: the library would fetch revocation lists they name. */
 const formats = ['none', 'packed'];
 
-/** The passkeys of a user. */
 export function openPasskeyEnrolment(database: Database, seal: Seal, now: () => number) {
   const challenges = openSealedState(seal, { shape: z.string(), ttlMs: enrolmentTtlMs, now });
   // Statements at the same time would not count each other's passkeys.
   const inTurn = openLimiter(1);
   return {
-    /** The options with which the browser creates a passkey, and the sealed challenge that is sent back with it. */
+    /** @returns options for the browser, and the sealed challenge to send back. */
     async propose(
       { rpId }: PasskeySite,
       { userId, email, sessionId }: { userId: string; email: string; sessionId: string },
@@ -86,7 +81,7 @@ export function openPasskeyEnrolment(database: Database, seal: Seal, now: () => 
       if (isFirst) await endOtherSessions(database, user);
       return 'added';
     },
-    /** @returns whether the user had it. */
+    /** @returns whether the user had the passkey. */
     remove: (user: Enrollee, id: string) => remove(database, user, id),
   };
 }

@@ -1,16 +1,13 @@
-/** The site that passkeys belong to. Browsers use a passkey only on pages of its site. */
+/** Browsers use a passkey only on pages of its site. */
 export interface PasskeySite {
-  /** The origin of the pages. */
   origin: string;
   /** The relying party id: the host's name. */
   rpId: string;
 }
 
 /**
- * Finds the site of the dashboard. Passkeys need a host name, and https except on `localhost`.
- *
- * @param publicUrl DASHBOARD_PUBLIC_URL. Without it only `localhost` is a site: the Host header alone does not prove a name.
- * @param host the Host header.
+ * Passkeys need a host name, and https except on `localhost`.
+ * @param publicUrl DASHBOARD_PUBLIC_URL. Without it only `localhost` is a site: a Host header proves no name.
  * @returns undefined when there can be no passkeys.
  */
 export function findPasskeySite(

@@ -10,16 +10,12 @@ import type { PasskeyAssertion, PasskeyRequest } from './passkey-answer.ts';
 import type { PasskeySite } from './passkey-site.ts';
 import { openSealedState } from './sealed-state.ts';
 
-/**
- * The library that verifies passkeys, loaded when the first one is used: with its certificate parsers it is a tenth of the CPU time of a
- * start, and most installations have no passkeys.
- */
+/** Loaded with the first passkey: a tenth of a start's CPU time, and most installations have none. */
 export const loadWebAuthn = () => import('@simplewebauthn/server');
 
-/** Challenges have 256 random bits. */
 const challengeBytes = 32;
 
-/** A new challenge, as base64url. */
+/** As base64url. */
 export function createChallenge(): string {
   return randomBytes(challengeBytes).toString('base64url');
 }
@@ -29,12 +25,12 @@ export function userHandleOf(userId: string): string {
   return Buffer.from(userId).toString('base64url');
 }
 
-/** Authentication with passkeys. The authenticator verifies its user (PIN, fingerprint), so a passkey is two factors in one. */
+/** The authenticator verifies its user (PIN, fingerprint), so a passkey is two factors in one. */
 export function openPasskeys(database: Database, seal: Seal, now: () => number) {
   const shape = z.string();
   const challenges = openSealedState(seal, { shape, ttlMs: secondStepTtlMs, now });
   return {
-    /** A question for any passkey of the site, and the sealed challenge that is sent back with the answer. */
+    /** For any passkey of the site. The sealed challenge is sent back with the answer. */
     ask({ rpId }: PasskeySite): { request: PasskeyRequest; proposal: string } {
       const challenge = createChallenge();
       return {
@@ -42,11 +38,7 @@ export function openPasskeys(database: Database, seal: Seal, now: () => number) 
         proposal: challenges.seal(challenge, rpId),
       };
     },
-    /**
-     * Verifies an answer. A challenge is accepted once.
-     *
-     * @returns the passkey's user; undefined when the answer is wrong, late or was used.
-     */
+    /** Accepts a challenge once. @returns undefined when the answer is wrong, late or was used. */
     async verify(site: PasskeySite, proposal: string, answer: PasskeyAssertion): Promise<string | undefined> {
       const challenge = challenges.open(proposal, site.rpId);
       if (challenge === undefined) return undefined;
@@ -80,7 +72,7 @@ async function verifyAnswer(
     expectedRPID: rpId,
     requireUserVerification: true,
     credential,
-    // It throws at a wrong challenge, origin, site or counter, and at malformed bytes.
+    // Throws at a wrong challenge, origin, site or counter, and at malformed bytes.
   }).catch(() => undefined);
   if (verified?.verified !== true) return undefined;
   const use = { id: passkey.id, challenge, counter: verified.authenticationInfo.newCounter };

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Seal } from '../seal.ts';
 
-/** State that a browser keeps between two calls. It can neither read nor change it, and no row of Postgres is needed. */
+/** Kept by a browser between two calls, which can neither read nor change it, without a row in Postgres. */
 export interface SealedState<State> {
   /** @param context what the state belongs to, such as a session. */
   seal(state: State, context: string): string;
@@ -9,7 +9,7 @@ export interface SealedState<State> {
   open(text: string, context: string): State | undefined;
 }
 
-/** @param now the clock, in milliseconds since the epoch. */
+/** @param now in milliseconds since the epoch. */
 export function openSealedState<State>(
   seal: Seal,
   { shape, ttlMs, now }: { shape: z.ZodType<State>; ttlMs: number; now: () => number },

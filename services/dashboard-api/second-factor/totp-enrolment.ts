@@ -9,7 +9,7 @@ import { type Enrollee, endOtherSessions, lockEnrollee, removeUselessCodes } fro
 import { enrolmentTtlMs } from './limits.ts';
 import { openSealedState } from './sealed-state.ts';
 
-/** A secret that is not stored before a code of it was entered. */
+/** Not stored before a code of the secret was entered. */
 export interface TotpProposal {
   /** In base32, for typing. */
   secret: string;
@@ -22,11 +22,7 @@ export interface TotpProposal {
 /** `refused`: the user has an app already, or no password. */
 export type TotpOutcome = 'added' | 'wrong_code' | 'expired' | 'refused';
 
-/**
- * The authenticator app of a user.
- *
- * @param seals of the proposals, and of the stored secrets.
- */
+/** @param seals of the proposals, and of the stored secrets. */
 export function openTotpEnrolment(
   database: Database,
   seals: { proposals: Seal; secrets: Seal },
@@ -38,7 +34,7 @@ export function openTotpEnrolment(
       const secret = createTotpSecret();
       return { secret, uri: totpUri(secret, email), proposal: proposals.seal(secret, sessionId) };
     },
-    /** Stores the secret of a proposal when the code is right. `isFirst`: whether it is the user's first second factor. */
+    /** Stores the secret for a right code. `isFirst`: whether it is the user's first second factor. */
     async add(
       user: Enrollee,
       { proposal, code, isFirst }: { proposal: string; code: string; isFirst: boolean },

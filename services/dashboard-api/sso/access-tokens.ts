@@ -8,15 +8,17 @@ import { mcpResource, type SsoProvider } from './provider.ts';
 
 /**
  * Finds the person of an access token of the OpenID provider (RFC 9068), as a caller that only reads.
- *
  * @param spaceId the space that is read; undefined for the person's only one.
  * @returns undefined when the provider did not issue the token for MCP, or it has expired.
- * @throws TRPCError FORBIDDEN for a person who never signed in to the dashboard, or is disabled; BAD_REQUEST for one of several spaces who
- *   names none; SERVICE_UNAVAILABLE when the provider cannot be reached.
+ * @throws TRPCError FORBIDDEN for a person who never signed in, or is disabled; BAD_REQUEST without one of
+ * several spaces; SERVICE_UNAVAILABLE when the provider cannot be reached.
  */
 export type FindTokenUser = (token: string, spaceId: string | undefined) => Promise<ReadKeyUser | undefined>;
 
-/** Where a program learns which provider issues its access tokens (RFC 9728); for `/mcp/SPACE` with the same path behind it. */
+/**
+ * Where a program learns which provider issues its access tokens (RFC 9728); for `/mcp/SPACE` with the same
+ * path behind it.
+ */
 export const tokenMetadataPath = '/.well-known/oauth-protected-resource/mcp';
 
 /** The document at {@link tokenMetadataPath}. */

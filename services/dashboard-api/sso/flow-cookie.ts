@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { SsoFlow } from './provider.ts';
 
-/** Time limit of a sign-in at the OpenID provider. */
 const ssoFlowTtlMs = 10 * 60 * 1_000;
 
 const flowShape = z.object({
@@ -13,8 +12,8 @@ const flowShape = z.object({
 });
 
 /**
- * The name of the cookie that binds a sign-in to the browser that began it: without it, a link with an attacker's code would sign the
- * victim in as the attacker. Like the session cookie it contains the port, and has the `__Host-` prefix under TLS.
+ * Binds a sign-in to the browser that began it: a link with an attacker's code would sign the victim in as
+ * the attacker. Has the port and `__Host-` like the session cookie.
  */
 function nameOf(publicUrl: string): string {
   const { protocol, port } = new URL(publicUrl);
@@ -22,7 +21,7 @@ function nameOf(publicUrl: string): string {
   return `${isSecure ? '__Host-' : ''}weir_sso_${port || (isSecure ? '443' : '80')}`;
 }
 
-/** The `Set-Cookie` value that keeps a flow; undefined ends it. */
+/** A `Set-Cookie` value; undefined ends the flow. */
 export function flowCookie(publicUrl: string, flow: SsoFlow | undefined): string {
   const value = flow === undefined ? '' : Buffer.from(JSON.stringify(flow)).toString('base64url');
   const maxAge = flow === undefined ? 0 : ssoFlowTtlMs / 1_000;
@@ -30,7 +29,6 @@ export function flowCookie(publicUrl: string, flow: SsoFlow | undefined): string
   return `${nameOf(publicUrl)}=${value}; Max-Age=${maxAge}; Path=/; HttpOnly; SameSite=Lax${secure}`;
 }
 
-/** Reads the flow from a `Cookie` header. */
 export function readFlowCookie(header: string | undefined, publicUrl: string): SsoFlow | undefined {
   const name = nameOf(publicUrl);
   for (const pair of header?.split(';') ?? []) {
@@ -50,10 +48,10 @@ function tryParse(text: string): unknown {
   }
 }
 
-/** Limit of the path shown after single sign-on, in characters: a cookie stores it. */
+/** In characters: a cookie stores the path. */
 const returnPathCharsMax = 1_000;
 
-/** Validates the path to show after single sign-on. Anything else, such as `//evil.example`, would redirect to another site. */
+/** Validates the path to show after single sign-on: `//evil.example` would redirect to another site. */
 export function returnPath(text: string | null): string {
   if (text === null || text.length > returnPathCharsMax || !/^\/[\x21-\x7e]*$/.test(text)) return '/';
   const base = 'http://dashboard.invalid';

@@ -9,14 +9,11 @@ import { identities, invitations, sessions, signInLinks, users } from '../../../
 import { namesOf } from '../../../store/db/statement.ts';
 import type { ProvenIdentity } from './provider.ts';
 
-/** Finds or creates the user of an identity. */
 export type FindIdentityUser = (identity: ProvenIdentity, address: string) => Promise<string | undefined>;
 
 /**
- * Accepts an identity that is already linked; otherwise, by its verified e-mail address, an existing user, a person with an open
- * invitation, or anyone of the allowed domains.
- *
- * @returns the user's id; undefined when the identity is not accepted.
+ * Accepts a linked identity; otherwise, by the verified e-mail address, an existing user, a person with an
+ * open invitation, or anyone of the allowed domains. @returns undefined when it is not accepted.
  */
 export function openIdentityUsers(database: Database, allowedDomains: readonly string[]): FindIdentityUser {
   return async (identity, address) => {
@@ -46,9 +43,9 @@ async function findLinked(
 }
 
 /**
- * Links an identity to the user with its address, at most one per issuer: if the provider later gives the address to another person,
- * that person cannot sign in as the user. The user's password was set without proof that the address is theirs, while the provider has
- * verified it: so the password and the second factors are removed, and every session and sign-in link ends.
+ * Links an identity to the user with its address, one per issuer: if the provider later gives the address to
+ * another person, that person is not the user. The provider has verified the address, while the password was
+ * set without proof: so password, second factors, sessions and sign-in links end.
  */
 async function link(
   database: Database,
@@ -56,7 +53,7 @@ async function link(
   { issuer, subject, address }: { issuer: string; subject: string; address: string },
 ): Promise<string | undefined> {
   const part = (name: string, statement: SQL) => database.$with(name, {}).as(statement);
-  // Locks the user's row, so that two identities cannot be linked concurrently.
+  // So that two identities cannot be linked concurrently.
   const changed = database.$with('changed').as(
     database
       .update(users)
@@ -101,7 +98,7 @@ async function isInvited(database: Database, email: string): Promise<boolean> {
   return open.length > 0;
 }
 
-/** Creates a user without a password. Does nothing if the e-mail address belongs to a user by then. */
+/** Without a password. Does nothing if the e-mail address belongs to a user by then. */
 async function create(
   database: Database,
   email: string,

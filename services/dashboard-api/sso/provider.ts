@@ -9,7 +9,6 @@ import {
   fetchUserInfo,
 } from 'openid-client';
 
-/** Time limit of each request to the OpenID provider. */
 const oidcTimeoutMs = 5_000;
 
 /** The registration of Weir at an OpenID provider. */
@@ -40,31 +39,24 @@ export interface ProvenIdentity {
   authenticatedAt: Date | undefined;
 }
 
-/** An OpenID provider: authorization code flow with PKCE, state and nonce; and the access tokens that it issues to programs. */
+/** Authorization code flow with PKCE, state and nonce; and access tokens issued to programs. */
 export interface SsoProvider {
-  /**
-   * The URL to which the browser is sent.
-   *
-   * @param isAgain whether the provider must authenticate the person again, even if it has a session.
-   */
+  /** @param isAgain whether the provider must authenticate the person again, even with a session. */
   authorizationUrl(flow: SsoFlow, isAgain: boolean): Promise<string>;
   /**
-   * Redeems the code of a callback.
-   *
    * @param query of the callback, unchanged.
-   * @throws Error when it does not belong to this flow, or when the provider rejects it.
+   * @throws Error when the code does not belong to this flow, or the provider rejects it.
    */
   redeem(query: string, flow: SsoFlow): Promise<ProvenIdentity>;
   /**
    * Verifies an access token that the provider issued to a program for `mcpResource` (RFC 8707, RFC 9068).
-   *
-   * @returns whose token it is; undefined when it is not one, is for another resource, or has expired.
+   * @returns undefined when it is no such token, is for another resource, or has expired.
    * @throws Error when the provider's keys cannot be loaded.
    */
   verify(token: string): Promise<Pick<ProvenIdentity, 'issuer' | 'subject'> | undefined>;
 }
 
-/** The resource for which the provider issues access tokens: MCP at the dashboard's public address. */
+/** MCP at the dashboard's public address. */
 export function mcpResource(publicUrl: string): string {
   return `${publicUrl}/mcp`;
 }
@@ -92,7 +84,7 @@ export function openSsoProvider(settings: SsoSettings): SsoProvider {
         nonce,
         code_challenge: await calculatePKCECodeChallenge(codeVerifier),
         code_challenge_method: 'S256',
-        // Some providers support only one of them. With max_age, auth_time must be in the ID token (OpenID Connect Core §3.1.2.1).
+        // Some providers support only one. max_age requires auth_time (OpenID Connect Core §3.1.2.1).
         ...(isAgain && { prompt: 'login', max_age: '0' }),
       });
       return url.href;
@@ -138,7 +130,7 @@ export function openSsoProvider(settings: SsoSettings): SsoProvider {
 const keyFailures: ReadonlySet<string> = new Set([errors.JWKSTimeout.code, errors.JOSEError.code]);
 
 function discover({ issuer, clientId, clientSecret }: SsoSettings): Promise<Configuration> {
-  // Plain HTTP is only allowed for a provider on this machine, because the provider's signing keys are loaded over it.
+  // Signing keys are loaded over plain HTTP only from a provider on this machine.
   const isLocal = /^(localhost|127\.0\.0\.1|\[::1\])$/.test(new URL(issuer).hostname);
   return discovery(new URL(issuer), clientId, clientSecret, undefined, {
     timeout: oidcTimeoutMs / 1_000,

@@ -31,8 +31,8 @@ export interface Sso {
 type SsoFailure = 'rejected' | 'failed' | 'unavailable' | 'too_many_attempts';
 
 /**
- * `GET /auth/sso/start?to=PATH` redirects to the provider; with `again=1` the person must authenticate again. `GET /auth/sso/callback`
- * opens the session and redirects to the path. A failed sign-in redirects to `/sign-in?sso=REASON`.
+ * `GET /auth/sso/start?to=PATH` redirects to the provider, with `again=1` for a new authentication.
+ * `GET /auth/sso/callback` opens the session and redirects to the path, or to `/sign-in?sso=REASON`.
  */
 export function createSsoRoutes(sso: Sso, log: Logger): Record<string, RequestListener> {
   const guard =
@@ -75,7 +75,7 @@ async function finish(
     log.info({ outcome: reason, address: call.address }, 'sign-in');
     redirect(response, failurePath(sso, reason), [ended]);
   };
-  // Not counted as an attempt: a page of another site can send a browser here, which must not block the browser's network.
+  // No attempt: a page of another site can send a browser here, and must not block its network.
   if (flow === undefined) return fail('failed');
   if (!sso.attempts.take(network)) return fail('too_many_attempts');
   const identity = await sso.provider.redeem(queryOf(request), flow);
@@ -95,7 +95,7 @@ async function openSession(
   if (id === undefined) return undefined;
   const { authenticatedAt } = identity;
   const token = await sessions.open({ id, authenticatedAt }, call, 'sso');
-  // The browser's previous session would otherwise stay in the list of sessions.
+  // The previous session would otherwise stay in the list of sessions.
   if (token !== undefined && call.token !== undefined) await sessions.close(call.token, call.address);
   return token;
 }
@@ -111,7 +111,7 @@ function failurePath(sso: Sso, reason: SsoFailure): string {
   return pagePath(sso, `/sign-in?sso=${reason}`);
 }
 
-/** The path of a page, below the base path. */
+/** Below the base path. */
 function pagePath({ publicUrl }: Sso, path: string): string {
   return `${publicUrl.slice(new URL(publicUrl).origin.length)}${path}`;
 }
@@ -120,7 +120,7 @@ function queryOf({ url = '' }: IncomingMessage): string {
   return url.split('?').slice(1).join('?');
 }
 
-/** Opens single sign-on; undefined when no OpenID provider is configured. */
+/** @returns undefined when no OpenID provider is configured. */
 export function openSso(
   database: Database,
   config: Config,

@@ -28,7 +28,7 @@ import {
 } from '../limits.ts';
 import type { SpaceRows } from '../space-data.ts';
 
-/** What threads and users can be compared by; a cost is in US dollars. */
+/** A cost is in US dollars. */
 export const activityMeasures = ['events', 'errors', 'tokens', 'cost'] as const;
 
 export interface ActivityComparison {
@@ -46,13 +46,13 @@ export interface ActivityQuery {
   userId?: string | undefined;
   /** Those with a call of this model. */
   model?: string | undefined;
-  /** Those whose counts in the range are as compared. */
+  /** On the counts in the range. */
   comparisons?: readonly ActivityComparison[] | undefined;
   cursor?: EventCursor | undefined;
   limit: number;
 }
 
-/** A thread or a user with its events in the time range. */
+/** With the events in the time range. */
 export const activity = z
   .object({
     id: z.string(),
@@ -62,15 +62,15 @@ export const activity = z
     outputTokens: z.number(),
     firstStartMs: z.number(),
     lastStartMs: z.number(),
-    /** The first characters of the input of the first model call; null without one. */
+    /** Of the first model call, cut; null without one. */
     firstInput: z.string().nullable(),
-    /** The state of the last event. */
+    /** Of the last event. */
     lastState: z.enum(['ok', 'error']),
-    /** The user of the last event that has one. */
+    /** Of the last event that has one. */
     userId: z.string().nullable(),
-    /** The models with the most calls, at most five. */
+    /** Those with the most calls, at most five. */
     models: z.array(z.string()),
-    /** The number of all its models. */
+    /** Of all models. */
     modelCount: z.number(),
     cost,
   } satisfies Record<
@@ -84,7 +84,7 @@ export const activityList = z
   .object({
     /** Most recently active first. */
     items: z.array(activity),
-    /** Start of the next page; null at the end. A page before the end may have fewer items than requested. */
+    /** Null at the end. A page before the end may have fewer items than requested. */
     nextCursor: z.string().nullable(),
     /** False when some counts are lower bounds, because their events are in too many requests. */
     areCountsComplete: z.boolean(),
@@ -94,7 +94,7 @@ export const activityList = z
   .meta({ id: 'ActivityList' });
 export type ActivityList = z.infer<typeof activityList>;
 
-/** A thread or user with all its events. */
+/** With all events. */
 export const activityTotal = activity
   .extend({
     /** False when the counts are lower bounds. */
@@ -103,7 +103,7 @@ export const activityTotal = activity
   .meta({ id: 'ActivityTotal' });
 export type ActivityTotal = z.infer<typeof activityTotal>;
 
-/** A page of threads or users, most recent activity first. Following `nextCursor` shows all that existed at the start. */
+/** Most recent activity first. Following `nextCursor` shows all that existed at the start. */
 export async function listActivity(
   { database, spaceId }: SpaceRows,
   column: ActivityColumn,
@@ -178,7 +178,7 @@ function isAsCompared(activity: Activity, { measure, operator, value }: Activity
   return measured < value || (operator === '<=' && measured === value);
 }
 
-/** All of one thread or user. @returns undefined when the space has no event of it. */
+/** @returns undefined when the space has no event of the thread or user. */
 export async function readActivity(
   { database, spaceId }: SpaceRows,
   column: ActivityColumn,
@@ -207,7 +207,7 @@ async function searchOf(
     : await openActivitySearch(database, spaceId, { column, text: search });
 }
 
-/** The next values in list order. A page that continues a search of one id is empty. */
+/** In list order. A page that continues a search of one id is empty. */
 async function findValues(
   database: Database,
   spaceId: string,
@@ -241,7 +241,7 @@ async function showActivities(
   });
 }
 
-/** The models, those with the most calls first. */
+/** Those with the most calls first. */
 function mostCalled(calls: ActivitySummary['calls']): string[] {
   const counts = new Map<string, number>();
   for (const { model, events } of calls)

@@ -9,7 +9,7 @@ import type { SpaceRows } from '../space-data.ts';
 /** One model call and the tools that ran until the next one. */
 const turn = z
   .object({
-    /** In time order. The first one is the LLM event, unless the thread begins with tools or `isContinued` is set. */
+    /** In time order, the LLM event first, unless the thread begins with tools or `isContinued` is set. */
     events: z.array(listedEvent),
     inputTokens: z.number(),
     outputTokens: z.number(),
@@ -23,13 +23,13 @@ export const turnPage = z
   .object({
     /** Newest turn first. */
     turns: z.array(turn),
-    /** Start of the next page, with older turns; null at the beginning of the thread. */
+    /** With older turns; null at the beginning of the thread. */
     nextCursor: z.string().nullable(),
   })
   .meta({ id: 'TurnPage' });
 export type TurnPage = z.infer<typeof turnPage>;
 
-/** A page of a thread's turns. Empty when the space has no such thread. */
+/** Empty when the space has no such thread. */
 export async function readTurns(
   { database, spaceId }: SpaceRows,
   { threadId, cursor, limit }: { threadId: string; cursor?: EventCursor | undefined; limit: number },

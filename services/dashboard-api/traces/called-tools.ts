@@ -6,7 +6,7 @@ const openBrace = 0x7b;
 const openBracket = 0x5b;
 const quote = 0x22;
 
-/** The path of the tool calls in an LLM event. */
+/** In an LLM event. */
 const callsPath = ['properties', 'llm', 'output', 'toolCalls'];
 
 export interface CalledTools {
@@ -17,8 +17,8 @@ export interface CalledTools {
 }
 
 /**
- * Reads the names of the first `callsMax` tools that an LLM event called, in one pass over its text: at most 12 ms per MiB. Only the
- * names are parsed: parsing a 4 MiB event of small objects would take 100 MiB of memory.
+ * Names of the first `callsMax` tools that an LLM event called, at 12 ms per MiB of its text. Only the names
+ * are parsed: a 4 MiB event of small objects would take 100 MiB of memory.
  */
 export function readCalledTools(text: string, callsMax: number): CalledTools {
   // Fast path: most events have no tool calls.
@@ -46,7 +46,7 @@ export function readCalledTools(text: string, callsMax: number): CalledTools {
   return { names, isComplete: count <= callsMax };
 }
 
-/** The members that may name the tool of a call: strings with these names, one of them in a nested object. */
+/** Strings with these names, one of them in a nested object, may name the tool. */
 function readNames(bytes: Buffer, at: number): unknown {
   if (bytes[at] !== openBrace) return undefined;
   const found: Record<string, unknown> = {};

@@ -3,7 +3,7 @@ import { namedParentOf } from './parents.ts';
 import type { TraceSpan } from './spans.ts';
 import { endOf, type TraceRow } from './trace-events.ts';
 
-/** The additional properties in which events name the spans around them (docs/sdk.md). */
+/** Names the spans around an event (docs/sdk.md). */
 const pathAttribute = 'span.path';
 const idsAttribute = 'span.ids';
 
@@ -12,17 +12,16 @@ interface Level {
   readonly name: string;
 }
 
-/** The spans that events name, and what is above each event that names some: the id of a span or of an event. */
+/** And what is above each event that names some: the id of a span or of an event. */
 export interface NamedSpans {
   readonly spans: readonly TraceSpan[];
   readonly above: ReadonlyMap<string, string>;
 }
 
 /**
- * Finds the spans that events name: the contract has no events for spans, so an event has the path of those around it. A span lasts from the
- * first to the last of its events. Of an event inside a tool, the spans that the tool is in, too, are above the tool, and the others below it.
- *
- * @param rows in time order.
+ * Spans that events name by the path around them, since the contract has no events for spans: from the first
+ * to the last of their events. Of an event inside a tool, the spans that the tool is in, too, are above the
+ * tool, and the others below it. @param rows in time order.
  */
 export function findNamedSpans(rows: readonly TraceRow[]): NamedSpans {
   const byId = new Map(rows.map((row) => [row.id, row]));
@@ -58,7 +57,7 @@ function countShared(path: readonly Level[], other: readonly Level[]): number {
   return different === -1 ? path.length : different;
 }
 
-/** Adds a span, or extends its time by an event. What is above it is what its first event says. */
+/** Adds a span, or extends its time. What is above it is what its first event says. */
 function extend(
   spans: Map<string, TraceSpan>,
   { id, name }: Level,

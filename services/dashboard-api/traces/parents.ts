@@ -4,9 +4,8 @@ import { matchToolCalls } from './tool-answers.ts';
 import type { TraceRow } from './trace-events.ts';
 
 /**
- * How the parent of an event was determined. `otlp`: the client named it. The others are inferred, since the contract has no parent
- * (docs/api.md §2.2): `tool_call`: an LLM event called the tool, and this is the next event of that tool; `containment`: the event lies
- * within the time of the other.
+ * `otlp`: the client named the parent. Otherwise inferred (docs/api.md §2.2): by `tool_call`, of an LLM event
+ * whose tool's next event this is; by `containment` in the other's time.
  */
 const parentSource = z.enum(['otlp', 'tool_call', 'containment']);
 type ParentSource = z.infer<typeof parentSource>;
@@ -16,21 +15,18 @@ export const parent = z
   .meta({ id: 'Parent' });
 export type Parent = z.infer<typeof parent>;
 
-/** The additional property with the parent of an event from OTLP (docs/opentelemetry.md). */
+/** The parent of an event from OTLP (docs/opentelemetry.md). */
 const parentAttribute = 'otel.parent_event_id';
 
-/** The parent that the client named, whether or not the trace has it. */
+/** Whether or not the trace has it. */
 export function namedParentOf({ attributes }: TraceRow): string | undefined {
   const named = attributes?.[parentAttribute];
   return typeof named === 'string' ? named : undefined;
 }
 
 /**
- * Finds the parent of each event, by id: the one that the client named, otherwise by tool calls, otherwise by time. Cycles are
- * excluded, whatever clients name.
- *
- * @param rows in time order.
- * @param toolCalls the names of the tools that each LLM event called, by event id.
+ * By id: the parent that the client named, otherwise by tool calls, otherwise by time; never in cycles.
+ * @param rows in time order. @param toolCalls the names of the tools that each LLM event called, by event id.
  * @param findNamed the parent that the client named; null when it is known that no event is above.
  */
 export function findParents(

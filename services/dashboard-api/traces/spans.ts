@@ -6,10 +6,10 @@ import { traceRowsAtOnce, traceSpansMax } from '../limits.ts';
 
 const shownKinds = ['agent', 'workflow', 'chain', 'retriever', 'embedding'] as const;
 
-/** A span that is no event: of OpenTelemetry (ADR 27), or, with the kind `span`, one that events name (ADR 17). */
+/** No event: a span of OpenTelemetry (ADR 27), or, with the kind `span`, one that events name (ADR 17). */
 export const traceSpan = z
   .object({
-    /** The id of the span, in hexadecimal. */
+    /** In hexadecimal. */
     id: z.string(),
     kind: z.enum([...shownKinds, 'span']),
     name: z.string(),
@@ -19,7 +19,7 @@ export const traceSpan = z
     agentGroupId: z.string().nullable(),
     agentId: z.string().nullable(),
     threadId: z.string().nullable(),
-    /** The event or span above it: the id of either. */
+    /** The id of the event or span above. */
     above: z.string().nullable(),
   })
   .meta({ id: 'TraceSpan' });
@@ -28,20 +28,20 @@ export type TraceSpan = z.infer<typeof traceSpan>;
 /** What the spans of a trace tell about its events. */
 export interface SpanRelations {
   readonly spans: readonly TraceSpan[];
-  /** Of an event whose span is known: what is above it. */
+  /** Undefined when the event's span is not known. */
   of(eventId: string): EventPlace | undefined;
 }
 
 export interface EventPlace {
   /** The nearest event above. */
   readonly parentEventId: string | undefined;
-  /** The nearest event or shown span above: the id of either. */
+  /** The id of the nearest event or shown span above. */
   readonly above: string | null;
   /** The id of a span above that has not arrived. */
   readonly missingSpanId: string | undefined;
 }
 
-/** The place of a span. `beyond` is that of the span whose event is the parent. */
+/** `beyond`: the place of the span whose event is the parent. */
 type NodePlace = EventPlace & { readonly beyond?: NodePlace };
 
 const nowhere: EventPlace = { parentEventId: undefined, above: null, missingSpanId: undefined };
@@ -105,7 +105,7 @@ export function relateSpans(nodes: readonly Node[], eventIds: ReadonlySet<string
     nodes.flatMap((node) => (node.eventId === null ? [] : [[node.eventId, node] as const])),
   );
   const known = new Map<string, NodePlace>();
-  /** What is above a span. Results are kept, so that long chains cost little. */
+  /** Results are kept, so that long chains cost little. */
   const placeOf = (start: Node): NodePlace => {
     const path: Node[] = [];
     const seen = new Set<string>();

@@ -21,19 +21,18 @@ export const lane = z
   .meta({ id: 'Lane' });
 export type Lane = z.infer<typeof lane>;
 
-/** A time span in which no event ran, or in which several did. */
+/** In which no event ran, or several did. */
 export const interval = z.object({ startMs: z.number(), endMs: z.number() }).meta({ id: 'Interval' });
 export type Interval = z.infer<typeof interval>;
 
 export const overlap = interval
   .extend({
-    /** Maximum number of concurrent events. */
     eventsAtOnce: z.number(),
   })
   .meta({ id: 'Overlap' });
 export type Overlap = z.infer<typeof overlap>;
 
-/** The lanes of a trace: agent groups, their agents, and their threads, each ordered by first start. */
+/** Agent groups, their agents, and their threads, each ordered by first start. */
 export function findLanes(rows: readonly TraceRow[], spans: readonly TraceSpan[] = []): Lane[] {
   const firsts = new Map<string, number>();
   const place = (...key: unknown[]) => {
@@ -77,7 +76,7 @@ function toLane(items: readonly Item[]): Lane {
   };
 }
 
-/** The spans between the first start and the last end in which no event ran, at most {@link traceIntervalsMax}. */
+/** Between first start and last end, with no event running; at most {@link traceIntervalsMax}. */
 export function findGaps(rows: readonly TraceRow[]): Interval[] {
   const gaps: Interval[] = [];
   let endMs: number | undefined;
@@ -88,7 +87,7 @@ export function findGaps(rows: readonly TraceRow[]): Interval[] {
   return gaps.slice(0, traceIntervalsMax);
 }
 
-/** The spans in which at least two of the events ran, at most {@link traceIntervalsMax}. */
+/** In which at least two of the events ran, at most {@link traceIntervalsMax}. */
 export function findOverlaps(rows: readonly TraceRow[]): Overlap[] {
   const turns = rows
     .filter((row) => endOf(row) > row.startTimeMs)

@@ -1,11 +1,9 @@
 import { endOf, type TraceRow } from './trace-events.ts';
 
 /**
- * Finds the event of each tool call: the next event of that tool in the thread that starts after the LLM event ended and belongs to no
- * earlier call. Each call takes logarithmic time, because clients choose the number of calls.
- *
- * @param rows in time order.
- * @returns pairs of ids: the tool event and the LLM event.
+ * Matches each tool call with the tool's next free event in the thread after the LLM event ended, in
+ * logarithmic time, because clients choose the number of calls.
+ * @param rows in time order. @returns pairs of ids: the tool event and the LLM event.
  */
 export function* matchToolCalls(
   rows: readonly TraceRow[],
@@ -29,7 +27,6 @@ export function* matchToolCalls(
   }
 }
 
-/** Groups the events by tool name. */
 function openAnswers(rows: readonly TraceRow[]): Map<string, FreeRows> {
   const byName = Map.groupBy(rows, ({ name }) => name ?? '');
   return new Map(byName.entries().map(([name, own]) => [name, new FreeRows(own)]));
@@ -38,7 +35,7 @@ function openAnswers(rows: readonly TraceRow[]): Map<string, FreeRows> {
 /** Events in time order, each of which can be taken once. */
 class FreeRows {
   readonly #rows: readonly TraceRow[];
-  /** For each row its own index while it is free, otherwise an index to continue the search from; paths are compressed. */
+  /** A free row's own index, otherwise one to continue the search from; paths are compressed. */
   readonly #next: number[];
 
   constructor(rows: readonly TraceRow[]) {
@@ -46,7 +43,7 @@ class FreeRows {
     this.#next = Array.from({ length: rows.length + 1 }, (_, place) => place);
   }
 
-  /** Takes the first free event that starts at or after this time. */
+  /** The first free event that starts at or after this time. */
   takeFrom(startMs: number): TraceRow | undefined {
     const place = this.#findFree(this.#findStart(startMs));
     const row = this.#rows[place];

@@ -5,7 +5,6 @@ import { readEventPage } from '../../../store/read/event-page.ts';
 import { type ListedRow, listedColumns } from '../events/listed-event.ts';
 import { traceEventCharsMax, traceEventsMax, tracePagesMax, traceRowsAtOnce } from '../limits.ts';
 
-/** A row of a trace's event. */
 export interface TraceRow extends ListedRow {
   segmentId: string;
   segmentIndex: number;
@@ -13,9 +12,9 @@ export interface TraceRow extends ListedRow {
 }
 
 export interface TraceRows {
-  /** In time order: by start, longer events first. */
+  /** By start, longer events first. */
   rows: TraceRow[];
-  /** Whether the trace has no more events. If false, these are the newest. */
+  /** False when the trace has more events: these are the newest. */
   isComplete: boolean;
 }
 
@@ -26,7 +25,7 @@ const columns = {
   attributes: events.attributes,
 };
 
-/** Reads the events of a trace, at most {@link traceEventsMax} with {@link traceEventCharsMax} characters. */
+/** At most {@link traceEventsMax} with {@link traceEventCharsMax} characters. */
 export async function readTraceRows(
   database: Database,
   spaceId: string,
@@ -56,12 +55,12 @@ export function takeWithin<Item extends object>(items: readonly Item[], charsMax
   return items.slice(0, end === -1 ? items.length : end);
 }
 
-/** Compares by start; of events with equal starts the longer one comes first, since it may contain the other. */
+/** Of events with equal starts the longer one comes first, since it may contain the other. */
 export function compareInTime(a: TraceRow, b: TraceRow): number {
   return a.startTimeMs - b.startTimeMs || endOf(b) - endOf(a) || (a.id < b.id ? -1 : 1);
 }
 
-/** The end of an event, or its start if it claims to have ended before it began. */
+/** The start if the event claims to have ended before it began. */
 export function endOf({ startTimeMs, endTimeMs, durationMs }: TraceRow): number {
   return endTimeMs >= startTimeMs ? endTimeMs : startTimeMs + Math.max(0, durationMs);
 }

@@ -23,9 +23,9 @@ import { readTraceRows, type TraceRow, takeWithin } from './trace-events.ts';
 const traceEvent = listedEvent
   .extend({
     parent: parent.nullable(),
-    /** The parent that the client named, if the trace does not have it (yet): an event, or a span of OpenTelemetry. */
+    /** An event or a span that the client named, if the trace does not have it (yet). */
     missingParentId: z.string().nullable(),
-    /** The event or span above it that the client named: the id of either. */
+    /** The id of the event or span above that the client named. */
     above: z.string().nullable(),
   })
   .meta({ id: 'TraceEvent' });
@@ -33,23 +33,24 @@ export type TraceEvent = z.infer<typeof traceEvent>;
 
 export const trace = z
   .object({
-    /** In time order: by start, longer events first. */
+    /** By start, longer events first. */
     events: z.array(traceEvent),
-    /** Spans that are no events: agents, workflows, chains, retrievers and embeddings of OpenTelemetry, and spans that events name. */
+    /**
+     * Not events: of OpenTelemetry (agents, workflows, chains, retrievers, embeddings), or named by events.
+     */
     spans: z.array(traceSpan),
-    /** Limit of the events that are shown. */
     eventsMax: z.number(),
-    /** False when the trace has more events, or longer ones: then the newest are shown. Or more spans than are shown. */
+    /** False with more or longer events, of which the newest are shown, or more spans than are shown. */
     isComplete: z.boolean(),
     /** False when some tool calls were not read: then some inferred parents are missing. */
     areToolCallsComplete: z.boolean(),
-    /** How long new spans or events of it have waited to be related to the others; null when all are. */
+    /** How long new spans or events have waited to be related to the others; null when all are. */
     unresolvedMs: z.number().nullable(),
     /** By agent group, agent and thread, each ordered by first start. */
     lanes: z.array(lane),
-    /** Spans in which no event ran. */
+    /** In which no event ran. */
     gaps: z.array(interval),
-    /** Spans in which several events without children ran. */
+    /** In which several events without children ran. */
     overlaps: z.array(overlap),
   })
   .meta({ id: 'Trace' });
@@ -119,16 +120,13 @@ function listedOf({ segmentId: _segment, segmentIndex: _index, attributes: _attr
 }
 
 export interface ToolCalls {
-  /** The names of the tools that each LLM event called, by event id. */
+  /** Of each LLM event, by its id. */
   names: Map<string, string[]>;
-  /** False when calls were left out, because the trace has many or large LLM events, or one with very many calls. */
+  /** False when calls were left out, as of many or large LLM events, or one with very many calls. */
   isComplete: boolean;
 }
 
-/**
- * Reads the tools that the LLM events of a trace called, in order. Calls are only in the events' texts, so as few events as possible
- * are read: those that are followed by a tool event.
- */
+/** Calls are only in texts, so of LLM events only those that are followed by a tool event are read. */
 export async function readToolCalls(
   database: Database,
   spaceId: string,

@@ -18,10 +18,10 @@ import type { PasskeySite } from '../second-factor/passkey-site.ts';
 import type { SpaceAdmin, SpaceData } from '../space-data.ts';
 import type { CallRequest } from './request.ts';
 
-/** Dependencies of all calls. They exclude direct access to Postgres: a space's data is only reached through its SpaceData. */
+/** Exclude direct access to Postgres: a space's data is only reached through its SpaceData. */
 export interface Services {
   sessions: Sessions;
-  /** Waits until the control stream has the changes of a call (ADR 32), for two seconds at most. Never rejects. */
+  /** Until the control stream has the changes of a call (ADR 32), at most two seconds. Never rejects. */
   relayChanges: () => Promise<void>;
   readKeys: ReadKeys;
   signIn: SignIn;
@@ -30,40 +30,37 @@ export interface Services {
   redeemLink: RedeemLink;
   secondStep: SecondStep;
   secondFactor: SecondFactor;
-  /** The site of the dashboard's passkeys by the Host header; undefined when there can be none. */
+  /** By the Host header; undefined when there can be no passkeys. */
   findPasskeySite: (host: string | undefined) => PasskeySite | undefined;
-  /** The seal of filters in addresses. */
+  /** Of filters in addresses. */
   filterSeal: Seal;
   invitations: Invitations;
   /** Whether passwords can be used and set; false with SSO_REQUIRED. */
   arePasswordsAllowed: boolean;
-  /** The display name of the OpenID provider; undefined when there is none. */
+  /** Of the OpenID provider; undefined when there is none. */
   ssoName: string | undefined;
-  /** Returns the network address of the client that sent a request. */
   findAddress: FindAddress;
-  /** Counts attempts with tokens of links by network address. */
+  /** Attempts with tokens of links, by network address. */
   tokenAttempts: RateLimiter;
-  /** Opens a space's data for a user. Statements are queued fairly between users (platform/fair-limiter.ts). */
+  /** Statements are queued fairly between users (platform/fair-limiter.ts). */
   openSpace: (caller: Caller) => SpaceData;
-  /** The open responses of live streams. */
   openStreams: OpenStreams;
   /** Makes the live streams of a space read events that were just stored. */
   wakeStreams: (spaceId: string) => void;
   openSpaceAdmin: (spaceId: string, actor: Actor) => SpaceAdmin;
-  /** Checks operators of the installation. */
   operators: Operators;
-  /** The state of the installation, for its operators only. */
+  /** For operators only. */
   installation: Installation;
-  /** Creates a space with the actor as owner. @returns its id; undefined when the actor owns too many. */
+  /** The actor is the owner. @returns the id; undefined when the actor owns too many. */
   createSpace: (name: string, owner: Actor) => Promise<string | undefined>;
 }
 
-/** The context of the calls of one HTTP request. */
+/** Of the calls of one HTTP request. */
 export interface Context extends Services {
   request: CallRequest;
-  /** Finds the signed-in user. Looked up once for all calls of the request. */
+  /** Looked up once for all calls of the request. */
   findUser: () => Promise<SessionUser | undefined>;
-  /** Finds the read key of a request that has one. Looked up once, too. @throws TRPCError UNAUTHORIZED when it is not valid. */
+  /** Looked up once, too. @throws TRPCError UNAUTHORIZED when the key is not valid. */
   findReadKey: () => Promise<SpaceCaller>;
 }
 
@@ -87,7 +84,6 @@ export function openContext(services: Services, request: CallRequest): Context {
   };
 }
 
-/** Adds the caller to the log line of the request. */
 export function noteCaller(sender: CallRequest['sender'], caller: SpaceCaller): void {
   if ('scope' in caller) sender.keyId = caller.userId;
   else sender.userId = caller.userId;

@@ -7,10 +7,10 @@ import { ConfirmationNeededError, GrantLostError } from '../../../store/accounts
 import { isUnreachableNode } from '../../../store/db/layout/node-failure.ts';
 import { refusal } from '../refusal.ts';
 
-/** Limit of the validation errors that a response lists. */
+/** Validation errors that a response lists. */
 const mistakesMax = 3;
 
-/** The message sent to the client: the error's own if it was written for clients, a general one for an unexpected error. */
+/** The error's own message if it was written for clients, otherwise a general one. */
 export function publicMessage(error: TRPCError): string {
   if (error.code === 'INTERNAL_SERVER_ERROR') return 'An internal error occurred.';
   const message = error.cause instanceof z.ZodError ? describeMistakes(error.cause) : error.message;
@@ -25,26 +25,23 @@ function describeMistakes({ issues }: z.ZodError): string {
     .join('; ');
 }
 
-/** SQLSTATE classes of transient errors: connection lost, out of resources, shutting down or starting up. */
+/** Classes of SQLSTATE: connection lost, out of resources, shutting down or starting up. */
 const transientState = /^(08|53|57P)[0-9A-Z]+$/;
 const queryCanceled = '57014';
 
 /**
- * SQLSTATEs of values that Postgres cannot represent, which can only come from the input: U+0000 in a text, a character or an escape
- * that its encoding lacks, a number or a time out of range, a malformed UUID.
+ * Values that Postgres cannot represent, which can only come from the input: U+0000 in a text, a character or
+ * an escape that its encoding lacks, a number or a time out of range, a malformed UUID.
  */
 const unrepresentableStates = new Set(['22021', '22P05', '22003', '22008', '22P02']);
 
-/**
- * The error code of a change refused because its session authenticated too long ago. No other failure uses it, so pages know when to
- * ask for the password.
- */
+/** For a session that authenticated too long ago, and nothing else: pages then ask for the password. */
 export const confirmationNeeded = 'PRECONDITION_REQUIRED';
 
 /**
- * Chooses the error code of a failed call. Errors thrown for the client are unchanged. Postgres unreachable is SERVICE_UNAVAILABLE, a
- * query that took too long GATEWAY_TIMEOUT, a value that Postgres cannot represent BAD_REQUEST, a user with too many waiting calls
- * TOO_MANY_REQUESTS, a session that authenticated too long ago for the change PRECONDITION_REQUIRED. Everything else is
+ * Errors thrown for the client are unchanged. Postgres unreachable is SERVICE_UNAVAILABLE, a slow query
+ * GATEWAY_TIMEOUT, a value that Postgres cannot represent BAD_REQUEST, too many waiting calls
+ * TOO_MANY_REQUESTS, a session that authenticated too long ago PRECONDITION_REQUIRED. Everything else is
  * INTERNAL_SERVER_ERROR, with details only in the log.
  */
 export function classifyFailure(error: TRPCError): TRPCError {
@@ -91,7 +88,7 @@ export function classifyFailure(error: TRPCError): TRPCError {
   return unreachableCodes.has(code) || transientState.test(code) ? unavailable(error) : error;
 }
 
-/** The error of a call while Postgres is unreachable, or that took too long. The same call may succeed later. */
+/** Postgres is unreachable, or the call took too long. The same call may succeed later. */
 export function unavailable(cause: unknown): TRPCError {
   const text =
     cause instanceof TimeoutError

@@ -8,27 +8,27 @@ import { noteSender, type Sender } from '../request-log.ts';
 
 /** What procedures read from the HTTP request of their call, and what they may set on its response. */
 export interface CallRequest {
-  /** The sender for the log. The user is added once known. */
+  /** For the log. The user is added once known. */
   sender: Sender;
-  /** The session's token from the cookie. */
+  /** From the cookie. */
   token: string | undefined;
-  /** The read key of the Authorization header. */
+  /** Of the Authorization header. */
   readKey: string | undefined;
   /** The sealed sign-in that waits for its second step, from its cookie. */
   step: string | undefined;
   /** The requested host and port. */
   host: string | undefined;
-  /** The network address of the client, or of an untrusted proxy in front of it. */
+  /** Of the client, or of an untrusted proxy in front of it. */
   address: string;
   /** The User-Agent header, truncated. */
   userAgent: string | null;
   /** Whether a page of another site sent the request. */
   isCrossSite: boolean;
-  /** Sets the browser's session cookie; undefined deletes it. */
+  /** Undefined deletes the cookie. */
   setSession(token: string | undefined): void;
-  /** Sets the cookie of a sign-in that waits for its second step; undefined deletes it. */
+  /** Undefined deletes the cookie. */
   setStep(step: string | undefined): void;
-  /** Registers the response as an open stream: see OpenStreams. */
+  /** See OpenStreams. */
   beginStream(streams: OpenStreams, holder: SlotHolder): Disposable;
 }
 
@@ -37,7 +37,7 @@ export function readRequest(
   response: ServerResponse,
   findAddress: FindAddress,
 ): CallRequest {
-  // A proxy that terminates TLS sends X-Forwarded-Proto. A client that forges it only affects its own cookie.
+  // A proxy that terminates TLS sends it. A client that forges it only affects its own cookie.
   const isSecure =
     'encrypted' in request.socket || request.headers['x-forwarded-proto']?.toString() === 'https';
   const site = { host: hostOf(request), isSecure };
@@ -59,18 +59,12 @@ export function readRequest(
   };
 }
 
-/**
- * Only a key of Weir is taken from the header: proxies in front of the dashboard pass the credentials of their own sign-in on, and its
- * users have a session.
- */
+/** Only a key of Weir: proxies pass the credentials of their own sign-in on, whose users have a session. */
 function readReadKey(authorization: string | undefined): string | undefined {
   return /^[ \t]*Bearer +(weir_\S+)[ \t]*$/i.exec(authorization ?? '')?.[1];
 }
 
-/**
- * Browsers send Origin with every request that may change data, and Sec-Fetch-Site. Other clients send neither, and cannot be made to
- * send a user's cookies.
- */
+/** Browsers send Origin with every change, and Sec-Fetch-Site. Others send neither, and no user's cookies. */
 function isCrossSite(request: IncomingMessage): boolean {
   const { headers } = request;
   const site = headers['sec-fetch-site'];
@@ -79,7 +73,7 @@ function isCrossSite(request: IncomingMessage): boolean {
   return !URL.canParse(headers.origin) || new URL(headers.origin).host !== hostOf(request)?.toLowerCase();
 }
 
-/** The requested host and port. HTTP/2 has them in a pseudo-header. */
+/** HTTP/2 has the host in a pseudo-header. */
 function hostOf({ headers }: IncomingMessage): string | undefined {
   return headers[':authority']?.toString() ?? headers.host;
 }

@@ -20,9 +20,8 @@ import type { Context } from './context.ts';
 import { classifyFailure, publicMessage, unavailable } from './failure.ts';
 
 /**
- * Who may call a procedure: everybody, signed-in users, or users with at least this role in the space of the call, or
- * operators of the installation. The builders
- * below set it; docs/dashboard-procedures.md and the access tests are generated from it.
+ * A role is one in the space of the call. Set by the builders below; docs/dashboard-procedures.md and the
+ * access tests are generated from it.
  */
 export type Access = 'everybody' | 'signed in' | 'operator' | Role | `${Role} of any space`;
 
@@ -32,7 +31,7 @@ export interface ProcedureMeta {
   isConfirmed?: boolean;
   /** Whether it also works in a space that is marked as deleted. */
   isOfDeleted?: boolean;
-  /** Whether read keys with the scope `statistics` may call it: it returns counts, costs and prices, and no event. */
+  /** Whether the scope `statistics` suffices: it returns counts, costs and prices, and no event. */
   isStatistics?: boolean;
   /** Whether it signs in: then its answer does not wait for the control stream. */
   isSignIn?: boolean;
@@ -58,9 +57,8 @@ const t = initTRPC
 export const router = t.router;
 
 /**
- * Requires no session. Calls have a time limit; mutations sent by a page of another site are rejected.
- *
- * The whole input is read first, so a client that sends half a body and waits is only checked once the rest has arrived.
+ * Requires no session. Calls have a time limit; mutations sent by a page of another site are rejected. The
+ * whole input is read before that.
  */
 export const publicProcedure = t.procedure
   .meta({ access: 'everybody' })
@@ -73,7 +71,7 @@ export const publicProcedure = t.procedure
     const result = await withTimeout(dashboardCallTimeoutMs, next()).catch((late: unknown) => {
       throw unavailable(late);
     });
-    // The validation of a large output and its serialization take some 80 ms each: others are served in between.
+    // Validating and serializing a large output take some 80 ms each: others are served in between.
     await letOthersRun();
     return result.ok ? result : { ...result, error: classifyFailure(result.error) };
   })
@@ -92,7 +90,6 @@ export const publicProcedure = t.procedure
     return result;
   });
 
-/** Signs in. */
 export const signInProcedure = publicProcedure.meta({ access: 'everybody', isSignIn: true });
 
 /** @throws TRPCError FORBIDDEN with SSO_REQUIRED, which disables passwords. */
@@ -108,22 +105,20 @@ async function refuseReadKey(ctx: Context): Promise<void> {
   throw refusal('FORBIDDEN', 'This needs a signed-in user. A read key only reads its space.');
 }
 
-/** Requires a session, also of a user who still has to add a second factor (SECOND_FACTOR_REQUIRED). A read key has no user. */
+/** Requires a session, also of a user who still has to add a second factor. A read key has no user. */
 export const enrolleeProcedure = publicProcedure.meta({ access: 'signed in' }).use(async ({ ctx, next }) => {
   await refuseReadKey(ctx);
   const user = requireSession(await ctx.findUser());
   return next({ ctx: { user, actor: actorOf(user, ctx.request.address) } });
 });
 
-/** Requires a session. */
 export const userProcedure = enrolleeProcedure.use(({ ctx, next }) => {
   requireSignedIn(ctx.user);
   return next();
 });
 
 /**
- * Requires an operator of the installation. While Postgres is away, one whom it confirmed some minutes ago. It has no actor: operators
- * change nothing here.
+ * While Postgres is away, one whom it confirmed some minutes ago. No actor: operators change nothing here.
  */
 export const operatorProcedure = publicProcedure.meta({ access: 'operator' }).use(async ({ ctx, next }) => {
   await refuseReadKey(ctx);
@@ -147,13 +142,11 @@ const spaceInput = z
   .prefault({});
 
 /**
- * Requires at least this role in the space named by the input. Adds its SpaceData and SpaceAdmin to the context. A space of
- * which the user is not a member is answered like one that does not exist.
- *
- * Queries and subscriptions accept a read key of the space instead of a session, mutations never (publicProcedure).
- *
- * @param isConfirmed whether the statement of its change requires a session that authenticated within `confirmationTtlMs`: for every
- *   mutation that lets more people read the space's data or send events.
+ * Requires at least this role in the space named by the input, and adds its SpaceData and SpaceAdmin to the
+ * context. A space of others is answered like one that does not exist. Queries and subscriptions accept a
+ * read key of the space, mutations never (publicProcedure).
+ * @param isConfirmed whether the statement of the change requires a session that authenticated within
+ * `confirmationTtlMs`: for every mutation that lets more people read the space's data or send events.
  */
 export function spaceProcedure(
   least: Role,
@@ -193,7 +186,7 @@ export function spaceProcedure(
     });
 }
 
-/** A signal that is aborted when the client disconnects, or when the call was answered with 503 because it took too long. */
+/** Aborted when the client disconnects, or when the slow call was answered with 503. */
 function endOfCall(signal: AbortSignal | undefined): AbortSignal {
   const late = AbortSignal.timeout(dashboardCallTimeoutMs);
   return signal === undefined ? late : AbortSignal.any([signal, late]);

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { indexPath, type WebFile } from './web-files.ts';
 
-/** The pages may only use scripts and styles of this origin, and images of this origin and data URLs. */
+/** Scripts and styles of this origin, and images of this origin and data URLs. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -26,8 +26,7 @@ const headers = {
 };
 
 /**
- * Finds the file for a path, or the index page, which handles all addresses of the dashboard. A missing asset is not found, so that a
- * browser with an outdated page notices.
+ * The index page handles all addresses but assets: one that is missing tells a browser of an outdated page.
  */
 export function findWebFile(
   files: ReadonlyMap<string, WebFile>,
@@ -39,7 +38,7 @@ export function findWebFile(
   return isPage ? files.get(indexPath) : undefined;
 }
 
-/** Sends a file in response to GET or HEAD, compressed as the browser accepts it, or 304 when the browser has it. */
+/** For GET or HEAD; compressed as the browser accepts, or 304 when the browser has the file. */
 export function sendWebFile(file: WebFile, request: IncomingMessage, response: ServerResponse): void {
   const cacheControl = file.isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache';
   const common = { ...headers, ETag: file.etag, 'Cache-Control': cacheControl };
@@ -65,7 +64,7 @@ function chooseEncoding(file: WebFile, accepted: string): { body: Buffer; encodi
   return { body: file.plain };
 }
 
-/** Whether an `Accept-Encoding` header accepts the encoding, considering `q=0`. */
+/** By an `Accept-Encoding` header, considering `q=0`. */
 export function takes(accepted: string, encoding: string): boolean {
   return accepted.split(',').some((one) => {
     // Not by a pattern with spaces before the semicolon: a header of spaces would take quadratic time.

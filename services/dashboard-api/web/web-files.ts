@@ -7,11 +7,11 @@ import type { Config } from '../../../platform/config.ts';
 import { codeOf, messageOf } from '../../../platform/thrown.ts';
 import { builtPages } from '../../../platform/version.ts';
 
-/** A file of the built pages, ready to send. */
+/** Ready to send. */
 export interface WebFile {
   type: string;
   etag: string;
-  /** Its name contains a hash of its content, so browsers may cache it forever. */
+  /** The name contains a hash of the content, so browsers may cache the file forever. */
   isImmutable: boolean;
   plain: Buffer;
   br: Buffer | undefined;
@@ -30,12 +30,12 @@ const types: Record<string, string> = {
   '.whl': 'application/zip',
 };
 
-/** Extensions of compressed variants, which are sent in place of the original and have no path of their own. */
+/** Sent in place of the original, without a path of their own. */
 const compressed = ['.br', '.gz'];
 
 export const indexPath = '/index.html';
 
-/** Texts for the placeholders in the built `index.html`: `<meta name="…" content="">`. */
+/** For the placeholders in the built `index.html`: `<meta name="…" content="">`. */
 export interface PageValues {
   'weir-ingest-url': string;
   /** DASHBOARD_BASE_PATH. The addresses of the page's own files begin with it, too. */
@@ -43,9 +43,8 @@ export interface PageValues {
 }
 
 /**
- * Reads the built pages into memory. Compressed variants are read from `.br` and `.gz` files.
- *
- * @returns the files by URL path.
+ * Reads the built pages into memory, with compressed variants from `.br` and `.gz` files. @returns by URL
+ * path.
  * @throws Error when the directory has no `index.html`, or a file of an unknown type.
  */
 export function readWebFiles(directory: string, values: PageValues): ReadonlyMap<string, WebFile> {
@@ -114,9 +113,7 @@ function etagOf(body: Buffer): string {
 }
 
 /**
- * Reads the built pages from the configured directory, or those that came with the npm package.
- *
- * @returns undefined when there are none: then only the API is served.
+ * From the configured directory, or the npm package. @returns undefined without pages.
  * @throws ConfigError when the directory has no build of the pages.
  */
 export function openWeb(
@@ -134,7 +131,7 @@ export function openWeb(
   }
 }
 
-/** The address of ingest, for the pages and for senders that call the dashboard by mistake. */
+/** For the pages, and for senders that call the dashboard by mistake. */
 export function ingestUrlOf(
   config: Pick<Config, 'INGEST_URL' | 'INGEST_HOST' | 'INGEST_PORT' | 'TLS_CERT_FILE'>,
 ): string {

@@ -24,15 +24,17 @@ const filterOf = <Text extends z.ZodType<string>>(text: Text) =>
 export const condition = z.object({
   kind,
   /**
-   * Which events count; all without one. Statistics by agent have no other dimension. With an additional property all events of the
-   * window are read, so it has at most an hour.
+   * Statistics by agent have no other dimension. By an additional property all events of the window, at most
+   * an hour, are read.
    */
   filter: filterOf(columnText).default({}),
   comparison: comparison.default('above'),
-  /** Percent (error_rate, quota), milliseconds (p95), US dollars (cost), or a number. Not used for silence. */
+  /**
+   * Percent (error_rate, quota), milliseconds (p95), US dollars (cost), or a number. Not used for silence.
+   */
   bound: z.number().min(0).max(1e15).default(0),
   windowMinutes: z.literal([...windowsMinutes]).default(15),
-  /** How long it must hold before the alert fires, and before it resolves. */
+  /** Before the alert fires, and before it resolves. */
   holdMinutes: z.int().min(0).max(holdMinutesMax).default(5),
 });
 
@@ -95,7 +97,7 @@ export const preview = z
       }),
     ),
     value: z.number().nullable(),
-    /** The start of the evaluated time, a week at most; null for quota and quarantine, which have no history. */
+    /** Of the evaluated time, a week at most; null for quota and quarantine, which have no history. */
     sinceMs: z.number().nullable(),
   } satisfies Record<keyof AlertPreview, z.ZodType>)
   .meta({ id: 'AlertPreview' });

@@ -26,18 +26,20 @@ import { condition, historyRow, listedRule, listedTarget, preview } from './aler
 
 const id = z.object({ id: z.guid() });
 
-/** Alerts on the statistics of the space (docs/alerts.md). */
+/** docs/alerts.md */
 export const alerts = router({
   list: spaceProcedure('viewer')
     .output(z.array(listedRule))
     .query(async ({ ctx: { admin } }) => (await listRules(admin.database, admin.spaceId)).map(isoTimes)),
 
-  /** The last changes of alerts, newest first, with the outcome of their deliveries. */
+  /** With the outcome of their deliveries, newest first. */
   history: spaceProcedure('viewer')
     .output(z.array(historyRow))
     .query(async ({ ctx: { admin } }) => (await listHistory(admin.database, admin.spaceId)).map(isoTimes)),
 
-  /** When the rule would have fired in the last week (by an additional property: in the last hours, if there are many events), in steps of at least five minutes. Changes nothing. */
+  /**
+   * When it would have fired in the last week (by an additional property: hours, if there are many events).
+   */
   preview: spaceProcedure('admin')
     .input(condition)
     .output(preview)
@@ -75,7 +77,7 @@ export const alerts = router({
       if (!(await removeRule(admin.database, admin.spaceId, removed))) throw missing('alert');
     }),
 
-  /** Sends nothing until then; null ends it. */
+  /** Nothing is sent until then; null ends it. */
   mute: spaceProcedure('admin')
     .input(id.extend({ until: instant.nullable() }))
     .output(z.void())
@@ -84,7 +86,7 @@ export const alerts = router({
       if (!(await muteRule(admin.database, admin.spaceId, change))) throw missing('alert');
     }),
 
-  /** Where alerts are sent, and what the operator has configured. */
+  /** And what the operator has configured. */
   targets: spaceProcedure('admin')
     .output(z.object({ targets: z.array(listedTarget), hasMail: z.boolean(), isPrivateAllowed: z.boolean() }))
     .query(async ({ ctx: { admin } }) => {
@@ -92,7 +94,7 @@ export const alerts = router({
       return { targets: await listTargets(admin.database, admin.spaceId), hasMail, isPrivateAllowed };
     }),
 
-  /** Adds a target. The secret of a webhook is only returned here. */
+  /** The secret of a webhook is only returned here. */
   createTarget: spaceProcedure('admin', { isConfirmed: true })
     .input(
       z.object({
@@ -121,7 +123,7 @@ export const alerts = router({
       if (!(await removeTarget(admin.database, admin.spaceId, removed))) throw missing('target');
     }),
 
-  /** Sends a test message to the target. The history shows the outcome. */
+  /** The history shows the outcome. */
   testTarget: spaceProcedure('admin')
     .input(id)
     .output(z.void())
@@ -139,7 +141,7 @@ export const alerts = router({
     }),
 });
 
-/** Statistics by agent are separate from those by type, name and source, and have no models. Events have all columns. */
+/** Statistics by agent are separate from those by type, name and source, and have no models. */
 function requireMeasurable({
   kind: measured,
   windowMinutes,

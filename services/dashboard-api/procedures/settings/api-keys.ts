@@ -17,19 +17,19 @@ import { name } from '../account-inputs.ts';
 const issuedApiKey = z
   .object({
     keyId: z.guid(),
-    /** The key itself, which is only returned here. */
+    /** Only returned here. */
     apiKey: z.string(),
   } satisfies Record<keyof IssuedApiKey, z.ZodType>)
   .meta({ id: 'IssuedApiKey' });
 
-/** The API keys of a space: those that send events, and read keys. Ingest and this service apply a change within a second. */
+/** Keys that send events, and read keys. A change is in force within a second. */
 export const apiKeys = router({
-  /** All keys including revoked and expired ones, oldest first. */
+  /** Including revoked and expired ones, oldest first. */
   list: spaceProcedure('admin')
     .output(z.array(listedApiKey))
     .query(({ ctx: { admin } }) => listKeys(admin.database, admin.spaceId)),
 
-  /** Creates a key: one that sends events, or with another `scope` a read key. `apiKey` is the key itself, which is only returned here. Without `expiresAt` it never expires. */
+  /** With another `scope` than `ingest` a read key. Without `expiresAt` it never expires. */
   create: spaceProcedure('admin', { isConfirmed: true })
     .input(
       z.object({
@@ -51,8 +51,7 @@ export const apiKeys = router({
     }),
 
   /**
-   * Creates a key that replaces another one, with its name, scope and lifetime. Both can be used for `overlapHours`; then
-   * the old one expires. A key can be rolled once.
+   * Replaces a key, once, by one with its name, scope and lifetime. The old one expires after `overlapHours`.
    */
   roll: spaceProcedure('admin', { isConfirmed: true })
     .input(
@@ -69,7 +68,7 @@ export const apiKeys = router({
       throw refusal('NOT_FOUND', 'There is no such active key, or it was rolled before.');
     }),
 
-  /** Revokes a key forever. Revoking twice changes nothing. */
+  /** Revoking twice changes nothing. */
   revoke: spaceProcedure('admin')
     .input(z.object({ keyId: z.guid() }))
     .output(z.void())

@@ -19,7 +19,7 @@ const kind = z.enum(['before', 'thread', 'user']);
 /** `space`: the deletion of the space. */
 const erasedKind = z.enum(['before', 'thread', 'user', 'space']);
 
-/** Which events: those of a user or a thread, or those that started before a time. */
+/** Those of a user or a thread, or those that started before a time. */
 const subjectInput = z.object({
   kind,
   /** The id of the user or the thread, or the time: ISO 8601 with a zone, or a day; not in the future. */
@@ -34,9 +34,8 @@ const preview = z
   .object({
     events: z.number(),
     segments: z.number(),
-    /** Events in quarantine. */
     quarantineEvents: z.number(),
-    /** The first and the last start time of the events. */
+    /** First and last start time. */
     from: z.iso.datetime().nullable(),
     to: z.iso.datetime().nullable(),
     /** False when the count took too long: there are at least this many. */
@@ -52,12 +51,12 @@ const openRequest = z
     reason: z.string().nullable(),
     requestedBy: z.string().nullable(),
     createdAt: z.iso.datetime(),
-    /** When a writer began it; null while it waits for one. */
+    /** Null while it waits for a writer. */
     startedAt: z.iso.datetime().nullable(),
-    /** Events that the writer counted before it began. */
+    /** Counted by the writer before it began. */
     expectedEvents: z.number().nullable(),
     progress: z.string().nullable(),
-    /** Why the last attempt failed. It is tried again. */
+    /** Of the last attempt. It is tried again. */
     failure: z.string().nullable(),
   } satisfies Record<keyof OpenRequest, z.ZodType>)
   .meta({ id: 'ErasureRequest' });
@@ -71,14 +70,14 @@ const completed = z
     requestedBy: z.string().nullable(),
     completedAt: z.iso.datetime(),
     events: z.number(),
-    /** JSON, as docs/data-lifecycle.md#erasure describes it; null for erasures of Weir 0.1.0. */
+    /** JSON (docs/data-lifecycle.md#erasure); null for erasures of Weir 0.1.0. */
     receipt: z.string().nullable(),
   } satisfies Record<keyof CompletedErasure, z.ZodType>)
   .meta({ id: 'CompletedErasure' });
 
-/** Erasure of events (docs/data-lifecycle.md#erasure). A writer does it. */
+/** docs/data-lifecycle.md#erasure. A writer does it. */
 export const erasures = router({
-  /** What an erasure would delete now, without what is still in the queue. Changes nothing. */
+  /** Without what is still in the queue. */
   preview: spaceProcedure('owner')
     .input(subjectInput)
     .output(preview)
@@ -86,7 +85,7 @@ export const erasures = router({
       previewErasure(admin.database, admin.spaceId, toSubject(input), erasurePreviewMs),
     ),
 
-  /** Requests an erasure. A writer begins it within seconds; then it cannot be undone. */
+  /** A writer begins it within seconds; then it cannot be undone. */
   request: spaceProcedure('owner', { isConfirmed: true })
     .input(
       subjectInput.extend({
@@ -102,7 +101,7 @@ export const erasures = router({
       throw refusal('TOO_MANY_REQUESTS', 'Too many erasures are waiting. Try again when some have ended.');
     }),
 
-  /** Requested erasures that are not complete, oldest first, and completed ones with their receipts, newest first. */
+  /** Open ones, oldest first, and completed ones with their receipts, newest first. */
   list: spaceProcedure('admin')
     .output(z.object({ requests: z.array(openRequest), completed: z.array(completed) }))
     .query(async ({ ctx: { admin } }) => {

@@ -18,15 +18,12 @@ import { email, newPassword, role, token } from '../account-inputs.ts';
 import { attemptToken, startSession } from '../start-session.ts';
 
 export const invitations = router({
-  /** The space's invitations that can still be accepted, newest first. */
+  /** Those that can still be accepted, newest first. */
   list: spaceProcedure('admin')
     .output(z.array(openInvitation))
     .query(({ ctx: { admin } }) => listInvitations(admin.database, admin.spaceId)),
 
-  /**
-   * Invites a person by e-mail address. Returns the token of the link `/invitation#<token>`, only once. Only an owner may invite
-   * owners.
-   */
+  /** Returns the token of the link `/invitation#<token>`, only once. Only an owner may invite owners. */
   create: spaceProcedure('admin', { isConfirmed: true })
     .input(
       z.object({
@@ -52,7 +49,6 @@ export const invitations = router({
       return created;
     }),
 
-  /** Revokes an open invitation. */
   revoke: spaceProcedure('admin')
     .input(z.object({ id: z.guid() }))
     .output(z.void())
@@ -62,7 +58,7 @@ export const invitations = router({
       }
     }),
 
-  /** Shows an invitation to the holder of its link. A mutation, so that the token is not in a URL. */
+  /** For the holder of the link. A mutation, so that the token is not in a URL. */
   look: publicProcedure
     .input(z.object({ token }))
     .output(invitationView)
@@ -73,7 +69,7 @@ export const invitations = router({
     }),
 
   /**
-   * Accepts an invitation, once. A signed-in user with its e-mail address joins the space. Without a session, the person chooses a
+   * A signed-in user with the e-mail address joins the space. Without a session the person chooses a
    * password, which creates the user and signs in; a person with an account must sign in first.
    */
   accept: publicProcedure

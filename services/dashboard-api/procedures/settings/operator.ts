@@ -14,7 +14,7 @@ import { operatorProcedure, router } from '../../trpc/trpc.ts';
 const stream = z
   .object({
     stream: z.string(),
-    /** Messages that are not stored yet, and the age of the oldest of them. */
+    /** Not stored yet, with the age of the oldest. */
     messages: z.number(),
     oldestSeconds: z.number(),
     /** Used share of `bytesMax`. */
@@ -22,7 +22,7 @@ const stream = z
     bytesMax: z.number(),
     /** How far the replay window reaches back. */
     windowSeconds: z.number(),
-    /** The nodes of a cluster; none for a single nats-server. */
+    /** Of a cluster; none for a single nats-server. */
     nodes: z.array(z.object({ name: z.string(), state: z.enum(['leader', 'current', 'behind', 'offline']) })),
   } satisfies Record<keyof QueueFigures, z.ZodType>)
   .meta({ id: 'QueueStream' });
@@ -35,11 +35,11 @@ const runningService = z
     version: z.string(),
     /** The schema that it is made for. */
     schema: z.string(),
-    /** The space that took most of it in some two minutes: bytes of ingest, events of a writer, time of calls of the dashboard API. */
+    /** Took most in some two minutes: bytes of ingest, events of a writer, time of dashboard calls. */
     busiest: z.object({ spaceId: z.string(), share: z.number() }).optional(),
-    /** Its clock, in milliseconds since the epoch. */
+    /** In milliseconds since the epoch. */
     nowMs: z.number(),
-    /** The address of its service port. */
+    /** Of the service port. */
     metricsUrl: z.string(),
   } satisfies Partial<Record<keyof ServiceReport, z.ZodType>>)
   .meta({ id: 'RunningService' });
@@ -68,7 +68,7 @@ const retentionState = z
   .object({
     /** RETENTION_DAYS_MAX; null: unlimited. */
     retentionDaysMax: z.number().nullable(),
-    /** When the last pass of a writer began. */
+    /** The start of a writer's last pass. */
     lastPassAt: z.iso.datetime().nullable(),
     /** How far the clock of retention was behind then. */
     lagMs: z.number().nullable(),
@@ -77,9 +77,8 @@ const retentionState = z
         /** Null: forever. */
         days: z.number().nullable(),
         spaces: z.number(),
-        /** Events received before this time are deleted. */
         cutoff: z.iso.datetime().nullable(),
-        /** Events received on the days that expire within the next 7 days. */
+        /** Received on the days that expire within the next 7 days. */
         expiringEvents: z.number().nullable(),
       } satisfies Record<keyof RetentionPolicyState, z.ZodType>),
     ),
@@ -101,19 +100,18 @@ const finding = z
     check: z.string(),
     status: z.enum(['ok', 'warning', 'failed', 'skipped']),
     found: z.string(),
-    /** What to do, unless the status is `ok`. */
+    /** Unless the status is `ok`. */
     action: z.string().optional(),
   } satisfies Record<keyof Finding, z.ZodType>)
   .meta({ id: 'Finding' });
 
-/** Longest range of the history, in milliseconds. */
 const rangeMsMax = 400 * 24 * 60 * 60 * 1_000;
 
 /** The state of the installation. Nothing of it names a space. */
 export const operator = router({
   /**
-   * The queue, the versions of this process, and the services that answer now. While nats-server does not answer: SERVICE_UNAVAILABLE,
-   * and the message says so.
+   * With this process's versions, and the services that answer. SERVICE_UNAVAILABLE while nats-server does
+   * not.
    */
   queue: operatorProcedure
     .output(
@@ -132,7 +130,7 @@ export const operator = router({
       return { ...state, version, schema: schemaVersion };
     }),
 
-  /** How long events of all spaces took from receipt until they were stored, by the time of storing: see `charts.delays`. */
+  /** Of events of all spaces, by the time of storing: see `charts.delays`. */
   delays: operatorProcedure
     .input(
       z
@@ -145,7 +143,7 @@ export const operator = router({
     .output(delayHistory)
     .query(({ ctx, input: { from, to } }) => ctx.installation.delays({ fromMs: from, toMs: to })),
 
-  /** The sizes of all tables; events and segments by week of receipt. */
+  /** Of all tables; events and segments by week of receipt. */
   storage: operatorProcedure.output(storageSizes).query(({ ctx }) => ctx.installation.storage()),
 
   /** When expired data was last deleted, and what expires next. */
@@ -156,6 +154,6 @@ export const operator = router({
     .output(z.array(quarantineReason))
     .query(({ ctx }) => ctx.installation.quarantine()),
 
-  /** What `weir doctor` finds. What cannot be reached is a finding, not an error. */
+  /** As `weir doctor`. What cannot be reached is a finding, not an error. */
   doctor: operatorProcedure.output(z.array(finding)).query(({ ctx }) => ctx.installation.doctor()),
 });

@@ -18,7 +18,7 @@ const page = z
 
 const quarantineEntry = z
   .object({
-    /** The id of the event. */
+    /** Of the event. */
     id: z.guid(),
     spaceId: z.guid(),
     receivedAt: z.iso.datetime(),
@@ -35,12 +35,9 @@ const replayResult = z.object({
   failed: z.array(z.object({ id: z.guid(), sqlstate: z.string(), message: z.string() })),
 } satisfies Record<keyof ReplayResult, z.ZodType>);
 
-/** Events that Postgres rejected. They are kept completely until they are replayed. */
+/** Events that Postgres rejected, kept completely until they are replayed. */
 export const quarantine = router({
-  /**
-   * A page of them, oldest first, with the reason: the SQLSTATE and message of Postgres. `id` is the event's id. The event itself is
-   * not included.
-   */
+  /** Oldest first, with Postgres's SQLSTATE and message, without the event. */
   list: spaceProcedure('admin')
     .input(page)
     .output(z.object({ entries: z.array(quarantineEntry), nextCursor: position.nullable() }))
@@ -53,8 +50,8 @@ export const quarantine = router({
     }),
 
   /**
-   * Stores entries after the cause was removed. Each event counts once, in the month in which it was received. `replayed` were
-   * stored, `failed` were rejected again and stay in quarantine; ids in neither list were not in quarantine.
+   * For after the cause was removed. Each event counts once, in its month of receipt. `failed` were rejected
+   * again and stay; ids in neither list were not in quarantine.
    */
   replay: spaceProcedure('admin')
     .input(z.object({ ids: z.array(z.guid()).min(1).max(replayedAtOnceMax) }))

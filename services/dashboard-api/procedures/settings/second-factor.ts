@@ -22,7 +22,7 @@ const ownProcedure = enrolleeProcedure.use(({ ctx, next }) => {
   return next();
 });
 
-/** A change: whoever can add a passkey can sign in with it later. */
+/** Whoever can add a passkey can sign in with it later. */
 const changeProcedure = ownProcedure.meta({ access: 'signed in', isConfirmed: true }).use(({ ctx, next }) => {
   const { user, request } = ctx;
   const { totp, passkey } = user.secondFactors;
@@ -32,17 +32,16 @@ const changeProcedure = ownProcedure.meta({ access: 'signed in', isConfirmed: tr
   });
 });
 
-/** The user's own second factors. */
 export const secondFactor = router({
   /** The authenticator app, the passkeys, and how many recovery codes are left. */
   list: ownProcedure.output(listedFactors).query(({ ctx }) => ctx.secondFactor.list(ctx.user.userId)),
 
-  /** A new secret for an authenticator app: as text, as `otpauth:` URI for a QR code, and sealed for `secondFactor.addTotp`. */
+  /** As text, as `otpauth:` URI for a QR code, and sealed for `secondFactor.addTotp`. */
   proposeTotp: ownProcedure
     .output(z.object({ secret: z.string(), uri: z.string(), proposal: z.string() }))
     .query(({ ctx }) => ctx.secondFactor.totpEnrolment.propose(ctx.user)),
 
-  /** Adds an authenticator app with a code that it shows. As the first second factor it ends all other sessions of the user. */
+  /** With a code that the app shows. The first second factor ends all other sessions of the user. */
   addTotp: changeProcedure
     .input(z.object({ proposal, code }))
     .output(z.void())
@@ -54,18 +53,18 @@ export const secondFactor = router({
       if (outcome === 'refused') throw refused('You already have an authenticator app.');
     }),
 
-  /** Removes the authenticator app, and ends all other sessions of the user. */
+  /** Ends all other sessions of the user. */
   removeTotp: changeProcedure.output(z.void()).mutation(async ({ ctx }) => {
     if (!(await ctx.secondFactor.totpEnrolment.remove(ctx.enrollee)))
       throw refusal('NOT_FOUND', 'You have no authenticator app.');
   }),
 
-  /** The options with which the browser creates a passkey, and the sealed challenge for `secondFactor.addPasskey`. */
+  /** Options for the browser, and the sealed challenge for `secondFactor.addPasskey`. */
   proposePasskey: ownProcedure
     .output(z.object({ creation: passkeyCreation, proposal: z.string() }))
     .query(({ ctx }) => ctx.secondFactor.passkeyEnrolment.propose(requirePasskeySite(ctx), ctx.user)),
 
-  /** Adds a passkey. As the first second factor it ends all other sessions of the user. */
+  /** As the first second factor it ends all other sessions of the user. */
   addPasskey: changeProcedure
     .input(z.object({ proposal, name: passkeyName, answer: passkeyAttestation }))
     .output(z.void())
@@ -78,7 +77,7 @@ export const secondFactor = router({
         throw refused('The passkey is already registered, or you have too many passkeys.');
     }),
 
-  /** Removes a passkey, and ends all other sessions of the user. */
+  /** Ends all other sessions of the user. */
   removePasskey: changeProcedure
     .input(z.object({ id: z.guid() }))
     .output(z.void())
@@ -87,7 +86,7 @@ export const secondFactor = router({
         throw refusal('NOT_FOUND', 'You have no such passkey.');
     }),
 
-  /** Replaces the recovery codes, and returns the new ones, once. */
+  /** Returns the new codes, once. */
   renewRecoveryCodes: changeProcedure
     .output(z.object({ codes: z.array(z.string()) }))
     .mutation(async ({ ctx }) => {

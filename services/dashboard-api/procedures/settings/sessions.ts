@@ -3,12 +3,11 @@ import { listedSession } from '../../accounts/session-list.ts';
 import { refusal } from '../../refusal.ts';
 import { router, userProcedure } from '../../trpc/trpc.ts';
 
-/** The user's own sessions. */
 export const sessions = router({
-  /** The sessions that have not expired, most recently used first. */
+  /** Those that have not expired, most recently used first. */
   list: userProcedure.output(z.array(listedSession)).query(({ ctx }) => ctx.sessionList.list(ctx.user)),
 
-  /** Ends one of them, which may be the current one. */
+  /** Also the current one. */
   revoke: userProcedure
     .input(z.object({ id: z.guid() }))
     .output(z.void())
@@ -19,7 +18,6 @@ export const sessions = router({
       if (input.id === ctx.user.sessionId) ctx.request.setSession(undefined);
     }),
 
-  /** Ends all of them except the current one. */
   revokeOthers: userProcedure.output(z.object({ revoked: z.number() })).mutation(async ({ ctx }) => ({
     revoked: await ctx.sessionList.revokeOthers(ctx.actor, ctx.user.sessionId),
   })),

@@ -17,14 +17,14 @@ const shownSpace = z
   .object({
     id: z.guid(),
     name: z.string(),
-    /** Events per month; null is unlimited. */
+    /** Null is unlimited. */
     monthlyEventLimit: z.number().nullable(),
     billingState: z.enum(['active', 'inactive']),
     createdAt: z.iso.datetime(),
-    /** Days for which events are kept; null keeps them forever. */
+    /** Null keeps events forever. */
     retentionDays: z.number().nullable(),
     plan: z.string().nullable(),
-    /** When it will be deleted; null for a space that is not marked as deleted. */
+    /** The end of the grace; null for a space that is not marked as deleted. */
     deleteAt: z.iso.datetime().nullable(),
     /** What statistics are kept by besides type, name and source: `user`, `agent`, `attr.KEY`. */
     dimensions: z.array(z.string()),
@@ -40,9 +40,8 @@ const retentionInput = z.object({
 
 const retentionPreview = z
   .object({
-    /** The retention or RETENTION_DAYS_MAX, whichever is shorter; null: events are kept forever. */
+    /** The shorter of the retention and RETENTION_DAYS_MAX; null: events are kept forever. */
     effectiveDays: z.number().nullable(),
-    /** Events received before this time would be deleted. */
     cutoff: z.iso.datetime().nullable(),
     events: z.number(),
     /** When the oldest of them was received. */
@@ -51,10 +50,9 @@ const retentionPreview = z
   .meta({ id: 'RetentionPreview' });
 
 export const spaces = router({
-  /** The user's spaces with the role in each. */
   list: userProcedure.output(z.array(ownSpace)).query(({ ctx }) => ctx.user.spaces.map(isoTimes)),
 
-  /** The space with the settings of its operator: plan, limit, billing state and retention. */
+  /** With its plan, limit, billing state and retention. */
   get: spaceProcedure('viewer', { isStatistics: true })
     .output(shownSpace.extend({ role: z.enum(roles) }))
     .query(async ({ ctx: { admin, role } }) => ({
@@ -62,7 +60,7 @@ export const spaces = router({
       role,
     })),
 
-  /** Creates a space with the user as owner. Its limit is the operator's NEW_SPACE_MONTHLY_EVENTS. */
+  /** The user is the owner. The limit is the operator's NEW_SPACE_MONTHLY_EVENTS. */
   create: anySpaceProcedure('owner')
     .input(z.object({ name }))
     .output(z.object({ spaceId: z.guid() }))
@@ -79,7 +77,7 @@ export const spaces = router({
       showSpace(await changeSpace(admin.database, admin.spaceId, { name }, actor)),
     ),
 
-  /** What a retention would delete now. Changes nothing. */
+  /** What a retention would delete now. */
   previewRetention: spaceProcedure('admin')
     .input(retentionInput)
     .output(retentionPreview)
@@ -88,7 +86,7 @@ export const spaces = router({
       return isoTimes(await previewRetention(admin.database, admin.spaceId, retentionDays, now));
     }),
 
-  /** Sets the retention. Expired events are deleted permanently within minutes. */
+  /** Expired events are deleted permanently within minutes. */
   setRetention: spaceProcedure('owner', { isConfirmed: true })
     .input(retentionInput)
     .output(shownSpace)
@@ -97,8 +95,8 @@ export const spaces = router({
     ),
 
   /**
-   * Sets what statistics are kept by, besides type, name and source. A writer follows within seconds, and counts what is stored; what was
-   * counted by a dimension that is no longer named is deleted. `charts.dimensions` says how far it is.
+   * What statistics are kept by, besides type, name and source. A writer follows within seconds, counts what
+   * is stored, and deletes other dimensions. `charts.dimensions` says how far it is.
    */
   setDimensions: spaceProcedure('admin')
     .input(
@@ -125,10 +123,7 @@ export const spaces = router({
       ),
     ),
 
-  /**
-   * Marks the space as deleted. Its keys are refused and its data cannot be read from now on; after a day everything of it is deleted
-   * for good.
-   */
+  /** Keys are refused and data cannot be read from now on; after a day everything is deleted for good. */
   delete: spaceProcedure('owner', { isConfirmed: true })
     .input(
       z.object({
@@ -143,7 +138,7 @@ export const spaces = router({
       return showSpace(await deleteSpace(admin.database, admin.spaceId, { actor }));
     }),
 
-  /** Takes the deletion of the space back, until it begins: keys and members have their access again. */
+  /** Until the deletion begins: keys and members have their access again. */
   restore: spaceProcedure('owner', { isConfirmed: true, isOfDeleted: true })
     .output(shownSpace)
     .mutation(async ({ ctx: { admin, actor } }) => {
@@ -152,7 +147,7 @@ export const spaces = router({
       throw refusal('CONFLICT', 'The space is not marked as deleted, or its deletion has begun.');
     }),
 
-  /** Selects the space for calls without a `spaceId` in this session. */
+  /** For calls without a `spaceId` in this session. */
   switch: spaceProcedure('viewer', { isOfDeleted: true })
     .output(z.void())
     .mutation(async ({ ctx }) => {
