@@ -220,7 +220,7 @@ test('an alert by an additional property reads its events, and measures what the
       return buckets.map((bucket) => measure({ kind }, [bucket]));
     };
     const ofAll = await measuredBy({});
-    expect(ofAll.some((value) => value !== null && value > 0)).toBe(true);
+    expect(ofAll.some(({ value }) => value !== null && value > 0)).toBe(true);
     expect(await measuredBy({ attributeKey: 'team', attributeValue: 'a' })).toEqual(ofAll);
     expect(await measuredBy({ attributeKey: 'environment', attributeValue: 'staging' })).toEqual(
       await measuredBy({ name: 'priced', attributeKey: 'team', attributeValue: 'a' }),

@@ -204,7 +204,7 @@ async function describeTransitions(
   const { spaceId, id } = rule;
   const space = transitions.length === 0 ? undefined : await readSpace(database, spaceId);
   const link = publicUrl === undefined ? null : `${publicUrl}/s/${spaceId}/alerts`;
-  return transitions.map(({ change, atMs, value: measured }) => {
+  return transitions.map(({ change, atMs, value, cost }) => {
     const at = new Date(atMs).toISOString();
     const { name, kind, filter, comparison, bound, windowMinutes, holdMinutes } = rule;
     const condition = { kind, filter, comparison, bound, windowMinutes, holdMinutes };
@@ -212,7 +212,8 @@ async function describeTransitions(
       change,
       space: { id: spaceId, name: space?.name ?? '' },
       rule: { id, name, ...condition },
-      value: measured,
+      value,
+      valueBound: cost?.bound ?? 'exact',
       at,
       link,
     };

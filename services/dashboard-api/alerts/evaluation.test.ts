@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { CostSum } from '../../../store/prices/cost-sum.ts';
 import { isPublicAddress } from './addresses.ts';
 import { type AlertState, type Bucket, evaluate, type Series } from './evaluation.ts';
 import { describeAlert, slackBody } from './message.ts';
@@ -19,8 +20,14 @@ const bucket = (events: number, errors = 0): Bucket => ({
   events,
   errors,
   tokens: events * 10,
-  cost: events,
+  cost: costOf(String(events)),
 });
+const noTokens = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+function costOf(reportedCost: string | null, inputTokens = 0): CostSum {
+  const sum = new CostSum();
+  sum.add({ ...noTokens, inputTokens, reportedCost }, undefined);
+  return sum;
+}
 const seriesOf = (buckets: (Bucket | undefined)[], startMs = 0): Series => ({
   startMs,
   stepMs: minuteMs,
@@ -63,6 +70,20 @@ test('a short peak does not fire, and values around the bound do not flap', asyn
   );
   const { transitions } = await run({ ...events, holdMinutes: 0 }, around);
   expect(transitions.map(({ change }) => change)).toEqual(['fired']);
+});
+
+test('costs are added and compared as decimals, and a message says that some tokens have no price', async () => {
+  const cost: AlertCondition = { ...rule, kind: 'cost', bound: 0.3, holdMinutes: 0 };
+  const dimes = [1, 2, 3].map(() => ({ ...bucket(0), cost: costOf('0.1') }));
+  // As floats the sum is 0.30000000000000004.
+  expect(await run(cost, [...dimes, ...repeat(2, undefined)])).toMatchObject({ transitions: [], value: 0.3 });
+  const least = { ...bucket(0), cost: costOf('0.000000000001') };
+  const unpriced = { ...bucket(0), cost: costOf(null, 7) };
+  const { transitions } = await run(cost, [...dimes, least, unpriced]);
+  expect(transitions).toMatchObject([
+    { change: 'fired', cost: { cost: '0.300000000001', bound: 'at_least' } },
+  ]);
+  expect(await run(cost, [unpriced, ...repeat(4, undefined)])).toMatchObject({ value: null });
 });
 
 test('no event for a time fires at once, and the next event resolves it', async () => {
@@ -144,6 +165,10 @@ test('a message names the rule and its numbers, and Slack reads none of it as ma
   } as const;
   expect(describeAlert(message)).toBe(
     'Firing: <!channel> errors & more – error rate 12.35%, threshold: above 10% (5 minutes), gpt-4o, in Shop',
+  );
+  const cost = { ...message.rule, kind: 'cost', filter: {}, bound: 5 } as const;
+  expect(describeAlert({ ...message, rule: cost, valueBound: 'at_least' })).toContain(
+    '– cost at least $12.35',
   );
   expect(JSON.parse(slackBody(message)).text).toContain('&lt;!channel&gt; errors &amp; more');
 });

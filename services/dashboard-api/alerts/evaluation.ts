@@ -1,14 +1,15 @@
 import { LatencySketch } from '../../../event/latency-sketch.ts';
+import { CostSum } from '../../../store/prices/cost-sum.ts';
 import { visitInSlices } from '../slices.ts';
-import { type AlertCondition, judge } from './rule.ts';
+import { type AlertCondition, judge, type Measured } from './rule.ts';
 
 /** Sums of the events that started in one step of time. */
 export interface Bucket {
   readonly events: number;
   readonly errors: number;
   readonly tokens: number;
-  /** Dollars, of the tokens that have a price. */
-  readonly cost: number;
+  /** Undefined when not needed. */
+  readonly cost?: CostSum | undefined;
   /** Undefined when not needed. */
   readonly latency?: LatencySketch | undefined;
 }
@@ -28,18 +29,16 @@ export interface AlertState {
   readonly sinceMs: number;
 }
 
-export interface Transition {
+export interface Transition extends Measured {
   readonly change: 'fired' | 'resolved';
   /** The end of the window. */
   readonly atMs: number;
-  readonly value: number | null;
 }
 
-export interface Evaluation {
+/** The state after the last window, and what was measured in that one. */
+export interface Evaluation extends Measured {
   readonly state: AlertState;
   readonly transitions: readonly Transition[];
-  /** Of the last window. */
-  readonly value: number | null;
 }
 
 /**
@@ -54,28 +53,28 @@ export async function evaluate(
   const { startMs, stepMs, buckets } = series;
   const length = Math.round((rule.windowMinutes * 60_000) / stepMs);
   const transitions: Transition[] = [];
-  let value: number | null = null;
+  let measured: Measured = { value: null };
   let next = state;
   const starts = Array.from({ length: Math.max(0, buckets.length - length + 1) }, (_, start) => start);
   await visitInSlices(starts, (start) => {
     const end = start + length;
     const atMs = startMs + end * stepMs;
     if (atMs <= afterMs) return;
-    value = measure(rule, buckets.slice(start, end));
-    const step = advance(rule, next, { value, atMs });
+    measured = measure(rule, buckets.slice(start, end));
+    const step = advance(rule, next, { ...measured, atMs });
     next = step.state;
-    if (step.change !== undefined) transitions.push({ change: step.change, atMs, value });
+    if (step.change !== undefined) transitions.push({ change: step.change, atMs, ...measured });
   });
-  return { state: next, transitions, value };
+  return { state: next, transitions, ...measured };
 }
 
 /** The state after one more window. Fires or resolves when the condition has held for `holdMinutes`. */
 export function advance(
   rule: AlertCondition,
   state: AlertState,
-  { value, atMs }: { value: number | null; atMs: number },
+  { atMs, ...measured }: Measured & { atMs: number },
 ): { state: AlertState; change?: 'fired' | 'resolved' } {
-  const verdict = judge(rule, value);
+  const verdict = judge(rule, measured);
   const isFiring = state.phase === 'firing' || state.phase === 'clearing';
   const settled: Phase = isFiring ? 'firing' : 'ok';
   if (verdict !== (isFiring ? 'cleared' : 'exceeded'))
@@ -89,32 +88,41 @@ export function advance(
   return { state: { phase: isFiring ? 'clearing' : 'pending', sinceMs } };
 }
 
-/** @returns null when the window's events have no value. */
+/** `value` is null when the window's events have none. */
 export function measure(
   { kind }: Pick<AlertCondition, 'kind'>,
   window: readonly (Bucket | undefined)[],
-): number | null {
+): Measured {
   const sum = (pick: (bucket: Bucket) => number) =>
     window.reduce((total, bucket) => total + (bucket === undefined ? 0 : pick(bucket)), 0);
   switch (kind) {
     case 'error_rate': {
       const events = sum((bucket) => bucket.events);
-      return events === 0 ? null : (100 * sum((bucket) => bucket.errors)) / events;
+      return { value: events === 0 ? null : (100 * sum((bucket) => bucket.errors)) / events };
     }
     case 'p95': {
       const sketch = new LatencySketch();
       for (const bucket of window) if (bucket?.latency !== undefined) sketch.merge(bucket.latency);
-      return sketch.quantiles([0.95])[0] ?? null;
+      return { value: sketch.quantiles([0.95])[0] ?? null };
     }
     case 'cost':
-      return sum((bucket) => bucket.cost);
+      return measureCost(window);
     case 'tokens':
-      return sum((bucket) => bucket.tokens);
+      return { value: sum((bucket) => bucket.tokens) };
     case 'events':
     case 'silence':
-      return sum((bucket) => bucket.events);
+      return { value: sum((bucket) => bucket.events) };
     case 'quota':
     case 'quarantine':
       throw new Error(`${kind} is not measured over a window`);
   }
+}
+
+/** Without tokens nothing was paid; of tokens without a price no cost is known. */
+function measureCost(window: readonly (Bucket | undefined)[]): Measured {
+  const sum = new CostSum();
+  for (const bucket of window) if (bucket?.cost !== undefined) sum.addSum(bucket.cost);
+  const { cost, bound, tokens } = sum.cost;
+  const known = cost ?? (tokens === 0 ? '0' : null);
+  return { value: known === null ? null : Number(known), cost: { cost: known, bound } };
 }

@@ -12,8 +12,8 @@ export const holdMinutesMax = 24 * 60;
 /** After a window's end: by then its events are usually stored. */
 export const evaluationDelayMs = 60_000;
 
-/** The share by which the value must leave the bound to resolve, so that alerts do not flap. */
-export const resolveMargin = 0.1;
+/** The percentage by which the value must leave the bound to resolve, so that alerts do not flap. */
+export const resolveMarginPercent = 10;
 
 /** Caught up by one evaluation: older windows are not evaluated after an outage. */
 export const ticksAtOnceMax = 1_500;

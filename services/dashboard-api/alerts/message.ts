@@ -1,3 +1,4 @@
+import type { CostBound } from '../../../store/prices/rates.ts';
 import { type AlertCondition, describeFilter } from './rule.ts';
 
 /** Names and numbers, no content of events. */
@@ -7,6 +8,8 @@ export interface AlertMessage {
   readonly rule: ({ readonly id: string; readonly name: string } & AlertCondition) | null;
   /** At the end of the window; in the unit of `rule.bound`. */
   readonly value: number | null;
+  /** How the value compares with the true one: a cost may be without that of tokens that have no price. */
+  readonly valueBound?: CostBound;
   /** The end of the window, ISO 8601. */
   readonly at: string;
   /** The page of the alerts; null without DASHBOARD_PUBLIC_URL. */
@@ -24,15 +27,22 @@ const names: Record<AlertCondition['kind'], string> = {
   quarantine: 'events in quarantine',
 };
 
+const boundWords: Record<CostBound, string> = {
+  exact: '',
+  at_least: 'at least ',
+  at_most: 'at most ',
+  about: 'about ',
+};
+
 /** `Firing: Checkout errors – error rate 12.5%, threshold: above 5% (15 minutes), gpt-4o, in Production`. */
-export function describeAlert({ change, space, rule, value }: AlertMessage): string {
+export function describeAlert({ change, space, rule, value, valueBound = 'exact' }: AlertMessage): string {
   if (rule === null) return `Test: alerts of ${space.name} arrive here.`;
   const { kind, comparison, bound, windowMinutes, filter } = rule;
   const show = (number: number) => formatValue(kind, number);
   const measured =
     kind === 'silence'
       ? `${value === 0 ? 'no' : (value ?? 'no')} events in ${windowMinutes} minutes`
-      : `${names[kind]} ${value === null ? 'without a value' : show(value)}, threshold: ${comparison} ${show(bound)}`;
+      : `${names[kind]} ${value === null ? 'without a value' : `${boundWords[valueBound]}${show(value)}`}, threshold: ${comparison} ${show(bound)}`;
   const window =
     kind === 'silence' || kind === 'quota' || kind === 'quarantine' ? '' : ` (${windowMinutes} minutes)`;
   return [

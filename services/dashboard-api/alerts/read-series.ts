@@ -34,14 +34,11 @@ export async function readSeries(
   const buckets: (Bucket | undefined)[] = Array.from({ length: count });
   const add = (cell: SeriesCell, price?: AppliedPrice) => {
     const before = buckets[cell.bucket];
-    const sum = new CostSum();
-    if ('priceClass' in cell) sum.add(cell, price);
-    else addStatistics(sum, cell, price);
     buckets[cell.bucket] = {
       events: (before?.events ?? 0) + cell.events,
       errors: (before?.errors ?? 0) + cell.errors,
       tokens: (before?.tokens ?? 0) + cell.inputTokens + cell.outputTokens,
-      cost: (before?.cost ?? 0) + Number(sum.cost.cost ?? 0),
+      cost: kind === 'cost' ? withCost(before?.cost, cell, price) : undefined,
       latency: withDurations ? withLatency(before?.latency, cell) : undefined,
     };
   };
@@ -71,6 +68,12 @@ export async function readSeries(
       await visitInSlices(cells, (cell) => add(cell));
   }
   return { startMs, stepMs, buckets };
+}
+
+function withCost(sum = new CostSum(), cell: SeriesCell, price: AppliedPrice | undefined): CostSum {
+  if ('priceClass' in cell) sum.add(cell, price);
+  else addStatistics(sum, cell, price);
+  return sum;
 }
 
 /** A week by five minutes has two thousand buckets, each with the sketches of hundreds of models: they are merged as they are read. */

@@ -1,6 +1,9 @@
+import { costDecimals } from '../../../event/usage/reported-cost.ts';
 import type { alertRules } from '../../../store/db/schema.ts';
+import type { Cost } from '../../../store/prices/cost-sum.ts';
+import { unitsOfCost } from '../../../store/prices/decimal.ts';
 import type { ChartFilter } from '../charts/dimension.ts';
-import { resolveMargin } from './limits.ts';
+import { resolveMarginPercent } from './limits.ts';
 
 export type AlertKind = typeof alertRules.$inferSelect.kind;
 
@@ -42,18 +45,35 @@ export function stepMinutesOf({ windowMinutes }: Pick<AlertCondition, 'windowMin
   return windowMinutes <= 360 ? 5 : 60;
 }
 
+/** What was measured over a window, in the unit of the bound; null when its events have no value. */
+export interface Measured {
+  readonly value: number | null;
+  /** Of a rule on costs: the exact value, and how it compares with the true one. */
+  readonly cost?: Pick<Cost, 'cost' | 'bound'> | undefined;
+}
+
 /** Beyond the bound, clearly back, or between. Without a value, as without events, back. */
 export function judge(
   { kind, comparison, bound }: AlertCondition,
-  value: number | null,
+  measured: Measured,
 ): 'exceeded' | 'between' | 'cleared' {
+  const { value } = measured;
   if (value === null) return 'cleared';
   if (kind === 'silence') return value === 0 ? 'exceeded' : 'cleared';
-  const margin = isStateNow(kind) ? 0 : resolveMargin;
+  const margin = isStateNow(kind) ? 0 : resolveMarginPercent;
+  const toBound = compare(measured, bound, 100);
   if (comparison === 'above') {
-    if (value > bound || (kind === 'quota' && value === bound)) return 'exceeded';
-    return value <= bound * (1 - margin) ? 'cleared' : 'between';
+    if (toBound > 0 || (kind === 'quota' && toBound === 0)) return 'exceeded';
+    return compare(measured, bound, 100 - margin) <= 0 ? 'cleared' : 'between';
   }
-  if (value < bound) return 'exceeded';
-  return value >= bound * (1 + margin) ? 'cleared' : 'between';
+  if (toBound < 0) return 'exceeded';
+  return compare(measured, bound, 100 + margin) >= 0 ? 'cleared' : 'between';
+}
+
+/** The sign of the value minus a percentage of the bound. Costs are compared as decimals: no rounding decides. */
+function compare({ value, cost }: Measured, bound: number, percent: number): number {
+  if (cost?.cost == null) return (value ?? 0) - (bound * percent) / 100;
+  const units = unitsOfCost(cost.cost) * 100n;
+  const limit = unitsOfCost(bound.toFixed(costDecimals)) * BigInt(percent);
+  return units === limit ? 0 : units > limit ? 1 : -1;
 }
