@@ -101,12 +101,16 @@ export const costRangeDaysMax = 92;
 /** Each event's model is looked for among them. */
 export const costRateModelsMax = 200;
 
-/** And the days of statistics that values are from. */
-export const fieldValuesMax = 20;
-export const fieldValueDays = 30;
+/** Fields whose values one call counts, and the values listed of each. */
+export const facetFieldsMax = 20;
+export const facetValuesMax = 20;
 
-/** Newest events whose values complete a field without statistics: 10 ms. */
-export const fieldValueEvents = 5_000;
+/**
+ * Newest events whose values are counted where statistics do not have them, and how many of them one
+ * statement reads: 5,000 at once would hold the event loop for too long.
+ */
+export const facetEventsMax = 5_000;
+export const facetRowsAtOnce = 1_000;
 
 /** 30 days by hour, or a day by minute. */
 export const chartBucketsMax = 1_500;

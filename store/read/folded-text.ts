@@ -23,6 +23,12 @@ export function hasFoldedText(wanted: string): (text: string | null) => boolean 
   return (text) => text !== null && pattern.test(text);
 }
 
+/** {@link startsFolded} for a value that was read. */
+export function startsFoldedText(prefix: string): (text: string) => boolean {
+  const pattern = new RegExp(`^${RegExp.escape(prefix)}`, 'iu');
+  return (text) => pattern.test(text);
+}
+
 function folded(text: SQLWrapper): SQL {
   return sql`casefold(${text} COLLATE "pg_c_utf8")`;
 }

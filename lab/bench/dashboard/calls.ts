@@ -123,12 +123,12 @@ function single(trpc: Trpc, { spaceId, eventIds, traceId, threadId }: MeasuredSp
     {
       name: 'completion of a user',
       goalMs,
-      run: () => trpc.events.values.query({ spaceId, field: 'userId', prefix: 'user-3' }),
+      run: () => trpc.events.facets.query({ spaceId, fields: ['userId'], prefix: 'user-3' }),
     },
     {
       name: 'completion of an additional property',
       goalMs,
-      run: () => trpc.events.values.query({ spaceId, field: 'attribute', prefix: 'pl' }),
+      run: () => trpc.events.facets.query({ spaceId, fields: ['attribute'], prefix: 'pl' }),
     },
     {
       name: 'new events since a position',

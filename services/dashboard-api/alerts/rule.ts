@@ -8,7 +8,7 @@ import { resolveMarginPercent } from './limits.ts';
 export type AlertKind = typeof alertRules.$inferSelect.kind;
 
 /** What statistics do not have is counted one by one. */
-export interface AlertFilter extends Omit<ChartFilter, 'attribute' | 'userId'> {
+export interface AlertFilter extends Omit<ChartFilter, 'attribute' | 'userId' | 'not'> {
   readonly attributeKey?: string | undefined;
   readonly attributeValue?: string | undefined;
 }

@@ -1,8 +1,9 @@
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import { z } from 'zod';
-import { storableText } from '../../../event/text.ts';
+import { asStored, storableText } from '../../../event/text.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { dimensions, dimensionValues } from '../../../store/db/schema.ts';
+import type { EventFilter } from '../../../store/read/event-filter.ts';
 import {
   dimensionKeyCharsMax,
   dimensionValueCharsMax,
@@ -26,6 +27,49 @@ export interface ChartFilter {
   userId?: string | undefined;
   /** An additional property that the space has declared. */
   attribute?: { readonly key: string; readonly value: string } | undefined;
+  /** Values of columns that are not counted. */
+  not?: readonly { readonly column: ExcludedColumn; readonly value: string }[] | undefined;
+}
+
+/** Columns that statistics have for each event. */
+const excludedColumns = ['type', 'name', 'source'] as const;
+export type ExcludedColumn = (typeof excludedColumns)[number];
+
+/** What statistics count of a list. */
+export interface CountedList {
+  readonly filter: ChartFilter;
+  readonly states: readonly ('ok' | 'error')[];
+}
+
+/**
+ * The filter of a list as statistics have it, without its range.
+ *
+ * @returns undefined when it has conditions that statistics do not have.
+ */
+export function toCountedList(list: EventFilter): CountedList | undefined {
+  const { type, name, source, agentId, userId, state, attributes = [], not = [], ...others } = list;
+  const { from: _from, to: _to, costRates: _rates, ...unknown } = others;
+  const [attribute, second] = attributes;
+  const states = (['ok', 'error'] as const).filter(
+    (one) =>
+      (state ?? one) === one &&
+      !not.some((source) => 'column' in source && source.column === 'state' && source.value === one),
+  );
+  const further = not.filter((source) => !('column' in source && source.column === 'state'));
+  const excluded = excludedColumns.flatMap((column) =>
+    further.flatMap((source) =>
+      'column' in source && source.column === column ? { column, value: asStored(source.value) } : [],
+    ),
+  );
+  const isUnknown = Object.values(unknown).some(
+    (value) => value !== undefined && !(Array.isArray(value) && value.length === 0),
+  );
+  // Statistics have the empty text for events without a value, which no filter matches.
+  const isOfNone = [name, source, ...excluded.map(({ value }) => value)].includes('');
+  if (isUnknown || isOfNone || second !== undefined || excluded.length < further.length) return undefined;
+  const stored = (text: string | undefined) => (text === undefined ? undefined : asStored(text));
+  const columns = { name: stored(name), source: stored(source), agentId: stored(agentId) };
+  return { filter: { type, ...columns, userId: stored(userId), attribute, not: excluded }, states };
 }
 
 export interface ChartDimension {
@@ -54,7 +98,7 @@ export async function lookUpDimension(
   spaceId: string,
   { group, filter }: Sliced,
 ): Promise<ChartDimension | string | undefined> {
-  const { agentId, userId, attribute, type, name, source } = filter;
+  const { agentId, userId, attribute, type, name, source, not = [] } = filter;
   const wanted = new Map<string, string | undefined>();
   if (group === 'agent' || group === 'user' || group.startsWith(attributePrefix))
     wanted.set(group, undefined);
@@ -67,7 +111,7 @@ export async function lookUpDimension(
     return `groupBy: statistics do not combine ${first} with ${second}. Choose one of them.`;
   // Statistics by agent alone are kept in every space.
   const isAlone =
-    [type, name, source].every((one) => one === undefined) && (group === 'agent' || group === 'none');
+    [type, name, source, ...not].every((one) => one === undefined) && (group === 'agent' || group === 'none');
   const [declared] = await database
     .select({ number: dimensions.number, countedAt: dimensions.countedAt })
     .from(dimensions)

@@ -16,6 +16,7 @@ import {
   spaces,
 } from '../../../store/db/schema.ts';
 import { formatCost, unitsOfCost } from '../../../store/prices/decimal.ts';
+import { matchTime, matchValues } from '../../../store/read/event-filter.ts';
 import { dimensionValuesMax } from '../../../store/write/limits.ts';
 import { foldStatistics } from '../../../store/write/statistics/fold.ts';
 import { forgetValues } from '../../../store/write/statistics/forget-values.ts';
@@ -24,6 +25,9 @@ import { listDimensions } from '../../../store/write/statistics/list-dimensions.
 import { insertParts } from '../../../store/write/store.ts';
 import { createDatabase } from '../../../test/support/test-servers.ts';
 import { readSeries } from '../alerts/read-series.ts';
+import { readFacets } from '../events/facets.ts';
+import type { FacetField } from '../events/newest-facets.ts';
+import { facetValuesMax } from '../limits.ts';
 import { readChart } from './chart.ts';
 import { readCosts } from './costs.ts';
 import type { ChartGroup } from './dimension.ts';
@@ -172,6 +176,8 @@ async function compare(spaceId: string, group: ChartGroup, own: ReadonlySet<stri
     expect(chart.series).toMatchObject(expected);
     expect(chart.series.map(({ group: one }) => one)).toEqual(expected.map(({ group: one }) => one));
     await compareCosts(spaceId, { group, filter, stored, own });
+    const field = group === 'user' || group === 'agent' ? (`${group}Id` as const) : group;
+    await compareFacet(spaceId, field as FacetField, { group, filter, own });
   }
   const [value] = own;
   if (!group.startsWith('attr.') || value === undefined) return;
@@ -186,6 +192,31 @@ async function compare(spaceId: string, group: ChartGroup, own: ReadonlySet<stri
   expect(buckets.reduce((sum, bucket) => sum + (bucket?.events ?? 0), 0)).toBe(
     await database.$count(events, has),
   );
+}
+
+/** Compares the values counted beside a list with SQL: also without a model, and of errors alone. */
+async function compareFacet(
+  spaceId: string,
+  field: FacetField,
+  { group, filter, own }: { group: ChartGroup; filter: object; own: ReadonlySet<string> },
+): Promise<void> {
+  const { from, to } = range;
+  const lists = [{}, { not: [{ column: 'name', value: 'unknown' }] }, { state: 'error' }] as const;
+  for (const list of lists) {
+    const asked = { ...filter, ...list, from, to };
+    const [facet] = await readFacets({ database, spaceId }, { fields: [field], prefix: '', filter: asked });
+    const rows = await database
+      .select({ value: sql<string>`${valueIn[group]}`, events: sql<number>`count(*)::integer` })
+      .from(events)
+      .where(
+        and(eq(events.spaceId, spaceId), matchTime(asked), matchValues(asked), sql`${valueIn[group]} <> ''`),
+      )
+      .groupBy(sql`1`);
+    rows.sort((a, b) => b.events - a.events || (a.value < b.value ? -1 : 1));
+    const shown = rows.filter(({ value }) => own.has(value)).slice(0, facetValuesMax);
+    const others = rows.filter((row) => !shown.includes(row)).reduce((sum, { events: n }) => sum + n, 0);
+    expect(facet).toEqual({ field, values: shown, others, newest: null });
+  }
 }
 
 async function compareCosts(

@@ -2,7 +2,6 @@ import { and, asc, eq, gte, sql } from 'drizzle-orm';
 import { unionAll } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
 import { rollupSpansHours } from '../../../event/limits.ts';
-import { asStored } from '../../../event/text.ts';
 import { hourMs, minuteMs } from '../../../platform/time.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { eventStatsRollups, events, statisticDeltas } from '../../../store/db/schema.ts';
@@ -13,11 +12,12 @@ import { histogramEventsMax, histogramSampleEvents } from '../limits.ts';
 import { refusal } from '../refusal.ts';
 import type { SpaceRows } from '../space-data.ts';
 import { withCostRates } from './cost-rates.ts';
+import { lookUpDimension, toCountedList } from './dimension.ts';
 import { readCells } from './read-cells.ts';
 import {
-  areSomeGone,
   countStored,
   emptyBuckets,
+  findStored,
   type HistogramBucket,
   histogramBucket,
 } from './stored-counts.ts';
@@ -60,8 +60,10 @@ export async function readHistogram(
   const counted = await countByStatistics(database, spaceId, { filter, boundaries });
   const range = { ...filter, from: boundaries[0] ?? 0, to: boundaries.at(-1) ?? 0 };
   if (counted !== undefined) {
-    if (!(await areSomeGone(database, spaceId, { counted, range })))
-      return { bucketMs, buckets: counted, method: 'statistics' };
+    const { firstMs, areSomeErased } = await findStored({ database, spaceId }, range);
+    const isGone = counted.buckets.some((one) => one.events > 0 && one.startMs + bucketMs <= firstMs);
+    if (!isGone && (counted.isOfDimension || !areSomeErased))
+      return { bucketMs, buckets: counted.buckets, method: 'statistics' };
     const stored = await countStored(database, spaceId, { range, bucketMs });
     if (stored !== undefined) return { bucketMs, buckets: stored, method: 'events' };
   }
@@ -124,35 +126,32 @@ function divide(
   return { bucketMs, boundaries: Array.from({ length: count + 1 }, (_, i) => first + i * bucketMs) };
 }
 
+interface CountedBuckets {
+  readonly buckets: HistogramBucket[];
+  readonly isOfDimension: boolean;
+}
+
 /** @returns undefined when statistics do not have the values of the filter. */
 async function countByStatistics(
   database: Database,
   spaceId: string,
   { filter, boundaries }: { filter: EventFilter; boundaries: readonly number[] },
-): Promise<HistogramBucket[] | undefined> {
-  const { type, name, source, state, agentId, attributes = [], not = [], comparisons = [] } = filter;
-  const { threadId, traceId, agentGroupId, userId, errorCode, minDurationMs, maxDurationMs, text } = filter;
-  const unknown = [threadId, traceId, agentGroupId, userId, errorCode, minDurationMs, maxDurationMs, text];
-  const byName = [type, name, source].some((value) => value !== undefined);
-  // Statistics use the empty name for events without one, which no filter matches.
-  const isUnknown = name === '' || (byName && agentId !== undefined);
-  const conditions = [...attributes, ...not, ...comparisons];
-  if (isUnknown || conditions.length > 0 || unknown.some((value) => value !== undefined)) return undefined;
-  const stored = (text: string | undefined) => (text === undefined ? undefined : asStored(text));
-  const cells = await readCells(database, spaceId, {
-    boundaries,
-    group: 'none',
-    filter: { type, name: stored(name), source: stored(source), agentId: stored(agentId) },
-    groupsMax: 1,
-    withDurations: false,
-  });
+): Promise<CountedBuckets | undefined> {
+  const list = toCountedList(filter);
+  const sliced = list && { group: 'none' as const, filter: list.filter };
+  const dimension = sliced && (await lookUpDimension(database, spaceId, sliced));
+  if (sliced === undefined || typeof dimension === 'string' || dimension?.isComplete === false)
+    return undefined;
+  const read = { ...sliced, dimension, boundaries, groupsMax: 1, withDurations: false };
+  const cells = await readCells(database, spaceId, read);
   const byBucket = new Map(cells.map((cell) => [cell.bucket, cell]));
-  return boundaries.slice(0, -1).map((startMs, bucket) => {
+  const isShown = (state: 'ok' | 'error') => list?.states.includes(state) === true;
+  const buckets = boundaries.slice(0, -1).map((startMs, bucket) => {
     const { events: all = 0, errors: failed = 0 } = byBucket.get(bucket) ?? {};
-    const errors = state === 'ok' ? 0 : failed;
-    const count = state === 'error' ? failed : state === 'ok' ? all - failed : all;
-    return { startMs, events: count, errors, isEstimate: false };
+    const errors = isShown('error') ? failed : 0;
+    return { startMs, events: errors + (isShown('ok') ? all - failed : 0), errors, isEstimate: false };
   });
+  return { buckets, isOfDimension: dimension !== undefined };
 }
 
 /** Completes uncounted buckets by the share of matching events among the newest of each. */

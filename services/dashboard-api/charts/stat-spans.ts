@@ -141,6 +141,7 @@ function conditions(query: SpanQuery): (SQL | undefined)[] {
     equal(type, filter.type),
     equal(name, filter.name),
     equal(source, filter.source),
+    ...(filter.not ?? []).map((one) => sql`${nameOf({ type, name, source }[one.column])} <> ${one.value}`),
     equal(value, dimension?.value === undefined ? undefined : `=${dimension.value}`),
   ];
 }

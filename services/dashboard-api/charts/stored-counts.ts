@@ -1,10 +1,12 @@
 import { and, eq, sql } from 'drizzle-orm';
 import { z } from 'zod';
+import { minuteMs } from '../../../platform/time.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { erasures, events } from '../../../store/db/schema.ts';
 import { type EventFilter, matchTime, matchValues } from '../../../store/read/event-filter.ts';
 import { oldestFirst } from '../../../store/read/event-position.ts';
 import { histogramExaminedMax } from '../limits.ts';
+import type { SpaceRows } from '../space-data.ts';
 
 export const histogramBucket = z
   .object({
@@ -28,28 +30,25 @@ export function emptyBuckets({ from, to }: TimeRange, bucketMs: number): Histogr
   });
 }
 
-/** Whether counted events are stored no more: statistics stay after an erasure, and after the retention. */
-export async function areSomeGone(
-  database: Database,
-  spaceId: string,
-  { counted, range }: { counted: readonly HistogramBucket[]; range: EventFilter & TimeRange },
-): Promise<boolean> {
-  const erased = await database
-    .select({ id: erasures.id })
-    .from(erasures)
-    .where(eq(erasures.spaceId, spaceId))
-    .limit(1);
-  if (erased.length > 0) return true;
-  // The oldest expire first.
-  const [first] = await database
-    .select({ startTimeMs: events.startTimeMs })
-    .from(events)
-    .where(and(eq(events.spaceId, spaceId), matchTime({ from: range.from, to: range.to })))
-    .orderBy(...oldestFirst())
-    .limit(1);
-  const oldest = counted.find((bucket) => bucket.events > 0);
-  const next = counted.find(({ startMs }) => startMs > (oldest?.startMs ?? range.to));
-  return oldest !== undefined && (first === undefined || first.startTimeMs >= (next?.startMs ?? range.to));
+/**
+ * What is still stored of a range: the minute of the first event, since the oldest expire first, and whether
+ * any were erased. Statistics keep counting both, but for those of dimensions, which count no erased events.
+ */
+export async function findStored(
+  { database, spaceId }: SpaceRows,
+  { from, to }: TimeRange,
+): Promise<{ firstMs: number; areSomeErased: boolean }> {
+  const [erased, [first]] = await Promise.all([
+    database.select({ id: erasures.id }).from(erasures).where(eq(erasures.spaceId, spaceId)).limit(1),
+    database
+      .select({ startTimeMs: events.startTimeMs })
+      .from(events)
+      .where(and(eq(events.spaceId, spaceId), matchTime({ from, to })))
+      .orderBy(...oldestFirst())
+      .limit(1),
+  ]);
+  const firstMs = Math.floor((first?.startTimeMs ?? to) / minuteMs) * minuteMs;
+  return { firstMs, areSomeErased: erased.length > 0 };
 }
 
 /** @returns undefined when counting takes too long. */

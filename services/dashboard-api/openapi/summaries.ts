@@ -7,6 +7,7 @@ export const summaries: Readonly<Record<string, string>> = {
   'charts.delays': 'How long events took from receipt until they were stored',
   'charts.events': 'Events, errors, tokens and durations over time, by group',
   'events.errors': 'The newest errors of a filter, counted by message',
+  'events.facets': 'The events of a filter counted by the values of fields',
   'events.get': 'One event: its columns, and the JSON text as it was sent',
   'events.histogram': 'The number of events of a filter over time',
   'events.list': 'A page of events, newest first',

@@ -237,38 +237,6 @@ test('lists, histograms and live reads compare durations, tokens and costs, with
   expect((await other.client.trpc.events.list.query({ comparisons, from })).events).toEqual([]);
 });
 
-test('values of a field are completed from statistics, the newest events and terms, of the own space only', async () => {
-  const [{ spaceId, client }, other] = [await dashboard.addSpace(), await dashboard.addSpace()];
-  const called = (model: string, userId: string, more: object = {}) =>
-    llmEvent({ startTimeMs: Date.now(), context: { userId }, properties: { llm: { model } }, ...more });
-  await insertParts(dashboard.database, [
-    partOf(spaceId, [
-      called('gpt-4o', 'Mia'),
-      called('gpt-4o-mini', 'mo%', { additionalProperties: { plan: 'pro', planned: 1 } }),
-      called('gpt-4o-mini', 'Mia', { additionalProperties: { plan: 'free' } }),
-    ]),
-    partOf(other.spaceId, [called('gpt-secret', 'miss secret')]),
-  ]);
-  type Query = Parameters<typeof client.trpc.events.values.query>[0];
-  const complete = async (query: Query) => (await client.trpc.events.values.query(query)).values;
-  expect(await complete({ field: 'name', prefix: 'GPT' })).toEqual(['gpt-4o-mini', 'gpt-4o']);
-  const counted = await client.trpc.events.values.query({ field: 'name', prefix: 'gpt' });
-  expect(counted).toMatchObject({ counts: [2, 1], of: 'last 30 days' });
-  expect(await complete({ field: 'userId', prefix: 'm' })).toEqual(['Mia', 'mo%']);
-  expect(await complete({ field: 'userId', prefix: 'mo%' })).toEqual(['mo%']);
-  expect(await complete({ field: 'userId', prefix: '%' })).toEqual([]);
-  expect(await complete({ field: 'attribute', prefix: 'plan' })).toEqual(['plan', 'planned']);
-  expect(await complete({ field: 'attribute', key: 'plan' })).toEqual(['pro', 'free']);
-  expect(await complete({ field: 'agentId' })).toEqual([]);
-  // A whole value that only old events have is found by its term.
-  await insertParts(dashboard.database, [partOf(spaceId, [called('m', 'old timer', { startTimeMs: 5 })])]);
-  const newer = Array.from({ length: 1_000 }, () => ({ startTimeMs: 10, userId: 'u' }));
-  for (let part = 0; part < 5; part += 1) await addEvents(dashboard.sql, spaceId, newer);
-  expect(await complete({ field: 'userId', prefix: 'old' })).toEqual([]);
-  const old = await client.trpc.events.values.query({ field: 'userId', prefix: 'old timer' });
-  expect(old).toMatchObject({ values: ['old timer'], counts: [null], of: 'newest events' });
-});
-
 test('an opened event has its text as sent, byte for byte', async () => {
   const { spaceId, client } = await dashboard.addSpace();
   const text = '{"id" : 12345678901234567890,\n "odd":"\\u0000\\ud800 ü", "n":1.0e0, "deep":[{"a":"]}"}]}';

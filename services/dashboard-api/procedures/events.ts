@@ -4,13 +4,15 @@ import { wasEventStored } from '../../../store/read/event-existence.ts';
 import { histogram, readHistogram } from '../charts/histogram.ts';
 import { errorGroups, readErrorGroups } from '../events/error-groups.ts';
 import { eventList, listEvents } from '../events/event-list.ts';
-import { completedFields, fieldValues, readFieldValues } from '../events/field-values.ts';
+import { facets, readFacets } from '../events/facets.ts';
 import { eventNeighbours, readNeighbours } from '../events/neighbours.ts';
+import { facetField } from '../events/newest-facets.ts';
 import { readTopEvents, topEvents } from '../events/top-events.ts';
 import { readWholeEvent, wholeEvent } from '../events/whole-event.ts';
 import {
   eventsPageDefault,
   eventsPageMax,
+  facetFieldsMax,
   histogramBucketsDefault,
   histogramBucketsMax,
   searchTextCharsMax,
@@ -53,9 +55,10 @@ const search = z.object({
     .optional(),
 });
 
-const valuesInput = z.object({
-  field: z.enum(completedFields),
-  key: z.string().max(256).optional(),
+const facetsInput = z.object({
+  ...eventFilter,
+  fields: z.array(facetField).min(1).max(facetFieldsMax),
+  /** The beginning of the values, ignoring case. */
   prefix: z.string().max(256).default(''),
 });
 
@@ -110,7 +113,7 @@ export const events = router({
   histogram: spaceProcedure('viewer', { isStatistics: true })
     .input(histogramInput)
     .output(histogram)
-    .query(({ ctx, input: { buckets, ...filter } }) =>
+    .query(({ ctx, input: { spaceId: _space, buckets, ...filter } }) =>
       readHistogram(ctx.space, { filter, bucketsMax: buckets }),
     ),
 
@@ -123,12 +126,15 @@ export const events = router({
     ),
 
   /**
-   * Values that begin with a text, to complete a search field. `attribute` has keys, or with `key` values.
+   * Counts the events of a filter by the values of fields, each without the conditions on the field itself;
+   * `prefix` completes a value. Counts are exact or of the newest 5,000 events: see Facet.
    */
-  values: spaceProcedure('viewer')
-    .input(valuesInput)
-    .output(fieldValues)
-    .query(({ ctx, input: { field, key, prefix } }) => readFieldValues(ctx.space, { field, key, prefix })),
+  facets: spaceProcedure('viewer')
+    .input(facetsInput)
+    .output(facets)
+    .query(({ ctx, input: { spaceId: _space, fields, prefix, ...filter } }) =>
+      readFacets(ctx.space, { fields, prefix, filter }),
+    ),
 
   /**
    * Before and after an event: in the list of the filter, which it need not match, its thread, and its trace.

@@ -114,8 +114,13 @@ test('letters of every script are found in any case, wherever one searches', asy
   expect(await trpc.threads.list.query({ search: 'ниТ' })).toMatchObject({ items: [{ id: 'Ниточка' }] });
   expect(await trpc.threads.list.query({ search: 'ås' })).toMatchObject({ items: [{ id: 'Ниточка' }] });
   expect(await trpc.users.list.query({ search: 'ås' })).toMatchObject({ items: [{ id: 'ÅSE' }] });
-  expect((await trpc.events.values.query({ field: 'userId', prefix: 'å' })).values).toEqual(['ÅSE']);
-  expect((await trpc.events.values.query({ field: 'name', prefix: 'МОД' })).values).toEqual(['Модель']);
+  for (const [field, prefix, value] of [
+    ['userId', 'å', 'ÅSE'],
+    ['model', 'МОД', 'Модель'],
+  ] as const)
+    expect(await trpc.events.facets.query({ fields: [field], prefix })).toMatchObject([
+      { values: [{ value }] },
+    ]);
 });
 
 test('an aborted search stops at the next segment and returns its position', async () => {

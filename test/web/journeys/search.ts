@@ -86,7 +86,7 @@ export function testSearch(system: BrowserSystem): void {
     const field = page.getByRole('combobox', { name: /Search events/ });
     await field.pressSequentially('mistral');
     await page
-      .getByRole('option', { name: /^model or tool is mistral-large-latest \d+ events? in 30 days$/ })
+      .getByRole('option', { name: /^model is mistral-large-latest \d+ events? in 30 days$/ })
       .click();
     await page.waitForURL((url) => url.searchParams.get('name') === 'mistral-large-latest');
     await page.getByRole('link', { name: 'Alert', exact: true }).click();

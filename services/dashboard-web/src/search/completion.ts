@@ -1,3 +1,4 @@
+import type { Input } from '../api/query.ts';
 import { comparisonExamples } from '../filter/comparison.ts';
 import { attributePrefix, isMeasure } from '../filter/conditions.ts';
 import { completeField, fieldNamed, quote } from './typed-fields.ts';
@@ -24,23 +25,21 @@ export interface CompletionOption {
   isOpen: boolean;
 }
 
+export type FacetField = Input<'events.facets'>['fields'][number];
+
 export interface AskedValues {
-  field: 'name' | 'source' | 'agentId' | 'agentGroupId' | 'userId' | 'threadId' | 'errorCode' | 'attribute';
-  key?: string;
+  /** The fields whose values are offered; `attribute` has the keys of additional properties. */
+  fields: FacetField[];
   prefix: string;
 }
 
 const fixedValues: Record<string, readonly string[]> = { type: ['llm', 'tool'], state: ['ok', 'error'] };
 
-const askedFields: ReadonlySet<string> = new Set<AskedValues['field']>([
-  'name',
-  'source',
-  'agentId',
-  'agentGroupId',
-  'userId',
-  'threadId',
-  'errorCode',
-]);
+const askedFields: Record<string, FacetField[]> = {
+  name: ['model', 'tool'],
+  ...{ source: ['source'], agentId: ['agentId'], agentGroupId: ['agentGroupId'] },
+  ...{ userId: ['userId'], threadId: ['threadId'], errorCode: ['errorCode'] },
+};
 
 /** @returns undefined when nothing can be completed. */
 export function completeAt(text: string, cursor: number): Completion | undefined {
@@ -61,7 +60,7 @@ export function completeAt(text: string, cursor: number): Completion | undefined
   if (prefix === undefined) return undefined;
   const start = tokenStart + typedMinus.length;
   if (prefix.startsWith(attributePrefix)) {
-    const asked: AskedValues = { field: 'attribute', prefix: prefix.slice(attributePrefix.length) };
+    const asked: AskedValues = { fields: ['attribute'], prefix: prefix.slice(attributePrefix.length) };
     return { start, end, options: [], asked };
   }
   const options = completeField(prefix).map(({ name, label }) => ({
@@ -79,19 +78,16 @@ function completeValue(field: string, value: string): Pick<Completion, 'options'
   if (fixed !== undefined) {
     return { options: fixed.filter((one) => one.startsWith(value) && one !== value).map(valueOption) };
   }
-  if (askedFields.has(field)) {
-    return { options: [], asked: { field: field as AskedValues['field'], prefix: value } };
-  }
-  if (!field.startsWith(attributePrefix)) return { options: [] };
-  return {
-    options: [],
-    asked: { field: 'attribute', key: field.slice(attributePrefix.length), prefix: value },
-  };
+  const fields = isAttribute(field) ? [field] : askedFields[field];
+  return { options: [], ...(fields && { asked: { fields, prefix: value } }) };
 }
 
+const isAttribute = (field: string): field is `${typeof attributePrefix}${string}` =>
+  field.startsWith(attributePrefix);
+
 /** The options for values of the API. Values that cannot be typed are left out. */
-export function toOptions({ field, key }: AskedValues, values: readonly string[]): CompletionOption[] {
-  const isKey = field === 'attribute' && key === undefined;
+export function toOptions({ fields }: AskedValues, values: readonly string[]): CompletionOption[] {
+  const isKey = fields.includes('attribute');
   const typed = values.filter((value) => !/[\r\n]/.test(value));
   if (!isKey) return typed.map(valueOption);
   return typed.map((name) => {

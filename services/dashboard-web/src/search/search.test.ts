@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { completeAt, toOptions } from './completion.ts';
+import { type AskedValues, completeAt, toOptions } from './completion.ts';
 import { parseQueryText } from './query-text.ts';
 
 test('a typed query has conditions and words', () => {
@@ -66,22 +66,21 @@ test('fields and values are completed at the cursor, and options keep what is ar
   expect(completeAt('-user:mi x', 8)).toMatchObject({
     start: 6,
     end: 8,
-    asked: { field: 'userId', prefix: 'mi' },
+    asked: { fields: ['userId'], prefix: 'mi' },
   });
   expect(completeAt('user:"Mia L', 11)).toMatchObject({ start: 5, asked: { prefix: 'Mia L' } });
-  expect(completeAt('attr.pl', 7)?.asked).toEqual({ field: 'attribute', prefix: 'pl' });
-  expect(completeAt('attr.plan:p', 11)?.asked).toEqual({ field: 'attribute', key: 'plan', prefix: 'p' });
+  expect(completeAt('attr.pl', 7)?.asked).toEqual({ fields: ['attribute'], prefix: 'pl' });
+  expect(completeAt('attr.plan:p', 11)?.asked).toEqual({ fields: ['attr.plan'], prefix: 'p' });
   expect(completeAt('nofield:x', 9)).toBeUndefined();
-  const asked = { field: 'userId', prefix: '' } as const;
+  const asked: AskedValues = { fields: ['userId'], prefix: '' };
   expect(toOptions(asked, ['mia', 'Mia Li', 'a"b']).map(({ insert }) => insert)).toEqual([
     'mia ',
     '"Mia Li" ',
     String.raw`"a\"b" `,
   ]);
-  expect(toOptions({ field: 'attribute', prefix: '' }, ['plan', 'a b']).map(({ insert }) => insert)).toEqual([
-    'attr.plan:',
-    'attr."a b":',
-  ]);
+  expect(
+    toOptions({ fields: ['attribute'], prefix: '' }, ['plan', 'a b']).map(({ insert }) => insert),
+  ).toEqual(['attr.plan:', 'attr."a b":']);
 });
 
 test.each([

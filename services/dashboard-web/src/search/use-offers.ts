@@ -1,7 +1,8 @@
-import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { apiQuery } from '../api/query.ts';
 import { useSettled } from '../api/use-settled.ts';
 import { formatCount, formatCounted } from '../format/number.ts';
+import { dayMs, hourMs } from '../format/time.ts';
 import { useSpace } from '../space/space.tsx';
 import { ignoringCase } from '../text/ignoring-case.ts';
 import type { Search } from '../url/search.ts';
@@ -21,8 +22,9 @@ export interface Offer extends CompletionOption {
 
 /** What a word may be the value of. */
 const offered = [
-  { field: 'name', typed: 'model', label: 'model or tool' },
-  { field: 'userId', typed: 'user', label: 'user' },
+  { facet: 'model', typed: 'model', field: 'name' },
+  { facet: 'tool', typed: 'tool', field: 'name' },
+  { facet: 'userId', typed: 'user', field: 'userId' },
 ] as const;
 
 /** Values offered of each field, and the shortest word that is looked up, in characters. */
@@ -31,35 +33,37 @@ const wordCharsMin = 2;
 /** How long values are not asked for again, in milliseconds. */
 const freshMs = 60_000;
 
+/** Values are counted over 30 days, in whole hours, so that their queries can be cached. */
+const recentMs = () => Math.floor(Date.now() / hourMs) * hourMs - 30 * dayMs;
+
 /** Filters by models, tools and users whose name begins with a word, with their numbers of events. */
 export function useOffers(word: string): Offer[] {
   const { id: spaceId } = useSpace();
   const prefix = useSettled(word);
-  const results = useQueries({
-    queries: offered.map(({ field }) => ({
-      ...apiQuery('events.values', { spaceId, field, prefix }),
-      enabled: prefix.length >= wordCharsMin,
-      staleTime: freshMs,
-    })),
+  const fields = offered.map(({ facet }) => facet);
+  const { data = [] } = useQuery({
+    ...apiQuery('events.facets', { spaceId, fields, prefix, from: recentMs() }),
+    enabled: prefix.length >= wordCharsMin,
+    staleTime: freshMs,
   });
   if (prefix !== word) return [];
-  return offered.flatMap(({ field, typed, label }, place) => {
-    const { values = [], counts = [], of } = results[place]?.data ?? {};
-    return values.slice(0, shownMax).map((value, at) => ({
+  return offered.flatMap(({ field, typed }, place) => {
+    const { values = [], newest = null } = data[place] ?? {};
+    return values.slice(0, shownMax).map(({ value, events }) => ({
       ...valueOption(value),
       insert: `${typed}:${valueOption(value).insert}`,
-      label: `${label} is ${value}`,
-      detail: describeCount(counts[at] ?? null, of),
+      label: `${typed} is ${value}`,
+      detail: describeCount(events, newest !== null),
       field: { [field]: value },
     }));
   });
 }
 
-function describeCount(count: number | null, of: string | undefined): string {
+function describeCount(count: number | null, isOfNewest: boolean): string {
   if (count === null) return 'older events';
-  return of === 'last 30 days'
-    ? `${formatCounted(count, 'event')} in 30 days`
-    : `${formatCount(count)} of the newest events`;
+  return isOfNewest
+    ? `${formatCount(count)} of the newest events`
+    : `${formatCounted(count, 'event')} in 30 days`;
 }
 
 /**
@@ -71,7 +75,7 @@ export function useCompletion(completion: Completion | undefined): readonly (Com
   const asked = completion?.asked;
   const settled = useSettled(asked);
   const { data } = useQuery({
-    ...apiQuery('events.values', { spaceId, ...(settled ?? nothing) }),
+    ...apiQuery('events.facets', { spaceId, ...(settled ?? nothing), from: recentMs() }),
     enabled: asked !== undefined && settled !== undefined,
     staleTime: freshMs,
     placeholderData: keepPreviousData,
@@ -79,13 +83,16 @@ export function useCompletion(completion: Completion | undefined): readonly (Com
   const offers = useOffers(completion?.word ?? '');
   if (completion === undefined) return [];
   if (asked === undefined) return [...completion.options, ...offers];
-  const isSame = settled?.field === asked.field && settled.key === asked.key;
+  const isSame = settled?.fields.join() === asked.fields.join();
   const prefix = ignoringCase(asked.prefix);
-  const values = isSame ? (data?.values ?? []) : [];
+  const values = (isSame ? (data ?? []) : [])
+    .flatMap((facet) => facet.values)
+    .toSorted((a, b) => (b.events ?? 0) - (a.events ?? 0))
+    .map(({ value }) => value);
   return toOptions(
     asked,
     values.filter((value) => value.search(prefix) === 0 && value !== asked.prefix),
   );
 }
 
-const nothing: AskedValues = { field: 'name', prefix: '' };
+const nothing: AskedValues = { fields: ['model'], prefix: '' };
