@@ -1,36 +1,33 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from './thrown.ts';
 
-/** Work that a process repeats in the background, until it stops. */
 export interface BackgroundWork<Result> {
   /** One pass. `signal` is aborted when the loop stops, which waits for the end of the pass. */
   readonly run: (signal: AbortSignal) => Result | PromiseLike<Result>;
-  /** Pause between two passes, or how the result of a pass decides it. At 0 the next pass follows at once. */
+  /** Between two passes, or chosen by the result of a pass. At 0 the next pass follows at once. */
   readonly intervalMs: number | ((result: Result) => number);
-  /** Pause before the first pass; default 0. */
+  /** Before the first pass; default 0. */
   readonly delayMs?: number;
-  /** Pause after a pass that failed; default `intervalMs`, or a second when that is a function. */
+  /** After a failed pass; default `intervalMs`, or a second when that is a function. */
   readonly retryMs?: number;
   /** The log message of a failed pass: what was not done. */
   readonly failure: string;
-  /** Ends a pass that is in progress when the loop stops: closes its connection, kills its process. */
+  /** Ends a pass in progress when the loop stops: closes its connection, kills its process. */
   readonly interrupt?: () => unknown;
 }
 
 const retryMsDefault = 1_000;
 
-/** Where a loop logs its failures: a service's log, or the terminal of `weir start`. */
+/** A service's log, or the terminal of `weir start`. */
 export interface LoopLog {
   warn(details: { err: unknown }, message: string): void;
   info(message: string): void;
 }
 
 /**
- * Repeats work until it is disposed. No failure ends the loop or the process: what one pass did not do, the
- * next one does. A failure is logged when it begins or changes, not for each pass of an outage, and its end
- * is logged, too.
- *
- * The loop alone keeps no process running.
+ * Repeats work until it is disposed. No failure ends the loop or the process: the next pass does what one did
+ * not. A failure is logged when it begins, changes and ends, not for each pass. The loop alone keeps no
+ * process running.
  */
 export function startLoop<Result>(work: BackgroundWork<Result>, log: LoopLog): AsyncDisposable {
   const stopping = new AbortController();
@@ -57,7 +54,7 @@ async function repeat<Result>(
 ): Promise<void> {
   const pause = (ms: number) =>
     ms > 0 ? sleep(ms, undefined, { signal, ref: false }).catch(() => {}) : undefined;
-  /** The message of the last pass's error; undefined when it succeeded. */
+  /** The last pass's error; undefined when it succeeded. */
   let failing: string | undefined;
   await pause(delayMs);
   while (!signal.aborted) {

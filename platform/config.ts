@@ -43,7 +43,7 @@ const networks = z
 const hasProtocol = (text: string, protocols: string[]) =>
   URL.canParse(text) && protocols.includes(new URL(text).protocol);
 
-/** The first option of libpq for a file of certificates or keys, all of which the driver ignores. */
+/** The first libpq option that names a file of certificates or keys, which the driver ignores. */
 function certificateOptionOf(databaseUrl: string): string | undefined {
   const options = URL.parse(databaseUrl)?.searchParams;
   const isIgnored = (name: string) => options?.has(name) && options.get(name) !== 'system';
@@ -58,7 +58,7 @@ function isNetwork(text: string): boolean {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= bitsMax);
 }
 
-/** Checks of several variables run although others are wrong, so that all mistakes are reported at once. */
+/** For checks of several variables, so that all mistakes are reported at once. */
 const always = { when: () => true };
 
 /** Every environment variable that Weir reads (docs/configuration.md, platform/config/variables.ts). */
@@ -170,7 +170,7 @@ export const configSchema = z
 
 export type Config = z.infer<typeof configSchema>;
 
-/** Variables with secrets. `NAME_FILE` names a file with the value. `NAME` wins. */
+/** `NAME_FILE` names a file with the secret. `NAME` wins. */
 export const secretNames = [
   'DATABASE_URL',
   'NATS_URL',
@@ -180,10 +180,8 @@ export const secretNames = [
 ] as const;
 
 /**
- * Parses the configuration. An empty variable counts as unset. Reads the files of secrets.
- *
- * @param required variables that must be set.
- * @throws ConfigError that lists every mistake.
+ * An empty variable counts as unset. Reads the files of secrets.
+ * @param required variables that must be set. @throws ConfigError that lists every mistake.
  */
 export function parseConfig(
   env: Record<string, string | undefined>,
@@ -208,7 +206,7 @@ export function parseConfig(
   );
 }
 
-/** Links and redirects begin with the public URL: it has the base path. */
+/** Links and redirects begin with the public URL, at the base path. */
 function atBasePath(config: Config): Config {
   const { DASHBOARD_PUBLIC_URL: origin, DASHBOARD_BASE_PATH: path } = config;
   return origin === undefined ? config : { ...config, DASHBOARD_PUBLIC_URL: `${origin}${path}` };
@@ -235,14 +233,9 @@ function readSecret(
   }
 }
 
-/** A configuration in which the named variables are set. */
 export type ConfigWith<Name extends keyof Config> = Config & { [K in Name]-?: NonNullable<Config[K]> };
 
-/**
- * Checks that the variables a service cannot do without are set.
- *
- * @throws ConfigError that names all that are missing.
- */
+/** @throws ConfigError that names all variables that are missing. */
 export function requireConfig<Name extends keyof Config>(
   config: Config,
   names: readonly Name[],

@@ -1,4 +1,4 @@
-/** The person and space on whose behalf a task runs. */
+/** On whose behalf a task runs. */
 export interface Caller {
   readonly spaceId: string;
   /** All sessions and read keys of a person are one. */
@@ -8,33 +8,29 @@ export interface Caller {
 }
 
 /**
- * Runs a task when a slot is free, and resolves or rejects as the task does.
- *
- * @throws QueueFullError when too many tasks of the user are waiting.
- * @throws CallerAbortedError when the caller's signal is aborted before the task begins.
+ * Runs a task when a slot is free, and settles as the task does.
+ * @throws QueueFullError when too many tasks of the user wait; CallerAbortedError when the signal is aborted
+ * before.
  */
 export type FairLimiter = <T>(caller: Caller, task: () => Promise<T>) => Promise<T>;
 
-/** Too many tasks of the user are waiting in the space. */
 export class QueueFullError extends Error {
   override name = 'QueueFullError';
 }
 
-/** The caller's signal was aborted while the task was waiting. */
 export class CallerAbortedError extends Error {
   override name = 'CallerAbortedError';
 }
 
 export interface FairLimits {
-  /** Most tasks that run at a time. */
   readonly atOnceMax: number;
-  /** Most tasks of one space that run at a time. Lower than `atOnceMax`: no space can take all slots. */
+  /** Lower than `atOnceMax`: no space can take all slots. */
   readonly atOnceOfSpaceMax: number;
-  /** Most tasks of one user that wait in one space. */
+  /** Of one user in one space. */
   readonly waitingOfUserMax: number;
 }
 
-/** The tasks of one space. Maps and sets iterate in the order in which tasks are started. */
+/** Maps and sets iterate in the order in which tasks are started. */
 interface SpaceQueue {
   running: number;
   /** Waiting tasks, by user. */
@@ -42,9 +38,8 @@ interface SpaceQueue {
 }
 
 /**
- * Makes a limiter that serves spaces round-robin, and the users of a space round-robin: a user who queues
- * many tasks delays only their own. A task leaves the queue when its caller's signal is aborted.
- *
+ * Serves spaces round-robin, and the users of a space: who queues many tasks delays only their own. An
+ * aborted task leaves the queue.
  * @param noteTime called with the time that each task took.
  */
 export function openFairLimiter(
@@ -94,7 +89,7 @@ export function openFairLimiter(
   };
 }
 
-/** Queues a task of the caller. Resolves when the task may start. */
+/** Resolves when the task may start. */
 async function waitForTurn(
   { users }: SpaceQueue,
   { holderId: userId, signal }: Caller,
@@ -114,7 +109,7 @@ async function waitForTurn(
   await promise.finally(() => signal?.removeEventListener('abort', leave));
 }
 
-/** Takes the first task of the user whose turn it is, of those who may run one more. */
+/** Of the user whose turn it is, of those who may run one more. */
 function takeNext(
   { users }: SpaceQueue,
   mayRun: (userId: string) => boolean,

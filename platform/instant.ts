@@ -1,13 +1,12 @@
 import { z } from 'zod';
 
 /**
- * Times and days in text. `Date.parse` alone is no check: to it "ticket 4711" is the year 4711. The year 0 is
- * one for ISO 8601 and for zod, but not for Postgres.
+ * `Date.parse` alone is no check: to it "ticket 4711" is the year 4711. Zod accepts the year 0, Postgres not.
  */
 
 const hasYear = (text: string) => !text.startsWith('0000');
 
-/** A day, `YYYY-MM-DD`. */
+/** `YYYY-MM-DD`. */
 export const day = z.iso.date().refine(hasYear, 'must be a day such as 2026-11-30');
 
 const toTheSecond = z.iso.datetime({ offset: true }).refine(hasYear);
@@ -20,5 +19,5 @@ export const instant = z
   })
   .transform((text) => Date.parse(text));
 
-/** An instant that is over. What is bounded by a time in the future has everything within its bounds. */
+/** What is bounded by a time in the future has everything within its bounds. */
 export const pastInstant = instant.refine((timeMs) => timeMs <= Date.now(), 'must not be in the future');

@@ -1,7 +1,6 @@
-/** Runs a task when a slot is free, in the order of the calls. Resolves or rejects as the task does. */
+/** Runs a task when a slot is free, in the order of the calls, and settles as the task does. */
 export type Limiter = <T>(task: () => Promise<T>) => Promise<T>;
 
-/** Makes a limiter that runs at most `atOnceMax` tasks at a time. */
 export function openLimiter(atOnceMax: number): Limiter {
   const waiting: (() => void)[] = [];
   let running = 0;

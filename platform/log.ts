@@ -1,15 +1,14 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 import type { Config } from './config.ts';
 
-/** Most bytes of log entries that are buffered while the output accepts none. */
+/** Buffered while the output accepts none. */
 export const logBytesWaitingMax = 1024 * 1024;
 
 export type { Logger };
 
 /**
- * Opens the service's logger: one line of JSON an entry, on stdout unless `output` is another stream. Entries
- * contain ids, counts, bytes and times, never event content and never a key. Redaction is a second line of
- * defence.
+ * One line of JSON an entry, on stdout unless `output` is another stream. Entries contain ids, counts, bytes
+ * and times, never event content and never a key; redaction is a second line of defence.
  */
 export function openLog(
   service: string,
@@ -29,7 +28,7 @@ export function openLog(
   return pino(options, output);
 }
 
-/** Serialises an error and its causes, without the fields that may quote users' data. */
+/** With its causes, without the fields that may quote users' data. */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   // Postgres quotes rows and values in `detail` and `where`.
@@ -38,9 +37,8 @@ function describeError(error: unknown): unknown {
 }
 
 /**
- * Standard output. A write that fails, as on a full disk, must not end the service, which can still answer
- * 503: entries are buffered, and dropped when the buffer is full. Writes are synchronous: entries are few,
- * and the last ones before a crash matter most.
+ * Standard output. A failed write, as on a full disk, must not end the service: entries are buffered, and
+ * dropped when the buffer is full. Synchronous: the few last entries before a crash matter most.
  */
 function openOutput() {
   const output = pino.destination({ dest: 1, sync: true, maxLength: logBytesWaitingMax });

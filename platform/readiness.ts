@@ -2,12 +2,12 @@ import { probeTimeoutMs, readinessReuseMs } from './http/limits.ts';
 import { shareResult } from './shared-result.ts';
 import { withTimeout } from './timeout.ts';
 
-/** The names of the dependencies that a service waits for; empty when it is ready. */
+/** The dependencies that a service waits for; empty when it is ready. */
 export type FindUnready<Name extends string = string> = () => Promise<Name[]>;
 
 /**
- * Makes the readiness check of a service. A dependency is unready when its probe rejects or takes longer than
- * `probeTimeoutMs`. Callers within `readinessReuseMs` share one round of probes.
+ * Unready are those whose probe rejects or takes longer than `probeTimeoutMs`. Callers within
+ * `readinessReuseMs` share a round of probes.
  */
 export function createReadiness<Name extends string>(probes: Record<Name, () => unknown>): FindUnready<Name> {
   const names = Object.keys(probes) as Name[];

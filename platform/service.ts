@@ -16,30 +16,29 @@ import type { FindUnready } from './readiness.ts';
 import { messageOf } from './thrown.ts';
 import { version } from './version.ts';
 
-/** How long a service that is stopped while it starts may take to release its resources. */
+/** For a service that is stopped while it starts. */
 const startReleaseTimeoutMs = 2_000;
 
-/** The argument of a service's `start` function: configuration, log, and the stack of its resources. */
 export interface ServiceContext {
   config: Config;
   log: Logger;
   resources: AsyncDisposableStack;
   /** Aborted when the service begins to stop; it then works on for DRAIN_DELAY_MS. */
   stopping: AbortSignal;
-  /** Call it before waiting for dependencies: `/readyz` then names what the start waits for. */
+  /** Called before waiting for dependencies: `/readyz` then names what the start waits for. */
   setStarting: (findUnready: FindUnready) => void;
   /** What this service answers to `weir doctor`. */
   report: () => ServiceReport;
-  /** Of what this service does: see {@link ServiceReport.busiest}. */
+  /** See {@link ServiceReport.busiest}. */
   shares: SpaceShares;
 }
 
-/** What a service reports when it has started. Other fields are logged, and sent to the supervisor. */
+/** Other fields are logged, and sent to the supervisor. */
 export interface Started extends Record<string, unknown> {
   readonly probes: Probes;
 }
 
-/** A service's name, and the name of the database schema that it is made for. */
+/** `schema`: the database schema that the service is made for. */
 export interface ServiceIdentity {
   readonly name: ServiceName;
   readonly schema: string;
@@ -48,18 +47,16 @@ export interface ServiceIdentity {
 /** Acquires the resources of a service, in order, onto the stack. */
 export type StartService = (context: ServiceContext) => Promise<Started>;
 
-/** A started service. Disposing releases its resources in reverse order, and its service port last. */
+/** Disposing releases resources in reverse order, and the service port last. */
 export interface OpenService extends AsyncDisposable {
-  /** What its `start` returned, and the address of its service port. */
+  /** What `start` returned, and the address of the service port. */
   readonly details: Readonly<Record<string, unknown>> & { readonly metricsUrl: string };
-  /** Reports that the service is not ready, and works on for so long, so that load balancers notice. */
+  /** Not ready, but working for so long, so that load balancers notice. */
   drain(delayMs: number): Promise<void>;
 }
 
 /**
- * Opens the service port and starts a service. A process can have several, which share the metrics of the
- * process.
- *
+ * Opens the service port and starts a service. A process can have several, which share its metrics.
  * @param signal aborts the start: what was acquired is released, and what `start` acquires later is not.
  * @throws the reason of `signal`, or the error of `start`, after the resources are released.
  */
@@ -130,10 +127,8 @@ function createReport(
 }
 
 /**
- * Runs a service in this process: parses the configuration, starts the service, and reports to the supervisor
- * that it is ready. SIGTERM, SIGINT or the supervisor's death stop it. While it starts it stops at once,
- * whatever `start` waits for.
- *
+ * Starts a service by the environment, and tells the supervisor when it is ready. SIGTERM, SIGINT or the
+ * supervisor's death stop it, also at once while it starts.
  * @returns after everything is released; the process then ends by itself. A failed start ends it with exit
  * code 1.
  */
@@ -155,7 +150,7 @@ export async function runService(
     await using _summaries = logSummaries(log);
     log.info(service.details, 'ready');
     host.send?.({ ready: true, ...service.details });
-    // It runs for months and may be killed: Node would write its cache only at a regular exit.
+    // A long run may be killed: Node would write its cache only at a regular exit.
     flushCompileCache();
     await rejectOnAbort(signal).catch(() => {});
     log.info({ reason: signal.reason }, 'draining');
@@ -178,10 +173,9 @@ export async function runService(
 }
 
 /**
- * An error that no code expected is logged with its causes. A rejection belongs to one request or one task,
- * so ingest and the dashboard API continue: their other clients must not notice. The writer ends, because a
- * task of it may have stopped for good: its messages are delivered again to the process that replaces it.
- * After an exception each of them ends.
+ * Logs an unexpected error with its causes. A rejection belongs to one request or task, so ingest and the
+ * dashboard API continue for their other clients. The writer ends: a task may have stopped for good, and its
+ * messages are delivered to the process that replaces it. An exception ends each of them.
  */
 function logUnhandled(host: NodeJS.Process, name: ServiceName, log: Logger): void {
   const end = (error: unknown) => {

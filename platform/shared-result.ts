@@ -1,7 +1,4 @@
-/**
- * Shares the result of an async function: calls while it runs, or within `reuseMs` of its last result, get
- * that result. A failure is not reused.
- */
+/** Calls while `run` runs, or within `reuseMs` of its last result, share that. A failure is not reused. */
 export function shareResult<T>(reuseMs: number, run: () => Promise<T>): () => Promise<T> {
   let result: Promise<T> | undefined;
   const forget = () => {

@@ -1,14 +1,13 @@
-/** Wrapped errors that are searched for a code. A chain of causes may be a cycle. */
+/** That are searched for a code. A chain of causes may be a cycle. */
 const causesMax = 5;
 
-/** The message of a caught value, which need not be an error. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
 /**
- * The code of a caught error, such as ENOENT of Node or an SQLSTATE of Postgres: its own, or that of the
- * nearest cause that has one. Drizzle wraps the errors of Postgres.
+ * Such as ENOENT of Node or an SQLSTATE of Postgres: an error's own, or of the nearest cause that has one.
+ * Drizzle wraps the errors of Postgres.
  */
 export function codeOf(thrown: unknown): string | undefined {
   let error = thrown;
@@ -19,7 +18,7 @@ export function codeOf(thrown: unknown): string | undefined {
   return undefined;
 }
 
-/** Error codes of node:net, node:dns and postgres.js for a server that cannot be reached. */
+/** Of node:net, node:dns and postgres.js for a server that cannot be reached. */
 export const unreachableCodes: ReadonlySet<string | undefined> = new Set([
   'CONNECTION_CLOSED',
   'CONNECTION_DESTROYED',

@@ -3,7 +3,7 @@ export class TimeoutError extends Error {
   override name = 'TimeoutError';
 }
 
-/** Settles as the promise does. @throws TimeoutError when it takes longer. */
+/** @throws TimeoutError when the promise takes longer. */
 export async function withTimeout<T>(timeoutMs: number, promise: PromiseLike<T>): Promise<T> {
   const expired = Promise.withResolvers<never>();
   const timer = setTimeout(

@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** The version of Weir, from its package.json. */
 export const version = readVersion();
 
 function readVersion(): string {
@@ -13,5 +12,5 @@ function readVersion(): string {
 
 const pages = fileURLToPath(new URL('../web', import.meta.url));
 
-/** The directory with the built pages of the npm package and the image. A checkout builds its own. */
+/** The built pages of the npm package and the image. A checkout builds its own. */
 export const builtPages = existsSync(pages) ? pages : undefined;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Config, configSchema, parseConfig, secretNames } from '../config.ts';
 import { notes, otherVariables, readers, requiredOf } from './variables.ts';
 
-/** The reference page of the configuration, docs/configuration.md: everything in it comes from the code. */
+/** The page docs/configuration.md. */
 export function describeConfiguration(): string {
   const names = Object.keys(configSchema.shape) as (keyof Config)[];
   return [
@@ -38,7 +38,7 @@ export function describeConfiguration(): string {
   ].join('\n');
 }
 
-/** The text in lines of at most 116 characters. */
+/** At most 116 characters. */
 const wrap = (text: string) => text.replaceAll(/(.{1,116})(?: |$)/g, '$1\n').trimEnd();
 
 const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
@@ -53,7 +53,7 @@ function defaultOf(name: keyof Config): string {
   return `\`${value}\`${unit === 'bytes' ? ` (${Number(value) / 1024 ** 2} MiB)` : ''}`;
 }
 
-/** The part of a JSON Schema that says which values are valid. */
+/** Which values are valid, in JSON Schema. */
 interface Range {
   type?: string;
   enum?: unknown[];

@@ -5,11 +5,8 @@ import { messageOf } from '../thrown.ts';
 import { ConfigError } from './config-error.ts';
 
 /**
- * Lets every TLS client of this process trust the CAs of `TLS_CA_FILE`, beside those that Node trusts:
- * Postgres, nats-server, the OpenID provider, the mail server, alert targets. Call it before the first
- * connection.
- *
- * @throws ConfigError when the file cannot be read, or has no certificates.
+ * Lets every TLS client of this process trust the CAs of `TLS_CA_FILE`, beside those that Node trusts. For
+ * before the first connection. @throws ConfigError when the file cannot be read, or has no certificates.
  */
 export function trustCertificates({ TLS_CA_FILE: file }: Pick<Config, 'TLS_CA_FILE'>): void {
   if (file === undefined) return;

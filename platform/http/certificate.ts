@@ -11,17 +11,17 @@ import { dayMs } from '../time.ts';
 import { defineDaysLeft } from './certificate-metrics.ts';
 import { certificateCheckMs, certificateWarningDays } from './limits.ts';
 
-/** A certificate chain and its private key, both PEM. */
+/** PEM. */
 export interface KeyPair {
   cert: Buffer;
   key: Buffer;
 }
 
-/** The server's certificate, reloaded when its files change. Disposing it stops watching the files. */
+/** Reloaded when its files change. Disposing stops watching them. */
 export interface Certificate extends AsyncDisposable {
-  /** The pair that was read at start. */
+  /** Read at start. */
   readonly initial: KeyPair;
-  /** Calls `use` with each valid pair that replaces it. */
+  /** Calls `use` with each valid pair that replaces the initial one. */
   onRenewal(use: (pair: KeyPair) => void): void;
 }
 
@@ -31,10 +31,8 @@ interface CertificateFiles {
 }
 
 /**
- * Reads the certificate that `TLS_CERT_FILE` and `TLS_KEY_FILE` name, and reloads it when one of the files
- * changes.
- *
- * @returns undefined when neither is set: the service then uses clear text.
+ * The certificate of `TLS_CERT_FILE` and `TLS_KEY_FILE`, reloaded when a file changes.
+ * @returns undefined when neither is set: clear text.
  * @throws ConfigError when the files cannot be read or do not match.
  */
 export async function openCertificate(
@@ -59,7 +57,7 @@ export async function openCertificate(
   };
 }
 
-/** Polls the files: renewal tools replace files, links or directories, and fs.watch misses some of these. */
+/** Renewal tools replace files, links or directories, and fs.watch misses some of these. */
 function watchPair(files: CertificateFiles, log: Logger, use: (pair: KeyPair) => void): () => void {
   const reload = async () => {
     try {
@@ -91,13 +89,11 @@ async function readPair({ certFile, keyFile }: CertificateFiles): Promise<KeyPai
   }
 }
 
-/** The certificate that a service serves now. */
 export interface ServedCertificate extends AsyncDisposable {
-  /** Called with the one that replaces it. */
   renew(cert: Buffer): void;
 }
 
-/** Tells when the served certificate expires: in a metric, and in the log once a day when it is near. */
+/** In a metric, and in the log once a day when the expiry is near. */
 export function watchExpiry(cert: Buffer, log: Logger): ServedCertificate {
   let expiresAt = expiryOf(cert);
   const readDaysLeft = () => (expiresAt.getTime() - Date.now()) / dayMs;
@@ -125,7 +121,7 @@ export function watchExpiry(cert: Buffer, log: Logger): ServedCertificate {
 /** Of the first certificate of a chain: that of the server. */
 const expiryOf = (cert: Buffer): Date => new Date(new X509Certificate(cert).validTo);
 
-/** @returns when the certificate of a file expires, ISO 8601; undefined when it cannot be read. */
+/** @returns ISO 8601; undefined when the file cannot be read. */
 export function readExpiry(certFile: string): string | undefined {
   try {
     return expiryOf(readFileSync(certFile)).toISOString();

@@ -1,12 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 
-/** The characters of a Host header (RFC 3986 §3.2): a name or an address, and a port. */
+/** RFC 3986 §3.2: a name or an address, and a port. */
 const hostPattern = /^[\w.~!$&'()*+,;=%:[\]-]*$/;
 
 /**
- * Finds requests that Node's parser accepts although RFC 9112 requires rejecting them. A proxy in front of
- * Weir could parse the same bytes as a different request (request smuggling).
- *
+ * Finds requests that Node's parser accepts against RFC 9112: a proxy in front could parse the same bytes as
+ * another request (request smuggling).
  * @returns the fault, as the end of a sentence; undefined for a valid request.
  */
 export function findHttpFault({ rawHeaders, httpVersion }: IncomingMessage): string | undefined {

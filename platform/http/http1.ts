@@ -8,7 +8,7 @@ import {
   timeoutCheckMs,
 } from './limits.ts';
 
-/** Options of every HTTP/1.1 server of Weir. */
+/** Of every HTTP/1.1 server of Weir. */
 export const http1Options = {
   headersTimeout: headersTimeoutMs,
   requestTimeout: bodyTimeoutMs,
@@ -17,10 +17,9 @@ export const http1Options = {
 } satisfies ServerOptions;
 
 /**
- * Prepares an HTTP/1.1 server that does not listen: the listener passes connections to it. From `stopping` on
- * each response asks its client to close the connection: behind a load balancer for connections, the next
- * request then reaches another server. Disposal closes each connection once the responses to its requests are
- * sent.
+ * A server that gets its connections from the listener. From `stopping` on each response asks its client to
+ * close the connection, so that a load balancer sends the next request to another server. Disposal closes
+ * each connection once its responses are sent.
  */
 export function openHttp1(server: Server, stopping: AbortSignal): { server: Server } & AsyncDisposable {
   let isDraining = false;

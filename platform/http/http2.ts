@@ -23,19 +23,17 @@ import {
   keepAliveTimeoutMs,
 } from './limits.ts';
 
-/** Answers the requests of a server. */
 export interface Http2Handlers {
   onRequest: RequestListener;
-  /** Answers a request whose headers are too large; `details` is a sentence for its sender. */
+  /** For a request whose headers are too large; `details` is a sentence for its sender. */
   rejectHeaders: (request: IncomingMessage, response: ServerResponse, details: string) => void;
   /** Answers CONNECT without reading its body: a tunnel's body has no end. */
   rejectConnect: (response: ServerResponse, details: string) => void;
 }
 
 /**
- * The HTTP/2 server. It does not listen; it serves the connections that it is given. Disposing it sends
- * GOAWAY to every client, also to those that connect later, and waits for the streams that are open. At
- * `stopping` the clients that are connected get theirs; others may connect until it is disposed.
+ * Serves the connections that it is given. Disposing sends GOAWAY to every client, also later ones, and waits
+ * for open streams. At `stopping` connected clients get theirs; others may connect until the disposal.
  */
 export function createHttp2(
   handlers: Http2Handlers,
@@ -71,7 +69,7 @@ export function createHttp2(
     server.on(event, (request: Http2ServerRequest, response: Http2ServerResponse) => {
       limitStream(request.stream);
       const handle = headerBytes(request.rawHeaders) > http2HeaderBytesMax ? rejectHeaders : answer;
-      // Node's compatibility API gives requests and responses the interface that they have in HTTP/1.1.
+      // Node's compatibility API gives requests and responses the interface of HTTP/1.1.
       handle(request as unknown as IncomingMessage, response as unknown as ServerResponse);
     });
   };
@@ -108,9 +106,7 @@ function limitSession(session: ServerHttp2Session): void {
   session.setLocalWindowSize(http2WindowBytes * 4);
 }
 
-/**
- * The size of a header list in HTTP/2 (RFC 9113 §6.5.2). Node announces the limit but does not enforce it.
- */
+/** RFC 9113 §6.5.2. Node announces the limit but does not enforce it. */
 function headerBytes(rawHeaders: readonly string[]): number {
   let bytes = rawHeaders.length * 16;
   for (const text of rawHeaders) bytes += text.length;
@@ -118,9 +114,8 @@ function headerBytes(rawHeaders: readonly string[]): number {
 }
 
 /**
- * Node has no time-outs for HTTP/2 streams. A stream is reset, without a status, when its body does not
- * arrive in time, or when the client does not read the answer, for example by keeping its flow-control window
- * closed.
+ * Node has no time-outs for HTTP/2 streams. One is reset, without a status, when its body does not arrive in
+ * time, or the client does not read the answer.
  */
 export function limitStream(stream: ServerHttp2Stream): void {
   const check = setInterval(() => {
@@ -133,10 +128,9 @@ export function limitStream(stream: ServerHttp2Stream): void {
 }
 
 /**
- * Asks the client to stop sending a request that is answered already. RST_STREAM(NO_ERROR) may follow a
- * complete response only (RFC 9113 §8.1), and `finish` comes before the frame with END_STREAM, or the
- * trailers, are sent: a reset at that moment would replace them. Node has no event for their sending, so
- * nghttp2's stream state is polled.
+ * Asks the client to stop sending an answered request. RST_STREAM(NO_ERROR) may only follow a complete
+ * response (RFC 9113 §8.1), and would replace the END_STREAM that is sent after `finish`. Node has no event
+ * for that, so nghttp2's stream state is polled.
  */
 function stopUnreadBody(stream: ServerHttp2Stream): void {
   if (stream.closed || stream.destroyed) return;

@@ -7,15 +7,14 @@ import type { Logger } from '../log.ts';
 import { acceptedGraceMs, requestDrainTimeoutMs } from './limits.ts';
 
 export interface ListenerOptions {
-  /** Names the variables `<prefix>_HOST` and `<prefix>_PORT`. */
+  /** Of the variables `<prefix>_HOST` and `<prefix>_PORT`. */
   prefix: 'INGEST' | 'DASHBOARD';
   config: Pick<Config, 'INGEST_HOST' | 'INGEST_PORT' | 'DASHBOARD_HOST' | 'DASHBOARD_PORT'>;
   scheme: 'http' | 'https';
-  /** Most connections at a time. Further ones are closed at once. */
+  /** Further connections are closed at once. */
   connectionsMax: number;
   /**
-   * Whether other processes listen on the same port, too (SO_REUSEPORT): the system distributes connections
-   * among them. The shutdown then serves what it has accepted for `acceptedGraceMs` more.
+   * Whether other processes share the port (SO_REUSEPORT): then the shutdown serves `acceptedGraceMs` more.
    */
   isShared?: boolean;
   /** Resolves when every request that has begun is answered. */
@@ -23,20 +22,17 @@ export interface ListenerOptions {
   log: Logger;
 }
 
-/** Logged with the number of connections that are closed at the end of the time for requests. */
+/** Logged with the number of connections that are then closed. */
 export const drainTimeoutMessage = 'requests have not ended in time: their connections are closed';
 
-/** A port that accepts connections. */
 export interface Listener extends AsyncDisposable {
   /** The URL that clients use. */
   readonly url: string;
 }
 
 /**
- * Listens on the configured address. Disposing it stops listening, waits for the requests that have begun, at
- * most `requestDrainTimeoutMs`, and closes all connections.
- *
- * @throws ConfigError when it cannot listen there.
+ * Disposing stops listening, waits for begun requests, at most `requestDrainTimeoutMs`, and closes all
+ * connections. @throws ConfigError when it cannot listen on the configured address.
  */
 export async function openListener(server: Server, options: ListenerOptions): Promise<Listener> {
   const sockets = new Set<Socket>();
@@ -52,8 +48,7 @@ export async function openListener(server: Server, options: ListenerOptions): Pr
     url: urlOf(server, options),
     async [Symbol.asyncDispose]() {
       if (options.isShared) {
-        // Node has just accepted every connection that waited: the system resets those when the port is
-        // closed.
+        // Node accepts every waiting connection before: the system resets those when the port is closed.
         await afterPoll();
         server.close();
         await sleep(acceptedGraceMs);

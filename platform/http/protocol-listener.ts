@@ -3,18 +3,16 @@ import { createServer as createTlsServer } from 'node:tls';
 import type { Certificate } from './certificate.ts';
 import { headersTimeoutMs } from './limits.ts';
 
-/** The server of each protocol. Both take a connection as an event of this name. */
+/** Both take a connection as an event of this name. */
 export interface ProtocolServers {
   http1: { emit(event: 'connection', socket: Socket): boolean };
   http2: { emit(event: 'connection', socket: Socket): boolean };
 }
 
 /**
- * A TCP server for both protocols on one port: it passes each connection to the server of its protocol. With
- * TLS the handshake negotiates the protocol (ALPN); in clear text it is detected from the first bytes.
- *
- * @param draining aborted when the servers begin to drain: connections whose protocol is found later are
- * closed.
+ * A TCP server for both protocols on one port. With TLS the handshake negotiates the protocol (ALPN); in
+ * clear text the first bytes tell.
+ * @param draining aborted when the servers begin to drain: later connections are closed.
  * @param certificate without it connections are clear text.
  */
 export function createProtocolListener(
@@ -55,7 +53,7 @@ function createHandOver(draining: AbortSignal, servers: ProtocolServers): HandOv
   };
 }
 
-/** The first bytes of every HTTP/2 connection (RFC 9113 §3.4). No method of HTTP/1.1 begins with them. */
+/** RFC 9113 §3.4. No method of HTTP/1.1 begins with these bytes. */
 const preface = Buffer.from('PRI ');
 
 function detectProtocol(socket: Socket, handOver: HandOver): void {

@@ -4,7 +4,7 @@ import { openCertificate } from './certificate.ts';
 import { type Listener, type ListenerOptions, openListener } from './listener.ts';
 import { createProtocolListener } from './protocol-listener.ts';
 
-/** The servers of both protocols. Disposing one resolves when its requests are answered. */
+/** Disposing a server resolves when its requests are answered. */
 export interface HttpServers {
   http1: { server: Server } & AsyncDisposable;
   http2: { server: Http2Server } & AsyncDisposable;
@@ -16,10 +16,8 @@ export interface ServeOptions
 }
 
 /**
- * Serves HTTP/1.1 and HTTP/2 on one port, with TLS when the configuration names a certificate. Disposing it
- * stops listening, answers every request that has begun unless its client takes too long to finish it, and
- * closes all connections.
- *
+ * HTTP/1.1 and HTTP/2 on one port, with TLS when a certificate is configured. Disposing answers every begun
+ * request unless its client is too slow, and closes all connections.
  * @throws ConfigError when it cannot listen, or the certificate is not usable.
  */
 export async function serveHttp({ http1, http2 }: HttpServers, options: ServeOptions): Promise<Listener> {

@@ -3,8 +3,8 @@ import { bodyBytesMax } from '../limits.ts';
 import { longUnreadBodiesMax, unreadBodyBytesMax, unreadBodyTimeoutMs } from './limits.ts';
 
 /**
- * Reads and discards the rest of a request's body, then calls `write` to answer. `write` is not called when
- * the client has closed the connection, or the HTTP parser has answered meanwhile.
+ * Discards the rest of a body, then calls `write` to answer, unless the client has closed the connection or
+ * the HTTP parser has answered.
  */
 export type AnswerAfterBody = (
   request: IncomingMessage,
@@ -13,9 +13,8 @@ export type AnswerAfterBody = (
 ) => Promise<void>;
 
 /**
- * Creates the function that answers requests rejected before their body was read. A body past the limits of
- * `limits.ts` is not read to its end; its connection is closed after the answer.
- *
+ * For requests rejected before their body was read. A body past the limits of `limits.ts` is not read to its
+ * end; its connection is closed after the answer.
  * @param freeChunk called with each chunk that was discarded.
  */
 export function createAnswerAfterBody(freeChunk: (chunk: Buffer) => void = () => {}): AnswerAfterBody {
@@ -29,7 +28,7 @@ export function createAnswerAfterBody(freeChunk: (chunk: Buffer) => void = () =>
   };
 }
 
-/** @returns a function that resolves with whether the whole body was read: the connection can be reused. */
+/** The function resolves with whether the whole body was read: the connection can be reused. */
 export function createDiscardBody(
   freeChunk: (chunk: Buffer) => void,
 ): (request: IncomingMessage) => Promise<boolean> {

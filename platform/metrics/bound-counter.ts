@@ -1,20 +1,18 @@
 import type { CounterConfiguration, LabelValues } from '@prometheus-io/client';
 import { defineCounter } from './define.ts';
 
-/** One series of a counter. An update is an addition: nothing is allocated or looked up. */
+/** One series. An update is an addition: nothing is allocated or looked up. */
 export interface BoundCounter {
   add(count: number): void;
 }
 
-/** A counter whose series are bound once, for updates of every request. */
+/** Series are bound once, for updates of every request. */
 export interface BoundCounters<Label extends string> {
-  /**
-   * A series, shown from now on: rate() misses the first increment of a counter that did not exist before.
-   */
+  /** Shown from now on: rate() misses the first increment of a counter that did not exist before. */
   bind(labels: LabelValues<Label>): BoundCounter;
 }
 
-/** Counts without the client library, which builds a text of labels for each update, until it is scraped. */
+/** The client library would build a text of labels for each update; here only a scrape does. */
 export function defineBoundCounters<Label extends string>(
   options: Omit<CounterConfiguration<Label>, 'collect'>,
 ): BoundCounters<Label> {

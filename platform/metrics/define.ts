@@ -9,8 +9,8 @@ import {
 } from '@prometheus-io/client';
 
 /**
- * Metrics of the process, by name. One that is defined again replaces the one before: modules are evaluated
- * more than once in a process that runs several tests or services, and the library throws then.
+ * Replaces a metric of the same name: modules are evaluated more than once in a process that runs several
+ * tests or services, and the library would throw.
  */
 export function defineCounter<Label extends string>(options: CounterConfiguration<Label>): Counter<Label> {
   register.removeSingleMetric(options.name);

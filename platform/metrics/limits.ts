@@ -1,14 +1,12 @@
-/** Most connections of the service port at a time: a few Prometheus servers and probes. */
+/** A few Prometheus servers and probes. */
 export const requestsMax = 32;
 
-/** Time-out of a request to the service port, in milliseconds. */
 export const requestTimeoutMs = 10_000;
 
-/** How long figures of the queue and of Postgres are reused by scrapes, in milliseconds. */
+/** Of the queue and of Postgres, by scrapes. */
 export const figureReuseMs = 5_000;
 
-/** Upper bounds of histograms of durations, in seconds: from a small request to the time-outs. */
+/** Of durations: from a small request to the time-outs. */
 export const secondsBuckets = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** Interval of the lines that summarize what a service did. */
 export const summaryMs = 10_000;

@@ -8,9 +8,8 @@ import type { Logger } from '../log.ts';
 import type { FindUnready } from '../readiness.ts';
 import { requestsMax, requestTimeoutMs } from './limits.ts';
 
-/** What a service knows of its own health. */
 export interface Probes {
-  /** What it waits for before it can do its work. Not ready: send it no requests. */
+  /** What the service waits for. Not ready: send it no requests. */
   readonly findUnready: FindUnready;
   /** What does not work while the service does most of its work: `/readyz` names it with 200. */
   readonly findImpaired?: FindUnready;
@@ -18,30 +17,27 @@ export interface Probes {
   readonly findDead?: FindUnready;
 }
 
-/** The port of a service for monitoring: metrics and probes. */
+/** Metrics and probes. */
 export interface ServicePort extends AsyncDisposable {
   readonly url: string;
   /** Called while the service starts, with what it waits for: `/readyz` names that instead of `start`. */
   setStarting(findUnready: FindUnready): void;
-  /** Called when the service has started. Before that, `/startupz` and `/readyz` answer 503. */
+  /** Before this call `/startupz` and `/readyz` answer 503. */
   setStarted(probes: Probes): void;
-  /** Called when the service begins to stop. `/readyz` answers 503 from then on. */
+  /** `/readyz` answers 503 from then on. */
   setStopping(): void;
 }
 
-/** Ports by default, for services on one machine. 9464 is the usual port of exporters for Prometheus. */
+/** Differ for services on one machine. 9464 is the usual port of exporters for Prometheus. */
 const defaultPorts: Record<string, number> = { ingest: 9464, writer: 9465, 'dashboard-api': 9466 };
 
 /** Between the ports of two processes of a service: larger than the number of services. */
 const portsPerProcess = 10;
 
 /**
- * Serves `/metrics` (OpenMetrics, and Prometheus' text format), `/livez`, `/readyz` and `/startupz`. It has
- * no authentication: it listens on loopback unless `METRICS_HOST` says otherwise.
- *
- * Without METRICS_PORT it uses the service's default port, or any free one if that is in use. The second
- * process of a service uses the port ten above that of the first, and so on.
- *
+ * Serves `/metrics` (OpenMetrics, and Prometheus' text format), `/livez`, `/readyz` and `/startupz`, without
+ * authentication: on loopback by default. Without METRICS_PORT it uses the service's default port, or any
+ * free one if that is in use. The n-th process of a service uses a port ten above that of the one before.
  * @throws ConfigError when it cannot listen on METRICS_HOST and METRICS_PORT.
  */
 export async function openServicePort(
@@ -140,9 +136,7 @@ function send(response: ServerResponse, status: number, type: string, text: stri
 
 /**
  * Converts OpenMetrics to Prometheus' text format 0.0.4, where the name of a counter in its comments has the
- * suffix of its samples. The client library cannot write both: writing one changes the names that it writes
- * in the other.
- *
+ * suffix of its samples. Writing both with the client library changes names in one.
  * @param openMetrics of the client library: without units, exemplars and timestamps.
  */
 export function toPrometheusText(openMetrics: string): string {

@@ -1,15 +1,14 @@
 import { defineGauge } from './define.ts';
 
-/** How long a share is counted before the next one begins. The last two are shown together. */
+/** Of a share. The last two are shown together. */
 const windowMs = 60_000;
 
-/** The space that took most of a service in some two minutes, and its share of what all took. */
+/** The space that took most in some two minutes, and its share of what all took. */
 export interface BusiestSpace {
   readonly spaceId: string;
   readonly share: number;
 }
 
-/** Counts what each space takes of something, and shows the share of the space that takes most. */
 export class SpaceShares {
   #before = new Map<string, number>();
   #current = new Map<string, number>();

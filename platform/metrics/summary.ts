@@ -4,8 +4,8 @@ import type { Logger } from '../log.ts';
 import { summaryMs } from './limits.ts';
 
 /**
- * Logs what the counters of the process have counted since the last line, every `summaryMs`: one line of a
- * service says what it did, without a metrics server. An interval in which nothing was counted has no line.
+ * Logs what the counters have counted since the last line, if anything, every `summaryMs`: so a service says
+ * what it did without a metrics server.
  */
 export function logSummaries(log: Logger): AsyncDisposable {
   let last = new Map<string, number>();
@@ -24,7 +24,7 @@ export function logSummaries(log: Logger): AsyncDisposable {
   return startLoop({ run: write, intervalMs: summaryMs, delayMs: summaryMs, failure }, log);
 }
 
-/** Weir's counters by short name and the values of their labels: `ingest_requests.json.accepted`. */
+/** By short name and the values of their labels: `ingest_requests.json.accepted`. */
 async function readCounters(registry: Registry): Promise<Map<string, number>> {
   const counts = new Map<string, number>();
   for (const { name, type, values } of await registry.getMetricsAsJSON()) {

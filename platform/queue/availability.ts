@@ -4,19 +4,14 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { ConfigError } from '../config/config-error.ts';
 import { queueStartTimeoutMs } from './limits.ts';
 
-/**
- * A cluster elects a leader in 4 to 9 s, that is 16 to 36 attempts: prompt enough, and little load on the
- * nodes.
- */
+/** A cluster elects a leader in 4 to 9 s: prompt enough, and little load on the nodes. */
 const retryPauseMs = 250;
 
 /** "No suitable peers for placement": too few nodes are up yet. */
 const noPeersCode = 10_005;
 
 /**
- * Runs a JetStream request and retries it while the cluster elects a leader or starts. Errors that a retry
- * cannot fix fail at once, such as a server without JetStream.
- *
+ * Retries a JetStream request while the cluster elects a leader or starts. Permanent errors fail at once.
  * @throws ConfigError when nats-server rejects the request, or has not answered it within
  * `queueStartTimeoutMs`.
  */
@@ -38,7 +33,7 @@ export async function retryUntilAvailable<T>(
   }
 }
 
-/** Time-outs, status 503 (no leader) and too few nodes are worth a retry; other errors are not. */
+/** Time-outs, status 503 (no leader) and too few nodes are worth a retry. */
 function isPermanent({ info }: NatsConnection, error: unknown): boolean {
   if (info?.jetstream === false) return true;
   return error instanceof JetStreamApiError && error.status !== 503 && error.code !== noPeersCode;

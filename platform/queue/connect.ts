@@ -8,16 +8,12 @@ import {
   queuePingMs,
 } from './limits.ts';
 
-/**
- * The oldest version whose /jsz reports `sync_interval: always` and whose work-queue streams support
- * deny_purge.
- */
+/** The oldest version whose /jsz reports `sync_interval: always` and whose work queues support deny_purge. */
 const versionMin = [2, 11] as const;
 
 /**
- * Connects to a nats-server, or to a cluster (comma-separated URLs), and reconnects without limit. User and
- * password, or a token, are read from the first URL. Disposing the connection drains it.
- *
+ * Connects to a nats-server or a cluster (comma-separated URLs; the first one has the credentials), and
+ * reconnects without limit. Disposing drains.
  * @throws ConfigError when no server answers, it is too old, or its max_payload is below what one legal
  * request needs.
  */
@@ -35,8 +31,8 @@ export async function connectQueue(url: string, name: string): Promise<NatsConne
     maxReconnectAttempts: -1,
     reconnectTimeWait: 100,
     reconnectJitter: 100,
-    // Defaults: an unresponsive server is noticed after four minutes, and a server that accepts the
-    // connection but sends nothing delays the next attempt by twenty seconds.
+    // Defaults: an unresponsive server is noticed after four minutes, and one that accepts but sends nothing
+    // delays the next attempt by twenty seconds.
     pingInterval: queuePingMs,
     maxPingOut: 2,
     timeout: queueConnectTimeoutMs,
@@ -55,16 +51,12 @@ export async function connectQueue(url: string, name: string): Promise<NatsConne
     await connection.close();
     throw error;
   }
-  // Drain rejects while no server is connected: a service then has nothing to flush, and must end in order
-  // all the same.
+  // Drain rejects while no server is connected: there is nothing to flush then.
   const dispose = () => connection.drain().catch(() => connection.close());
   return Object.assign(connection, { [Symbol.asyncDispose]: dispose });
 }
 
-/**
- * The largest payload of one message, in bytes: what the server and the writers accept, less
- * `messageOverheadBytes`.
- */
+/** What the server and the writers accept, less `messageOverheadBytes`. */
 export function payloadBytesMax(connection: NatsConnection): number {
   return Math.min(connection.info?.max_payload ?? 0, messageBytesMax) - messageOverheadBytes;
 }

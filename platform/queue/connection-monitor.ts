@@ -1,35 +1,26 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 
-/** The connection was lost before the PubAck: the message may be in the stream or not. */
+/** Before the PubAck: the message may be in the stream or not. */
 export class QueueConnectionLostError extends Error {
   override name = 'QueueConnectionLostError';
 }
 
-/** Reports when the connection to nats-server is lost and usable again. */
 export interface ConnectionMonitor {
   /** Resolves at once while connected; otherwise after the client has reconnected and `prepare` has run. */
   connected(): Promise<void>;
   /**
-   * Settles as the operation does, and rejects with QueueConnectionLostError when the connection is lost
-   * before.
+   * Settles as the operation does; rejects with QueueConnectionLostError when the connection is lost before.
    */
   untilLost<T>(operation: Promise<T>): Promise<T>;
 }
 
-/**
- * Monitors a connection until it is closed.
- *
- * @param prepare runs after each reconnect, before the connection is used. It must not reject.
- */
+/** @param prepare runs after each reconnect, before the connection is used. It must not reject. */
 export function monitorConnection(
   connection: NatsConnection,
   prepare: () => Promise<void>,
 ): ConnectionMonitor {
   let connected = Promise.withResolvers<void>();
-  /**
-   * Rejects the operations that wait. A promise of the loss would live as long as the connection, and
-   * `Promise.race` would add to it what it keeps of each operation, forever.
-   */
+  /** Waiting operations. `Promise.race` with a promise of the loss would keep each operation forever. */
   const waiting = new Set<(error: Error) => void>();
   connected.resolve();
   const watch = async () => {

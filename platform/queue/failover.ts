@@ -5,30 +5,21 @@ import { type QueueLossError, SequenceGuard } from './sequence-guard.ts';
 import type { QueueStream } from './settings.ts';
 import { createStreamPublisher, PubAckTimeoutError, type PublishOptions } from './stream-publisher.ts';
 
-/** The position of a message in the queue. */
 export interface QueuePosition {
   readonly stream: string;
   readonly sequence: number;
 }
 
 export interface QueuePublisher {
-  /**
-   * Publishes one message at a time; resolves with its position once it is on disk. @throws as
-   * `createStreamPublisher` does.
-   */
+  /** One message at a time; resolves once it is on disk. @throws as `createStreamPublisher` does. */
   publish(payload: Uint8Array, messageId: string, options?: PublishOptions): Promise<QueuePosition>;
-  /** The first loss that was detected, if any. */
   readonly loss: QueueLossError | undefined;
 }
 
 /**
- * Publishes to one of several streams and fails over to the next one at once, because electing a new leader
- * takes seconds (ADR 0011). A message whose PubAck was lost may end up in two streams; Postgres still stores
- * its events once.
- *
- * When no stream answers, the connected nats-server may be partitioned from its peers: the connection moves
- * to another.
- *
+ * Publishes to one of several streams and fails over to the next at once, because electing a leader takes
+ * seconds (ADR 0011). A message whose PubAck was lost may be in two streams; Postgres stores its events once.
+ * When no stream answers, nats-server may be partitioned from its peers: the connection moves to another.
  * @param onLoss called once for each stream that lost acknowledged messages; after that every publish fails.
  */
 export function openPublisher(
@@ -79,8 +70,8 @@ export function openPublisher(
 }
 
 /**
- * Whether neither a PubAck nor an error arrived. The JetStream client wraps "no responders" in an error that
- * it does not export.
+ * Neither a PubAck nor an error arrived. The client wraps "no responders" in an error that it does not
+ * export.
  */
 function isUnanswered(error: unknown): boolean {
   if (error instanceof PubAckTimeoutError) return true;

@@ -13,12 +13,12 @@ export type PartInit = MessageInitShape<typeof PartSchema>;
 type TraceNodesInit = MessageInitShape<typeof TraceNodesSchema>;
 
 /**
- * The version of the format that this code reads. It grows when a field is added without which a group is not
- * stored whole. 1: parts only, of Weir 0.1. 2: trace nodes.
+ * The format that this code reads, raised with each field without which a group is not stored whole. 1: parts
+ * only, of Weir 0.1. 2: trace nodes.
  */
 export const readerVersion = 2;
 
-/** Encodes the payload of one JetStream message: parts and nodes that are committed together. */
+/** One JetStream message: parts and nodes that are committed together. */
 export function encodeGroup(parts: PartInit[], traceNodes: TraceNodesInit[] = []): Uint8Array {
   const minReader = traceNodes.length > 0 ? 2 : 1;
   return toBinary(GroupSchema, create(GroupSchema, { parts, traceNodes, minReader }));
@@ -29,7 +29,7 @@ export function decodeGroup(bytes: Uint8Array): Group {
   return fromBinary(GroupSchema, bytes);
 }
 
-/** Encodes a single part, the format of quarantine entries. */
+/** The format of quarantine entries. */
 export function encodePart(part: Part): Uint8Array {
   return toBinary(PartSchema, part);
 }

@@ -6,9 +6,8 @@ import { leaderCheckMs } from './limits.ts';
 import type { QueueStream } from './settings.ts';
 
 /**
- * Keeps the leaders of two streams on different nodes of a cluster, so that the loss of one node stops at
- * most one stream. When an election puts both on one node, it requests the second stream's leader to step
- * down.
+ * Keeps the leaders of two streams on different nodes, so that the loss of a node stops at most one stream:
+ * when an election puts both on one node, the second one's leader is asked to step down.
  */
 export function keepLeadersApart(
   connection: NatsConnection,

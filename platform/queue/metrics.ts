@@ -21,17 +21,14 @@ const losses = defineGauge({
 /** Bound by registerStream, before the first message. */
 const pubAcksOf = new Map<string, { observe(seconds: number): void }>();
 
-/**
- * Values of the label `reason`, by the name of the error. Others are `rejected`: nats-server refused the
- * message.
- */
+/** Values of the label `reason`, by the name of the error. Others are `rejected` by nats-server. */
 const reasons = {
   PubAckTimeoutError: 'timeout',
   QueueConnectionLostError: 'connection_lost',
   QueueLossError: 'loss',
 } as const;
 
-/** Measures the publishing of one message. @throws what `publish` throws. */
+/** @throws what `publish` throws. */
 export async function measurePublish<T>(stream: string, publish: () => Promise<T>): Promise<T> {
   const startedMs = performance.now();
   try {
@@ -53,9 +50,7 @@ function isKnown(name: string): name is keyof typeof reasons {
   return Object.hasOwn(reasons, name);
 }
 
-/**
- * Shows the metrics of a stream before its first message: rate() misses the first increment of a new counter.
- */
+/** Before the first message: rate() misses the first increment of a new counter. */
 export function registerStream(stream: string): void {
   setQueueLoss(stream, false);
   pubAcksOf.set(stream, pubAcks.labels({ stream }));

@@ -3,7 +3,7 @@ import process from 'node:process';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { type MonitorConfig, monitorUrls } from './sync-always.ts';
 
-/** `import` would load Node's `fetch`, too: 17 MB of the supervisor's memory, as would a call of `fetch`. */
+/** `import`, like `fetch`, would load Node's `fetch`: 17 MB of the supervisor's memory. */
 const http = process.getBuiltinModule('node:http');
 const https = process.getBuiltinModule('node:https');
 
@@ -11,9 +11,8 @@ const https = process.getBuiltinModule('node:https');
 const probeTimeoutMs = 500;
 
 /**
- * Checks that nats-server answers, and that the disks of most servers take writes.
- *
- * @throws Error with the reason. A monitoring port that does not respond says nothing.
+ * Checks that nats-server answers, and that the disks of most servers take writes. A monitoring port that
+ * does not respond says nothing. @throws Error with the reason.
  */
 export async function requireWritable(connection: NatsConnection, config: MonitorConfig): Promise<void> {
   const urls = monitorUrls(connection, config);
@@ -23,7 +22,6 @@ export async function requireWritable(connection: NatsConnection, config: Monito
   if (errors.length > urls.length / 2) throw new Error(errors[0]);
 }
 
-/** The parts of nats-server's health report that we use. */
 export interface NatsHealth {
   /** JetStream and every stream are ready. */
   isHealthy: boolean;
@@ -31,11 +29,7 @@ export interface NatsHealth {
   writeError?: string | undefined;
 }
 
-/**
- * Reads a nats-server's health report.
- *
- * @throws when it does not respond in time.
- */
+/** @throws when nats-server does not respond in time. */
 export async function readNatsHealth(monitorUrl: string, timeoutMs: number): Promise<NatsHealth> {
   const { status, body } = await readMonitor(`${withoutSlash(monitorUrl)}/healthz`, timeoutMs);
   const { error } = body as { error?: string };
@@ -43,11 +37,7 @@ export async function readNatsHealth(monitorUrl: string, timeoutMs: number): Pro
   return { isHealthy: status === 200, writeError: error?.includes('write error') ? error : undefined };
 }
 
-/**
- * Reads the tags of a nats-server's configuration.
- *
- * @throws when it does not respond in time.
- */
+/** Of nats-server's configuration. @throws when it does not respond in time. */
 export async function readNatsTags(monitorUrl: string, timeoutMs: number): Promise<readonly string[]> {
   const { body } = await readMonitor(`${withoutSlash(monitorUrl)}/varz`, timeoutMs);
   return (body as { tags?: string[] }).tags ?? [];

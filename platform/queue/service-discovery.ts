@@ -6,7 +6,6 @@ import { discoveryMs } from './limits.ts';
 /** A core NATS subject: running services answer requests on it, for `weir doctor`. */
 const subject = 'weir.services';
 
-/** What a running service says of itself. */
 export interface ServiceReport {
   /** `ingest`, `writer` or `dashboard-api`. */
   readonly service: string;
@@ -17,19 +16,19 @@ export interface ServiceReport {
   readonly schema: string;
   /** See {@link fingerprintOf}; undefined for a service without API_KEY_PEPPER. */
   readonly pepperFingerprint?: string | undefined;
-  /** The streams that an ingest publishes to. Weir 0.1 does not say it. */
+  /** Of an ingest. Weir 0.1 does not say it. */
   readonly queueStreams?: readonly string[] | undefined;
-  /** When the certificate of its TLS_CERT_FILE expires, ISO 8601; undefined without one. */
+  /** ISO 8601; undefined without a certificate. */
   readonly certificateExpiresAt?: string | undefined;
   /** Of the bytes of ingest, the events of a writer, the time of calls of the dashboard API. */
   readonly busiest?: BusiestSpace | undefined;
-  /** Its clock, in milliseconds since the epoch. */
+  /** Since the epoch. */
   readonly nowMs: number;
-  /** The address of its service port. */
+  /** Of the service port. */
   readonly metricsUrl: string;
 }
 
-/** Answers service discovery for as long as the connection is open. */
+/** For as long as the connection is open. */
 export function answerDiscovery(connection: NatsConnection, report: () => ServiceReport): void {
   connection.subscribe(subject, {
     callback: (error: Error | null, message: Msg) => {
@@ -38,7 +37,7 @@ export function answerDiscovery(connection: NatsConnection, report: () => Servic
   });
 }
 
-/** The services that answer within `discoveryMs`. */
+/** Those that answer within `discoveryMs`. */
 export async function discoverServices(connection: NatsConnection): Promise<ServiceReport[]> {
   const reports: ServiceReport[] = [];
   try {

@@ -11,21 +11,17 @@ import { nanos } from '@nats-io/transport-node';
 import type { Config } from '../config.ts';
 import { ackPendingMax, ackWaitMs, clusterAckPendingMax } from './limits.ts';
 
-/** One stream of the queue, and the subject that messages are published on. */
 export interface QueueStream {
   readonly name: string;
   readonly subject: string;
-  /**
-   * Whether messages stay after they are stored, for the replay window (ADR 31). Otherwise an acknowledgement
-   * removes them.
-   */
+  /** For the replay window (ADR 31). Otherwise an acknowledgement removes messages. */
   readonly keepsStored: boolean;
 }
 
 export const firstStream: QueueStream = { name: 'WEIR_LOG', subject: 'weir.log', keepsStored: true };
 export const secondStream: QueueStream = { name: 'WEIR_LOG_2', subject: 'weir.log_2', keepsStored: true };
 
-/** The streams of Weir 0.1, which has no replay window. The retention of a stream cannot be changed. */
+/** Of Weir 0.1, without a replay window. The retention of a stream cannot be changed. */
 export const firstWorkQueue: QueueStream = {
   name: 'WEIR_EVENTS',
   subject: 'weir.events',
@@ -44,8 +40,8 @@ export const allStreams: readonly QueueStream[] = [
 export const consumerName = 'writer';
 
 /**
- * The streams of one kind: one on a single node, two on three nodes. While raft replaces a dead leader, for 4
- * to 9 s, a stream accepts nothing; the other stream, whose leader is on another node, does (ADR 0011).
+ * One on a single node, two on three nodes: while raft replaces a stream's dead leader, for 4 to 9 s, the
+ * other stream, led by another node, accepts (ADR 0011).
  */
 export function queueStreams(
   { NATS_REPLICAS }: Pick<Config, 'NATS_REPLICAS'>,
@@ -56,9 +52,7 @@ export function queueStreams(
 }
 
 /**
- * The settings of a stream that keeps messages until the writer has acknowledged them, and for the replay
- * window.
- *
+ * Keeps messages until the writer has acknowledged them, and for the replay window.
  * @param kinds the number of kinds of streams that exist: they share QUEUE_BYTES_MAX.
  */
 export function streamSettings(
@@ -70,8 +64,7 @@ export function streamSettings(
     name: stream.name,
     subjects: [stream.subject],
     storage: StorageType.File,
-    // A message is removed when the writer acknowledges it, or by the writer's purge of the replay window,
-    // and for no other reason.
+    // Only the writer's acknowledgement, or its purge of the replay window, removes a message.
     retention: stream.keepsStored ? RetentionPolicy.Limits : RetentionPolicy.Workqueue,
     // A full stream rejects the new message, which becomes a 503; it never drops an old one.
     discard: DiscardPolicy.New,
@@ -88,10 +81,7 @@ export function streamSettings(
   } satisfies Partial<StreamConfig>;
 }
 
-/**
- * The settings of the durable consumer of a stream, which all writers share. A replay makes it start at a
- * sequence.
- */
+/** Of the durable consumer that all writers share. A replay makes it start at a sequence. */
 export const consumerSettings = {
   durable_name: consumerName,
   ack_policy: AckPolicy.Explicit,
@@ -101,14 +91,14 @@ export const consumerSettings = {
   max_ack_pending: ackPendingMax,
 } satisfies Partial<ConsumerConfig>;
 
-/** A consumer that starts at the first message, or at a sequence. */
+/** At the first message, or at a sequence. */
 export function consumerFrom(sequence?: number): Partial<ConsumerConfig> {
   return sequence === undefined
     ? { ...consumerSettings, deliver_policy: DeliverPolicy.All }
     : { ...consumerSettings, deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: sequence };
 }
 
-/** The same for an existing consumer, whose writers may have raised `max_ack_pending` for a Citus cluster. */
+/** Of an existing consumer, whose writers may have raised `max_ack_pending` for a Citus cluster. */
 export function consumerSettingsOf({ max_ack_pending }: ConsumerConfig): typeof consumerSettings {
   return max_ack_pending === clusterAckPendingMax
     ? { ...consumerSettings, max_ack_pending }

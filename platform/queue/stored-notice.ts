@@ -7,19 +7,14 @@ const subject = 'weir.stored';
 const uuid = new RegExp(`^${uuidShape}$`);
 
 /**
- * Notifies the dashboards of the spaces whose events were just committed. Fire and forget; call it after
- * COMMIT.
- *
- * @throws when the connection is closed.
+ * Tells the dashboards whose events were just committed, fire and forget. @throws when the connection is
+ * closed.
  */
 export function publishStoredNotice(connection: NatsConnection, spaceIds: Iterable<string>): void {
   connection.publish(subject, [...spaceIds].join(','));
 }
 
-/**
- * Calls `wake` with each space of a notice. Malformed ids are ignored: other programs may publish on this
- * subject.
- */
+/** Ignores malformed ids: other programs may publish on this subject. */
 export function onStoredNotice(connection: NatsConnection, wake: (spaceId: string) => void): void {
   connection.subscribe(subject, {
     callback: (error: Error | null, message: Msg) => {

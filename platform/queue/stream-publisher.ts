@@ -12,7 +12,7 @@ import { lossCheckIntervalMs, lossChecksMax, pubAckTimeoutMs, reconnectTimeoutMs
 import type { SequenceGuard } from './sequence-guard.ts';
 import type { QueueStream } from './settings.ts';
 
-/** No PubAck within `pubAckTimeoutMs`: the message may be in the stream or not. */
+/** Within `pubAckTimeoutMs`: the message may be in the stream or not. */
 export class PubAckTimeoutError extends Error {
   override name = 'PubAckTimeoutError';
 }
@@ -20,23 +20,17 @@ export class PubAckTimeoutError extends Error {
 export interface PublishOptions {
   /** Called when the server had the message already. */
   onRepeat?: () => void;
-  /**
-   * The span that publishes, for the span of the writer that stores the message: a header of the message (W3C
-   * Trace Context).
-   */
+  /** The span that publishes, for the writer's span: a header of the message (W3C Trace Context). */
   traceparent?: string | undefined;
 }
 
-/** The header of a message that has the span that published it. */
 export const traceparentHeader = 'traceparent';
 
 /**
- * Creates a function that publishes one message at a time to a stream, and resolves with its sequence number
- * once it is on the server's disk (with three replicas: on a majority of disks).
- *
- * @throws QueueLossError when the stream's sequence went back, and on every call after that.
- * @throws QueueConnectionLostError when the connection is lost before the PubAck, PubAckTimeoutError when no
- * PubAck arrives in time. In both cases the message may be in the stream or not.
+ * One message at a time, resolved with its sequence once it is on the server's disk (of three replicas: on a
+ * majority).
+ * @throws QueueLossError from when the stream's sequence went back; QueueConnectionLostError before the
+ * PubAck, or PubAckTimeoutError: the message may be in the stream or not.
  */
 export function createStreamPublisher(connection: NatsConnection, guard: SequenceGuard, stream: QueueStream) {
   const client = jetstream(connection);
@@ -46,8 +40,7 @@ export function createStreamPublisher(connection: NatsConnection, guard: Sequenc
     messageId: string,
     { onRepeat, traceparent }: PublishOptions,
   ): Promise<number> => {
-    // The client drops messages that are published while it is disconnected, and reports that only as a
-    // time-out.
+    // The client drops messages while it is disconnected, and reports that only as a time-out.
     await withTimeout(reconnectTimeoutMs, monitor.connected());
     if (guard.loss !== undefined) throw guard.loss;
     const highestBefore = guard.highest;
@@ -57,8 +50,7 @@ export function createStreamPublisher(connection: NatsConnection, guard: Sequenc
       expect: { streamName: stream.name },
       ...(traceparent !== undefined && { headers: headersWith(traceparent) }),
     });
-    // Fail as soon as the connection is lost: the whole time-out is longer than a restart of nats-server
-    // takes.
+    // As soon as the connection is lost: the time-out is longer than a restart of nats-server.
     const ack = await monitor.untilLost(published);
     if (ack.stream !== stream.name) throw guard.raise(`the PubAck names the stream ${ack.stream}`);
     // For a duplicate the PubAck has the sequence of the first message with this id.
@@ -79,18 +71,15 @@ function headersWith(traceparent: string) {
   return own;
 }
 
-/**
- * After a reconnect to a single server and before the next publish: compares the stream's last sequence with
- * the highest PubAck, and reports a loss when it stays lower.
- */
+/** After a reconnect to a single server: a last sequence that stays below the highest PubAck is a loss. */
 async function confirmStream(
   connection: NatsConnection,
   client: JetStreamClient,
   guard: SequenceGuard,
   stream: QueueStream,
 ): Promise<void> {
-  // Not in a cluster: a partitioned leader reports a sequence without what the new leader has acknowledged
-  // since. There a PubAck means a majority has the message, and the next PubAck shows a loss.
+  // Not in a cluster: a partitioned leader lacks what the new one has acknowledged. There a PubAck means a
+  // majority has the message, and the next PubAck shows a loss.
   if (connection.info?.cluster !== undefined) return;
   const manager = await client.jetstreamManager(false);
   let lastSequence = 0;
@@ -107,9 +96,7 @@ async function confirmStream(
   guard.raise(`the stream went back from ${guard.highest} to ${lastSequence}`);
 }
 
-/**
- * @returns 0 when the stream does not exist; undefined when nats-server does not answer, as while it starts.
- */
+/** @returns 0 without the stream; undefined when nats-server does not answer, as while it starts. */
 function readLastSequence(manager: JetStreamManager, { name }: QueueStream): Promise<number | undefined> {
   return manager.streams.info(name).then(
     ({ state }) => state.last_seq,

@@ -32,15 +32,11 @@ export type QueueConfig = Pick<
 >;
 
 /**
- * Creates the missing streams and consumers that messages are published to, and checks that they, and the
- * fsync setting of every server, make acknowledged messages durable (ADR 0002). Waits while a cluster elects
- * a leader.
- *
- * Which streams these are is decided by REPLAY_WINDOW_HOURS. When it is not set, the streams of Weir 0.1 stay
- * in use where they exist, because a writer of 0.1 reads no others (ADR 31).
- *
- * @returns the streams to publish to.
- * @throws ConfigError that names every setting that differs.
+ * Creates missing streams and consumers, and checks that they, and the fsync setting of every server, make
+ * acknowledged messages durable (ADR 0002). Waits while a cluster elects a leader. Without
+ * REPLAY_WINDOW_HOURS the streams of Weir 0.1 stay in use where they exist, because a writer of 0.1 reads no
+ * others (ADR 31).
+ * @returns the streams to publish to. @throws ConfigError that names every setting that differs.
  */
 export async function ensureStreams(
   connection: NatsConnection,
@@ -61,8 +57,8 @@ export async function ensureStreams(
 }
 
 /**
- * The same for a writer, which reads every stream that exists. It creates streams only when there are none,
- * so that only an ingest begins to use others.
+ * For a writer, which reads every stream that exists, and creates streams only when there are none: only an
+ * ingest begins to use others.
  */
 export async function ensureReadableStreams(connection: NatsConnection, config: QueueConfig): Promise<void> {
   const manager = await openManager(connection, config);
@@ -71,17 +67,13 @@ export async function ensureReadableStreams(connection: NatsConnection, config: 
   else await retryUntilAvailable(connection, () => checkStreams(manager, config));
 }
 
-/**
- * Creates missing consumers of the existing streams, checks all settings, and divides QUEUE_BYTES_MAX among
- * the streams.
- */
+/** Creates missing consumers, checks all settings, and divides QUEUE_BYTES_MAX among the streams. */
 export async function checkStreams(manager: JetStreamManager, config: QueueConfig): Promise<void> {
   const streams = [...(await findStreams(manager)).keys()];
   const kinds = new Set(streams.map(({ keepsStored }) => keepsStored)).size;
   for (const stream of streams) await ensureStream(manager, config, { stream, kinds });
 }
 
-/** The existing streams of the queue. */
 export async function findStreams(manager: JetStreamManager): Promise<Map<QueueStream, StreamInfo>> {
   const found = new Map<QueueStream, StreamInfo>();
   for (const stream of allStreams) {
@@ -147,10 +139,7 @@ async function ensureStream(
   checkSettings(`consumer ${consumerName} of ${stream.name}`, actual, consumerSettingsOf(actual));
 }
 
-/**
- * Lets more messages wait for a redelivery, for a database whose nodes can fail one by one. Call after {@link
- * ensureReadableStreams}.
- */
+/** For a database whose nodes can fail one by one. For after {@link ensureReadableStreams}. */
 export async function allowMoreWaiting(manager: JetStreamManager): Promise<void> {
   for (const { name } of (await findStreams(manager)).keys())
     await manager.consumers.update(name, consumerName, { max_ack_pending: clusterAckPendingMax });
@@ -165,8 +154,8 @@ async function findOrAddStream(
     // A copy, because the client modifies its argument.
     () => manager.streams.add({ ...wanted }),
   );
-  // An operator may change the size of the queue or add replicas between starts. The number of replicas is
-  // never reduced: NATS_REPLICAS may just have been forgotten.
+  // An operator may change the queue's size or add replicas. Replicas are never reduced: NATS_REPLICAS may
+  // just have been forgotten.
   const num_replicas = Math.max(config.num_replicas, wanted.num_replicas);
   if (config.max_bytes === wanted.max_bytes && config.num_replicas === num_replicas) return config;
   return (await manager.streams.update(wanted.name, { max_bytes: wanted.max_bytes, num_replicas })).config;

@@ -5,11 +5,9 @@ import type { Config } from '../config.ts';
 export type MonitorConfig = Pick<Config, 'NATS_URL' | 'NATS_MONITOR_URL' | 'NATS_REPLICAS'>;
 
 /**
- * Checks that every nats-server fsyncs each message before it acknowledges it (`sync_interval: always`). With
- * the default a power cut loses the messages of the last two minutes (ADR 0002). A server reports the setting
- * on its monitoring port, and only its own. In a cluster a minority of the nodes may be down: a service that
- * runs without one node must also start without it.
- *
+ * Checks that every nats-server fsyncs each message before acknowledging it (`sync_interval: always`): by
+ * default a power cut loses the last two minutes (ADR 0002). A server reports only its own setting, on its
+ * monitoring port. A minority of a cluster's nodes may be down.
  * @throws ConfigError when a server does not fsync every message, or too few servers answer.
  */
 export async function requireSyncAlways(connection: NatsConnection, config: MonitorConfig): Promise<void> {

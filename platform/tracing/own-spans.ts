@@ -3,18 +3,18 @@ import type { Config } from '../config.ts';
 import { version } from '../version.ts';
 import { formatTraceparent, type Traceparent } from './traceparent.ts';
 
-/** A span of Weir. It has ids, counts and outcomes, and nothing of events. */
+/** Has ids, counts and outcomes, and nothing of events. */
 export interface OwnSpan {
-  /** Names it to a service that continues its trace. */
+  /** For a service that continues the trace. */
   readonly traceparent: string;
-  /** Starts a span below this one, with links to others. */
+  /** With links to others. */
   startChild(name: string, linked: readonly OwnSpan[]): OwnSpan;
   end(attributes: Attributes, hasFailed?: boolean): void;
 }
 
-/** Sends Weir's own spans. Disposing it sends those that wait. */
+/** Disposing sends the spans that wait. */
 export interface OwnSpans extends AsyncDisposable {
-  /** Starts a span in the trace of another program or service. */
+  /** In the trace of another program or service. */
   start(name: string, parent: Traceparent, kind: 'server' | 'consumer'): OwnSpan;
 }
 
@@ -23,10 +23,9 @@ interface OpenSpan extends OwnSpan {
 }
 
 /**
- * Sends spans of a service over OTLP (HTTP and protobuf) to where OpenTelemetry's standard variables say
- * (`OTEL_EXPORTER_OTLP_…`). There are spans only in traces that a client began and samples (ADR 34): so
- * requests of exporters, which have no `traceparent`, make none, and Weir can send its spans to itself.
- *
+ * Sends spans over OTLP (HTTP and protobuf) to where OpenTelemetry's standard variables say, only in traces
+ * that a client began and samples (ADR 34): exporters send no `traceparent`, so Weir can send its spans to
+ * itself.
  * @returns undefined without an endpoint. The libraries are loaded only with one.
  */
 export async function openOwnSpans(

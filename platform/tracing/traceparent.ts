@@ -1,4 +1,4 @@
-/** A span of another program, as the header `traceparent` names it (W3C Trace Context). */
+/** W3C Trace Context. */
 export interface Traceparent {
   /** 32 and 16 hexadecimal digits. */
   readonly traceId: string;

@@ -6,10 +6,10 @@ import { createApiKey, hashApiKey } from './api-key.ts';
 import { type Actor, operator, runAudited } from './audit/audit.ts';
 import { isReadScope, type KeyScope } from './key-scope.ts';
 
-/** The fields of an API key that may be shown. */
+/** What may be shown. */
 export type ApiKeyInfo = Omit<typeof apiKeys.$inferSelect, 'hash'>;
 
-/** A key that was just created. This is the only time the key is returned: the database holds its hash. */
+/** The only time that the key is returned: the database holds its hash. */
 export interface IssuedApiKey {
   keyId: string;
   apiKey: string;
@@ -23,10 +23,7 @@ export interface NewApiKey {
   actor?: Actor;
 }
 
-/**
- * Creates an API key for a space: one that sends events, unless `scope` says otherwise. Without `expiresAt`
- * it never expires.
- */
+/** A key that sends events, unless `scope` says otherwise. Without `expiresAt` it never expires. */
 export async function issueApiKey(
   database: Database,
   spaceId: string,
@@ -37,10 +34,7 @@ export async function issueApiKey(
   return issued;
 }
 
-/**
- * The same, with a limit. @returns undefined when the space has `keysMax` keys that are neither revoked nor
- * expired.
- */
+/** @returns undefined when the space has `keysMax` keys that are neither revoked nor expired. */
 export async function issueApiKeyBelow(
   database: Database,
   spaceId: string,
@@ -69,9 +63,8 @@ export async function issueApiKeyBelow(
 }
 
 /**
- * Creates a key that replaces another one, with the same name, scope and lifetime. The old key expires after
- * `overlapMs`, or at its own expiry if that is earlier. Of two concurrent calls, one succeeds.
- *
+ * Creates a key that replaces another one, with its name, scope and lifetime. The old one expires after
+ * `overlapMs` at the latest. Of two concurrent calls, one succeeds.
  * @returns undefined when the space has no such valid key, or it was rolled before.
  */
 export async function rollApiKey(
@@ -117,11 +110,9 @@ export async function rollApiKey(
 }
 
 /**
- * Revokes an API key. A trigger notifies ingest, which rejects the key within a second; the dashboard API
- * reads the state of a read key at each use. Revoking twice changes nothing.
- *
- * @param options `spaceId`: only a key of this space.
- * @returns undefined when the key does not exist.
+ * A trigger notifies ingest, which rejects the key within a second; a read key's state is read at each use.
+ * Revoking twice changes nothing.
+ * @param options `spaceId`: only a key of this space. @returns undefined when the key does not exist.
  */
 export async function revokeApiKey(
   database: Database,
@@ -146,7 +137,7 @@ export async function revokeApiKey(
   return key;
 }
 
-/** A space's API keys, the oldest first. */
+/** The oldest first. */
 export async function listApiKeys(database: Database, spaceId: string): Promise<ApiKeyInfo[]> {
   return database.select(shown).from(apiKeys).where(eq(apiKeys.spaceId, spaceId)).orderBy(apiKeys.id);
 }

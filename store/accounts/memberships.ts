@@ -5,16 +5,12 @@ import { operator, runAudited, type Transaction } from './audit/audit.ts';
 import { revokeRights } from './open-invitations.ts';
 import type { Role } from './role.ts';
 
-/** A user's role in a space. */
 export interface Membership {
   spaceId: string;
   role: Role;
 }
 
-/**
- * Sets a user's role in a space. Both must exist. Open invitations that would give the user more than the
- * role are revoked.
- */
+/** Both must exist. Revokes open invitations that would give the user more than the role. */
 export async function setRole(
   database: Database | Transaction,
   spaceId: string,
@@ -38,10 +34,7 @@ export async function setRole(
   await runAudited(database, changed, entry, { after: revokeRights(database, lost) });
 }
 
-/**
- * Removes a user from a space, with the open invitations made by and to the user. Does nothing for a user who
- * is not a member.
- */
+/** Also removes the open invitations made by and to the user. Does nothing without a membership. */
 export async function removeRole(database: Database, spaceId: string, userId: string): Promise<void> {
   const changed = database.$with('changed').as(
     database

@@ -1,9 +1,9 @@
-/** The UTC month of a time, `YYYY-MM`, as `usage_months.month` holds it. */
+/** UTC, `YYYY-MM`, as `usage_months.month` holds it. */
 export function monthOf(timeMs: number): string {
   return new Date(timeMs).toISOString().slice(0, 7);
 }
 
-/** Whole seconds until the next UTC month starts, at least 1. */
+/** UTC, at least 1. */
 export function secondsToMonthEnd(timeMs: number): number {
   return Math.max(1, Math.ceil((Date.parse(monthEnd(timeMs)) - timeMs) / 1_000));
 }
@@ -14,7 +14,7 @@ export function monthEnd(timeMs: number): string {
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)).toISOString();
 }
 
-/** The UTC day of a time, `YYYY-MM-DD`, as `usage_days.day` holds it. */
+/** UTC, `YYYY-MM-DD`, as `usage_days.day` holds it. */
 export function dayOf(timeMs: number): string {
   return new Date(timeMs).toISOString().slice(0, 10);
 }

@@ -7,21 +7,21 @@ import { hasRole, type Role } from './role.ts';
 
 /** Open invitations, and what is revoked when their maker or recipient loses rights. */
 
-/** The condition that an invitation was neither accepted nor revoked, and has not expired. */
+/** Neither accepted nor revoked nor expired. */
 export const isOpenInvitation = and(
   isNull(invitations.acceptedAt),
   isNull(invitations.revokedAt),
   gt(invitations.expiresAt, sql`now()`),
 );
 
-/** The least role that may invite to a role: only owners invite owners. */
+/** Only owners invite owners. */
 export function leastToInvite(invited: Role): Role {
   return invited === 'owner' ? 'owner' : 'admin';
 }
 
 /**
- * The condition that the maker of an invitation could still make it. It is checked when an invitation is
- * accepted, because a revocation that runs concurrently with the invitation's creation does not see it.
+ * The maker could still make the invitation. Checked when it is accepted: a revocation that runs concurrently
+ * with its creation does not see it.
  */
 export function isMakerTrusted(database: Database): SQL | undefined {
   const maker = database
@@ -42,21 +42,19 @@ export function isMakerTrusted(database: Database): SQL | undefined {
   return or(eq(invitations.createdBy, operator.id), sql`EXISTS ${maker}`);
 }
 
-/** A user's loss of rights. */
 export interface LostRights {
   /** The CTE that removes the rights; when it changes no row, nothing is revoked. */
   from: WithSubquery;
-  /** The column with the space; undefined for all spaces. */
+  /** Undefined for all spaces. */
   spaceId: SQLWrapper | undefined;
   userId: string;
-  /** The user's new role; undefined for none. */
+  /** Undefined for none. */
   role: Role | undefined;
   actor: Actor;
 }
 
 /**
- * CTEs that revoke what a user keeps after a loss of rights: open invitations, and for a user who loses all
- * rights, the alert targets that are the user's own e-mail address.
+ * CTEs that revoke open invitations and, for a loss of all rights, targets that are the user's own address.
  */
 export function revokeRights(database: Database | Transaction, lost: LostRights): WithSubquery[] {
   const removed = lost.role === undefined ? removeReceivers(database, lost) : [];
@@ -64,8 +62,8 @@ export function revokeRights(database: Database | Transaction, lost: LostRights)
 }
 
 /**
- * CTEs that revoke the open invitations by which a user could regain lost rights: those made by the user that
- * the new role may not make, and those to the user's own e-mail address.
+ * By which the user could regain lost rights: those made by the user that the new role may not make, and
+ * those to the user's own e-mail address.
  */
 function revokeInvitations(
   database: Database | Transaction,
@@ -107,7 +105,6 @@ function emailOf(userId: string): SQL {
   return sql`(SELECT ${users.email} FROM ${users} WHERE ${eq(users.id, userId)})`;
 }
 
-/** The condition that a user with the role could not make an invitation. */
 function cannotInvite(role: Role | undefined): SQL | undefined {
   if (role === undefined || !hasRole(role, leastToInvite('viewer'))) return sql`true`;
   return hasRole(role, leastToInvite('owner')) ? sql`false` : eq(invitations.role, 'owner');

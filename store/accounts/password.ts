@@ -4,9 +4,8 @@ import { promisify } from 'node:util';
 const deriveKey = promisify(argon2);
 
 /**
- * One of OWASP's equivalent settings of argon2id: 9 MiB, four passes, one lane; about 25 ms of a core. The
- * setting with 19 MiB would keep 76 MB, because libc never frees the memory of libuv's four threads (ADR
- * 0005).
+ * One of OWASP's equivalent settings of argon2id: 9 MiB, four passes; about 25 ms of a core. With 19 MiB libc
+ * would never free 76 MB of libuv's four threads (ADR 0005).
  */
 const cost = { memory: 9_216, passes: 4, parallelism: 1 };
 const saltBytes = 16;
@@ -15,15 +14,15 @@ const tagBytes = 32;
 /** A PHC string. Verifying takes the costs from it, so hashes stay valid when `cost` changes. */
 const shape = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 
-/** Bytes of a generated password: 96 random bits. */
+/** 96 random bits. */
 const generatedBytes = 12;
 
-/** A new random password, 16 characters. */
+/** 16 characters. */
 export function generatePassword(): string {
   return randomBytes(generatedBytes).toString('base64url');
 }
 
-/** Hashes a password with argon2id and a random salt, as a PHC string. */
+/** Argon2id with a random salt, as a PHC string. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(saltBytes);
   const tag = await derive(password, { ...cost, salt, tagBytes });
@@ -31,11 +30,7 @@ export async function hashPassword(password: string): Promise<string> {
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${unpadded(salt)}$${unpadded(tag)}`;
 }
 
-/**
- * Whether a password matches a hash. The comparison takes constant time.
- *
- * @throws Error when `hash` is not an argon2id PHC string: the stored row is damaged.
- */
+/** In constant time. @throws Error when `hash` is not an argon2id PHC string: the stored row is damaged. */
 export async function verifyPassword(password: string, hash: string): Promise<boolean> {
   const [, memory, passes, parallelism, salt, tag] = shape.exec(hash) ?? [];
   if (salt === undefined || tag === undefined) throw new Error('a stored password hash is not a PHC string');
@@ -66,7 +61,7 @@ function derive(
   });
 }
 
-/** Base64 without padding, as the PHC format requires. */
+/** As the PHC format requires. */
 function unpadded(bytes: Buffer): string {
   return bytes.toString('base64').replaceAll('=', '');
 }

@@ -6,9 +6,8 @@ import { signInLinkTtlMs } from './limits.ts';
 import { createToken, hashToken } from './secret-token.ts';
 
 /**
- * Creates a link that signs a user in, once, within a quarter of an hour. The token is in the fragment, which
- * browsers never send; the page posts it to `auth.redeemLink`. Earlier links that have expired are deleted.
- *
+ * Signs a user in, once, within a quarter of an hour. The token is in the fragment, which browsers never
+ * send; the page posts it to `auth.redeemLink`. Also deletes earlier expired links.
  * @param dashboardUrl the address at which the browser reaches the dashboard.
  */
 export async function createSignInLink(

@@ -9,18 +9,18 @@ export type Space = typeof spaces.$inferSelect;
 export type BillingState = Space['billingState'];
 
 export interface SpaceChange {
-  /** Events a month; null is unlimited. */
+  /** A month; null is unlimited. */
   monthlyEventLimit?: number | null;
   billingState?: BillingState;
-  /** Retention of events in days; null is unlimited. */
+  /** Null is unlimited. */
   retentionDays?: number | null;
-  /** The name of its plan, for display. */
+  /** For display. */
   plan?: string | null;
   /** What statistics are kept by: see dimensions.ts. */
   dimensions?: string[];
 }
 
-/** Creates a space for the operator, by default active and without a limit. */
+/** For the operator, by default active and without a limit. */
 export async function createSpace(
   database: Database,
   name: string,
@@ -40,10 +40,8 @@ export async function createSpace(
 }
 
 /**
- * Creates a space whose owner is the actor.
- *
- * @returns its id; undefined when the actor owns `ownedMax` spaces, those that are marked as deleted
- * included.
+ * The actor is the owner. @returns undefined when the actor owns `ownedMax` spaces, with those marked as
+ * deleted.
  */
 export async function createOwnedSpace(
   database: Database,
@@ -70,10 +68,8 @@ export async function createOwnedSpace(
 }
 
 /**
- * Changes a space's quota, billing state, plan, retention or name. A trigger notifies ingest, which applies
- * it within a second; a writer reads the retention at its next deletion of expired events.
- *
- * @returns undefined when the space does not exist.
+ * A trigger notifies ingest, which applies the change within a second; a writer reads the retention at its
+ * next pass. @returns undefined when the space does not exist.
  */
 export async function changeSpace(
   database: Database,
@@ -104,14 +100,14 @@ export async function spaceExists(database: Database, spaceId: string): Promise<
   return found.length > 0;
 }
 
-/** The spaces of a list that are neither deleted nor marked as deleted. */
+/** Neither deleted nor marked as deleted. */
 export async function listKeptSpaces(database: Database, spaceIds: string[]): Promise<Set<string>> {
   const isKept = and(inArray(spaces.id, spaceIds), isNull(spaces.deleteAt));
   const rows = await database.select({ id: spaces.id }).from(spaces).where(isKept);
   return new Set(rows.map(({ id }) => id));
 }
 
-/** All spaces, the oldest first. */
+/** The oldest first. */
 export async function listSpaces(database: Database): Promise<Space[]> {
   return database.select().from(spaces).orderBy(spaces.id);
 }

@@ -7,7 +7,7 @@ import { forecastUsage, type UsageForecast } from './forecast.ts';
 import { dayOf, monthEnd, monthOf } from './month.ts';
 import type { BillingState } from './spaces.ts';
 
-/** A space's usage in one UTC month: the stored events, and the limit. */
+/** In one UTC month. */
 export interface Usage extends UsageForecast {
   spaceId: string;
   /** `YYYY-MM` */
@@ -18,11 +18,11 @@ export interface Usage extends UsageForecast {
   monthlyEventLimit: number | null;
   billingState: BillingState;
   plan: string | null;
-  /** The first instant of the next month, ISO 8601, when the count starts at 0 again. */
+  /** The first instant of the next month, ISO 8601. */
   resetsAt: string;
 }
 
-/** Days from which the forecast is made, today included. */
+/** Today included. */
 const forecastDays = 7;
 
 /** @returns undefined when the space does not exist. */
@@ -56,7 +56,7 @@ export async function readUsage(
   return { ...usage, ...forecastUsage({ ...counted, limit, sinceMs, nowMs, endMs: Date.parse(resetsAt) }) };
 }
 
-/** Counts the events of a month, and those since a day. */
+/** Of a month, and since a day. */
 async function countUsage(
   database: Database,
   spaceId: string,
@@ -77,7 +77,7 @@ async function countUsage(
   return { events: ofMonth[0]?.events ?? 0, recentEvents: recent[0]?.events ?? 0 };
 }
 
-/** A space's events of one UTC day of receipt. */
+/** Of one UTC day of receipt. */
 export interface UsageDay {
   /** `YYYY-MM-DD` */
   day: string;
@@ -86,7 +86,7 @@ export interface UsageDay {
   repeats: number;
 }
 
-/** The days from `from` to `to`, both included, on which events were received, in order. */
+/** From `from` to `to`, both included, on which events were received, in order. */
 export async function readUsageDays(
   database: Database,
   spaceId: string,
@@ -102,14 +102,14 @@ export async function readUsageDays(
     .orderBy(asc(usageDays.day));
 }
 
-/** A space's stored events of one UTC month. */
+/** Stored events of one UTC month. */
 export interface UsageMonth {
   /** `YYYY-MM` */
   month: string;
   events: number;
 }
 
-/** The last months with stored events, newest first. */
+/** Newest first. */
 export async function readUsageMonths(
   database: Database,
   spaceId: string,

@@ -13,29 +13,22 @@ import {
   secondFactorColumns,
 } from './second-factor/second-factors.ts';
 
-/** The fields of a user that may be shown. */
+/** What may be shown. */
 export interface UserInfo {
   userId: string;
   email: string;
   createdAt: Date;
-  /**
-   * When the operator or an OpenID provider verified the address; null when the user only accepted an
-   * invitation.
-   */
+  /** By the operator or an OpenID provider; null when the user only accepted an invitation. */
   emailVerifiedAt: Date | null;
-  /** When the user was disabled; null for an enabled user. */
+  /** Null for an enabled user. */
   disabledAt: Date | null;
-  /** Since when the user is an operator of the installation; null for other users. */
+  /** Since when an operator of the installation; null for other users. */
   operatorSince: Date | null;
   secondFactors: SecondFactors;
   spaces: (Membership & { name: string })[];
 }
 
-/**
- * Creates a user with the roles given. Every space must exist.
- *
- * @returns undefined when another user has the e-mail address.
- */
+/** Every space must exist. @returns undefined when another user has the e-mail address. */
 export async function createUser(
   database: Database,
   user: { email: string; password: string; memberships: readonly Membership[] },
@@ -66,18 +59,15 @@ export async function createUser(
   });
 }
 
-/**
- * Sets a user's password and ends every session and sign-in link of the user. Each of the user's spaces gets
- * an audit row.
- */
+/** Ends the user's sessions and sign-in links, with an audit row in each of the user's spaces. */
 export async function setPassword(database: Database, userId: string, password: string): Promise<void> {
   const passwordHash = await hashPassword(password);
   await changeUser(database, userId, { action: 'user.password', set: { passwordHash }, details: { userId } });
 }
 
 /**
- * Disables or enables the sign-in of a user. Disabling ends every session and sign-in link of the user and
- * revokes the open invitations made by and to them; memberships stay.
+ * Disabling ends sessions and sign-in links, and revokes invitations made by and to the user; memberships
+ * stay.
  */
 export async function setDisabled(database: Database, userId: string, isDisabled: boolean): Promise<void> {
   await changeUser(database, userId, {
@@ -88,10 +78,7 @@ export async function setDisabled(database: Database, userId: string, isDisabled
   });
 }
 
-/**
- * Makes a user an operator of the installation, who sees its state in the dashboard, or ends that. Ends every
- * session and sign-in link of the user.
- */
+/** An operator sees the installation's state in the dashboard. Ends the user's sessions and sign-in links. */
 export async function setOperator(database: Database, userId: string, isOperator: boolean): Promise<void> {
   await changeUser(database, userId, {
     action: isOperator ? 'user.grant_operator' : 'user.revoke_operator',
@@ -102,8 +89,8 @@ export async function setOperator(database: Database, userId: string, isOperator
 
 /**
  * Returns an account to the owner of its e-mail address, after somebody else accepted an invitation to it:
- * sets a new password and ends its second factors, single sign-on, sessions, sign-in links and open
- * invitations. Memberships stay.
+ * sets a password, and ends second factors, single sign-on, sessions, links and invitations. Memberships
+ * stay.
  */
 export async function reclaimUser(database: Database, userId: string, password: string): Promise<void> {
   const passwordHash = await hashPassword(password);
@@ -118,31 +105,28 @@ export async function reclaimUser(database: Database, userId: string, password: 
   );
 }
 
-/**
- * Removes the authenticator app, the passkeys and the recovery codes of a user, and ends every session and
- * sign-in link.
- */
+/** App, passkeys and recovery codes; ends the user's sessions and sign-in links. */
 export async function resetSecondFactor(database: Database, userId: string): Promise<void> {
-  // The row itself stays as it is: it is locked, so that no factor is added meanwhile.
+  // The row is only locked, so that no factor is added meanwhile.
   const change = { action: 'user.reset_second_factor', set: { id: userId } };
   await changeUser(database, userId, change, (transaction) => removeSecondFactors(transaction, userId));
 }
 
-/** A change of a user by the operator. */
+/** By the operator. */
 interface UserChange {
-  /** The action in the audit log. */
+  /** In the audit log. */
   action: string;
   set: PgUpdateSetSource<typeof users>;
   /** The user is only changed, and the change only recorded, if this holds. */
   where?: SQL;
   details?: Record<string, unknown>;
-  /** Whether the open invitations made by and to the user are revoked. */
+  /** Those made by and to the user. */
   revokesInvitations?: boolean;
 }
 
 /**
- * Changes a user, with one audit row in each of the user's spaces, and ends every session and sign-in link.
- * `alsoChange` runs before they end, in the same transaction.
+ * With an audit row in each of the user's spaces; ends sessions and sign-in links after `alsoChange`, in one
+ * transaction.
  */
 async function changeUser(
   database: Database,
@@ -167,7 +151,7 @@ async function changeUser(
   });
 }
 
-/** Whether the operator or an OpenID provider has verified the user's e-mail address. */
+/** By the operator or an OpenID provider. */
 export async function isEmailVerified(database: Database, userId: string): Promise<boolean> {
   const [user] = await database
     .select({ emailVerifiedAt: users.emailVerifiedAt })
@@ -177,10 +161,8 @@ export async function isEmailVerified(database: Database, userId: string): Promi
 }
 
 /**
- * Makes a user the owner of a space and an operator of the installation: the person who started it. An
- * existing user gets the new password, and all sessions of the user end.
- *
- * @throws Error when the space does not exist.
+ * Makes the person who started the installation its operator and a space's owner. An existing user gets the
+ * new password, and all sessions end. @throws Error when the space does not exist.
  */
 export async function createOwner(
   database: Database,
@@ -221,7 +203,7 @@ export async function findUserId(database: Database, email: string): Promise<str
   return user?.id;
 }
 
-/** All users with their spaces, ordered by e-mail address. */
+/** With their spaces, ordered by e-mail address. */
 export async function listUsers(database: Database): Promise<UserInfo[]> {
   const rows = await database
     .select({
@@ -251,7 +233,7 @@ export async function listUsers(database: Database): Promise<UserInfo[]> {
   return [...listed.values()];
 }
 
-/** Ends every session, and every link that would open one. */
+/** And every link that would open one. */
 async function endSessions(transaction: Transaction, userId: string): Promise<void> {
   await transaction.delete(sessions).where(eq(sessions.userId, userId));
   await transaction.delete(signInLinks).where(eq(signInLinks.userId, userId));

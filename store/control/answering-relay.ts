@@ -7,23 +7,16 @@ import { relayControlChanges } from './relay.ts';
 
 /** Relays the changes of calls before they are answered. */
 export interface AnsweringRelay {
-  /**
-   * Uses this connection from now on. Before, and without nats-server, nothing is relayed here: writers do
-   * it.
-   */
+  /** From now on. Without a connection nothing is relayed here: writers do it. */
   connect(connection: NatsConnection): void;
   /**
-   * Resolves when the control stream has every change that was committed before the call, or after
-   * `relayWaitMs`. Never rejects: the changes are in force, and writers relay them when the queue is back
-   * (ADR 32).
+   * Resolves when the stream has every change committed before the call, or after `relayWaitMs`. Never
+   * rejects: the changes are in force, and writers relay them later (ADR 32).
    */
   relay(): Promise<void>;
 }
 
-/**
- * Calls share relays: one that runs may have read the changes before a call, so the call waits for the next
- * one.
- */
+/** Calls share relays, but wait for the next one: one that runs may have read the changes before. */
 export function openAnsweringRelay(database: Database, log: Logger): AnsweringRelay {
   let connection: NatsConnection | undefined;
   let running: Promise<void> = Promise.resolve();

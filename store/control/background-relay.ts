@@ -8,8 +8,8 @@ import { relayControlChanges } from './relay.ts';
 import { ensureControlStream } from './stream.ts';
 
 /**
- * Creates the control stream, and relays to it once a second what others have left: sign-ins, processes that
- * were killed, programs without a queue. Every writer does it.
+ * Every writer creates the control stream, and relays once a second what others have left: sign-ins, killed
+ * processes, programs without a queue.
  */
 export function startBackgroundRelay({
   database,

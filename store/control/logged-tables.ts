@@ -2,16 +2,13 @@ import { getTableName } from 'drizzle-orm';
 import { getTableConfig, type PgColumn, type PgTable } from 'drizzle-orm/pg-core';
 import * as schema from '../db/schema.ts';
 
-/**
- * What the control stream has of each table (ADR 32). A new table belongs to one of the two lists; a test
- * requires it.
- */
+/** What the control stream has of each table (ADR 32): a test requires it to be in one of the two lists. */
 
 export interface LoggedTable {
   readonly table: PgTable;
   /** Default: all three. */
   readonly operations: readonly ('INSERT' | 'UPDATE' | 'DELETE')[];
-  /** Columns whose changes alone are not logged: stamps of use, and states that are computed again. */
+  /** Changes of these alone are not logged: stamps of use, and states that are computed again. */
   readonly ignored: readonly PgColumn[];
   /** Ignored columns that the stream must not have. */
   readonly withheld: readonly PgColumn[];
@@ -28,10 +25,7 @@ const logged = (
 
 const { alertRules, apiKeys, erasureRequests, listPrices, passkeys, totpSecrets } = schema;
 
-/**
- * The tables whose changes are in the control stream. Referenced tables come before those that reference
- * them.
- */
+/** Referenced tables come before those that reference them. */
 export const loggedTables: readonly LoggedTable[] = [
   logged(schema.users),
   logged(schema.spaces),
@@ -62,8 +56,7 @@ export const loggedTables: readonly LoggedTable[] = [
   }),
   logged(schema.deletedSpaces),
   logged(schema.erasures, { ignored: [schema.erasures.unwritten] }),
-  // The value, which names the user, is withheld: a restore resumes the request by its term. The ignored
-  // columns are a writer's progress.
+  // The value names the user: a restore finds it by the term. The ignored columns are a writer's progress.
   logged(erasureRequests, {
     operations: ['INSERT', 'DELETE'],
     ignored: [
@@ -82,7 +75,7 @@ const ofEvents = 'The queue delivers the events again, and an erasure logs the i
 const ofDimensions = 'Writers keep them as `spaces` says, and count what is stored.';
 const ofAlerts = 'The rules are evaluated again; an alert may be sent a second time.';
 
-/** The tables that the control stream does not have, with the reason. */
+/** With the reason. */
 export const unloggedTables: ReadonlyMap<PgTable, string> = new Map<PgTable, string>([
   [schema.eventIds, ofEvents],
   [schema.events, ofEvents],
@@ -119,7 +112,6 @@ export const unloggedTables: ReadonlyMap<PgTable, string> = new Map<PgTable, str
   [schema.controlChanges, 'It is the log itself.'],
 ]);
 
-/** The columns of a table's primary key. */
 export function keyOf(table: PgTable): PgColumn[] {
   const { primaryKeys, columns } = getTableConfig(table);
   const [composite] = primaryKeys;
@@ -128,7 +120,7 @@ export function keyOf(table: PgTable): PgColumn[] {
   return key;
 }
 
-/** Whether a column is of the primary key. Drizzle's column objects of a key are not those of the table. */
+/** Drizzle's column objects of a key are not those of the table. */
 export function isOfKey(table: PgTable, { name }: PgColumn): boolean {
   return keyOf(table).some((column) => column.name === name);
 }

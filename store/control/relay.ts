@@ -10,13 +10,9 @@ import { messageChangesMax, messageImageBytesMax } from './limits.ts';
 import { controlStream } from './stream.ts';
 
 /**
- * Publishes the changes that are in Postgres to the control stream, in the order of their numbers, and
- * deletes them from Postgres.
- *
- * Any number of processes may do this at once, and each can be killed at any moment: then the stream has
- * changes twice. JetStream drops most of them by their message id, and a reader takes the change of a row
- * with the highest number.
- *
+ * Publishes pending changes by their numbers, and deletes them from Postgres. Any number of processes may do
+ * this, and be killed: JetStream drops most repeated changes by their message id, and a reader takes a row's
+ * change with the highest number.
  * @returns how many changes were published.
  * @throws a driver's error, or that of nats-server. What was not published stays in Postgres.
  */
@@ -45,7 +41,7 @@ export async function hasPendingChanges(database: Database): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** The oldest changes, as many as one message takes, and at least one. */
+/** As many as one message takes, and at least one. */
 async function readPending(database: Database): Promise<ControlChange[]> {
   const { number, at, tableName, operation, image } = controlChanges;
   return database.execute<ControlChange>(sql`

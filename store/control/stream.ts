@@ -17,25 +17,20 @@ import { differencesOf } from '../../platform/queue/stream.ts';
 import { type ControlChange, decodeChanges } from './change.ts';
 import { controlBytesMax, readMessagesMax, readTimeoutMs } from './limits.ts';
 
-/** The stream of administrative changes and erasures (ADR 32). */
+/** Administrative changes and erasures (ADR 32). */
 export const controlStream = { name: 'WEIR_CONTROL', subject: 'weir.control' } as const;
 
-/**
- * Where to begin: after this sequence, or with the first message that was published at this time or later.
- */
+/** After this sequence, or with the first message that was published at this time or later. */
 export type ControlStart = { readonly afterSequence: number } | { readonly time: Date };
 
 export interface ControlState {
-  /**
-   * The first sequence that it still has, and the last one that it ever had: `last + 1` and `last` when it is
-   * empty.
-   */
+  /** In the stream now; `last + 1` when it is empty. `last` is the last one that it ever had. */
   readonly firstSequence: number;
   readonly lastSequence: number;
   readonly messages: number;
   readonly bytes: number;
   readonly bytesMax: number;
-  /** When its oldest message was published; undefined when it is empty. */
+  /** Undefined when the stream is empty. */
   readonly oldestAt: Date | undefined;
 }
 
@@ -59,7 +54,6 @@ export function controlSettings({ NATS_REPLICAS }: Pick<Config, 'NATS_REPLICAS'>
 
 /**
  * Creates the control stream if it is missing, and adds replicas to it.
- *
  * @throws ConfigError when nats-server rejects it, has not answered in time, or has it with other settings.
  */
 export async function ensureControlStream(
@@ -68,11 +62,10 @@ export async function ensureControlStream(
 ): Promise<void> {
   const wanted = controlSettings(config);
   const manager = await retryUntilAvailable(connection, () => jetstreamManager(connection));
-  // Adding a stream that exists with the same settings succeeds. A copy, because the client modifies its
-  // argument.
+  // Succeeds when the same stream exists. A copy, because the client modifies its argument.
   const add = () => manager.streams.add({ ...wanted }).catch(explainNoStorage);
   const found = (await findControlStream(connection)) ?? (await retryUntilAvailable(connection, add));
-  // The number of replicas is never reduced: NATS_REPLICAS may just have been forgotten.
+  // Never reduced: NATS_REPLICAS may just have been forgotten.
   const num_replicas = Math.max(found.config.num_replicas, wanted.num_replicas);
   if (found.config.num_replicas !== num_replicas)
     await retryUntilAvailable(connection, () => manager.streams.update(wanted.name, { num_replicas }));
@@ -122,9 +115,7 @@ async function findControlStream(connection: NatsConnection): Promise<StreamInfo
 }
 
 /**
- * Removes the changes up to a sequence: those that the oldest backup has. Without calls of it the stream
- * drops its oldest changes at `controlBytesMax`.
- *
+ * Removes what the oldest backup has. Otherwise the stream drops its oldest changes at `controlBytesMax`.
  * @param throughSequence the `lastSequence` that was read when the oldest kept backup began.
  */
 export async function pruneControlStream(connection: NatsConnection, throughSequence: number): Promise<void> {
@@ -133,7 +124,7 @@ export async function pruneControlStream(connection: NatsConnection, throughSequ
   await manager.streams.purge(controlStream.name, { seq: throughSequence + 1 });
 }
 
-/** The messages of the control stream that it has now, from a start on, in the order of publication. */
+/** Those that the stream has now, in the order of publication. */
 export async function* readControlStream(
   connection: NatsConnection,
   start: ControlStart,

@@ -3,13 +3,11 @@ import type { Database } from '../db/database.ts';
 import { hasCitus } from '../db/layout/distribution.ts';
 import { keyOf, type LoggedTable, loggedTables } from './logged-tables.ts';
 
-/** The name of the trigger of each logged table. */
 export const triggerName = 'control_change_logged';
 
 /**
- * The statements that bring the triggers of the logged tables to this version's list; none when they are as
- * they should be. Each locks its table against writes for milliseconds. On Citus, distributed tables are left
- * out: they cannot have triggers.
+ * Brings the triggers of the logged tables to this version's list; empty when they are. Each statement locks
+ * its table against writes for milliseconds. Citus' distributed tables cannot have triggers.
  */
 export async function planTriggers(database: Database): Promise<string[]> {
   const rows = await database.execute<{ table: string; arguments: string }>(sql`

@@ -9,8 +9,8 @@ import { events } from './schema.ts';
 const retriedStates = new Set(['55P03', '40P01', '40001', '42P01']);
 
 /**
- * Runs a transaction with a lock time-out of `lockTimeoutMs`, and retries it while retention or a writer
- * holds a lock. It locks `events` first, in the same order as retention, which drops partitions.
+ * Retries while retention or a writer holds a lock longer than `lockTimeoutMs`. Locks `events` first, in the
+ * order of retention, which drops partitions.
  */
 export async function inBoundedTransaction<T>(
   database: Database,

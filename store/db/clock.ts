@@ -4,7 +4,7 @@ import type { Logger } from '../../platform/log.ts';
 import type { Database } from './database.ts';
 import { clockCheckMs, clockDifferenceMsMax } from './limits.ts';
 
-/** The clocks of Postgres and of this process differ: one is wrong, so no decision may depend on either. */
+/** Postgres's clock or this process's is wrong, so no decision may depend on either. */
 export class ClocksDifferError extends Error {
   override name = 'ClocksDifferError';
 
@@ -23,7 +23,7 @@ export function expectSameTime(serverMs: number, ownMs: number): void {
   if (Math.abs(serverMs - ownMs) > clockDifferenceMsMax) throw new ClocksDifferError(serverMs, ownMs);
 }
 
-/** The clock of Postgres at this moment, not at the start of a transaction. */
+/** At this moment, not at the start of a transaction. */
 export async function readServerClock(database: Database): Promise<number> {
   const [row] = await database.execute<{ ms: number }>(
     sql`SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS ms`,
@@ -32,20 +32,18 @@ export async function readServerClock(database: Database): Promise<number> {
   return row.ms;
 }
 
-/** This process's clock, compared with that of Postgres. */
+/** Compared with that of Postgres. */
 export interface CheckedClock extends AsyncDisposable {
   /**
-   * The time of this process, in milliseconds since the epoch.
-   *
-   * @throws ClocksDifferError when it and that of Postgres differ by more than `clockDifferenceMsMax`.
+   * Since the epoch. @throws ClocksDifferError when Postgres' clock differs by more than
+   * `clockDifferenceMsMax`.
    */
   nowMs(): number;
 }
 
 /**
- * Compares the clocks now and every `clockCheckMs`, and logs when they start and stop differing. Between
- * comparisons, and while Postgres is unreachable, its time is extrapolated by the monotonic clock, so a clock
- * that is set is detected at once.
+ * Compares the clocks now and every `clockCheckMs`, and logs when they start and stop differing. In between,
+ * the monotonic clock extrapolates Postgres' time: a clock that is set is detected at once.
  */
 export async function openCheckedClock(database: Database, log: Logger): Promise<CheckedClock> {
   /** The clock of Postgres minus `performance.now()`. */

@@ -5,34 +5,26 @@ import { idleInTransactionMs } from './limits.ts';
 import { correctionMark } from './preload/correction-mark.ts';
 import { socketOpener } from './socket.ts';
 
-/** Postgres cancels a store statement after this time, and its messages are delivered again. */
+/** Then Postgres cancels a store statement, and its messages are delivered again. */
 export const storeTimeoutMs = 30_000;
 
-/**
- * When Postgres has not reported the cancellation of a statement by this time after its timeout, the server
- * is unreachable: the connection is closed.
- */
+/** After a statement's timeout: without a cancellation by then the server is unreachable. */
 export const postgresGraceMs = 2_000;
 
 export type Sql = postgres.Sql;
 
 export interface PostgresOptions {
-  /** Shown in pg_stat_activity. */
+  /** In pg_stat_activity. */
   applicationName: string;
-  /** Most connections of this pool. */
   connectionsMax: number;
-  /** Postgres cancels a statement that runs longer, in milliseconds. */
+  /** Postgres cancels a longer statement. */
   statementTimeoutMs: number;
-  /**
-   * Postgres cancels a statement that waits longer for a lock. By default it waits for as long as it may run.
-   */
+  /** For a lock. By default a statement waits for as long as it may run. */
   lockTimeoutMs?: number;
 }
 
 /**
- * Opens a pool of connections to Postgres. Connections are opened on demand and reopened when they break.
- * The returned pool closes with `await using`.
- *
+ * Connections are opened on demand and reopened when they break. Closes with `await using`.
  * @throws Error when the driver is not corrected (preload/driver-correction.ts).
  */
 export function openPostgres(url: string, options: PostgresOptions): Sql & AsyncDisposable {
@@ -45,7 +37,7 @@ export function openPostgres(url: string, options: PostgresOptions): Sql & Async
   const sql = postgres(url, {
     max: options.connectionsMax,
     connect_timeout: 5,
-    // Back-off of reconnects, in seconds. Short, because a crashed Postgres is back within two.
+    // In seconds. Short, because a crashed Postgres is back within two.
     backoff: (attempts: number) => Math.min(0.05 * 2 ** attempts, 1) * (0.5 + Math.random() / 2),
     idle_timeout: 0,
     max_lifetime: null,
@@ -58,8 +50,8 @@ export function openPostgres(url: string, options: PostgresOptions): Sql & Async
       synchronous_commit: 'on',
     },
     onnotice: () => {},
-    // The library would query the array types on every new connection, without catching that query's failure:
-    // a connection that breaks at that moment would end the process. So arrays are passed as text (`{a,b}`).
+    // The library would query array types on every new connection, whose break at that moment would end the
+    // process. So arrays are passed as text (`{a,b}`).
     fetch_types: false,
     // An option of the library that its types lack.
     ...({ socket: socketOpener(silenceMsMax) } as object),
@@ -71,9 +63,8 @@ export function openPostgres(url: string, options: PostgresOptions): Sql & Async
 }
 
 /**
- * Lets a transaction reject without a ROLLBACK when its connection was closed: Postgres rolls back by itself.
- * The driver would write the ROLLBACK to a socket that it no longer has, and this error would end the
- * process.
+ * Lets a transaction reject without a ROLLBACK when its connection was closed: the driver would write it to a
+ * socket that it no longer has, and this error would end the process.
  */
 function rejectWhenClosed(begin: Sql['begin']) {
   type Run<T> = (transaction: postgres.TransactionSql) => Promise<T>;
@@ -103,7 +94,7 @@ interface Address {
   database: string;
 }
 
-/** What Postgres answers to a connection that it will never accept. Undefined for any other error. */
+/** Of a connection that Postgres will never accept. Undefined for any other error. */
 export function describeRejection(error: unknown, { host, username, database }: Address): string | undefined {
   const messages: Record<string, string> = {
     '28P01': `Postgres at ${host} rejects the password of ${username}`,

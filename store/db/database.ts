@@ -3,29 +3,24 @@ import { drizzle, type PostgresJsDatabase, type PostgresJsSession } from 'drizzl
 import type { Sql } from './connect.ts';
 import * as schema from './schema.ts';
 
-/** Drizzle on a pool of connections. `$client` is the pool, for a statement that is prepared by hand. */
+/** Drizzle on a pool. `$client` is the pool, for a statement that is prepared by hand. */
 export type Database = PostgresJsDatabase<typeof schema> & { readonly $client: Sql };
 
 type Session = Database['_']['session'];
 
-/** A transaction of several statements. Services do not use them (ADR 0004, ADR 0014). */
+/** Several statements. Services do not use transactions (ADR 0004, ADR 0014). */
 export type Transaction = Parameters<Parameters<Database['transaction']>[0]>[0];
 
-/** The connection of a transaction, for a statement that is prepared by hand. */
+/** The connection, for a statement that is prepared by hand. */
 export function clientOf(transaction: Transaction): Pick<Sql, 'unsafe'> {
-  // Drizzle types the session by its base class. A TransactionSql is a Sql without the methods that open
-  // connections.
+  // Drizzle types the session by its base class. A TransactionSql is a Sql that opens no connections.
   return (transaction._.session as unknown as PostgresJsSession<Sql, never, never>).client;
 }
 
 /**
- * Wraps a pool in Drizzle. This changes the pool's parsers: afterwards, raw queries on it get dates as text.
- *
- * Queries of the hot paths call `.prepare(name)`: postgres.js does not prepare others, which take two round
- * trips.
- *
- * A query that fails throws the driver's own error. Drizzle's error repeats the parameters in its message,
- * and those hold event content, API key hashes and e-mail addresses, none of which may reach a log.
+ * Changes the pool's parsers: raw queries then get dates as text. Hot paths call `.prepare(name)`:
+ * postgres.js takes two round trips for other queries. A failed query throws the driver's error: Drizzle's
+ * repeats the parameters, which hold event content, key hashes and addresses that no log may have.
  */
 export function openDatabase(sql: Sql): Database {
   const database = drizzle(sql, { schema });
@@ -33,7 +28,7 @@ export function openDatabase(sql: Sql): Database {
   return database;
 }
 
-/** A database whose queries run through `limit`. Transactions are not limited. */
+/** Queries run through `limit`; transactions are not limited. */
 export function limitQueries(
   database: Database,
   limit: <T>(query: () => Promise<T>) => Promise<T>,

@@ -5,16 +5,12 @@ import { throwIfRejected } from './connect.ts';
 import type { Database } from './database.ts';
 import { reachedPollMs } from './limits.ts';
 
-/**
- * Without one of these settings, a power cut or crash of the machine damages Postgres' files or loses
- * commits.
- */
+/** Without one of these a crash of the machine damages Postgres' files or loses commits. */
 const required = ['fsync', 'full_page_writes'] as const;
 
 /**
- * Checks that commits of Postgres survive a crash of its machine: the queue deletes an event as soon as it is
- * committed. `synchronous_commit` is not checked, since openPostgres sets it.
- *
+ * Commits must survive a crash of the machine: the queue deletes an event once it is committed. openPostgres
+ * sets `synchronous_commit`.
  * @throws ConfigError that names the settings; an error of the driver when Postgres is unreachable.
  */
 export async function requireDurable(database: Database): Promise<void> {
@@ -30,11 +26,9 @@ export async function requireDurable(database: Database): Promise<void> {
 }
 
 /**
- * Waits until Postgres is reachable, then checks the same.
- *
+ * Waits until Postgres is reachable.
  * @param onWait called once, with the reason, when Postgres is not reachable.
- * @throws ConfigError that names the settings, or that Postgres rejects the user, the password or the
- * database.
+ * @throws ConfigError that names the settings, or that Postgres rejects the user, password or database.
  */
 export async function untilDurable(database: Database, onWait: (error: unknown) => void): Promise<void> {
   for (let isWaiting = false; ; isWaiting = true) {

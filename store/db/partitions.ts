@@ -9,7 +9,7 @@ import { events, segments } from './schema.ts';
 import { nameOf } from './statement.ts';
 import { boundOf, dateOf, millisecondOf, type TimeRange, uncovered, weekOf } from './weeks.ts';
 
-/** A table that is partitioned by ranges of a UUIDv7. */
+/** By ranges of a UUIDv7. */
 export interface PartitionedTable {
   readonly table: PgTable;
   readonly key: PgColumn;
@@ -20,20 +20,20 @@ export const partitionedTables: readonly PartitionedTable[] = [
   { table: events, key: events.segmentId },
 ];
 
-/** The default partitions, for segments whose id is outside of all weeks, and their events. */
+/** For segments whose id is outside of all weeks, and their events. */
 export const defaultSegments = `${getTableName(segments)}_default`;
 export const defaultEvents = `${getTableName(events)}_default`;
 
-/** Weeks after the current one for which partitions are created ahead. */
+/** Created ahead. */
 const weeksAhead = 5;
 
-/** A partition of a table. The default partition, for rows outside of all others, has no range. */
+/** The default partition, for rows outside of all others, has no range. */
 export interface Partition {
   readonly name: string;
   readonly range: TimeRange | undefined;
 }
 
-/** The time by which partitions are created: Postgres's clock, the same for all processes. */
+/** Postgres's clock, the same for all processes. */
 export async function serverTimeMs(database: Database): Promise<number> {
   const [row] = await database.execute<{ ms: number }>(
     sql`SELECT floor(extract(epoch FROM now()) * 1000)::float8 AS ms`,
@@ -42,7 +42,7 @@ export async function serverTimeMs(database: Database): Promise<number> {
   return row.ms;
 }
 
-/** The partitions of a table, oldest first, the default last. */
+/** Oldest first, the default last. */
 export async function listPartitions(database: Database, table: PgTable): Promise<Partition[]> {
   const rows = await database.execute<{ name: string; bounds: string }>(sql`
     SELECT child.relname AS name, pg_get_expr(child.relpartbound, child.oid) AS bounds
@@ -54,12 +54,9 @@ export async function listPartitions(database: Database, table: PgTable): Promis
 }
 
 /**
- * Creates the missing partitions of the current week and the weeks ahead, then those of past weeks with rows
- * in the default partition. Rows of a new partition are moved there from the default partition. A failed week
- * does not stop the others. Sets the planner statistics of every partition.
- *
- * Safe to call from several processes at once, while rows are written and read.
- *
+ * Creates missing partitions: of the current week and the weeks ahead, then of past weeks with rows in the
+ * default partition, which it moves; and sets every partition's planner statistics. Safe in several processes
+ * at once, while rows are written and read. A failed week stops no other.
  * @throws the first failure, for example a lock time-out. Created partitions stay; call again later.
  */
 export async function ensurePartitions(database: Database, nowMs: number): Promise<void> {
@@ -92,7 +89,7 @@ async function makeWeeks(
   return failures;
 }
 
-/** Faults of the partitions, for an operator; empty when there are none. */
+/** For an operator; empty when there are none. */
 export async function findPartitionFaults(database: Database, nowMs: number): Promise<string[]> {
   const faults: string[] = [];
   for (const { table } of partitionedTables) {
@@ -109,7 +106,7 @@ export async function findPartitionFaults(database: Database, nowMs: number): Pr
   return faults;
 }
 
-/** The weeks of the UUIDv7 in the default partition. */
+/** By the UUIDv7 of its rows. */
 async function findDefaultWeeks(database: Database, { table, key }: PartitionedTable): Promise<TimeRange[]> {
   const rows = await database.execute<{ day: number }>(sql`
     SELECT DISTINCT floor(extract(epoch FROM uuid_extract_timestamp(${nameOf(key)})) / 86400)::float8 AS day
@@ -118,9 +115,8 @@ async function findDefaultWeeks(database: Database, { table, key }: PartitionedT
 }
 
 /**
- * One statement, hence one transaction. The partition is created as a separate table and attached, which
- * locks the parent against other DDL only; the default partition is locked, because ATTACH verifies that it
- * has no row of the new range.
+ * One statement, hence one transaction. Attaching a separate table locks the parent against other DDL only,
+ * and the default partition, in which ATTACH looks for rows of the new range.
  */
 function createPartition({ table, key }: PartitionedTable, { fromMs, toMs }: TimeRange): SQL {
   const [from, to] = [boundOf(fromMs), boundOf(toMs)].map((bound) => sql.raw(`'${bound}'`));

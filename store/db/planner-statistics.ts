@@ -7,32 +7,29 @@ import { events, segments } from './schema.ts';
 import { nameOf, numberOf } from './statement.ts';
 
 /**
- * Constant planner statistics for the columns that decide the choice of an index, in each partition of events
- * and segments, independent of ANALYZE. Without statistics, or with those of a week that had few rows when it
- * was analyzed, lists used the wrong index for seconds (ADR 0018).
+ * Constant planner statistics for the columns that decide the choice of an index, in each partition: without
+ * any, or with those of a week that had few rows, lists used the wrong index for seconds (ADR 0018).
  */
 
-/** Arguments of pg_restore_attribute_stats. */
+/** Of pg_restore_attribute_stats. */
 interface ColumnStatistics {
   readonly widthBytes: number;
-  /** Distinct values; negative for a share of the rows. */
+  /** Negative for a share of the rows. */
   readonly distinct: number;
   readonly more?: SQL;
 }
 
 /**
- * The planner assumes that a space has a tenth of the events: with a smaller share it would fetch and sort
- * all events of the space instead of reading them in index order or by segment. It assumes a smaller share of
- * the segments: with a larger one it would scan whole partitions for a small space. The share of a space
- * exceeds that of a term, so that lists use the index on terms.
+ * For the planner a space has a tenth of the events: with less it would sort all of them instead of reading
+ * in index order or by segment. Of the segments less: with more it would scan whole partitions for a small
+ * space. More than of a term, so that lists use the index on terms.
  */
 const eventsOfSpace: ColumnStatistics = { widthBytes: 16, distinct: 10, more: inOrder() };
 const segmentsOfSpace: ColumnStatistics = { widthBytes: 16, distinct: 30 };
 
 /**
- * The share of segments with a term, as the planner assumes it. So small that the thirty terms of a page of
- * users are rarer together than a space: otherwise Postgres also reads the index entries of all segments of
- * the space, to intersect both.
+ * So small that the thirty terms of a page of users are rarer together than a space: otherwise Postgres also
+ * reads, to intersect, the index entries of all segments of the space.
  */
 const termFrequency = 0.000_01;
 
@@ -57,8 +54,7 @@ const statistics = new Map<PgTable, ColumnList>([
       [segments.spaceId, segmentsOfSpace],
       [segments.id, uniqueUuid],
       [segments.maxStartMs, uniqueTime],
-      // No term has the value 0, and every other term is assumed to be rarer, so that the index on terms is
-      // used for all.
+      // No term is 0; every other term counts as rarer, so that the index on terms is used for all.
       [
         segments.terms,
         {
@@ -71,17 +67,15 @@ const statistics = new Map<PgTable, ColumnList>([
   ],
 ]);
 
-/** Rows are stored (nearly) in the order of the index. */
+/** (Nearly) stored in the order of the index. */
 function inOrder(): SQL {
   return sql`'correlation', 1::real`;
 }
 
 /**
- * Sets the statistics of each partition that lacks them, or has those of version 0.1.0; on Citus, of each
- * shard of a partition: it does not get those of the coordinator, and loses its own when it is moved.
- *
+ * For partitions without them, or with those of version 0.1.0; on Citus for each shard, which loses its own
+ * when it is moved.
  * @throws the first failure, such as a lock time-out or a node that is away, after all others were tried.
- * Call again later.
  */
 export async function setPlannerStatistics(database: Database): Promise<void> {
   const layout = await layoutOf(database);
@@ -100,7 +94,7 @@ export async function setPlannerStatistics(database: Database): Promise<void> {
   if (failures.length > 0) throw failures[0];
 }
 
-/** The names, as a JSON array, of those partitions whose statistics are not set. */
+/** Names, as a JSON array, of those partitions whose statistics are not set. */
 function lacking(partitions: SQL): SQL {
   const ofPartition = sql`schemaname = current_schema() AND tablename = partition.name`;
   return sql`
@@ -112,7 +106,7 @@ function lacking(partitions: SQL): SQL {
         AND most_common_elem_freqs[1] <> ${numberOf(termFrequency)}::real)`;
 }
 
-/** Runs statements with a lock time-out, because reads and writes of the table queue behind waiting DDL. */
+/** With a lock time-out, because reads and writes of the table queue behind waiting DDL. */
 function runAll(statements: readonly SQL[]): SQL {
   return sql`DO $$ BEGIN
   SET LOCAL lock_timeout = '${numberOf(ddlLockTimeoutMs)}ms';
@@ -125,7 +119,7 @@ function setTargets(partition: string, columns: ColumnList, target: SQL): SQL {
   return sql`ALTER TABLE ${sql.identifier(partition)} ${sql.join(actions, sql`, `)}`;
 }
 
-/** PL/pgSQL statements that set the statistics of a partition and disable ANALYZE for these columns. */
+/** PL/pgSQL that sets the statistics of a partition and disables ANALYZE for these columns. */
 export function statisticsOf(table: PgTable, partition: string): SQL[] {
   const columns = statistics.get(table) ?? [];
   const literal = (name: string) => sql.raw(`'${name}'`);

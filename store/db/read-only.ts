@@ -5,12 +5,9 @@ import type { Sql } from './connect.ts';
 const readOnly = '25006';
 
 /**
- * After a statement failed because its session is read-only: ends the read-only sessions of the pool, so that
- * new ones replace them. A session keeps the `default_transaction_read_only` that it started with, and stays
- * connected to a server that was demoted. Ignores other errors.
- *
- * Each session checks itself, because a pool does not expose which of its sessions runs a query; writable
- * sessions are kept. There is one check per connection: the pool gives each idle connection one query.
+ * After a statement failed because its session is read-only: ends the pool's read-only sessions, which stay
+ * connected to a demoted server. Ignores other errors. Each session checks itself, since a pool does not say
+ * which one runs a query: one check per connection.
  */
 export async function leaveReadOnlySession(sql: Sql, error: unknown): Promise<void> {
   if (!(error instanceof postgres.PostgresError) || error.code !== readOnly) return;

@@ -1,6 +1,6 @@
 /**
- * The tables, by theme. Every table that grows leads its primary key with space_id, so that the data can be
- * distributed by space on an engine such as Citus without a change (docs/cluster.md).
+ * Every table that grows leads its primary key with space_id, so that Citus can distribute the data by space
+ * (docs/cluster.md).
  */
 export * from './schema/accounts.ts';
 export * from './schema/alerts.ts';

@@ -7,11 +7,10 @@ import { userIdOf } from './audit.ts';
 export const auditRow = z
   .object({
     id: z.guid(),
-    /** ISO 8601. */
     at: z.iso.datetime(),
     /** A user's id, or `operator` for the command line and `weir start`. */
     actor: z.string(),
-    /** The actor's current e-mail address; null for the operator, and for a deleted user. */
+    /** Current; null for the operator, and for a deleted user. */
     actorEmail: z.string().nullable(),
     /** The network address of the request; null for the operator. */
     address: z.string().nullable(),
@@ -20,8 +19,7 @@ export const auditRow = z
     /** The id of the changed object; null when it is the space itself. */
     target: z.string().nullable(),
     /**
-     * The target's name: the e-mail address of a user or an invitation, the name of an API key; null for
-     * others, and once deleted.
+     * An e-mail address of a user or an invitation, a name of an API key; null for others, and once deleted.
      */
     targetName: z.string().nullable(),
     details: z.record(z.string(), z.unknown()),
@@ -37,7 +35,7 @@ export interface AuditQuery {
   limit: number;
 }
 
-/** The rows of a space, or of the operator's log ({@link noSpace}), newest first. */
+/** Of a space, or of the operator's log ({@link noSpace}), newest first. */
 export async function listAudit(
   database: Database,
   spaceId: string,
@@ -74,7 +72,7 @@ export async function listAudit(
   }));
 }
 
-/** The names of the rows' targets, by id. Each look-up is by primary key. */
+/** By id. Each look-up is by primary key. */
 async function nameTargets(
   database: Database,
   spaceId: string,

@@ -9,29 +9,26 @@ import { type Grant, grantedId, throwGrantLost } from './grant.ts';
 
 export type { Transaction };
 
-/** The author of a change, and the network address of the request. */
+/** The author of a change. */
 export interface Actor {
   /** A user's id, or `operator` for the command line and `weir start`. */
   readonly id: string;
   /** The network address of the request; null for the operator. */
   readonly address: string | null;
-  /**
-   * The authority of a signed-in user. Absent for the operator, and for calls that authenticate by
-   * themselves, such as a sign-in.
-   */
+  /** Of a signed-in user. Absent for the operator, and for calls that authenticate, such as a sign-in. */
   readonly grant?: Grant;
 }
 
 export const operator: Actor = { id: 'operator', address: null };
 
-/** An actor for a change that requires a different role than its call. */
+/** For a change that requires a different role than its call. */
 export function withLeastRole(actor: Actor, least: Role): Actor {
   const { grant } = actor;
   if (grant?.role === undefined) return actor;
   return { ...actor, grant: { ...grant, role: { ...grant.role, least } } };
 }
 
-/** The content of an audit row. Never a key, a token or a password. */
+/** Never a key, a token or a password. */
 interface EntryDetails {
   /** The id may be a column of the change. */
   actor: Actor | { readonly id: SQLWrapper; readonly address: string | null };
@@ -43,20 +40,16 @@ interface EntryDetails {
 }
 
 /**
- * The audit rows of a change. `spaceId`: the column of the change with the space; NULL is the operator's log
- * (`weir audit`). `userId`: the column with a user, for one row in each space of the user; a user without
- * spaces has one row, in the operator's log.
+ * `spaceId`: the change's column with the space; NULL is the operator's log (`weir audit`). `userId`: the
+ * column with a user, for a row in each of their spaces, or in the operator's log without any.
  */
 export type AuditEntry = EntryDetails & ({ spaceId: SQLWrapper } | { userId: SQLWrapper });
 
 /**
- * Makes a change and writes one audit row for each changed row, in one statement, so that neither exists
- * without the other. When the actor's grant is no longer valid, nothing is changed.
- *
- * @param changed the CTE that changes rows, with RETURNING.
- * @param more CTEs before and after it.
- * @returns the rows that were changed.
- * @throws GrantLostError, ConfirmationNeededError
+ * Makes a change and writes an audit row for each changed row, in one statement. Nothing is changed when the
+ * actor's grant is no longer valid.
+ * @param changed the CTE that changes rows, with RETURNING. @param more CTEs before and after it.
+ * @returns the rows that were changed. @throws GrantLostError, ConfirmationNeededError
  */
 export async function runAudited<Selection extends Record<string, unknown>>(
   database: Database | Transaction,
@@ -71,12 +64,11 @@ export async function runAudited<Selection extends Record<string, unknown>>(
     .select()
     .from(part)
     .catch((error: unknown) => throwGrantLost(database, entry.actor, error));
-  // Drizzle's type of the rows cannot be computed for a generic selection. This is the same type for a
-  // concrete one.
+  // Drizzle cannot compute the rows' type for a generic selection. For a concrete one it is this.
   return rows as SelectResultFields<Selection>[];
 }
 
-/** The CTE that writes the audit rows of another CTE, `changed`. `name` must be unique in the statement. */
+/** Writes the audit rows of another CTE, `changed`. `name` must be unique in the statement. */
 export function auditPart(
   database: Database | Transaction,
   changed: WithSubquery,
@@ -100,11 +92,7 @@ export function auditPart(
   return database.$with(name, {}).as(rows);
 }
 
-/**
- * Adds one audit row, before a change that is more than one statement.
- *
- * @throws GrantLostError, ConfirmationNeededError
- */
+/** For before a change that is more than one statement. @throws GrantLostError, ConfirmationNeededError */
 export async function auditNow(
   database: Database | Transaction,
   {
@@ -120,7 +108,7 @@ export async function auditNow(
     .catch((error: unknown) => throwGrantLost(database, actor, error));
 }
 
-/** The user's id from a column of actors; NULL for the operator. */
+/** From a column of actors; NULL for the operator. */
 export function userIdOf(actor: SQLWrapper): SQL<string | null> {
   return sql`CASE WHEN ${actor} <> ${operator.id} THEN ${actor}::uuid END`;
 }

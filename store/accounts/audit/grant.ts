@@ -4,39 +4,32 @@ import type { Database, Transaction } from '../../db/database.ts';
 import { auditLog, memberships, sessions, spaces, users } from '../../db/schema.ts';
 import { hasRole, type Role, roles } from '../role.ts';
 
-/**
- * The authority of a dashboard user for a change. It is checked when a call begins, and again in the
- * statement of the change.
- */
+/** A dashboard user's authority for a change, checked when a call begins, and in the change's statement. */
 export interface Grant {
-  /** The session of the call. It must not have ended, and its user must not be disabled. */
+  /** Must not have ended, and its user must not be disabled. */
   readonly sessionId: string;
   /**
-   * The least role that the user must still have. Without `spaceId`: in any space. A space that is marked as
-   * deleted counts only with `isOfDeleted`.
+   * That the user must still have; without `spaceId` in any space. One marked as deleted counts only with
+   * `isOfDeleted`.
    */
   readonly role?: { readonly least: Role; readonly spaceId?: string; readonly isOfDeleted?: boolean };
-  /**
-   * The session must have authenticated at most this long ago. Absent for changes that do not widen access.
-   */
+  /** For a change that widens access: how long ago the session may have authenticated. */
   readonly authenticatedWithinMs?: number;
 }
 
-/** The actor's session ended, or the actor lost the role, after the call was checked. Nothing was changed. */
+/** The actor lost session or role after the call was checked. Nothing was changed. */
 export class GrantLostError extends Error {
   override name = 'GrantLostError';
 }
 
-/**
- * The session authenticated too long ago for the change; the rest of the grant is valid. Nothing was changed.
- */
+/** The session authenticated too long ago; the rest of the grant is valid. Nothing was changed. */
 export class ConfirmationNeededError extends Error {
   override name = 'ConfirmationNeededError';
 }
 
 /**
- * The user's id while the grant is valid, otherwise NULL. It is inserted as the actor of the audit row, and
- * that column is NOT NULL, so that the statement, which includes the change, fails.
+ * The user's id while the grant is valid, otherwise NULL: inserted into the audit row's actor, which is NOT
+ * NULL, it makes the statement, with the change, fail.
  */
 export function grantedId(
   database: Database | Transaction,
@@ -88,7 +81,6 @@ const notNullViolation = '23502';
 
 /**
  * Rethrows the error of a statement that inserts `grantedId`.
- *
  * @throws ConfirmationNeededError or GrantLostError when the grant was not valid; otherwise the error itself.
  */
 export async function throwGrantLost(

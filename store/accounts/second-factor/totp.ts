@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
 import { totpSteps } from '../limits.ts';
 
-/** One-time codes of authenticator apps (RFC 6238), with the settings that every app supports. */
+/** RFC 6238, with the settings that every app supports. */
 
 const settings = { issuer: 'Weir', algorithm: 'SHA1', digits: 6, period: 30 };
 
 /** RFC 4226 §4 recommends 160 bits. */
 const secretBytes = 20;
 
-/** A new secret in base32, as users type it into an app. */
+/** In base32, as users type it into an app. */
 export function createTotpSecret(): string {
   return toBase32(randomBytes(secretBytes));
 }
@@ -24,11 +24,8 @@ export function totpUri(secret: string, email: string): string {
 }
 
 /**
- * Finds the time step of a code. The step before and the one after are accepted too: clocks of telephones
- * differ, and typing takes time.
- *
- * @param atMs the time, in milliseconds since the epoch.
- * @returns undefined when the code is wrong at that time.
+ * Also accepts the step before and the one after: telephones' clocks differ, and typing takes time.
+ * @param atMs since the epoch. @returns undefined when the code is wrong at that time.
  */
 export function findTotpStep(secret: string, code: string, atMs: number): number | undefined {
   // The library throws at six characters of more than six bytes.

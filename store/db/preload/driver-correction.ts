@@ -2,12 +2,10 @@ import { registerHooks } from 'node:module';
 import { correctionMark } from './correction-mark.ts';
 
 /**
- * Corrects postgres.js, which is not safe to use without it: `openPostgres` asserts that it is in.
- *
- * The driver defers the write of a query to the end of the event-loop turn. When the connection closes
- * before, it cancels the write but does not reset the timer's variable: it never writes on this connection
- * again, and each query on it fails after the connect time-out, until the process ends (ADR 0004). Remove
- * this hook when a release resets the variable.
+ * Without it postgres.js is not safe: `openPostgres` asserts it. The driver defers a write to the end of the
+ * event-loop turn. When the connection closes before, it does not reset the timer's variable, never writes on
+ * this connection again, and each query fails after the connect time-out (ADR 0004). Remove this hook when a
+ * release resets the variable.
  */
 registerHooks({
   load(url, context, nextLoad) {

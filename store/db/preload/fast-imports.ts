@@ -1,15 +1,12 @@
 import { type ResolveFnOutput, type ResolveHookContext, registerHooks } from 'node:module';
 
-/** Packages of ES modules that import each other by relative paths with extensions. */
+/** ES modules that import each other by relative paths with extensions. */
 const modular = /\/node_modules\/(?:drizzle-orm|zod|@bufbuild\/protobuf|@connectrpc\/[\w-]+)\//;
 
 /**
- * Speeds up loading our files and large packages.
- *
  * Node 26 parses the package.json again for each module: drizzle-orm's 179 KB for 300 modules take 0.4 s and
- * leave 240 MB of garbage, the other packages take 0.1 s. A relative import with a known format does not need
- * it, and the name of a package need be resolved only once (ADR 0014). Without this hook everything works,
- * but starts more slowly.
+ * leave 240 MB of garbage, others 0.1 s. A relative import of a known format does not need it, and a
+ * package's name is resolved once (ADR 0014). Everything works without this hook, but starts more slowly.
  */
 registerHooks({
   resolve(specifier, context, nextResolve) {
@@ -32,13 +29,10 @@ const ownFormat = import.meta.url.endsWith('.ts') ? 'module-typescript' : 'modul
 
 const isOwn = (url: string) => url.startsWith(ownRoot) && !url.includes('/node_modules/', ownRoot.length - 1);
 
-/** Resolved names of packages. */
+/** Of packages. */
 const packages = new Map<string, ResolveFnOutput>();
 
-/**
- * @returns equal for imports that resolve alike: those by the files of one package. undefined where Node must
- * resolve each.
- */
+/** Equal for imports that one package's files resolve alike; undefined where Node must resolve each. */
 function packageKeyOf(
   specifier: string,
   { parentURL, conditions, importAttributes }: ResolveHookContext,

@@ -1,6 +1,3 @@
-/**
- * What every process loads before any other module: `node --import ./store/db/preload/preload.ts`.
- * `launcher/preload.mjs` has the option for processes that are started.
- */
+/** Loaded before any other module, by `node --import` (launcher/preload.mjs). */
 import './driver-correction.ts';
 import './fast-imports.ts';

@@ -5,7 +5,7 @@ import { defaultEvents, defaultSegments } from '../partitions.ts';
 import * as schema from '../schema.ts';
 import { listOf, nameOf } from '../statement.ts';
 
-/** What a role may do with a table, as GRANT names it. */
+/** As GRANT names it. */
 interface Right {
   readonly table: PgTable;
   readonly privileges: SQL;
@@ -16,7 +16,7 @@ const { apiKeys, spaces, usageDays, usageMonths } = schema;
 const may = (privileges: string, ...tables: readonly PgTable[]): Right[] =>
   tables.map((table) => ({ table, privileges: sql.raw(privileges) }));
 
-/** Ingest looks up keys and quotas, and cannot read events. */
+/** Looks up keys and quotas, and cannot read events. */
 const ingestRights: readonly Right[] = [
   ...may('SELECT, INSERT, UPDATE, DELETE', schema.senders),
   ...may('SELECT', apiKeys, spaces, usageDays, usageMonths, schema.deletedSpaces),
@@ -24,10 +24,7 @@ const ingestRights: readonly Right[] = [
   { table: usageDays, privileges: sql`INSERT, UPDATE (${nameOf(usageDays.repeats)})` },
 ];
 
-/**
- * It stores events when quarantined events are replayed, but cannot change or delete what is stored, and
- * neither can it change entries of the audit log.
- */
+/** Stores replayed quarantined events, but changes or deletes neither stored ones nor audit entries. */
 const dashboardRights: readonly Right[] = [
   ...may('SELECT', schema.listPrices, schema.senders, schema.storeDelays, schema.retentionClock),
   ...may('SELECT, INSERT', schema.events, schema.segments, schema.eventIds, schema.spaceCommits),
@@ -37,7 +34,7 @@ const dashboardRights: readonly Right[] = [
   // A writer erases what is requested. The deletion of a space can be taken back.
   ...may('SELECT, INSERT, UPDATE, DELETE', schema.erasureRequests),
   ...may('SELECT, INSERT', schema.auditLog, schema.identities),
-  // It moves changes to the control stream. The triggers insert them with the rights of the owner.
+  // Moves changes to the control stream. The triggers insert them with the rights of the owner.
   ...may('SELECT, DELETE', schema.controlChanges),
   ...may('SELECT, INSERT, UPDATE', schema.commitCounters, usageDays, usageMonths),
   ...may('SELECT', schema.eventStats, schema.eventStatsRollups, schema.agentStats, schema.agentStatsRollups),
@@ -61,9 +58,8 @@ const allTables = listOf(Object.values(schema).flatMap((one) => (is(one, PgTable
 const rightsByRole = { weir_ingest: ingestRights, weir_dashboard: dashboardRights };
 
 /**
- * Gives the roles of roles.sql their rights on the tables, and takes away others that they have. Does nothing
- * for a role that does not exist: then the services connect as the owner. The writer's role acts as the
- * owner, and needs no rights of its own.
+ * Gives the roles of roles.sql their rights, and takes away others. A missing role is passed over: services
+ * then connect as the owner, as the writer's role acts.
  */
 export async function grantRights(database: Database): Promise<void> {
   for (const [name, rights] of Object.entries(rightsByRole)) {
@@ -79,8 +75,7 @@ export async function grantRights(database: Database): Promise<void> {
       await transaction.execute(sql`GRANT SELECT ON drizzle.__drizzle_migrations TO ${to}`);
       for (const { table, privileges } of rights)
         await transaction.execute(sql`GRANT ${privileges} ON ${table} TO ${to}`);
-      // The doctor looks whether the default partitions hold rows. A right on the whole table does not
-      // include its partitions.
+      // The doctor reads default partitions, which a right on the whole table does not include.
       if (rights === dashboardRights)
         await transaction.execute(
           sql`GRANT SELECT ON ${sql.identifier(defaultEvents)}, ${sql.identifier(defaultSegments)} TO ${to}`,

@@ -11,20 +11,15 @@ export const users = pgTable('users', {
   /** Null for a user who signs in with single sign-on only. */
   passwordHash: text('password_hash'),
   createdAt: createdAt(),
-  /**
-   * When the operator or an OpenID provider verified the address; null when the user only accepted an
-   * invitation.
-   */
+  /** By the operator or an OpenID provider; null when the user only accepted an invitation. */
   emailVerifiedAt: instant('email_verified_at'),
-  /** When the user was disabled (`weir user disable`); null for an enabled user. */
+  /** By `weir user disable`; null for an enabled user. */
   disabledAt: instant('disabled_at'),
-  /**
-   * Since when the user may see the state of the installation (`weir user operator`); null for other users.
-   */
+  /** Since when the user is an operator of the installation; null for others. */
   operatorSince: instant('operator_since'),
 });
 
-/** The identity of a user at an OpenID provider: issuer and subject never change, e-mail addresses do. */
+/** At an OpenID provider: issuer and subject never change, e-mail addresses do. */
 export const identities = pgTable(
   'identities',
   {
@@ -37,8 +32,7 @@ export const identities = pgTable(
   },
   (table) => [
     primaryKey({ columns: [table.issuer, table.subject] }),
-    // If the provider reassigns the address to another person, that person must not be linked to the same
-    // user.
+    // If the provider reassigns the address, the other person must not be linked to the same user.
     unique('identities_once_by_issuer').on(table.userId, table.issuer),
   ],
 );
@@ -57,21 +51,18 @@ export const sessions = pgTable(
     id: uuid('id').notNull().unique().default(sql`uuidv7()`),
     /** Updated at most once a minute. */
     lastUsedAt: instant('last_used_at').notNull().default(sql`now()`),
-    /**
-     * When the user last authenticated: at sign-in, with the password again (`auth.confirm`), or at the
-     * OpenID provider.
-     */
+    /** By sign-in, with the password again (`auth.confirm`), or at the OpenID provider. */
     authenticatedAt: instant('authenticated_at').notNull().default(sql`now()`),
-    /** The User-Agent header and the network address that it was opened with. */
+    /** With which the session was opened. */
     userAgent: text('user_agent'),
     address: text('address'),
-    /** The space that the user switched to. */
+    /** The one that the user switched to. */
     spaceId: uuid('space_id'),
   },
   (table) => [index('sessions_by_user').on(table.userId)],
 );
 
-/** Short-lived links that sign a user in once. */
+/** Short-lived, to sign a user in once. */
 export const signInLinks = pgTable('sign_in_links', {
   /** SHA-256 of the token in the link. */
   tokenHash: bytea('token_hash').primaryKey(),

@@ -3,9 +3,7 @@ import { doublePrecision, index, integer, jsonb, pgTable, primaryKey, text, uuid
 import { createdAt, instant } from './columns.ts';
 import { spaces } from './spaces.ts';
 
-/**
- * Alerts on the statistics of a space (docs/alerts.md). Few rows: on Citus they are local to the coordinator.
- */
+/** docs/alerts.md. Few rows: on Citus they are local to the coordinator. */
 
 const ofSpace = () =>
   uuid('space_id')
@@ -13,9 +11,7 @@ const ofSpace = () =>
     .references(() => spaces.id, { onDelete: 'cascade' });
 const ownId = () => uuid('id').notNull().default(sql`uuidv7()`);
 
-/**
- * Where alerts are sent. The secret of a webhook is derived from its id and API_KEY_PEPPER, and not stored.
- */
+/** A webhook's secret is derived from its id and API_KEY_PEPPER, and not stored. */
 export const alertTargets = pgTable(
   'alert_targets',
   {
@@ -41,7 +37,7 @@ export const alertKinds = [
   'quarantine',
 ] as const;
 
-/** Rules, with the state of their evaluation. */
+/** With the state of the evaluation. */
 export const alertRules = pgTable(
   'alert_rules',
   {
@@ -60,13 +56,13 @@ export const alertRules = pgTable(
     phase: text('phase', { enum: ['ok', 'pending', 'firing', 'clearing'] })
       .notNull()
       .default('ok'),
-    /** When the phase began. */
+    /** Of the phase. */
     since: instant('since').notNull().default(sql`now()`),
-    /** The value at the last evaluation. */
+    /** At the last evaluation. */
     value: doublePrecision('value'),
     /**
-     * The end of the last window that was evaluated. A commit of an evaluation compares it, so that of
-     * several processes one succeeds. A whole minute.
+     * The end of the last window, a whole minute. A commit of an evaluation compares it: of several processes
+     * one succeeds.
      */
     evaluatedUntil: instant('evaluated_until').notNull(),
     dueAt: instant('due_at').notNull(),
@@ -78,7 +74,7 @@ export const alertRules = pgTable(
   (table) => [primaryKey({ columns: [table.spaceId, table.id] })],
 );
 
-/** What happened: the history of a space's alerts. */
+/** The history of a space's alerts. */
 export const alertEvents = pgTable(
   'alert_events',
   {
@@ -89,14 +85,14 @@ export const alertEvents = pgTable(
     change: text('change', { enum: ['fired', 'resolved', 'test'] }).notNull(),
     /** The end of the window. */
     at: instant('at').notNull(),
-    /** What is sent: names and numbers, no content of events. */
+    /** Names and numbers, no content of events. */
     message: jsonb('message').$type<Record<string, unknown>>().notNull(),
     createdAt: createdAt(),
   },
   (table) => [primaryKey({ columns: [table.spaceId, table.id] })],
 );
 
-/** A delivery for each event and target. Its id lets receivers ignore repeated attempts. */
+/** For each event and target. The id lets receivers ignore repeated attempts. */
 export const alertDeliveries = pgTable(
   'alert_deliveries',
   {
@@ -105,10 +101,10 @@ export const alertDeliveries = pgTable(
     eventId: uuid('event_id').notNull(),
     targetId: uuid('target_id').notNull(),
     attempts: integer('attempts').notNull().default(0),
-    /** When the next attempt is due. */
+    /** Of the next attempt. */
     attemptAt: instant('attempt_at').notNull().default(sql`now()`),
     deliveredAt: instant('delivered_at'),
-    /** When it failed for good: there are no more attempts. */
+    /** For good: there are no more attempts. */
     failedAt: instant('failed_at'),
     failure: text('failure'),
     createdAt: createdAt(),

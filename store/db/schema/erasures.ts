@@ -2,15 +2,12 @@ import { sql } from 'drizzle-orm';
 import { bigint, doublePrecision, jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core';
 import { createdAt, instant } from './columns.ts';
 
-/**
- * What is erased: events of a user or a thread, those that started before a time, or the whole space
- * (docs/data-lifecycle.md#deletion).
- */
+/** `space`: the deletion of the space (docs/data-lifecycle.md#deletion). */
 const subject = () => text('subject', { enum: ['user', 'thread', 'before', 'space'] }).notNull();
 
 /**
- * Erasures, completed or in progress (docs/data-lifecycle.md#erasure). A killed run continues from its row.
- * The subject is kept only as a hash.
+ * Completed, or in progress: a killed run continues from its row. The subject is kept only as a hash
+ * (docs/data-lifecycle.md#erasure).
  */
 export const erasures = pgTable(
   'erasures',
@@ -18,12 +15,12 @@ export const erasures = pgTable(
     spaceId: uuid('space_id').notNull(),
     id: uuid('id').notNull().default(sql`uuidv7()`),
     subject: subject(),
-    /** The term of the user or thread (event/terms.ts), in the space. */
+    /** Of the user or thread (event/terms.ts), in the space. */
     term: bigint('term', { mode: 'bigint' }),
-    /** Events that started before this time are erased. */
+    /** Erases events that started before this time. */
     beforeMs: doublePrecision('before_ms'),
     reason: text('reason'),
-    /** When the last run began. Events accepted until then are erased. */
+    /** Of the last run. Events accepted until then are erased. */
     startedAt: instant('started_at').notNull(),
     events: bigint('events', { mode: 'number' }).notNull().default(0),
     segmentsRewritten: bigint('segments_rewritten', { mode: 'number' }).notNull().default(0),
@@ -34,20 +31,17 @@ export const erasures = pgTable(
     /** Tables whose pages still hold erased bytes: partitions of segments, or `quarantine`. */
     unwritten: text('unwritten').array().notNull(),
     completedAt: instant('completed_at'),
-    /**
-     * The receipt, with a hash in place of the user or thread. Null before completion, and for erasures of
-     * 0.1.0.
-     */
+    /** With a hash in place of the user or thread. Null before completion, and for erasures of 0.1.0. */
     receipt: jsonb('receipt').$type<Record<string, unknown>>(),
-    /** The user who requested it in the dashboard; null for `weir erase`. */
+    /** A user in the dashboard; null for `weir erase`. */
     requestedBy: text('requested_by'),
   },
   (table) => [primaryKey({ columns: [table.spaceId, table.id] })],
 );
 
 /**
- * Erasures requested in the dashboard, and deletions of spaces, until a writer has completed them. A row
- * names the user or thread in clear: it is deleted with the completion, and the table is rewritten.
+ * Erasures requested in the dashboard, and deletions of spaces. A row names the user or thread in clear: it
+ * is deleted with the completion, and the table is rewritten.
  */
 export const erasureRequests = pgTable(
   'erasure_requests',
@@ -57,39 +51,35 @@ export const erasureRequests = pgTable(
     subject: subject(),
     /** The user or thread. The planner keeps no samples of it (SET STATISTICS 0 in the migration). */
     value: text('value'),
-    /**
-     * Its term. The control stream has only this: a request that a restore takes up again finds its value by
-     * it.
-     */
+    /** Of the value, and all that the control stream has: after a restore the value is found by its term. */
     term: bigint('term', { mode: 'bigint' }),
     beforeMs: doublePrecision('before_ms'),
     reason: text('reason'),
     /** A user's id, or `operator`, as in the audit log. */
     requestedBy: text('requested_by').notNull(),
     createdAt: createdAt(),
-    /** When a writer began it; null while it waits for one. */
+    /** Null while the request waits for a writer. */
     startedAt: instant('started_at'),
-    /** Events that the writer counted before it began. */
+    /** Counted by the writer before it began. */
     expectedEvents: bigint('expected_events', { mode: 'number' }),
     /** What the writer is doing. */
     progress: text('progress'),
-    /** Why the last attempt failed. */
+    /** Of the last attempt. */
     failure: text('failure'),
-    /** When the next attempt begins; of the deletion of a space at first: the end of its grace. */
+    /** Of the next attempt; for the deletion of a space at first the end of its grace. */
     attemptAt: instant('attempt_at').notNull().default(sql`now()`),
   },
   (table) => [primaryKey({ columns: [table.spaceId, table.id] })],
 );
 
 /**
- * Spaces whose deletion has begun. Their rows in `spaces` are deleted, and no statement stores anything for
- * them any more, such as events that are still in the queue (store/write/deleted-spaces.ts). Rows are never
- * deleted (ADR 30).
+ * Spaces whose deletion has begun: rows in `spaces` are deleted, and nothing more is stored, such as queued
+ * events (store/write/deleted-spaces.ts). Rows are never deleted (ADR 30).
  */
 export const deletedSpaces = pgTable('deleted_spaces', {
   spaceId: uuid('space_id').primaryKey(),
   name: text('name').notNull(),
-  /** When it was requested, and by whom: a user's id, or `operator`. */
+  /** By a user's id, or `operator`. */
   requestedAt: instant('requested_at').notNull(),
   requestedBy: text('requested_by').notNull(),
   begunAt: instant('begun_at').notNull().default(sql`now()`),

@@ -20,7 +20,7 @@ export const memberships = pgTable(
   (table) => [primaryKey({ columns: [table.spaceId, table.userId] })],
 );
 
-/** Invitations to a space, by link. An invitation is open until it is accepted, revoked, or expired. */
+/** By link, and open until accepted, revoked, or expired. */
 export const invitations = pgTable(
   'invitations',
   {
@@ -30,7 +30,7 @@ export const invitations = pgTable(
       .references(() => spaces.id, { onDelete: 'cascade' }),
     /** SHA-256 of the token in the link. */
     tokenHash: bytea('token_hash').notNull().unique(),
-    /** The address that may accept it. In lower case. */
+    /** The address that may accept, in lower case. */
     email: text('email').notNull(),
     role: text('role', { enum: ['owner', 'admin', 'member', 'viewer'] }).notNull(),
     /** A user's id, or `operator`, as in the audit log. */
@@ -50,7 +50,7 @@ export const invitations = pgTable(
   ],
 );
 
-/** The audit log of each space. `actor` is a user's id, or `operator` for the command line. */
+/** Of each space. `actor` is a user's id, or `operator` for the command line. */
 export const auditLog = pgTable(
   'audit_log',
   {

@@ -3,16 +3,16 @@ import { bigint, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { instant } from './columns.ts';
 
 /**
- * How far each stream of the queue was stored when this row was committed. A database that is restored to an
- * earlier time has the row of that time: the replay begins there (ADR 31).
+ * How far each stream was stored when the row was committed: in a restored database the replay begins there
+ * (ADR 31).
  */
 export const queuePositions = pgTable('queue_positions', {
   stream: text('stream').primaryKey(),
-  /** When the stream was created. A stream that replaced it has other messages under the same sequences. */
+  /** A stream that replaced this one has other messages under the same sequences. */
   createdAt: instant('created_at').notNull(),
   /** The database has the events of every message up to this sequence. */
   storedUpTo: bigint('stored_up_to', { mode: 'number' }).notNull(),
-  /** How long the writer keeps messages after they were accepted, in milliseconds. */
+  /** For which the writer keeps messages after they were accepted. */
   windowMs: bigint('window_ms', { mode: 'number' }).notNull(),
   /** The sequence up to which the last replay delivers messages again; 0 without one. */
   replayUpTo: bigint('replay_up_to', { mode: 'number' }).notNull().default(0),
@@ -20,24 +20,21 @@ export const queuePositions = pgTable('queue_positions', {
 });
 
 /**
- * How many events were stored from ranges of messages: each row begins where the row before it ends. They are
- * in the control stream, so that a restore that finds a gap can name the events in it (ADR 39).
+ * Events stored from adjacent ranges of messages. In the control stream, so that a restore can name the
+ * events in a gap (ADR 39).
  */
 export const queueCounts = pgTable(
   'queue_counts',
   {
     stream: text('stream').notNull(),
-    /** When the stream was created. */
+    /** Of the stream. */
     createdAt: instant('created_at').notNull(),
     /** The range: messages after this sequence, up to `storedUpTo`. All of them were stored. */
     afterSequence: bigint('after_sequence', { mode: 'number' }).notNull(),
     storedUpTo: bigint('stored_up_to', { mode: 'number' }).notNull(),
     /** The last sequence of the stream before `countedAt`: later messages were stored after it. */
     lastSequence: bigint('last_sequence', { mode: 'number' }).notNull(),
-    /**
-     * Events that were new. Null when they were not counted: they were lost before, or too many commits had
-     * to be read.
-     */
+    /** New ones. Null when they were lost before, or too many commits had to be read. */
     events: bigint('events', { mode: 'number' }),
     countedAt: instant('counted_at').notNull().default(sql`now()`),
   },

@@ -2,21 +2,21 @@ import { bigint, index, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-c
 import { users } from './accounts.ts';
 import { bytea, createdAt, instant, newId } from './columns.ts';
 
-/** Second factors of users: used in addition to the password, or (passkeys) instead of it. */
+/** Used in addition to the password, or (passkeys) instead of it. */
 
 const userId = () => uuid('user_id').references(() => users.id, { onDelete: 'cascade' });
 
-/** The authenticator app of a user. */
+/** Of authenticator apps. */
 export const totpSecrets = pgTable('totp_secrets', {
   userId: userId().primaryKey(),
   /** Sealed (services/dashboard-api/seal.ts). */
   secret: bytea('secret').notNull(),
-  /** The time step of the last accepted code: that code and earlier ones are refused. */
+  /** Of the last accepted code: that code and earlier ones are refused. */
   lastStep: bigint('last_step', { mode: 'number' }).notNull(),
   createdAt: createdAt(),
 });
 
-/** The passkeys of users (WebAuthn credentials). */
+/** WebAuthn credentials. */
 export const passkeys = pgTable(
   'passkeys',
   {
@@ -24,13 +24,10 @@ export const passkeys = pgTable(
     userId: userId().notNull(),
     /** The authenticator's id of the credential. */
     credentialId: bytea('credential_id').notNull().unique(),
-    /** The public key in COSE format. */
+    /** In COSE format. */
     publicKey: bytea('public_key').notNull(),
-    /**
-     * The authenticator's count of signatures; always 0 for passkeys that are synchronised between devices.
-     */
+    /** Of signatures; always 0 for passkeys that are synchronised between devices. */
     counter: bigint('counter', { mode: 'number' }).notNull(),
-    /** The user's name for it. */
     name: text('name').notNull(),
     createdAt: createdAt(),
     lastUsedAt: instant('last_used_at'),
@@ -38,7 +35,7 @@ export const passkeys = pgTable(
   (table) => [index('passkeys_by_user').on(table.userId)],
 );
 
-/** Unused recovery codes. */
+/** Unused ones. */
 export const recoveryCodes = pgTable(
   'recovery_codes',
   {
@@ -49,7 +46,7 @@ export const recoveryCodes = pgTable(
   (table) => [primaryKey({ columns: [table.userId, table.codeHash] })],
 );
 
-/** Challenges that a passkey has answered. Each is accepted once. */
+/** Those that a passkey has answered. Each is accepted once. */
 export const usedChallenges = pgTable('used_challenges', {
   challenge: bytea('challenge').primaryKey(),
   /** By then the challenge is refused because of its age. */

@@ -3,7 +3,7 @@ import { instant } from './columns.ts';
 
 const count = (name: string) => bigint(name, { mode: 'number' }).notNull();
 
-/** Who sent spans to a space, and what became of them: a row for each service and library (ADR 28). */
+/** Who sent spans, and what became of them, by service and library (ADR 28). */
 export const senders = pgTable(
   'senders',
   {
@@ -13,15 +13,15 @@ export const senders = pgTable(
     /** The library that made the spans. */
     scope: text('scope').notNull(),
     version: text('version').notNull(),
-    /** The SDK of the last request: its language, name and version. */
+    /** Of the last request: language, name and version. */
     sdk: text('sdk').notNull(),
     stored: count('stored'),
-    /** Merged into the event of another span of the same call. */
+    /** Into the event of another span of the same call. */
     merged: count('merged'),
     /** Neither a model call nor a tool call. */
     leftOut: count('left_out'),
     refused: count('refused'),
-    /** Why the last refused span was refused: a text of Weir, without content. */
+    /** Of the last refused span: a text of Weir, without content. */
     refusal: text('refusal'),
     lastSeenAt: instant('last_seen_at').notNull(),
   },

@@ -22,20 +22,17 @@ export const spaces = pgTable(
   {
     id: newId(),
     name: text('name').notNull(),
-    /** Events a month; null is unlimited. */
+    /** A month; null is unlimited. */
     monthlyEventLimit: bigint('monthly_event_limit', { mode: 'number' }),
     billingState: text('billing_state', { enum: ['active', 'inactive'] })
       .notNull()
       .default('active'),
     createdAt: createdAt(),
-    /** Retention in days after receipt; null is unlimited, or RETENTION_DAYS_MAX. */
+    /** After receipt; null is unlimited, or RETENTION_DAYS_MAX. */
     retentionDays: integer('retention_days'),
-    /** The name of its plan, for display; null without one. The limits are in this row, not in the plan. */
+    /** For display; null without one. The limits are in this row, not in the plan. */
     plan: text('plan'),
-    /**
-     * The end of the grace of a deletion (docs/data-lifecycle.md#deletion). Until then nobody reads or writes
-     * the space. Null: not deleted.
-     */
+    /** The end of a deletion's grace, in which nobody reads or writes the space. Null: not deleted. */
     deleteAt: instant('delete_at'),
     /** What statistics are kept by besides type, name and source: `user`, `agent`, `attr.KEY` (ADR 45). */
     dimensions: text('dimensions').array().notNull().default([]),
@@ -65,12 +62,9 @@ export const apiKeys = pgTable('api_keys', {
   lastUsedAt: instant('last_used_at'),
   /** A user's id, or `operator`, as in the audit log. */
   createdBy: text('created_by').notNull().default('operator'),
-  /** The key that it was rolled from. Unique, so that concurrent requests roll a key only once. */
+  /** The key that was rolled. Unique, so that concurrent requests roll a key only once. */
   replaces: uuid('replaces').unique(),
-  /**
-   * What the key may do: send events, or read these data through the dashboard API
-   * (store/accounts/key-scope.ts).
-   */
+  /** Sends events, or reads data through the dashboard API (store/accounts/key-scope.ts). */
   scope: text('scope', { enum: ['ingest', 'statistics', 'events', 'administration'] })
     .notNull()
     .default('ingest'),
@@ -88,7 +82,7 @@ export const usageMonths = pgTable(
   (table) => [primaryKey({ columns: [table.spaceId, table.month] })],
 );
 
-/** Received events by UTC day of receipt and API key. */
+/** By UTC day of receipt and API key. */
 export const usageDays = pgTable(
   'usage_days',
   {
@@ -103,10 +97,7 @@ export const usageDays = pgTable(
   (table) => [primaryKey({ columns: [table.spaceId, table.day, table.apiKeyId] })],
 );
 
-/**
- * One row: the clock by which events expire (store/retention/retention-clock.ts), after the last pass of
- * retention.
- */
+/** One row: the clock by which events expire (store/retention/retention-clock.ts). */
 export const retentionClock = pgTable(
   'retention_clock',
   {
