@@ -2,11 +2,10 @@ import { getTableColumns, Placeholder, type SQL, sql } from 'drizzle-orm';
 import { type PgColumn, PgDialect, type PgTable } from 'drizzle-orm/pg-core';
 
 /**
- * Fragments of hand-written SQL, built from the columns of schema.ts, so that a renamed column is a compile
- * error wherever it is used.
+ * Hand-written SQL from the columns of schema.ts: a renamed column is a compile error wherever it is used.
  */
 
-/** A column's name without its table, for column lists and columns of an alias. */
+/** Without its table, for column lists and columns of an alias. */
 export function nameOf(column: PgColumn): SQL {
   return sql`${sql.identifier(column.name)}`;
 }
@@ -20,9 +19,8 @@ export function listOf(items: readonly SQL[]): SQL {
 }
 
 /**
- * An INSERT of one row that inserts none when `counted` rows are `max` or more: counted and inserted by one
- * statement, so that calls which come between two statements cannot exceed the limit. Statements that run at
- * the same time do not see each other's row: where the limit must be exact, they take turns.
+ * Inserts a row, and none when `counted` rows are `max` or more: one statement, so that no other comes in
+ * between. Concurrent ones do not see each other's row: where the limit must be exact, they take turns.
  */
 export function insertBelow<Table extends PgTable>(
   table: Table,
@@ -40,35 +38,32 @@ export function insertBelow<Table extends PgTable>(
     SELECT ${listOf(selected)} WHERE (${counted}) < ${max}::bigint`;
 }
 
-/** A constant number in the statement's text. */
+/** A constant in the statement's text. */
 export function numberOf(value: number): SQL {
   return sql.raw(String(value));
 }
 
-/** A parameter that holds an array, as the text of a Postgres array literal. */
+/** The text of a Postgres array literal. */
 export function arrayParameter(parameter: string, elementType: string): SQL {
   return sql`${sql.placeholder(parameter)}::${sql.raw(elementType)}[]`;
 }
 
 /**
- * An array of a prepared statement whose length the planner does not see. Postgres plans a prepared statement
- * anew for each execution as long as the plan for its values looks cheaper than the generic one, and with
- * five years of partitions planning takes 25 ms (ADR 0018). With a sub-select both plans look alike.
+ * Hides the array's length from the planner. While the plan for its values looks cheaper than the generic
+ * one, Postgres plans a prepared statement anew each time: 25 ms with five years of partitions (ADR 0018).
+ * With a sub-select both look alike.
  */
 export function opaqueArray(literal: string, elementType: string): SQL {
   return sql`(SELECT ${literal}::${sql.raw(elementType)}[])`;
 }
 
-/**
- * A limit that the planner does not see, for the same reason: it assumes a tenth of the rows, and uses an
- * index on their order.
- */
+/** The planner would assume a tenth of the rows for a visible limit, and use an index on their order. */
 export function opaqueLimit(rows: number): Placeholder {
-  // Drizzle renders any SQL here. Its type has only numbers, which the planner would see, and placeholders.
+  // Drizzle renders any SQL here, but types only numbers, which the planner would see, and placeholders.
   return sql`(SELECT ${rows}::bigint)` as unknown as Placeholder;
 }
 
-/** A statement to be prepared: its text, and the names of its parameters in the order of `$1`, `$2`, … */
+/** The text, and the names of the parameters in the order of `$1`, `$2`, … */
 export interface CompiledStatement {
   readonly text: string;
   readonly parameters: readonly string[];

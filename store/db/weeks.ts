@@ -1,21 +1,18 @@
 import { dayMs } from '../../platform/time.ts';
 
-/** Partitions hold a week each, from Monday 00:00 UTC. */
+/** From Monday 00:00 UTC: a partition holds a week. */
 const weekMs = 7 * dayMs;
 
-/** 5 January 1970, the first Monday of Unix time. */
+/** 5 January 1970. */
 const firstMondayMs = 4 * dayMs;
 
-/** A half-open range of time, in milliseconds since the epoch. */
+/** Half-open, in milliseconds since the epoch. */
 export interface TimeRange {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-/**
- * The week of an instant, or the one `weeksLater` after it. The first week is the four days before the first
- * Monday.
- */
+/** Of an instant, or `weeksLater`. The first week is the four days before the first Monday. */
 export function weekOf(atMs: number, weeksLater = 0): TimeRange {
   const week = Math.floor((atMs - firstMondayMs) / weekMs) + weeksLater;
   // A UUIDv7 cannot encode a time before the epoch.
@@ -35,15 +32,12 @@ export function uncovered(range: TimeRange, covered: readonly TimeRange[]): Time
   return gaps;
 }
 
-/**
- * The smallest UUIDv7 of a millisecond, as a bound: every UUIDv7 of this or a later millisecond is greater.
- */
+/** The smallest UUIDv7 of a millisecond: every UUIDv7 of this or a later one is greater. */
 export function boundOf(atMs: number): string {
   const hex = atMs.toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }
 
-/** The millisecond of a UUIDv7, or of a bound. */
 export function millisecondOf(uuid: string): number {
   return Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16);
 }

@@ -20,20 +20,18 @@ import { applyMigrations, applyStatements, readPending } from './migrations.ts';
 import { readNewest, recordOldestVersion, refuseNewerSchema } from './schema-range.ts';
 import { planStatements, type StatementPlan } from './statements.ts';
 
-/** Postgres 18, the first version with uuidv7(). */
+/** The first version with uuidv7(). */
 const serverVersionMin = 180_000;
 
-/** An arbitrary number, unlikely to be an advisory lock of another application. */
+/** Arbitrary, unlikely to be an advisory lock of another application. */
 const migrationLock = 7_394_210;
 
 /**
- * Brings the database to this version's schema, with the list prices that come with it, the triggers of the
- * control stream, the partitions that are needed now, and the rights of the services' roles. On a distributed
- * database new tables are distributed, too. Safe to call from several processes at once, while services of
- * the previous version run.
- *
- * @throws ConfigError when the server is too old, the database is not in UTF-8, or it was written by a newer
- * Weir that this version cannot work beside.
+ * Brings the database to this version's schema, list prices, triggers, current partitions and rights of
+ * roles. On a distributed database it distributes new tables, too. Safe in several processes at once, while
+ * services of the previous version run.
+ * @throws ConfigError when the server is too old, the database is not in UTF-8, or a newer Weir wrote it that
+ * this version cannot work beside.
  */
 export function migrateDatabase(url: string): Promise<void> {
   return whileLocked(url, async (sql) => {
@@ -56,12 +54,9 @@ export function migrateDatabase(url: string): Promise<void> {
 }
 
 /**
- * Distributes the tables of a migrated database over the workers of a Citus cluster
- * (db/layout/distribution.ts). Safe to call again, and from several processes at once.
- *
- * @param url of the coordinator.
- * @param shards default: two for each worker, at least four. No effect on tables that are already
- * distributed.
+ * Distributes the tables of a migrated database over a Citus cluster (db/layout/distribution.ts). Safe to
+ * call again, and from several processes at once.
+ * @param url of the coordinator. @param shards for new tables; default: two for each worker, at least four.
  * @returns the tables that were distributed now.
  * @throws ConfigError when the server is not the coordinator of a Citus cluster.
  */
@@ -75,12 +70,9 @@ export function distributeDatabase(url: string, shards?: number): Promise<string
   });
 }
 
-/** One step of a migration, for an operator who decides when to run it. */
+/** For an operator who decides when to run it. */
 export interface PlannedStep extends StatementPlan {
-  /**
-   * Whether it is a transaction of its own. Otherwise it is part of one with the other steps of the
-   * migration.
-   */
+  /** Whether it is a separate transaction from the other steps of the migration. */
   readonly isOnline: boolean;
 }
 
@@ -103,9 +95,9 @@ function openMigrator(url: string) {
 }
 
 /**
- * One connection, because the advisory lock belongs to it. Without the lock, concurrent migrations fail. The
- * lock is polled: a session that waits in pg_advisory_lock() holds a snapshot, for which CREATE INDEX
- * CONCURRENTLY of the other one waits forever.
+ * One connection, to which the advisory lock belongs. Concurrent migrations fail without it. Polled: a
+ * session that waits in pg_advisory_lock() holds a snapshot, for which CREATE INDEX CONCURRENTLY of the other
+ * one waits forever.
  */
 async function whileLocked<T>(url: string, run: (sql: Sql) => Promise<T>): Promise<T> {
   await using sql = openMigrator(url);

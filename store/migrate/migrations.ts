@@ -9,19 +9,18 @@ import { splitStatements } from './statements.ts';
 
 const migrationsFolder = fileURLToPath(new URL('../db/migrations', import.meta.url));
 
-/** A migration that the database does not have yet. */
+/** Not in the database yet. */
 export interface PendingMigration {
   /**
-   * A migration whose file begins with `-- online` runs statement by statement, each in a transaction of its own, as CREATE INDEX
-   * CONCURRENTLY needs. Its statements can be repeated: after an interruption all of them run again. Any other migration is one
-   * transaction.
+   * `-- online` at the start: statement by statement, each a transaction, as CREATE INDEX CONCURRENTLY needs.
+   * They can be repeated: after an interruption all run again. Other migrations are one transaction.
    */
   readonly isOnline: boolean;
   readonly statements: readonly string[];
   readonly meta: MigrationMeta;
 }
 
-/** The migrations that the database does not have, oldest first. Reads only. */
+/** Oldest first. Reads only. */
 export async function readPending(sql: Sql): Promise<PendingMigration[]> {
   const newest = await readNewest(sql);
   return readMigrationFiles({ migrationsFolder })
@@ -33,11 +32,10 @@ export async function readPending(sql: Sql): Promise<PendingMigration[]> {
 }
 
 /**
- * Applies migrations. A statement that waits for a lock makes all others wait that come after it, so each gives up after
- * `migrationLockTimeoutMs`, and is tried again.
- *
+ * A statement that waits for a lock makes all later ones wait: each gives up after `migrationLockTimeoutMs`,
+ * and is tried again.
  * @param sql one connection, without a statement time-out.
- * @throws the error of the statement that failed. What was applied before stays; calling it again continues there.
+ * @throws the error of the statement that failed. What was applied before stays; call again.
  */
 export async function applyMigrations(sql: Sql, pending: readonly PendingMigration[]): Promise<void> {
   // The names that drizzle-orm's own migrator uses.
@@ -49,7 +47,7 @@ export async function applyMigrations(sql: Sql, pending: readonly PendingMigrati
   });
 }
 
-/** Runs statements that can be repeated, each in a transaction of its own, like those of a migration that is `-- online`. */
+/** Repeatable ones, each in a transaction, like those of a migration that is `-- online`. */
 export async function applyStatements(sql: Sql, statements: readonly string[]): Promise<void> {
   await withLockTimeout(sql, async () => {
     for (const statement of statements) await retryLocked(() => sql.unsafe(statement));

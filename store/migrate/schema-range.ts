@@ -6,13 +6,10 @@ import { openDatabase } from '../db/database.ts';
 import { findUndistributed, refuseWorker } from '../db/layout/distribution.ts';
 import { newestMigration } from '../db/schema/version.ts';
 
-/**
- * The oldest version of Weir that works with the schema of this one. Its services may run while and after the
- * database is migrated.
- */
+/** That works with this schema, so that its services may run while and after the database is migrated. */
 const oldestVersion = '0.1.0';
 
-/** The version of the newest migration that the database has; 0 without any. */
+/** 0 without any migration. */
 export async function readNewest(sql: Sql): Promise<number> {
   const [table] = await sql`SELECT to_regclass('drizzle.__drizzle_migrations') AS name`;
   if (table?.name == null) return 0;
@@ -21,15 +18,12 @@ export async function readNewest(sql: Sql): Promise<number> {
   return Number(row?.newest ?? 0);
 }
 
-/** Records in the database which versions of Weir work with its schema. */
 export async function recordOldestVersion(sql: Sql): Promise<void> {
   await sql.unsafe(`COMMENT ON TABLE drizzle.__drizzle_migrations IS 'weir >= ${oldestVersion}'`);
 }
 
 /**
- * Checks that this version works with the schema of the database: all of its migrations are applied, or newer
- * ones that allow it.
- *
+ * All migrations of this version must be applied, or newer ones that allow it.
  * @throws ConfigError when the schema is older, or of a version that this one cannot work with.
  */
 export async function requireSchema(sql: Sql): Promise<void> {
@@ -42,9 +36,8 @@ export async function requireSchema(sql: Sql): Promise<void> {
 }
 
 /**
- * The same when a service starts. A service also starts while Postgres is away: then nothing is checked.
- *
- * @throws ConfigError as {@link requireSchema} does, and when Postgres rejects the user, the password or the
+ * When a service starts, which it also does while Postgres is away: then nothing is checked.
+ * @throws ConfigError as {@link requireSchema} does, and when Postgres rejects the user, password or
  * database.
  */
 export async function requireSchemaOnStart(sql: Sql, log: Logger): Promise<void> {
@@ -61,9 +54,7 @@ export async function requireSchemaOnStart(sql: Sql, log: Logger): Promise<void>
   }
 }
 
-/**
- * @throws ConfigError when the database was migrated by a newer Weir that this version cannot work beside.
- */
+/** @throws ConfigError when a newer Weir migrated the database that this version cannot work beside. */
 export async function refuseNewerSchema(sql: Sql): Promise<void> {
   if ((await readNewest(sql)) <= newestMigration.when) return;
   const [row] = await sql<{ oldest: string | null }[]>`

@@ -1,7 +1,4 @@
-/**
- * Splits the text of a migration into statements, without comments. A semicolon inside of `$$ … $$` or quotes
- * ends none.
- */
+/** Leaves out comments. A semicolon inside of `$$ … $$` or quotes ends no statement. */
 export function splitStatements(text: string): string[] {
   const statements: string[] = [];
   let statement = '';
@@ -17,17 +14,15 @@ export function splitStatements(text: string): string[] {
   return [...statements, statement].map((one) => one.trim()).filter((one) => one !== '');
 }
 
-/** What a statement of a migration does, and what it locks meanwhile. */
+/** What a statement does, and what it locks meanwhile. */
 export interface StatementPlan {
-  /** First line of the statement. */
+  /** The first line. */
   readonly statement: string;
   readonly locks: string;
 }
 
 /**
- * Says what each statement locks. Only forms that are safe while services run are known; a test holds the
- * migrations to them.
- *
+ * Only forms that are safe while services run are known; a test holds the migrations to them.
  * @throws Error for an unknown form.
  */
 export function planStatements(statements: readonly string[]): StatementPlan[] {

@@ -3,26 +3,22 @@ import { figureReuseMs } from '../../platform/metrics/limits.ts';
 import { shareResult } from '../../platform/shared-result.ts';
 import { type QueueNode, readOldestPending, readStreamStates } from './stream-state.ts';
 
-/** The state of a stream of the queue. */
 export interface QueueFigures {
   readonly stream: string;
-  /** Messages that are not stored yet. */
+  /** Not stored yet. */
   readonly messages: number;
-  /** Age of the oldest of them; 0 without one. */
+  /** Of the oldest message; 0 without one. */
   readonly oldestSeconds: number;
-  /** Used share of the stream's `max_bytes`. The replay window takes at most half of them. */
+  /** Of the stream's `max_bytes`. The replay window takes at most half of them. */
   readonly bytesRatio: number;
   readonly bytesMax: number;
-  /** How far the replay window reaches back: the age of the oldest message that is kept; 0 without one. */
+  /** The age of the oldest message that is kept; 0 without one. */
   readonly windowSeconds: number;
-  /** The nodes of a cluster that hold the stream; none for a single nats-server. */
+  /** Of a cluster, with the stream; none for a single nats-server. */
   readonly nodes: QueueNode[];
 }
 
-/**
- * Makes a function that reads the state of the queue's streams, at most every `figureReuseMs`. It rejects
- * when nats-server does not answer.
- */
+/** Reads at most every `figureReuseMs`. The function rejects when nats-server does not answer. */
 export function openQueueFigures(manager: JetStreamManager): () => Promise<QueueFigures[]> {
   return shareResult(figureReuseMs, async () => {
     const states = await readStreamStates(manager);

@@ -9,51 +9,39 @@ import { countLost, type LostEvents, recordUncounted } from './stored-counts.ts'
 import { readStoredPositions, recordReplay, type StoredPosition } from './stored-positions.ts';
 import { readStreamStates, type StreamState } from './stream-state.ts';
 
-/**
- * The clocks of nats-server and Postgres may differ by as much: a minute (docs/data-lifecycle.md#retention),
- * and some room.
- */
+/** Between nats-server and Postgres: a minute (docs/data-lifecycle.md#retention), and some room. */
 const clockMarginMs = 5 * 60_000;
 
-/** What a replay delivers again of one stream. */
 export interface StreamReplay {
   readonly stream: string;
-  /** The first sequence that is delivered again. */
+  /** The first that is delivered again. */
   readonly fromSequence: number;
-  /** The last sequence at the time of the call. What is accepted later is delivered after it, as always. */
+  /** The last at the time of the call. What is accepted later is delivered after it, as always. */
   readonly toSequence: number;
-  /** Messages from `fromSequence` on that are still kept: an upper bound of what is delivered again. */
+  /** Kept from `fromSequence` on: an upper bound of what is delivered again. */
   readonly messages: number;
-  /** Messages that the database may lack and the stream does not have any more; undefined when it has all. */
+  /** That the database may lack and the stream does not have; undefined when it has all. */
   readonly missing: MissingMessages | undefined;
 }
 
-/**
- * A gap between the database and the replay window. Some of its messages may be stored: it is an upper bound.
- */
+/** Between the database and the replay window: an upper bound, since some messages may be stored. */
 export interface MissingMessages {
   readonly fromSequence: number;
   readonly toSequence: number;
-  /** How many messages they are. */
   readonly messages: number;
-  /** How many events they held that the database lacks. */
+  /** That the messages held and the database lacks. */
   readonly events: LostEvents;
   /** The database is known to be complete up to here. */
   readonly from: Date;
-  /** When the first message after them that is kept was accepted, or later; null when none is kept. */
+  /** When the first later message that is kept was accepted, or later; null when none is kept. */
   readonly to: Date | null;
 }
 
 /**
- * Makes the writers' consumers deliver again what the database may lack after it was restored to an earlier
- * time (ADR 31). The writers store each event once, by its id; so a replay of more than is needed changes
- * nothing. Commits get numbers that no live stream has seen. Call it while no writer runs: one that stores
- * from the consumer that is replaced here would have its messages delivered again.
- *
- * A stream begins at the first message that was not stored at that time, by `queue_positions` of the
- * database, or at the first message that was accepted within five minutes before it, whichever is earlier.
- * The streams of a work queue, which keep nothing that is stored, are left alone.
- *
+ * Delivers again what a database restored to an earlier time may lack (ADR 31): from the first message that
+ * it had not stored, by `queue_positions`, or that was accepted within five minutes before. Writers store
+ * each event once, so a longer replay changes nothing. Commits get numbers that no live stream has seen. Work
+ * queues keep nothing to replay. No writer may run: its messages would be delivered again.
  * @param restoredTo the time that the database was restored to. An earlier time replays more.
  */
 export async function startReplay(
@@ -133,8 +121,7 @@ async function planStreams(
 }
 
 /**
- * Without a position: the messages before that time, if the stream reaches back to it. Otherwise any that was
- * purged may be missing.
+ * Without a position: the messages before that time, if the stream has them. Otherwise any may be missing.
  */
 function completeByTime({ firstAt }: StreamState, since: Date, byTime: number): number {
   return firstAt !== undefined && firstAt < since ? byTime - 1 : 0;
@@ -149,10 +136,7 @@ function isOf({ stream, createdAt, storedUpTo }: StoredPosition, state: StreamSt
   );
 }
 
-/**
- * The sequence of the first message that was accepted at this time or later; after the last one when there is
- * none.
- */
+/** Of the first message accepted at this time or later; after the last one when there is none. */
 async function findSequence(
   manager: JetStreamManager,
   { stream, firstSequence, firstAt, lastSequence }: StreamState,
@@ -191,7 +175,7 @@ async function findMissing(
   };
 }
 
-/** The sequences between the first and the last message that were removed, in order. */
+/** Between the first and the last message, in order. */
 async function readRemoved(manager: JetStreamManager, { stream, removed }: StreamState): Promise<number[]> {
   if (removed === 0) return [];
   const { state } = await manager.streams.info(stream.name, { deleted_details: true });

@@ -6,18 +6,13 @@ import { queueCounts, segments, spaceCommits } from '../db/schema.ts';
 import { nameOf } from '../db/statement.ts';
 import { readStreamStates, type StreamState } from './stream-state.ts';
 
-/**
- * Most rows of `space_commits` that one count reads: a count of a minute's commits takes well below a second.
- */
+/** Of `space_commits`, read by one count: a minute's commits take well below a second. */
 const countedCommitsMax = 200_000;
 
-/**
- * A message that was accepted after the state of its stream was read may have been stored as much earlier, by
- * the clock of Postgres.
- */
+/** By which a message accepted after the read of its stream's state may seem to be stored earlier. */
 const stateMarginMs = minuteMs;
 
-/** How many events are lost; `atMost` is null when it is not known. */
+/** `atMost` is null when the number is not known. */
 export interface LostEvents {
   readonly atLeast: number;
   readonly atMost: number | null;
@@ -30,9 +25,8 @@ interface Range {
 }
 
 /**
- * Counts the events that were stored since the last count of each stream with a replay window, unless that is
- * younger than `intervalMs`. The number of a range never changes: it has the events whose first delivery came
- * from it. So any number of writers may count, and the first row is kept.
+ * Counts stored events since the last count of each replay window, unless that is younger than `intervalMs`.
+ * A range's number never changes, so any number of writers may count, and the first row is kept.
  */
 export async function keepStoredCounts(
   database: Database,
@@ -58,8 +52,8 @@ async function recordStoredCount(database: Database, state: StreamState, interva
 }
 
 /**
- * Records that lost messages were not counted while the database had their events: the next count would find
- * none, and another restore would take them for empty.
+ * Records that lost messages were not counted: the next count would find none of their events, and another
+ * restore would take them for empty.
  */
 export async function recordUncounted(database: Database, state: StreamState, upTo: number): Promise<void> {
   const { stream, createdAt, lastSequence } = state;
@@ -72,12 +66,9 @@ export async function recordUncounted(database: Database, state: StreamState, up
 }
 
 /**
- * Counts the events that are lost in a restored database: those that were stored from messages that the
- * stream no longer has, less those that the database has. An event that was erased since is counted, and one
- * that is also in a later message.
- *
- * @param missing `after`: the database has everything up to this sequence. `upTo`: the last message that is
- * missing.
+ * Events stored from messages that the stream no longer has, less those in the restored database. An event
+ * that was erased since is counted, and one that is also in a later message.
+ * @param missing `after`: the database has everything up to this sequence. `upTo`: the last missing one.
  */
 export async function countLost(database: Database, state: StreamState, missing: Range): Promise<LostEvents> {
   const rows = await database
@@ -126,9 +117,7 @@ async function readLastCount(
 }
 
 /**
- * Counts the events that the database has from these messages, by the commits since the first of them can
- * have been stored.
- *
+ * Events in the database from these messages, by the commits since the first can have been stored.
  * @returns null when there are more commits than `commitsMax`.
  */
 async function countStored(

@@ -9,8 +9,8 @@ import type { StreamState } from './stream-state.ts';
 export type StoredPosition = typeof queuePositions.$inferSelect;
 
 /**
- * Records how far a stream is stored. A message is acknowledged after the COMMIT of its events, and the state
- * was read before this statement: so a database that has this row has the events of every message up to it.
+ * A message is acknowledged after the COMMIT of its events, and `state` was read before: a database with this
+ * row has the events of every message up to it.
  */
 export async function recordStoredPosition(
   database: Database,
@@ -43,10 +43,8 @@ export async function recordStoredPosition(
 }
 
 /**
- * Records that messages up to the last one of now are delivered again. The position stays that of the
- * restored time, until a writer stores: a replay that was interrupted is planned again by it, and names the
- * same gap.
- *
+ * Records that messages up to the last one are delivered again. The restored position stays until a writer
+ * stores: an interrupted replay is planned by it again, and names the same gap.
  * @param completeUpTo the position of a database that has none.
  */
 export async function recordReplay(
@@ -64,10 +62,7 @@ export async function readStoredPositions(database: Database): Promise<StoredPos
   return database.select().from(queuePositions);
 }
 
-/**
- * For each stream, the sequence up to which a replay delivers messages again. Known events in them are no
- * repeats of clients.
- */
+/** Up to which a replay delivers messages again: known events in them are no repeats of clients. */
 export async function readReplays(database: Database): Promise<ReadonlyMap<string, number>> {
   const { stream, replayUpTo } = queuePositions;
   const rows = await database

@@ -2,26 +2,21 @@ import type { ConsumerInfo, JetStreamManager, StreamInfo } from '@nats-io/jetstr
 import { allStreams, consumerName, type QueueStream } from '../../platform/queue/settings.ts';
 import { findIfExists } from '../../platform/queue/stream.ts';
 
-/** A stream of the queue at one time. Sequences and times are those of nats-server. */
+/** At one time. Sequences and times are those of nats-server. */
 export interface StreamState {
   readonly stream: QueueStream;
   readonly createdAt: Date;
-  /** The clock of nats-server. */
   readonly nowMs: number;
-  /** The oldest message that is kept; above `lastSequence` when there is none. */
+  /** Of the oldest message that is kept; above `lastSequence` when there is none. */
   readonly firstSequence: number;
   readonly lastSequence: number;
-  /** Messages that are kept: those that are not stored, and in a replay window also those that are. */
+  /** Those that are not stored, and in a replay window also those that are. */
   readonly messages: number;
-  /** When the oldest of them was accepted; undefined without any. */
+  /** Of the oldest message that is kept. */
   readonly firstAt: Date | undefined;
-  /**
-   * When the newest message was accepted, also when it is not kept any more; at first the stream's creation.
-   */
+  /** Of the newest message, kept or not; at first the stream's creation. */
   readonly lastAt: Date;
-  /**
-   * Messages between the first and the last one that were removed (services/writer/streams/window-purge.ts).
-   */
+  /** Messages from between the first and the last one (services/writer/streams/window-purge.ts). */
   readonly removed: number;
   readonly bytes: number;
   readonly bytesMax: number;
@@ -29,13 +24,12 @@ export interface StreamState {
   readonly storedUpTo: number;
   /** Messages that are not stored yet. */
   readonly pending: number;
-  /** Whether the writers' consumer exists. */
   readonly hasConsumer: boolean;
-  /** The nodes of a cluster that hold the stream; none for a single nats-server. */
+  /** Of a cluster, with the stream; none for a single nats-server. */
   readonly nodes: QueueNode[];
 }
 
-/** A nats-server with a copy of a stream. `behind`: it has not caught up yet. */
+/** With a copy of a stream. `behind`: it has not caught up yet. */
 export interface QueueNode {
   readonly name: string;
   readonly state: 'leader' | 'current' | 'behind' | 'offline';
@@ -87,8 +81,8 @@ export async function readOldestPending(
 }
 
 /**
- * A work queue removes what is stored. Messages that are below the consumer's position in spite of that count
- * as not stored: they are delivered again (services/writer/undeleted-messages.ts).
+ * Messages that a work queue still has below the consumer's position are not stored: they are delivered again
+ * (services/writer/undeleted-messages.ts).
  */
 function countPending(
   { keepsStored }: QueueStream,

@@ -3,25 +3,18 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { retryUntilAvailable } from '../../platform/queue/availability.ts';
 import { readOldestPending, readStreamStates, type StreamState } from './stream-state.ts';
 
-/**
- * The last sequence of a stream at some time: every message acknowledged before has this sequence or a lower
- * one.
- */
+/** A stream's last sequence at some time: messages acknowledged before have it or a lower one. */
 export interface Watermark {
   readonly stream: string;
   readonly sequence: number;
 }
 
-/** The watermarks of the existing streams. */
 export async function readWatermarks(connection: NatsConnection): Promise<Watermark[]> {
   const states = await readStreams(connection);
   return states.map(({ stream, lastSequence }) => ({ stream: stream.name, sequence: lastSequence }));
 }
 
-/**
- * An upper bound of the messages up to these watermarks that are not stored. A message counts as stored after
- * its events were committed or quarantined, so at 0 the database has all of them.
- */
+/** An upper bound of the messages up to these watermarks that are neither committed nor quarantined. */
 export async function countQueued(
   connection: NatsConnection,
   watermarks: readonly Watermark[],
@@ -43,7 +36,6 @@ export async function readOldestQueued(connection: NatsConnection): Promise<Date
   return known.length === 0 ? undefined : new Date(Math.min(...known));
 }
 
-/** The state of every stream of the queue that exists. */
 export async function readStreams(connection: NatsConnection): Promise<StreamState[]> {
   const manager = await openManager(connection);
   return retryUntilAvailable(connection, () => readStreamStates(manager));

@@ -6,29 +6,24 @@ import { rowLockTimeoutMs } from './limits.ts';
 import { instantOf, isAmong, joinStatements, propagateSettings, setLockTimeout } from './literals.ts';
 import { cutoffSql, type ExpiryRule } from './policy.ts';
 
-/**
- * SQLSTATE raised when a deletion finds rows to keep, because the retention was lengthened after they were
- * selected.
- */
+/** Raised when a deletion finds rows to keep, because the retention was lengthened after their selection. */
 const keptState = 'WE001';
 
 /** Aborts a DO block, so that nothing is deleted. `isKept` recognises the error. */
 export const raiseKept = sql`RAISE EXCEPTION 'a row has not expired' USING ERRCODE = '${sql.raw(keptState)}'`;
 
-/** Rows of a space that had expired when they were selected. */
+/** When they were selected. */
 export interface ExpiredRows {
   readonly spaceId: string;
-  /** Receipt time of the newest of them. */
+  /** Of receipt. */
   readonly latestMs: number;
   readonly rule: ExpiryRule;
 }
 
 /**
- * Deletes expired rows, provided that they are still expired when the transaction runs.
- *
+ * Deletes rows if they are still expired when the transaction runs.
  * @param deletions plpgsql statements.
- * @returns false, with nothing deleted, when the retention was lengthened meanwhile or another transaction
- * has locked one of the rows.
+ * @returns false, with nothing deleted, after a longer retention, or with a row locked by others.
  */
 export async function deleteExpired(
   database: Database,
@@ -53,10 +48,7 @@ END $$`);
   }
 }
 
-/**
- * lock_not_available, or deadlock_detected, which Citus also reports between nodes. In both cases nothing was
- * changed.
- */
+/** lock_not_available, or deadlock_detected, as Citus reports between nodes: nothing was changed. */
 export function isLockConflict(error: unknown): boolean {
   return isState(error, '55P03', '40P01');
 }

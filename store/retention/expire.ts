@@ -19,26 +19,23 @@ import type { RetentionClock } from './retention-clock.ts';
 import { listWeekPartitions } from './week-partitions.ts';
 
 export interface ExpireOptions {
-  /** The setting RETENTION_DAYS_MAX. */
   retentionDaysMax: number | undefined;
-  /** The clock of this process, in milliseconds since the epoch; compared with that of Postgres. */
+  /** Since the epoch; compared with Postgres' clock. */
   nowMs: number;
-  /** One clock for all passes of a process. */
+  /** One for all passes of a process. */
   clock: RetentionClock;
-  /** Aborting it ends the pass after the current statement. */
+  /** Aborting ends the pass after the current statement. */
   signal?: AbortSignal;
 }
 
-/** What a pass deleted. */
 export interface ExpireResult {
-  /** Partitions that were dropped. */
   dropped: string[];
   /** Partitions that could be dropped but are in use. */
   locked: string[];
-  /** Events that were deleted in batches. */
+  /** Deleted in batches. */
   events: number;
   quarantined: number;
-  /** Number of weeks whose partitions were rewritten. */
+  /** Weeks whose partitions were rewritten. */
   rewritten: number;
   /** How far the retention clock is behind the machine clock. */
   lagMs: number;
@@ -49,12 +46,10 @@ export const expireLock = 7_394_212;
 
 /**
  * Deletes expired data (docs/data-lifecycle.md#retention): whole partitions, rows of spaces with a shorter
- * retention in the other partitions, spans of traces, and quarantine entries. The ledger, usage and
- * statistics stay. The process can be killed at any time: the next pass continues.
- *
+ * retention, spans of traces, and quarantine entries. Ledger, usage and statistics stay. A killed pass is
+ * continued by the next.
  * @param database with one connection, which holds the advisory lock.
- * @returns undefined when another process is running a pass.
- * @throws ClocksDifferError, or a driver error.
+ * @returns undefined when another process is running a pass. @throws ClocksDifferError, or a driver error.
  */
 export async function expireData(
   database: Database,
@@ -111,10 +106,7 @@ async function agreedTimeMs(database: Database, nowMs: number): Promise<number> 
   return Math.min(serverMs, nowMs);
 }
 
-/**
- * Deletes one batch per space in turn, so that a space with much to delete does not delay others. @returns
- * the number of events.
- */
+/** One batch per space in turn, so that a large one does not delay others. @returns the number of events. */
 async function deleteInTurns(
   database: Database,
   spaceIds: readonly string[],
@@ -134,7 +126,7 @@ async function deleteInTurns(
       if (batch.last === undefined) continue;
       deleted += batch.events;
       next.push({ spaceId, after: batch.last });
-      // Pauses for as long as the batch took, so that deletion uses at most half of the capacity.
+      // So that deletion uses at most half of the capacity.
       await sleep(performance.now() - startedMs, undefined, { signal });
     }
     turn = next;
@@ -142,7 +134,7 @@ async function deleteInTurns(
   return deleted;
 }
 
-/** Gives back disk space of deleted rows, in weeks that are over. @returns the number of rewritten weeks. */
+/** Of deleted rows, in weeks that are over. @returns the number of rewritten weeks. */
 async function reclaimSpace(
   database: Database,
   nowMs: number,

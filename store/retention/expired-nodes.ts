@@ -7,9 +7,7 @@ import { instantOf, isAmong } from './literals.ts';
 import { type ExpiryRule, readCutoff } from './policy.ts';
 
 /**
- * Deletes a bounded number of expired spans of a space's traces, and the states of traces that have no
- * others.
- *
+ * Spans of a space's traces, a bounded number, and states of traces without others.
  * @returns how many; 0 when no more have expired.
  */
 export async function deleteExpiredNodes(
@@ -38,10 +36,7 @@ export async function deleteExpiredNodes(
   return isDeleted ? expired.length : 0;
 }
 
-/**
- * Deletes traces that have only spans of the kind `link`, such as those of a web server, a day after their
- * last span.
- */
+/** Those with only spans of the kind `link`, such as a web server's, a day after their last span. */
 export async function deleteTracesWithoutCalls(database: Database, nowMs: number): Promise<void> {
   const isOld = and(not(traces.hasCalls), lt(traces.receivedAt, new Date(nowMs - linksAgeMs)));
   for (let found = deletedEventsMax; found === deletedEventsMax; ) {

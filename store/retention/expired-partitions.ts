@@ -9,17 +9,15 @@ import { changePartitions, partitionNames } from './table-lock.ts';
 import { listWeekPartitions, type WeekPartitions } from './week-partitions.ts';
 
 export interface DroppedPartitions {
-  /** Partitions that were dropped. */
   dropped: string[];
-  /** Partitions that could not be locked because of long queries. The next pass tries again. */
+  /** Because of long queries. The next pass tries again. */
   locked: string[];
 }
 
 /**
- * Drops the partitions in which every row has expired. A partition with rows of a space with a longer
- * retention is kept. The check runs again before the drop, while nobody can write to the partition: a message
- * queued for weeks may have stored a row meanwhile, and a retention may have been lengthened.
- *
+ * Drops partitions in which every row has expired by its space's retention. Checked again before the drop,
+ * with writes locked out: a message queued for weeks may have stored a row, and a retention may have been
+ * lengthened.
  * @param latestCutoffMs the latest cutoff of any space: later weeks are not looked at.
  */
 export async function dropExpiredPartitions(
@@ -45,8 +43,8 @@ async function hasKeptRows(database: Database, partition: string, rule: ExpiryRu
 }
 
 /**
- * Whether a segment in the partition has not expired. Compares the receipt time: the segment id, which
- * selects the partition, comes from the clock of an ingest process, which may have been wrong.
+ * By the receipt time: the segment id, which selects the partition, has an ingest process's clock, which may
+ * have been wrong.
  */
 function keepsRows(partition: string, rule: ExpiryRule): SQL {
   const cutoff = cutoffSql(rule);

@@ -7,10 +7,8 @@ import { isAmong } from './literals.ts';
 import { type ExpiryRule, readCutoff } from './policy.ts';
 
 /**
- * Deletes a bounded number of expired quarantine entries of a space. The ledger does not have their event
- * ids, since the events were never stored: if they are sent again, they are new.
- *
- * @returns how many; less than `deletedEntriesMax` when no more have expired.
+ * A bounded number of a space's entries. Their events, never stored, are not in the ledger: sent again, they
+ * are new. @returns how many; less than `deletedEntriesMax` when no more have expired.
  */
 export async function deleteExpiredEntries(
   database: Database,

@@ -10,10 +10,10 @@ import { deletedEventsMax, deletedSegmentsMax, segmentIdDelayMs } from './limits
 import { isAmong, uuidArray } from './literals.ts';
 import { type ExpiryRule, readCutoff, type SpaceExpiry } from './policy.ts';
 
-/** Where to look for expired segments of a space: in the weekly partitions or in the default partition. */
+/** In the weekly partitions or in the default partition. */
 export type SegmentPlace = 'weeks' | 'default';
 
-/** An expired segment. Its events were all received with it, so they have expired too. */
+/** Its events were all received with it, so they have expired too. */
 interface ExpiredSegment {
   readonly id: string;
   readonly eventCount: number;
@@ -21,16 +21,13 @@ interface ExpiredSegment {
 }
 
 export interface DeletedBatch {
-  /** Events that the segments were stored with; some may have been erased before. */
+  /** Stored with the segments; some may have been erased before. */
   readonly events: number;
-  /** The last segment; the next batch begins after it. Undefined when no more have expired. */
+  /** The next batch begins after it. Undefined when no more have expired. */
   readonly last: string | undefined;
 }
 
-/**
- * Those of these spaces that have expired segments, by one statement for all of them. On Citus, where such a
- * join is not possible, all of them.
- */
+/** By one statement. On Citus, where such a join is not possible, all of these spaces. */
 export async function listSpacesWithExpiredSegments(
   database: Database,
   expiries: readonly SpaceExpiry[],
@@ -54,10 +51,8 @@ export async function listSpacesWithExpiredSegments(
 }
 
 /**
- * Deletes the next expired segments of a space and their events in one transaction of bounded size. On Citus
- * it touches one shard. If the process is killed, or two processes run it, no event is left without its
- * segment. The retention is read for each batch, so a change applies from the next batch on.
- *
+ * Deletes the next expired segments of a space and their events in a bounded transaction, on one shard of
+ * Citus: no event is left without its segment. The retention is read for each batch.
  * @param after the last segment of the previous batch.
  */
 export async function deleteExpiredSegments(
@@ -112,8 +107,8 @@ function cutBatch(found: readonly ExpiredSegment[]): readonly ExpiredSegment[] {
 }
 
 /**
- * Each statement sees what was committed before it. A writer that adds events to a segment locks its row, so
- * no writer is active after the first statement, and the second one sees all events of the segments.
+ * A writer that adds events to a segment locks its row: after the first statement none is active, and the
+ * second one sees all events of the segments.
  */
 function deletions(spaceId: string, ids: readonly string[]): SQL[] {
   const ofSpace = (column: typeof segments.spaceId | typeof events.spaceId) =>

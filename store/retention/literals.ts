@@ -3,8 +3,7 @@ import type { PgColumn } from 'drizzle-orm/pg-core';
 import { nameOf } from '../db/statement.ts';
 
 /**
- * Values as literals in SQL text. Statements of a DO block take no parameters, and DO blocks are the only
- * multi-statement transactions of the services (ADR 0014).
+ * Statements of a DO block, the services' only multi-statement transactions (ADR 0014), take no parameters.
  */
 
 /** @param ids UUIDs as Postgres prints them. */
@@ -13,12 +12,11 @@ export function uuidArray(ids: readonly string[]): SQL {
   return sql.raw(`'{${ids.join()}}'::uuid[]`);
 }
 
-/** @param atMs milliseconds since the epoch. */
+/** @param atMs since the epoch. */
 export function instantOf(atMs: number): SQL {
   return sql.raw(`'${new Date(atMs).toISOString()}'::timestamptz`);
 }
 
-/** Joins plpgsql statements. */
 export function joinStatements(list: readonly SQL[]): SQL {
   return sql.join(
     list.map((statement) => sql`${statement};`),
@@ -30,13 +28,10 @@ export function isAmong(column: PgColumn, ids: readonly string[]): SQL {
   return sql`${nameOf(column)} = ANY (${uuidArray(ids)})`;
 }
 
-/** Sets the lock time-out for the rest of the transaction; on Citus, also on the workers. */
+/** For the rest of the transaction; on Citus, also on the workers. */
 export function setLockTimeout(ms: number): SQL {
   return sql`SET LOCAL lock_timeout = '${sql.raw(String(ms))}ms'`;
 }
 
-/**
- * Makes Citus apply the transaction's settings on the workers too: those made with SET LOCAL, not with
- * set_config(). Plain Postgres ignores this setting.
- */
+/** For Citus' workers: applies to settings by SET LOCAL, not by set_config(). Plain Postgres ignores it. */
 export const propagateSettings = sql`SET LOCAL citus.propagate_set_commands = 'local'`;

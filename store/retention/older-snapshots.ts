@@ -3,7 +3,6 @@ import { type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
 import { copyPauseMs, copyTries, snapshotPollMs, snapshotWaitMs } from './limits.ts';
 
-/** Statements that began before an erasure still run. */
 export class StatementsRunningError extends Error {
   override name = 'StatementsRunningError';
 }
@@ -17,24 +16,20 @@ export async function readNextTransaction(database: Database): Promise<string> {
 }
 
 /**
- * What keeps rows that transactions below an id deleted, so that VACUUM FULL and CLUSTER would copy them:
- * `writer` is a transaction with an older id, in any database of the server; `reader` is an older snapshot in
- * this database, or of a standby.
+ * What keeps rows deleted below a transaction id, so that VACUUM FULL and CLUSTER would copy them: a `writer`
+ * with an older id, in any database of the server; a `reader` with an older snapshot in this one, or of a
+ * standby.
  */
 export type Holder = 'writer' | 'reader' | 'nothing';
 
 export interface CopiedTable {
-  /**
-   * Whether it is a table of the catalog. A logical replication slot, as of a shard that moves, keeps only
-   * their rows.
-   */
+  /** A logical replication slot, as of a shard that moves, keeps only rows of the catalog. */
   readonly isCatalog: boolean;
 }
 
 /**
- * The query of the {@link Holder}. Every snapshot is as old as the oldest transaction that writes in **any**
- * database, also a prepared one, and one between two statements. So is that of the command that copies, which
- * no view shows beforehand.
+ * The query of the {@link Holder}. Every snapshot, also of the command that copies, is as old as the oldest
+ * transaction that writes in **any** database, also a prepared or idle one.
  */
 export function selectHolder(xid: string, { isCatalog }: CopiedTable): SQL {
   const older = (xmin: string) => isOlder(xmin, xid);
@@ -46,20 +41,16 @@ export function selectHolder(xid: string, { isCatalog }: CopiedTable): SQL {
     ELSE 'nothing' END AS holder`;
 }
 
-/** Finds what still keeps rows that transactions below this id deleted. */
+/** For rows that transactions below this id deleted. */
 export async function findHolder(database: Database, xid: string, table: CopiedTable): Promise<Holder> {
   const [row] = await database.execute<{ holder: Holder }>(selectHolder(xid, table));
   return row?.holder ?? 'reader';
 }
 
-/**
- * How long to wait for transactions that write, besides the tries: they may be of another database, and take
- * a long time.
- */
+/** For transactions that write: of another database, they may take long. */
 export interface WritersWait {
   /** By `performance.now()`. */
   readonly untilMs: number;
-  /** Called while it waits. */
   readonly report: () => void;
 }
 
@@ -67,9 +58,7 @@ export const noWait: WritersWait = { untilMs: 0, report: () => {} };
 
 /**
  * Copies a table when nothing keeps its deleted rows any more, in a bounded number of tries.
- *
- * @param find called before each try.
- * @param attempt the try. @returns false when the table is locked by others.
+ * @param find called before each try. @param attempt @returns false when the table is locked by others.
  * @returns whether it was copied.
  */
 export async function copyWhenUnseen(
@@ -87,9 +76,7 @@ export async function copyWhenUnseen(
 }
 
 /**
- * Waits until the statements that run now have ended. A statement that begins later sees what was committed
- * before the call.
- *
+ * Waits for the statements that run now. Later ones see what was committed before the call.
  * @throws StatementsRunningError when one runs for longer than `snapshotWaitMs`.
  */
 export async function untilStatementsEnded(database: Database): Promise<void> {

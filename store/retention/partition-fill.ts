@@ -4,22 +4,19 @@ import { segments } from '../db/schema.ts';
 import { nameOf } from '../db/statement.ts';
 import { vacuumedDeadShare, vacuumIntervalMs } from './limits.ts';
 
-/** How full the pages of a table are, from the statistics of the last VACUUM (ANALYZE). */
+/** From the statistics of the last VACUUM (ANALYZE). */
 export interface TableFill {
   readonly rows: number;
-  /** Bytes of its rows, without values stored out of line. */
+  /** Of rows, without values stored out of line. */
   readonly liveBytes: number;
-  /** Bytes of its pages, including free space. */
+  /** Of pages, including free space. */
   readonly tableBytes: number;
 }
 
-/** Bytes of a row besides its values: header, null bitmap, line pointer, alignment. */
+/** Of a row besides its values: header, null bitmap, line pointer, alignment. */
 const rowOverheadBytes = 36;
 
-/**
- * Estimates the fill of a table. On Citus the coordinator has no statistics of distributed tables, so such a
- * table looks empty and without pages.
- */
+/** On Citus the coordinator has no statistics of distributed tables: they look empty and without pages. */
 export async function readFill(database: Database, name: string): Promise<TableFill> {
   const [row] = await database.execute<{
     rows: number;
@@ -37,10 +34,7 @@ export async function readFill(database: Database, name: string): Promise<TableF
   return { rows, liveBytes: rows * rowBytes, tableBytes: pages * pageBytes };
 }
 
-/**
- * Mean width of the terms column, sampled from a hundredth of the pages: ANALYZE does not measure it
- * (planner-statistics.ts).
- */
+/** Sampled from a hundredth of the pages: ANALYZE does not measure this column (planner-statistics.ts). */
 async function readTermsBytes(database: Database, name: string): Promise<number> {
   if (!name.startsWith(getTableName(segments))) return 0;
   const [row] = await database.execute<{ bytes: number }>(sql`
@@ -50,8 +44,8 @@ async function readTermsBytes(database: Database, name: string): Promise<number>
 }
 
 /**
- * Vacuums a table with many dead rows, so that its pages can be returned or its rows rewritten. Autovacuum
- * would do so too, but later. Does not block readers or writers.
+ * With many dead rows, so that pages can be returned or rows rewritten sooner than by autovacuum. Blocks
+ * nobody.
  */
 export async function vacuumIfDead(database: Database, name: string): Promise<void> {
   // Otherwise the deletions of this session are counted with a delay.

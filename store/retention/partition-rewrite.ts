@@ -12,11 +12,9 @@ import { changePartitions } from './table-lock.ts';
 import type { WeekPartitions } from './week-partitions.ts';
 
 /**
- * When most pages of a past week's partitions are empty, copies the remaining rows into new partitions and
- * swaps them in. VACUUM alone returns little disk space: remaining rows are scattered, and a past week
- * receives no new rows that would reuse the space. Reads continue; writes to that week wait.
- *
- * @returns whether it was rewritten; false also when the tables could not be locked.
+ * When most pages of a past week's partitions are empty, swaps in copies of the rows. VACUUM returns little:
+ * remaining rows are scattered, and no new ones reuse the space. Reads continue; writes to that week wait.
+ * @returns false also when the tables could not be locked.
  */
 export async function rewriteSparsePartitions(database: Database, week: WeekPartitions): Promise<boolean> {
   if (week.events === undefined || week.segments === undefined) return false;
@@ -26,11 +24,9 @@ export async function rewriteSparsePartitions(database: Database, week: WeekPart
 }
 
 /**
- * Copies the remaining rows of a week's partitions into new files, whatever their fill. The new files do not
- * contain deleted data.
- *
+ * Copies a week's remaining rows into new files, without deleted data, whatever their fill.
  * @param isWritten whether writers currently store into this week.
- * @returns false when the tables could not be locked, or when one of the two partitions is missing.
+ * @returns false when the tables could not be locked, or one of the two partitions is missing.
  */
 export async function copyPartitions(
   database: Database,
@@ -74,10 +70,7 @@ interface Copy extends PartitionedTable {
 
 const copyOf = ({ partition }: Copy) => sql`${sql.identifier(`${partition}_copy`)}`;
 
-/**
- * The CHECK constraint proves to ATTACH that all rows are in range, so it does not scan them while holding
- * its lock.
- */
+/** The CHECK constraint proves that rows are in range: ATTACH does not scan them under its lock. */
 function copyRows(copy: Copy): SQL[] {
   const { table, key, partition, range } = copy;
   const columns = namesOf(Object.values(getTableColumns(table)));

@@ -5,29 +5,22 @@ import { type quarantine, spaces, type traceNodes } from '../db/schema.ts';
 import { numberOf } from '../db/statement.ts';
 import { instantOf } from './literals.ts';
 
-/** The inputs of a pass, besides the retention of each space, which can change while it runs. */
+/** For a pass, besides the retention of each space, which can change meanwhile. */
 export interface ExpiryRule {
-  /** The time on the retention clock, in milliseconds since the epoch. */
+  /** On the retention clock, since the epoch. */
   readonly nowMs: number;
-  /** The setting RETENTION_DAYS_MAX. */
   readonly retentionDaysMax: number | undefined;
 }
 
 /** The cutoff of a space. */
 export interface SpaceExpiry {
   readonly spaceId: string;
-  /**
-   * Events received before this time (milliseconds since the epoch) have expired. -Infinity: events never
-   * expire.
-   */
+  /** Events received before (since the epoch) have expired. -Infinity: events never expire. */
   readonly cutoffMs: number;
 }
 
 /**
- * The number of days for which a space's events are kept: its own retention or the global maximum, whichever
- * is shorter.
- *
- * @returns undefined when they never expire.
+ * The shorter of the space's retention and the global maximum. @returns undefined when events never expire.
  */
 export function effectiveRetentionDays(
   retentionDays: number | null,
@@ -37,24 +30,23 @@ export function effectiveRetentionDays(
   return Math.min(retentionDays, retentionDaysMax ?? retentionDays);
 }
 
-/** The receipt time before which events with this retention have expired. */
+/** Events with this retention that were received before have expired. */
 export function cutoffOf(days: number | undefined, nowMs: number): number {
   return days === undefined ? -Infinity : nowMs - days * dayMs;
 }
 
-/** When an event expires; undefined when it never does. */
+/** Undefined: never. */
 export function expiryOf(receivedAtMs: number, days: number | undefined): number | undefined {
   return days === undefined ? undefined : receivedAtMs + days * dayMs;
 }
 
-/** The cutoff as SQL over the current row of a space: NULL when events never expire. */
+/** SQL over a row of a space: NULL when events never expire. */
 export function cutoffSql({ nowMs, retentionDaysMax }: ExpiryRule): SQL {
   // least() ignores NULL.
   const days = sql`least(${spaces.retentionDays}, ${numberOrNull(retentionDaysMax)})`;
   return sql`${instantOf(nowMs)} - ${days} * interval '24 hours'`;
 }
 
-/** All spaces with their current cutoffs. */
 export async function listSpaceExpiries(
   database: Database,
   { nowMs, retentionDaysMax }: ExpiryRule,
@@ -69,14 +61,14 @@ export async function listSpaceExpiries(
   }));
 }
 
-/** The latest cutoff of these spaces: nothing that was received later has expired. */
+/** Nothing that was received later has expired. */
 export function latestCutoff(expiries: readonly SpaceExpiry[]): number {
   return expiries.reduce((latest, { cutoffMs }) => Math.max(latest, cutoffMs), -Infinity);
 }
 
 /**
- * Those of these spaces that have expired rows in a table. It is one statement for all of them: one for each
- * of ten thousand spaces would take minutes in each pass, nearly all of them in vain.
+ * By one statement: one for each of ten thousand spaces would take minutes in each pass, nearly all of them
+ * in vain.
  */
 export async function listSpacesWithExpired(
   database: Database,

@@ -2,7 +2,7 @@ import type { Database } from '../db/database.ts';
 import { retentionClock } from '../db/schema.ts';
 import { retentionClockRateMax, unseenTimeMsMax } from './limits.ts';
 
-/** The retention clock as stored by the last pass. */
+/** Stored by the last pass. */
 interface Reading {
   /** The retention time. */
   readonly timeMs: number;
@@ -11,21 +11,17 @@ interface Reading {
 }
 
 /**
- * The clock by which events expire (ADR 0019). It follows the machine clock, which may jump: it never shows a
- * later time and advances at most `retentionClockRateMax` times as fast as real time. Within a process, the
- * monotonic clock measures the time since the last pass. When another process made the last pass, the machine
- * clock is used, limited to `unseenTimeMsMax`.
+ * The clock by which events expire (ADR 0019): never later than the machine clock, which may jump, and at
+ * most `retentionClockRateMax` times as fast as real time, by the monotonic clock. After another process's
+ * pass it is the machine clock's, limited to `unseenTimeMsMax`.
  */
 export class RetentionClock {
   /** The last pass, if this process made it, and its `performance.now()`. */
   #own: { passedAtMs: number; atMs: number } | undefined;
 
   /**
-   * Advances the clock.
-   *
-   * @param database only one process at a time may advance the clock of a database.
-   * @param nowMs the machine clock.
-   * @returns the current retention time, in milliseconds since the epoch.
+   * @param database only one process at a time may advance its clock. @param nowMs the machine clock.
+   * @returns the current retention time, since the epoch.
    */
   async advance(database: Database, nowMs: number): Promise<number> {
     const last = await readRow(database);

@@ -5,25 +5,19 @@ import { boundOf } from '../db/weeks.ts';
 import { segmentIdDelayMs } from './limits.ts';
 import { cutoffOf, effectiveRetentionDays } from './policy.ts';
 
-/** What a retention would delete now. */
 export interface RetentionPreview {
-  /**
-   * The days for which events would be kept: the retention or RETENTION_DAYS_MAX, whichever is shorter; null:
-   * no limit.
-   */
+  /** The shorter of the retention and RETENTION_DAYS_MAX; null: no limit. */
   readonly effectiveDays: number | null;
   /** Events received before this time would be deleted. */
   readonly cutoff: Date | null;
   readonly events: number;
-  /** When the oldest of them was received; null when there is none. */
+  /** Of the oldest event's receipt; null when there is none. */
   readonly oldest: Date | null;
 }
 
 /**
- * Counts the events that a writer would delete with this retention. Events that have expired by the present
- * retention and were not deleted yet are counted too. Segments of an ingest with a wrong clock, which are in
- * no weekly partition, are not.
- *
+ * Counts what a writer would delete, also events expired by the present retention, but none of an ingest with
+ * a wrong clock, which are in no weekly partition.
  * @param rule `nowMs`: the retention clock is never later, so no more events than these expire now.
  */
 export async function previewRetention(

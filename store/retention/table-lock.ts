@@ -4,34 +4,28 @@ import { partitionLockTimeoutMs, tableLockPauseMs, tableLockTimeoutMs, tableLock
 import { joinStatements, propagateSettings, setLockTimeout } from './literals.ts';
 import type { WeekPartitions } from './week-partitions.ts';
 
-/** How to change the partitions of a week, as plpgsql statements. */
+/** As plpgsql statements. */
 export interface PartitionChange {
-  /**
-   * Runs while nobody can write to the partitions; reads continue, except on Citus. `RETURN` ends the change.
-   */
+  /** While nobody can write to the partitions; reads continue, except on Citus. `RETURN` ends the change. */
   readonly prepare: readonly SQL[];
   /**
-   * Whether writers currently store into this week. If so, all writes of the table wait from the beginning: a
-   * writer that waited for the partition would hold a lock on its table, for which `finish` would wait.
+   * Whether writers store into this week: then all writes of the table wait from the beginning. A writer that
+   * waited for the partition would lock its table, for which `finish` would wait.
    */
   readonly isWritten?: boolean;
-  /** Runs while nobody can use `events` and `segments`, so it must be short. */
+  /** While nobody can use `events` and `segments`, so it must be short. */
   readonly finish: readonly SQL[];
   /**
-   * On Citus, a write to a table locks all its partitions. So no lock is held between tries, since every
-   * write would wait, and `prepare` must be short too.
+   * On Citus a write locks all partitions: no lock is held between tries, and `prepare` must be short, too.
    */
   readonly onCitus?: boolean;
 }
 
 /**
- * Builds the statement that changes the partitions of a week. It never makes readers or writers of `events`
- * and `segments` wait longer than a short lock time-out, and fails with lock_not_available after a number of
- * tries. DETACH PARTITION CONCURRENTLY would wait without blocking, but Postgres refuses it for tables that
- * have a default partition.
- *
- * The partitions are locked first: a writer that stores into an old week waits, other writers do not. This
- * keeps autovacuum away, and what was prepared stays valid until the tables are locked.
+ * Builds the statement that changes a week's partitions: readers and writers of `events` and `segments` wait
+ * no longer than a short lock time-out, and it fails with lock_not_available after some tries. Postgres
+ * refuses DETACH CONCURRENTLY with a default partition. The partitions are locked first: only writers into an
+ * old week and autovacuum wait, and what was prepared stays valid.
  */
 export function changePartitions(
   week: WeekPartitions,
@@ -52,9 +46,7 @@ function lockPartitions(week: WeekPartitions): SQL[] {
   return [setLockTimeout(partitionLockTimeoutMs), sql`LOCK TABLE ${partitions} IN SHARE ROW EXCLUSIVE MODE`];
 }
 
-/**
- * Locks both tables in short tries with pauses, then runs the statements; the last one must leave the loop.
- */
+/** In short tries with pauses; the last statement must leave the loop. */
 function lockTables(mode: 'SHARE ROW EXCLUSIVE' | 'ACCESS EXCLUSIVE', statements: readonly SQL[]): SQL {
   return sql`
   ${setLockTimeout(tableLockTimeoutMs)};

@@ -4,21 +4,19 @@ import { OpenSegments, type SegmentSource } from './open-segments.ts';
 import { type EventLocator, segmentReadsMax } from './read.ts';
 
 export interface ListTextLimits {
-  /** Events of the first read. Each further one has up to twice as many. */
+  /** Of the first read. Each further one has up to twice as many. */
   readonly firstEvents: number;
-  /** Most events of a read. */
   readonly eventsMax: number;
-  /** Characters of the texts of a read. One that exceeds them by some segments ends early. */
+  /** Of a read. One that exceeds them by some segments ends early. */
   readonly charsMax: number;
 }
 
 type ListedRow = EventLocator & EventCursor;
 
 /**
- * Adds to the rows of a list, newest start first, the texts as they were sent. Events that started together
- * may be in many segments, so many rows are read together, and segments stay open for later rows.
- *
- * @returns the rows of a read. Rows of events that were deleted since they were listed are left out.
+ * Adds to the rows of a list, newest start first, the texts as sent. Events that started together may be in
+ * many segments, so many rows are read together, and segments stay open for later rows.
+ * @returns the rows of a read, without those of events deleted since they were listed.
  * @throws Error when a segment is damaged or missing.
  */
 export async function* readListTexts<Row extends ListedRow>(
@@ -55,7 +53,7 @@ interface TextsRead<Row> {
   readonly end: number;
 }
 
-/** Opens the segments of the rows in the order of the rows, until the texts have `charsMax` characters. */
+/** In the order of the rows, until the texts have `charsMax` characters. */
 async function readTogether<Row extends ListedRow>(
   segments: OpenSegments,
   rows: readonly Row[],
@@ -98,8 +96,7 @@ async function pairWithTexts<Row extends ListedRow>(
   for (const row of rows) {
     const text = texts.get(row);
     if (text !== undefined) pairs.push([row, text]);
-    // Without a text, the event was deleted after its row was read. If its row still exists, the data is
-    // damaged.
+    // The event was deleted after its row was read. If its row still exists, the data is damaged.
     else if (await isEventStored(database, spaceId, row.id)) {
       throw new Error(`The segment of event ${row.id} is missing.`);
     }

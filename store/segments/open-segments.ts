@@ -3,7 +3,7 @@ import type { Limiter } from '../../platform/limiter.ts';
 import type { Database } from '../db/database.ts';
 import { readWholeSegment } from './read.ts';
 
-/** Bytes of open segments that all lists of a process share. */
+/** Of open segments, for all lists of a process. */
 export class OpenBytes {
   #left: number;
 
@@ -38,8 +38,8 @@ interface OpenSegment {
 }
 
 /**
- * The segments of a list of events, newest start first. A segment is opened once and stays open until the
- * list has passed its earliest event. When there is no room for it, it is opened for each call.
+ * For a list of events, newest start first. A segment stays open until the list has passed its earliest
+ * event; without room it is opened for each call.
  */
 export class OpenSegments implements Disposable {
   readonly #source: SegmentSource;
@@ -50,10 +50,8 @@ export class OpenSegments implements Disposable {
   }
 
   /**
-   * The texts of events of a segment, as they were sent, by index. Erased events and those that it does not
-   * have are missing.
-   *
-   * @throws Error when the segment is damaged.
+   * The texts as sent, by index, without erased events and unknown indexes. @throws Error for a damaged
+   * segment.
    */
   async read(segmentId: string, indexes: readonly number[]): Promise<Map<number, string>> {
     const texts = new Map<number, string>();

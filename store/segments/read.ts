@@ -5,29 +5,28 @@ import { cutEvents, erasedText } from '../../event/segment/cut.ts';
 import type { Database } from '../db/database.ts';
 import { segments } from '../db/schema.ts';
 
-/** Segments read concurrently for one answer. Each takes up to 4 MiB until its events are cut out. */
+/** For one answer. Each takes up to 4 MiB until its events are cut out. */
 export const segmentReadsMax = 4;
 
 const decompress = promisify(zstdDecompress);
 
-/** The smallest `chunkSize` that node:zlib accepts. */
+/** Of node:zlib. */
 const chunkBytesMin = 64;
 
-/** The location of an event's JSON: `events.segment_id` and `events.segment_index`. */
+/** `events.segment_id` and `events.segment_index`. */
 export interface EventLocator {
   segmentId: string;
   segmentIndex: number;
 }
 
-/** The requested events exceed the caller's `charsMax`. The caller may retry with fewer. */
+/** Beyond the caller's `charsMax`. The caller may retry with fewer. */
 export class EventTextsTooLargeError extends Error {
   override name = 'EventTextsTooLargeError';
 }
 
 /**
- * Reads events as the JSON text that was sent, in the order of `locators`. Each segment is fetched once, and
- * only {@link segmentReadsMax} concurrently, so that memory holds the events and not their segments.
- *
+ * Reads events as sent, in the order of `locators`. Each segment is fetched once, {@link segmentReadsMax} at
+ * a time: memory holds the events, not their segments.
  * @param options `charsMax` bounds the total length of the texts.
  * @returns undefined for an event that the space does not have, or that was erased.
  * @throws EventTextsTooLargeError when the texts exceed `charsMax`; Error when a segment is damaged.
@@ -70,12 +69,7 @@ async function readSegmentEvents(
   return segment === undefined ? new Map() : cutEvents(segment, wanted.indexes);
 }
 
-/**
- * Reads a segment whole, up to 4 MiB.
- *
- * @returns undefined when the space has no such segment.
- * @throws Error when it is damaged.
- */
+/** Up to 4 MiB. @returns undefined when the space has no such segment. @throws Error when it is damaged. */
 export async function readSegment(
   database: Database,
   spaceId: string,
@@ -84,7 +78,7 @@ export async function readSegment(
   return (await readWholeSegment(database, spaceId, segmentId))?.bytes;
 }
 
-/** Reads the body of a segment, and the earliest start time of its events. */
+/** With the earliest start time of its events. */
 export async function readWholeSegment(
   database: Database,
   spaceId: string,
@@ -99,8 +93,7 @@ export async function readWholeSegment(
   if (row === undefined) return undefined;
   const bytes = await decompress(row.body, {
     maxOutputLength: row.rawBytes,
-    // Decompresses in one step, with one byte more so that zlib detects the end. In steps of 16 KB it takes
-    // six times as long.
+    // In one step, with one byte more so that zlib detects the end: steps of 16 KB take six times as long.
     chunkSize: Math.max(row.rawBytes + 1, chunkBytesMin),
   });
   if (bytes.length !== row.rawBytes) throw new Error(`Segment ${segmentId} is damaged.`);

@@ -7,12 +7,11 @@ import { countOf, mergedSketch } from '../write/latency-sketch.ts';
 import { commitsPerFoldMax, delayDays, delaySpansMinutes } from './limits.ts';
 
 /**
- * Adds the delays of new commits to `store_delays`. Each commit is counted once, by any number of writers at
- * the same time: the statement first advances the position of a space, under its row lock, and counts the
- * commits in between. It sees all of them, because commits are numbered in the order of COMMIT (ADR 0020).
- *
- * @returns the number of events counted; 0 when there were none. Spaces with more commits than {@link
- * commitsPerFoldMax} need more calls.
+ * Adds the delays of new commits to `store_delays`, each once, by any number of writers: the statement
+ * advances a space's position, under its row lock, and counts the commits in between, all of them visible
+ * because numbers follow the order of COMMIT (ADR 0020).
+ * @returns the number of events counted. Spaces with more than {@link commitsPerFoldMax} commits need more
+ * calls.
  */
 export async function foldDelays(database: Database): Promise<number> {
   const { spaceId, spanMinutes, startMinute, events, delays } = storeDelays;
@@ -62,7 +61,6 @@ function advancePositions(): SQL {
   RETURNING ${namesOf([spaceId, previous, number])}`;
 }
 
-/** Deletes rows that are older than {@link delayDays}. */
 export async function deleteOldDelays(database: Database): Promise<void> {
   const { spanMinutes, startMinute } = storeDelays;
   const isOld = (['short', 'long'] as const).map((span) =>

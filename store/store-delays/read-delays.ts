@@ -5,35 +5,29 @@ import type { Database } from '../db/database.ts';
 import { storeDelays } from '../db/schema.ts';
 import { delayDays, delaySpansMinutes } from './limits.ts';
 
-/**
- * The times from receipt until storage of the events that were stored in a span. Percentiles are within 5%.
- */
+/** From receipt until storage, of the events stored in a span. Percentiles are within 5%. */
 export interface DelayPoint {
-  /** The start of the span, in milliseconds since the epoch. */
+  /** Since the epoch. */
   readonly startMs: number;
   readonly events: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
 }
 
-/** Points of a range, which is widened to whole spans. Spans in which nothing was stored have no point. */
+/** The range is widened to whole spans. Spans in which nothing was stored have no point. */
 export interface DelayHistory {
   readonly spanMs: number;
   readonly points: DelayPoint[];
-  /** All points together. Percentiles are null without events. */
+  /** Percentiles are null without events. */
   readonly total: { readonly events: number; readonly p50Ms: number | null; readonly p99Ms: number | null };
 }
 
 const quantiles = [0.5, 0.99] as const;
 
-/** The longest range that is read in short spans. */
+/** Read in short spans. */
 const shortRangeMsMax = dayMs;
 
-/**
- * Reads what `store_delays` has of a range of the time of storing.
- *
- * @param spaceId a space, or `noSpace` for all spaces together.
- */
+/** Of a range of the time of storing. @param spaceId or `noSpace` for all spaces together. */
 export async function readDelays(
   database: Database,
   spaceId: string,

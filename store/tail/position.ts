@@ -1,34 +1,28 @@
 import { uuidShape } from '../../platform/uuid.ts';
 
 /**
- * A position in the storage order of a space's events: by commit, then by segment, then by index. All events
- * up to and including this one have been read.
+ * In the storage order of a space's events: by commit, segment, and index. All events up to this one were
+ * read.
  */
 export interface TailPosition {
-  /** The number of the commit; 0 before the first. */
+  /** 0 before the first. */
   readonly number: number;
-  /**
-   * A segment of the commit. It also identifies the commit: after a restore of an older backup, another
-   * commit may have the same number.
-   */
+  /** Also identifies the commit: after a restore another one may have the same number. */
   readonly segmentId: string;
   readonly segmentIndex: number;
-  /**
-   * The number of the last change of stored events that was read; undefined for a reader that does not follow
-   * changes.
-   */
+  /** The last change that was read; undefined for a reader that does not follow changes. */
   readonly change?: number | undefined;
 }
 
 const nilUuid = '00000000-0000-0000-0000-000000000000';
 
-/** The position before all events of a space. */
+/** Before all events of a space. */
 export const firstPosition: TailPosition = { number: 0, segmentId: nilUuid, segmentIndex: -1 };
 
-/** The position after every event of a segment: the largest Postgres integer. */
+/** After every event of a segment: the largest Postgres integer. */
 export const lastIndex = 2 ** 31 - 1;
 
-/** Compares in storage order: negative when `a` comes first. */
+/** In storage order: negative when `a` comes first. */
 export function comparePositions(a: TailPosition, b: TailPosition): number {
   if (a.number !== b.number) return a.number - b.number;
   if (a.segmentId !== b.segmentId) return a.segmentId < b.segmentId ? -1 : 1;
@@ -37,7 +31,7 @@ export function comparePositions(a: TailPosition, b: TailPosition): number {
 
 const shape = new RegExp(`^(\\d{1,16})\\.(${uuidShape})\\.(-1|\\d{1,10})(?:\\.(\\d{1,15}))?$`);
 
-/** Formats a position as opaque text for clients: the message id of a live stream. */
+/** Opaque text for clients: the message id of a live stream. */
 export function formatPosition({ number, segmentId, segmentIndex, change }: TailPosition): string {
   const own = `${number}.${segmentId}.${segmentIndex}`;
   return Buffer.from(change === undefined ? own : `${own}.${change}`).toString('base64url');

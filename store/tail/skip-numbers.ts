@@ -5,15 +5,13 @@ import { numberOf } from '../db/statement.ts';
 import { foldDelays } from '../store-delays/fold-delays.ts';
 import { skippedNumbers } from './limits.ts';
 
-/** A segment of no event: the position after a restore. */
+/** The position after a restore. */
 const noSegment = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Makes each space continue with commit numbers that it never used, after its database was restored to an
- * earlier time. The commits since then are stored again in any order. The position of a stream from before
- * the restore could by chance name the same segment under the same number: its client would get events twice
- * and miss others, without being told (docs/model, guard NewNumbers). With new numbers it is told of a gap.
- * Call it while no writer runs. A second call skips more numbers, which does no harm.
+ * Lets each space continue with unused commit numbers after a restore. A stream's position from before could
+ * name the same segment under the same number: its client would get events twice and miss others (docs/model,
+ * guard NewNumbers). With new numbers it is told of a gap. No writer may run. Can be repeated.
  */
 export async function skipCommitNumbers(database: Database): Promise<void> {
   // What counts commits by their numbers must not count through the numbers that are skipped.

@@ -4,23 +4,19 @@ import { commitCounters, erasures, eventChanges, spaceCommits } from '../db/sche
 import { commitDays, commitsPerSpaceMax, lagEventsMax, segmentsPerRead } from './limits.ts';
 import { firstPosition, lastIndex, type TailPosition } from './position.ts';
 
-/** A segment stored by a commit. */
 export interface StoredSegment {
-  /** The number of the commit. */
+  /** Of the commit. */
   readonly number: number;
   readonly segmentId: string;
-  /** The average number of events in a segment of the commit. */
+  /** Average of the commit's segments. */
   readonly eventCount: number;
 }
 
 /**
- * Lists at most {@link segmentsPerRead} segments that a space stored after a position, in storage order. The
- * first one is the position's own segment: it may have events after the position.
- *
- * Numbers are assigned in the order of COMMIT (ADR 0020), so no segment can appear later between listed ones.
- *
- * @returns undefined for an unknown position: its commit was deleted as too old, or the database was restored
- * from a backup.
+ * At most {@link segmentsPerRead} segments stored after a position, in storage order. The first is the
+ * position's own, which may have further events. Numbers are assigned in the order of COMMIT (ADR 0020), so
+ * no segment can appear later between listed ones.
+ * @returns undefined for an unknown position: its commit was deleted as too old, or a backup restored.
  */
 export async function listStoredSegments(
   database: Database,
@@ -61,7 +57,7 @@ export async function isKnownPosition(
   return (await listStoredSegments(database, spaceId, position, 1)) !== undefined;
 }
 
-/** The position after the last stored event of a space, where a tail of new events begins. */
+/** After the last stored event, where a tail of new events begins. */
 export async function readEdge(database: Database, spaceId: string): Promise<TailPosition> {
   const { number, segmentIds } = spaceCommits;
   const [last] = await database
@@ -73,9 +69,7 @@ export async function readEdge(database: Database, spaceId: string): Promise<Tai
   return last === undefined ? firstPosition : { ...last, segmentIndex: lastIndex };
 }
 
-/**
- * For each of these spaces that has any, the numbers of its last commit and of its last change, as one text.
- */
+/** Of each space's last commit and last change, as one text. */
 export async function readLastNumbers(database: Database, spaceIds: string[]): Promise<Map<string, string>> {
   const { spaceId, lastNumber, lastChange } = commitCounters;
   const rows = await database
@@ -85,11 +79,11 @@ export async function readLastNumbers(database: Database, spaceIds: string[]): P
   return new Map(rows.map((row) => [row.spaceId, `${row.lastNumber} ${row.lastChange}`]));
 }
 
-/** The events that a tail has not read yet. */
+/** What a tail has not read yet. */
 export interface TailLag {
-  /** Events stored by later commits, whether or not they match a filter. */
+  /** Stored by later commits, whether or not they match a filter. */
   readonly events: number;
-  /** Whether there may be more: the count stopped at its limit. */
+  /** The count stopped at its limit. */
   readonly isAtLeast: boolean;
 }
 
@@ -111,9 +105,9 @@ export async function readLag(database: Database, spaceId: string, after: TailPo
 }
 
 /**
- * Deletes rows that are too old or too many, and changes that are too old. The last row of each space stays,
- * as the position of streams that are up to date. Rows since the start of a running erasure stay, too: they
- * say which segments are newer than it (operations/erasure/start.ts).
+ * Deletes what is too old or too many, but neither a space's last row, the position of up-to-date streams,
+ * nor rows since the start of a running erasure, for which they say which segments are newer
+ * (operations/erasure/start.ts).
  */
 export async function deleteOldCommits(database: Database): Promise<void> {
   const { spaceId, number, storedAt } = spaceCommits;
@@ -129,11 +123,10 @@ export async function deleteOldCommits(database: Database): Promise<void> {
     .where(lt(eventChanges.changedAt, sql`now() - make_interval(days => ${commitDays})`));
 }
 
-/** When the oldest erasure that is not completed began, if that was in the last {@link commitDays}. */
+/** Of those that are not completed, if in the last {@link commitDays}. */
 async function readErasureStart(database: Database): Promise<Date | undefined> {
   const { startedAt, completedAt } = erasures;
-  // A commit records when its statement began. The hour is for statements that began before the erasure and
-  // ended after.
+  // A commit has its statement's start: the hour is for statements that ran when the erasure began.
   const [row] = await database
     .select({ since: sql`min(${startedAt}) - interval '1 hour'`.mapWith(startedAt) })
     .from(erasures)

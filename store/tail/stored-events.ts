@@ -7,7 +7,7 @@ import { eventsPerRead, segmentsPerRead } from './limits.ts';
 import { lastIndex, type TailPosition } from './position.ts';
 import { listStoredSegments, type StoredSegment } from './space-commits.ts';
 
-/** The selected values of each event: columns of `events`, or named expressions over them. */
+/** Columns of `events`, or named expressions over them. */
 export type StoredColumns = Record<string, PgColumn | SQL.Aliased>;
 
 export type StoredRow<Columns extends StoredColumns> = {
@@ -23,12 +23,11 @@ export interface StoredEvent<Columns extends StoredColumns> {
   readonly position: TailPosition;
 }
 
-/** Events stored after a position, in storage order. */
+/** After a position, in storage order. */
 export interface StoredPage<Columns extends StoredColumns> {
   readonly events: readonly StoredEvent<Columns>[];
   /** The start of the next page: everything up to here was read. */
   readonly end: TailPosition;
-  /** Whether there are no further events. */
   readonly isComplete: boolean;
 }
 
@@ -39,10 +38,8 @@ export interface StoredQuery<Columns extends StoredColumns> {
 }
 
 /**
- * Reads the next events that a space stored after a position, at most {@link eventsPerRead} by default.
- * Consecutive pages have every event exactly once, also after redeliveries, retries and slicing. Events
- * deleted meanwhile are missing.
- *
+ * The next events of a space, at most {@link eventsPerRead} by default. Consecutive pages have every event
+ * once, also after redeliveries, retries and slicing. Events deleted meanwhile are missing.
  * @returns undefined for an unknown position: see listStoredSegments.
  */
 export async function readStoredPage<Columns extends StoredColumns>(
@@ -66,7 +63,7 @@ export async function readStoredPage<Columns extends StoredColumns>(
   };
 }
 
-/** The first segments, at least one, with about `eventsMax` events or fewer. */
+/** At least one, with about `eventsMax` events or fewer. */
 function takeSegments(segments: readonly StoredSegment[], eventsMax: number): readonly StoredSegment[] {
   let sum = 0;
   const end = segments.findIndex(({ eventCount }, at) => {

@@ -11,15 +11,12 @@ import {
 } from 'drizzle-orm/pg-core';
 import { instant } from './columns.ts';
 
-/**
- * Spans of traces, from which relations between events of different requests are resolved (ADR 27). They are
- * no events.
- */
+/** Not events: relations between events of different requests are resolved from spans (ADR 27). */
 
 /**
- * A span of a trace, without its content. `agent_id`, `thread_id` and `user_id` are those of the span, or
- * inherited from the nearest span above that names one. An erasure clears the texts and keeps the row, so
- * that a span that is sent again does not restore them.
+ * Without its content. `agent_id`, `thread_id` and `user_id` may be inherited from the nearest span above
+ * that names one. An erasure clears the texts and keeps the row, so that a span that is sent again does not
+ * restore them.
  */
 export const traceNodes = pgTable(
   'trace_nodes',
@@ -29,10 +26,7 @@ export const traceNodes = pgTable(
     /** As in OTLP, in hexadecimal. */
     spanId: text('span_id').notNull(),
     parentSpanId: text('parent_span_id'),
-    /**
-     * `link` is any other span: it only connects its children to its parent. `log` stands for log records of
-     * its parent.
-     */
+    /** `link` only connects its children to its parent; `log` stands for log records of its parent. */
     kind: text('kind', {
       enum: ['llm', 'tool', 'agent', 'workflow', 'chain', 'retriever', 'embedding', 'link', 'log'],
     }).notNull(),
@@ -47,20 +41,17 @@ export const traceNodes = pgTable(
     eventId: uuid('event_id'),
     /** The event of another span of the same call, into which this one was merged. */
     mergedEventId: uuid('merged_event_id'),
-    /**
-     * The event that the span had become, and that was removed because other spans describe the same call. An
-     * erasure needs its id.
-     */
+    /** The event removed because other spans describe the call. An erasure needs its id. */
     removedEventId: uuid('removed_event_id'),
     /** The library that created an LLM span. */
     scope: text('scope'),
     /**
-     * Hashes of the provider's response id, and of the model and its usage: by them spans of several
-     * libraries are one call.
+     * Hashes of the provider's response id, and of model and usage: they join several libraries' spans of a
+     * call.
      */
     responseKey: uuid('response_key'),
     usageKey: uuid('usage_key'),
-    /** The same with the model as it was requested, if it is another. */
+    /** With the model as it was requested, if it is another. */
     requestKey: uuid('request_key'),
     receivedAt: instant('received_at').notNull(),
   },
@@ -68,8 +59,8 @@ export const traceNodes = pgTable(
     primaryKey({ columns: [table.spaceId, table.traceId, table.spanId] }),
     // For retention. BRIN fits, since the rows of a block were stored at about the same time.
     index('trace_nodes_by_time').using('brin', table.receivedAt),
-    // The spans of one call in different traces. By time, so that a look-up reads a bounded number of those
-    // with an id that never changes.
+    // A call's spans in different traces. By time: a look-up reads few of those with an id that never
+    // changes.
     index('trace_nodes_by_response')
       .on(table.spaceId, table.responseKey, table.startTimeMs)
       .where(sql`${table.responseKey} IS NOT NULL`),
@@ -80,7 +71,7 @@ export const traceNodes = pgTable(
   ],
 );
 
-/** The state of each trace with nodes. */
+/** Of each trace with nodes. */
 export const traces = pgTable(
   'traces',
   {
@@ -88,7 +79,7 @@ export const traces = pgTable(
     traceId: uuid('trace_id').notNull(),
     /** Incremented by each statement that adds nodes or events, and by each that resolves the trace. */
     version: bigint('version', { mode: 'number' }).notNull(),
-    /** Since when nodes or events wait for their relations to be resolved; NULL while none do. */
+    /** NULL while no nodes or events wait for their relations to be resolved. */
     unresolvedSince: instant('unresolved_since'),
     /** The number of nodes that were stored. */
     spans: bigint('spans', { mode: 'number' }).notNull(),
