@@ -4,17 +4,14 @@ import { storableText } from './text.ts';
 
 type Properties = IngestEvent['additionalProperties'];
 
-/** The additional properties of an event that are kept as a column. */
 export interface KeptAttributes {
   readonly json: string;
   readonly entries: Properties;
 }
 
 /**
- * Selects the additional properties of an event that are stored as a column: all of them, or, when their JSON
- * is longer than {@link attributesCharsMax}, as many as fit, the shortest first. Filters find only these; the
- * segment has all.
- *
+ * Selects the additional properties that are stored as a column: as many as fit into {@link
+ * attributesCharsMax} of JSON, the shortest first. Filters find only these; the segment has all.
  * @returns undefined when nothing is kept.
  */
 export function keepAttributes(properties: Properties): KeptAttributes | undefined {
@@ -28,10 +25,7 @@ export function keepAttributes(properties: Properties): KeptAttributes | undefin
   return { json: toJson(properties, json), entries: properties };
 }
 
-/**
- * Takes two passes and builds no array of entries: 4 MiB can have half a million, which exceed the worker's
- * memory.
- */
+/** In two passes, without an array of entries: 4 MiB can have half a million, beyond a worker's memory. */
 function fittingEntries(properties: Properties): Properties {
   const counts = new Uint32Array(attributesCharsMax);
   for (const key in properties) {
@@ -55,14 +49,13 @@ function fittingEntries(properties: Properties): Properties {
   return Object.fromEntries(entries);
 }
 
-/** The length of an entry in JSON, with its colon and comma. */
+/** In JSON, with its colon and comma. */
 function entryChars(key: string, value: string | number | undefined): number {
   return JSON.stringify(key).length + JSON.stringify(value ?? '').length + 2;
 }
 
 function toJson(entries: Properties, json: string): string {
-  // Postgres rejects U+0000 and lone surrogates in JSON. JSON.stringify escapes both, so JSON without `\u`
-  // has neither.
+  // Postgres rejects U+0000 and lone surrogates in JSON: JSON.stringify escapes both by `\u`.
   return json.includes('\\u') ? JSON.stringify(storableEntries(entries)) : json;
 }
 

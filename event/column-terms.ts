@@ -1,13 +1,10 @@
 import { parseEscapedKeys } from './json/parse-escaped-keys.ts';
 import { TermCollector, type TermColumn, termColumns } from './terms.ts';
 
-/** Reads the text of an event's column; undefined is NULL. */
+/** Undefined is NULL. */
 export type ReadColumnText = (name: TermColumn | 'attributes') => string | undefined;
 
-/**
- * Computes the terms of events from their columns. They equal those computed from the JSON; `inSpace` is not
- * applied.
- */
+/** Equal to those computed from the JSON; `inSpace` is not applied. */
 export function termsOfColumns(events: Iterable<ReadColumnText>): bigint[] {
   const collector = new TermCollector();
   for (const readText of events) {

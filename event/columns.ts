@@ -1,14 +1,12 @@
 import type { Columns } from '../gen/weir/queue/v1/queue_pb.ts';
 
-/** A column that the queue carries: a field of weir.queue.v1.Columns. */
+/** A field of weir.queue.v1.Columns. */
 export type ColumnName = Exclude<keyof Columns, '$typeName' | '$unknown'>;
 
-/** The Postgres types that columns have. */
 export type ColumnType = 'uuid' | 'integer' | 'double precision' | 'text' | 'json' | 'numeric';
 
 /**
- * The type of each column. A field that is added to the proto does not compile until it is added here; a test
- * compares this table with the database's columns.
+ * A field that is added to the proto does not compile until it is here; a test compares with the database.
  */
 export const columnTypes: Record<ColumnName, ColumnType> = {
   id: 'uuid',

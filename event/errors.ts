@@ -2,8 +2,8 @@ import type { Code } from '@connectrpc/connect';
 import { errorDetailsCharsMax } from '../platform/limits.ts';
 
 /**
- * Every error that ingest returns, in the order of docs/api.md §7. The last three are not part of the public
- * contract. `condition` is the text of that table, and of the OpenAPI document.
+ * In the order of docs/api.md §7, with that table's `condition`. The last three are not in the public
+ * contract.
  */
 export const errorTable = {
   invalid_request_body: {
@@ -83,7 +83,7 @@ export const errorTable = {
 interface ErrorRow {
   /** The HTTP status of the JSON API. */
   status: number;
-  /** The code in RPCs: a name in Connect, a number in gRPC. */
+  /** A name in Connect, a number in gRPC. */
   rpcCode: keyof typeof Code;
   title: string;
   condition: string;
@@ -91,14 +91,14 @@ interface ErrorRow {
 
 export type ErrorId = keyof typeof errorTable;
 
-/** The body of every error response (docs/api.md §7). */
+/** docs/api.md §7. */
 export interface ErrorBody {
   error: { id: ErrorId; title: string; status: number; details: string };
 }
 
 /**
- * An error that is returned to the client. `details` is public: it may name positions in the client's
- * request, never internal state. `cause` is for the log.
+ * Returned to the client. `details` is public: it may name positions in the request, never internal state.
+ * `cause` is for the log.
  */
 export class IngestError extends Error {
   readonly id: ErrorId;
@@ -116,16 +116,13 @@ export class IngestError extends Error {
     return errorTable[this.id].status;
   }
 
-  /** The response body in the shape of docs/api.md §7. */
+  /** docs/api.md §7. */
   toBody(): ErrorBody {
     const { status, title } = errorTable[this.id];
     return { error: { id: this.id, title, status, details: this.message } };
   }
 
-  /**
-   * Converts a thrown value to an error for the client. An unexpected error becomes a 500 without internal
-   * details.
-   */
+  /** An unexpected error becomes a 500 without internal details. */
   static from(thrown: unknown): IngestError {
     if (thrown instanceof IngestError) return thrown;
     return new IngestError(

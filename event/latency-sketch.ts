@@ -1,8 +1,8 @@
 import { countBits, latencyBuckets, latencyOf } from './latency.ts';
 
 /**
- * Sums stored sketches and computes quantiles of the sum. A chart of a month sums half a million elements, so
- * the counts are in one array, which can be cleared and reused.
+ * Sums stored sketches and computes quantiles. A chart of a month sums half a million elements, so the counts
+ * are in one array, which can be cleared and reused.
  */
 export class LatencySketch {
   readonly #counts = new Float64Array(latencyBuckets);
@@ -11,15 +11,14 @@ export class LatencySketch {
   #first = latencyBuckets;
   #end = 0;
 
-  /** Adds an element of a stored sketch: a whole number below 2^53, which a double holds. */
+  /** An element of a stored sketch: a whole number below 2^53, which a double holds. */
   add(element: number): void {
     const bucket = Math.floor(element / 2 ** countBits);
     this.#addTo(bucket, signed(element - bucket * 2 ** countBits));
   }
 
   /**
-   * Adds concatenated sketches in Postgres's binary array format (`array_send`). Sending them as text takes
-   * Postgres and this process three times as long.
+   * Concatenated sketches in Postgres's binary array format (`array_send`): text takes three times as long.
    */
   addBinary(arrays: Uint8Array): void {
     const view = new DataView(arrays.buffer, arrays.byteOffset, arrays.byteLength);
@@ -35,7 +34,6 @@ export class LatencySketch {
     }
   }
 
-  /** Adds the counts of another sketch. */
   merge(other: LatencySketch): void {
     for (let bucket = other.#first; bucket < other.#end; bucket++) {
       const count = other.#counts[bucket] ?? 0;
@@ -44,11 +42,9 @@ export class LatencySketch {
   }
 
   /**
-   * Quantiles in milliseconds, within 5 %, by the nearest rank: the least duration that so large a part of
-   * the durations does not exceed. So p99 of fewer than a hundred is the slowest.
-   *
-   * @param quantiles 0 to 1, ascending.
-   * @returns undefined for each when nothing was counted.
+   * In milliseconds, within 5 %, by the nearest rank: the least duration that so large a part does not
+   * exceed. So p99 of fewer than a hundred is the slowest.
+   * @param quantiles 0 to 1, ascending. @returns undefined for each when nothing was counted.
    */
   quantiles(quantiles: readonly number[]): (number | undefined)[] {
     let bucket = this.#first;
@@ -79,18 +75,12 @@ export class LatencySketch {
   }
 }
 
-/**
- * Counts wrap around: an event may be subtracted in one row before the row that counts it is folded into it
- * (ADR 0040).
- */
+/** Counts wrap around: an event may be subtracted before its row is folded (ADR 0040). */
 function signed(count: number): number {
   return count < 2 ** (countBits - 1) ? count : count - 2 ** countBits;
 }
 
-/**
- * An array starts with the number of dimensions, flags and the element type; then the length and lower bound
- * of each dimension.
- */
+/** Of an array: the number of dimensions, flags, element type; then length and lower bound of each. */
 const headBytes = 12;
 const dimensionBytes = 8;
 /** Each element is its length, then eight bytes in big-endian order. */
@@ -101,10 +91,8 @@ const highCountBits = countBits - 32;
 const highCountMask = 2 ** highCountBits - 1;
 
 /**
- * A quantile of the durations that stored sketches counted together, in milliseconds, within 5 %.
- *
- * @param quantile 0 to 1.
- * @returns undefined when nothing was counted.
+ * Of the durations that stored sketches counted together, in milliseconds, within 5 %.
+ * @param quantile 0 to 1. @returns undefined when nothing was counted.
  */
 export function latencyQuantile(
   sketches: Iterable<readonly bigint[] | readonly number[]>,

@@ -1,33 +1,27 @@
 /**
- * Longest text in a column, in UTF-16 code units; the segment has the whole text. A Postgres B-tree rejects
- * entries over 2,704 bytes, and 256 characters take at most 768.
+ * Of a text in a column, in UTF-16 code units. A Postgres B-tree rejects entries over 2,704 bytes, and 256
+ * characters take at most 768.
  */
 export const columnCharsMax = 256;
 
-/** Length of the previews of input and output in the list of events, in UTF-16 code units. */
+/** Of input and output in lists, in UTF-16 code units. */
 export const previewCharsMax = 64;
 
-/**
- * Longest JSON of an event's additionalProperties in a column, in characters; entries beyond it are in the
- * segment only.
- */
+/** Of additionalProperties as JSON in a column; entries beyond it are in the segment only. */
 export const attributesCharsMax = 4 * 1024;
 
 /**
- * Most terms of one segment (terms.ts). 500 events with a dozen values of their own each have 6,000; a body
- * of 4 MiB can have 400,000, whose index entries would take the writer seconds.
+ * Of one segment (terms.ts). 500 events with a dozen values each have 6,000; a body of 4 MiB can have
+ * 400,000, whose index entries would take the writer seconds.
  */
 export const segmentTermsMax = 10_000;
 
-/** Most texts whose hashes are kept for terms, and the longest of them: at most 3 MB. */
+/** Texts whose hashes are kept for terms, and the longest of them: at most 3 MB. */
 export const recentTermsMax = 8_192;
 export const recentTermTextCharsMax = 128;
 
-/** Spans of the statistics' roll-ups, besides minutes. A day of any time zone consists of few such spans. */
+/** Besides minutes. A day of any time zone consists of few such spans. */
 export const rollupSpansHours = [1, 6] as const;
 
-/**
- * Numbers of events are clamped to ± this before they are summed: clients may send any finite number, and
- * sums must stay finite.
- */
+/** Numbers of events are clamped to ± this, since sums of any finite numbers must stay finite. */
 export const addedNumberMax = 1e15;

@@ -4,26 +4,21 @@ import { previewCharsMax } from './limits.ts';
 import { cutText } from './text.ts';
 import { calledTool, calledWith } from './tool-calls.ts';
 
-/** The preview of an event's input: of a conversation its user's last text, else the start of the input. */
+/** Of a conversation its user's last text, else the start of the input. */
 export function inputPreview(event: IngestEvent): string | undefined {
   if (event.type === 'tool') return preview(event.properties.tool.input);
   const { prompt } = event.properties.llm.input ?? {};
   return preview((prompt && lastUserText(prompt, previewCharsMax)) ?? prompt);
 }
 
-/**
- * The preview of an event's output in lists: the text, or the tool calls of a model that returned no text.
- */
+/** The text, or the tool calls of a model that returned no text. */
 export function outputPreview(event: IngestEvent): string | undefined {
   if (event.type === 'tool') return preview(event.properties.tool.output);
   const { response, toolCalls } = event.properties.llm.output ?? {};
   return response || !toolCalls?.length ? preview(response) : callsPreview(toolCalls);
 }
 
-/**
- * Formats calls like code, `get_weather({"city":"Bern"})`: JSON often has the name after the arguments, where
- * it is cut off.
- */
+/** Like code, `get_weather({"city":"Bern"})`: in JSON a name behind the arguments would be cut off. */
 function callsPreview(calls: readonly unknown[]): string | undefined {
   let text = '';
   for (const call of calls) {

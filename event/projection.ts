@@ -9,13 +9,10 @@ import { priceClassOf } from './usage/price-class.ts';
 import { reportedCostOf } from './usage/reported-cost.ts';
 import { countTokens, type TokenCounts } from './usage/token-counts.ts';
 
-/**
- * The version of the projection (columns and terms). Increment it when `weir reproject` has to recompute
- * stored events (docs/reproject.md).
- */
+/** Of columns and terms, incremented when `weir reproject` has to recompute them (docs/reproject.md). */
 export const projectionVersion = 3;
 
-/** The columns of one or more events, each the inside of a Postgres array literal (weir.queue.v1.Columns). */
+/** Each the inside of a Postgres array literal (weir.queue.v1.Columns). */
 export type ColumnTexts = Record<ColumnName, string>;
 
 const noColumns = Object.fromEntries(columnNames.map((name) => [name, ''])) as ColumnTexts;
@@ -69,11 +66,11 @@ const projections: Record<ColumnName, ReadColumn> = {
 export interface Projection {
   readonly eventCount: number;
   readonly columns: ColumnTexts;
-  /** The distinct terms of the events (terms.ts), before `inSpace`. */
+  /** Distinct (terms.ts), before `inSpace`. */
   readonly terms: readonly bigint[];
 }
 
-/** Projects the columns of the events of one request body (ADR 0001), event by event. */
+/** Projects the columns of one request body, event by event (ADR 0001). */
 export class Projector {
   readonly #columns: readonly ColumnBuilder[];
   readonly #terms = new TermCollector();
@@ -127,7 +124,7 @@ export function projectEvents(events: readonly IngestEvent[]): Projection {
   return projector.finish();
 }
 
-/** Computes only the terms, and the columns that they are made of. */
+/** Only the terms, and the columns that they are made of. */
 export function projectTerms(events: readonly IngestEvent[]): readonly bigint[] {
   const projector = new Projector(termColumns);
   for (const event of events) projector.add(event);
@@ -138,7 +135,6 @@ const termNames: Partial<Record<ColumnName, TermColumn>> = Object.fromEntries(
   termColumns.map((name) => [name, name]),
 );
 
-/** The elements of one column. */
 class ColumnBuilder {
   readonly name: ColumnName;
   /** The same name, if its values are terms. */
@@ -157,7 +153,6 @@ class ColumnBuilder {
     this.#type = columnTypes[name];
   }
 
-  /** @returns the value. */
   add(event: IngestEvent, source: Source): Value {
     const value = this.#project(event, source);
     if (value === undefined) this.#elements.push('NULL');
@@ -179,10 +174,7 @@ class ColumnBuilder {
   }
 }
 
-/**
- * The statistics divide the start by a minute, and Postgres rejects a quotient that underflows, which would
- * send the event to quarantine. Such a start is stored as 0.
- */
+/** A start of which a minute's part underflows is stored as 0: Postgres would reject the quotient. */
 function divisibleTime(timeMs: number): number {
   return timeMs / 60_000 === 0 ? 0 : timeMs;
 }

@@ -1,6 +1,6 @@
 import { timeMsMax } from '../platform/limits.ts';
 
-/** A JSON Schema (2020-12): the keywords that are used here. */
+/** 2020-12: the keywords that are used here. */
 export interface JsonSchema {
   readonly [keyword: string]: unknown;
   readonly properties?: Readonly<Record<string, JsonSchema>>;
@@ -19,7 +19,7 @@ const array = { type: 'array' } as const;
 const stringOrNumber = { type: ['string', 'number'] } as const;
 const milliseconds = { type: 'number', minimum: -timeMsMax, maximum: timeMsMax } as const;
 
-/** An object whose named fields are checked if present. Other fields are accepted. */
+/** Named fields are checked if present. Others are accepted. */
 function object(properties: Record<string, JsonSchema>, required: readonly string[] = []): JsonSchema {
   return { type: 'object', properties, ...(required.length > 0 && { required }) };
 }
@@ -48,9 +48,8 @@ const llmPayload = object({
 });
 
 /**
- * The JSON Schema of one event (docs/api.md §2.2 – 2.7). It is the only description of an event's rules:
- * ingest compiles it, and the OpenAPI document contains it.
- *
+ * The only description of an event's rules (docs/api.md §2.2 – 2.7): ingest compiles it, and the OpenAPI
+ * document contains it.
  * @param vendor the literal that `instrumentation.vendor` must equal.
  */
 export function eventSchema(vendor: string): JsonSchema {
@@ -58,7 +57,7 @@ export function eventSchema(vendor: string): JsonSchema {
   return { type: 'object', discriminator: { propertyName: 'type' }, oneOf: [llm, tool] };
 }
 
-/** The JSON Schema of each kind of event, by its `type`. */
+/** By the event's `type`. */
 export function eventSchemas(vendor: string): Record<'llm' | 'tool', JsonSchema> {
   return {
     llm: eventOf('llm', llmPayload, vendor),

@@ -4,15 +4,12 @@ import { recentTermsMax, recentTermTextCharsMax, segmentTermsMax } from './limit
 import { asStored, storableText } from './text.ts';
 
 /**
- * Terms: 64-bit hashes of the values that events can be filtered by. A segment is stored with the distinct
- * terms of its events, under an inverted index (ADR 0018). A term only shows that an event may match: queries
- * compare the columns too, so hash collisions are harmless.
- *
- * A term is computed from the stored value: the first 256 characters, with U+FFFD for characters that
- * Postgres rejects.
+ * 64-bit hashes of the values that events can be filtered by: the stored value, cut to 256 characters,
+ * without those that Postgres rejects. A segment has the distinct terms of its events, under an inverted
+ * index (ADR 0018). Queries compare the columns, too, so collisions are harmless.
  */
 
-/** The columns that have terms. Attributes have terms, too. */
+/** Attributes have terms, too. */
 export const termColumns = [
   'type',
   'state',
@@ -28,24 +25,18 @@ export const termColumns = [
 
 export type TermColumn = (typeof termColumns)[number];
 
-/** The value of an event's column, or of one of its additional properties. */
+/** A column, or one of the additional properties. */
 export type TermSource =
   | { readonly column: TermColumn; readonly value: string }
   | { readonly attribute: string; readonly value: string };
 
-/**
- * Terms with the scope `error` are of events with that state only. They make a filter by a value and the
- * state precise.
- */
+/** `error`: of events with that state only, for a filter by a value and the state. */
 export type TermScope = 'any' | 'error';
 
-/**
- * The hashes of recent texts. Types, models, agents and traces occur again in the requests that follow, and a
- * hash takes several times as long as a look-up.
- */
+/** Recent texts occur again in the next requests, and a hash takes several times as long as a look-up. */
 const recentHashes = new Map<string, bigint>();
 
-/** Computes the term of a value. {@link inSpace} converts it to the term of a space. */
+/** {@link inSpace} converts the term to that of a space. */
 export function hashTerm(source: TermSource, scope: TermScope): bigint {
   // Stored values and keys contain no U+0000, so different sources have different texts.
   return hash64(
@@ -55,28 +46,22 @@ export function hashTerm(source: TermSource, scope: TermScope): bigint {
   );
 }
 
-/**
- * Replaces the terms of a segment that has more than {@link segmentTermsMax}. Such a segment is a candidate
- * for every filter.
- */
+/** For a segment with more than {@link segmentTermsMax}: a candidate for every filter. */
 export const anyTerm = hash64('any');
 
-/**
- * Converts terms to those of a space. Spaces share no terms, so a search in one space reads no postings of
- * another.
- */
+/** Spaces share no terms, so a search in one space reads no postings of another. */
 export function inSpace(spaceId: string, terms: Iterable<bigint>): bigint[] {
   const space = hash64(`space\0${spaceId}`);
   return Array.from(terms, (term) => term ^ space);
 }
 
-/** All distinct terms of several batches, or only {@link anyTerm}. */
+/** Of several batches, or only {@link anyTerm}. */
 export function unionTerms(lists: readonly (readonly bigint[])[]): bigint[] {
   const union = new Set(lists.flat());
   return union.size > segmentTermsMax || union.has(anyTerm) ? [anyTerm] : [...union];
 }
 
-/** The first 64 bits of SHA-256. */
+/** Of SHA-256. */
 function hash64(text: string): bigint {
   const known = recentHashes.get(text);
   if (known !== undefined) return known;
@@ -87,7 +72,7 @@ function hash64(text: string): bigint {
   return hashed;
 }
 
-/** Collects the distinct terms of events. A value is hashed once, however many events have it. */
+/** A value is hashed once, however many events have it. */
 export class TermCollector {
   readonly #terms = new Set<bigint>();
   readonly #columns = new Map<TermColumn, SeenValues>();
@@ -116,8 +101,8 @@ export class TermCollector {
 }
 
 /**
- * The values of one column or attribute seen so far, separately for events with the state `error`.
- * Consecutive events share most values, and comparing is faster than a look-up; a single event needs no sets.
+ * Of one column or attribute, separately for the state `error`. Consecutive events share most values, and
+ * comparing is faster than a look-up; a single event needs no sets.
  */
 class SeenValues {
   #ok: Set<string> | undefined;

@@ -1,40 +1,34 @@
 import { columnCharsMax } from './limits.ts';
 
 /**
- * Text for Postgres, which stores neither U+0000 nor lone surrogates: both become U+FFFD in a column, and are
- * kept in the segment (docs/api.md).
+ * Postgres stores neither U+0000 nor lone surrogates: both become U+FFFD in a column, and are kept in the
+ * segment (docs/api.md).
  */
 
-/** Characters that a quoted element must escape, and one that Postgres cannot store. */
+/** What a quoted element must escape, and what Postgres cannot store. */
 const special = /["\\\0]/;
-/** Control characters: JSON escapes them, and an array literal does not. */
+/** JSON escapes these, and an array literal does not. */
 const control = /\p{Cc}/u;
 
-/** The first `charsMax` UTF-16 code units, without half of a surrogate pair at the end. */
+/** In UTF-16 code units, without half of a surrogate pair at the end. */
 export function cutText(text: string, charsMax: number): string {
   if (text.length <= charsMax) return text;
   const end = isHighSurrogate(text.charCodeAt(charsMax - 1)) ? charsMax - 1 : charsMax;
   return text.slice(0, end);
 }
 
-/** The text with U+FFFD in place of what Postgres rejects. */
+/** U+FFFD in place of what Postgres rejects. */
 export function storableText(text: string): string {
   const wellFormed = text.toWellFormed();
   return wellFormed.includes('\0') ? wellFormed.replaceAll('\0', '\uFFFD') : wellFormed;
 }
 
-/**
- * The text as the writer stores it in a column: a longer one would match nothing, and Postgres rejects
- * U+0000.
- */
+/** As in a column: a longer text would match nothing, and Postgres rejects U+0000. */
 export function asStored(text: string): string {
   return storableText(cutText(text, columnCharsMax));
 }
 
-/**
- * The result of JSON.stringify with U+FFFD in place of lone surrogates. Only these does it write as `\\ud…`,
- * and strict clients refuse a whole response for one.
- */
+/** U+FFFD for lone surrogates, which JSON.stringify writes as `\\ud…`: strict clients refuse them. */
 export function wellFormedJson(json: string): string {
   if (!json.includes('\\ud')) return json;
   return json.replaceAll(/\\(?:(ud[89a-f][0-9a-f]{2})|.)/g, (found, lone) =>
@@ -42,7 +36,7 @@ export function wellFormedJson(json: string): string {
   );
 }
 
-/** A text as a quoted element of a Postgres array literal. */
+/** Of a Postgres array literal. */
 export function quoteElement(text: string): string {
   const wellFormed = text.toWellFormed();
   if (!special.test(wellFormed)) return `"${wellFormed}"`;
@@ -51,15 +45,12 @@ export function quoteElement(text: string): string {
   return `"${wellFormed.replaceAll('\0', '\uFFFD').replaceAll(/["\\]/g, '\\$&')}"`;
 }
 
-/**
- * Splits the inside of a Postgres array literal into its elements, each as it is written there. They are the
- * results of quoteElement, numbers, UUIDs and NULLs, joined by commas.
- */
+/** Of the inside of a Postgres array literal: results of quoteElement, numbers, UUIDs and NULLs. */
 export function splitElements(inside: string): string[] {
   return inside === '' ? [] : (inside.match(/"(?:[^"\\]|\\.)*"|[^,]+/gs) ?? []);
 }
 
-/** The value of an element of an array literal; undefined for NULL. */
+/** Undefined for NULL. */
 export function unquoteElement(element: string | undefined): string | undefined {
   if (element === undefined || element === 'NULL') return undefined;
   return element.startsWith('"') ? element.slice(1, -1).replaceAll(/\\(.)/gs, '$1') : element;

@@ -1,9 +1,6 @@
-/**
- * Tool calls in a model's output. docs/api.md §2.6 does not name their fields; these are the names of
- * providers and SDKs.
- */
+/** docs/api.md §2.6 does not name the fields of tool calls; these are those of providers and SDKs. */
 
-/** The name of the called tool; undefined when no known field has it. */
+/** Undefined when no known field has a name. */
 export function calledTool(call: unknown): string | undefined {
   const name =
     member(call, 'toolName') ??
@@ -13,7 +10,7 @@ export function calledTool(call: unknown): string | undefined {
   return typeof name === 'string' ? name : undefined;
 }
 
-/** The arguments of the call, usually JSON in a string. */
+/** Usually JSON in a string. */
 export function calledWith(call: unknown): unknown {
   return (
     member(call, 'arguments') ??

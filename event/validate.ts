@@ -7,24 +7,18 @@ import { eventSchema } from './schema.ts';
 
 export const tooDeep = `The body is nested deeper than ${jsonDepthMax} levels.`;
 
-/** The compiled rules of events and batches, for one vendor. */
+/** For one vendor. */
 export interface BatchRules {
-  /** Whether a parsed value matches the schema of events. */
   isEvent(this: void, value: unknown): value is IngestEvent;
   /**
-   * Checks a parsed request body, in the order of docs/api.md: the root is an object, `events` is an array,
-   * it has at most 500 entries, the nesting is within `jsonDepthMax`, every event matches the schema. Returns
-   * the events.
-   *
+   * Checks a parsed body in the order of docs/api.md: the root is an object, `events` an array of at most
+   * 500, nested within `jsonDepthMax`, every event matches the schema.
    * @throws IngestError `invalid_event_batch`, `too_many_events`.
    */
   validateBatch(this: void, body: unknown): readonly IngestEvent[];
 }
 
-/**
- * Ajv does not check the schema against the meta-schema here: compiling the meta-schema takes longer than
- * compiling ours, in each thread of ingest. validate.test.ts checks it.
- */
+/** validate.test.ts checks the schema: compiling the meta-schema takes longer than ours, in each thread. */
 const ajvOptions: Options = {
   discriminator: true,
   strictTypes: false,
@@ -90,12 +84,11 @@ const articles: Record<string, string> = {
   array: 'an array',
 };
 
-/** Longest part of a client's key in a path, in characters. */
+/** Of a client's key in a path. */
 const keyCharsMax = 64;
 
 /**
- * Describes a violation of the schema by its path and its rule: `events[17].durationMs must be a number`.
- *
+ * By path and rule: `events[17].durationMs must be a number`.
  * @param root the name of the validated value, such as `events[17]`.
  */
 function describeViolation(root: string, value: unknown, violation: ErrorObject): string {
@@ -130,7 +123,7 @@ function describeViolation(root: string, value: unknown, violation: ErrorObject)
   }
 }
 
-/** One step of a JSON Pointer in JavaScript's syntax: `.name`, `[3]`, `["odd name"]`. */
+/** Of a JSON Pointer in JavaScript's syntax: `.name`, `[3]`, `["odd name"]`. */
 function pathStep(step: string): string {
   const name = step.replaceAll('~1', '/').replaceAll('~0', '~');
   if (/^[A-Za-z_$][\w$]*$/.test(name) && name.length <= keyCharsMax) return `.${name}`;

@@ -7,7 +7,7 @@ const openBracket = 0x5b;
 const closeBracket = 0x5d;
 const colon = 0x3a;
 
-/** Whether a value nests objects and arrays more than `levels` deep. Recursion is bounded by `levels`. */
+/** Recursion is bounded by `levels`. */
 export function isDeeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;
@@ -20,7 +20,6 @@ export function isDeeperThan(value: unknown, levels: number): boolean {
   return false;
 }
 
-/** JSON whose nesting is bounded. */
 export interface ShallowJson {
   bytes: Buffer;
   /** Whether a key is written with an escape (see parse-escaped-keys.ts). */
@@ -28,10 +27,8 @@ export interface ShallowJson {
 }
 
 /**
- * Empties the objects and arrays at level `levels`, so that the JSON nests no deeper: JSON.parse blocks for
- * half a second on 4 MiB of brackets. Invalid JSON stays invalid, unless the error is in a removed part.
- *
- * @returns `bytes` themselves when they nest no deeper.
+ * Empties the objects and arrays at level `levels`: JSON.parse blocks for half a second on 4 MiB of brackets.
+ * Invalid JSON stays invalid, unless the error is in a removed part. @returns `bytes` if they nest no deeper.
  */
 export function limitDepth(bytes: Buffer, levels: number): ShallowJson {
   const cuts: number[] = [];
@@ -71,7 +68,7 @@ function cutOut(bytes: Buffer, cuts: readonly number[]): Buffer {
   return left;
 }
 
-/** The position after a string. One without an end is invalid JSON and extends to the last byte. */
+/** A string without an end is invalid JSON and extends to the last byte. */
 function endOfString(bytes: Buffer, at: number): number {
   try {
     return skipString(bytes, at);

@@ -3,16 +3,15 @@ import { parseExactJson } from './exact-json.ts';
 import type { Json } from './json-value.ts';
 import { newScanState, skipSpace, skipValue } from './scan.ts';
 
-/** Deepest nesting of JSON text in a text. Deeper JSON stays a text. */
+/** Of JSON text in a text. Deeper JSON stays a text. */
 const embeddedDepthMax = 256;
 
-/** Most values of it, which bounds the memory that they take. */
+/** Bounds the memory of the values. */
 const embeddedValuesMax = 256 * 1024;
 
 /**
- * Parses a list or an object from JSON text, which is how instrumentations send prompts and arguments.
- *
- * @returns undefined for any other text, and for JSON that is nested too deep or has too many values.
+ * Parses a list or an object, which instrumentations send as text for prompts and arguments.
+ * @returns undefined for other text, and for JSON that is too deep or has too many values.
  */
 export function parseEmbeddedJson(text: string): Json | undefined {
   if (!/^\s*[[{]/.test(text)) return undefined;

@@ -1,17 +1,15 @@
-/** `"user"` as a role, and the text that follows it in the shapes of OpenAI, Anthropic, Google and Vercel. */
+/** In the shapes of OpenAI, Anthropic, Google and Vercel. */
 const roleBefore = /"role"\s*:\s*$/;
 const textBehind =
   /^\s*,\s*"(?:content|parts)"\s*:\s*(?:\[\s*\{\s*(?:"type"\s*:\s*"(?:input_)?text"\s*,\s*)?"(?:text|content)"\s*:\s*)?"((?:[^"\\]|\\(?:u[0-9a-fA-F]{4}|[^u]))*)/;
 
-/** Messages of users without a text, such as results of tools, that are passed over. */
+/** Messages of users without a text, such as results of tools. */
 const passedMax = 50;
 
 /**
- * The beginning of the last text of a user in a conversation that was sent as JSON: each prompt of a chat
- * begins with the same first message. It is searched from the end, without parsing, since this runs for each
- * event that is received.
- *
- * @param charsMax the length that is wanted; a longer text is returned too, and cut by the caller.
+ * The beginning of the last text of a user in a JSON conversation: each prompt of a chat begins with the same
+ * message. Searched from the end, without parsing, for each received event.
+ * @param charsMax a longer text is returned, too, and cut by the caller.
  * @returns undefined when the prompt is no conversation, or has no text of a user.
  */
 export function lastUserText(prompt: string, charsMax: number): string | undefined {
@@ -35,7 +33,7 @@ function decode(text: string): string | undefined {
   try {
     return JSON.parse(`"${text}"`);
   } catch {
-    // It has a line end, which no JSON has: the prompt only looks like a conversation.
+    // No JSON has its line end: the prompt only looks like a conversation.
     return undefined;
   }
 }

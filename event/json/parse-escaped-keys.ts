@@ -4,23 +4,17 @@ const openBrace = 0x7b;
 const openBracket = 0x5b;
 
 /**
- * Down to this depth, objects and arrays without escaped keys are parsed by JSON.parse, which is ten times as
- * fast. Detecting escaped keys takes a scan per level; without this bound the work would grow with depth
- * times bytes.
+ * To this depth JSON.parse, ten times as fast, parses what has no escaped keys. Detecting them takes a scan
+ * per level: unbounded, the work would grow with depth times bytes.
  */
 const scannedLevels = 5;
 
 /**
- * Parses JSON in which keys are written with escapes, to the value that JSON.parse should give.
- *
- * JSON.parse can return a wrong key for an escaped one (nodejs/node#63785, a bug of V8): when another object
- * of the process has the same first keys, and its next key equals the beginning of the escaped key's source
- * text, V8 returns that key. After one client's `{"a":0,"\\":0}` it reads another client's
- * `{"a":1,"\u00e9":2}` as `{"a":1,"\\":2}`, however the first object was made. Keys without escapes are read
- * correctly.
- *
- * Here JSON.parse sees only single keys and scalars, and values without escaped keys.
- *
+ * Parses JSON in which keys are written with escapes, to the value that JSON.parse should give. JSON.parse
+ * can return a wrong key (nodejs/node#63785, a bug of V8): when another object of the process has the same
+ * first keys, and its next key equals the beginning of the escaped key's source text. After one client's
+ * `{"a":0,"\\":0}` it reads another's `{"a":1,"\u00e9":2}` as `{"a":1,"\\":2}`. So here it sees only single
+ * keys and scalars, and values without escaped keys.
  * @param bytes valid UTF-8. The caller has bounded its nesting, and so the recursion.
  * @param parseText parses JSON without escaped keys; a caller that needs exact numbers passes its own.
  * @throws Error when the bytes are not JSON.
@@ -46,7 +40,7 @@ class Parser {
     this.#parseText = parseText;
   }
 
-  /** Parses the value at `at`, which lies within `depth` others. @returns the position after it. */
+  /** The value at `at` lies within `depth` others. @returns the position after it. */
   parse(at: number, depth: number): number {
     const first = this.#bytes[at];
     if (first !== openBrace && first !== openBracket) {

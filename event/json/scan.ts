@@ -1,10 +1,9 @@
 import { jsonDepthMax } from '../../platform/limits.ts';
 
 /**
- * Walks over the bytes of JSON without building values, so that parts of it can be cut out byte for byte.
- * Each function takes the position of a value and returns the position after it. The input is expected to be
- * valid JSON: the walk throws at errors in the structure, and where values nest deeper than any request body
- * may, but it does not check the content of strings, numbers and literals.
+ * Walks over the bytes of JSON without building values, to cut parts out byte for byte. Each function takes a
+ * value's position and returns that after it. Throws at errors in the structure and too deep nesting;
+ * strings, numbers and literals are not checked.
  */
 
 const quote = 0x22;
@@ -16,37 +15,28 @@ export const closeBracket = 0x5d;
 export const comma = 0x2c;
 const colon = 0x3a;
 
-/**
- * Bytes of a string that are examined one by one before `indexOf` searches its end: the call costs more than
- * they do.
- */
+/** Examined one by one before `indexOf` searches a string's end: the call costs more. */
 const shortStringBytes = 32;
 
-/** The positions of a value: of its first byte, and of the byte after its last. */
+/** Of a value's first byte, and of the byte after its last. */
 export interface Range {
   start: number;
   end: number;
 }
 
-/** The results of a walk. */
 export interface ScanState {
   /** Whether a key is written with an escape (see parse-escaped-keys.ts). */
   hasEscapedKey: boolean;
-  /**
-   * How many more nested values there may be. Members, elements, objects and arrays count, since each costs
-   * parsing time.
-   */
+  /** How many more may be nested. Members, elements, objects and arrays count: each costs parsing time. */
   valuesLeft: number;
-  /** How deep objects and arrays may nest in the value that is skipped. */
+  /** Of objects and arrays in the value that is skipped. */
   readonly depthMax: number;
   readonly known: KnownValues | undefined;
 }
 
-/** Values that a walk need not enter. */
 export interface KnownValues {
   /**
    * Called with each member of the objects in the value that is skipped.
-   *
    * @param key the positions of its key, quotes included. They are overwritten with each member.
    * @param depth how many objects and arrays of that value are around the member's value.
    * @param at the position after the colon.
@@ -63,19 +53,14 @@ export function newScanState(
   return { hasEscapedKey: false, valuesLeft: valuesMax, depthMax, known };
 }
 
-/**
- * Called with a member's key (quotes included) and the position of its value; returns the position after the
- * value.
- */
+/** @param key with its quotes. @returns the position after the value. */
 type VisitMember = (key: Range, valueStart: number) => number;
 
-/** Called with the position of an element; returns the position after it. */
+/** @returns the position after the element. */
 type VisitElement = (start: number) => number;
 
 /**
- * Finds a member of the object in `bytes`: the last one of that name, as JSON.parse does.
- *
- * @returns undefined when the object has no such member.
+ * The last member of that name, as in JSON.parse. @returns undefined when the object has none.
  * @throws Error when `bytes` do not start with an object, white space aside.
  */
 export function findMember(bytes: Buffer, name: string): Range | undefined {
@@ -88,7 +73,7 @@ export function findMember(bytes: Buffer, name: string): Range | undefined {
   return found;
 }
 
-/** Walks over the object at `at` and visits each of its own members. */
+/** Visits each of the object's own members. */
 export function walkObject(bytes: Buffer, at: number, visit: VisitMember): number {
   expect(bytes, at, openBrace);
   let next = skipSpace(bytes, at + 1);
@@ -104,7 +89,7 @@ export function walkObject(bytes: Buffer, at: number, visit: VisitMember): numbe
   }
 }
 
-/** Walks over the array at `at` and visits each of its own elements. */
+/** Visits each of the array's own elements. */
 export function walkArray(bytes: Buffer, at: number, visit: VisitElement): number {
   expect(bytes, at, openBracket);
   let next = skipSpace(bytes, at + 1);
@@ -134,7 +119,7 @@ function hasText(bytes: Buffer, at: number, text: string): boolean {
   return true;
 }
 
-/** Length of `\u0041`. */
+/** Of `\u0041`. */
 const escapeBytesMax = 6;
 
 /** Whether the string at these positions is written with an escape. */
@@ -144,7 +129,6 @@ export function isEscaped(bytes: Buffer, start: number, end: number): boolean {
   return false;
 }
 
-/** Skips the value at `at`. */
 export function skipValue(bytes: Buffer, at: number, scanState?: ScanState): number {
   const first = bytes[at];
   if (first === quote) return skipString(bytes, at);
@@ -155,7 +139,7 @@ export function skipValue(bytes: Buffer, at: number, scanState?: ScanState): num
   return next;
 }
 
-/** Skips white space: JSON has four such characters. */
+/** JSON has four such characters. */
 export function skipSpace(bytes: Buffer, at: number): number {
   let next = at;
   for (;;) {
@@ -201,7 +185,7 @@ export function noteEscapedKey(scanState: ScanState): void {
   countValue(scanState);
 }
 
-/** Skips the string whose opening quote is at `at`. */
+/** The opening quote is at `at`. */
 export function skipString(bytes: Buffer, at: number): number {
   expect(bytes, at, quote);
   for (let start = at + 1; ; ) {

@@ -1,6 +1,6 @@
 import { uuidShape } from '../../platform/uuid.ts';
 
-/** The location of a batch's events: a range of indexes in one segment, both ends included. */
+/** A range of indexes in one segment, both ends included. */
 export interface BatchRange {
   readonly segmentId: string;
   readonly first: number;
@@ -10,8 +10,8 @@ export interface BatchRange {
 const format = new RegExp(`^(${uuidShape}):(\\d{1,9})-(\\d{1,9})$`, 'i');
 
 /**
- * The value of `Weir-Batch-Id` (docs/api.md §4.3): the ranges of the batch, separated by commas. A batch has
- * one range, or several when it was too large for one queue message.
+ * `Weir-Batch-Id` (docs/api.md §4.3): comma-separated ranges, several when the batch was too large for one
+ * queue message.
  */
 export function formatBatchId(ranges: readonly BatchRange[]): string {
   return ranges.map(({ segmentId, first, last }) => `${segmentId}:${first}-${last}`).join(', ');

@@ -4,8 +4,7 @@ interface StoredSegment {
 }
 
 /**
- * Divides segments, in order, into batches. Each batch is changed in one transaction.
- *
+ * Divides segments, in order, into batches for one transaction each.
  * @param limits a batch has at most `segmentsMax` segments and `bytesMax` raw bytes, or one larger segment.
  * @returns the ids of each batch.
  */

@@ -15,19 +15,15 @@ import { joinTexts } from './batch-body.ts';
 const openBracket = 0x5b;
 
 /**
- * Replaces an erased event in its segment, so that other events keep their indexes
- * (docs/data-lifecycle.md#erasure). No event is a number.
+ * Replaces an erased event, so that others keep their indexes (docs/data-lifecycle.md#erasure). No event is a
+ * number.
  */
 export const erasedText = '0';
 
 /**
- * Cuts events out of a segment as the exact JSON text that was sent: nothing is parsed, so 64-bit integers
- * and escapes are kept.
- *
- * A segment is one or more request bodies `{"events":[…], …}`, concatenated; an index counts the events of
- * all of them, from 0. The events of a body are those that JSON.parse gives: of several `events` members the
- * last one, however its key is escaped.
- *
+ * Cuts events out of a segment as they were sent: nothing is parsed, so 64-bit integers and escapes are kept.
+ * A segment is concatenated request bodies `{"events":[…], …}`; an index counts the events of all of them,
+ * from 0. A body's events are those of JSON.parse: of the last `events` member, however its key is escaped.
  * @returns the text of each index that the segment holds; an index past its end is absent.
  * @throws Error when the segment is damaged.
  */
@@ -49,7 +45,7 @@ export function cutEvents(segment: Uint8Array, indexes: readonly number[]): Map<
   return texts;
 }
 
-/** The byte ranges of all events of a segment, by index. @throws Error when the segment is damaged. */
+/** By index. @throws Error when the segment is damaged. */
 export function listEvents(segment: Buffer): EventRange[] {
   const events: EventRange[] = [];
   for (let at = skipSpace(segment, 0); at < segment.length; ) {
@@ -60,15 +56,12 @@ export function listEvents(segment: Buffer): EventRange[] {
   return events;
 }
 
-/** Whether the event was erased. */
 export function isErased(segment: Buffer, { start, end }: Range): boolean {
   return segment.toString('latin1', start, end) === erasedText;
 }
 
 /**
- * Builds a segment of one body from these events, byte for byte, without the bytes around them. Undefined is
- * an erased event.
- *
+ * One body of these events, byte for byte. Undefined is an erased event.
  * @returns newly allocated bytes, which do not keep `segment` in memory.
  */
 export function joinEvents(segment: Buffer, events: readonly (Range | undefined)[]): Buffer {
@@ -78,9 +71,7 @@ export function joinEvents(segment: Buffer, events: readonly (Range | undefined)
 }
 
 /**
- * Whether the request body in `bytes` contains only its events. Other members, or a second `events`, are
- * never read, but may hold personal data.
- *
+ * Whether a request body contains only its events: other members, never read, may hold personal data.
  * @param events the ranges of its events: at least one.
  */
 export function hasOnlyEvents(bytes: Buffer, events: readonly Range[]): boolean {
@@ -90,20 +81,17 @@ export function hasOnlyEvents(bytes: Buffer, events: readonly Range[]): boolean 
   return framePattern.test(`${before.toString('latin1')}${after.toString('latin1')}`);
 }
 
-/** Longest text before or after the events, white space included, that is examined. It is rarely longer. */
+/** Before or after the events, white space included. It is rarely longer. */
 const frameBytesMax = 256;
 const framePattern = /^\s*\{\s*"events"\s*:\s*\[\s*\]\s*\}\s*$/;
 
-/** An event in the bytes of a body. */
 export interface EventRange extends Range {
   /** Whether a key of the event is written with an escape (see event/json/parse-escaped-keys.ts). */
   hasEscapedKey: boolean;
 }
 
-/** The parts of a body. */
 export interface BodyLayout {
   events: EventRange[];
-  /** The position after the body. */
   end: number;
   /** Whether a key outside of the events is written with an escape. */
   hasEscapedKey: boolean;
@@ -111,10 +99,8 @@ export interface BodyLayout {
 
 /**
  * Locates the events of the request body that starts at `at`.
- *
  * @param scanState the limits of the walk.
- * @throws Error when the JSON's structure is damaged, for more than `eventsMax` events in one array, and past
- * the limits of the walk.
+ * @throws Error for damaged JSON, more than `eventsMax` events in one array, and past the walk's limits.
  */
 export function locateEvents(
   bytes: Buffer,
@@ -126,7 +112,7 @@ export function locateEvents(
 ): BodyLayout {
   let events: EventRange[] = [];
   let hasEscapedKey = false;
-  /** Returns whether the part just walked had an escaped key, and resets the state for the next part. */
+  /** Of the part just walked; resets the state for the next part. */
   const takeEscapedKey = () => {
     const { hasEscapedKey: found } = scanState;
     scanState.hasEscapedKey = false;

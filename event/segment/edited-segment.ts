@@ -4,9 +4,7 @@ import { decompressSegment } from './parsed-event.ts';
 import { compressRaw } from './rebuilt-segment.ts';
 
 /**
- * Rebuilds a segment with other texts for some of its events, by index; undefined removes an event. The
- * others keep their bytes and all keep their indexes.
- *
+ * Replaces texts of events, by index; undefined removes an event. The others keep bytes and indexes.
  * @throws Error when the segment is damaged.
  */
 export function editSegment(

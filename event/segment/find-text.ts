@@ -1,7 +1,7 @@
 import { skipSpace } from '../json/scan.ts';
 import { locateEvents } from './cut.ts';
 
-/** A text to search for in the JSON of events as it was sent: see {@link wantedText}. */
+/** Searched in the JSON of events as it was sent: see {@link wantedText}. */
 export type WantedText = RegExp;
 
 /** What JSON escapes with one letter. */
@@ -20,10 +20,9 @@ const shortEscapes: Readonly<Record<string, string>> = {
 const escapedAlways = /["\\\p{Cc}]/u;
 
 /**
- * Prepares a search. Encoders differ in what they escape: only what JSON requires, all non-ASCII characters
- * (Python's default), `/` (PHP) or `<` (Go). So each character is searched for as itself and as its escapes.
- * Without `matchCase` these are also the escapes of its other cases: `П` and `п` have different ones. Cases
- * are those of Unicode's simple case folding, as in filters by text (`store/read/folded-text.ts`).
+ * Encoders escape only what JSON requires, all non-ASCII (Python), `/` (PHP) or `<` (Go): each character is
+ * searched for as itself and as its escapes, without `matchCase` also those of its other cases: `П` and `п`
+ * have different ones. Cases are of Unicode's simple case folding (`store/read/folded-text.ts`).
  */
 export function wantedText(text: string, matchCase: boolean): WantedText {
   const source = Array.from(text, (character) => {
@@ -38,7 +37,7 @@ export function wantedText(text: string, matchCase: boolean): WantedText {
   return new RegExp(source.join(''), matchCase ? 'gu' : 'giu');
 }
 
-/** The indexes of the events in a segment that hold the text, anywhere in their JSON. */
+/** The indexes of the events that hold the text, anywhere in their JSON. */
 export function findTextInSegment(segment: Buffer, wanted: WantedText): number[] {
   if (!holds(segment.toString('utf8'), wanted)) return [];
   const found: number[] = [];
@@ -63,10 +62,7 @@ function holds(json: string, wanted: WantedText): boolean {
   return false;
 }
 
-/**
- * Whether a character belongs to an escape that begins before it, like the `n` of `\n` or a digit of
- * `\u00e9`.
- */
+/** Like the `n` of `\n` or a digit of `\u00e9`. */
 function isInsideEscape(json: string, at: number): boolean {
   for (let start = at - 1; start > at - unicodeEscapeChars && start >= 0; start--) {
     if (json[start] === '\\' && !isEscaped(json, start))
@@ -85,7 +81,7 @@ function isEscaped(json: string, at: number): boolean {
   return (at - start) % 2 === 1;
 }
 
-/** A pattern of the character as `\uXXXX`, beyond the BMP as two of them. */
+/** `\uXXXX`, beyond the BMP two of them. */
 function unicodeEscape(character: string): string {
   const units = character.split('').map((unit) => unit.charCodeAt(0).toString(16).padStart(4, '0'));
   return units.map((hex) => `\\\\u(?i:${hex})`).join('');

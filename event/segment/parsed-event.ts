@@ -4,9 +4,7 @@ import { parseEscapedKeys } from '../json/parse-escaped-keys.ts';
 import { type EventRange, isErased } from './cut.ts';
 
 /**
- * Parses an event of a segment to the same value as ingest did.
- *
- * @returns undefined when it was erased. Other events need no validation: ingest has done it.
+ * The value that ingest parsed, and validated. @returns undefined for an erased event.
  * @throws Error when the segment is damaged.
  */
 export function parseEvent(segment: Buffer, range: EventRange): IngestEvent | undefined {
@@ -16,10 +14,10 @@ export function parseEvent(segment: Buffer, range: EventRange): IngestEvent | un
   return event as IngestEvent;
 }
 
-/** The smallest `chunkSize` that node:zlib accepts. */
+/** Of node:zlib. */
 const chunkBytesMin = 64;
 
-/** Decompresses a segment in one step (see read.ts). @throws Error when it is damaged. */
+/** In one step (see read.ts). @throws Error when the segment is damaged. */
 export function decompressSegment(body: Uint8Array, rawBytes: number): Buffer {
   const segment = zstdDecompressSync(body, {
     maxOutputLength: Math.max(rawBytes, 1),

@@ -3,9 +3,8 @@ import { joinEvents, listEvents } from './cut.ts';
 import { decompressSegment } from './parsed-event.ts';
 
 /**
- * Rebuilds a segment with some of its events. They keep their bytes and indexes; the other events are
- * replaced by `0`, and the bytes around events are dropped.
- *
+ * Keeps some events with their bytes and indexes; `0` replaces the others, and bytes around events are
+ * dropped.
  * @throws Error when the segment is damaged.
  */
 export function rebuildSegment(
@@ -18,7 +17,7 @@ export function rebuildSegment(
   return { body: compressRaw(raw), rawBytes: raw.length };
 }
 
-/** Uses the compression level of ingest, so that the result is not larger than before. */
+/** At the compression level of ingest, so that the result is not larger than before. */
 export function compressRaw(raw: Buffer): Buffer {
   return zstdCompressSync(raw, { params: { [constants.ZSTD_c_compressionLevel]: 3 } });
 }

@@ -2,10 +2,10 @@ import type { LlmPayload } from '../event.ts';
 import type { TokenCounts } from './token-counts.ts';
 
 /**
- * The conditions of a call on which its price depends, as words in this order: `reported` when the sender
- * knows the cost, the service tier, the region, `>200000` for the highest {@link inputBounds} that the input
- * exceeds, and `contradictory` when its counts exclude each other. Empty for most calls. Statistics are kept
- * by it, so the words are few: the conditions that price lists have.
+ * The conditions on which a call's price depends, as words in this order: `reported` when the sender knows
+ * the cost, the service tier, the region, `>200000` for the highest {@link inputBounds} that the input
+ * exceeds, and `contradictory` for counts that exclude each other. Empty for most calls. Statistics are kept
+ * by it, so the words are few.
  */
 export function priceClassOf(
   { serviceTier, region }: LlmPayload,
@@ -27,7 +27,7 @@ export function priceClassOf(
     .join(' ');
 }
 
-/** Calls with more input tokens than one of these can have another price as a whole. The highest first. */
+/** A call with more input tokens can have another price as a whole. The highest first. */
 export const inputBounds = [272_000, 200_000, 128_000, 100_000] as const;
 
 /** Senders' names of the service tiers that are not the standard one. */
@@ -41,10 +41,8 @@ const tiers: Readonly<Record<string, string>> = {
   ultrafast: 'ultrafast',
 };
 
-/** The tiers by which calls are priced. */
 export const pricedTiers: readonly string[] = [...new Set(Object.values(tiers))];
 
-/** The words of a class. */
 export interface PriceConditions {
   readonly isReported: boolean;
   readonly tier: string | undefined;

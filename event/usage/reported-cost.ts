@@ -1,12 +1,12 @@
-/** Digits after the decimal point of a cost in US dollars. */
+/** After the decimal point, in US dollars. */
 export const costDecimals = 12;
 
 /** Far beyond the cost of any call. Sums of such costs are exact in Postgres. */
 const costMax = 1e12;
 
 /**
- * What the sender says that a call cost, `{ total, currency: 'USD' }`: US dollars as a decimal. Undefined for
- * other currencies, for none, and for 0 and less: senders report 0 for calls whose price they do not know.
+ * Of `{ total, currency: 'USD' }`, a decimal. Undefined for other currencies, and for 0 and less: senders
+ * report 0 for an unknown price.
  */
 export function reportedCostOf(cost: unknown): string | undefined {
   if (typeof cost !== 'object' || cost === null) return undefined;

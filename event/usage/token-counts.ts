@@ -2,10 +2,7 @@ import type { LlmPayload } from '../event.ts';
 import { addedNumberMax } from '../limits.ts';
 import type { UsagePart, UsageParts } from './usage-parts.ts';
 
-/**
- * Whole tokens of one call, none negative: cached tokens are part of the input, reasoning is part of the
- * output.
- */
+/** None is negative: cached tokens are part of the input, reasoning of the output. */
 export interface TokenCounts {
   readonly parts: UsageParts | undefined;
   readonly inputTokens: number | undefined;
@@ -22,10 +19,9 @@ type Usage = NonNullable<LlmPayload['usage']>;
 type Wholes = Omit<TokenCounts, 'parts' | 'isContradictory'>;
 
 /**
- * Counts the tokens of a call once, so that the cost of many calls is the sum of their costs (docs/api.md
- * §2.6). Providers count cached tokens within the input (OpenAI, Google) or beside it (Anthropic), and
- * reasoning within the output or beside it (Google). The numbers tell: a part that is larger than the whole
- * stands beside it, and so does one that only then adds up to the total.
+ * Counts tokens once, so that the cost of many calls is the sum of their costs (docs/api.md §2.6). Cached
+ * tokens are within the input (OpenAI, Google) or beside it (Anthropic), reasoning within the output or
+ * beside it (Google): a part larger than the whole is beside it, and one that only then adds up to the total.
  */
 export function countTokens(usage: Usage): TokenCounts {
   const cacheReadTokens = whole(usage.inputTokenDetails?.cacheReadTokens);
@@ -69,7 +65,7 @@ function isNegative(count: number | undefined): boolean {
   return count !== undefined && count < 0;
 }
 
-/** The parts, none beyond the count that it is within. */
+/** None beyond the count that it is within. */
 function countParts(
   { inputTokenDetails: input, outputTokenDetails: output, webSearches }: Usage,
   counts: Wholes,

@@ -1,7 +1,4 @@
-/**
- * Tokens and units that have prices of their own within a count, and that count: each is counted there too. A
- * web search is counted nowhere else.
- */
+/** Parts of a count that have separate prices, and that count. A web search is in no count. */
 export const usageParts = {
   audioInput: 'input',
   imageInput: 'input',
@@ -17,7 +14,7 @@ export const usageParts = {
 export type UsagePart = keyof typeof usageParts;
 export const usagePartNames = Object.keys(usageParts) as readonly UsagePart[];
 
-/** The parts of a call that are more than none. */
+/** More than none. */
 export type UsageParts = Partial<Record<UsagePart, number>>;
 
 /** @param all the parts of some calls. */

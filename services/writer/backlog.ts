@@ -12,13 +12,12 @@ interface WaitingEntry<Message> extends BacklogEntry<Message> {
   readonly bytes: number;
 }
 
-/** How fast the average share of a statement follows the messages: by this part of each one's difference. */
+/** Smoothing factor of the exponentially weighted moving average. */
 const averagingShare = 1 / 16;
 
 /**
- * The messages that wait for a worker. No more are pulled while one full statement is waiting (`room`), and
- * then about as many as one statement holds for each worker, so that memory stays bounded while Postgres is
- * slow or unreachable.
+ * Messages that wait for a worker. While a full statement waits no more are pulled (`room`), then about one
+ * statement for each worker: memory stays bounded while Postgres is slow or away.
  */
 export class Backlog<Message> {
   readonly #eventsMax: number;
@@ -27,10 +26,7 @@ export class Backlog<Message> {
   #entries: WaitingEntry<Message>[] = [];
   #bytes = 0;
   #events = 0;
-  /**
-   * The share of a statement that a message takes, on average. Until messages show it, each is expected to
-   * fill one.
-   */
+  /** Average share of a statement for each message. Until measured, each is expected to fill one. */
   #shareMean = 1;
   #closed = false;
   /** Runs for `gatherMs` after each take. */
@@ -38,8 +34,7 @@ export class Backlog<Message> {
   #changed = Promise.withResolvers<void>();
 
   /**
-   * @param eventsMax with `bytesMax` the bounds of one statement. A single message beyond them gets its own
-   * statement.
+   * @param eventsMax with `bytesMax` the bounds of one statement, except for a single larger message.
    * @param gatherMs least time between two statements that are not full; 0: a message never waits for others.
    */
   constructor(eventsMax: number, bytesMax: number, gatherMs = 0) {
@@ -49,8 +44,7 @@ export class Backlog<Message> {
   }
 
   /**
-   * Waits until less than one full statement is waiting, or the backlog is closed.
-   *
+   * Waits until less than one full statement waits, or the backlog is closed.
    * @returns how many messages fill a statement, on average: at least 1.
    */
   async room(): Promise<number> {
@@ -70,10 +64,8 @@ export class Backlog<Message> {
   }
 
   /**
-   * Waits for the first message, and after another take for `gatherMs` or a full statement; then takes as
-   * many as one statement can hold.
-   *
-   * @returns undefined when the backlog is closed.
+   * Waits for a message, then for `gatherMs` since the last take or a full statement; takes what one
+   * statement holds. @returns undefined when the backlog is closed.
    */
   async take(): Promise<readonly BacklogEntry<Message>[] | undefined> {
     while (!this.#isReady() && !this.#closed) await this.#changed.promise;

@@ -2,16 +2,15 @@ import { type Msg, nanos } from '@nats-io/transport-node';
 import type { QueuePosition } from '../../platform/queue/failover.ts';
 import { traceparentHeader } from '../../platform/queue/stream-publisher.ts';
 
-/** One delivery of a queue message, with JetStream's acknowledgements. */
+/** With JetStream's acknowledgements. */
 export interface Delivered {
   readonly data: Uint8Array;
-  /** Its stream and sequence. */
   readonly position: QueuePosition;
-  /** Number of deliveries, including this one. */
+  /** With this one. */
   readonly deliveries: number;
-  /** When nats-server received it, by the clock of nats-server. */
+  /** The time of receipt by nats-server, by its clock. */
   readonly queuedAtMs: number;
-  /** The span that published it: the header `traceparent`. */
+  /** Of the span that published: the header `traceparent`. */
   readTraceparent(): string | undefined;
   /** The message is stored: the stream may remove it. */
   ack(): void;
@@ -33,8 +32,8 @@ export function toDelivered(message: Msg): Delivered {
 }
 
 /**
- * `$JS.ACK.<stream>.<consumer>.<deliveries>.<stream sequence>.<consumer sequence>.<nanoseconds>.<pending>`
- * has nine tokens. There are two more when nats-server puts its domain and account before the stream.
+ * `$JS.ACK.<stream>.<consumer>.<deliveries>.<stream sequence>.<consumer sequence>.<nanoseconds>.<pending>`;
+ * two more tokens when nats-server puts its domain and account before the stream.
  */
 function readAckSubject(ackSubject: string): Pick<Delivered, 'position' | 'deliveries' | 'queuedAtMs'> {
   const tokens = ackSubject.split('.');

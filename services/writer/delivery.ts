@@ -4,26 +4,20 @@ import { consumerName, type QueueStream } from '../../platform/queue/settings.ts
 import { type Delivered, toDelivered } from './delivered.ts';
 import { pullBytesMax, pullExpiresMs, pullMessagesMax, pullRetryMs, pullSilenceMaxMs } from './limits.ts';
 
-/** Receives the delivered messages. */
 export interface Receiver {
   /** Resolves when the receiver can take another pull's worth of messages, with about how many. */
   room(): Promise<number>;
   receive(message: Delivered): void;
 }
 
-/**
- * How a pull ended: with a reply or messages from the consumer, because the consumer has no leader, or
- * without any reply.
- */
+/** With a reply or messages, without a leader of the consumer, or without any reply. */
 type PullEnd = 'replied' | 'leaderless' | 'silence';
 
 /**
- * Pulls a stream's messages, `pullBytesMax` at a time, until it is disposed; messages that arrive after that
- * are returned with a nak. When the consumer has not replied for `pullSilenceMaxMs`, the nats-server of our
- * connection may be partitioned from its peers: the connection moves to another one.
- *
- * The library's `consume` and `fetch` are not used: when bounded by bytes, they stall for two heartbeats, or
- * drop buffered messages, whenever the next message does not fit into the rest of a pull (ADR 0003).
+ * Pulls a stream's messages, `pullBytesMax` at a time, until disposed; later messages get a nak. When the
+ * consumer has not replied for `pullSilenceMaxMs`, the connection moves to another nats-server: ours may be
+ * partitioned. The library's `consume` and `fetch`, bounded by bytes, stall or drop buffered messages when
+ * the next message does not fit into a pull (ADR 0003).
  */
 export function startDelivery(
   { connection, log }: { connection: NatsConnection; log: LoopLog },
@@ -66,7 +60,7 @@ export function startDelivery(
   };
 }
 
-/** One pull at a time, and the inbox that its messages arrive in. */
+/** And the inbox in which its messages arrive. */
 function openPulls(connection: NatsConnection, stream: QueueStream, receiver: Receiver) {
   const inbox = `_INBOX.weir.${crypto.randomUUID()}`;
   let isStopping = false;
@@ -98,8 +92,7 @@ function openPulls(connection: NatsConnection, stream: QueueStream, receiver: Re
       JSON.stringify({ batch: wanted, max_bytes: pullBytesMax, expires: nanos(pullExpiresMs) }),
       { reply: inbox },
     );
-    // The server ends a pull when it expires. A server that was restarted has lost the pull: end it with this
-    // timer.
+    // The server ends an expired pull, unless it was restarted and has lost it.
     const timer = setTimeout(() => pull.resolve(received > 0 ? 'replied' : 'silence'), pullExpiresMs + 250);
     const end = await pull.promise;
     clearTimeout(timer);
@@ -108,7 +101,7 @@ function openPulls(connection: NatsConnection, stream: QueueStream, receiver: Re
 
   return {
     pullOnce,
-    /** Ends the present pull; messages that arrive from now on are returned with a nak. */
+    /** Messages that arrive from now on are returned with a nak. */
     stop() {
       isStopping = true;
       pull.resolve('silence');
@@ -117,18 +110,12 @@ function openPulls(connection: NatsConnection, stream: QueueStream, receiver: Re
   };
 }
 
-/**
- * Status messages of the server have the inbox as subject; queue messages keep the subject that they were
- * published on.
- */
+/** The server's status messages have the inbox as subject; queue messages keep theirs. */
 function isStatus(message: Msg, inbox: string): boolean {
   return message.subject === inbox;
 }
 
-/**
- * 100 is a heartbeat; every other status (no messages, expired, full, leadership changed, no responders) ends
- * the pull.
- */
+/** 100 is a heartbeat. Expired, full, no messages, leaders or responders: these end the pull. */
 function endsPull(message: Msg): boolean {
   return message.headers?.code !== 100;
 }

@@ -12,10 +12,8 @@ import type { FailedNode } from './parts/failed-nodes.ts';
 import { PartStore, type StoreListeners } from './parts/part-store.ts';
 
 /**
- * Stores messages and settles them: each is acknowledged after its COMMIT, or returned with a nak. Its
- * methods never reject.
- *
- * While a message is held, its ack wait is restarted every few seconds, so that no other writer gets it.
+ * Stores messages and settles them: an ack after COMMIT, or a nak. The methods never reject. While a message
+ * is held, its ack wait is restarted, so that no other writer gets it.
  */
 export class MessageStore implements Disposable {
   readonly #database: Database;
@@ -38,37 +36,37 @@ export class MessageStore implements Disposable {
     clearInterval(this.#renewal);
   }
 
-  /** When it last stored messages, by `performance.now()`. At first: when it was made. */
+  /** By `performance.now()`; at first the time of construction. */
   get lastStoredAtMs(): number {
     return this.#lastStoredAtMs;
   }
 
-  /** The failed nodes of the database, and the spaces that wait for them. */
+  /** With the spaces that wait for them. */
   get failedNodes(): readonly FailedNode[] {
     return this.#parts.failedNodes;
   }
 
-  /** Holds a message until one of the other methods settles it. */
+  /** Until one of the other methods settles the message. */
   hold(message: Delivered): void {
     if (message.deliveries > 1) countRedelivery(message.position.stream);
     this.#held.add(message);
   }
 
-  /** Returns messages for immediate redelivery. */
+  /** For immediate redelivery. */
   release(messages: readonly Delivered[]): void {
     this.#settle(messages, (message) => message.nak(0));
   }
 
   /**
-   * Stores messages with one statement. When one of them has events that neither the tables nor quarantine
-   * accept, each message is stored alone, so that only that one stays in the queue.
+   * With one statement; when neither the tables nor quarantine accept some events, each message alone, so
+   * that only theirs stays in the queue.
    */
   async store(entries: readonly BacklogEntry<Delivered>[]): Promise<void> {
     const messages = entries.map(({ message }) => message);
     try {
       const sent = entries.flatMap(({ parts }) => parts);
       const { waiting, areNew } = await this.#parts.store(sent);
-      // After the events, so that their rows are there, and before the ack: after a crash a redelivery
+      // After the events, whose rows are then there, and before the ack: after a crash a redelivery
       // continues.
       const nodes = entries.flatMap(({ traceNodes }) => traceNodes);
       await this.#parts.storeNodes(nodes, waiting, areNew ? sent : []);
@@ -85,7 +83,7 @@ export class MessageStore implements Disposable {
     }
   }
 
-  /** Returns a message that only a newer writer can store whole. It is delivered again until there is one. */
+  /** Only a newer writer can store the message whole: it is delivered again until there is one. */
   leaveToNewer(message: Delivered, minReader: number): void {
     this.#settle([message], () => {
       const retryInMs = Math.round(jittered(growingDelayMs(message)));
@@ -94,7 +92,7 @@ export class MessageStore implements Disposable {
     });
   }
 
-  /** Moves a message that is not a weir.queue.v1.Group to quarantine. */
+  /** For what is no weir.queue.v1.Group. */
   async quarantine(message: Delivered, reason: Error): Promise<void> {
     this.#log.error(
       { err: reason, bytes: message.data.length },
@@ -115,13 +113,13 @@ export class MessageStore implements Disposable {
     message.ack();
   }
 
-  /** Returns a message of a space that waits, for redelivery after a delay. */
+  /** For redelivery after a delay. */
   #wait(message: Delivered): void {
     const delayMs = Math.min(lockedSpaceMs * 2 ** (message.deliveries - 1), lockedDelayMsMax);
     message.nak(jittered(delayMs));
   }
 
-  /** Returns messages after a transient failure. Resolves when the worker may store again. */
+  /** After a transient failure. Resolves when the worker may store again. */
   async #giveBack(messages: readonly Delivered[], error: unknown): Promise<void> {
     this.#log.warn({ err: error, messages: messages.length }, 'not stored; it will be delivered again');
     this.#settle(messages, (message) => message.nak(jittered(retryDelayMs)));
@@ -129,10 +127,7 @@ export class MessageStore implements Disposable {
     await sleep(jittered(retryDelayMs));
   }
 
-  /**
-   * Returns messages that Postgres refuses. The queue keeps them until an operator acts; the delay between
-   * retries grows.
-   */
+  /** Postgres refuses them. Kept until an operator acts, with growing delays between retries. */
   #keepQueued(messages: readonly Delivered[], { sqlstate, message: reason }: QuarantineRefusedError): void {
     this.#settle(messages, (message) => {
       const retryInMs = Math.round(jittered(growingDelayMs(message)));
@@ -157,7 +152,7 @@ function growingDelayMs({ deliveries }: Delivered): number {
   return Math.min(retryDelayMs * 2 ** (deliveries - 1), retryDelayMsMax);
 }
 
-/** Adds up to 50%, so that workers and processes that failed together do not retry together. */
+/** Up to 50% more, so that workers and processes that failed together do not retry together. */
 function jittered(delayMs: number): number {
   return delayMs * (1 + Math.random() / 2);
 }

@@ -49,14 +49,14 @@ const statementsBy = {
   failed: statements.labels({ outcome: 'failed' }),
 };
 
-/** Shows the counters of a stream before their first increment. */
+/** Before the first increment. */
 export function registerStream(stream: string): void {
   redeliveries.inc({ stream }, 0);
 }
 
 export type StatementOutcome = 'stored' | 'locked' | 'failed';
 
-/** Runs the work of a lane, which counts as busy meanwhile. */
+/** The worker counts as busy meanwhile. */
 export async function whileBusy(run: () => Promise<void>): Promise<void> {
   busy.inc();
   await run().finally(() => busy.dec());
@@ -81,7 +81,7 @@ export function countRedelivery(stream: string): void {
   redeliveries.inc({ stream });
 }
 
-/** Shows the figures of the queue, of quarantine and of failed nodes, as they are when they are scraped. */
+/** As they are when they are scraped. */
 export function registerStateMetrics(
   database: Database,
   readQueue: () => Promise<QueueFigures[]>,
@@ -150,7 +150,7 @@ function defineQueueGauges(readQueue: () => Promise<QueueFigures[]>): void {
   );
 }
 
-/** A gauge without labels. While `read` fails or returns undefined, it has no sample. */
+/** Without a sample while `read` fails or returns undefined. */
 function defineSingleGauge(name: string, help: string, read: () => Promise<number | undefined>): void {
   const readShared = shareResult(figureReuseMs, read);
   defineGauge({

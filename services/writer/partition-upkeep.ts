@@ -8,10 +8,9 @@ import { deleteOldCommits } from '../../store/tail/space-commits.ts';
 import { partitionCheckMs, partitionRetryMs } from './limits.ts';
 
 /**
- * Creates the partitions of events and segments ahead of time, and logs an alarm when the current week or the
- * next one has none, or when the default partition has rows. Also deletes old commits, from which no live
- * tail can resume, and old delays of storing. It uses its own connection: moving rows out of the default
- * partition may take minutes.
+ * Creates partitions ahead; missing ones of this week or the next, and rows in the default partition, are an
+ * alarm. Deletes old commits and delays. On a separate connection: moving rows out of the default partition
+ * may take minutes.
  */
 export function keepPartitions(databaseUrl: string, log: Logger): AsyncDisposable {
   const sql = openPostgres(databaseUrl, {
@@ -32,10 +31,7 @@ export function keepPartitions(databaseUrl: string, log: Logger): AsyncDisposabl
   );
 }
 
-/**
- * @returns whether all partitions exist. Missing future partitions are an alarm only for the current week and
- * the next.
- */
+/** @returns whether all partitions exist, also those further ahead. */
 async function keepOnce(database: Database, log: Logger): Promise<boolean> {
   const nowMs = await serverTimeMs(database);
   const failure: unknown = await ensurePartitions(database, nowMs).catch((error: unknown) => error);

@@ -5,11 +5,9 @@ import { shownSpacesMax, stuckMs } from './limits.ts';
 import type { FailedNode } from './parts/failed-nodes.ts';
 
 /**
- * The probes of the writer. It is ready while Postgres and nats-server answer, and no node of a Citus cluster
- * has failed. It is dead (`store`) when it has stored nothing for `stuckMs` although messages wait and both
- * answer: then only a restart can help.
- *
- * @param lastStoredAtMs when this process last stored or settled a message, by `performance.now()`.
+ * Ready while Postgres and nats-server answer, and no node of Citus has failed. Dead (`store`) when nothing
+ * was stored for `stuckMs` although messages wait and both answer: only a restart can help.
+ * @param lastStoredAtMs when a message was last stored or settled, by `performance.now()`.
  */
 export function createWriterProbes({
   findUnready,
@@ -40,7 +38,7 @@ export function createWriterProbes({
   };
 }
 
-/** The node, and some of the spaces whose events wait for it. */
+/** With some of the spaces whose events wait. */
 export function describeFailedNode({ node, spaceIds }: FailedNode): string {
   const shown = [...spaceIds].slice(0, shownSpacesMax);
   const more = spaceIds.size > shown.length ? ` and ${spaceIds.size - shown.length} more` : '';

@@ -2,12 +2,10 @@ import type { Group } from '../../platform/queue/group.ts';
 import { clockDifferenceMsMax } from '../../store/db/limits.ts';
 
 /**
- * Corrects times of receipt that are too early. Ingest compares its clock with that of Postgres, but after a
- * machine was suspended it accepts events for up to two seconds before the next comparison. With a time of
- * receipt days ago such events would expire at once, and the ledger would reject a retry. A message is queued
- * moments after its events are received, so the time at which nats-server received it is close enough, and
- * the same at every delivery. If the clock of nats-server is ahead, the events are only kept longer.
- *
+ * Corrects times of receipt that are too early: after a machine's suspension ingest accepts for up to two
+ * seconds before it compares its clock. Events from days ago would expire at once, and the ledger reject a
+ * retry. nats-server receives a message moments after its events, at a time that is the same at every
+ * delivery; if its clock is ahead, events are only kept longer.
  * @param queuedAtMs when nats-server received the message, by its clock.
  * @returns how many events were corrected.
  */

@@ -3,8 +3,8 @@ import { parseTraceparent } from '../../platform/tracing/traceparent.ts';
 import type { Delivered } from './delivered.ts';
 
 /**
- * The same message, with a span below the one that published it: from its delivery until it is stored, or
- * given back. Messages without a sampled `traceparent` have none.
+ * Adds a span below the one that published, from delivery until the message is stored or given back, if it
+ * has a sampled `traceparent`.
  */
 export function withSpan(message: Delivered, spans: OwnSpans): Delivered {
   const parent = parseTraceparent(message.readTraceparent());

@@ -15,32 +15,28 @@ import { correctReceipts } from './receipt-time.ts';
 export interface StoreDependencies extends Partial<StoreListeners> {
   database: Database;
   log: Logger;
-  /** The number of workers. Each runs one statement at a time. */
+  /** Each worker runs one statement at a time. */
   concurrency: number;
-  /** Least time between two statements that are not full; default 0. */
+  /** Between two statements that are not full; default 0. */
   gatherMs?: number;
   /** For each stream, the sequence up to which a replay delivers messages again. */
   replays?: ReadonlyMap<string, number>;
 }
 
-/** The running workers. */
 export interface StoreWorkers extends Receiver, AsyncDisposable {
-  /** When it last stored messages, by `performance.now()`. */
+  /** By `performance.now()`. */
   readonly lastStoredAtMs: number;
-  /** The failed nodes of the database, and the spaces that wait for them. */
+  /** With the spaces that wait for them. */
   readonly failedNodes: readonly FailedNode[];
 }
 
 /**
- * Moves messages from the queue into Postgres. While all workers are busy, arriving messages wait, and the
- * next free worker takes as many as fit into one statement: under load statements grow, otherwise a message
- * is stored at once, or on Citus a moment later, together with others (`clusterGatherMs`).
- *
- * A message is acknowledged only after its COMMIT. After a transient failure it is redelivered; events that
- * Postgres refuses permanently go to quarantine (storeParts). When quarantine refuses them, too, their
- * message stays in the queue and is retried with growing delays.
- *
- * Disposing it finishes messages that are being stored or quarantined, and returns waiting ones to the queue.
+ * Moves messages from the queue into Postgres. While all workers are busy, messages wait, and the next free
+ * one takes what fits into a statement: under load statements grow; otherwise a message is stored at once, or
+ * on Citus a moment later (`clusterGatherMs`). A message is acknowledged after its COMMIT. After a transient
+ * failure it is redelivered; events that Postgres refuses go to quarantine (storeParts), and if that fails,
+ * too, their message is retried with growing delays. Disposing finishes what is being stored, and returns the
+ * rest to the queue.
  */
 export function startStoreWorkers({
   database,

@@ -2,18 +2,13 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { publishStoredNotice } from '../../platform/queue/stored-notice.ts';
 import { storedNoticeMs } from './limits.ts';
 
-/**
- * Announces to dashboards the spaces in which events were stored, so that live tails read them before their
- * next poll.
- */
+/** Announces the spaces of stored events to dashboards, so that live tails read before their next poll. */
 export interface StoredNotices extends Disposable {
-  /**
-   * Adds spaces in which events were committed. Never throws: without a notice, events are only shown later.
-   */
+  /** Never throws: without a notice, events are only shown later. */
   add(spaceIds: Iterable<string>): void;
 }
 
-/** Publishes the spaces of the last `storedNoticeMs` in one message. */
+/** One message for the last `storedNoticeMs`. */
 export function openStoredNotices(connection: NatsConnection): StoredNotices {
   const noted = new Set<string>();
   let timer: NodeJS.Timeout | undefined;

@@ -11,10 +11,9 @@ export interface UndeletedMessagesDependencies {
 }
 
 /**
- * Removes messages from a stream that were acknowledged but are still in it: nats-server loses the record of
- * their removal when its disk is full, or when its store was repaired. They are never delivered again and
- * take space forever. Recreating the consumer delivers them again; storing them a second time changes nothing
- * (ADR 0004).
+ * Removes acknowledged messages that are still in a stream: nats-server loses records of removals when its
+ * disk is full, or its store was repaired, and never delivers the messages again. A new consumer does;
+ * storing them a second time changes nothing (ADR 0004).
  */
 export function clearUndeletedMessages({
   manager,
@@ -25,8 +24,7 @@ export function clearUndeletedMessages({
   let looks = 0;
   const run = async () => {
     const found = await findUndeletedMessages(manager, stream);
-    // A message that has just been acknowledged is about to be removed: act only if it is still there at the
-    // next check.
+    // A message just acknowledged is about to be removed: act only if the next check finds it, too.
     looks = found !== 0 && found === suspect ? looks + 1 : 0;
     suspect = found;
     if (looks < undeletedLooks) return;
@@ -41,12 +39,12 @@ export function clearUndeletedMessages({
   return startLoop({ run, intervalMs: undeletedLookMs, failure }, log);
 }
 
-/** The first sequence of the stream if its message will not be delivered again; otherwise 0. */
+/** 0 unless the first message of the stream will not be delivered again. */
 async function findUndeletedMessages(manager: JetStreamManager, { name }: QueueStream): Promise<number> {
   const { state } = await manager.streams.info(name);
   if (state.messages === 0) return 0;
   const consumer = await findConsumer(manager, name);
-  // The consumer is missing when this writer or another one stopped between the two steps of renewConsumer.
+  // A writer stopped between the two steps of renewConsumer.
   if (consumer === undefined) await manager.consumers.add(name, consumerFrom());
   if (consumer === undefined) return 0;
   const isDone = consumer.num_pending === 0 && consumer.num_ack_pending === 0;

@@ -45,11 +45,7 @@ import { openStoredNotices } from './stored-notices.ts';
 import { followStreams } from './streams/followed-streams.ts';
 import { startTraceResolution } from './trace-resolution.ts';
 
-/**
- * Starts the writer: JetStream in, Postgres out.
- *
- * @throws ConfigError when a variable is missing, or the schema of the database does not fit.
- */
+/** JetStream in, Postgres out. @throws ConfigError for a missing variable, or a schema that does not fit. */
 export async function startWriter(context: ServiceContext): Promise<Started> {
   const { log, resources, setStarting, report, shares } = context;
   const config = requireConfig(context.config, requiredOf.writer);
@@ -111,7 +107,7 @@ export async function startWriter(context: ServiceContext): Promise<Started> {
   return { concurrency, probes: createWriterProbes({ findUnready, readQueue, lastStoredAtMs, failedNodes }) };
 }
 
-/** Everything but storing: partitions, retention, erasures, the control stream, and sums. */
+/** Partitions, retention, erasures, the control stream, and sums. */
 function startBackgroundWork(options: {
   database: Database;
   nats: NatsConnection;

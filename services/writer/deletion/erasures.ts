@@ -11,10 +11,9 @@ import { erasurePollMs, erasureRetryMs } from '../limits.ts';
 const program = fileURLToPath(new URL('../../../operations/erasure-requests/main.ts', import.meta.url));
 
 /**
- * Starts a process for the erasures that are requested in the dashboard (docs/data-lifecycle.md#erasure). The
- * dashboard's role cannot delete events or rewrite partitions, the writer's can. It is a process of its own
- * because erasures take transactions, which services do not hold open (ADR 14). It ends with the writer; the
- * next one resumes what it left.
+ * Starts a process for erasures requested in the dashboard (docs/data-lifecycle.md#erasure), whose role
+ * cannot delete events. A process, because services hold no transactions open (ADR 14). It ends with the
+ * writer; the next one resumes what it left.
  */
 export function startErasures(config: Config, database: Database, log: Logger): AsyncDisposable {
   let child: ChildProcess | undefined;

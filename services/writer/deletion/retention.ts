@@ -10,14 +10,13 @@ import { retentionPassMs, retentionTimeoutMs } from '../limits.ts';
 
 export interface RetentionDependencies {
   databaseUrl: string;
-  /** RETENTION_DAYS_MAX. */
   retentionDaysMax: number | undefined;
   log: Logger;
 }
 
 /**
- * Deletes expired data in the background, in passes. It uses its own connection, so that store statements
- * never wait for one. With several writers only one of them runs each pass.
+ * Deletes expired data in passes, on a separate connection, so that store statements never wait for one. One
+ * of several writers runs each pass.
  */
 export function startRetention({
   databaseUrl,

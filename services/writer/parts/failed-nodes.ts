@@ -6,23 +6,19 @@ import { permanentErrorOf } from '../../../store/write/permanent-error.ts';
 import { lockedDelayMsMax, nodeRetryMs } from '../limits.ts';
 import { isLockTimeout } from './locked-spaces.ts';
 
-/**
- * SQLSTATE class of deadlocks and serialization failures: a conflict with another statement, not a failed
- * node.
- */
+/** Deadlocks and serialization failures: conflicts with another statement. */
 const conflictClass = '40';
 
 /**
- * Whether a statement may have failed because of one node of a Citus cluster: the failure is neither
- * permanent nor a conflict with another transaction. When a node hangs, the coordinator does not answer
- * either, and the driver closes the connection.
+ * Whether a node of a Citus cluster may be the cause: neither permanent nor a conflict. When a node hangs,
+ * the coordinator does not answer, and the driver closes the connection.
  */
 export function isNodeFailure(error: unknown): boolean {
   const isConflict = error instanceof postgres.PostgresError && error.code.startsWith(conflictClass);
   return permanentErrorOf(error) === undefined && !isLockTimeout(error) && !isConflict;
 }
 
-/** A node that failed, and the spaces with waiting events whose rows it has. */
+/** With the spaces that have waiting events and rows there. */
 export interface FailedNode {
   readonly node: string;
   readonly spaceIds: ReadonlySet<string>;
@@ -37,8 +33,8 @@ interface Failure extends FailedNode {
 }
 
 /**
- * The nodes of a Citus cluster that failed at the last attempt. Statements leave out the spaces of these
- * nodes; one statement tries each node again from time to time. On a Postgres without Citus there are none.
+ * Of a Citus cluster, at the last attempt. Statements leave out their spaces; one tries each node again from
+ * time to time.
  */
 export class FailedNodes {
   readonly #log: Logger;
@@ -56,9 +52,8 @@ export class FailedNodes {
   }
 
   /**
-   * Divides spaces into groups by node, each for a transaction of its own: a node that hangs keeps the locks
-   * of a transaction on other nodes. One group when the tables are not distributed.
-   *
+   * Groups spaces by node, for a transaction each: a node that hangs keeps a transaction's locks on other
+   * nodes. One group without Citus.
    * @returns also the spaces that wait, because their node failed and is not tried yet.
    */
   async divide(
@@ -74,16 +69,13 @@ export class FailedNodes {
     return { groups, waiting };
   }
 
-  /**
-   * The spaces by node. @returns undefined when the tables are not distributed, or when the coordinator does
-   * not answer.
-   */
+  /** @returns undefined without Citus, or when the coordinator does not answer. */
   async groupByNode(spaceIds: ReadonlySet<string>): Promise<Map<string, Set<string>> | undefined> {
     // Without an answer, the error of the statement is the one to report.
     return this.#placements.group(spaceIds).catch(() => undefined);
   }
 
-  /** Notes that a statement for spaces of one node failed. */
+  /** A statement for spaces of one node failed. */
   note(node: string, spaceIds: Iterable<string>, error: unknown): void {
     const known = this.#failures.get(node);
     if (known === undefined)
@@ -98,13 +90,13 @@ export class FailedNodes {
     this.#failures.set(node, failure);
   }
 
-  /** Ends the tries of these groups, however they ended. */
+  /** However the tries ended. */
   endTries(groups: readonly ReadonlySet<string>[]): void {
     for (const failure of this.#failures.values())
       if (groups.some((group) => !group.isDisjointFrom(failure.spaceIds))) failure.isTried = false;
   }
 
-  /** Notes that events of these spaces were stored: their nodes work. */
+  /** Events of these spaces were stored: their nodes work. */
   forget(spaceIds: ReadonlySet<string>): void {
     for (const [node, failure] of this.#failures) {
       if (failure.spaceIds.isDisjointFrom(spaceIds)) continue;

@@ -4,14 +4,13 @@ import { lockedSpaceMs } from '../limits.ts';
 /** lock_not_available */
 const lockNotAvailable = '55P03';
 
-/** Whether a statement failed because of its lock time-out. */
 export function isLockTimeout(error: unknown): boolean {
   return error instanceof postgres.PostgresError && error.code === lockNotAvailable;
 }
 
 /**
- * The spaces whose rows another transaction held at the last attempt. One statement retries them from time to
- * time, and all others leave them out, so that such a transaction blocks at most one worker.
+ * Whose rows another transaction held at the last attempt. One statement retries from time to time, and
+ * others leave the space out: the transaction blocks at most one worker.
  */
 export class LockedSpaces {
   readonly #untilMs = new Map<string, number>();
@@ -20,15 +19,12 @@ export class LockedSpaces {
     this.#untilMs.set(spaceId, performance.now() + lockedSpaceMs);
   }
 
-  /** Call after the space's events were stored: its rows are no longer locked. */
+  /** The space's events were stored: its rows are no longer locked. */
   forget(spaceId: string): void {
     this.#untilMs.delete(spaceId);
   }
 
-  /**
-   * Whether the space must wait. When a retry is due, only the caller that gets false retries; others still
-   * wait.
-   */
+  /** When a retry is due, only the caller that gets false retries; others still wait. */
   mustWait(spaceId: string): boolean {
     const untilMs = this.#untilMs.get(spaceId);
     if (untilMs === undefined) return false;

@@ -17,7 +17,6 @@ export interface StoreListeners {
   readonly onUnresolved: () => void;
 }
 
-/** What became of parts. */
 export interface StoredParts {
   /** The spaces whose parts are not stored. */
   readonly waiting: Set<string>;
@@ -25,10 +24,7 @@ export interface StoredParts {
   areNew: boolean;
 }
 
-/**
- * Stores parts and spans of traces. The spaces whose rows are locked, or are on a failed node of a cluster,
- * are left out, so that they do not delay other spaces.
- */
+/** Leaves out spaces whose rows are locked, or on a failed node, so that they delay no others. */
 export class PartStore {
   readonly #database: Database;
   readonly #log: Logger;
@@ -49,7 +45,7 @@ export class PartStore {
     return this.#failed.list();
   }
 
-  /** Stores the parts whose spaces need not wait. */
+  /** Those whose spaces need not wait. */
   async store(parts: readonly Part[]): Promise<StoredParts> {
     const spaceIds = new Set(parts.map(({ spaceId }) => spaceId));
     const locked = [...spaceIds].filter((spaceId) => this.#locked.mustWait(spaceId));
@@ -65,8 +61,7 @@ export class PartStore {
   }
 
   /**
-   * Stores spans of traces. Spaces that have to wait are added to `waiting`.
-   *
+   * Spaces that have to wait are added to `waiting`.
    * @param newParts parts of which all events were stored for the first time.
    */
   async storeNodes(
@@ -90,7 +85,7 @@ export class PartStore {
           this.#locked.note(spaceId);
         } else if (permanentErrorOf(error) === undefined)
           await this.#noteFailure(new Set([spaceId]), waiting, error);
-        // Its events are stored. Spans that Postgres rejects would keep their message in the queue forever.
+        // Events are stored. Spans that Postgres rejects would keep their message in the queue forever.
         else
           this.#log.error(
             { err: error, spaceId },
@@ -100,7 +95,7 @@ export class PartStore {
     }
   }
 
-  /** Stores the parts of spaces of one node. After a failure these spaces wait. */
+  /** Of spaces of one node, which wait after a failure. */
   async #storeGroup(
     parts: readonly Part[],
     spaceIds: ReadonlySet<string>,
@@ -115,10 +110,7 @@ export class PartStore {
     }
   }
 
-  /**
-   * Lets spaces of one node wait. @throws the error when the tables are not distributed, or it is of another
-   * kind.
-   */
+  /** Lets spaces of one node wait. @throws the error without Citus, or when it is of another kind. */
   async #noteFailure(spaceIds: ReadonlySet<string>, waiting: Set<string>, error: unknown): Promise<void> {
     if (!isNodeFailure(error)) throw error;
     const byNode = await this.#failed.groupByNode(spaceIds);
@@ -127,9 +119,7 @@ export class PartStore {
     for (const spaceId of spaceIds) waiting.add(spaceId);
   }
 
-  /**
-   * After a lock time-out the spaces are stored one by one, so that only those with locked rows have to wait.
-   */
+  /** One by one after a lock time-out, so that only spaces with locked rows have to wait. */
   async #storeUnlocked(parts: readonly Part[], stored: StoredParts): Promise<void> {
     if (await this.#storeIfUnlocked(parts, stored)) return;
     const { waiting } = stored;

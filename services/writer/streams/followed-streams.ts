@@ -29,8 +29,8 @@ export interface FollowDependencies {
 }
 
 /**
- * Delivers the messages of every stream of the queue: also of streams that an ingest begins to use later, and
- * of those that it used before. Resolves when the existing ones are delivered.
+ * Delivers messages of every stream, also of those that ingests begin to use later, or used before. Resolves
+ * when the existing ones are delivered.
  */
 export async function followStreams(dependencies: FollowDependencies): Promise<AsyncDisposable> {
   const { connection, manager, log } = dependencies;

@@ -22,15 +22,14 @@ export interface WindowDependencies {
 
 /** A running purge of a stream's window. */
 export interface KeptWindow extends AsyncDisposable {
-  /** The same message, which is also removed when it is acknowledged while the window has no room. */
+  /** Acknowledging the message also removes it while the window has no room. */
   watch(message: Delivered): Delivered;
 }
 
 /**
- * Purges the stored messages of a stream that are no longer in the replay window, and records in Postgres how
- * far the stream is stored (ADR 31). Every writer does it: a purge up to a sequence that was purged already
- * changes nothing, and so no lock is needed that could be out of reach when the queue fills because Postgres
- * is down.
+ * Purges stored messages that left the replay window, and records how far the stream is stored (ADR 31).
+ * Every writer does, since a repeated purge changes nothing: no lock may be out of reach when the queue fills
+ * because Postgres is down.
  */
 export function keepWindow(dependencies: WindowDependencies): KeptWindow {
   const { stream, log } = dependencies;
@@ -50,7 +49,7 @@ class Purger {
   readonly #dependencies: WindowDependencies;
   #marks: WindowMarks | undefined;
   #isCrowded = false;
-  /** The stream's creation: another one of the same name has other sequences. */
+  /** Another stream of the same name has other sequences. */
   #createdAtMs = 0;
   #keptPosition = -1;
   #keptAtMs = Number.NEGATIVE_INFINITY;
@@ -59,12 +58,12 @@ class Purger {
     this.#dependencies = dependencies;
   }
 
-  /** Purges what is out of the window. @returns the time until the next poll. */
+  /** @returns the time until the next poll. */
   async poll(): Promise<number> {
     const { manager, stream, limits, log } = this.#dependencies;
     const state = await readStreamState(manager, stream);
     if (state === undefined) return windowPollMsMax;
-    // A replay that was interrupted has deleted it. It then begins at the first message that is kept.
+    // An interrupted replay has deleted the consumer: a new one begins at the first message that is kept.
     if (!state.hasConsumer) await findOrAddConsumer(manager, stream);
     await this.#keepPosition(state);
     const expiredUpTo =

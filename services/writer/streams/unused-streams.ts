@@ -16,10 +16,8 @@ export interface UnusedDependencies {
 
 /**
  * Removes the streams of one kind when they are empty and ingests publish to the other kind (ADR 31). The
- * remaining ones get all of QUEUE_BYTES_MAX. Safe when several writers do it at once.
- *
- * @param unusedMs for how long nothing must have been published to them: an ingest that does not answer may
- * still use them.
+ * rest get all of QUEUE_BYTES_MAX. Safe in several writers at once.
+ * @param unusedMs without a publish: an ingest that does not answer may still use the streams.
  */
 export async function removeUnusedStreams(
   { connection, manager, config, log }: UnusedDependencies,

@@ -9,13 +9,10 @@ const marksPerWindow = 100;
 const markMsMin = 1_000;
 
 /**
- * Knows which messages of a stream are older than the replay window, and never takes a message for older than
- * it is: it watches the stream and measures time by `performance.now()`, which a wrong or corrected clock
- * does not change.
- *
- * For messages that were there before it began to watch there is only their time by the clock of nats-server.
- * Two rules bound what a wrong clock can do: at first no message counts as older than the window, and times
- * that are out of order are ignored. When it has watched for a whole window it no longer uses times.
+ * Knows which messages are older than the replay window, never too many: by `performance.now()`, whatever the
+ * clocks. Earlier messages only have the time of nats-server's clock, which may be wrong: at first none
+ * counts as older than the window, and times out of order are ignored. After a whole window no times are
+ * used.
  */
 export class WindowMarks {
   readonly #windowMs: number;
@@ -29,8 +26,8 @@ export class WindowMarks {
   #keptSinceMs = Number.NEGATIVE_INFINITY;
 
   /**
-   * @param options `nowMs`: the time by the clocks of this process and nats-server; the earlier one where
-   * they differ. `firstAtMs`: when the oldest message was accepted. `atMs`: `performance.now()`.
+   * @param options `nowMs`: by the earlier clock of this process and nats-server. `firstAtMs`: when the
+   * oldest message was accepted. `atMs`: `performance.now()`.
    */
   constructor(options: {
     windowMs: number;
@@ -44,12 +41,11 @@ export class WindowMarks {
     this.#stepMs = Math.max(markMsMin, windowMs / marksPerWindow);
     this.#marks = [{ sequence: lastSequence, atMs }];
     this.#startSequence = lastSequence;
-    // A clock that is ahead makes messages look older: the oldest one is as old as the window at most,
-    // because older ones are purged.
+    // With a clock ahead messages look older: the oldest one is at most as old as the window, by the purge.
     this.#offsetMs = Math.min(nowMs, firstAtMs === undefined ? nowMs : firstAtMs + windowMs) - atMs;
   }
 
-  /** Call it again and again with the last sequence of the stream. */
+  /** Called again and again with the last sequence of the stream. */
   note(lastSequence: number, atMs: number): void {
     const last = this.#marks.at(-1);
     if (last !== undefined && (atMs - last.atMs < this.#stepMs || lastSequence <= last.sequence)) return;
@@ -69,10 +65,8 @@ export class WindowMarks {
   }
 
   /**
-   * Of the messages that were there at first, the one whose time would tell the most now.
-   *
-   * @returns undefined when nothing is to be learned: the oldest message is younger than the window, or next
-   * to a mark.
+   * The earlier message whose time would tell the most now. @returns undefined when none would: the oldest is
+   * younger than the window, or next to a mark.
    */
   findUnknown(firstSequence: number, firstAtMs: number, atMs: number): number | undefined {
     const [next] = this.#marks;
