@@ -1,5 +1,4 @@
 import { type IncomingMessage, request } from 'node:http';
-import process from 'node:process';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
   type HeavyCall,
@@ -10,6 +9,7 @@ import {
 } from '../../harness/heavy/heaviest-calls.ts';
 import { fillHeavySpace, type HeavySpace } from '../../harness/heavy/heavy-space.ts';
 import { openDashboard, type TestDashboard } from '../../test/support/dashboard.ts';
+import { measureStall, unitsMax } from '../../test/support/run/event-loop.ts';
 
 let dashboard: TestDashboard;
 let owner: Caller;
@@ -27,11 +27,6 @@ beforeAll(async () => {
 afterAll(() => dashboard[Symbol.asyncDispose]());
 
 type Caller = Record<string, string>;
-
-/** What a call may hold the event loop for, on a machine that needs {@link measureUnit} 25 ms. */
-const unitsMax = 4;
-/** A first call compiles its code, and any may collect garbage; a call that holds the loop does so each time. */
-const triesMax = 6;
 
 test.each([
   {
@@ -64,13 +59,11 @@ test.each([
     const tooLong: unknown[] = [];
     const done = new Set<string>();
     for (const call of calls.find(space)) {
-      let best = Number.POSITIVE_INFINITY;
-      for (let tries = 0; tries < triesMax && best > unitsMax; tries++) {
-        const { status, ms } = await measureStall(() => send(call, calls.caller()));
-        best = Math.min(best, ms / measureUnit());
+      const units = await measureStall(async () => {
+        const { status } = await send(call, calls.caller());
         if (status === 200) done.add(call.name.slice(0, call.name.indexOf(' {')));
-      }
-      if (best > unitsMax) tooLong.push({ name: call.name, units: best });
+      });
+      if (units > unitsMax) tooLong.push({ name: call.name, units });
     }
     expect(tooLong).toEqual([]);
     // Their inputs are legal.
@@ -81,28 +74,10 @@ test.each([
 
 test('calls at once hold the event loop no longer than one', async () => {
   const calls = heaviestCalls(space).filter(({ name }) => /^(charts|traces\.get)/.test(name));
-  let best = Number.POSITIVE_INFINITY;
-  for (let tries = 0; tries < triesMax && best > unitsMax; tries++) {
-    const { ms } = await measureStall(() => Promise.all(calls.map((call) => send(call, owner))));
-    best = Math.min(best, ms / measureUnit());
-  }
-  expect(best).toBeLessThanOrEqual(unitsMax);
+  expect(await measureStall(() => Promise.all(calls.map((call) => send(call, owner))))).toBeLessThanOrEqual(
+    unitsMax,
+  );
 }, 600_000);
-
-/** The most CPU time that one turn of the event loop took during a task, in milliseconds. Other processes do not add to it. */
-async function measureStall<T>(run: () => Promise<T>): Promise<T & { ms: number }> {
-  let [longest, before, isDone] = [0, cpuMs(), false];
-  const watch = () => {
-    const now = cpuMs();
-    longest = Math.max(longest, now - before);
-    before = now;
-    if (!isDone) setImmediate(watch);
-  };
-  setImmediate(watch);
-  const result = await run();
-  isDone = true;
-  return { ...result, ms: longest };
-}
 
 async function send({ path, body }: HeavyCall, headers: Caller): Promise<{ status: number }> {
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -112,23 +87,4 @@ async function send({ path, body }: HeavyCall, headers: Caller): Promise<{ statu
   });
   for await (const _chunk of response);
   return { status: response.statusCode ?? 0 };
-}
-
-/** The CPU time of this thread so far. */
-function cpuMs(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1_000;
-}
-
-const sample = Array.from({ length: 20_000 }, (_, n) => ({
-  n,
-  text: `a text of some length ${n}`,
-  list: [n, -n],
-}));
-
-/** The CPU time of some work like that of calls, in milliseconds: it grows with the slowness of the machine. */
-function measureUnit(): number {
-  const startedMs = cpuMs();
-  JSON.parse(JSON.stringify(sample));
-  return Math.max(25, cpuMs() - startedMs);
 }

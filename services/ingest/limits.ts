@@ -1,31 +1,53 @@
 import { availableParallelism } from 'node:os';
 import type { FairLimits } from '../../platform/fair-limiter.ts';
+import { bodyBytesMax } from '../../platform/limits.ts';
+import { unlimited } from './read/batch-reader.ts';
 
 /**
- * Largest batches that are read on the event loop, which they block: 65,536 values take 20 to 90 ms, and
- * describing the error in 64 KiB takes 10 ms. A real batch of 4 MiB has 49,000 values. Larger batches are
- * read on a worker thread.
+ * Batches that are read on the event loop, which they block for up to 20 ms: 8,192 keys of one object, 128
+ * spans, and the error in 64 KiB each take that long. A real batch of 256 KiB has 3,000 values. From
+ * `inTurnBytesMin` on, one is read in each turn of the loop.
  */
-export const readOnLoop = { valuesMax: 64 * 1024, badBytesMax: 64 * 1024 };
-
-/**
- * That thread reads one batch at a time, which takes up to half a second, and spaces take turns. Of one space
- * few may wait: so a space waits for one batch of each other space at most, and the bodies count against the
- * byte budget of their space.
- */
-export const costlyBatchLimits: FairLimits = { atOnceMax: 1, atOnceOfSpaceMax: 1, waitingOfUserMax: 3 };
-
-/** Batches of this size and more are read one by one, in turns of the spaces. */
-export const readInTurn = {
-  bytesMin: 256 * 1024,
-  limits: { atOnceMax: 1, atOnceOfSpaceMax: 1, waitingOfUserMax: Number.POSITIVE_INFINITY },
+export const readOnLoop = {
+  bytesMax: 256 * 1024,
+  valuesMax: 8 * 1024,
+  badBytesMax: 64 * 1024,
+  recordsMax: 128,
+  inTurnBytesMin: 64 * 1024,
 };
 
-/** V8's limits for that thread. The worst batch needs 120 MB; unlimited, the heap grows to 700 MB. */
-export const readerHeap = { maxOldGenerationSizeMb: 160, maxYoungGenerationSizeMb: 4 };
+/**
+ * The thread for large batches reads each in up to a quarter of a second. A real batch of 4 MiB has 49,000
+ * values and takes 20 ms; exporters of spans send 512 in a request.
+ */
+export const largeBatches = {
+  limits: { bytesMax: bodyBytesMax, valuesMax: 128 * 1024, badBytesMax: 256 * 1024, recordsMax: 1_024 },
+  /** A batch that is too much for it is read by the other thread. */
+  resourceLimits: { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 },
+  idleMs: 60_000,
+  isStandby: true,
+};
 
-/** An idle thread is replaced after this time, to free its heap. Starting one takes a quarter of a second. */
-export const readerIdleMs = 5_000;
+/**
+ * The thread for all other batches takes up to half a second for one, or two for 32,768 spans. The worst
+ * needs 120 MB; without its limits the heap would grow to 700 MB, of which V8 keeps 150.
+ */
+export const costlyBatches = {
+  limits: unlimited,
+  resourceLimits: { maxOldGenerationSizeMb: 160, maxYoungGenerationSizeMb: 4 },
+  idleMs: 5_000,
+  isStandby: false,
+};
+
+/** One batch is read at a time, in turns of the spaces. The bodies count against the byte budget of their space. */
+export const readInTurn: FairLimits = {
+  atOnceMax: 1,
+  atOnceOfSpaceMax: 1,
+  waitingOfUserMax: Number.POSITIVE_INFINITY,
+};
+
+/** Of one space few costly batches may wait, as each takes that long. */
+export const readCostlyInTurn: FairLimits = { ...readInTurn, waitingOfUserMax: 3 };
 
 /** The Retry-After of a 503. */
 export const retryAfterSeconds = 1;

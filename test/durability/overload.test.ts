@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { llmEvent, someEvents, toolEvent } from '../../harness/fixtures/events.ts';
-import { costlyBatchLimits, readOnLoop } from '../../services/ingest/limits.ts';
+import { largeBatches, readCostlyInTurn } from '../../services/ingest/limits.ts';
 import { openDatabaseOutage } from '../support/database-outage.ts';
 import { postEvents } from '../support/http.ts';
 import { startProcessPipeline } from '../support/pipeline.ts';
@@ -99,14 +99,14 @@ describe('with the default limits', () => {
     const [tenant, neighbour] = [await pipeline.createTenant(), await pipeline.createTenant()];
     const costly = () =>
       toolEvent({
-        properties: { tool: { input: Array.from({ length: 6 * readOnLoop.valuesMax }, () => []) } },
+        properties: { tool: { input: Array.from({ length: 3 * largeBatches.limits.valuesMax }, () => []) } },
       });
     const sent = Array.from({ length: 8 }, () => postEvents(pipeline, tenant, [costly()]));
     for (let times = 0; times < 3; times++)
       expect((await postEvents(pipeline, neighbour, [costly()])).status).toBe(202);
     const answers = await Promise.all(sent);
     const accepted = answers.filter(({ status }) => status === 202).length;
-    expect(accepted).toBeGreaterThanOrEqual(costlyBatchLimits.waitingOfUserMax);
+    expect(accepted).toBeGreaterThanOrEqual(readCostlyInTurn.waitingOfUserMax);
     for (const { status, headers } of answers) {
       if (status !== 202) expect([status, headers.has('retry-after')]).toEqual([503, true]);
     }

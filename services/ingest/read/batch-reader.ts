@@ -24,11 +24,16 @@ export interface ReadLimits {
   readonly valuesMax: number;
   /** Largest invalid batch, in bytes. An invalid batch is parsed a second time to describe the error. */
   readonly badBytesMax: number;
+  /** Largest request of spans or log records, in bytes, and most of them in it. */
+  readonly bytesMax: number;
+  readonly recordsMax: number;
 }
 
 export const unlimited: ReadLimits = {
   valuesMax: Number.POSITIVE_INFINITY,
   badBytesMax: Number.POSITIVE_INFINITY,
+  bytesMax: Number.POSITIVE_INFINITY,
+  recordsMax: Number.POSITIVE_INFINITY,
 };
 
 /** Reading the batch would exceed the reader's limits. The batch may be valid or not. */

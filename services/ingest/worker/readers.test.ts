@@ -5,7 +5,7 @@ import { llmEvent, someEvents, toolEvent } from '../../../harness/fixtures/event
 import { bodyBytesMax, eventsPerBatchMax } from '../../../platform/limits.ts';
 import { encodeBatch } from '../../../test/support/protocols/heaviest-batches.ts';
 import { until } from '../../../test/support/wait.ts';
-import { costlyBatchLimits, readInTurn, readOnLoop } from '../limits.ts';
+import { costlyBatches, largeBatches, readCostlyInTurn, readOnLoop } from '../limits.ts';
 import {
   type BatchEncoding,
   type BatchReader,
@@ -19,11 +19,12 @@ import { WorkerReader } from './worker-reader.ts';
 
 const readers = openReaders('weir');
 afterAll(() => readers[Symbol.asyncDispose]());
-const onLoop = createBatchReaders('weir', readOnLoop);
+const asLarge = createBatchReaders('weir', largeBatches.limits);
 const unlimitedReaders = createBatchReaders('weir', unlimited);
 
 const encodings: BatchEncoding[] = ['json', 'protobuf', 'protobufJson'];
-const { valuesMax, badBytesMax } = readOnLoop;
+/** Beyond these limits a batch is read on the thread for costly ones. */
+const { valuesMax, badBytesMax } = largeBatches.limits;
 
 const withInput = (input: unknown) => toolEvent({ properties: { tool: { name: 't', input } } });
 const withValues = (count: number) => withInput(Array.from({ length: count }, (_, i) => i));
@@ -84,19 +85,19 @@ async function outcomeOf(
 const expectCostly = (read: BatchReader, bytes: Buffer) =>
   expect(() => read(bytes)).toThrow(CostlyBatchError);
 
-test.each(encodings)('a large batch in %s is read on the event loop', (encoding) => {
+test.each(encodings)('a large batch in %s is read on the thread for large ones', (encoding) => {
   const events = someEvents(eventsPerBatchMax).map((event) => ({
     ...event,
     additionalProperties: Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`key-${i}`, i])),
   }));
-  expect(onLoop[encoding](encodeBatch(encoding, events)).projection.eventCount).toBe(eventsPerBatchMax);
+  expect(asLarge[encoding](encodeBatch(encoding, events)).projection.eventCount).toBe(eventsPerBatchMax);
 });
 
 test.each(encodings)(
-  'a costly valid batch in %s is read on the worker, with the same result',
+  'a costly valid batch in %s is read on the other thread, with the same result',
   async (encoding) => {
     const bytes = encodeBatch(encoding, [llmEvent(), withValues(2 * valuesMax)]);
-    expectCostly(onLoop[encoding], bytes);
+    expectCostly(asLarge[encoding], bytes);
     const read = await readers[encoding](bytes, 'space');
     expect(read).toEqual(unlimitedReaders[encoding](bytes));
     expect(read.projection.eventCount).toBe(2);
@@ -105,17 +106,17 @@ test.each(encodings)(
 
 test.each(encodings)('a costly invalid batch in %s is rejected like any other', async (encoding) => {
   const bytes = encodeBatch(encoding, [llmEvent({ id: 'no id' }), withValues(badBytesMax)]);
-  expectCostly(onLoop[encoding], bytes);
+  expectCostly(asLarge[encoding], bytes);
   const outcome = await outcomeOf(readers[encoding], bytes);
   expect(outcome).toContain('events[0].id');
   expect(outcome).toBe(await outcomeOf(unlimitedReaders[encoding], bytes));
 });
 
 test.each(['json', 'protobufJson'] as const)(
-  'the error of a large body in %s is found on the worker',
+  'the error of a large body in %s is found on the thread for costly ones',
   (encoding) => {
     expectCostly(
-      onLoop[encoding],
+      asLarge[encoding],
       encodeBatch(encoding, [{ ...withInput('x'.repeat(badBytesMax)), id: 'no id' }]),
     );
   },
@@ -132,25 +133,29 @@ test.each(['json', 'protobufJson'] as const)(
         withInput(Object.fromEntries(Array.from({ length: count }, (_, i) => [`${key}${i}`, 0]))),
       ]);
     for (const bytes of [withText('\\[ x = 1 \\]'), withKeys('k')]) {
-      expect(onLoop[encoding](bytes).projection.eventCount).toBe(1);
+      expect(asLarge[encoding](bytes).projection.eventCount).toBe(1);
     }
-    expectCostly(onLoop[encoding], withKeys('\\'));
+    expectCostly(asLarge[encoding], withKeys('\\'));
   },
 );
 
-test.each(heaviest)('4 MiB of %s are read on the worker, within its memory', async (_, bytes, expected) => {
-  for (const encoding of ['json', 'protobufJson'] as const) {
-    expectCostly(onLoop[encoding], bytes);
-    const outcome = await outcomeOf(readers[encoding], bytes);
-    expect(outcome).toEqual(typeof expected === 'string' ? `IngestError: ${expected}` : expected);
-  }
-});
+test.each(heaviest)(
+  '4 MiB of %s are read on the thread for costly ones, within its memory',
+  async (_, bytes, expected) => {
+    for (const encoding of ['json', 'protobufJson'] as const) {
+      expectCostly(asLarge[encoding], bytes);
+      const outcome = await outcomeOf(readers[encoding], bytes);
+      expect(outcome).toEqual(typeof expected === 'string' ? `IngestError: ${expected}` : expected);
+    }
+  },
+);
 
 test('simultaneous costly batches get their own results, and of one space one too many is rejected', async () => {
-  const count = costlyBatchLimits.atOnceMax + costlyBatchLimits.waitingOfUserMax;
-  // The first one occupies the worker until all others wait.
+  const count = readCostlyInTurn.atOnceMax + readCostlyInTurn.waitingOfUserMax;
+  // The first one occupies the thread until all others wait.
+  const slow = withInput(Array.from({ length: bodyBytesMax / 4 }, () => []));
   const events = Array.from({ length: count + 1 }, (_, index) =>
-    withValues(index === 0 ? 10 * valuesMax : valuesMax + index),
+    index === 0 ? slow : withValues(valuesMax + index),
   );
   const outcomes = await Promise.all(
     events.map((event) => outcomeOf(readers.json, encodeBatch('json', [event]))),
@@ -166,7 +171,8 @@ test('simultaneous costly batches get their own results, and of one space one to
 
 test.each([
   ['costly', withValues(2 * valuesMax)],
-  ['large', withInput('x'.repeat(2 * readInTurn.bytesMin))],
+  ['large', withInput('x'.repeat(2 * readOnLoop.bytesMax))],
+  ['small', withInput('x'.repeat(2 * readOnLoop.inTurnBytesMin))],
 ])('a %s batch waits for one batch of each other space, however many they have', async (_, event) => {
   const bytes = encodeBatch('json', [event]);
   const read: string[] = [];
@@ -175,13 +181,13 @@ test.each([
   };
   const busy = ['a', 'b', 'a', 'b', 'a', 'b', 'a', 'b', 'a', 'b'].map(readFor);
   await Promise.all([...busy, readFor('newcomer')]);
-  // A costly batch waits twice, for the loop and for the worker, each time for one batch of each of the two.
+  // A costly batch waits twice, for each of the threads, each time for one batch of each of the two.
   expect(read.indexOf('newcomer')).toBeLessThanOrEqual(4);
 });
 
 test('when the worker ends its batch is unavailable, and the next one is read by another worker', async () => {
   const resourceLimits = { maxOldGenerationSizeMb: 24, maxYoungGenerationSizeMb: 4 };
-  await using worker = new WorkerReader('weir', { resourceLimits });
+  await using worker = new WorkerReader('weir', { ...costlyBatches, resourceLimits });
   const heavy = fullOf('{"events":[[[]', ',[]', ']]}');
   const light = encodeBatch('json', [llmEvent()]);
   for (let times = 0; times < 2; times++) {
@@ -195,7 +201,7 @@ test('a used worker is replaced when it is idle, and the next batch is read', as
   const onWorker = (worker: Worker) => started.push(worker);
   process.on('worker', onWorker);
   onTestFinished(() => void process.off('worker', onWorker));
-  await using reader = new WorkerReader('weir', { idleMs: 1 });
+  await using reader = new WorkerReader('weir', { ...largeBatches, idleMs: 1 });
   const light = encodeBatch('json', [llmEvent()]);
   for (let times = 1; times <= 2; times++) {
     await until(() => started.length === times);

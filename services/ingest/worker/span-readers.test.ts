@@ -2,7 +2,7 @@ import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { afterAll, expect, test } from 'vitest';
 import { toOtlpJson, toProtobuf } from '../../../harness/fixtures/spans.ts';
 import { otlpBodyBytesMax } from '../../../platform/limits.ts';
-import { readOnLoop } from '../limits.ts';
+import { largeBatches } from '../limits.ts';
 import { createSpanReaders, type SpanEncoding } from '../otlp/batch/span-readers.ts';
 import { attributesMax, eventsBytesMax, spanEventsMax, spansMax, spanValuesMax } from '../otlp/limits.ts';
 import { CostlyBatchError, unlimited } from '../read/batch-reader.ts';
@@ -10,7 +10,8 @@ import { openReaders } from './readers.ts';
 
 const readers = openReaders('weir');
 afterAll(() => readers[Symbol.asyncDispose]());
-const onLoop = createSpanReaders('weir', readOnLoop);
+const asLarge = createSpanReaders('weir', largeBatches.limits);
+const { valuesMax } = largeBatches.limits;
 const patient = createSpanReaders('weir', unlimited);
 
 const chat = { 'gen_ai.operation.name': 'chat' };
@@ -20,24 +21,24 @@ test.each([
   ['otlp', toProtobuf],
   ['otlpJson', toOtlpJson],
 ] as const)(
-  'a costly request in %s is read on the worker, with the same result',
+  'a costly request in %s is read on the thread for costly ones, with the same result',
   async (encoding, toBytes) => {
-    const list = Array.from({ length: 3 * readOnLoop.valuesMax }, (_, index) => index);
+    const list = Array.from({ length: 3 * valuesMax }, (_, index) => index);
     const bytes = toBytes({
       spans: [
-        { attributes: { ...chat, list: encoding === 'otlp' ? list : list.slice(0, readOnLoop.valuesMax) } },
+        { attributes: { ...chat, list: encoding === 'otlp' ? list : list.slice(0, valuesMax / 2) } },
         { spanId: spanId(1), attributes: { 'http.request.method': 'GET' } },
         { spanId: 'abcd', attributes: chat },
       ],
     });
-    expect(() => onLoop[encoding](bytes)).toThrow(CostlyBatchError);
+    expect(() => asLarge[encoding](bytes)).toThrow(CostlyBatchError);
     const read = await readers[encoding](bytes, 'space');
     expect(read).toEqual(patient[encoding](bytes));
     expect(read.counts).toEqual({ stored: 1, rejected: 1, filtered: { not_genai: 1 } });
   },
 );
 
-test('a request of more than 4 MiB is read on the worker, because long texts take time, too', async () => {
+test('a request of more than 4 MiB is read on the thread for costly ones, because long texts take time, too', async () => {
   const text = 'x'.repeat(600 * 1024);
   const bytes = toProtobuf({
     spans: Array.from({ length: 25 }, (_, index) => ({
@@ -45,7 +46,7 @@ test('a request of more than 4 MiB is read on the worker, because long texts tak
       attributes: { ...chat, text },
     })),
   });
-  expect(() => onLoop.otlp(bytes)).toThrow(CostlyBatchError);
+  expect(() => asLarge.otlp(bytes)).toThrow(CostlyBatchError);
   const { parts, counts } = await readers.otlp(bytes, 'space');
   expect(counts.stored).toBe(25);
   expect(parts.map(({ projection }) => projection.eventCount)).toEqual([6, 6, 6, 6, 1]);

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { type ErrorId, IngestError } from '../../../event/errors.ts';
-import { unlimited } from '../read/batch-reader.ts';
+import { CostlyBatchError, type ReadLimits } from '../read/batch-reader.ts';
 import { createReaders, type Encoding, type ReadResults } from './encodings.ts';
 
 /** Entry point of WorkerReader's thread: reads the request of each task and posts the outcome. */
@@ -8,6 +8,7 @@ import { createReaders, type Encoding, type ReadResults } from './encodings.ts';
 /** The thread's `workerData`. The bytes of the current request are in `shared`. */
 export interface WorkerOptions {
   vendor: string;
+  limits: ReadLimits;
   shared: SharedArrayBuffer;
 }
 
@@ -18,10 +19,12 @@ export interface ReadTask {
 }
 
 /** The result, or the error as data: structured cloning loses an error's class. */
-export type ReadOutcome = { result: ReadResults[Encoding] } | { error: { id: ErrorId; details: string } };
+export type ReadOutcome =
+  | { result: ReadResults[Encoding] }
+  | { error: { id: ErrorId; details: string } | 'costly' };
 
-const { vendor, shared } = workerData as WorkerOptions;
-const readers = createReaders(vendor, unlimited);
+const { vendor, limits, shared } = workerData as WorkerOptions;
+const readers = createReaders(vendor, limits);
 
 parentPort?.on('message', (task: ReadTask) => {
   const outcome = readTask(task);
@@ -32,6 +35,7 @@ function readTask({ encoding, length }: ReadTask): ReadOutcome {
   try {
     return { result: readers[encoding](Buffer.from(shared, 0, length)) };
   } catch (thrown) {
+    if (thrown instanceof CostlyBatchError) return { error: 'costly' };
     if (!(thrown instanceof IngestError)) throw thrown;
     return { error: { id: thrown.id, details: thrown.message } };
   }

@@ -1,39 +1,49 @@
 import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
+import { type ResourceLimits, Worker } from 'node:worker_threads';
 import { IngestError } from '../../../event/errors.ts';
 import { otlpBodyBytesMax } from '../../../platform/limits.ts';
-import { readerHeap, readerIdleMs } from '../limits.ts';
+import { CostlyBatchError, type ReadLimits } from '../read/batch-reader.ts';
 import type { Encoding, ReadResults } from './encodings.ts';
 import type { ReadOutcome, ReadTask, WorkerOptions } from './worker-main.ts';
 
+export interface ThreadOptions {
+  /** What is too much for the thread. */
+  readonly limits: ReadLimits;
+  readonly resourceLimits: ResourceLimits;
+  /** After this time without a batch the thread ends: V8 would keep its heap. */
+  readonly idleMs: number;
+  /** Whether a thread is started before it is needed: that takes a quarter of a second of CPU time. */
+  readonly isStandby: boolean;
+}
+
 /**
- * Reads batches on a worker thread, one at a time. The thread is started in advance: starting one takes a
- * quarter of a second of CPU time. If it ends, out of memory or file descriptors, the next batch starts
- * another one. A thread that has read batches is replaced when it is idle: V8 would keep some 150 MB of its
- * heap.
+ * Reads batches on a worker thread, one at a time. If the thread ends, out of memory or file descriptors, the
+ * next batch starts another one.
  */
 export class WorkerReader implements AsyncDisposable {
   /**
    * Memory that both threads share. A copy of 4 MiB for each batch would trigger V8's collections more often
-   * (ADR 0008). Of the 16 MiB only pages that were written use memory.
+   * (ADR 0008). Only pages that were written use memory.
    */
-  readonly #shared = Buffer.from(new SharedArrayBuffer(otlpBodyBytesMax));
+  readonly #shared: Buffer<SharedArrayBuffer>;
   readonly #startWorker: () => Worker;
-  readonly #idleMs: number;
+  readonly #options: ThreadOptions;
   #worker: Worker | undefined;
   #idleTimer: NodeJS.Timeout | undefined;
 
-  constructor(vendor: string, { resourceLimits = readerHeap, idleMs = readerIdleMs } = {}) {
-    const workerData: WorkerOptions = { vendor, shared: this.#shared.buffer };
+  constructor(vendor: string, options: ThreadOptions) {
+    const { limits, resourceLimits, isStandby } = options;
+    this.#shared = Buffer.from(new SharedArrayBuffer(Math.min(limits.bytesMax, otlpBodyBytesMax)));
+    const workerData: WorkerOptions = { vendor, limits, shared: this.#shared.buffer };
     const file = new URL('worker-main.ts', import.meta.url);
     this.#startWorker = () => new Worker(file, { workerData, resourceLimits });
-    this.#idleMs = idleMs;
-    this.#worker = this.#start();
+    this.#options = options;
+    if (isStandby) this.#worker = this.#start();
   }
 
   /**
-   * Reads a request with the reader of its encoding, and throws the same errors. The caller must await one
-   * call before the next.
+   * Reads a request of at most `limits.bytesMax` with the reader of its encoding, and throws the same errors.
+   * The caller must await one call before the next.
    *
    * @throws IngestError `ingest_unavailable` when the thread ends during the call, or cannot start.
    */
@@ -44,7 +54,10 @@ export class WorkerReader implements AsyncDisposable {
         cause,
       });
     });
-    if ('error' in outcome) throw new IngestError(outcome.error.id, outcome.error.details);
+    if ('error' in outcome) {
+      const { error } = outcome;
+      throw error === 'costly' ? new CostlyBatchError() : new IngestError(error.id, error.details);
+    }
     // The thread posts the result type of the task's encoding.
     return withBuffers(outcome.result) as ReadResults[E];
   }
@@ -71,7 +84,7 @@ export class WorkerReader implements AsyncDisposable {
     } finally {
       answered.catch(() => {});
       settled.abort();
-      this.#idleTimer = setTimeout(() => this.#replace(), this.#idleMs).unref();
+      this.#idleTimer = setTimeout(() => this.#replace(), this.#options.idleMs).unref();
     }
   }
 
@@ -79,7 +92,7 @@ export class WorkerReader implements AsyncDisposable {
     const idle = this.#worker;
     // The thread has ended; the next batch starts another one.
     if (idle === undefined) return;
-    this.#worker = this.#start();
+    this.#worker = this.#options.isStandby ? this.#start() : undefined;
     void idle.terminate();
   }
 

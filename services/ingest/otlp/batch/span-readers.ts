@@ -1,5 +1,4 @@
 import { compileBatchRules } from '../../../../event/validate.ts';
-import { bodyBytesMax } from '../../../../platform/limits.ts';
 import { CostlyBatchError, type ReadLimits } from '../../read/batch-reader.ts';
 import { openJsonLogs, openProtobufLogs } from '../logs/log-spans.ts';
 import { openJsonSpans } from '../spans/json-spans.ts';
@@ -29,7 +28,7 @@ export function createSpanReaders(
     (open: (bytes: Buffer, limits: ReadLimits) => SpanRequest, isLogs = false): SpanBatchReader =>
     (bytes) => {
       // The limits count values, and a long text is only one value: limit the bytes, too.
-      if (!isUnlimited && bytes.length > bodyBytesMax) throw new CostlyBatchError();
+      if (bytes.length > limits.bytesMax) throw new CostlyBatchError();
       return new SpanMapping(open(bytes, limits), { vendor, isEvent, isUnlimited, isLogs }).run();
     };
   return {

@@ -37,6 +37,7 @@ export function openJsonRecords<T>(
   if (bytes.length === 0) throw new IngestError('invalid_request_body', 'The request body is missing.');
   if (!isUtf8(bytes)) throw new IngestError('invalid_request_body', 'The request body is not valid UTF-8.');
   const located = locate(bytes, limits.valuesMax, names);
+  if (located.spans.length > limits.recordsMax) throw new CostlyBatchError();
   const spans = findSpansOf(parse(textAround(bytes, located.spans), located.hasEscapedKey), names);
   const sources = new Map<Json, SpanSource>();
   const at = (index: number) => {

@@ -1,4 +1,4 @@
-import type { ReadLimits } from '../../read/batch-reader.ts';
+import { CostlyBatchError, type ReadLimits } from '../../read/batch-reader.ts';
 import { readEnd, WireReader } from '../../read/protobuf-wire.ts';
 import { spanValuesMax } from '../limits.ts';
 import { readText } from './any-value.ts';
@@ -30,13 +30,14 @@ export function openProtobufSpans(bytes: Buffer, limits: ReadLimits): SpanReques
  */
 export function openProtobufRecords<T>(
   bytes: Buffer,
-  { valuesMax }: ReadLimits,
+  { valuesMax, recordsMax }: ReadLimits,
   readRecord: (reader: WireReader, end: number) => T,
 ): RecordRequest<T> {
   // With limits, one reader counts the fields of the whole request. Without limits, each span is counted separately.
   const whole = new WireReader(bytes, fieldsPerValue * valuesMax);
   const spans: LocatedSpan[] = [];
   explainMalformed(() => readFields(whole, whole.len, requestFields, spans));
+  if (spans.length > recordsMax) throw new CostlyBatchError();
   const read = <T>(range: MessageRange, readMessage: (reader: WireReader, end: number) => T): T => {
     const reader = Number.isFinite(valuesMax) ? whole : new WireReader(bytes, fieldsPerValue * spanValuesMax);
     reader.pos = range.start;
