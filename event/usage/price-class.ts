@@ -19,7 +19,7 @@ export function priceClassOf(
   return [
     isReported ? 'reported' : '',
     tiers[String(serviceTier).toLowerCase()] ?? '',
-    region === 'us' ? 'us' : '',
+    pricedRegions.find((one) => one === region) ?? '',
     bound === undefined ? '' : `>${bound}`,
     isContradictory ? 'contradictory' : '',
   ]
@@ -43,6 +43,9 @@ const tiers: Readonly<Record<string, string>> = {
 
 export const pricedTiers: readonly string[] = [...new Set(Object.values(tiers))];
 
+/** The regions to which inference can be confined for another price. */
+export const pricedRegions: readonly string[] = ['us', 'eu'];
+
 export interface PriceConditions {
   readonly isReported: boolean;
   readonly tier: string | undefined;
@@ -56,7 +59,7 @@ export function parsePriceClass(text: string): PriceConditions {
   return {
     isReported: words.includes('reported'),
     tier: words.find((word) => pricedTiers.includes(word)),
-    region: words.includes('us') ? 'us' : undefined,
+    region: words.find((word) => pricedRegions.includes(word)),
     inputBound: Number(words.find((word) => word.startsWith('>'))?.slice(1) ?? 0),
     isContradictory: words.includes('contradictory'),
   };

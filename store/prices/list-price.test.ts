@@ -63,6 +63,22 @@ test('a list of LiteLLM becomes exact prices per million tokens, without names t
   ]);
 });
 
+test('each name of a list leads to its own price, also where the name that it first led to is left out', () => {
+  const batch = { input_cost_per_token_batches: 1e-6 };
+  const file = {
+    o1: entry('openai', 2e-6, batch),
+    'o1-2024-12-17': entry('openai', 2e-6, batch),
+    'azure/o1': entry('azure', 2e-6),
+    'azure/o1-2024-12-17': entry('azure', 2e-6, batch),
+    'azure/eu/o1': entry('azure', 3e-6, { regional_processing_uplift_multiplier_eu: 1.1 }),
+  };
+  const { prices } = parsePriceList(JSON.stringify(file), '2026-11-23');
+  const byName = new Map(prices.map((price) => [price.model, price]));
+  const ratesOf = Object.keys(file).map((model) => findByName(byName, model)?.rates);
+  const ofBatch = { 'input batch': '1' };
+  expect(ratesOf).toEqual([ofBatch, ofBatch, {}, ofBatch, { 'factor eu': '1.1' }]);
+});
+
 test.each([
   ['gpt-4o', 'gpt-4o'],
   ['GPT-4o-2024-08-06', 'gpt-4o'],

@@ -1,4 +1,4 @@
-import { inputBounds } from '../../event/usage/price-class.ts';
+import { inputBounds, pricedRegions } from '../../event/usage/price-class.ts';
 import type { UsagePart } from '../../event/usage/usage-parts.ts';
 import { priceDecimals } from './decimal.ts';
 import { isSamePrice, type ListPrice } from './list-price.ts';
@@ -55,10 +55,19 @@ export function readLiteLlm(file: Readonly<Record<string, unknown>>): ListPrice[
       if (!byName.has(model)) byName.set(model, { ...price, model });
     }
   }
-  for (const price of [...byName.values()].toSorted((a, b) => compareLengths(b, a))) {
+  const all = [...byName.values()].toSorted((a, b) => compareLengths(b, a));
+  const isFound = (price: ListPrice) => {
+    const found = findByName(byName, price.model);
+    return found !== undefined && isSamePrice(price, found);
+  };
+  for (const price of all) {
     byName.delete(price.model);
-    const other = findByName(byName, price.model);
-    if (other === undefined || !isSamePrice(price, other)) byName.set(price.model, price);
+    if (!isFound(price)) byName.set(price.model, price);
+  }
+  // The name that led to an equal price may be left out, too, and another one may lead elsewhere.
+  for (let missing = all; missing.length > 0; ) {
+    missing = all.filter((price) => !isFound(price));
+    for (const price of missing) byName.set(price.model, price);
   }
   return [...byName.values()].toSorted((a, b) => (a.model < b.model ? -1 : 1));
 }
@@ -112,8 +121,10 @@ function readRates(entry: Readonly<Record<string, unknown>>): Rates {
   }
   const searches = memberOf(entry.search_context_cost_per_query, 'search_context_size_medium');
   if (searches !== null) rates.webSearches = searches;
-  for (const word of ['us', 'fast']) {
-    const factor = memberOf(entry.provider_specific_entry, word);
+  for (const word of [...pricedRegions, 'fast']) {
+    // Of Anthropic, and of OpenAI.
+    const ofProvider = memberOf(entry.provider_specific_entry, word);
+    const factor = ofProvider ?? perMillion(entry[`regional_processing_uplift_multiplier_${word}`]);
     if (factor !== null) rates[`factor ${word}`] = String(Number(factor) / 1_000_000);
   }
   return rates;

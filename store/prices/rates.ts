@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { inputBounds, parsePriceClass, pricedTiers } from '../../event/usage/price-class.ts';
+import { inputBounds, parsePriceClass, pricedRegions, pricedTiers } from '../../event/usage/price-class.ts';
 import { type UsagePart, usagePartNames, usageParts } from '../../event/usage/usage-parts.ts';
 import { isPrice, priceScale, unitsOf } from './decimal.ts';
 
@@ -10,7 +10,7 @@ export type PricedKind = (typeof pricedKinds)[number];
 /**
  * Prices besides the four of each model: dollars per million tokens (or web searches) by a kind, a tier and a
  * size of the input, such as `audioInput`, `input batch`, `output priority >200000`. `factor us` multiplies
- * all prices of calls in a region or a tier.
+ * all prices of tokens of calls in a region or a tier.
  */
 export const rates = z.record(
   z.string().refine(isRateKey, {
@@ -22,7 +22,8 @@ export type Rates = z.output<typeof rates>;
 
 function isRateKey(key: string): boolean {
   const [kind = '', ...words] = key.split(' ');
-  if (kind === 'factor') return words.length === 1 && ['us', ...pricedTiers].includes(words[0] ?? '');
+  if (kind === 'factor')
+    return words.length === 1 && [...pricedRegions, ...pricedTiers].includes(words[0] ?? '');
   const [tier, bound] = words.length === 1 && words[0]?.startsWith('>') ? [undefined, words[0]] : words;
   return (
     words.length <= 2 &&
@@ -103,9 +104,12 @@ function priceKinds(table: PriceTable, priceClass: string): ClassPrices {
         const key = [kind, ...conditions].filter((word) => word !== '').join(' ');
         const price = rates[key] ?? (key in defaultKinds ? table[key as keyof typeof defaultKinds] : null);
         if (price === null) continue;
-        const isOfTier = own === tier || tierFactor !== undefined;
-        const bound = isOfTier ? 'exact' : discounts.includes(tier ?? '') ? 'at_most' : 'at_least';
-        const units = factors.reduce(multiply, unitsOf(price));
+        // Tiers and regions change the prices of tokens.
+        const isSearch = kind === 'webSearches';
+        const isOfTier = own === tier || (tierFactor !== undefined && !isSearch);
+        const bound =
+          isOfTier || isSearch ? 'exact' : discounts.includes(tier ?? '') ? 'at_most' : 'at_least';
+        const units = isSearch ? unitsOf(price) : factors.reduce(multiply, unitsOf(price));
         return { units, bound, tier: isOfTier ? tier : undefined, inputAbove };
       }
     }

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 from typing import Any
 
+from weir.http.call import Call
 from weir.wire.adapter import Adapter, compose_llm
 from weir.wire.chat import chat_completions
 from weir.wire.gemini import generate_content
@@ -62,3 +64,11 @@ def test_google_has_modalities_and_the_kind_of_traffic() -> None:
     assert llm["usage"]["inputTokenDetails"] == {"audioTokens": 12}
     assert llm["usage"]["outputTokenDetails"] == {"imageTokens": 9}
     assert llm["serviceTier"] == "ON_DEMAND_FLEX"
+
+
+def test_the_address_of_openai_says_the_region() -> None:
+    recorded: list[Any] = []
+    url = SimpleNamespace(host="eu.api.openai.com", path="/v1/responses")
+    recorder: Any = SimpleNamespace(record=recorded.append, observed_responses=[])
+    Call(recorder, responses, url, None, None).finish(responses.read_answer("{}"))
+    assert [event["properties"]["llm"]["region"] for event in recorded] == ["eu"]

@@ -72,6 +72,15 @@ const rows: readonly (readonly [string, Call, string | null])[] = [
     '0.10225',
   ],
   ['a region', { model: 'claude-opus-4-6', usage: usage(million, 0), region: 'us' }, '5.5'],
+  ['a region of OpenAI', { model: 'gpt-5.5', usage: usage(100_000, 0), region: 'eu' }, '0.55'],
+  [
+    'web searches of a region and a tier, which change the prices of tokens only',
+    {
+      ...{ model: 'claude-opus-4-6', serviceTier: 'batch', region: 'us' },
+      usage: { ...usage(1_000, 0), webSearches: 3 },
+    },
+    '0.03275',
+  ],
   ['the fast mode', { model: 'claude-opus-4-8', usage: usage(million, 0), serviceTier: 'fast' }, '10'],
   ['web searches', { model: 'claude-opus-4-6', usage: { ...usage(1_000, 0), webSearches: 3 } }, '0.035'],
   [

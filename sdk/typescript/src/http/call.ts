@@ -80,7 +80,8 @@ export class Call {
   }
 
   #compose(answer: LlmAnswer | undefined): LlmProperties {
-    return composeLlm(this.#readRequest(), answer, {
+    const region = answer?.region ?? regionalHost.exec(this.#options.request.url.hostname)?.[1];
+    return composeLlm(this.#readRequest(), answer && { ...answer, region }, {
       requestId: this.requestId,
       timeToFirstChunkMs: this.#firstChunkMs,
       retries: this.retries || undefined,
@@ -101,6 +102,9 @@ export class Call {
     return Math.round((this.#options.runtime.nowMs() - this.#startMs) * 1000) / 1000;
   }
 }
+
+/** OpenAI's addresses of a region say where inference is; its responses do not. */
+const regionalHost = /^(us|eu)\.api\.openai\.com$/;
 
 /** Providers that are named like their host: `api.mistral.ai`. */
 const named =

@@ -40,6 +40,8 @@ class Call:
         self._path: str = url.path
         self._body = body
         self._source = source or source_of(url.host) or adapter.source
+        regional = _REGIONAL.match(url.host)
+        self._region = regional[1] if regional else None
         self._scope = current_scope()._replace(attempts=None)
         if self._scope.model_run is not None:
             self._scope.model_run.is_observed = True
@@ -68,6 +70,8 @@ class Call:
             return
         self._is_over = True
         error = error or (answer.error if answer is not None else None)
+        if answer is not None and answer.region is None:
+            answer = answer._replace(region=self._region)
         llm = compose_llm(
             self._read_request(),
             answer,
@@ -105,6 +109,9 @@ class Call:
         except (ValueError, RecursionError):
             return None
 
+
+#: OpenAI's addresses of a region say where inference is; its responses do not.
+_REGIONAL = re.compile(r"(us|eu)\.api\.openai\.com$")
 
 #: Providers that are named like their host: `api.mistral.ai`.
 _NAMED = re.compile(

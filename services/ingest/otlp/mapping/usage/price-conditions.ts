@@ -50,13 +50,16 @@ export function mapPriceConditions(
         first('service_tier') ??
         first('trafficType') ??
         tierOfCounts(reader));
-  const region = first('inference_geo');
+  const region = first('inference_geo') ?? regionalHost.exec(String(reader.get('server.address')))?.[1];
   return compact({
     serviceTier: typeof tier === 'string' && tier !== '' ? tier : undefined,
     region: typeof region === 'string' && region !== '' ? region : undefined,
     cost: mapCost(reader, first('cost')),
   });
 }
+
+/** OpenAI's addresses of a region say where inference is; its responses do not. */
+const regionalHost = /^(us|eu)\.api\.openai\.com$/;
 
 /** Langfuse has the tier of LangChain in the names of counts: `input_priority`. */
 function tierOfCounts(reader: AttributeReader): string | undefined {

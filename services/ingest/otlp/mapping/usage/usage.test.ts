@@ -320,6 +320,10 @@ const cases: Record<string, readonly [object, Expected]> = {
       },
     ],
   ],
+  'the region of the address': [
+    { ...chat, ...tokens(10, 1), 'server.address': 'eu.api.openai.com' },
+    [10, undefined, undefined, 1, { region: 'eu' }],
+  ],
   'the tier of the response': [
     {
       ...chat,
