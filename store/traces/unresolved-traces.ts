@@ -1,5 +1,6 @@
-import { and, asc, desc, eq, getTableName, gt, isNotNull, lte, type SQL, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, gt, isNotNull, lte, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
+import { listSpacesByShard } from '../db/layout/cluster-nodes.ts';
 import { layoutOf } from '../db/layout/layout.ts';
 import { traces } from '../db/schema.ts';
 import { nameOf } from '../db/statement.ts';
@@ -51,13 +52,13 @@ async function listOnCluster(database: Database): Promise<string[]> {
   return rows.map((row) => row.space);
 }
 
-/** Connects to each shard anew, and leaves out those that fail. */
 async function listByShard(database: Database): Promise<string[]> {
-  const [space, since] = [traces.spaceId.name, traces.unresolvedSince.name];
-  const ofShard = `SELECT string_agg(DISTINCT ${space}::text, ',') FROM %s WHERE ${since} IS NOT NULL`;
-  const rows = await database.execute<{ spaces: string }>(sql`
-    SELECT result AS spaces FROM run_command_on_shards(${getTableName(traces)}::regclass, ${ofShard}) WHERE success AND result <> ''`);
-  return rows.flatMap(({ spaces }) => spaces.split(','));
+  const shards = await listSpacesByShard(
+    database,
+    traces,
+    sql`${nameOf(traces.unresolvedSince)} IS NOT NULL`,
+  );
+  return shards.flatMap(({ spaceIds }) => spaceIds);
 }
 
 /** The index is read once for each space, not for each of its traces. */

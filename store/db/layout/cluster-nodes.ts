@@ -1,4 +1,5 @@
-import { getTableName, sql } from 'drizzle-orm';
+import { getTableName, type SQL, sql } from 'drizzle-orm';
+import { PgDialect, type PgTable } from 'drizzle-orm/pg-core';
 import type { Database, Transaction } from '../database.ts';
 import { events } from '../schema.ts';
 
@@ -49,4 +50,38 @@ export async function readPlacements(
     JOIN pg_dist_node USING (groupid)
     WHERE noderole = 'primary'`);
   return new Map(rows.map(({ spaceId, node }) => [spaceId, node]));
+}
+
+/** The spaces of a shard, or why its node did not answer. */
+export interface SpacesOfShard {
+  readonly shard: string;
+  readonly spaceIds: readonly string[];
+  readonly failure: string | undefined;
+}
+
+/**
+ * The spaces with rows in a table, by shard. Connects to each shard anew, so that those of other nodes answer
+ * while one is away.
+ *
+ * @param where the condition on the rows, without the name of the table.
+ */
+export async function listSpacesByShard(
+  database: Database,
+  table: PgTable,
+  where = sql`true`,
+): Promise<SpacesOfShard[]> {
+  const name = events.spaceId.name;
+  const ofShard = `SELECT string_agg(DISTINCT ${name}::text, ',') FROM %s WHERE ${textOf(where)}`;
+  const rows = await database.execute<{ shard: string; success: boolean; result: string | null }>(sql`
+    SELECT shardid::text AS shard, success, result FROM run_command_on_shards(${getTableName(table)}::regclass, ${ofShard})`);
+  return rows.map(({ shard, success, result }) => ({
+    shard,
+    spaceIds: success && result ? result.split(',') : [],
+    failure: success ? undefined : `shard ${shard}: ${result}`,
+  }));
+}
+
+/** The text of a statement, with its values as literals. */
+export function textOf(statement: SQL): string {
+  return new PgDialect().sqlToQuery(statement.inlineParams()).sql;
 }

@@ -1,8 +1,8 @@
 import { getTableName, type SQL, sql } from 'drizzle-orm';
-import { PgDialect, type PgTable } from 'drizzle-orm/pg-core';
+import type { PgTable } from 'drizzle-orm/pg-core';
 import type { Sql } from '../connect.ts';
 import type { Database, Transaction } from '../database.ts';
-import { listNodes, nameOfNode, readPlacements, runOnNode } from './cluster-nodes.ts';
+import { listNodes, nameOfNode, readPlacements, runOnNode, textOf } from './cluster-nodes.ts';
 import { identifyRows, isDistributed } from './distribution.ts';
 
 /** A server that stores rows of spaces. */
@@ -85,8 +85,3 @@ const citus: Layout = {
   ) => sql`CASE WHEN EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = ${table}::regclass)
     THEN citus_total_relation_size(${table}::regclass) ELSE pg_total_relation_size(${table}::regclass) END`,
 };
-
-/** The text of a statement, with its values as literals. */
-function textOf(statement: SQL): string {
-  return new PgDialect().sqlToQuery(statement.inlineParams()).sql;
-}

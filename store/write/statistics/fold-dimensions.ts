@@ -13,52 +13,67 @@ import { dimensionValueCharsMax, dimensionValuesMax } from '../limits.ts';
 const { spaceId, number, value } = dimensionValues;
 const key = [spaceId, number, value];
 
-/** Not of a dimension that was removed meanwhile. */
-const isDeclared = sql`(${namesOf([spaceId, number])}) IN (
-    SELECT ${namesOf([dimensions.spaceId, dimensions.number])} FROM ${dimensions} WHERE ${dimensions.removedAt} IS NULL)`;
+const unnestValues = sql`
+      SELECT split.*, split_part(entry, '=', 1)::smallint AS ${nameOf(number)}, substr(entry, strpos(entry, '=') + 1) AS ${nameOf(value)}
+      FROM deltas AS split CROSS JOIN LATERAL unnest(${nameOf(statisticDeltas.dimensionValues)}) AS entry WHERE entry IS NOT NULL`;
 
-/** The common table expressions `values_seen`, of deltas, and `own_values`, those that have rows of their own. */
-export function ownValues(deltas: SQL): SQL {
-  const of = (column: PgColumn) => sql`seen.${nameOf(column)}`;
-  const isSame = sql`${dimensionValues.spaceId} = ${of(spaceId)} AND ${dimensionValues.number} = ${of(number)}`;
-  const known = sql`SELECT FROM ${dimensionValues} WHERE ${isSame} AND ${dimensionValues.value} = ${of(value)}`;
-  return sql`values_seen AS MATERIALIZED (
-  SELECT DISTINCT ${namesOf(key)} FROM (${unnestValues(deltas)}) AS each
-  WHERE ${isDeclared} AND char_length(${nameOf(value)}) <= ${numberOf(dimensionValueCharsMax)}
-), new_values AS (
+/** Not of a dimension that was removed meanwhile. @param areFolded the condition on spaces. */
+const isDeclared = (areFolded: SQL) => sql`(${namesOf([spaceId, number])}) IN (
+    SELECT ${namesOf([dimensions.spaceId, dimensions.number])} FROM ${dimensions} WHERE ${dimensions.removedAt} IS NULL AND ${areFolded})`;
+
+const isSame = sql`${dimensionValues.spaceId} = seen.${nameOf(spaceId)} AND ${dimensionValues.number} = seen.${nameOf(number)}`;
+
+/** Whether a value of `seen` has rows of its own. */
+const isKnown = (areFolded: SQL) =>
+  sql`EXISTS (SELECT FROM ${dimensionValues} WHERE ${areFolded} AND ${isSame} AND ${dimensionValues.value} = seen.${nameOf(value)})`;
+
+/** The inside of `values_seen`, the values of `deltas` that are not too long. */
+export function selectValuesSeen(areFolded: SQL): SQL {
+  return sql`
+  SELECT DISTINCT ${namesOf(key)} FROM (${unnestValues}) AS each
+  WHERE ${isDeclared(areFolded)} AND char_length(${nameOf(value)}) <= ${numberOf(dimensionValueCharsMax)}`;
+}
+
+/** Adds those of `values_seen` that get rows of their own now. @param source as in statement-parts.ts. */
+export function insertNewValues(areFolded: SQL, source = sql``): SQL {
+  return sql`
   INSERT INTO ${dimensionValues} (${namesOf(key)})
-  SELECT ${namesOf(key)} FROM (
+  ${source} SELECT ${namesOf(key)} FROM (
     SELECT ${namesOf(key)}, row_number() OVER (PARTITION BY ${namesOf([spaceId, number])} ORDER BY ${nameOf(value)}) AS place
-    FROM values_seen AS seen WHERE NOT EXISTS (${known})
+    FROM values_seen AS seen WHERE NOT ${isKnown(areFolded)}
   ) AS seen
-  WHERE place <= ${numberOf(dimensionValuesMax)} - (SELECT count(*) FROM ${dimensionValues} WHERE ${isSame})
+  WHERE place <= ${numberOf(dimensionValuesMax)} - (SELECT count(*) FROM ${dimensionValues} WHERE ${areFolded} AND ${isSame})
   ORDER BY ${namesOf(key)}
   -- Another statement may have added the value: both count it.
   ON CONFLICT (${namesOf(key)}) DO UPDATE SET ${nameOf(value)} = excluded.${nameOf(value)}
-  RETURNING ${namesOf(key)}
-), own_values AS (
-  SELECT ${namesOf(key)} FROM new_values UNION SELECT ${namesOf(key)} FROM values_seen AS seen WHERE EXISTS (${known})
-)`;
+  RETURNING ${namesOf(key)}`;
 }
 
-/** The rows of slices: those of dimension 0, and one for each value of a delta. @param columns of deltas. */
-export function slicesOf(deltas: SQL, columns: readonly PgColumn[]): SQL {
+/** The inside of `own_values`, those of `values_seen` that have rows of their own: also `new_values`. */
+export const selectOwnValues = sql`
+  SELECT ${namesOf(key)} FROM new_values UNION SELECT ${namesOf(key)} FROM values_seen AS seen WHERE ${isKnown(sql`true`)}`;
+
+/** The same when the new ones have been inserted before. */
+export function selectKnownValues(areFolded: SQL): SQL {
+  return sql`SELECT ${namesOf(key)} FROM ${dimensionValues} WHERE ${areFolded}`;
+}
+
+/**
+ * The rows of slices of `deltas`: those of dimension 0, and one for each value of a delta.
+ *
+ * @param columns of deltas.
+ */
+export function selectSlices(areFolded: SQL, columns: readonly PgColumn[]): SQL {
   const { priceClass, isOfDimensions } = statisticDeltas;
   const { dimension, value: shown } = sliceStats;
   return sql`
     SELECT ${namesOf(columns)}, 0::smallint AS ${nameOf(dimension)}, '' AS ${nameOf(shown)}, ${nameOf(priceClass)}, elements
-    FROM ${deltas} WHERE ${nameOf(priceClass)} IS NOT NULL AND NOT ${nameOf(isOfDimensions)}
+    FROM deltas WHERE ${nameOf(priceClass)} IS NOT NULL AND NOT ${nameOf(isOfDimensions)}
     UNION ALL
     SELECT ${namesOf(columns)}, ${nameOf(number)}, CASE WHEN (${namesOf(key)}) IN (SELECT ${namesOf(key)} FROM own_values) THEN '=' || ${nameOf(value)} ELSE '' END,
       coalesce(${nameOf(priceClass)}, ''), elements
-    FROM (${unnestValues(deltas)}) AS each
-    WHERE ${isDeclared}`;
-}
-
-function unnestValues(deltas: SQL): SQL {
-  return sql`
-      SELECT split.*, split_part(entry, '=', 1)::smallint AS ${nameOf(number)}, substr(entry, strpos(entry, '=') + 1) AS ${nameOf(value)}
-      FROM ${deltas} AS split CROSS JOIN LATERAL unnest(${nameOf(statisticDeltas.dimensionValues)}) AS entry WHERE entry IS NOT NULL`;
+    FROM (${unnestValues}) AS each
+    WHERE ${isDeclared(areFolded)}`;
 }
 
 /** The deltas of a space with a value of a dimension, each with the column `value` of the row that it will be folded into. */

@@ -1,3 +1,4 @@
+import { randomUUIDv7 } from 'node:crypto';
 import { and, eq, getTableName, lt, type SQL, sql } from 'drizzle-orm';
 import { rollupSpansHours } from '../../../event/limits.ts';
 import { asStored } from '../../../event/text.ts';
@@ -30,9 +31,9 @@ export async function forgetValues(
   if (has === 0) return;
   while ((await foldStatistics(database)) > 0);
   await inBoundedTransaction(database, async (transaction) => {
-    // Folding would add to rows meanwhile.
+    // Folding would add rows meanwhile.
     await transaction.execute(
-      sql`LOCK TABLE ${sliceStats}, ${sliceStatsRollups} IN SHARE ROW EXCLUSIVE MODE`,
+      sql`LOCK TABLE ${dimensionValues}, ${sliceStats}, ${sliceStatsRollups} IN SHARE ROW EXCLUSIVE MODE`,
     );
     if (userId !== undefined) {
       const isOfUser = (table: typeof sliceStats | typeof sliceStatsRollups): SQL | undefined =>
@@ -56,21 +57,23 @@ export async function forgetValues(
     const { number, value } = dimensionValues;
     const { dimension, events, spanHours } = sliceStatsRollups;
     const forgotten = await transaction.execute<{ number: number; value: string }>(sql`
-      UPDATE ${dimensionValues} AS kept SET ${nameOf(value)} = uuidv7()::text
-      FROM (
-        SELECT ${number}, ${value} FROM ${dimensionValues} LEFT JOIN ${sliceStatsRollups}
-          ON ${eq(sliceStatsRollups.spaceId, dimensionValues.spaceId)} AND ${dimension} = ${number}
-            AND ${sliceStatsRollups.value} = '=' || ${value} AND ${eq(spanHours, Math.max(...rollupSpansHours))}
-        WHERE ${eq(dimensionValues.spaceId, spaceId)}
-        GROUP BY ${number}, ${value} HAVING coalesce(sum(${events}), 0) <= 0
-      ) AS gone
-      WHERE kept.${nameOf(dimensionValues.spaceId)} = ${spaceId}::uuid AND kept.${nameOf(number)} = gone.${nameOf(number)} AND kept.${nameOf(value)} = gone.${nameOf(value)}
-      RETURNING gone.${nameOf(number)} AS number, gone.${nameOf(value)} AS value`);
-    const values = sql`SELECT number, '=' || value FROM json_to_recordset(${JSON.stringify([...forgotten])}::json) AS gone(number smallint, value text)`;
-    for (const table of [sliceStats, sliceStatsRollups])
+      SELECT ${number}, ${value} FROM ${dimensionValues} LEFT JOIN ${sliceStatsRollups}
+        ON ${eq(sliceStatsRollups.spaceId, dimensionValues.spaceId)} AND ${dimension} = ${number}
+          AND ${sliceStatsRollups.value} = '=' || ${value} AND ${eq(spanHours, Math.max(...rollupSpansHours))}
+      WHERE ${eq(dimensionValues.spaceId, spaceId)}
+      GROUP BY ${number}, ${value} HAVING coalesce(sum(${events}), 0) <= 0`);
+    // Citus allows no function that makes ids in an UPDATE.
+    const rows = JSON.stringify(forgotten.map((one) => ({ ...one, place: randomUUIDv7() })));
+    const gone = sql`json_to_recordset(${rows}::json) AS gone(number smallint, value text, place text)`;
+    await transaction.execute(sql`
+      UPDATE ${dimensionValues} AS kept SET ${nameOf(value)} = gone.place FROM ${gone}
+      WHERE kept.${nameOf(dimensionValues.spaceId)} = ${spaceId}::uuid AND kept.${nameOf(number)} = gone.number AND kept.${nameOf(value)} = gone.value`);
+    for (const table of [sliceStats, sliceStatsRollups]) {
+      const isGone = sql`${table.dimension} = gone.number AND ${table.value} = '=' || gone.value`;
       await transaction
         .delete(table)
-        .where(and(eq(table.spaceId, spaceId), sql`(${table.dimension}, ${table.value}) IN (${values})`));
+        .where(and(eq(table.spaceId, spaceId), sql`EXISTS (SELECT FROM ${gone} WHERE ${isGone})`));
+    }
     await note(transaction, tables);
   });
 }

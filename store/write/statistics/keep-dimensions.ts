@@ -121,7 +121,7 @@ BEGIN
   ), deltas AS (${insertDeltas({ from: sql`measured`, isStored: false, countedBy: 'dimensions' })}
   )
   UPDATE ${dimensions} SET ${nameOf(cursor)} = coalesce((SELECT ${nameOf(id)} FROM batch ORDER BY 1 DESC LIMIT 1), ${nameOf(cursor)}),
-    ${nameOf(countedAt)} = CASE WHEN NOT EXISTS (SELECT FROM batch) THEN now() END
+    ${nameOf(countedAt)} = (SELECT now() WHERE NOT EXISTS (SELECT FROM batch))
   WHERE ${isDimension};
 END $count$`;
   return compileStatement(statement).text;
