@@ -30,6 +30,7 @@ import { keepDimensions } from '../../store/write/statistics/keep-dimensions.ts'
 import { startErasures } from './deletion/erasures.ts';
 import { startRetention } from './deletion/retention.ts';
 import {
+  clusterFoldMs,
   clusterGatherMs,
   shardStatisticsMs,
   statisticsFoldMs,
@@ -93,6 +94,7 @@ export async function startWriter(context: ServiceContext): Promise<Started> {
   );
   const manager = await retryUntilAvailable(nats, () => jetstreamManager(nats));
   resources.use(startLoop(countingWork(database, manager), log));
+  resources.use(startLoop(foldingWork(database, isCluster ? clusterFoldMs : statisticsFoldMs), log));
   if (isCluster) {
     await allowMoreWaiting(manager);
     resources.use(startLoop(shardStatisticsWork(database), log));
@@ -153,10 +155,13 @@ function periodicWorks(database: Database): BackgroundWork<unknown>[] {
       intervalMs: statisticsFoldMs,
       failure: 'dimensions did not count what was stored before; trying again later',
     },
-    {
-      run: () => foldStatistics(database),
-      intervalMs: statisticsFoldMs,
-      failure: 'statistics were not folded; charts stay exact, and get slower',
-    },
   ];
+}
+
+function foldingWork(database: Database, intervalMs: number): BackgroundWork<unknown> {
+  return {
+    run: () => foldStatistics(database),
+    intervalMs,
+    failure: 'statistics were not folded; charts stay exact, and get slower',
+  };
 }
