@@ -3,8 +3,8 @@ import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
 /**
- * Modules that are loaded together, each with what it imports that no group before has: the frame of every page, then pages that
- * follow one another. Alone, each of some fifty small chunks costs a request and compresses badly.
+ * Modules that are loaded together, each with what it imports that no group before has. Alone, each of some
+ * fifty small chunks costs a request and compresses badly.
  */
 const groups = [
   { name: 'frame', test: /src\/(main|layout\/layout|(?:ui|table)\/|api\/|format\/|settings\/|space\/)/ },
@@ -15,7 +15,7 @@ const groups = [
   },
 ];
 
-/** Builds the dashboard's pages into `dist`, or into the directory that `--outDir` names. */
+/** Into `dist`, or into the directory that `--outDir` names. */
 export default defineConfig({
   plugins: [react(), tailwindcss()],
   // The files find each other below any path; the server completes those that index.html names.

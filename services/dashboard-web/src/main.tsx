@@ -15,8 +15,8 @@ restoreReturnAddress();
 const queryClient = openQueryClient();
 const router = openRouter(queryClient);
 
-// Until the first page is loaded the placeholders of index.html stay. No top-level await: the page's code
-// imports this chunk, and would wait for it.
+// Until then the placeholders of index.html stay. No top-level await: the page's code imports this chunk, and
+// would wait for it.
 void router.load().then(() => createRoot(root).render(<App />));
 
 function App() {
@@ -34,7 +34,6 @@ function App() {
   );
 }
 
-/** Responses younger than this are reused, in milliseconds. */
 const freshMs = 10_000;
 const retriesMax = 2;
 

@@ -11,7 +11,6 @@ import { ShownText } from '../text/shown-text.tsx';
 
 export type Activity = Output<'threads.list'>['items'][number];
 
-/** The state of the last event of a thread or user. */
 export function LastState({ state }: { state: 'ok' | 'error' }) {
   return state === 'error' ? (
     <CircleX aria-label="The last event is an error" className="size-3.5 shrink-0 text-bad" />
@@ -20,7 +19,6 @@ export function LastState({ state }: { state: 'ok' | 'error' }) {
   );
 }
 
-/** What a conversation began with. */
 export function FirstInput({ text }: { text: string | null }) {
   if (text === null) return <NoValue />;
   return (
@@ -55,7 +53,6 @@ export function Cost({ cost: { cost, bound } }: Pick<Activity, 'cost'>) {
   );
 }
 
-/** The columns that threads and users have in common. */
 export function activityColumns(zone: Zone): Column<Activity>[] {
   return [
     { title: 'Models', isExtra: true, cell: (item) => <Models {...item} /> },
@@ -100,7 +97,7 @@ export function activityColumns(zone: Zone): Column<Activity>[] {
   ];
 }
 
-/** The totals of a thread or user in a line. `showsUser` is for threads. */
+/** `showsUser` is for threads. */
 export function ActivityFacts({
   activity: { events, errors, inputTokens, outputTokens, cost, firstStartMs, lastStartMs, userId, ...others },
   showsUser = false,

@@ -18,7 +18,6 @@ import { SearchField } from '../ui/search-field.tsx';
 import { type Activity, activityColumns } from './activity-columns.tsx';
 import { type ActivityFilter, readActivityQuery } from './activity-query.ts';
 
-/** Threads or users of a page's query, sortable. */
 export function ActivityTable({
   procedure,
   caption,
@@ -28,10 +27,8 @@ export function ActivityTable({
 }: {
   procedure: 'threads.list' | 'users.list';
   caption: string;
-  /** The columns before those that threads and users have in common. */
   columns: readonly Column<Activity>[];
   query: ActivityFilter & { from?: number | undefined; to?: number | undefined; userId?: string };
-  /** Shown when there are no rows. */
   empty: ReactNode;
 }) {
   const { id: spaceId } = useSpace();
@@ -85,10 +82,7 @@ function Notes({ texts }: { texts: readonly (string | false)[] }) {
   );
 }
 
-/**
- * A page of threads or users, most recently active first, with counts of their events in the range of the
- * address.
- */
+/** Most recently active first, with counts of the events in the range of the address. */
 export function ActivityPage({
   procedure,
   title,

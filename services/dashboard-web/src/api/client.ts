@@ -12,16 +12,15 @@ import { isTransient } from './failure.ts';
 
 const url = `${basePath}/trpc`;
 
-/** The server's limit of calls in one request. */
+/** The server's limit for one request. */
 const batchItemsMax = 20;
 
-/** Queries too: user ids and search texts belong into bodies, since proxies and browsers keep addresses. */
+/** Queries, too: user ids and search texts belong into bodies, since proxies and browsers keep addresses. */
 const methodOverride = 'POST';
 
-/** The wait before a stream is opened again, in milliseconds. */
 export const reconnectMs = 2_000;
 
-/** Calls whose response may be large or slow, and must not delay others of the same request. */
+/** Large or slow calls, which must not delay others of the same request. */
 const alonePaths = new Set([
   'auth.signIn',
   'auth.redeemLink',
@@ -34,14 +33,14 @@ const alonePaths = new Set([
   'events.get',
 ]);
 
-/** The connection to the API. Cookies of the same origin carry the session. */
+/** Cookies of the same origin carry the session. */
 export const client = createTRPCUntypedClient<AppRouter>({
   links: [
     splitLink({
       condition: ({ type }) => type === 'subscription',
       true: [
-        // A proxy's 502 closes an EventSource permanently; a new one continues after the last id. A stream that
-        // the API refuses, such as without a session, stays closed.
+        // A proxy's 502 closes an EventSource for good; a new one continues after the last id. A refused
+        // stream stays closed.
         retryLink({ retry: ({ error }) => isTransient(error), retryDelayMs: () => reconnectMs }),
         httpSubscriptionLink({ url }),
       ],

@@ -2,11 +2,10 @@ import { TRPCClientError } from '@trpc/client';
 import { createContext } from 'react';
 import type { confirmationNeeded } from '../../../dashboard-api/trpc/failure.ts';
 
-/** Asks who uses the session to authenticate again. */
 export interface Confirmation {
   /** @returns whether the user has authenticated again; false when the user cancelled. */
   confirm: () => Promise<boolean>;
-  /** Whether the question is open. It is above the dialog that needs it, which must stay open. */
+  /** The question is above the dialog that needs it, which must stay open. */
   isOpen: boolean;
 }
 

@@ -1,12 +1,11 @@
 import { TRPCClientError } from '@trpc/client';
 
-/** A failed call as a page shows it. */
 export interface Failure {
   kind: 'signed-out' | 'forbidden' | 'missing' | 'rejected' | 'unavailable' | 'broken';
   message: string;
 }
 
-/** A failure in the browser, without a call to the API. Its message is a sentence to show. */
+/** Without a call to the API. The message is a sentence to show. */
 export class LocalFailure extends Error {
   override name = 'LocalFailure';
 }

@@ -1,10 +1,10 @@
 import { LocalFailure } from './failure.ts';
 import { callQuery, type Input } from './query.ts';
 
-/** The library is loaded when a passkey is used for the first time. */
+/** Loaded with the first use of a passkey. */
 const load = () => import('@simplewebauthn/browser');
 
-/** Asks the browser for one of the user's passkeys. @throws LocalFailure when there is no answer. */
+/** @throws LocalFailure when there is no answer. */
 export async function answerWithPasskey(): Promise<Input<'auth.signInWithPasskey'>> {
   const { request, proposal } = await callQuery('auth.askPasskey', undefined);
   const { startAuthentication } = await load();
@@ -12,7 +12,7 @@ export async function answerWithPasskey(): Promise<Input<'auth.signInWithPasskey
   return { proposal, answer: { id, rawId, type, response } };
 }
 
-/** Makes the browser create a passkey. @throws LocalFailure when there is none. */
+/** @throws LocalFailure when there is none. */
 export async function createPasskey(): Promise<Omit<Input<'secondFactor.addPasskey'>, 'name'>> {
   const { creation, proposal } = await callQuery('secondFactor.proposePasskey', undefined);
   const { startRegistration } = await load();

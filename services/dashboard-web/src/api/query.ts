@@ -20,7 +20,7 @@ import { ConfirmationContext, isConfirmationNeeded } from './confirmation.ts';
 
 type Procedures = AppRouter['_def']['record'];
 
-/** All procedures of a kind by path, such as `events.list`. */
+/** By path, such as `events.list`. */
 type PathsOf<Kind, Group = Procedures> = {
   [Name in keyof Group & string]: Group[Name] extends AnyTRPCProcedure
     ? Group[Name] extends Kind
@@ -46,7 +46,7 @@ type Callable<Path extends string> =
 export type Input<Path extends string> = inferProcedureInput<Callable<Path>>;
 export type Output<Path extends string> = inferProcedureOutput<Callable<Path>>;
 
-/** Options of `useQuery` for a procedure. The call is cancelled when no component uses it any more. */
+/** For `useQuery`. The call is cancelled when no component uses it any more. */
 export function apiQuery<Path extends QueryPath>(path: Path, input: Input<Path>) {
   return queryOptions({
     queryKey: [path, input] as const,
@@ -69,10 +69,7 @@ export async function callMutation<Path extends MutationPath>(
   return (await client.mutation(path, input)) as Output<Path>;
 }
 
-/**
- * A mutation. When it needs a recent authentication, the user is asked, and it is called again. On success
- * the queries of the named procedures are reloaded.
- */
+/** Asks for a needed authentication, and then calls again. On success the named queries are reloaded. */
 export function useApiMutation<Path extends MutationPath>(
   path: Path,
   { reload = [] }: { reload?: readonly QueryPath[] } = {},
@@ -91,17 +88,13 @@ export function useApiMutation<Path extends MutationPath>(
   });
 }
 
-/** Queries that return one page and the cursor of the next. */
 export type PagedPath = {
   [Path in QueryPath]: Output<Path> extends { nextCursor: unknown } ? Path : never;
 }[QueryPath];
 
-/** The pages of a query that are loaded, and what loads the next one. */
 export type Pages<Path extends PagedPath> = UseInfiniteQueryResult<InfiniteData<Output<Path>>>;
 
-/**
- * Loads a query page by page. With `isFixed` loaded pages are not loaded again: what is read must not move.
- */
+/** With `isFixed` loaded pages are not loaded again: what is read must not move. */
 export function usePages<Path extends PagedPath>(
   path: Path,
   input: Omit<NonNullable<Input<Path>>, 'cursor'>,

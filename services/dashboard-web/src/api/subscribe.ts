@@ -12,14 +12,14 @@ export interface StreamHandlers<Path extends 'live.tail'> {
   onError: (error: unknown) => void;
 }
 
-/** A message with its id: a later subscription continues after it. */
+/** With an id, after which a later subscription continues. */
 type Message<Path extends string> = Output<Path> extends AsyncIterable<infer Item> ? Item : never;
 
 type StreamInput = Extract<Input<'live.tail'>, object>;
 
 /**
- * Opens a stream. tRPC reconnects automatically and continues after the last message. The address of a stream
- * has its input, and proxies log addresses: the filter is sealed first, by a call that has it in its body.
+ * tRPC reconnects and continues after the last message. Proxies log addresses, in which a stream's input is:
+ * the filter is sealed first.
  */
 export function subscribe(
   path: 'live.tail',

@@ -1,6 +1,6 @@
 import { useEffect, useEffectEvent, useState } from 'react';
 
-/** Runs a function repeatedly while the window is visible; never while `ms` is undefined. */
+/** While the window is visible, and `ms` is defined. */
 export function useInterval(run: () => void, ms: number | undefined): void {
   const onTime = useEffectEvent(() => {
     if (!document.hidden) run();
@@ -12,7 +12,7 @@ export function useInterval(run: () => void, ms: number | undefined): void {
   }, [ms]);
 }
 
-/** Whether the window is hidden. Streams of hidden windows would use up the browser's connections. */
+/** Streams of hidden windows would use up the browser's connections. */
 export function useIsHidden(): boolean {
   const [isHidden, setHidden] = useState(document.hidden);
   useEffect(() => {

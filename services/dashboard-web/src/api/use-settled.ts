@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'react';
 
-/** The pause in typing after which values are asked for, in milliseconds. */
+/** In typing, before values are asked for. */
 const pauseMs = 150;
 
-/** The value, of JSON, once it has not changed for a moment. */
+/** A value of JSON, once it has not changed for a moment. */
 export function useSettled<Value>(value: Value): Value {
   const [settled, setSettled] = useState(value);
   const text = JSON.stringify(value);

@@ -3,10 +3,9 @@ import { useEffect, useState } from 'react';
 export type Work<Result> = { state: 'working' } | { state: 'failed' } | { state: 'done'; result: Result };
 
 /**
- * Gives a message, if there is one, to a new worker and returns its answer: long work must not stop the page.
- * `failed`: the worker had an error, answered undefined, or did not answer in time.
- *
- * @param start a function that stays the same, and makes the worker.
+ * Gives a message to a new worker and returns its answer: long work must not stop the page. `failed`: an
+ * error, the answer undefined, or none in time.
+ * @param start makes the worker; must stay the same function.
  */
 export function useWorker<Message, Result>(
   start: () => Worker,

@@ -1,10 +1,10 @@
-/** Consecutive lines that both texts have, or only one of them. */
+/** Lines that both texts have, or only one of them. */
 export interface LineRun {
   kind: 'same' | 'removed' | 'added';
   count: number;
 }
 
-/** One line of a comparison, with its number in each text that has it. */
+/** With the line's number in each text that has it. */
 export interface DiffRow {
   kind: LineRun['kind'];
   text: string;
@@ -15,15 +15,14 @@ export interface DiffRow {
 /** Unchanged lines that are not shown. */
 export interface Fold {
   kind: 'fold';
-  /** The index of its first row: its identity. */
+  /** The index of the first row: the fold's identity. */
   at: number;
   count: number;
 }
 
-/** Unchanged lines around a change that are shown. */
 const contextLines = 3;
 
-/** The rows of two texts from the runs of their comparison, which hold only counts. */
+/** The runs hold only counts. */
 export function toRows(
   before: readonly string[],
   after: readonly string[],
@@ -46,9 +45,7 @@ export function toRows(
 }
 
 /**
- * Hides unchanged rows that are far from any change. A fold replaces two rows at least: one would take as
- * much room.
- *
+ * Hides unchanged rows far from any change, at least two: a fold takes as much room as one.
  * @param opened the folds that are shown, by their `at`.
  */
 export function foldUnchanged(rows: readonly DiffRow[], opened: ReadonlySet<number>): (DiffRow | Fold)[] {
@@ -66,14 +63,12 @@ export function foldUnchanged(rows: readonly DiffRow[], opened: ReadonlySet<numb
   return shown;
 }
 
-/** A line of a comparison side by side. */
 export interface PairedRow {
   kind: 'pair';
   left: DiffRow | undefined;
   right: DiffRow | undefined;
 }
 
-/** Puts removed lines beside the added lines that follow them. */
 export function pairRows(rows: readonly (DiffRow | Fold)[]): (PairedRow | Fold)[] {
   const paired: (PairedRow | Fold)[] = [];
   for (let at = 0; at < rows.length; ) {

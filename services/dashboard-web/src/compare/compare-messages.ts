@@ -6,28 +6,27 @@ import { compareLines } from './compare-lines.ts';
 export interface ComparedMessage {
   role: string;
   text: string;
-  /** What makes the message equal to another of its role: also the data of images, which the text only names. */
+  /** Makes the message equal to another of its role: also the data of images, which the text only names. */
   key: string;
 }
 
-/** Consecutive words that both texts have, or only one of them. */
 export interface WordRun {
   kind: LineRun['kind'];
   text: string;
 }
 
-/** Messages by their place in each conversation: unchanged ones, a changed one, or one of one conversation only. */
+/** By place in each conversation: unchanged messages, a changed one, or one of one conversation only. */
 export type MessageRow =
   | { kind: 'same'; after: number; count: number }
   | { kind: 'changed'; before: number; after: number; words: WordRun[] }
   | { kind: 'removed'; before: number }
   | { kind: 'added'; after: number };
 
-/** Time limits in milliseconds: the words of texts that differ in very many places would take minutes. */
+/** The words of texts that differ in very many places would take minutes. */
 const wordsMs = 500;
 const allWordsMs = 3_000;
 
-/** The rows of two conversations in order; undefined when they were not found in time. */
+/** Undefined when they were not found in time. */
 export function compareMessages(
   before: readonly ComparedMessage[],
   after: readonly ComparedMessage[],
@@ -37,7 +36,6 @@ export function compareMessages(
   const endAtMs = performance.now() + allWordsMs;
   const rows: MessageRow[] = [];
   let [old, now, removed] = [0, 0, 0];
-  // The messages that were removed, and those that were added in their place.
   const pushChanges = (added: number) => {
     for (let place = 0; place < Math.max(removed, added); place++) {
       const [one, other] = [before[old + place], after[now + place]];
@@ -63,10 +61,10 @@ export function compareMessages(
   return runs && rows;
 }
 
-/** Texts that have a smaller part in common are easier to read one after the other. */
+/** Below it texts are easier to read one after the other. */
 const commonShareMin = 0.2;
 
-/** The words of two texts; undefined when too few are in common, all are, or they were not found in time. */
+/** Undefined when too few are in common, all are, or they were not found in time. */
 export function compareWords(before: string, after: string): WordRun[] | undefined {
   const runs = diffArrays(wordsOf(before), wordsOf(after), { timeout: wordsMs })?.map(
     ({ added, removed, value }): WordRun => ({
@@ -80,18 +78,17 @@ export function compareWords(before: string, after: string): WordRun[] | undefin
   return common < commonShareMin * Math.max(before.length, after.length) ? undefined : joinPhrases(runs);
 }
 
-/** Scripts without spaces between words are compared by character. */
 const word =
   /(?:(?!\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Thai})[\p{L}\p{M}\p{N}_])+|\s+|./gsu;
 
-/** A secret is one word: of a part of it, it would not be known that it has to be masked. */
+/** A part of a secret would not be masked. */
 function wordsOf(text: string): string[] {
   return splitText(text).flatMap((part) =>
     part.kind === 'plain' ? (part.text.match(word) ?? []) : [part.text],
   );
 }
 
-/** Changed words with only a space between them become one phrase: alternating colours cannot be read. */
+/** Joins changed words with only a space between them: alternating colours cannot be read. */
 function joinPhrases(runs: readonly WordRun[]): WordRun[] {
   const joined: WordRun[] = [];
   let [removed, added] = ['', ''];

@@ -2,10 +2,9 @@ import type { EventText } from '../event/event-text.ts';
 import { type Message, type MessagePart, readMessages } from '../event/messages.ts';
 import type { ComparedMessage } from './compare-messages.ts';
 
-/** A message as it is shown, and as it is compared. */
 export type ShownMessage = Message & ComparedMessage;
 
-/** What a call was given and what came of it, message by message. A tool's call is a call with its result. */
+/** A tool's call is a call with its result. */
 export function conversationOf({ llm, tool }: EventText, name: string): ShownMessage[] {
   const text = (role: Message['role'], text: string | undefined): Message[] =>
     text === undefined || text === '' ? [] : [{ role, source: text, parts: [{ kind: 'text', text }] }];
@@ -34,7 +33,7 @@ export function conversationOf({ llm, tool }: EventText, name: string): ShownMes
   }));
 }
 
-/** A part without the id of its call, which differs in every run. */
+/** Without the id of the call, which differs in every run. */
 function describePart(part: MessagePart): string {
   if (part.kind === 'call') return `${part.call.name}(${part.call.input ?? ''})`;
   if (part.kind === 'media')

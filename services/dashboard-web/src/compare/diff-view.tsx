@@ -15,7 +15,7 @@ import {
 
 export type DiffLook = 'split' | 'unified';
 
-/** What follows a row of two sides, by the place of its line in each text. */
+/** By the place of its line in each text. */
 export type RowNote = (before: number | undefined, after: number | undefined) => ReactNode;
 
 /** Of a line that fits; longer ones wrap. */
@@ -24,10 +24,7 @@ const overscan = 12;
 /** Of a longer line only so much is drawn. */
 const lineChars = 2_000;
 
-/**
- * Two texts line by line, of which only the visible lines are in the page. Changes have a sign beside their
- * colour.
- */
+/** Only visible lines are in the page. Changes have a sign beside their colour. */
 export function DiffView({
   before,
   after,
@@ -91,7 +88,6 @@ export function DiffView({
   );
 }
 
-/** Lines are numbered from 1. */
 function placeOf(number: number | undefined): number | undefined {
   return number === undefined ? undefined : number - 1;
 }
@@ -158,7 +154,7 @@ const tab =
 /** What is easily overlooked: spaces at the start and the end, more than one, and tabs. */
 const hidden = /(^ +| {2,}| +$|\t)/;
 
-/** A changed line in which such spaces and tabs are visible. Copying it gives the original text. */
+/** Such spaces and tabs are visible. Copying gives the original text. */
 function ExactText({ text }: { text: string }) {
   return text.split(hidden).map((part, index) => {
     // A pattern with one group: every second part is a match.

@@ -6,7 +6,6 @@ export type Compared =
   | { of: 'lines'; before: string[]; after: string[] }
   | { of: 'messages'; before: ComparedMessage[]; after: ComparedMessage[] };
 
-/** Compares off the main thread. */
 self.addEventListener('message', ({ data }: MessageEvent<Compared>) => {
   self.postMessage(
     data.of === 'lines' ? compareLines(data.before, data.after) : compareMessages(data.before, data.after),

@@ -1,6 +1,6 @@
 const tokens = /"(?:[^"\\]|\\.)*"|[[\]{},:]|[^\s"[\]{},:]+/g;
 
-/** Well-formed JSON with a line for each value. Numbers and texts stay as they are written. */
+/** A line for each value of well-formed JSON. Numbers and texts stay as they are written. */
 export function indentJson(text: string): string {
   const parts: string[] = [];
   let depth = 0;

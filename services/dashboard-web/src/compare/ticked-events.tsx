@@ -5,7 +5,6 @@ import { useSettings } from '../settings/settings.ts';
 import { describeText } from '../text/marks.ts';
 import { classes } from '../ui/classes.ts';
 
-/** Ticks an event to compare it with another one. */
 export function TickBox({ event, className }: { event: ListedEvent; className?: string }) {
   const { zone } = useSettings();
   const isTicked = useTicked().some(({ id }) => id === event.id);
@@ -33,10 +32,7 @@ export interface Ticked {
   traceId: string | null;
 }
 
-/**
- * At most two: a third replaces the first. They stay ticked on other pages, so that events of two lists can
- * be compared.
- */
+/** At most two: a third replaces the first. Kept on other pages, to compare events of two lists. */
 let ticked: readonly Ticked[] = [];
 const listeners = new Set<() => void>();
 

@@ -14,9 +14,7 @@ import { basePath } from '../url/page-values.ts';
 import { keepReturnAddress } from './return-address.ts';
 import { CodeField, type SecondFactors } from './second-step.tsx';
 
-/**
- * Shows a dialog when a change of the pages in it needs a recent authentication. The change is then repeated.
- */
+/** Repeats a refused change of the pages in it after an authentication. */
 export function WithConfirmation({ children }: { children: ReactNode }) {
   const [waiting, setWaiting] = useState<((isConfirmed: boolean) => void)[]>([]);
   const isOpen = waiting.length > 0;
@@ -45,10 +43,7 @@ export function WithConfirmation({ children }: { children: ReactNode }) {
   );
 }
 
-/**
- * The password, and the second factor or a passkey, for users who have them. All others authenticate at the
- * OpenID provider.
- */
+/** Users without a password or passkey authenticate at the OpenID provider. */
 function ConfirmationMethod({ onConfirmed, onCancel }: ConfirmationOutcome) {
   const me = useQuery(meQuery);
   const methods = useQuery(apiQuery('auth.methods', undefined));
@@ -89,7 +84,6 @@ interface ConfirmationOutcome {
   onCancel: () => void;
 }
 
-/** The password, with a code if the user has a second factor, or a passkey. */
 function ConfirmationForm({
   factors,
   onConfirmed,

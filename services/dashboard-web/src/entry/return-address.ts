@@ -3,10 +3,7 @@ import { isOwnPath } from '../url/search.ts';
 
 const key = 'weir.returnAddress';
 
-/**
- * Keeps the address that a sign-in at the OpenID provider returns to, in this tab. It is not sent: its query
- * may be a filter, which would be in the logs of proxies.
- */
+/** For a sign-in at the OpenID provider, in this tab. Not sent: a filter would be in logs of proxies. */
 export function keepReturnAddress(href: string): void {
   try {
     sessionStorage.setItem(key, href);
@@ -15,7 +12,7 @@ export function keepReturnAddress(href: string): void {
   }
 }
 
-/** Puts the kept address into the address bar, when the sign-in has returned to the first page. */
+/** When the sign-in has returned to the first page. */
 export function restoreReturnAddress(): void {
   if (window.location.pathname !== `${basePath}/`) return;
   try {

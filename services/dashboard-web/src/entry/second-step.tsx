@@ -8,10 +8,8 @@ import { Button, type ButtonLook } from '../ui/button.tsx';
 import { Form, FormFailure } from '../ui/dialog.tsx';
 import { TextField } from '../ui/field.tsx';
 
-/** The second factors with which a sign-in can go on. */
 export type SecondFactors = Extract<Output<'auth.signIn'>, { secondFactors: unknown }>['secondFactors'];
 
-/** The second step of a sign-in: a code or a passkey. */
 export function SecondStep({
   factors,
   onSignedIn,
@@ -42,7 +40,7 @@ export function SecondStep({
   );
 }
 
-/** The field for a code of the authenticator app, or a recovery code. */
+/** Of the authenticator app, or a recovery code. */
 export function CodeField({
   hasApp,
   autoFocus = false,

@@ -13,10 +13,9 @@ import { classes } from '../ui/classes.ts';
 export interface EventColumn {
   id: string;
   title: string;
-  /** Default width in pixels. */
   width: number;
   isNumber?: boolean;
-  /** The parameter of the address that sorts by it, the largest first. */
+  /** The parameter of the address that sorts by the column, the largest first. */
   sort?: 'duration' | 'tokens' | 'cost';
   cell: (event: ListedEvent, zone: Zone) => ReactNode;
 }
@@ -42,7 +41,7 @@ const preview: EventColumn = {
   cell: (event) => <Preview event={event} />,
 };
 
-/** The columns of the list. The last one takes the rest of the window. */
+/** The last column takes the rest of the window. */
 export const columns: readonly EventColumn[] = [
   time,
   name,
@@ -83,7 +82,7 @@ export const columns: readonly EventColumn[] = [
   preview,
 ];
 
-/** The columns beside an open event, where there is little room: the errors and outputs stay. */
+/** Beside an open event, where there is little room: the errors and outputs stay. */
 export const columnsBeside: readonly EventColumn[] = [
   {
     ...time,
@@ -120,10 +119,7 @@ function Value({ field, event }: { field: Exclude<NamedField, 'name'>; event: Li
   return <NamedValue field={field} value={value} event={event} isFloating className="text-muted" />;
 }
 
-/**
- * An error shows its message first: behind the input it would be cut off, and all rows of a failure would
- * look alike.
- */
+/** An error's message first: behind the input it would be cut off, and all rows of a failure look alike. */
 export function Preview({ event }: { event: ListedEvent }) {
   const { inputPreview, outputPreview, errorMessage, state } = event;
   const input = inputPreview === null ? undefined : oneLine(showPreview(inputPreview));

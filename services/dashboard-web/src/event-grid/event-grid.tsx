@@ -8,11 +8,10 @@ import { EventCard, GridRow } from './grid-row.tsx';
 import { type OpenMenu, RowMenu } from './row-menu.tsx';
 import { useIsNarrow } from './use-is-narrow.ts';
 
-/** The heights of a row and of a card, in pixels. */
 const rowHeight = 34;
 const cardHeight = 64;
 const overscan = 8;
-/** The widths of the box for comparing, and of the menu. */
+/** Of the box for comparing, and of the menu. */
 const edges = ['40px', '40px'] as const;
 
 interface Rows {
@@ -23,10 +22,7 @@ interface Rows {
   onLoadMore: () => void;
 }
 
-/**
- * The list as a grid of which only the visible rows are in the page; in a narrow window, rows are cards of
- * two lines.
- */
+/** Only visible rows are in the page; in a narrow window, rows are cards of two lines. */
 export function EventGrid({
   label = 'Events',
   events,
@@ -38,7 +34,7 @@ export function EventGrid({
   onOpen,
   sort,
 }: Rows & {
-  /** Its name for screen readers. */
+  /** For screen readers. */
   label?: string;
   onSelect: (event: ListedEvent) => void;
   onOpen: (event: ListedEvent) => void;
@@ -102,7 +98,7 @@ export function EventGrid({
   );
 }
 
-/** The visible rows. Loads more near the end, and scrolls to a new selection. */
+/** Loads more near the end, and scrolls to a new selection. */
 function useRows(
   scroller: RefObject<HTMLDivElement | null>,
   { isNarrow, events, selectedId, hasMore, isLoadingMore, onLoadMore }: Rows & { isNarrow: boolean },
@@ -128,7 +124,7 @@ function useRows(
   return list;
 }
 
-/** The widths of a table's columns, which are kept in this browser. The last column takes the rest. */
+/** Kept in this browser. The last column takes the rest. */
 function useColumnWidths(table: string, columns: readonly { id: string; width: number }[]) {
   const { columnWidths } = useSettings();
   const widths = columns.map(({ id, width }) => columnWidths[`${table}.${id}`] ?? width);
@@ -141,10 +137,7 @@ function useColumnWidths(table: string, columns: readonly { id: string; width: n
 }
 
 /**
- * Double clicks on rows. The second click may fall on something else: the first one opens the peek, which
- * covers the right half of the list, or all of it in a window of medium width. It still opens the row that
- * the first one hit.
- *
+ * Opens the row of a double click, although the first click opens the peek, which may cover the row.
  * @param onOpen called with the row at the second click, which then does nothing else.
  * @returns to be called with the row at each click on one.
  */

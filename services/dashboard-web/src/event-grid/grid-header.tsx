@@ -3,17 +3,16 @@ import { SortTitle } from '../table/table.tsx';
 import { classes } from '../ui/classes.ts';
 import { type EventColumn, widthMin } from './columns.tsx';
 
-/** The order of the list, where it can be chosen: the largest first, or by time. */
+/** The largest first, or by time. */
 export interface GridSort {
   by: EventColumn['sort'];
   onSort: (by: EventColumn['sort']) => void;
 }
 
 const widthMax = 900;
-/** Pixels of one press of an arrow key. */
 const keyStep = 16;
 
-/** The column titles. The line right of a title resizes the column, by pointer or arrow keys. */
+/** The line right of a title resizes the column, by pointer or arrow keys. */
 export function GridHeader({
   columns,
   template,

@@ -11,11 +11,10 @@ import { IconButton } from '../ui/button.tsx';
 import { classes } from '../ui/classes.ts';
 import { type EventColumn, Preview } from './columns.tsx';
 
-/** What a row and a card of the list have in common. */
 export interface RowProps {
   event: ListedEvent;
   index: number;
-  /** The position in the list, in pixels. */
+  /** In pixels. */
   top: number;
   isSelected: boolean;
   onSelect: (event: ListedEvent) => void;
@@ -24,7 +23,7 @@ export interface RowProps {
 
 const cellClasses = 'flex min-w-0 items-center overflow-hidden px-3 whitespace-nowrap';
 
-/** An event in columns. @param props `template` has the widths of the columns. */
+/** @param props `template` has the widths of the columns. */
 export function GridRow({
   event,
   index,
@@ -87,9 +86,7 @@ export function MenuButton({ onMenu }: { onMenu: (anchor: Element) => void }) {
   );
 }
 
-/**
- * An event in two lines, for narrow windows: what was called, when, how long and for what, then the preview.
- */
+/** Two lines: what was called, when, how long and for what; then the preview. */
 export function EventCard({ event, index, top, isSelected, onSelect, onMenu }: RowProps) {
   const { zone } = useSettings();
   const { type, state, name, cost, durationMs, startTimeMs } = event;

@@ -7,7 +7,7 @@ import { useOpen } from '../space/space.tsx';
 import { ShownText } from '../text/shown-text.tsx';
 import { AnchoredMenu, MenuItem } from '../ui/menu.tsx';
 
-/** The event whose menu is open, and the button that it is at. */
+/** The button is what the menu is at. */
 export interface OpenMenu {
   event: ListedEvent;
   anchor: Element;
@@ -21,7 +21,7 @@ const filterFields = [
   'errorCode',
 ] as const satisfies readonly Field[];
 
-/** What can be done with an event of a list. One menu for all rows: each row has a button only. */
+/** One menu for all rows: each row has a button only. */
 export function RowMenu({
   menu,
   onClose,

@@ -1,9 +1,9 @@
 import { useSyncExternalStore } from 'react';
 
-/** The same width as the `md` of the styles. */
+/** The `md` of the styles. */
 const narrow = '(width < 48rem)';
 
-/** Whether the window is as narrow as a phone. Lists draw cards there instead of columns. */
+/** As a phone. Lists draw cards there instead of columns. */
 export function useIsNarrow(): boolean {
   return useSyncExternalStore(subscribe, () => matchMedia(narrow).matches);
 }

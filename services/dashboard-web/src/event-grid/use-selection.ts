@@ -7,7 +7,6 @@ import { useFilter } from '../filter/use-filter.ts';
 import { useShortcuts } from '../settings/settings.ts';
 import { useOpen, useSpace } from '../space/space.tsx';
 
-/** Events after the selected one that are prefetched. */
 const prefetched = 2;
 
 /** The event beside the list, with its keys. The events after it are prefetched. */

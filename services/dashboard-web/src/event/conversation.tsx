@@ -22,7 +22,6 @@ import { Prose, ProseActions } from './prose.tsx';
 import { ToolCalls } from './tool-calls.tsx';
 import { Turn } from './turn.tsx';
 
-/** An event as a conversation: its input and its output. */
 export function Conversation({ event, parts }: { event: WholeEvent; parts: EventText }) {
   const { llm, tool } = parts;
   return (
@@ -78,7 +77,7 @@ function LlmTurns({ llm, event }: { llm: NonNullable<EventText['llm']>; event: W
   );
 }
 
-/** A prompt, or the conversation that a client sent as JSON in it. */
+/** Or the conversation that a client sent as JSON in the prompt. */
 function PromptTurn({ text }: { text: string }) {
   const messages = useMemo(() => readMessages(text), [text]);
   if (messages !== undefined) return <MessageTurns messages={messages} text={text} />;
@@ -107,7 +106,7 @@ function ToolTurn({ icon, title, text }: { icon: LucideIcon; title: string; text
   );
 }
 
-/** A longer system text is folded at first, in characters. */
+/** A longer system text is folded at first. */
 const foldedChars = 400;
 
 function TextSize({ text }: { text: string }) {
@@ -139,7 +138,6 @@ function ErrorTurn({ event }: { event: WholeEvent }) {
   );
 }
 
-/** The tools that the model could call. */
 function OfferedTools({ tools }: { tools: { name: string; source: string }[] }) {
   return (
     <Turn

@@ -22,10 +22,7 @@ const flagTexts: Record<WholeEvent['flags'][number], string> = {
   cost_mismatch: 'The reported cost is more than 1% from that at the price.',
 };
 
-/**
- * The fields of an event beside its payload. Names open what they name; a click on another value filters the
- * list by it.
- */
+/** Names open what they name; a click on another value filters the list by it. */
 export function EventFields({ event, parts }: { event: WholeEvent; parts: EventText }) {
   const { zone } = useSettings();
   const values: [label: string, field: string, value: string | null][] = [
@@ -120,9 +117,7 @@ function FilterField({
   );
 }
 
-/**
- * A value that filters the list on click; Alt-click excludes it. For values that have no page of their own.
- */
+/** Filters the list on click; Alt-click excludes. For values that have no page of their own. */
 function FilterValue({
   field,
   value,

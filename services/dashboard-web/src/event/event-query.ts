@@ -6,17 +6,16 @@ export type WholeEvent = Output<'events.get'>;
 /** Where the writer cuts a preview, in UTF-16 code units. */
 const previewCharsMax = 64;
 
-/** Whether a preview is cut, by its length. */
 export function isCut(preview: string): boolean {
   return preview.length >= previewCharsMax;
 }
 
-/** A preview, with an ellipsis when it is cut. */
+/** With an ellipsis when the preview is cut. */
 export function showPreview(preview: string): string {
   return isCut(preview) ? `${preview}…` : preview;
 }
 
-/** The tokens of a call, as the API compares and orders them: input and output, or only a total that was sent. */
+/** As the API compares and orders them: input and output, or only a total that was sent. */
 export function tokensOf({
   inputTokens,
   outputTokens,

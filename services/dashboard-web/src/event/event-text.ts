@@ -8,18 +8,15 @@ import {
   sourceOf,
 } from '../json/node.ts';
 
-/** A call that the model asked for. */
 export interface ToolCall {
   name: string;
-  /** The provider's id of the call; the tool's event may name it too. */
+  /** The provider's id; the tool's event may name it, too. */
   callId: string | undefined;
   /** JSON, or the text that the model wrote instead. */
   input: string | undefined;
 }
 
-/**
- * The parts of an event that pages show, from its JSON as sent. Every value is JSON text or a decoded string.
- */
+/** From the event's JSON as sent. Every value is JSON text or a decoded string. */
 export interface EventText {
   text: string;
   llm?: {
@@ -36,7 +33,7 @@ export interface EventText {
   sourceFunction: string | undefined;
 }
 
-/** Token counts as they were sent. */
+/** As they were sent. */
 export interface Usage {
   input: number | undefined;
   cacheRead: number | undefined;

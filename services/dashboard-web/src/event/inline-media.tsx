@@ -10,12 +10,12 @@ import { ShownText } from '../text/shown-text.tsx';
 import { buttonClasses } from '../ui/button.tsx';
 import type { MediaPart } from './media-part.ts';
 
-/** Types of sounds that browsers play, and that hold neither scripts nor links. */
+/** Browsers play these, and they hold neither scripts nor links. */
 const played = /^audio\/(?:mpeg|mp3|wav|x-wav|wave|ogg|opus|webm|mp4|aac|flac)$/;
 
 /**
- * An image, a sound or a file of a message. Data of the event are drawn from a blob; an address is only opened by a
- * click, since loading it would tell its host who reads the event.
+ * Data are drawn from a blob; an address is only opened by a click, since loading it would tell its host who
+ * reads the event.
  */
 export function InlineMedia({ media }: { media: MediaPart }) {
   const { what, type, name, data, url } = media;

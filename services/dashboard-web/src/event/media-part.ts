@@ -1,13 +1,12 @@
 import { find, type JsonNode, type JsonSource, readString } from '../json/node.ts';
 
-/** An image, a sound or a file in a message. */
 export interface MediaPart {
   kind: 'media';
   what: 'image' | 'audio' | 'file';
-  /** The media type that was sent, such as `image/png`; undefined when there was none. */
+  /** Such as `image/png`; undefined when none was sent. */
   type: string | undefined;
   name: string | undefined;
-  /** The data, base64 or a data URL; undefined when only an address was sent. */
+  /** Base64 or a data URL; undefined when only an address was sent. */
   data: string | undefined;
   url: string | undefined;
 }
@@ -50,7 +49,7 @@ const paths = {
   ],
 } as const;
 
-/** The names of the parts of OpenAI, Anthropic and Vercel; those of Gemini have none. */
+/** Of OpenAI, Anthropic and Vercel; parts of Gemini have no name. */
 const kinds: Record<string, MediaPart['what']> = {
   image_url: 'image',
   input_image: 'image',

@@ -20,12 +20,9 @@ export const roleLooks = {
   { title: string; icon: LucideIcon; tone: 'neutral' | 'user' | 'llm' | 'tool' }
 >;
 
-/**
- * Of a longer conversation the last messages are shown first: the earlier ones were seen in earlier calls.
- */
+/** The last of a longer conversation: the earlier ones were seen in earlier calls. */
 const shownMessages = 20;
 
-/** A prompt that is a conversation, message by message. */
 export function MessageTurns({ messages, text }: { messages: readonly Message[]; text: string }) {
   const [isWhole, setWhole] = useState(messages.length <= shownMessages);
   const hidden = isWhole ? 0 : messages.length - shownMessages;
@@ -67,7 +64,7 @@ export function MessageParts({
 }: {
   parts: readonly MessagePart[];
   place: ProsePlace;
-  /** Characters of a text shown at first. */
+  /** Shown at first. */
   firstMax?: number;
 }) {
   if (parts.length === 0) return <span className="text-faint">Empty</span>;

@@ -10,26 +10,24 @@ import {
 import { readAny, readCall, type ToolCall } from './event-text.ts';
 import { type MediaPart, readMedia } from './media-part.ts';
 
-/** A message of a conversation that a client sent as JSON text in the prompt. */
+/** Of a conversation that a client sent as JSON text in the prompt. */
 export interface Message {
   role: 'system' | 'user' | 'assistant' | 'tool';
   parts: MessagePart[];
-  /** The message as it was sent. */
   source: string;
 }
 
 export type MessagePart =
   | { kind: 'text'; text: string }
   | { kind: 'call'; call: ToolCall }
-  /** What a tool returned. `name` is the tool, or the id of the call. */
+  /** `name` is the tool, or the id of the call. */
   | { kind: 'result'; name: string | undefined; text: string }
-  /** What a model thought before its answer. */
   | { kind: 'thinking'; text: string }
   | MediaPart
-  /** A part of another type, as JSON. */
+  /** As JSON. */
   | { kind: 'other'; text: string };
 
-/** Longer texts are not parsed, since that would block the page, in characters. */
+/** Parsing a longer text would block the page. */
 const parsedCharsMax = 1_000_000;
 
 const roles: Record<string, Message['role']> = {
@@ -44,10 +42,7 @@ const roles: Record<string, Message['role']> = {
   function: 'tool',
 };
 
-/**
- * The messages in a JSON array, or in the member `messages` of an object; undefined when the text is
- * something else.
- */
+/** In a JSON array, or in the member `messages` of an object; undefined for another text. */
 export function readMessages(text: string): Message[] | undefined {
   const first = text.trimStart()[0];
   if ((first !== '[' && first !== '{') || text.length > parsedCharsMax) return undefined;
@@ -65,7 +60,7 @@ export function readMessages(text: string): Message[] | undefined {
   return known.length > 0 && known.length === messages.length ? known : undefined;
 }
 
-/** Gives results the name of the tool whose call they answer: most providers only send the id of the call. */
+/** Most providers only send the id of the call that a result answers. */
 function nameResults(messages: readonly (Message | undefined)[]): (Message | undefined)[] {
   const names = new Map<string, string>();
   for (const part of messages.flatMap((message) => message?.parts ?? []))
@@ -142,7 +137,7 @@ function readPart(source: JsonSource, node: JsonNode): MessagePart {
   return { kind: 'other', text: text.slice(node.start, node.end) };
 }
 
-/** A result is a text, a list of text parts, or any JSON. */
+/** A text, a list of text parts, or any JSON. */
 function readResult(source: JsonSource, node: JsonNode | undefined): string {
   if (node?.kind === 'array') {
     const parts = readContent(source, node);

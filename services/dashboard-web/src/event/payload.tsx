@@ -4,7 +4,7 @@ import { nodeAt } from '../json/node.ts';
 import { TextBlock } from '../text/text-block.tsx';
 import { Button } from '../ui/button.tsx';
 
-/** A tool's payload: a tree if it is JSON or a string of JSON, otherwise text. */
+/** A tree for JSON or a string of JSON, otherwise text. */
 export function Payload({ text, label }: { text: string; label: string }) {
   const isJson = useMemo(() => isJsonContainer(text), [text]);
   const [isRaw, setRaw] = useState(false);
@@ -21,7 +21,7 @@ export function Payload({ text, label }: { text: string; label: string }) {
   );
 }
 
-/** Whether a text is a JSON object or array, and nothing else. Long ones are only read to their end. */
+/** A JSON object or array, and nothing else. Long texts are only read to their end. */
 export function isJsonContainer(text: string): boolean {
   const first = text.trimStart()[0];
   if (first !== '{' && first !== '[') return false;
@@ -35,5 +35,5 @@ export function isJsonContainer(text: string): boolean {
   }
 }
 
-/** Longer texts are not parsed, since that would block the page, in characters. */
+/** Parsing a longer text would block the page. */
 const parsedCharsMax = 200_000;

@@ -1,6 +1,6 @@
 import type { EventText } from './event-text.ts';
 
-/** The conversation of an event as plain text, for the text view and to copy. */
+/** For the text view and to copy. */
 export function toPlainText({ llm, tool }: EventText): string {
   const sections: [title: string, text: string | undefined][] = llm
     ? [
@@ -23,7 +23,7 @@ export function toPlainText({ llm, tool }: EventText): string {
     .join('\n\n');
 }
 
-/** The same as Markdown. A fence is longer than any in the text. */
+/** A fence is longer than any in the text. */
 export function toMarkdown(event: EventText): string {
   return toPlainText(event)
     .split(/^── (.*) ──$/m)

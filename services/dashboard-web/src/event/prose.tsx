@@ -9,22 +9,22 @@ import { Button } from '../ui/button.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { isJsonContainer, Payload } from './payload.tsx';
 
-/** A thread is read, so Markdown is drawn there by default; the page of an event shows what was sent. */
+/** A thread is read, so with Markdown by default; the page of an event shows what was sent. */
 export type ProsePlace = 'event' | 'thread';
 
-/** Whether texts are drawn as Markdown: by the choice in this browser, or the default of the place. */
+/** By the choice in this browser, or the default of the place. */
 export function useShowsMarkdown(place: ProsePlace): boolean {
   return useSettings().showsMarkdown ?? place === 'thread';
 }
 
-/** What a person or a model wrote: JSON as a tree, other texts plain or as Markdown. */
+/** JSON as a tree, other texts plain or as Markdown. */
 export function Prose({
   text,
   firstMax,
   place = 'event',
 }: {
   text: string;
-  /** Characters shown at first. A longer text is shown plain. */
+  /** Shown at first. A longer text is shown plain. */
   firstMax?: number;
   place?: ProsePlace;
 }) {
@@ -37,7 +37,7 @@ export function Prose({
   return <TextBlock text={text} {...(firstMax !== undefined && { firstMax })} />;
 }
 
-/** Actions on a text: Markdown on or off, and copy. */
+/** Markdown on or off, and copy. */
 export function ProseActions({ text, label }: { text: string; label: string }) {
   return (
     <>
@@ -47,7 +47,7 @@ export function ProseActions({ text, label }: { text: string; label: string }) {
   );
 }
 
-/** Shows all texts as Markdown, or plain. The choice is kept in this browser. */
+/** For all texts. The choice is kept in this browser. */
 export function MarkdownToggle({ place, isDisabled = false }: { place: ProsePlace; isDisabled?: boolean }) {
   const isOn = useShowsMarkdown(place);
   return (
@@ -65,7 +65,7 @@ export function MarkdownToggle({ place, isDisabled = false }: { place: ProsePlac
   );
 }
 
-/** A text as Markdown; as plain text until it is parsed, and when parsing fails. */
+/** Plain text until it is parsed, and when parsing fails. */
 function MarkdownText({ text }: { text: string }) {
   const markdown = useWorker<string, Token[]>(startLexer, text, timeoutMs);
   if (markdown.state === 'done') {
@@ -87,10 +87,10 @@ function MarkdownText({ text }: { text: string }) {
   );
 }
 
-/** Longer texts are never shown as Markdown, in characters. */
+/** Longer texts are never shown as Markdown. */
 const markdownCharsMax = 50_000;
 
-/** Timeout of the Markdown parser, in milliseconds: some texts would take minutes. */
+/** Some texts would take minutes. */
 const timeoutMs = 2_000;
 
 const startLexer = () =>

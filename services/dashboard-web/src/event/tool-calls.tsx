@@ -14,14 +14,13 @@ import { readEventText, type ToolCall } from './event-text.ts';
 import { Payload } from './payload.tsx';
 import { Turn } from './turn.tsx';
 
-/** A call that the model asked for, with the tool's event that followed. */
 function ToolCallCard({
   call,
   result,
   isFolded,
 }: {
   call: ToolCall;
-  /** The tool's event; undefined when there is none. */
+  /** Undefined when there is none. */
   result: ListedEvent | undefined;
   isFolded: boolean;
 }) {
@@ -59,7 +58,7 @@ function ToolCallCard({
   );
 }
 
-/** The result of a tool: its preview, and all of it on a click, since it may be megabytes. */
+/** The preview, and all of it on a click, since it may be megabytes. */
 function Result({ result }: { result: ListedEvent }) {
   const { id: spaceId } = useSpace();
   const [isWhole, setWhole] = useState(false);
@@ -85,14 +84,14 @@ function Result({ result }: { result: ListedEvent }) {
   );
 }
 
-/** Tool events of a trace that are searched for the results of its calls. */
+/** Of a trace, searched for the results of its calls. */
 const searchedMax = 200;
 
-/** Calls shown at first, and calls that are open: each open card draws a tree of its arguments. */
+/** At first, and open ones: each open card draws a tree of its arguments. */
 const shownMax = 20;
 const openMax = 10;
 
-/** The calls that a model asked for, each with the tool's event that followed. */
+/** Each with the tool's event that followed. */
 export function ToolCalls({ calls, event }: { calls: readonly ToolCall[]; event: WholeEvent }) {
   const { id: spaceId } = useSpace();
   const [isAll, setAll] = useState(false);
@@ -128,9 +127,7 @@ export function ToolCalls({ calls, event }: { calls: readonly ToolCall[]; event:
   );
 }
 
-/**
- * The result of each call: the n-th event of a tool after the model's call is the result of its n-th call.
- */
+/** The n-th event of a tool after the model's call is the result of its n-th call. */
 function inferResults(
   calls: readonly ToolCall[],
   newestFirst: readonly ListedEvent[],

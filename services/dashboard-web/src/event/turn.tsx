@@ -2,7 +2,6 @@ import { ChevronDown, type LucideIcon } from 'lucide-react';
 import { type ReactNode, useId, useState } from 'react';
 import { classes } from '../ui/classes.ts';
 
-/** A part of a conversation with its title. It can be folded. */
 export function Turn({
   icon: Icon,
   title,

@@ -6,10 +6,8 @@ import { useSpace } from '../space/space.tsx';
 import type { ListedEvent } from './event-query.ts';
 
 /**
- * Follows the live stream of a filter while the window is visible. `onStored` gets the events as they are
- * stored. It gets an empty list when the stream starts or has skipped events: then the caller has to query
- * for events stored before.
- *
+ * Follows the live stream of a filter while the window is visible. An empty list means that it started or
+ * skipped events: query for those stored before.
  * @returns whether the stream is connected. If not, the page has to poll.
  */
 export function useStored(

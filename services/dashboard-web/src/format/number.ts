@@ -43,7 +43,7 @@ export function formatBytes(bytes: number): string {
   return `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
 }
 
-/** A duration in the unit that fits: `0.4 ms`, `842 ms`, `1.25 s`, `3 m 05 s`, `6 d 9 h`. */
+/** `0.4 ms`, `842 ms`, `1.25 s`, `3 m 05 s`, `6 d 9 h`. */
 export function formatDuration(ms: number): string {
   const size = Math.abs(ms);
   if (size >= dayMs) return `${whole.format(Math.trunc(ms / dayMs))} d ${Math.trunc((size / hourMs) % 24)} h`;

@@ -22,7 +22,7 @@ export function describeCost({ cost, bound }: { cost: string; bound: Cost['bound
   return `${words[bound]}${formatMoney(Number(cost))}`;
 }
 
-/** The sum of the costs of events, to be shown; undefined when none has a cost. */
+/** Undefined when none has a cost. */
 export function sumCosts(
   events: readonly Pick<Output<'events.list'>['events'][number], 'cost' | 'costBound'>[],
 ): { cost: string; bound: Cost['bound'] } | undefined {
@@ -54,15 +54,11 @@ const kindNames: Record<Kind, string> = {
   reported: 'Reported by senders',
 };
 
-/** What a cost is for. */
 export function nameKind(kind: Kind): string {
   return kindNames[kind];
 }
 
-/**
- * The share of tokens that a cost includes, so that a partial sum is not taken for the whole, and whether
- * list prices, or those of another kind or tier, are in it.
- */
+/** So that a partial sum is not taken for the whole, and whether assumed or list prices are in it. */
 export function describePriced({
   tokens,
   pricedTokens,

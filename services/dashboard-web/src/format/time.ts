@@ -1,9 +1,9 @@
-/** A time zone of `Intl`, such as `Europe/Zurich`; undefined is the browser's. */
+/** Of `Intl`, such as `Europe/Zurich`; undefined is the browser's. */
 export type Zone = string | undefined;
 
 export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;
-/** A day without a change of the clock. */
+/** Without a change of the clock. */
 export const dayMs = 24 * hourMs;
 
 /** Times beyond this are no dates for JavaScript. */
@@ -56,34 +56,31 @@ export function formatMinute(ms: number, zone: Zone): string {
   return formatIn(zone, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' }).format(ms);
 }
 
-/** Longer ranges show years, in milliseconds: the same day and month may occur in two years. */
+/** Longer ranges show years: the same day and month may occur in two years. */
 const yearsMsMin = 300 * dayMs;
 
-/** Ticks of longer ranges are named by day, in milliseconds. */
+/** Ticks of longer ranges are named by day. */
 export const dayTicksMsMin = 2 * dayMs;
 
-/**
- * A time on the axis of a range: `14:03`, `21 Nov` in ranges longer than two days, `Nov 2026` in ranges of
- * about a year.
- */
+/** `14:03`, `21 Nov` in ranges longer than two days, `Nov 2026` in ranges of about a year. */
 export function formatTick(ms: number, rangeMs: number, zone: Zone): string {
   if (rangeMs > yearsMsMin) return formatIn(zone, { month: 'short', year: 'numeric' }).format(ms);
   if (rangeMs > dayTicksMsMin) return formatIn(zone, { day: 'numeric', month: 'short' }).format(ms);
   return formatIn(zone, { hour: '2-digit', minute: '2-digit' }).format(ms);
 }
 
-/** An end of a range, or of a bar in it: `21 Nov, 14:03`, or `2026-11-21` where the range is about a year. */
+/** Of a range, or of a bar: `21 Nov, 14:03`, or `2026-11-21` where the range is about a year. */
 export function formatEnd(ms: number, rangeMs: number, zone: Zone): string {
   return rangeMs > yearsMsMin ? formatDay(ms, zone) : formatMinute(ms, zone);
 }
 
-/** A time in a card of a list: `14:03:09` today, `21 Nov, 14:03` before, `2025-11-21` long before. */
+/** `14:03:09` today, `21 Nov, 14:03` before, `2025-11-21` long before. */
 export function formatInCard(ms: number, nowMs: number, zone: Zone): string {
   if (formatDay(ms, zone) === formatDay(nowMs, zone)) return formatClock(ms, zone).slice(0, 8);
   return formatEnd(ms, Math.abs(nowMs - ms), zone);
 }
 
-/** The zone's name with its difference at a time, now by default: `Europe/Zurich (GMT+1)`. */
+/** `Europe/Zurich (GMT+1)`, by default of now. */
 export function nameZone(zone: Zone, atMs = Date.now()): string {
   const name = zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
   const parts = formatIn(name, { timeZoneName: 'shortOffset' }).formatToParts(atMs);
@@ -106,10 +103,7 @@ export function localTime(ms: number, zone: Zone): number {
   return days + part('hour') * hourMs + part('minute') * minuteMs + part('second') * 1_000;
 }
 
-/**
- * The time at which the clock of a zone shows `local`. Of a time that it shows twice, or skips, one beside
- * the change.
- */
+/** When the zone's clock shows `local`. Of a time shown twice, or skipped, one beside the change. */
 export function fromLocalTime(local: number, zone: Zone): number {
   // The difference between zone and UTC at about that time, and then at the time that it leads to.
   const near = local - (localTime(local, zone) - local);

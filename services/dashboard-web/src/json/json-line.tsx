@@ -12,7 +12,7 @@ import type { JsonDocument, JsonRow } from './rows.ts';
 const indentPx = 14;
 /** Deeper values are not indented further, so that they stay in the window. */
 const indentDepthMax = 24;
-/** Characters of a text, and of the source of a number, in a closed line. */
+/** Of a text, and of the source of a number, in a closed line. */
 const headChars = 160;
 
 export function JsonLine({
@@ -121,7 +121,6 @@ function StringValue({ row: { node, isOpen }, document }: { row: JsonRow; docume
 /** Shorter texts are shown as text, whatever they start with. */
 const mediaChars = 80;
 
-/** Whether a text is long and consists of base64 digits only. */
 function isBase64(head: string, size: number): boolean {
   return size > 2_000 && head.length >= headChars && /^[A-Za-z0-9+/_-]+$/.test(head);
 }

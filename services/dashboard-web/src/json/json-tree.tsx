@@ -8,13 +8,9 @@ import { ancestorsOf, type JsonRow, openDocument, toRows } from './rows.ts';
 
 /** A line has buttons, which are 24 pixels high at least. */
 const lineHeight = 24;
-/** Lines beyond the visible ones that are drawn. */
 const overscan = 12;
 
-/**
- * JSON as a tree over its source text. A value is read when its parent is opened, and only the visible lines
- * are in the page: a payload of megabytes opens at once.
- */
+/** A tree over source text: values are read when their parent is opened, and only visible lines drawn. */
 export function JsonTree({
   text,
   label,
@@ -23,12 +19,12 @@ export function JsonTree({
   isEmbedded = false,
 }: {
   text: string;
-  /** The tree's name for screen readers. */
+  /** For screen readers. */
   label: string;
   /** The value to show at first. */
   focusPath?: string | undefined;
   onFocusPath?: (path: string) => void;
-  /** In a text of its own height, below a maximum; else the tree fills its parent. */
+  /** Of its own height, below a maximum; else the tree fills its parent. */
   isEmbedded?: boolean;
 }) {
   const { document, rows, toggle } = useRows(text, focusPath);
@@ -74,7 +70,6 @@ export function JsonTree({
   );
 }
 
-/** The current line: its place, and functions that make another line current. */
 function useCursor(
   rows: readonly JsonRow[],
   {
@@ -110,7 +105,6 @@ function useCursor(
   return { list, scroller, current, place, focus, move };
 }
 
-/** The lines of a text, of which `toggle` opens and closes one. */
 function useRows(text: string, focusPath: string | undefined) {
   const document = useMemo(() => openDocument(text, nodeAt(text)), [text]);
   const [open, setOpen] = useState(() => initiallyOpen(focusPath));
@@ -136,7 +130,7 @@ function initiallyOpen(focusPath: string | undefined): ReadonlySet<string> {
 /** Open or close the line, or move by a number of lines. */
 type TreeAction = 'toggle' | 'first' | 'last' | number;
 
-/** The action of a key in a tree; the browser then does nothing with the key. */
+/** The browser then does nothing with the key. */
 function takeAction(event: KeyboardEvent, row: JsonRow | undefined): TreeAction | undefined {
   if (event.target !== event.currentTarget) return undefined;
   const action = actionOf(event.key, row);

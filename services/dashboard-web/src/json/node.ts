@@ -1,22 +1,19 @@
-/** The position of a JSON value in a source text: its first character, and the one after its last. */
+/** In a source text: the first character, and the one after the last. */
 export interface JsonNode {
   kind: 'object' | 'array' | 'string' | 'number' | 'literal';
   start: number;
   end: number;
 }
 
-/** A member of an object, or an element of an array. */
 export interface JsonChild {
-  /** The member's name, decoded; undefined for an element. */
+  /** Decoded; undefined for an element. */
   key: string | undefined;
   index: number;
   node: JsonNode;
 }
 
 /**
- * Finds the value at a position, white space before it aside. Nothing is parsed, so that each digit of a
- * number and each escape of a text stays what was sent.
- *
+ * After white space. Nothing is parsed: each digit and escape stays what was sent.
  * @throws SyntaxError where the text is no JSON. What is inside of strings and numbers is not examined.
  */
 export function nodeAt(text: string, at = 0): JsonNode {
@@ -33,7 +30,7 @@ export function nodeAt(text: string, at = 0): JsonNode {
 
 const scalar = /true|false|null|-?\d[\d.eE+-]*/y;
 
-/** The members or elements of a value, in the order of the text; none for other values. */
+/** In the order of the text; none for other values. */
 export function childrenOf(text: string, parent: JsonNode): JsonChild[] {
   const children: JsonChild[] = [];
   if (parent.kind !== 'object' && parent.kind !== 'array') return children;
@@ -57,7 +54,7 @@ export function childrenOf(text: string, parent: JsonNode): JsonChild[] {
   return children;
 }
 
-/** A text whose objects and arrays are each scanned once, however many values are looked up. */
+/** Objects and arrays are each scanned once, however many values are looked up. */
 export interface JsonSource {
   text: string;
   childrenOf: (parent: JsonNode) => readonly JsonChild[];
@@ -78,9 +75,7 @@ export function openSource(text: string): JsonSource {
   };
 }
 
-/**
- * Follows member names from a value. Of several members of one name it takes the last, as JSON.parse does.
- */
+/** Of several members of one name the last, as JSON.parse does. */
 export function find(
   source: JsonSource,
   from: JsonNode | undefined,
@@ -92,17 +87,16 @@ export function find(
   );
 }
 
-/** The text of a string value; undefined for other values. */
+/** Undefined for other values. */
 export function readString(text: string, node: JsonNode | undefined): string | undefined {
   return node?.kind === 'string' ? JSON.parse(text.slice(node.start, node.end)) : undefined;
 }
 
-/** A value as it is written. */
 export function sourceOf(text: string, node: JsonNode): string {
   return text.slice(node.start, node.end);
 }
 
-/** The beginning of a string value, decoded: about as many characters as of the source. */
+/** Decoded: about as many characters as of the source. */
 export function readStringHead(text: string, node: JsonNode, charsMax: number): string {
   if (node.end - node.start - 2 <= charsMax) return JSON.parse(text.slice(node.start, node.end));
   const head = text.slice(node.start + 1, node.start + 1 + charsMax);

@@ -9,16 +9,16 @@ export interface JsonRow {
   key: string | number | undefined;
   node: JsonNode;
   isOpen: boolean;
-  /** Of an opened string: the part of the text that this line shows. */
+  /** Of an opened string: the part that this line shows. */
   chunk?: { text: string; isLast: boolean };
   /** The closing bracket of an open object or array. */
   isClose?: boolean;
 }
 
-/** Characters of an opened text in one line. */
+/** Of an opened text. */
 export const chunkChars = 110;
 
-/** A document whose parts are read when they are shown, and kept. */
+/** Parts are read when they are shown, and kept. */
 export interface JsonDocument {
   text: string;
   root: JsonNode;
@@ -46,7 +46,6 @@ function keep<Value>(kept: Map<number, Value>, key: number, make: () => Value): 
   return value;
 }
 
-/** The lines of a tree in which the values at these paths are open. */
 export function toRows(document: JsonDocument, open: ReadonlySet<string>): JsonRow[] {
   const rows: JsonRow[] = [];
   const visit = (node: JsonNode, key: JsonRow['key'], path: JsonPath, depth: number) => {
@@ -72,7 +71,7 @@ export function toRows(document: JsonDocument, open: ReadonlySet<string>): JsonR
   return rows;
 }
 
-/** All paths that must be open for the value at `path` to be shown. */
+/** What must be open for the value at `path` to be shown. */
 export function ancestorsOf(path: JsonPath): string[] {
   return path.map((_, length) => formatPath(path.slice(0, length)));
 }

@@ -1,7 +1,6 @@
 import { hasMatch, wordsIgnoringCase } from '../text/ignoring-case.ts';
 
 export interface Destination {
-  /** Unique within its group. */
   key: string;
   label: string;
   /** The kind of the entry, shown at the right. */
@@ -14,7 +13,7 @@ export interface DestinationGroup {
   items: Destination[];
 }
 
-/** The destinations whose label has every word of the query, in any order. */
+/** Whose label has every word of the query, in any order. */
 export function matchLabels(items: readonly Destination[], query: string): Destination[] {
   const words = wordsIgnoringCase(query);
   return items.filter(({ label, hint = '' }) => {

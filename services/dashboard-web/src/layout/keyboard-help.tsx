@@ -95,7 +95,6 @@ export function KeyboardHelp() {
   );
 }
 
-/** How the search field is written, for the help on `?`. */
 function SearchHelp() {
   return (
     <section className="mb-4 border-line border-t pt-4">

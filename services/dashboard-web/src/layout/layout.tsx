@@ -11,7 +11,7 @@ import { KeyboardHelp } from './keyboard-help.tsx';
 import { navigationOf } from './navigation.ts';
 import { Sidebar } from './sidebar.tsx';
 
-/** The frame of all pages of a space. On a narrow window the navigation opens over the page. */
+/** On a narrow window the navigation opens over the page. */
 export function Layout() {
   const [isOpen, setOpen] = useState(false);
   usePageKeys();
@@ -62,7 +62,7 @@ export function Layout() {
   );
 }
 
-/** Above all pages of a space: the ticked events, and the link that compares them, the earlier one first. */
+/** The ticked events, and the link that compares them, the earlier one first. */
 function CompareBar({ spaceId }: { spaceId: string }) {
   const ticked = useTicked();
   // biome-ignore lint/correctness/useExhaustiveDependencies: events of two spaces cannot be compared.
@@ -105,7 +105,7 @@ function CompareBar({ spaceId }: { spaceId: string }) {
 
 const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }));
 
-/** Opens the palette on Ctrl-K or ⌘K. Its code is loaded when it is first opened. */
+/** On Ctrl-K or ⌘K. The code is loaded when it is first opened. */
 function PaletteKey() {
   const [isOpen, setOpen] = useState(false);
   const [wasOpened, setWasOpened] = useState(false);
@@ -128,10 +128,10 @@ function PaletteKey() {
   );
 }
 
-/** Time after `g` in which the key of a page opens it, in milliseconds. */
+/** After `g`. */
 const secondKeyMs = 1_500;
 
-/** Opens a page by `g` and the page's key. */
+/** `g` and the page's key. */
 function usePageKeys(): void {
   const { hasShortcuts } = useSettings();
   const { id: spaceId, role } = useSpace();

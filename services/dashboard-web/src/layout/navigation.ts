@@ -18,7 +18,6 @@ import {
 } from 'lucide-react';
 import { hasRole, type Role } from '../space/space.tsx';
 
-/** An entry of the navigation: a page of the space. */
 export interface NavigationEntry {
   to:
     | '/s/$spaceId'
@@ -49,7 +48,6 @@ export interface NavigationGroup {
   entries: readonly NavigationEntry[];
 }
 
-/** The pages of a space, in display order. */
 const navigation: readonly NavigationGroup[] = [
   {
     title: 'Observe',
@@ -79,7 +77,6 @@ const navigation: readonly NavigationGroup[] = [
   },
 ];
 
-/** The pages that a role sees, in groups. */
 export function navigationOf(role: Role): NavigationGroup[] {
   return navigation.map(({ title, entries }) => ({
     title,

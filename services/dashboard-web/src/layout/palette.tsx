@@ -6,7 +6,6 @@ import { ShownText } from '../text/shown-text.tsx';
 import type { Destination, DestinationGroup } from './destinations.ts';
 import { useDestinations } from './use-destinations.ts';
 
-/** A search over pages, spaces and ids. */
 export function Palette({
   isOpen,
   onOpenChange,

@@ -104,7 +104,7 @@ function UserBar({ spaceId, onNavigate }: { spaceId: string; onNavigate: () => v
   );
 }
 
-/** Signs out and clears all loaded data, so that the next user of this browser does not see it. */
+/** Clears all loaded data, so that the next user of this browser does not see it. */
 function useSignOut(): () => Promise<void> {
   const { mutateAsync } = useApiMutation('auth.signOut');
   const queries = useQueryClient();
@@ -128,7 +128,6 @@ const themes: { theme: Theme; label: string; icon: typeof Sun }[] = [
   { theme: 'dark', label: 'Dark', icon: Moon },
 ];
 
-/** The menu beside the user: the theme, and further entries. */
 function ThemeMenu({ children }: { children: ReactNode }) {
   const { theme: chosen } = useSettings();
   return (

@@ -7,10 +7,7 @@ import { Dialog, Form } from '../ui/dialog.tsx';
 import { TextField } from '../ui/field.tsx';
 import { Menu, MenuItem, MenuLabel } from '../ui/menu.tsx';
 
-/**
- * The current space, and a menu of the user's other spaces. Owners can create spaces, admins can rename the
- * current one.
- */
+/** Owners can create spaces, admins rename the current one. */
 export function SpaceSwitcher() {
   const { spaces } = useMe();
   const current = useSpace();
@@ -85,7 +82,6 @@ function RenameSpaceDialog({ isOpen, onClose }: DialogState) {
   );
 }
 
-/** Creates a space owned by the user, and opens it. */
 function CreateSpaceDialog({ isOpen, onClose }: DialogState) {
   const navigate = useNavigate();
   const { mutateAsync } = useApiMutation('spaces.create', { reload: ['me'] });

@@ -9,7 +9,7 @@ import { useMe, useSpace } from '../space/space.tsx';
 import { type Destination, type DestinationGroup, matchLabels } from './destinations.ts';
 import { navigationOf } from './navigation.ts';
 
-/** The palette's entries for a query: found ids first, then pages, spaces and themes. */
+/** Found ids first, then pages, spaces and themes. */
 export function useDestinations(query: string): { groups: DestinationGroup[]; isLooking: boolean } {
   const space = useSpace();
   const { spaces, user } = useMe();
@@ -69,7 +69,6 @@ export function useDestinations(query: string): { groups: DestinationGroup[]; is
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Fields whose values can be looked up. */
 const listed = ['threadId', 'userId', 'agentId'] as const;
 
 /** The event, trace, thread, user or agent whose id is the query. */

@@ -4,13 +4,10 @@ import { classes } from '../ui/classes.ts';
 import { CodeBlock } from './code-block.tsx';
 import { Inlines } from './inlines.tsx';
 
-/** Deeper nested quotes and lists are shown as source text, to bound the time of drawing. */
+/** Deeper quotes and lists are shown as source text, to bound the time of drawing. */
 const depthMax = 12;
 
-/**
- * The blocks of a Markdown text as elements. HTML is text, images are never loaded, and every text is a
- * ShownText.
- */
+/** HTML is text, images are never loaded, and every text is a ShownText. */
 export function Blocks({ tokens, depth }: { tokens: readonly Token[]; depth: number }) {
   // biome-ignore lint/suspicious/noArrayIndexKey: the blocks of a text never change their order.
   return tokens.map((token, index) => <Block key={index} token={token as MarkedToken} depth={depth} />);

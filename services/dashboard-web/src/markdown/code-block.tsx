@@ -2,7 +2,6 @@ import { ShownText } from '../text/shown-text.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { type CodeKind, readCode } from './read-code.ts';
 
-/** Code with its colours, and a button that copies it. */
 export function CodeBlock({ text }: { text: string }) {
   return (
     <div className="group/code relative">
@@ -21,9 +20,8 @@ export function CodeBlock({ text }: { text: string }) {
 }
 
 /**
- * Colours the parts of code by highlights of the browser (`code-…` in styles.css), which leave the text as it is: masked
- * secrets stay whole. Firefox before version 140 has no highlights.
- *
+ * By highlights of the browser (`code-…` in styles.css), which leave the text and masked secrets whole.
+ * Firefox before version 140 has none.
  * @returns a function that removes the colours.
  */
 function colorCode(root: HTMLElement | null): (() => void) | undefined {

@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import { ShownText } from '../text/shown-text.tsx';
 import { safeLink } from './safe-link.ts';
 
-/** Deeper nested emphasis and links are shown as source text. */
+/** Deeper emphasis and links are shown as source text. */
 const depthMax = 12;
 
 export function Inlines({ tokens, depth }: { tokens: readonly Token[]; depth: number }): ReactNode {
@@ -60,12 +60,12 @@ function Inline({ token, depth }: { token: MarkedToken; depth: number }) {
         </span>
       );
     default:
-      // As it was written: HTML, too.
+      // HTML, too.
       return <ShownText text={token.raw} />;
   }
 }
 
-/** A link with its target visible. Other schemes and links that hide their host are shown as text. */
+/** With a visible target. Other schemes and links that hide their host are shown as text. */
 function TextLink({
   address,
   text,

@@ -1,13 +1,10 @@
-/** An allowed link target. */
 export interface SafeLink {
   href: string;
   /** The visible target: the host or the mail address. */
   target: string;
 }
 
-/**
- * The link, if it is an absolute web address or a mail address, and not a script or a path of the dashboard.
- */
+/** Only an absolute web address or a mail address, not a script or a path of the dashboard. */
 export function safeLink(address: string): SafeLink | undefined {
   const url = URL.parse(address.trim());
   if (url === null) return undefined;

@@ -1,7 +1,7 @@
-/** Image types that are shown. Unlike SVG they cannot contain scripts or links. */
+/** Unlike SVG these cannot contain scripts or links. */
 export type ImageType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
 
-/** The first base64 digits of each type. The bytes decide the type, not the declared name. */
+/** The bytes decide the type, not the declared name. */
 const beginnings: readonly [RegExp, ImageType][] = [
   [/^iVBORw0KGgo/, 'image/png'],
   [/^\/9j\//, 'image/jpeg'],
@@ -9,7 +9,7 @@ const beginnings: readonly [RegExp, ImageType][] = [
   [/^UklGR[\w+/-]{6}XRUJQ/, 'image/webp'],
 ];
 
-/** The beginning of a data URL, up to its base64. */
+/** Up to the base64. */
 const dataUrl = /^data:([\w.+-]{1,80}\/[\w.+-]{1,80})(?:;[\w=.+-]{1,80}){0,4};base64,/;
 
 /** Base64 shown as a chip instead of text. */
@@ -22,9 +22,7 @@ export interface Media {
   prefix: number;
 }
 
-/**
- * Reads what base64 is from its first characters; undefined when they are neither a data URL nor an image.
- */
+/** From its first characters; undefined when they are neither a data URL nor an image. */
 export function readMedia(head: string): Media | undefined {
   const url = dataUrl.exec(head);
   const prefix = url?.[0].length ?? 0;
@@ -34,15 +32,14 @@ export function readMedia(head: string): Media | undefined {
   return label === undefined ? undefined : { label, image, prefix };
 }
 
-/** The bytes that so many characters of base64 hold, about. */
+/** About. */
 export function bytesOf(base64Chars: number): number {
   return Math.floor((base64Chars * 3) / 4);
 }
 
 /**
- * A data URL, or an image's base64 without one that is longer than an id. In the source of JSON, some clients
- * write `\/` for `/`. One class of characters, and not a choice between two: that would take memory for each
- * of megabytes of them.
+ * A data URL, or an image's base64 longer than an id; some clients write `\/` for `/`. One class, not a
+ * choice between two: that would take memory for each of megabytes of characters.
  */
 const inText =
   /data:[\w.+-]{1,80}\\?\/[\w.+-]{1,80}(?:;[\w=.+-]{1,80}){0,4};base64,[\w+/\\-]{64,}={0,2}|(?<![\w+/=\\-])(?:iVBORw0KGgo|\\?\/9j\\?\/|R0lGOD[dl]h|UklGR)[\w+/\\-]{400,}={0,2}/g;
@@ -52,7 +49,7 @@ const otherEscape = /\\(?!\/)/;
 
 export type TextPiece = { text: string; media?: Media };
 
-/** Splits a text into readable text and base64. The pieces together are the text. */
+/** The pieces together are the text. */
 export function splitMedia(text: string): TextPiece[] {
   const pieces: TextPiece[] = [];
   let at = 0;

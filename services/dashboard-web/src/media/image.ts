@@ -6,7 +6,7 @@ export interface DecodedImage {
   height: number;
 }
 
-/** A larger image would take more than 200 MB when it is drawn, however few bytes it has. */
+/** More would take 200 MB when it is drawn, however few bytes it has. */
 const pixelsMax = 50_000_000;
 
 /** @returns an error message when the image cannot or should not be drawn. */
@@ -31,14 +31,14 @@ export function decodeBase64(base64: string): Uint8Array<ArrayBuffer> | undefine
   }
 }
 
-/** The size that the header of an image claims, which is what a browser makes room for. */
+/** Of the header, which is what a browser makes room for. */
 function sizeOf(view: DataView, type: ImageType): { width: number; height: number } | undefined {
   try {
     if (type === 'image/png') return { width: view.getUint32(16), height: view.getUint32(20) };
     if (type === 'image/gif') return { width: view.getUint16(6, true), height: view.getUint16(8, true) };
     return type === 'image/webp' ? sizeOfWebp(view) : sizeOfJpeg(view);
   } catch {
-    // It ends before its size.
+    // Ends before its size.
     return undefined;
   }
 }

@@ -9,7 +9,7 @@ import { decodeImage } from './image.ts';
 
 const look = 'inline-flex items-center gap-1 rounded-sm border border-line bg-sunken px-1.5 text-muted';
 
-/** Base64 as its type and size. An image opens on a click. */
+/** An image opens on a click. */
 export function MediaChip({
   media: { label, image },
   chars,
@@ -17,7 +17,7 @@ export function MediaChip({
 }: {
   media: Pick<Media, 'label' | 'image'>;
   chars: number;
-  /** Reads the base64, which may be megabytes, when it is needed. */
+  /** Maybe megabytes: read when needed. */
   base64: () => string;
 }) {
   const [isOpen, setOpen] = useState(false);
@@ -43,7 +43,6 @@ export function MediaChip({
   );
 }
 
-/** An image of a payload in a dialog. */
 function ImageDialog({
   type,
   title,
@@ -55,7 +54,6 @@ function ImageDialog({
   base64: () => string;
   onClose: () => void;
 }) {
-  // It is decoded once, when it is opened.
   const [data] = useState(base64);
   return (
     <Dialog isOpen onClose={onClose} title={title} width="wide">
@@ -69,10 +67,7 @@ function ImageDialog({
   );
 }
 
-/**
- * An image of a payload, drawn from a blob with the type of its bytes: nothing is fetched, and the browser decodes only
- * this type.
- */
+/** From a blob with the type of its bytes: nothing is fetched, and the browser decodes only this type. */
 export function Picture({ type, base64 }: { type: ImageType; base64: string }) {
   const image = useMemo(() => decodeImage(base64, type), [base64, type]);
   const [url, setUrl] = useState<string>();

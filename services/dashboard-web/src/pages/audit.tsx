@@ -15,7 +15,6 @@ import { basePath } from '../url/page-values.ts';
 
 type Row = Output<'audit.list'>['rows'][number];
 
-/** Who changed what in the space, and when. */
 export function AuditPage() {
   const { id: spaceId, role } = useSpace();
   const { zone } = useSettings();
@@ -98,10 +97,7 @@ function auditColumns(zone: Zone, setFilter: (change: Record<string, string>) =>
   ];
 }
 
-/**
- * The name of what was changed, where it is known, and the details. Details that only repeat the name are
- * left out.
- */
+/** Details that only repeat the name of what was changed are left out. */
 function describeChange({ target, targetName, details }: Row): string {
   const name = targetName ?? '';
   const rest = Object.entries(details)
@@ -115,7 +111,6 @@ interface Actor {
   actorEmail: string | null;
 }
 
-/** The action and the user that the audit log is filtered by, from the address. */
 function AuditFilter({ rows }: { rows: readonly Actor[] }) {
   const { search, set } = useFilter();
   const { action, actor } = search;
@@ -136,7 +131,7 @@ function AuditFilter({ rows }: { rows: readonly Actor[] }) {
   );
 }
 
-/** The e-mail address. The operator and removed accounts have none. */
+/** The operator and removed accounts have no e-mail address. */
 function nameActor({ actor, actorEmail }: Actor): string {
   return actorEmail ?? (actor === 'operator' ? 'operator' : 'removed user');
 }

@@ -10,7 +10,7 @@ import { TextField } from '../ui/field.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { useTitle } from '../ui/page.tsx';
 
-/** The page of an invitation. The token is in the fragment of the address. */
+/** The token is in the fragment of the address. */
 export function InvitationPage() {
   useTitle('Invitation');
   const [token] = useState(takeToken);
@@ -75,7 +75,7 @@ function Acceptance({ token, invitation }: { token: string; invitation: Output<'
 
 const storageKey = 'weir.invitation';
 
-/** The token from the fragment, or the one stored before the sign-in. No server sees it in a URL. */
+/** From the fragment, or stored before the sign-in. No server sees it in a URL. */
 function takeToken(): string {
   const kept = sessionStorage.getItem(storageKey) ?? '';
   return window.location.hash.slice(1) || kept;

@@ -6,7 +6,7 @@ import { useTitle } from '../ui/page.tsx';
 import { isOwnPath } from '../url/search.ts';
 import { useSearchTexts } from '../url/use-search.ts';
 
-/** The page of a user who has to add a second factor before all other pages (SECOND_FACTOR_REQUIRED). */
+/** A second factor has to be added before all other pages (SECOND_FACTOR_REQUIRED). */
 export function SecondFactorPage() {
   useTitle('Second factor');
   const me = useMe();

@@ -9,7 +9,6 @@ import { type Column, NoValue } from '../table/table.tsx';
 import { ShownText } from '../text/shown-text.tsx';
 import { Notice } from '../ui/loaded.tsx';
 
-/** Threads, most recently active first. */
 export function ThreadsPage() {
   return (
     <ActivityPage
@@ -27,7 +26,6 @@ export function ThreadsPage() {
   );
 }
 
-/** What names a thread: its id, what it began with, and its user. */
 export const threadColumns: readonly Column<Activity>[] = [
   {
     title: 'Thread',
@@ -49,10 +47,7 @@ export const threadColumns: readonly Column<Activity>[] = [
   },
 ];
 
-/**
- * The name of a thread and what it began with. In a card, two lines that also have its errors, cost and last
- * time.
- */
+/** In a card, two lines that also have errors, cost and last time. */
 function ThreadCell({ thread }: { thread: Activity }) {
   const { zone } = useSettings();
   const { id, firstInput, lastState, lastStartMs, errors, cost } = thread;

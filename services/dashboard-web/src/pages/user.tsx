@@ -17,7 +17,7 @@ import { Page } from '../ui/page.tsx';
 import { useSearchTexts } from '../url/use-search.ts';
 import { threadColumns } from './threads.tsx';
 
-/** An end user: totals of all time, and the threads of a range. */
+/** Totals of all time, and the threads of a range. */
 export function UserPage() {
   const { userId = '' } = useParams({ strict: false });
   const space = useSpace();
@@ -60,7 +60,7 @@ export function UserPage() {
   );
 }
 
-/** End users, most recently active first. A user's page has the same range of time. */
+/** A user's page has the same range of time. */
 export function UsersPage() {
   const search = useSearchTexts();
   return (

@@ -16,8 +16,8 @@ import type { Search } from '../url/search.ts';
 import { CallCost, TokenBar } from './call-usage.tsx';
 
 /**
- * An event beside a list. `filter` is the list's filter, which the event's page uses for its previous and
- * next events. In a window without room for both, the event covers the list, or with `isBelow` stands below it.
+ * The event's page finds its neighbours by `filter`. Without room for both it covers the list, or with
+ * `isBelow` is below it.
  */
 export function Peek({
   eventId,
@@ -63,7 +63,6 @@ export function Peek({
   );
 }
 
-/** An event in one column, shown beside a list. */
 function EventSummary({ event }: { event: WholeEvent }) {
   const parts = useMemo(() => readEventText(event.event), [event.event]);
   return (

@@ -6,7 +6,6 @@ import { FailureNotice, Loading, Notice } from '../ui/loaded.tsx';
 import { useTitle } from '../ui/page.tsx';
 import { basePath } from '../url/page-values.ts';
 
-/** A page that could not be loaded or drawn. */
 export function PageFailure({ error, reset }: ErrorComponentProps) {
   const router = useRouter();
   const reload = useReload(error);
@@ -32,7 +31,6 @@ export function PageFailure({ error, reset }: ErrorComponentProps) {
   );
 }
 
-/** A page while its code is being loaded. */
 export function PageLoading() {
   return (
     <main className="mx-auto w-full max-w-6xl px-4 pt-5 md:px-6">
@@ -42,7 +40,7 @@ export function PageLoading() {
   );
 }
 
-/** An address without a page, or of a space that the user is no member of. */
+/** Or of a space that the user is no member of. */
 export function PageMissing() {
   return (
     <Centred title="Not found">
@@ -56,7 +54,6 @@ export function PageMissing() {
   );
 }
 
-/** A user who is a member of no space. */
 export function NoSpacePage() {
   return (
     <Centred title="No space">
@@ -67,7 +64,6 @@ export function NoSpacePage() {
   );
 }
 
-/** A notice in place of a whole page. */
 function Centred({ title, children }: { title: string; children: ReactNode }) {
   useTitle(title);
   return (
@@ -78,12 +74,11 @@ function Centred({ title, children }: { title: string; children: ReactNode }) {
   );
 }
 
-/** A part of the pages that could not be loaded: the network is gone, or a newer Weir serves other files. */
+/** The network is gone, or a newer Weir serves other files. */
 export class MissingChunk extends Error {}
 
 /**
- * Wraps the import of a page. The router reloads the window when it sees the browser's own error, and offline
- * that would replace the dashboard by the browser's error page.
+ * The router reloads the window at the browser's own error: offline that would show the browser's error page.
  */
 export function loadPage<Module>(load: () => Promise<Module>): () => Promise<Module> {
   return () =>
@@ -93,13 +88,11 @@ export function loadPage<Module>(load: () => Promise<Module>): () => Promise<Mod
 }
 
 const storageKey = 'weir.reloaded-for';
-/** How often a page that could not be loaded is tried again, in milliseconds. */
 const retryMs = 5_000;
 
 /**
- * Reloads the window as soon as the server answers: at once when a newer Weir was started, otherwise when the
- * network is back.
- *
+ * Reloads the window as soon as the server answers: at once after an upgrade, otherwise when the network is
+ * back.
  * @returns tries now, also when this part was already missing after a reload.
  */
 export function useReload(error: unknown): () => void {
@@ -126,7 +119,7 @@ export function useReload(error: unknown): () => void {
   return () => void retry(true);
 }
 
-/** Whether the server answers. A proxy's error page in its place would replace the dashboard, too. */
+/** A proxy's error page in its place would replace the dashboard, too. */
 async function isReachable(): Promise<boolean> {
   try {
     return (await fetch(`${basePath}/icon.svg`, { method: 'HEAD', cache: 'no-store' })).ok;

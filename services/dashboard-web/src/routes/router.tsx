@@ -42,7 +42,6 @@ const space = createRoute({
   component: Layout,
 });
 
-/** Loads a page's chunk when the page is opened. */
 function lazyPage<Module extends Record<string, unknown>>(
   load: () => Promise<Module>,
   name: keyof Module & string,
@@ -136,7 +135,7 @@ const routeTree = root.addChildren([
   installation,
 ]);
 
-/** A page that takes longer to load shows placeholders, in milliseconds. */
+/** A slower page shows placeholders. */
 const pendingMs = 400;
 
 export function openRouter(queryClient: QueryClient) {
@@ -166,7 +165,7 @@ export interface RouterContext {
   queryClient: QueryClient;
 }
 
-/** The signed-in user, or a redirect to the sign-in page that returns to `href`. */
+/** Or a redirect to the sign-in page that returns to `href`. */
 export async function loadUser({ queryClient }: RouterContext, href: string) {
   try {
     return await queryClient.ensureQueryData(meQuery);
@@ -176,7 +175,7 @@ export async function loadUser({ queryClient }: RouterContext, href: string) {
   }
 }
 
-/** The signed-in user, or a redirect to the page where a user adds the second factor that Weir requires. */
+/** Or a redirect to the page where a user adds the second factor that Weir requires. */
 export async function loadEnrolled(context: RouterContext, href: string) {
   const me = await loadUser(context, href);
   if (me.user.mustEnrol) throw redirect({ to: '/second-factor', search: backTo(href) });

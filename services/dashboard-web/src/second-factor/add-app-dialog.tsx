@@ -14,7 +14,7 @@ interface Outcome {
   onAdded: () => void;
 }
 
-/** Adds an authenticator app: shows its secret, and asks for a first code. */
+/** Shows the secret, and asks for a first code. */
 export function AddAppDialog({ isOpen, ...outcome }: Outcome & { isOpen: boolean }) {
   return (
     <Dialog isOpen={isOpen} onClose={outcome.onClose} title="Add an authenticator app">

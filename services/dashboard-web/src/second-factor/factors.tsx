@@ -12,10 +12,9 @@ import { TextField } from '../ui/field.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { AddAppDialog } from './add-app-dialog.tsx';
 
-/** What a change of the second factors changes too. */
+/** What a change of the second factors changes, too. */
 const reload: readonly QueryPath[] = ['secondFactor.list', 'me', 'sessions.list'];
 
-/** The user's authenticator app, passkeys and recovery codes. */
 export function Factors() {
   return (
     <Loaded query={useQuery(apiQuery('secondFactor.list', undefined))} rows={3} isSmall>
@@ -159,7 +158,7 @@ interface Outcome {
   onAdded: () => void;
 }
 
-/** Adds a passkey, with a name by which the user knows it. */
+/** The name is for the user. */
 function AddPasskeyDialog({ isOpen, ...outcome }: Outcome & { isOpen: boolean }) {
   return (
     <Dialog isOpen={isOpen} onClose={outcome.onClose} title="Add a passkey">
@@ -189,7 +188,7 @@ function AddPasskeyForm({ onClose, onAdded }: Outcome) {
   );
 }
 
-/** New recovery codes. They are shown only here. */
+/** Shown only here. */
 function RecoveryCodesDialog({
   codes,
   onClose,

@@ -1,9 +1,9 @@
 import { encode } from 'uqr';
 
-/** Light modules around a QR code, which readers need (ISO/IEC 18004 §5.3.8). */
+/** Around a QR code, for readers (ISO/IEC 18004 §5.3.8). */
 const quietModules = 4;
 
-/** A text as a QR code, dark on light in both themes: some readers know nothing else. */
+/** Dark on light in both themes: some readers know nothing else. */
 export function QrCode({ text, label }: { text: string; label: string }) {
   const { data, size } = encode(text, { ecc: 'M', border: quietModules });
   const dark = data.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])));

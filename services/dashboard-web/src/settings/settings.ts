@@ -2,16 +2,16 @@ import { useEffect, useEffectEvent, useSyncExternalStore } from 'react';
 
 export type Theme = 'system' | 'light' | 'dark';
 
-/** Settings kept in this browser. */
+/** Kept in this browser. */
 export interface Settings {
   theme: Theme;
-  /** The time zone of all times; undefined is the browser's. */
+  /** Of all times; undefined is the browser's. */
   zone: string | undefined;
-  /** Whether single-key shortcuts such as `j` are on. */
+  /** Single-key shortcuts such as `j`. */
   hasShortcuts: boolean;
-  /** Whether texts of a conversation are drawn as Markdown; undefined leaves it to the page. */
+  /** Undefined leaves it to the page. */
   showsMarkdown: boolean | undefined;
-  /** Widths of table columns in pixels, by the table's and the column's name. */
+  /** In pixels, by the table's and the column's name. */
   columnWidths: Record<string, number>;
 }
 
@@ -36,7 +36,6 @@ export function useSettings(): Settings {
   return useSyncExternalStore(subscribe, () => current);
 }
 
-/** Changes settings and stores them in this browser. */
 export function changeSettings(change: Partial<Settings>): void {
   current = { ...current, ...change };
   try {
@@ -90,15 +89,12 @@ function isWidths(value: unknown): value is Record<string, number> {
   return typeof value === 'object' && value !== null && Object.values(value).every(Number.isFinite);
 }
 
-/** Actions by key: a character, or the name of another key in lower case, such as `enter`. */
+/** By key: a character, or the name of another key in lower case, such as `enter`. */
 export type Shortcuts = Record<string, () => void>;
 
 const editable = 'input, textarea, select, [contenteditable]';
 
-/**
- * Single-key shortcuts while the component is mounted. They are off in text fields, dialogs and menus, and by
- * a setting.
- */
+/** While the component is mounted. Off in text fields, dialogs and menus, and by a setting. */
 export function useShortcuts(shortcuts: Shortcuts): void {
   const { hasShortcuts } = useSettings();
   const onKey = useEffectEvent((event: KeyboardEvent) => {
@@ -123,7 +119,7 @@ export function useShortcuts(shortcuts: Shortcuts): void {
   }, [hasShortcuts]);
 }
 
-/** Whether a key event is for the page, and not for a text field, an open dialog or menu, or the browser. */
+/** Not for a text field, an open dialog or menu, or the browser. */
 export function isForPage(event: KeyboardEvent): boolean {
   // Some keyboards have brackets on AltGr, which some systems report as Ctrl and Alt.
   const isModified = (event.ctrlKey || event.altKey) && !event.getModifierState('AltGraph');

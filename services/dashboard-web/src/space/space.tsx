@@ -7,7 +7,6 @@ import type { Search } from '../url/search.ts';
 
 export type Me = Output<'me'>;
 
-/** The user who is signed in, with all spaces. */
 export const meQuery = { ...apiQuery('me', undefined), staleTime: 60_000 };
 
 /** Only for components below a route that has loaded `meQuery`. */
@@ -17,7 +16,6 @@ export function useMe(): Me {
 
 export type Space = Me['spaces'][number];
 
-/** The space of the page's address. */
 export function useSpace(): Space {
   const { spaceId } = useParams({ strict: false });
   const space = useMe().spaces.find(({ id }) => id === spaceId);
@@ -31,7 +29,7 @@ const ranks: Record<Role, number> = { viewer: 0, member: 1, admin: 2, owner: 3 }
 
 export const roles = Object.keys(ranks) as readonly Role[];
 
-/** Whether a role includes another. The API enforces roles; pages only hide what it would reject. */
+/** Each role includes those below it. The API enforces roles; pages only hide what it would reject. */
 export function hasRole(role: Role, least: Role): boolean {
   return ranks[role] >= ranks[least];
 }
@@ -43,7 +41,6 @@ export const roleTexts: Record<Role, string> = {
   owner: 'All permissions',
 };
 
-/** The pages of a space that others lead to. */
 const pages = {
   overview: '/s/$spaceId',
   events: '/s/$spaceId/events',

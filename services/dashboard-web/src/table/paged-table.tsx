@@ -5,7 +5,6 @@ import { Card } from '../ui/page.tsx';
 import { type Column, Table } from './table.tsx';
 import type { TableSort } from './table-sort.ts';
 
-/** What the table needs of a query that is loaded page by page. */
 interface Pages {
   error: unknown;
   isError: boolean;
@@ -16,10 +15,7 @@ interface Pages {
   fetchNextPage: () => unknown;
 }
 
-/**
- * A table in a card that is loaded page by page: its loading, failed and empty states, and a button for the
- * next page.
- */
+/** In a card: its loading, failed and empty states, and a button for the next page. */
 export function PagedTable<Row>({
   pages,
   caption,
@@ -33,20 +29,18 @@ export function PagedTable<Row>({
   more = 'Show more',
 }: {
   pages: Pages;
-  /** What the table holds, for screen readers. */
+  /** For screen readers. */
   caption: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   keyOf: (row: Row) => string;
-  /** The order, where columns have `sortBy`. */
+  /** Where columns have `sortBy`. */
   sort?: TableSort;
-  /** Shown when there are no rows. */
   empty: ReactNode;
   /** A search may have no rows yet, but further pages. */
   isEmpty?: boolean;
-  /** Shown below the table. */
   note?: ReactNode;
-  /** The text of the button for the next page. */
+  /** Of the button for the next page. */
   more?: string;
 }) {
   return (

@@ -2,18 +2,12 @@ import { useNavigate } from '@tanstack/react-router';
 import { useSearchTexts } from '../url/use-search.ts';
 
 export interface TableSort {
-  /**
-   * The title of a column in lower case, with a minus for the reverse order; undefined is the order of the
-   * rows.
-   */
+  /** A column's title in lower case, with a minus for the reverse; undefined is the order of the rows. */
   by: string | undefined;
   onSort: (by: string | undefined) => void;
 }
 
-/**
- * The order of a table, from the address. @param name of the parameter: a page with several tables has
- * several.
- */
+/** From the address. @param name of the parameter: a page with several tables has several. */
 export function useSort(name = 'sort'): TableSort {
   const { [name]: by, ...others } = useSearchTexts();
   const navigate = useNavigate();
@@ -34,8 +28,7 @@ interface Sortable<Row> {
 }
 
 /**
- * Numbers begin with the largest, texts with the first of the alphabet. Rows without a value come last in
- * both directions.
+ * Numbers begin with the largest, texts with the alphabet. Rows without a value come last in both directions.
  */
 export function sortRows<Row>(
   rows: readonly Row[],
@@ -57,14 +50,13 @@ export function sortRows<Row>(
   });
 }
 
-/** The next order after a click on a title: its own, the reverse, then that of the rows. */
+/** Its own, the reverse, then that of the rows. */
 export function nextSort(title: string, by: string | undefined): string | undefined {
   const name = nameOf(title);
   if (by === name) return `-${name}`;
   return by === `-${name}` ? undefined : name;
 }
 
-/** Whether a column is the order, and in which direction. */
 export function sortState(title: string, by: string | undefined): 'first' | 'reverse' | undefined {
   if (by === nameOf(title)) return 'first';
   return by === `-${nameOf(title)}` ? 'reverse' : undefined;

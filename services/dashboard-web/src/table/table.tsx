@@ -15,14 +15,11 @@ export interface Column<Row> {
   isPinned?: boolean;
   /** Hidden in narrow windows, unless the rows are sorted by it. */
   isExtra?: boolean;
-  /** The value that the rows can be sorted by. Rows without a value come last. */
+  /** Rows without a value come last. */
   sortBy?: (row: Row) => number | string | null;
 }
 
-/**
- * A table of few rows, all of them in the page. In a narrow window each row is a card: the first cell is its
- * title, and the others follow with the titles of their columns, so that nothing has to be scrolled sideways.
- */
+/** Few rows, all of them in the page. In a narrow window each is a card, with the titles of the columns. */
 export function Table<Row>({
   caption,
   columns,
@@ -33,18 +30,18 @@ export function Table<Row>({
   hasKeys = false,
   empty,
 }: {
-  /** What the table holds, for screen readers. */
+  /** For screen readers. */
   caption: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   keyOf: (row: Row) => string;
-  /** The order, where columns have `sortBy`. */
+  /** Where columns have `sortBy`. */
   sort?: TableSort;
   /** Only the first rows in this order are shown. */
   rowsMax?: number;
-  /** Whether `j` and `k` move the focus to the link of the next and the previous row, which Enter then opens. */
+  /** Whether `j` and `k` move the focus to the link of the next and the previous row. */
   hasKeys?: boolean;
-  /** Shown in place of a table without rows. */
+  /** In place of a table without rows. */
   empty?: ReactNode;
 }) {
   const body = useRef<HTMLTableSectionElement>(null);
@@ -147,22 +144,19 @@ function BodyCell<Row>({
   );
 }
 
-/** Buttons for a row; in a card they stand at its end. */
+/** In a card buttons stand at its end. */
 export function actionsColumn<Row>(cell: (row: Row) => ReactNode): Column<Row> {
   return { title: 'Actions', isPinned: true, isNumber: true, cell };
 }
 
-/** A short text in a cell, such as a time. */
 export function Faded({ children }: { children: ReactNode }) {
   return <span className="whitespace-nowrap text-muted">{children}</span>;
 }
 
-/** What a cell without a value shows. */
 export function NoValue() {
   return <span className="text-faint">–</span>;
 }
 
-/** The title of a column as a button that sorts by it. */
 export function SortTitle({ title, sort }: { title: string; sort: TableSort }) {
   const state = sortState(title, sort.by);
   const Icon = state === undefined ? ChevronsUpDown : state === 'reverse' ? ArrowUp : ArrowDown;
@@ -180,7 +174,7 @@ export function SortTitle({ title, sort }: { title: string; sort: TableSort }) {
 
 const unsorted = 'none';
 
-/** The same choice where rows are cards, which have no titles of columns. */
+/** Where rows are cards, which have no titles of columns. */
 export function SortField({
   columns,
   sort,

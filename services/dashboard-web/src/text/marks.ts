@@ -1,29 +1,25 @@
-/** A part of a text: plain, a character that is invisible or changes the order of others, or a secret. */
+/** Plain, a character that is invisible or changes the order of others, or a secret. */
 export type TextPart =
   | { kind: 'plain'; text: string }
   | { kind: 'mark'; text: string; name: string }
   | { kind: 'secret'; text: string };
 
-/** API keys of Weir, also behind other characters of a word, and keys of OpenAI and Anthropic. */
+/** Of Weir, also behind other characters of a word, and of OpenAI and Anthropic. */
 const key = /(?:weir_(?:read_)?[0-9A-Za-z]{38}|\bsk-[A-Za-z0-9_-]{16,})\b/g;
 
 /**
- * A JSON Web Token from the end of its first part on. A pattern for whole tokens would read a long word
- * without a dot again at each `eyJ` in it, in quadratic time; this one can only begin at a dot.
+ * A JSON Web Token behind its first part. A pattern for whole tokens would read a long word without a dot
+ * again at each `eyJ`, in quadratic time.
  */
 const tokenEnd = /\.eyJ[\w-]{8,}\.[\w-]{8,}\b/g;
 
-/** The beginning of a token, in the word before `tokenEnd`. */
+/** In the word before `tokenEnd`. */
 const tokenStart = /\beyJ[\w-]{8}/;
 
-/**
- * Control characters, format characters such as those that turn the direction of a text, separators of lines
- * that look like spaces, and halves of surrogate pairs. Not the joiner inside of an emoji.
- */
+/** Control and format characters, line separators, halves of surrogate pairs; not the joiner of an emoji. */
 const invisible =
   /(?![\t\n])[\p{Cc}\p{Cs}\u2028\u2029\u115F\u1160\u3164\uFFA0]|(?!\u200D)\p{Cf}|(?<!\p{Extended_Pictographic}|\p{Emoji_Modifier}|\uFE0F)\u200D/gu;
 
-/** Splits a text into plain text, invisible characters and secrets. */
 export function splitText(text: string): TextPart[] {
   const parts: TextPart[] = [];
   let at = 0;
@@ -36,13 +32,10 @@ export function splitText(text: string): TextPart[] {
   return parts;
 }
 
-/** Longer ones are cut: a line of megabytes would stop the page. In characters. */
+/** Longer secrets are cut: a line of megabytes would stop the page. */
 const wholeSecretMax = 4_000;
 
-/**
- * Where to cut a text that is shown in parts: at `at`, or beside the secret there. Half a secret is not
- * recognised, and would be shown.
- */
+/** At `at`, or beside the secret there: half a secret is not recognised, and would be shown. */
 export function cutOutsideSecret(text: string, at: number): number {
   const start = Math.max(0, at - wholeSecretMax);
   const around = findSecrets(text.slice(start, at + wholeSecretMax)).find(
@@ -52,9 +45,7 @@ export function cutOutsideSecret(text: string, at: number): number {
   return around.from > 0 ? start + around.from : start + around.to;
 }
 
-/**
- * Where the secrets of a text are, in its order; very long ones are left out, since no line can hold them.
- */
+/** In order, without very long ones, since no line can hold them. */
 export function findSecrets(text: string): SecretRange[] {
   return findAllSecrets(text).filter(({ from, to }) => to - from <= wholeSecretMax);
 }
@@ -85,7 +76,7 @@ function findTokens(text: string): SecretRange[] {
   return found;
 }
 
-/** Ranges that overlap become one, so that nothing of either is shown. */
+/** Overlapping ranges become one, so that nothing of either is shown. */
 function mergeRanges(sorted: readonly SecretRange[]): SecretRange[] {
   const merged: SecretRange[] = [];
   for (const range of sorted) {
@@ -96,7 +87,7 @@ function mergeRanges(sorted: readonly SecretRange[]): SecretRange[] {
   return merged;
 }
 
-/** A text with visible characters only and masked secrets, for titles and accessible names. */
+/** Visible characters only and masked secrets, for titles and accessible names. */
 export function describeText(text: string): string {
   return splitText(text)
     .map((part) =>
@@ -111,7 +102,7 @@ export function maskSecret(secret: string): string {
   return `${secret.slice(0, shownChars)}••••••••`;
 }
 
-/** Adds the parts of a text without secrets. */
+/** Of a text without secrets. */
 function pushMarks(parts: TextPart[], text: string): void {
   let at = 0;
   for (const { 0: character, index } of text.matchAll(invisible)) {

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { maskSecret, splitText, type TextPart } from './marks.ts';
 
-/** A text from a client: invisible characters are made visible, secrets are masked until clicked. */
+/** Invisible characters are made visible, secrets are masked until clicked. */
 export function ShownText({ text }: { text: string }) {
   const parts = splitText(text);
   const [only] = parts;

@@ -12,14 +12,11 @@ import { ShownText } from './shown-text.tsx';
 import { TextLines } from './text-lines.tsx';
 import { useLines } from './use-lines.ts';
 
-/** Characters shown at first, and at most as one element: laying out more would block the page. */
+/** Shown at first, and at most as one element: laying out more would block the page. */
 const firstChars = 1_600;
 const moreChars = 20_000;
 
-/**
- * A text as it was sent, with its line ends and spaces. A long text is cut; one click shows more of it, or
- * all of it in a window that scrolls. Base64 is shown as a chip.
- */
+/** With line ends and spaces. A long text is cut; a click shows more, or all in a window that scrolls. */
 export function TextBlock({
   text,
   isMono = false,
@@ -63,14 +60,13 @@ export function TextBlock({
   );
 }
 
-/** What has to be shown of a text for the reader to see what was searched for. */
+/** So that the reader sees what was searched for. */
 function extentWith(text: string, found: string, firstMax: number): Extent {
   const at = found === '' ? -1 : text.search(ignoringCase(found));
   if (at + found.length <= firstMax) return 'first';
   return at + found.length <= moreChars ? 'more' : 'all';
 }
 
-/** How much of a text is shown. */
 type Extent = 'first' | 'more' | 'all';
 
 function ExtentButtons({
@@ -118,10 +114,10 @@ function lengthOf(pieces: readonly TextPiece[]): number {
   return pieces.reduce((sum, piece) => sum + charsOf(piece), 0);
 }
 
-/** What a chip counts of the text that is shown, so that a text of a thousand images is cut, too. */
+/** Counted for a chip, so that a text of a thousand images is cut, too. */
 const chipChars = 20;
 
-/** The first pieces of a text, up to so many characters. */
+/** Up to so many characters. */
 function cut(pieces: readonly TextPiece[], charsMax: number): TextPiece[] {
   const shown: TextPiece[] = [];
   let left = charsMax;
@@ -135,10 +131,10 @@ function cut(pieces: readonly TextPiece[], charsMax: number): TextPiece[] {
   return shown;
 }
 
-/** Characters in a line. Longer lines are wrapped. */
+/** Longer lines are wrapped. */
 const lineChars = 120;
 
-/** A text of megabytes in a window that scrolls, of which only the visible lines are in the page. */
+/** Scrolls; only the visible lines are in the page. */
 function LongText({ text }: { text: string }) {
   const lines = useLines(text, lineChars);
   const [line, setLine] = useState<number>();

@@ -9,17 +9,11 @@ import { ignoringCase } from './ignoring-case.ts';
 import { ShownText } from './shown-text.tsx';
 import type { NumberedLines } from './split-lines.ts';
 
-/**
- * The height of a line that is not wrapped, in pixels. Line numbers are buttons, which are at least 24 pixels
- * high.
- */
+/** Of a line that is not wrapped. Line numbers are buttons, at least 24 pixels high. */
 const lineHeight = 24;
 const overscan = 12;
 
-/**
- * A long text with numbered lines. Only the visible lines are in the page, and the browser's own search finds
- * only those, so there is a search field.
- */
+/** Only visible lines are in the page, and found by the browser: so there is a search field. */
 export function TextLines({
   lines,
   label,
@@ -28,7 +22,7 @@ export function TextLines({
 }: {
   lines: NumberedLines;
   label: string;
-  /** The number of the marked line. */
+  /** Of the marked line. */
   line?: number | undefined;
   onLine: (line: number) => void;
 }) {
@@ -103,7 +97,6 @@ export function TextLines({
   );
 }
 
-/** The search field above the text. */
 function FindForm({
   query,
   onQuery,
@@ -152,14 +145,14 @@ function Line({
 }: {
   measure: Ref<HTMLDivElement>;
   index: number;
-  /** The position in the list, in pixels. */
+  /** In pixels. */
   top: number;
   text: string;
   /** Of the line that the row is a part of. */
   number: number;
   /** Whether the line begins here. */
   isFirst: boolean;
-  /** The width of the line numbers, in characters. */
+  /** Of the line numbers. */
   digits: number;
   mark: 'current' | 'match' | undefined;
   onLine: (line: number) => void;
@@ -193,13 +186,13 @@ function Line({
   );
 }
 
-/** A line with a text, and the row in which the text begins. */
+/** And the row in which the text begins. */
 interface FoundLine {
   number: number;
   row: number;
 }
 
-/** The lines with a text, in upper or lower case, also where the text goes on in the next row of its line. */
+/** In upper or lower case, also where the text goes on in the next row of its line. */
 function findLines({ rows, numbers }: NumberedLines, query: string): FoundLine[] {
   const wanted = ignoringCase(query);
   const found: FoundLine[] = [];

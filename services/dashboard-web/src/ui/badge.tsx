@@ -27,7 +27,7 @@ export function Badge({ tone = 'neutral', children }: { tone?: Tone; children: R
   );
 }
 
-/** LLM call or tool call: by shape, colour and word. */
+/** By shape, colour and word. */
 export function TypeBadge({ type }: { type: 'llm' | 'tool' }) {
   const Icon = type === 'llm' ? Bot : Wrench;
   return (
@@ -48,7 +48,6 @@ export function StateBadge({ state }: { state: 'ok' | 'error' }) {
   );
 }
 
-/** The kind of an event as an icon with a name. */
 export function TypeIcon({ type, className, ...rest }: { type: 'llm' | 'tool' } & LucideProps) {
   const Icon = type === 'llm' ? Bot : Wrench;
   return (

@@ -11,7 +11,7 @@ const looks = {
 
 export type ButtonLook = keyof typeof looks;
 
-/** The classes of a button, for links that look like one. */
+/** For links that look like a button. */
 export function buttonClasses(look: ButtonLook = 'plain', size: 'small' | 'normal' = 'normal'): string {
   return classes(
     'inline-flex items-center justify-center gap-1.5 rounded-md border whitespace-nowrap select-none',
@@ -45,7 +45,7 @@ export function Button({
   );
 }
 
-/** A square button with an icon; `label` is its accessible name and tooltip. */
+/** `label` is the accessible name and tooltip. */
 export function IconButton({
   icon: Icon,
   label,

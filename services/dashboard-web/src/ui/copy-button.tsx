@@ -5,7 +5,7 @@ import { useToast } from './toasts.tsx';
 
 const shownMs = 1_500;
 
-/** Copies a text. Without `children` it is an icon. */
+/** Without `children` it is an icon. */
 export function CopyButton({
   text,
   label,
@@ -41,7 +41,7 @@ export function CopyButton({
   );
 }
 
-/** Copies a text to the clipboard; a toast reports a failure. */
+/** A toast reports a failure. */
 export function useCopy(): (text: string) => Promise<boolean> {
   const toast = useToast();
   return async (text) => {
@@ -56,9 +56,7 @@ export function useCopy(): (text: string) => Promise<boolean> {
 }
 
 /**
- * A secret that is shown once, in a dialog: what it is for, the text with a button that copies it, and the
- * end of the dialog.
- *
+ * A secret in a dialog: what it is for, a button that copies it, and the end of the dialog.
  * @param masked what is shown once it is copied; without one, the text stays.
  */
 export function ShownOnce({

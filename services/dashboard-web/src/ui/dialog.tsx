@@ -9,8 +9,7 @@ import { classes } from './classes.ts';
 import { TextField } from './field.tsx';
 
 /**
- * A modal dialog. It focuses its first field. Esc and a click outside close it; the focus returns to the
- * previous element. Its content is mounted while it is open.
+ * Modal; focuses its first field. Esc and a click outside close it. The content is mounted while it is open.
  */
 export function Dialog({
   isOpen,
@@ -27,7 +26,6 @@ export function Dialog({
   description?: ReactNode;
   children: ReactNode;
   width?: 'normal' | 'wide';
-  /** Whether it covers other dialogs. */
   isOnTop?: boolean;
 }) {
   // A click on the question of the confirmation, or Esc there, is not meant for the dialog below it.
@@ -69,7 +67,7 @@ export function Dialog({
   );
 }
 
-/** A button that opens a dialog. `children` gets the function that closes it. */
+/** `children` gets the function that closes the dialog. */
 export function DialogButton({
   text,
   title,
@@ -96,10 +94,7 @@ export function DialogButton({
   );
 }
 
-/**
- * The form of a dialog or a page, with its buttons. While `onSubmit` runs the form cannot be sent again; when
- * it fails, the form says why and stays as it is.
- */
+/** While `onSubmit` runs the form cannot be sent again; when it fails, the form says why. */
 export function Form({
   action,
   running = action,
@@ -149,7 +144,6 @@ export function Form({
   );
 }
 
-/** Why the API rejected a form. */
 export function FormFailure({ error }: { error: unknown }) {
   const { href, pathname } = useLocation();
   if (error === undefined || error === null) return null;
@@ -182,7 +176,7 @@ interface Confirmed {
   onConfirm: () => Promise<unknown>;
 }
 
-/** Asks for confirmation of a change that cannot be undone. */
+/** For a change that cannot be undone. */
 export function ConfirmDialog({ isOpen, title, ...asked }: Confirmed & { isOpen: boolean; title: string }) {
   return (
     <Dialog isOpen={isOpen} onClose={asked.onClose} title={title}>

@@ -1,7 +1,6 @@
 import { type ComponentProps, type ReactNode, useId } from 'react';
 import { classes } from './classes.ts';
 
-/** The look of a text field. */
 export const inputClasses =
   'h-8 w-full rounded-md border border-edge bg-surface px-2.5 text-sm text-ink placeholder:text-faint focus-visible:border-accent focus-visible:outline-offset-0';
 
@@ -9,7 +8,6 @@ interface FieldProps {
   label: string;
   /** A sentence below the field. */
   hint?: ReactNode;
-  /** Why the value is invalid. */
   problem?: string | undefined;
 }
 

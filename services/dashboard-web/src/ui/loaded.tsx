@@ -8,7 +8,6 @@ import { useSettings } from '../settings/settings.ts';
 import { Button, buttonClasses } from './button.tsx';
 import { classes } from './classes.ts';
 
-/** The part of a query's result that its loading and failed states need. */
 export interface Loadable<Data> {
   data: Data | undefined;
   /** Null while the last call did not fail. */
@@ -17,12 +16,12 @@ export interface Loadable<Data> {
   refetch: () => unknown;
 }
 
-/** A query that failed because the API cannot be reached is called again after this time, in milliseconds. */
+/** While the API cannot be reached. */
 const retryMs = 5_000;
 
 /**
- * Shows the data of a query, or its loading or failed state in their place. While the API cannot be reached,
- * data that were loaded before stay, with their time, and the query is called again until it succeeds.
+ * Data, or the loading or failed state. While the API is away, loaded data stay, with their time, and the
+ * query is repeated.
  */
 export function Loaded<Data>({
   query: { data, error, dataUpdatedAt, refetch },
@@ -33,7 +32,7 @@ export function Loaded<Data>({
   children,
 }: {
   query: Loadable<Data>;
-  /** Placeholder lines while loading. */
+  /** Placeholders while loading. */
   rows?: number;
   /** The loading state's name for screen readers. */
   label?: string;
@@ -56,7 +55,7 @@ export function Loaded<Data>({
   );
 }
 
-/** The failure of the last finished call: a query forgets its own while it is called again. */
+/** Of the last finished call: a query forgets its own while it is called again. */
 function useLastFailure({ data, error }: { data: unknown; error: unknown }): unknown {
   const [last, setLast] = useState(error);
   useEffect(() => {
@@ -83,7 +82,7 @@ function Outdated({ error, atMs }: { error: unknown; atMs: number }) {
 
 type DataOf<Query> = Query extends Loadable<infer Data> ? Exclude<Data, undefined> : never;
 
-/** Several queries as one, which has data when all of them have. */
+/** Has data when all queries have. */
 export function together<const Queries extends readonly Loadable<unknown>[]>(
   ...queries: Queries
 ): Loadable<{ -readonly [Place in keyof Queries]: DataOf<Queries[Place]> }> {
@@ -97,7 +96,7 @@ export function together<const Queries extends readonly Loadable<unknown>[]>(
   };
 }
 
-/** A message in place of the content of a page or panel. */
+/** In place of the content of a page or panel. */
 export function Notice({
   icon: Icon,
   title,
@@ -127,10 +126,7 @@ const titles: Record<Failure['kind'], { icon: LucideIcon; title: string }> = {
   broken: { icon: CircleAlert, title: 'Something went wrong' },
 };
 
-/**
- * What a failed call means. Offers to sign in when the session has ended, and to try again where that can
- * help.
- */
+/** Offers to sign in when the session has ended, and to try again where that can help. */
 export function FailureNotice({
   error,
   onRetry,
@@ -156,7 +152,7 @@ export function FailureNotice({
   );
 }
 
-/** Signs in and comes back to the current address. */
+/** Comes back to the current address. */
 export function SignInLink() {
   const { href } = useLocation();
   return (
@@ -169,7 +165,6 @@ export function SignInLink() {
   );
 }
 
-/** Placeholder bars while content is loading. */
 export function Loading({ rows = 6, label = 'Loading' }: { rows?: number; label?: string }) {
   return (
     <div role="status" aria-label={label} className="flex flex-col gap-2.5 p-4">

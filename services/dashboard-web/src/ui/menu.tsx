@@ -6,9 +6,7 @@ import { classes } from './classes.ts';
 const popup =
   'max-h-[60vh] min-w-44 animate-appear overflow-y-auto rounded-lg bg-raised p-1 shadow-pop outline-none';
 
-/**
- * A button that opens a menu. `trigger` is the button, `label` its name when the button shows an icon only.
- */
+/** `trigger` is the button, `label` its name when it shows an icon only. */
 export function Menu({
   trigger,
   children,
@@ -30,10 +28,7 @@ export function Menu({
   );
 }
 
-/**
- * A menu at an element that opens it otherwise, such as a button of a row. It is open as long as it is
- * rendered.
- */
+/** At an element that opens it otherwise, such as a button of a row. Open as long as it is rendered. */
 export function AnchoredMenu({
   anchor,
   onClose,

@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect } from 'react';
 import { classes } from './classes.ts';
 
-/** A page with its title (also of the window), actions and content. */
+/** The title is also that of the window. */
 export function Page({
   title,
   subtitle,
@@ -70,7 +70,8 @@ export function Card({
           {actions}
         </div>
       )}
-      {/* In narrow windows tables are cards, and there is nothing to scroll: a region that scrolls has to be reachable by keyboard. */}
+      {/* In narrow windows tables are cards, and do not scroll: a region that does has to be reachable by
+          keyboard. */}
       <div className={isFlush ? 'rounded-[inherit] md:overflow-x-auto' : 'p-4'}>{children}</div>
     </section>
   );

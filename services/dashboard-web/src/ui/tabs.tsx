@@ -1,7 +1,6 @@
 import type { ReactNode } from 'react';
 import { classes } from './classes.ts';
 
-/** Tabs above their panel. */
 export function Tabs<Value extends string>({
   label,
   tabs,

@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import { describeFailure } from '../api/failure.ts';
 import { IconButton } from './button.tsx';
 
-/** Short messages at the edge of the window, announced to screen readers. */
+/** Announced to screen readers. */
 export function Toasts({ children }: { children?: ReactNode }) {
   return (
     <Toast.Provider timeout={4_000} limit={3}>
@@ -32,13 +32,12 @@ function ToastList() {
   ));
 }
 
-/** Shows a short message. */
 export function useToast(): (message: string) => void {
   const { add } = Toast.useToastManager();
   return (message) => void add({ title: message });
 }
 
-/** Runs a change. A toast says what was done, or why the change failed. */
+/** A toast says what was done, or why the change failed. */
 export function useAttempt(): (change: Promise<unknown>, done?: string) => void {
   const toast = useToast();
   return (change, done) =>

@@ -1,7 +1,4 @@
-/**
- * The text behind the `#` of an address. Browsers escape some of its characters, and the router leaves them
- * so.
- */
+/** Browsers escape some characters of the hash, and the router leaves them so. */
 export function readHash(hash: string): string {
   try {
     return decodeURIComponent(hash);
@@ -10,7 +7,7 @@ export function readHash(hash: string): string {
   }
 }
 
-/** A text for the `#`: `readHash` gives it back, also where it looks escaped. */
+/** `readHash` gives the text back, also where it looks escaped. */
 export function writeHash(text: string): string {
   return text.replaceAll('%', '%25');
 }

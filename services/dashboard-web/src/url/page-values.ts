@@ -1,7 +1,6 @@
-/** The path below which the dashboard is served (DASHBOARD_BASE_PATH), such as `/weir`; empty at the root of its host. */
+/** DASHBOARD_BASE_PATH, such as `/weir`; empty at the root of the host. */
 export const basePath = readMeta('weir-base-path');
 
-/** The URL that clients send events to. */
 export const ingestUrl =
   readMeta('weir-ingest-url') || `${window.location.protocol}//${window.location.hostname}:8080`;
 

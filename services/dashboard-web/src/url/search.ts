@@ -1,7 +1,4 @@
-/**
- * The search of an address as texts only. A parser that turned them into numbers would round the digits of a
- * long id.
- */
+/** Texts only: a parser that made numbers would round the digits of a long id. */
 export type Search = Record<string, string>;
 
 /** Names that would change the object itself. */
@@ -22,7 +19,7 @@ export function formatSearch(search: Record<string, unknown>): string {
   return text === '' ? '' : `?${text}`;
 }
 
-/** Whether a text is a path of this site. `//host` and `/\host` are addresses of other sites. */
+/** `//host` and `/\host` are addresses of other sites. */
 export function isOwnPath(text: string): boolean {
   return /^\/(?![/\\])/.test(text) && !/[\t\n\r]/.test(text);
 }

@@ -1,7 +1,6 @@
 import { useSearch } from '@tanstack/react-router';
 import type { Search } from './search.ts';
 
-/** The search of the page's address. */
 export function useSearchTexts(): Search {
   // Every route has texts only (parseSearch); the router's type allows for routes without a search.
   return useSearch({ strict: false }) as Search;

@@ -7,9 +7,8 @@ export type Kind = Rule['kind'];
 
 interface KindText {
   label: string;
-  /** The unit of the bound; undefined without a bound. */
+  /** Undefined without a bound. */
   unit?: string;
-  /** The first value of the bound. */
   bound: string;
   /** Whether it is measured over a window, of some events. */
   isWindow: boolean;
@@ -27,7 +26,7 @@ export const kinds: Record<Kind, KindText> = {
 };
 
 export const windows = [5, 10, 15, 30, 60, 120, 360, 720, 1_440] as const;
-/** The longest one of an alert by an additional property. */
+/** Of an alert by an additional property. */
 export const eventWindowMax = 60;
 
 export function formatMinutes(minutes: number): string {

@@ -7,7 +7,6 @@ interface Fields {
   onChange: (change: Partial<Draft>) => void;
 }
 
-/** What an alert watches. */
 export function ConditionFields(fields: Fields) {
   return (
     <>
@@ -86,7 +85,6 @@ function TimeFields({ draft, onChange }: Fields) {
   );
 }
 
-/** Which events count. */
 function ScopeFields({ draft, onChange }: Fields) {
   const { kind, scope } = draft;
   return (

@@ -18,10 +18,8 @@ import { RuleDialog } from './rule-dialog.tsx';
 import { RuleTable } from './rule-table.tsx';
 import { TargetCard } from './target-card.tsx';
 
-/** How often the state of alerts is read, in milliseconds. */
 const stateMs = 10_000;
 
-/** Alerts on the statistics of the space, where they are sent, and what happened. */
 export function AlertsPage() {
   const { id: spaceId, role, name } = useSpace();
   const { search, set } = useFilter();
@@ -76,7 +74,6 @@ const changes: Record<Row['change'], { tone: Tone; label: string }> = {
   test: { tone: 'neutral', label: 'Test' },
 };
 
-/** The last changes of alerts, and the outcome of their messages. */
 function HistoryCard({ refetchMs }: { refetchMs: number }) {
   const { id: spaceId } = useSpace();
   const { zone } = useSettings();
@@ -125,7 +122,7 @@ function HistoryCard({ refetchMs }: { refetchMs: number }) {
   );
 }
 
-/** The text without `Firing: `, which the badge says. */
+/** Without `Firing: `, which the badge says. */
 function withoutChange(text: string): string {
   return text.replace(/^\w+: /, '');
 }

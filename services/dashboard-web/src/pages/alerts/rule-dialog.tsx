@@ -15,14 +15,14 @@ import { type Condition, formatAlertValue, type Rule } from './alert-text.ts';
 import { ConditionFields } from './condition-fields.tsx';
 import { conditionOf, draftFrom, draftOf } from './rule-draft.ts';
 
-/** Creates an alert, or changes one. It shows when it would have fired before it is saved. */
+/** Shows when an alert would have fired before it is saved. */
 export function RuleDialog({
   edited,
   filter,
   onClose,
 }: {
   edited: Rule | 'new' | undefined;
-  /** The filter of a list, from which a new alert is made. */
+  /** Of a list, from which a new alert is made. */
   filter: Search;
   onClose: () => void;
 }) {
@@ -130,7 +130,7 @@ function TargetChoice({
 
 const listedMax = 5;
 
-/** When the alert would have fired in the last week. */
+/** In the last week. */
 function RulePreview({ condition }: { condition: Condition }) {
   const { id: spaceId } = useSpace();
   const { zone } = useSettings();
@@ -169,7 +169,7 @@ function RulePreview({ condition }: { condition: Condition }) {
   );
 }
 
-/** An alert by an additional property is evaluated over less than a week if the space has many events. */
+/** Less than a week by an additional property, if the space has many events. */
 function describePeriod(ms: number): string {
   const hours = Math.floor(ms / 3_600_000);
   if (hours >= 7 * 24) return 'week';

@@ -45,8 +45,7 @@ export function draftOf(rule: Rule | undefined): Draft {
 }
 
 /**
- * A new alert on what a list shows: an alert can have one condition of a filter, and counts errors by their rate.
- *
+ * An alert can have one condition of a list's filter, and counts errors by their rate.
  * @returns the draft, and the conditions that are left out.
  */
 export function draftFrom(filter: Search): { draft: Draft; leftOut: Filtered[] } {

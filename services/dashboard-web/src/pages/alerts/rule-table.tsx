@@ -28,7 +28,6 @@ function phaseOf({ phase, value, kind, comparison, bound }: Rule) {
   return isBeyond && kind !== 'silence' ? phases.pending : phases.ok;
 }
 
-/** How long a click mutes, in milliseconds. */
 const muteMs = 24 * 60 * 60_000;
 
 export function RuleTable({ rules, onEdit }: { rules: readonly Rule[]; onEdit: (rule: Rule) => void }) {

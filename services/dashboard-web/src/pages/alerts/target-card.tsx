@@ -89,7 +89,7 @@ const kinds: { value: Kind; label: string; address: string; example: string }[] 
   { value: 'email', label: 'E-mail', address: 'E-mail address', example: 'on-call@example.com' },
 ];
 
-/** Adds a target. The secret of a webhook is shown once. */
+/** The secret of a webhook is shown once. */
 function TargetForm({ onClose, hasMail }: { onClose: () => void; hasMail: boolean }) {
   const { id: spaceId } = useSpace();
   const [kind, setKind] = useState<Kind>('webhook');

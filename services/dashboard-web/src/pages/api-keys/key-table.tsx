@@ -65,7 +65,6 @@ function nameKey({ name, lastFour }: ApiKey): string {
   return `${name} …${lastFour}`;
 }
 
-/** The name, state and use of a key. */
 function keyColumns(zone: Zone): Column<ApiKey>[] {
   return [
     {
@@ -134,7 +133,7 @@ function State({ apiKey: { state, expiresAt, replacedBy } }: { apiKey: ApiKey })
 
 const shownDays = 30;
 
-/** The events of a key by day, as small bars. Days are UTC. */
+/** Days are UTC. */
 function KeyDays({ days }: { days: readonly { day: string; events: number }[] }) {
   const sum = days.reduce((total, { events }) => total + events, 0);
   const max = Math.max(1, ...days.map(({ events }) => events));
@@ -161,7 +160,7 @@ function KeyDays({ days }: { days: readonly { day: string; events: number }[] })
   );
 }
 
-/** Tells the key from others of its name: its last characters are typed to confirm. */
+/** The last characters are typed, which tell the key from others of its name. */
 function RevokeKeyDialog({
   apiKey,
   keys,
@@ -220,7 +219,7 @@ const overlaps = [
   { value: '168', label: 'After a week' },
 ] as const;
 
-/** Creates a replacement key. Both work until the old key ends. */
+/** Both keys work until the old one ends. */
 function RollKeyDialog({ apiKey, onClose }: { apiKey: ApiKey | undefined; onClose: () => void }) {
   return (
     <Dialog

@@ -11,7 +11,6 @@ import { Card, Page } from '../../ui/page.tsx';
 import { KeyTable } from './key-table.tsx';
 import { NewKey } from './new-key.tsx';
 
-/** The API keys of the space, for sending and for reading: create, roll and revoke. */
 export function ApiKeysPage() {
   const { id: spaceId } = useSpace();
   const query = useQuery(apiQuery('apiKeys.list', { spaceId }));

@@ -20,7 +20,7 @@ import { MessageComparison } from './message-comparison.tsx';
 
 const looks: readonly DiffLook[] = ['split', 'unified'];
 
-/** Compares two events as conversations, or one of their texts by line. The part and the layout are in the address. */
+/** As conversations, or one text by line. The part and the layout are in the address. */
 export function Comparison({ before, after }: { before: WholeEvent; after: WholeEvent }) {
   const { search, set } = useFilter();
   const [old, now] = useMemo(() => [readParts(before.event), readParts(after.event)], [before, after]);
@@ -102,7 +102,7 @@ function useLines(text: string | undefined): string[] {
   return useMemo(() => (text === undefined ? [] : text.split('\n')), [text]);
 }
 
-/** Links to the two things that are compared, and a button that swaps them. */
+/** With a button that swaps them. */
 export function Sides({
   ids: [a, b],
   links: [first, second],
@@ -130,7 +130,6 @@ function EventLink({ event }: { event: WholeEvent }) {
   );
 }
 
-/** The comparable parts of an event. */
 export const comparedParts = {
   prompt: 'Prompt',
   response: 'Response',
@@ -142,7 +141,7 @@ export const comparedParts = {
 
 export type ComparedPart = keyof typeof comparedParts;
 
-/** The parts of an event as texts. JSON is indented, each number and text as it was sent. */
+/** JSON is indented, each number and text as it was sent. */
 export function readParts(event: string): Partial<Record<ComparedPart, string>> {
   const { llm, tool } = readEventText(event);
   return Object.fromEntries(

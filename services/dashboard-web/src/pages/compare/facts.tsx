@@ -8,10 +8,10 @@ import { ShownText } from '../../text/shown-text.tsx';
 import { Button } from '../../ui/button.tsx';
 import { classes } from '../../ui/classes.ts';
 
-/** What is compared, by its name; null where a side has none. */
+/** Null where a side has none. */
 export type Facts = Record<string, string | null>;
 
-/** Values of two events or traces side by side: those that differ, and the others on a click. */
+/** Those that differ, and the others on a click. */
 export function FactsTable({ before, after }: { before: Facts; after: Facts }) {
   const [isAll, setAll] = useState(false);
   const all = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
@@ -66,7 +66,7 @@ export function FactsTable({ before, after }: { before: Facts; after: Facts }) {
   );
 }
 
-/** The values of an event beside its texts: times, tokens, cost by kind of usage, and attributes. */
+/** Times, tokens, cost by kind of usage, and attributes. */
 export function eventFacts(event: WholeEvent, { attributes, llm }: EventText): Facts {
   const count = (value: number | null | undefined) =>
     value === null || value === undefined ? null : formatCount(value);

@@ -5,7 +5,6 @@ import { type DiffLook, DiffView, type RowNote } from '../../compare/diff-view.t
 import { formatCounted } from '../../format/number.ts';
 import { Loading } from '../../ui/loaded.tsx';
 
-/** Two texts line by line. */
 export function LineComparison({
   before,
   after,
@@ -38,11 +37,11 @@ function summarize(runs: readonly LineRun[]): string {
   return `${formatCounted(removed, 'line')} removed, ${formatCounted(added, 'line')} added.`;
 }
 
-/** Starts the worker that compares texts and conversations, for `useWorker`. */
+/** For `useWorker`. */
 export const startDiff = () =>
   new Worker(new URL('../../compare/diff-worker.ts', import.meta.url), { type: 'module' });
 
-/** In place of a comparison that is not ready, or was not found in time. */
+/** Not ready, or not found in time. */
 export function NoDiff({ isWorking }: { isWorking: boolean }) {
   if (isWorking) return <Loading rows={10} label="Comparing" />;
   return (

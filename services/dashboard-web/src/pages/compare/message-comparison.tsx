@@ -13,10 +13,10 @@ import { Button } from '../../ui/button.tsx';
 import { classes } from '../../ui/classes.ts';
 import { NoDiff, startDiff } from './line-comparison.tsx';
 
-/** Changes drawn at first. */
+/** At first. */
 const shownRows = 60;
 
-/** Two conversations message by message: unchanged messages are folded, words marked within changed ones. */
+/** Unchanged messages are folded, words marked within changed ones. */
 export function MessageComparison({ before, after }: { before: ShownMessage[]; after: ShownMessage[] }) {
   const message = useMemo(() => ({ of: 'messages' as const, before, after }), [before, after]);
   const rows = useWorker<typeof message, MessageRow[]>(startDiff, message);
@@ -142,7 +142,7 @@ const backgrounds = {
   added: 'bg-good-soft text-good no-underline',
 };
 
-/** Of longer runs of words only the beginning and the end are drawn at first, in characters. */
+/** Of longer runs of words only the beginning and the end are drawn at first. */
 const endsChars = { same: 200, removed: 2_000, added: 2_000 };
 
 function Run({ run: { kind, text } }: { run: WordRun }) {

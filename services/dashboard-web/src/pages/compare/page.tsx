@@ -13,8 +13,7 @@ import { Comparison } from './comparison.tsx';
 import { TraceComparison } from './trace-comparison.tsx';
 
 /**
- * Two events, or with `of=trace` two traces, side by side: `a` and `b` of the address. Without one of them, or
- * when one is not found, it asks for the ids.
+ * `a` and `b` of the address, events or with `of=trace` traces; asks for an id that is missing or not found.
  */
 export function ComparePage() {
   const { a = '', b = '', of } = useSearchTexts();
@@ -60,7 +59,6 @@ function frameOf(noun: 'event' | 'trace', a: string, b: string) {
   );
 }
 
-/** Asks for the ids of the two events or traces. */
 export function ChooseSides({ noun, a, b }: { noun: 'event' | 'trace'; a: string; b: string }) {
   const search = useSearchTexts();
   const navigate = useNavigate();

@@ -14,7 +14,7 @@ import { LineComparison } from './line-comparison.tsx';
 
 type Trace = Output<'traces.get'>;
 
-/** Two traces call by call, in order of time. A call that both have leads to the comparison of its two events. */
+/** Call by call, in order of time. A call that both have leads to the comparison of its two events. */
 export function TraceComparison({
   ids,
   traces: [before, after],

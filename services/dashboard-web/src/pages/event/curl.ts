@@ -1,7 +1,4 @@
-/**
- * A command that sends an event, byte for byte. The address and the key come from variables, so that neither
- * is in the clipboard; the same id is stored once only.
- */
+/** Address and key are variables, so that neither is in the clipboard; the same id is stored only once. */
 export function toCurl(event: string): string {
   const body = `{"events":[${event}]}`;
   return [

@@ -36,10 +36,7 @@ const views = [
 
 type View = (typeof views)[number]['value'];
 
-/**
- * The event's payload in three views, beside its other fields. A path in the address's hash opens the JSON at
- * that value.
- */
+/** Three views of the payload. A path in the address's hash opens the JSON at that value. */
 export function EventDetails({ event }: { event: WholeEvent }) {
   const { search, set } = useFilter();
   const hash = readHash(useLocation().hash);
@@ -79,7 +76,6 @@ export function EventDetails({ event }: { event: WholeEvent }) {
   );
 }
 
-/** The name, state and time of the event, and what can be done with it. */
 function EventHeader({ event, parts }: { event: WholeEvent; parts: EventText }) {
   const { id: spaceId } = useSpace();
   const { zone } = useSettings();
@@ -114,7 +110,7 @@ function EventHeader({ event, parts }: { event: WholeEvent; parts: EventText }) 
   );
 }
 
-/** The payload in one view. `hash` is a path of the JSON, or with `isLine` a line of the text. */
+/** `hash` is a path of the JSON, or with `isLine` a line of the text. */
 function EventView({
   event,
   parts,
@@ -165,7 +161,6 @@ function EventView({
   }
 }
 
-/** Tokens, cost and the fields of the event, beside its payload. */
 function FieldsPanel({ event, parts }: { event: WholeEvent; parts: EventText }) {
   return (
     <aside
@@ -199,10 +194,10 @@ function Breadcrumb() {
   );
 }
 
-/** Characters in a line. Longer lines are wrapped. */
+/** Longer lines are wrapped. */
 const lineChars = 120;
 
-/** The whole conversation as numbered lines, each with its own address. */
+/** Each line has its own address. */
 function TextView({
   parts,
   line,

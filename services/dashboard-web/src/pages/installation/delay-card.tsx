@@ -20,7 +20,7 @@ const ranges = {
 } as const;
 type Range = keyof typeof ranges;
 
-/** How long events took from their receipt until they were stored, over time. */
+/** From receipt until stored, over time. */
 export function DelayCard() {
   const [range, setRange] = useState<Range>('6h');
   const [to, setTo] = useState(nextMinute);
@@ -95,7 +95,7 @@ function DelayChart({
   );
 }
 
-/** A value for each span of the range; none where nothing was stored. */
+/** None where nothing was stored. */
 export function drawDelays(
   { spanMs, points }: Delays,
   { from, to }: { from: number; to: number },

@@ -15,10 +15,7 @@ import { QuarantineCard, RetentionCard } from './retention-card.tsx';
 import { StateCard } from './state-card.tsx';
 import { StorageCard } from './storage-card.tsx';
 
-/**
- * The state of the installation, for its operators. Each card is loaded by itself: what does not answer says
- * so, the others stay.
- */
+/** For operators. Each card is loaded by itself: what does not answer says so, the others stay. */
 export function InstallationPage() {
   const { spaces } = useMe();
   return (
@@ -68,7 +65,7 @@ const tones: Record<Finding['status'], Tone> = {
 };
 const order = Object.keys(tones);
 
-/** The findings of `weir doctor`: failures and warnings, or all of them with these first. */
+/** Failures and warnings first. */
 function DoctorCard() {
   const [isAll, setAll] = useState(false);
   const query = useQuery({
@@ -122,7 +119,7 @@ function DoctorCard() {
   );
 }
 
-/** A message of Weir. Its `commands`, between backticks as in Markdown, are shown as code. */
+/** `commands` between backticks, as in Markdown, are shown as code. */
 function InlineCode({ text }: { text: string }) {
   return text.split('`').map((part, place) =>
     place % 2 === 1 ? (

@@ -10,7 +10,7 @@ import { followed, StateCard } from './state-card.tsx';
 /** Writers begin a pass every five minutes. A pass that deletes much takes longer. */
 const passAgeMsMax = 60 * minuteMs;
 
-/** What writers delete: the last pass, and what expires next. */
+/** The last pass, and what expires next. */
 export function RetentionCard() {
   const { zone } = useSettings();
   const query = useQuery({ ...apiQuery('operator.retention', undefined), ...followed });
@@ -64,7 +64,7 @@ export function RetentionCard() {
   );
 }
 
-/** Classes of SQLSTATEs: their first two characters. */
+/** Of SQLSTATEs: their first two characters. */
 const classes: Record<string, string> = {
   '21': 'cardinality violation',
   '22': 'invalid value',
@@ -75,7 +75,6 @@ const classes: Record<string, string> = {
   XX: 'internal Postgres error',
 };
 
-/** Rejected events of all spaces by reason. */
 export function QuarantineCard() {
   const { zone } = useSettings();
   const query = useQuery({ ...apiQuery('operator.quarantine', undefined), ...followed });

@@ -2,10 +2,9 @@ import type { ComponentProps, ReactNode } from 'react';
 import { type Loadable, Loaded } from '../../ui/loaded.tsx';
 import { Card } from '../../ui/page.tsx';
 
-/** How often the figures are read again, in milliseconds. */
 export const reloadMs = 5_000;
 
-/** Options of the cards' queries. A failure is shown at once: the next reading follows anyway. */
+/** A failure is shown at once: the next reading follows anyway. */
 export const followed = { refetchInterval: reloadMs, retry: false } as const;
 
 export function StateCard<Data>({

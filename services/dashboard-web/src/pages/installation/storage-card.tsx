@@ -8,7 +8,6 @@ import { StateCard } from './state-card.tsx';
 
 /** Sizes change slowly. */
 const storageReloadMs = 60_000;
-/** Weeks and tables that are shown at first. */
 const shownMax = 8;
 
 interface StoredPart {
@@ -17,7 +16,6 @@ interface StoredPart {
   events: number | null;
 }
 
-/** The size of each week of events, and of every other table. */
 export function StorageCard() {
   const [isAll, setAll] = useState(false);
   const query = useQuery({

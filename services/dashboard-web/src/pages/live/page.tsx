@@ -14,7 +14,6 @@ import { FailureNotice, Notice } from '../../ui/loaded.tsx';
 import { Page } from '../../ui/page.tsx';
 import { type TailState, useTail } from './use-tail.ts';
 
-/** Events as they are stored, by the filter of the address. */
 export function LivePage() {
   const { input } = useFilter();
   if (typeof input !== 'string') return <LiveTail input={input} />;

@@ -5,21 +5,21 @@ import type { ListedEvent } from '../../event/event-query.ts';
 import type { ListInput } from '../../filter/event-filter.ts';
 import { useSpace } from '../../space/space.tsx';
 
-/** Rows kept. Older events are in the list of events. */
+/** Older events are in the list of events. */
 const rowsMax = 2_000;
 
 export type TailState = 'connecting' | 'live' | 'reconnecting' | 'delayed' | { error: unknown };
 
 /**
- * A stream that is back sooner is not reported as lost, in milliseconds: the server ends streams every few
- * minutes to check the session anew, and the browser reconnects after three seconds.
+ * A stream back sooner is not reported as lost: the server ends each after some minutes, to check the
+ * session, and the browser reconnects after three seconds.
  */
 const reconnectGraceMs = 10_000;
 
 export interface Tail {
   /** The newest first. */
   events: readonly ListedEvent[];
-  /** Events received while the tail is paused. */
+  /** Received while the tail is paused. */
   waiting: number;
   isPaused: boolean;
   state: TailState;
@@ -28,10 +28,7 @@ export interface Tail {
   setPaused: (isPaused: boolean) => void;
 }
 
-/**
- * Events of a filter as they are stored; the server filters. The stream is closed while the window is hidden.
- * It continues after the last message received, so that no event is missing.
- */
+/** The server filters. Closed while the window is hidden; continues after the last message. */
 export function useTail(input: ListInput): Tail {
   const { id: spaceId } = useSpace();
   const key = JSON.stringify([spaceId, input]);
@@ -93,10 +90,7 @@ export function useTail(input: ListInput): Tail {
   return { events, waiting, isPaused, state, skipped, setPaused };
 }
 
-/**
- * Events that arrive, shown once per frame, however fast they come; held back while paused. Another key
- * starts an empty list.
- */
+/** Shown once per frame, however fast events come; held back while paused. Another key empties the list. */
 function useBufferedEvents(key: string) {
   const [events, setEvents] = useState<readonly ListedEvent[]>([]);
   const [waiting, setWaiting] = useState(0);

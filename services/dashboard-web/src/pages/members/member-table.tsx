@@ -14,7 +14,7 @@ import { useAttempt, useToast } from '../../ui/toasts.tsx';
 
 type Member = Output<'members.list'>[number];
 
-/** The members and their roles. Admins can change roles and remove members. */
+/** Admins can change roles and remove members. */
 export function MemberTable({ members }: { members: readonly Member[] }) {
   const { role, name } = useSpace();
   const { user } = useMe();
@@ -22,7 +22,7 @@ export function MemberTable({ members }: { members: readonly Member[] }) {
   const canManage = hasRole(role, 'admin');
   const isManageable = (member: Member) => member.role !== 'owner' || hasRole(role, 'owner');
   const owners = members.filter((member) => member.role === 'owner').length;
-  /** Why a member cannot be changed; undefined when this role may change it. */
+  /** Undefined when this role may change the member. */
   const findObstacle = (member: Member) => {
     if (!isManageable(member)) return 'Only an owner can change an owner.';
     if (member.role !== 'owner' || owners > 1) return undefined;
@@ -68,7 +68,6 @@ export function MemberTable({ members }: { members: readonly Member[] }) {
   );
 }
 
-/** A change of a member that the user has to confirm. */
 interface AskedChange {
   kind: 'remove' | 'end';
   member: Member;
@@ -116,7 +115,6 @@ function MemberDialogs({
   );
 }
 
-/** The address, role and permissions of a member. */
 function memberColumns(
   userId: string,
   canChange: (member: Member) => boolean,
@@ -156,10 +154,7 @@ function memberColumns(
   ];
 }
 
-/**
- * When the e-mail address was verified. An unverified account belongs to whoever had the link of the
- * invitation.
- */
+/** An unverified account belongs to whoever had the link of the invitation. */
 function VerifiedTime({ at }: { at: string | null }) {
   const { zone } = useSettings();
   if (at !== null) {

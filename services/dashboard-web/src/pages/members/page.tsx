@@ -17,7 +17,6 @@ import { useAttempt } from '../../ui/toasts.tsx';
 import { basePath } from '../../url/page-values.ts';
 import { MemberTable } from './member-table.tsx';
 
-/** The members of the space with their roles, and open invitations. */
 export function MembersPage() {
   const { id: spaceId, role, name } = useSpace();
   const query = useQuery(apiQuery('members.list', { spaceId }));
@@ -52,7 +51,7 @@ export function MembersPage() {
   );
 }
 
-/** Open invitations; renders nothing when there are none. */
+/** Renders nothing when there are none. */
 function InvitationList() {
   const { id: spaceId } = useSpace();
   const { zone } = useSettings();
@@ -90,7 +89,7 @@ function InvitationList() {
   );
 }
 
-/** Creates an invitation. Weir sends no mail: the inviting user sends the link, which is shown once. */
+/** Weir sends no mail: the inviting user sends the link, which is shown once. */
 function InviteForm({ onClose }: { onClose: () => void }) {
   const { id: spaceId, role: own } = useSpace();
   const [email, setEmail] = useState('');

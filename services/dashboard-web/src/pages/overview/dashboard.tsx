@@ -26,9 +26,6 @@ import { TopList } from './top-list.tsx';
 const topMax = 50;
 const stepMs = { minute: minuteMs, hour: hourMs, day: dayMs };
 
-/**
- * Figures of the range, events over time, the models and tools with the most events, and errors by message.
- */
 export function Dashboard() {
   const { id: spaceId } = useSpace();
   const { zone } = useSettings();
@@ -40,8 +37,8 @@ export function Dashboard() {
   const chosen = rangeOf(search);
   const shown = Object.keys(chosen).length === 0 ? { last: '24h' } : chosen;
   return (
-    // As high as the window, and until the quota is known, which may be shown first: the page does not move
-    // under the mouse.
+    // As high as the window until the quota is known, which may be first: the page does not move under the
+    // mouse.
     <Loaded query={main} rows={8} isSmall frame={(state) => <div className="min-h-svh">{state}</div>}>
       {([all, models, tools, usage]) => (
         <div className="flex flex-col gap-4">
@@ -91,7 +88,7 @@ function EventsCard({
   );
 }
 
-/** What the page shows of a range. While a new range is loaded, the previous figures stay. */
+/** While a new range is loaded, the previous figures stay. */
 function useFigures(input: Input<'charts.events'> & Input<'charts.costs'>) {
   const { spaceId, from, to } = input;
   const kept = { placeholderData: keepPreviousData };
@@ -107,20 +104,15 @@ function useFigures(input: Input<'charts.events'> & Input<'charts.costs'>) {
   return { main, costs, delays };
 }
 
-/** Queries of the overview that depend on events. */
+/** That depend on events. */
 const shownQueries = ['events.list', 'charts.events', 'charts.costs', 'charts.delays', 'usage.current'];
 
-/**
- * Shortest time between reloads while events arrive, and the poll interval without a live stream, in
- * milliseconds.
- */
+/** Between reloads while events arrive, and the poll interval without a live stream. */
 const restMs = 1_500;
 const pollMs = 10_000;
 
 /**
- * Reloads the queries of the overview when the live stream has events, immediately for the first one. Also
- * when the stream starts: events may have been stored since the page was loaded.
- *
+ * Reloads the overview when the live stream starts or has events, immediately for the first one.
  * @returns the time of the last reload, at which ranges that end now end.
  */
 function useFresh(): number {
@@ -155,7 +147,7 @@ function useFresh(): number {
 
 const shownMax = 6;
 
-/** The errors of a range by message. A message opens the newest of its events, the number all of them. */
+/** A message opens the newest of its events, the number all of them. */
 function ErrorList({ from, to, range }: { from: number; to: number; range: Search }) {
   const { id: spaceId } = useSpace();
   const { zone } = useSettings();

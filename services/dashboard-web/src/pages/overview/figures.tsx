@@ -68,7 +68,7 @@ export function Figures({
   );
 }
 
-/** The share of tokens that the cost includes, so that a partial sum is not taken for the whole. */
+/** So that a partial sum is not taken for the whole. */
 function PricedShare({ costs }: { costs: Cost }) {
   if (costs.tokens === 0) return 'No tokens';
   return (
@@ -110,10 +110,7 @@ function Figure({
 
 const warnShare = 0.8;
 
-/**
- * The month's usage and limit. `place` is where it is shown: at the top when the limit is near, otherwise at
- * the bottom.
- */
+/** `place` is where it is shown: at the top when the limit is near, otherwise at the bottom. */
 export function QuotaCard({ usage, place }: { usage: Output<'usage.current'>; place: 'first' | 'last' }) {
   const { zone } = useSettings();
   const { events, monthlyEventLimit: limit, limitReachedAt, billingState } = usage;

@@ -12,7 +12,7 @@ import { makeSnippets } from './snippets.ts';
 
 const keyPlaceholder = 'YOUR_API_KEY';
 
-/** A space without events: how to send the first one, which this page waits for. */
+/** How to send the first event, which this page waits for. */
 export function FirstEvent() {
   const { name } = useSpace();
   const [apiKey, setApiKey] = useState<string>();
@@ -68,7 +68,7 @@ function Code({ title, code }: { title: string; code: string }) {
   );
 }
 
-/** Creates an API key and fills it into the snippets. Users without the role are told whom to ask. */
+/** Fills a new API key into the snippets. Users without the role are told whom to ask. */
 function FirstKey({ isMade, onKey }: { isMade: boolean; onKey: (apiKey: string) => void }) {
   const { id: spaceId, role } = useSpace();
   const { mutateAsync, isPending, error } = useApiMutation('apiKeys.create', { reload: ['apiKeys.list'] });

@@ -16,17 +16,16 @@ import { Card, Page } from '../../ui/page.tsx';
 import { Dashboard } from './dashboard.tsx';
 import { FirstEvent } from './first-event.tsx';
 
-/** Poll interval of a space without events, in milliseconds. */
+/** Of a space without events. */
 const waitingPollMs = 1_000;
 const recentEvents = 8;
 
-/** The overview of a space; before its first event, instructions for sending one. */
+/** Before the first event, instructions for sending one. */
 export function OverviewPage() {
   const { id: spaceId, name } = useSpace();
   const { search, set } = useFilter();
   const query = useQuery({
     ...apiQuery('events.list', { spaceId, limit: recentEvents }),
-    // Any stored event ends the wait.
     refetchInterval: ({ state }) => (state.data?.events.length === 0 ? waitingPollMs : false),
   });
   if (query.error === null && query.data?.events.length === 0) return <FirstEvent />;

@@ -10,7 +10,6 @@ import sdk from '../../../../../examples/first-event/record-calls.mjs?raw';
 import span from '../../../../../examples/first-event/send-span.mjs?raw';
 import pythonProject from '../../../../../sdk/python/pyproject.toml?raw';
 
-/** A program that sends the first events. */
 export interface Snippet {
   value: string;
   label: string;
@@ -18,14 +17,14 @@ export interface Snippet {
   paste: string;
 }
 
-/** The packages of the OpenTelemetry program, in the versions that the tests run it with. */
+/** In the versions that the tests run the program with. */
 const otelPackages = [
   '@opentelemetry/api@1.10.0',
   '@opentelemetry/sdk-trace@3.1.0',
   '@opentelemetry/exporter-trace-otlp-proto@0.301.0',
 ].join(' ');
 
-/** The file that the dashboard serves: pip takes the version of a package from the name of its file. */
+/** pip takes the version of a package from the name of its file, which the dashboard serves. */
 const wheel = `weir_sdk-${/^version = "(.*)"$/m.exec(pythonProject)?.[1]}-py3-none-any.whl`;
 
 /** Without a package.json npm would install into a folder above. */
@@ -102,7 +101,7 @@ function writeFile(name: string, text: string): string {
   return `cat > ${name} <<'END_OF_FILE'\n${text.trimEnd()}\nEND_OF_FILE`;
 }
 
-/** The commands of a client's README, which its test runs. */
+/** Of a client's README; its test runs them. */
 function commandOf(readme: string): string {
   const command = /^```sh\n(.*?)\n```$/ms.exec(readme)?.[1];
   if (command === undefined) throw new Error('the README of a client has no commands');

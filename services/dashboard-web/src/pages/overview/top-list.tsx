@@ -13,10 +13,7 @@ type ModelCosts = Output<'charts.costs'>['models'];
 
 const shownMax = 8;
 
-/**
- * The models or tools with the most events, or first in the chosen order. A name opens its charts, its number
- * of events the events.
- */
+/** A name opens its charts, its number of events the events. */
 export function TopList({
   type,
   series,
@@ -25,9 +22,7 @@ export function TopList({
 }: {
   type: 'llm' | 'tool';
   series: Series;
-  /** Of models. */
   costs?: ModelCosts | undefined;
-  /** The range of the page's address. */
   range: Search;
 }) {
   const title = type === 'llm' ? 'Models' : 'Tools';
@@ -49,9 +44,7 @@ export function TopList({
   );
 }
 
-/**
- * The name, which opens the charts, the events, errors and durations. `max` is the largest number of events.
- */
+/** `max` is the largest number of events. The name opens the charts. */
 function listColumns(search: Search, max: number): Column<Series[number]>[] {
   return [
     {
@@ -104,7 +97,6 @@ function listColumns(search: Search, max: number): Column<Series[number]>[] {
   ];
 }
 
-/** The tokens and the cost of each model. */
 function pricedColumns(costs: ModelCosts | undefined): Column<Series[number]>[] {
   const costOf = new Map(costs?.map((one) => [one.model, one]));
   return [

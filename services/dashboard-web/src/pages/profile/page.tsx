@@ -16,7 +16,6 @@ import { Card, Page } from '../../ui/page.tsx';
 import { useAttempt, useToast } from '../../ui/toasts.tsx';
 import { nameBrowser } from './browser-name.ts';
 
-/** Settings of this browser, and the account. */
 export function ProfilePage() {
   const { user } = useMe();
   return (
@@ -79,7 +78,7 @@ function Appearance() {
   );
 }
 
-/** Changes the password, which ends all other sessions. */
+/** Ends all other sessions. */
 function PasswordCard() {
   const toast = useToast();
   const [current, setCurrent] = useState('');

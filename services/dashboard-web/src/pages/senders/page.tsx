@@ -20,7 +20,7 @@ import { ingestUrl } from '../../url/page-values.ts';
 /** New counts are written every few seconds. */
 const reloadMs = 10_000;
 
-/** The programs and libraries that send OpenTelemetry spans, and what becomes of the spans. */
+/** Programs and libraries that send OpenTelemetry spans, and what becomes of these. */
 export function SendersPage() {
   const { id: spaceId } = useSpace();
   const { zone } = useSettings();
@@ -89,7 +89,7 @@ export function SendersPage() {
   );
 }
 
-/** Says which traces have too many spans, and what is missing in their events. */
+/** Traces with too many spans, and what is missing in their events. */
 function LargeTraces({ traces }: { traces: Output<'senders.largeTraces'> }) {
   return (
     <div role="note" className="mb-3 rounded-md bg-warn-soft px-4 py-3 text-sm text-warn">
@@ -113,10 +113,7 @@ function LargeTraces({ traces }: { traces: Output<'senders.largeTraces'> }) {
   );
 }
 
-/**
- * A space that received no spans: the variables that every exporter of OpenTelemetry reads
- * (docs/opentelemetry.md).
- */
+/** For a space without spans: the variables of every OpenTelemetry exporter (docs/opentelemetry.md). */
 function SetUp() {
   const variables = [
     `export OTEL_EXPORTER_OTLP_ENDPOINT=${ingestUrl}`,
@@ -180,7 +177,7 @@ function senderColumns(zone: Zone): Column<Sender>[] {
   ];
 }
 
-/** The service above its library and SDK, and why its last refused span was refused. */
+/** With why the last refused span was refused. */
 function Names({ sender: { service, scope, version, sdk, refusal } }: { sender: Sender }) {
   return (
     <>
@@ -204,7 +201,7 @@ function Names({ sender: { service, scope, version, sdk, refusal } }: { sender: 
 
 export type Sender = Output<'senders.list'>[number];
 
-/** What the page's address chooses of the senders. */
+/** From the page's address. */
 export interface SenderFilter {
   /** Words that the service, the library or the SDK contain. */
   text?: string | undefined;

@@ -14,7 +14,7 @@ import { Card } from '../../ui/page.tsx';
 
 type Dimension = Output<'charts.dimensions'>[number];
 
-/** How often the share of counted events is read again. */
+/** For the share of counted events. */
 const refreshMs = 2_000;
 
 /** What statistics are kept by besides model, tool and source. */
@@ -45,7 +45,6 @@ function Dimensions({ declared }: { declared: readonly Dimension[] }) {
   });
   const names = declared.map(({ name }) => name);
   const set = (dimensions: string[]) =>
-    // The API validates the names, and says what is wrong with them.
     mutateAsync({ spaceId, dimensions: dimensions as `${typeof attributePrefix}${string}`[] }).then(
       () => setKey(''),
       () => {},
@@ -103,7 +102,7 @@ function Dimensions({ declared }: { declared: readonly Dimension[] }) {
   );
 }
 
-/** How a dimension is shown: `users`, or the key of an attribute. */
+/** `users`, or the key of an attribute. */
 export function nameDimension(name: string): string {
   if (name === 'user' || name === 'agent') return `${name}s`;
   return name.slice(attributePrefix.length);

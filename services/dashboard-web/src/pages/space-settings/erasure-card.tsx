@@ -22,7 +22,6 @@ const kinds: { value: Kind; label: string }[] = [
   { value: 'before', label: 'Events before a time' },
 ];
 
-/** Erases events after showing how many they are. */
 export function ErasureCard() {
   const { role } = useSpace();
   const [subject, setSubject] = useState<Subject>();
@@ -40,7 +39,7 @@ export function ErasureCard() {
       </p>
       {hasRole(role, 'owner') ? (
         <>
-          {/* Empty again after each request, and not before: the preview is of what the form says. */}
+          {/* Emptied after each request, and not before: the preview is of what the form says. */}
           <SubjectForm key={requested} onSubject={setSubject} />
           {subject !== undefined && (
             <ErasurePreview key={JSON.stringify(subject)} subject={subject} onRequested={onRequested} />
@@ -93,7 +92,6 @@ function SubjectForm({ onSubject }: { onSubject: (subject: Subject | undefined) 
   );
 }
 
-/** How many events it would erase, and the button that erases them. */
 function ErasurePreview({ subject, onRequested }: { subject: Subject; onRequested: () => void }) {
   const { id: spaceId } = useSpace();
   const { zone } = useSettings();

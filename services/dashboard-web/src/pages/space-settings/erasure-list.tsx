@@ -14,7 +14,6 @@ import { Card } from '../../ui/page.tsx';
 
 type Listed = Output<'erasures.list'>;
 
-/** How often the progress of erasures is read, in milliseconds. */
 const progressMs = 2_000;
 
 const subjectNames = {
@@ -24,7 +23,7 @@ const subjectNames = {
   space: 'the space',
 } as const;
 
-/** Erasures in progress, and the receipts of completed ones; nothing when there are none. */
+/** Nothing when there are none. */
 export function ErasureList() {
   const { id: spaceId } = useSpace();
   const { zone } = useSettings();

@@ -16,7 +16,6 @@ import { ErasureList } from './erasure-list.tsx';
 import { OperatorCard } from './operator-card.tsx';
 import { RetentionCard } from './retention-card.tsx';
 
-/** What admins and owners of a space can change, and what only the operator can. */
 export function SpaceSettingsPage() {
   const { id: spaceId, name } = useSpace();
   const query = useQuery(apiQuery('spaces.get', { spaceId }));
@@ -41,7 +40,7 @@ export function SpaceSettingsPage() {
   );
 }
 
-/** Deletes the space, after its name was typed. */
+/** After the space's name was typed. */
 function DeleteCard() {
   const { id: spaceId, name, role } = useSpace();
   const [isAsking, setAsking] = useState(false);

@@ -12,10 +12,10 @@ import { TextField } from '../../ui/field.tsx';
 import { Card } from '../../ui/page.tsx';
 import { CommandLine } from './operator-card.tsx';
 
-/** The API's limit of a retention in days. */
+/** The API's limit. */
 const daysMax = 36_500;
 
-/** The retention of the space, and what another one would delete. */
+/** And what another one would delete. */
 export function RetentionCard({ retentionDays }: { retentionDays: number | null }) {
   const { id: spaceId, role } = useSpace();
   const [text, setText] = useState(retentionDays === null ? '' : String(retentionDays));
@@ -76,7 +76,6 @@ export function RetentionCard({ retentionDays }: { retentionDays: number | null 
   );
 }
 
-/** What the retention deletes now. */
 function RetentionEffect({ days }: { days: number | null }) {
   const { id: spaceId } = useSpace();
   const { zone } = useSettings();

@@ -9,7 +9,7 @@ import { useSpace } from '../../space/space.tsx';
 import { hasMatch, ignoringCase } from '../../text/ignoring-case.ts';
 import { findNewMessages, findRepeated } from './repeated-text.ts';
 
-/** Matches of one search. A more specific text finds the others. */
+/** A more specific text finds the others. */
 const foundMax = 500;
 
 interface Finding {
@@ -20,8 +20,8 @@ interface Finding {
 }
 
 /**
- * Finds a text in the whole thread; the browser's own search only finds turns that are in the page. Enter
- * goes to the next older turn with the text, Shift-Enter to the next newer one.
+ * The browser's own search only finds turns in the page. Enter goes to the next older turn, Shift-Enter to
+ * the next newer one.
  */
 export function FindField({
   threadId,
@@ -29,7 +29,7 @@ export function FindField({
   onText,
 }: {
   threadId: string;
-  /** Called with the text that is searched for, to be marked. */
+  /** To be marked. */
   onText: (text: string) => void;
   /** Shows the turn of an event, and loads it before. @returns whether it could be shown. */
   onFound: (eventId: string) => Promise<boolean>;
@@ -100,10 +100,7 @@ export function FindField({
   );
 }
 
-/**
- * The events of a thread in which a text is new, the newest first: most prompts repeat the conversation before them, and
- * would all be hits.
- */
+/** Events in which a text is new, the newest first: most prompts repeat the conversation before them. */
 async function search(
   { spaceId, threadId, text }: { spaceId: string; threadId: string; text: string },
   signal: AbortSignal,

@@ -20,7 +20,7 @@ import { FindField } from './find-field.tsx';
 import { TurnList } from './turn-list.tsx';
 import { keyOf, type ThreadTurn, useThread } from './use-thread.ts';
 
-/** A conversation in turns. It opens at the turn of the event that the address names, or at its end. */
+/** Opens at the turn of the event that the address names, or at the end. */
 export function ThreadPage() {
   const { threadId = '' } = useParams({ strict: false });
   return <Thread key={threadId} threadId={threadId} />;
@@ -90,7 +90,6 @@ function Thread({ threadId }: { threadId: string }) {
   );
 }
 
-/** The user, the size, the cost and the duration of a thread, and its system text. */
 function ThreadHead({ threadId, turns }: { threadId: string; turns: readonly ThreadTurn[] }) {
   const { id: spaceId } = useSpace();
   const { data } = useQuery({ ...apiQuery('threads.get', { spaceId, threadId }), retry: false });
@@ -102,7 +101,7 @@ function ThreadHead({ threadId, turns }: { threadId: string; turns: readonly Thr
   );
 }
 
-/** The system text of the last call, in a dialog: it may be long, and is the same in most turns. */
+/** Of the last call, in a dialog: it may be long, and is the same in most turns. */
 function SystemText({ turns }: { turns: readonly ThreadTurn[] }) {
   const { id: spaceId } = useSpace();
   const [isOpen, setOpen] = useState(false);

@@ -3,18 +3,15 @@ import type { Message } from '../../event/messages.ts';
 
 /** The beginning that a prompt shares with the prompt before. */
 export interface Repeated {
-  /** How many characters it has; 0 when there is nothing to fold. */
+  /** In characters; 0 when there is nothing to fold. */
   end: number;
-  /** How many whole lines it has; 0 when it ends within a line, between two elements of a JSON array. */
+  /** Whole ones; 0 when it ends within a line, between two elements of a JSON array. */
   lines: number;
 }
 
 const noRepeat: Repeated = { end: 0, lines: 0 };
 
-/**
- * The common beginning of two prompts, in whole lines, or in whole elements of a JSON array on one line, so
- * that no word, secret or base64 is cut in two.
- */
+/** In whole lines or elements of a JSON array on a line, so that no word, secret or base64 is cut in two. */
 export function findRepeated(text: string, before: string): Repeated {
   let same = 0;
   while (same < text.length && same < before.length && text.charCodeAt(same) === before.charCodeAt(same))
@@ -34,7 +31,7 @@ export function findRepeated(text: string, before: string): Repeated {
   return elementEnd > 1 ? { end: elementEnd, lines: 0 } : noRepeat;
 }
 
-/** What a prompt adds to the conversation, and how many of its messages the thread shows already. */
+/** What a prompt adds, and how many of its messages the thread shows already. */
 export interface NewMessages {
   messages: Message[];
   /** Messages that the prompt before had, too, and the response to it. */
@@ -62,7 +59,7 @@ export function findNewMessages(
   return { messages: shown, repeated: start, results: added.length - shown.length };
 }
 
-/** The fields of a tool's event that a prompt may repeat. */
+/** A prompt may repeat these. */
 type ToolResult = Pick<ListedEvent, 'name' | 'outputPreview' | 'errorMessage'>;
 
 /** Shorter outputs also have to stand beside the tool's name: `ok` may be a part of any text. */
@@ -72,9 +69,7 @@ const outputCharsMin = 16;
 const numberLike = /^(?=.*\d).{3,}$/;
 
 /**
- * Separates the results of tools from what is new in a prompt. Agents repeat the results in the next prompt,
- * while the thread shows them at the tools already.
- *
+ * Separates results of tools, which agents repeat in the next prompt and the thread shows at the tools.
  * @param text lines, or the elements of a JSON array after those that the prompt before had, too.
  * @param tools of the turn before.
  */
@@ -91,7 +86,7 @@ export function splitToolResults(
   return { rest: rest.join(elements === undefined ? '' : ',\n').trim(), results };
 }
 
-/** Whether a part of a prompt has the output of a tool, of which a preview is known, or its error message. */
+/** Whether a part has the preview of the tool's output, or its error message. */
 function repeats(part: string, { name, outputPreview, errorMessage }: ToolResult): boolean {
   return [outputPreview, errorMessage].some((text) => {
     const output = compact(text ?? '');
@@ -101,12 +96,12 @@ function repeats(part: string, { name, outputPreview, errorMessage }: ToolResult
   });
 }
 
-/** Without white space and escapes, which differ where JSON is written anew or stands in a text. */
+/** White space and escapes differ where JSON is written anew or stands in a text. */
 function compact(text: string): string {
   return text.replaceAll(/[\s\\]/g, '');
 }
 
-/** The elements of the end of a JSON array; undefined when the text is none. */
+/** Of the end of a JSON array; undefined when the text is none. */
 function readElements(text: string): string[] | undefined {
   if (!text.trimEnd().endsWith(']')) return undefined;
   try {

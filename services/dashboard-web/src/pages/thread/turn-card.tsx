@@ -13,10 +13,7 @@ import { classes } from '../../ui/classes.ts';
 import { TurnText } from './turn-text.tsx';
 import type { ThreadTurn } from './use-thread.ts';
 
-/**
- * A call of a model with the tools that followed, as an article of a feed. Its text is loaded when the card
- * is in the page.
- */
+/** An article of a feed. The text is loaded when the card is in the page. */
 export function TurnCard({
   measure,
   index,
@@ -29,9 +26,9 @@ export function TurnCard({
 }: {
   measure: Ref<HTMLElement>;
   index: number;
-  /** The number of turns in the thread; undefined while earlier ones are not loaded. */
+  /** In the thread; undefined while earlier turns are not loaded. */
   count: number | undefined;
-  /** The position in the list, in pixels. */
+  /** In pixels. */
   top: number;
   turn: ThreadTurn;
   before: ThreadTurn | undefined;
@@ -80,7 +77,6 @@ function splitTurn(turn: ThreadTurn | undefined): { llm: ListedEvent | undefined
   };
 }
 
-/** The model, when it was called, how long it took, and its tokens. */
 function TurnHeader({
   titleId,
   turn,

@@ -6,13 +6,10 @@ import { TurnCard } from './turn-card.tsx';
 import { useReadingPlace } from './use-reading-place.ts';
 import { keyOf, type ThreadTurn } from './use-thread.ts';
 
-/** Earlier turns are loaded when fewer than this are left above the window. */
+/** Turns above the window below which earlier ones are loaded. */
 const loadAhead = 8;
 
-/**
- * Turns of any height, of which only those near the window are in the page. The list opens at its end. The
- * turn being read keeps its position when earlier turns arrive and when texts above it are loaded.
- */
+/** Only turns near the window are in the page. Opens at the end. The turn being read keeps its position. */
 export function TurnList({
   turns,
   current,
@@ -23,7 +20,7 @@ export function TurnList({
   onLoadEarlier,
 }: {
   turns: readonly ThreadTurn[];
-  /** The turn with the focus: by j and k, by the search, or from the address. */
+  /** By j and k, by the search, or from the address. */
   current: number | undefined;
   onCurrent: (place: number) => void;
   hasEarlier: boolean;
@@ -131,20 +128,20 @@ function EarlierNotice({ failure, onRetry }: { failure: unknown; onRetry: () => 
   );
 }
 
-/** Nearer to the end than this, in pixels, the list stays at its end while texts are loaded. */
+/** Nearer to the end the list stays there while texts are loaded. */
 const endThreshold = 40;
 
 interface ListEnd {
-  /** Call it for input of the reader, which may leave the end. */
+  /** For input of the reader, which may leave the end. */
   onMove: () => void;
   onScroll: (node: HTMLElement) => void;
-  /** Call it before the list scrolls to a turn. */
+  /** Before the list scrolls to a turn. */
   leave: () => void;
 }
 
 /**
  * Keeps the list at its newest turn until the reader scrolls: the virtualizer alone loses the end when many
- * texts arrive at once. Away from the end, the turn being read keeps its position.
+ * texts arrive at once.
  */
 function useListEnd({
   scroller,
@@ -188,14 +185,14 @@ function useListEnd({
   return { onMove, onScroll, leave };
 }
 
-/** The height of a turn until it is measured, in pixels. */
+/** Until a turn is measured. */
 const estimatedHeight = 190;
 const gap = 12;
 const overscan = 4;
 
 type TurnWindow = Virtualizer<HTMLDivElement, Element>;
 
-/** The turns near the window, with their positions. The list opens at its end. */
+/** With their positions. */
 function useTurnWindow({
   scroller,
   turns,
@@ -223,9 +220,8 @@ function useTurnWindow({
         : [...near, current].sort((a, b) => a - b);
     },
   });
-  // A text that is loaded above the window must not push down what is read, also while scrolling up. The
-  // middle decides: while several turns are measured at once, the positions after the first are slightly
-  // outdated.
+  // A text loaded above the window must not push down what is read. The middle decides: while several turns
+  // are measured, positions after the first are slightly outdated.
   list.shouldAdjustScrollPositionOnItemSizeChange = ({ start, end }, _, { scrollOffset }) =>
     (start + end) / 2 <= (scrollOffset ?? 0);
   return list;

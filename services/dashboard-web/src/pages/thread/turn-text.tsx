@@ -14,19 +14,17 @@ import { classes } from '../../ui/classes.ts';
 import { FailureNotice, Loading } from '../../ui/loaded.tsx';
 import { findNewMessages, findRepeated, splitToolResults } from './repeated-text.ts';
 
-/** Characters of a prompt shown at first. */
+/** Shown at first. */
 const promptChars = 600;
 
-/** The prompt and the response of a call. What the prompt repeats of the turn before is folded. */
+/** What the prompt repeats of the turn before is folded. */
 export function TurnText({
   event,
   before: currentBefore,
   toolsBefore,
 }: {
   event: ListedEvent;
-  /** The call of the turn before. */
   before: ListedEvent | undefined;
-  /** The tools that ran after it. */
   toolsBefore: readonly ListedEvent[];
 }) {
   // Earlier turns that are loaded later must not fold what is being read.
@@ -69,7 +67,7 @@ interface PromptProps {
   toolsBefore: readonly ListedEvent[];
 }
 
-/** A prompt, or the conversation that a client sent as JSON in it. */
+/** Or the conversation that a client sent as JSON in the prompt. */
 function Prompt(prompt: PromptProps) {
   const messages = useMemo(() => readMessages(prompt.text), [prompt.text]);
   return messages === undefined ? (
@@ -79,7 +77,7 @@ function Prompt(prompt: PromptProps) {
   );
 }
 
-/** The messages that the thread does not show yet; a button shows the others. */
+/** Those that the thread does not show yet; a button shows the others. */
 function MessagePrompt({ messages, before, toolsBefore }: PromptProps & { messages: readonly Message[] }) {
   const added = useMemo(
     () => findNewMessages(messages, readMessages(before), toolsBefore),
@@ -155,7 +153,7 @@ function PlainPrompt({ text, before, toolsBefore }: PromptProps) {
   );
 }
 
-/** What of a prompt is folded: `12 lines as before, 1 tool result`. */
+/** `12 lines as before, 1 tool result`. */
 function describeFolded(
   { end, lines }: { end: number; lines: number },
   results: number,

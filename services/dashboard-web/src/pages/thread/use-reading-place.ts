@@ -1,13 +1,12 @@
 import { type RefObject, useCallback, useLayoutEffect, useRef } from 'react';
 import { keyOf, type ThreadTurn } from './use-thread.ts';
 
-/** Row heights may settle for this time after earlier turns are prepended, in milliseconds. */
+/** For row heights to settle after earlier turns are prepended. */
 const holdMs = 2_000;
 
 /**
- * Keeps the turn being read at its position on the screen when earlier turns are prepended. The virtualizer
- * does so too, but fails right after a scroll, when its own offset is older than the element's. This hook
- * uses the element's.
+ * Keeps the turn being read in place when earlier turns are prepended. Right after a scroll the virtualizer
+ * fails, whose offset is older than the element's.
  */
 export function useReadingPlace({
   scroller,
@@ -17,7 +16,6 @@ export function useReadingPlace({
 }: {
   scroller: RefObject<HTMLElement | null>;
   turns: readonly ThreadTurn[];
-  /** Whether the list stays at its end. */
   isAtEnd: RefObject<boolean>;
   /** Scrolls to a turn that is not in the page. */
   show: (index: number) => void;
@@ -57,9 +55,9 @@ export function useReadingPlace({
 }
 
 export interface ReadingPlace {
-  /** Call it when the list was scrolled. */
+  /** The list was scrolled. */
   note: (node: HTMLElement) => void;
-  /** Call it when the reader scrolls: the position is no longer held. */
+  /** The reader scrolls: the position is no longer held. */
   release: () => void;
 }
 
@@ -69,7 +67,7 @@ interface Place {
   top: number;
 }
 
-/** The first turn that is at least partly visible. */
+/** At least partly visible. */
 function findPlace(node: HTMLElement, turns: readonly ThreadTurn[]): Place | undefined {
   for (const card of node.querySelectorAll<HTMLElement>('[data-index]')) {
     const turn = turns[Number(card.dataset.index)];

@@ -4,10 +4,10 @@ import { useSpace } from '../../space/space.tsx';
 
 export type ThreadTurn = Output<'threads.turns'>['turns'][number];
 
-/** The most that the API returns at once: a search for an old turn loads many pages. */
+/** The API's most: a search for an old turn loads many pages. */
 const pageTurns = 50;
 
-/** The loaded turns of a thread, oldest first. Earlier ones are loaded page by page. */
+/** Oldest first. Earlier turns are loaded page by page. */
 export function useThread(threadId: string) {
   const { id: spaceId } = useSpace();
   // The pages of a long thread are never loaded again; a page that is opened again starts with the newest.
@@ -39,7 +39,7 @@ function turnsOf(pages: readonly { turns: ThreadTurn[] }[] | undefined): ThreadT
   return (pages ?? []).flatMap((page) => page.turns).toReversed();
 }
 
-/** The key of a turn in lists: its first event. */
+/** The first event. */
 export function keyOf({ events }: ThreadTurn): string {
   return events[0]?.id ?? '';
 }

@@ -10,18 +10,16 @@ import type { TraceEvent } from './trace-rows.ts';
 
 export const indentPx = 14;
 
-/** The cell of a name, and the width of what follows the bar, in all rows. */
+/** Also the width of what follows the bar, in all rows. */
 export const nameCell =
   'flex h-full w-[42%] max-w-lg shrink-0 items-center gap-1.5 border-line border-r pr-2 pl-4 md:pl-6';
 export const numbersWidth = 'w-9 shrink-0 md:w-11 lg:w-46';
 
-/** How the parent of an event was inferred. */
 const inferredBy: Partial<Record<NonNullable<TraceEvent['parent']>['by'], string>> = {
   tool_call: 'Inferred: the call above asked for this tool.',
   containment: 'Inferred: it ran within the time of the call above.',
 };
 
-/** What was called, below its parent, with the preview. */
 export function EventName({ event, depth }: { event: TraceEvent; depth: number }) {
   return (
     // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus.
@@ -42,7 +40,7 @@ export function EventName({ event, depth }: { event: TraceEvent; depth: number }
   );
 }
 
-/** What the call cost; the box compares it with another event. */
+/** The box compares the call with another event. */
 export function EventNumbers({ event }: { event: TraceEvent }) {
   const { cost, costBound } = event;
   const tokens = tokensOf(event);

@@ -5,15 +5,15 @@ import type { Trace } from './trace-rows.ts';
 import type { Span } from './zoom.ts';
 
 const heightMax = 56;
-/** Height of a lane in pixels, if there is room: LLM calls above, tool calls below. */
+/** If there is room: LLM calls above, tool calls below. */
 const laneMax = 24;
 const barMax = 8;
 const barMin = 3;
 
-/** A shorter drag is a click, in pixels. */
+/** A shorter drag is a click. */
 const dragPx = 4;
 
-/** The whole trace in one drawing. A click selects the event nearest in time, a drag zooms. */
+/** A click selects the event nearest in time, a drag zooms. */
 export function Minimap({
   trace,
   span,
@@ -23,7 +23,7 @@ export function Minimap({
   onZoom,
 }: {
   trace: Trace;
-  /** The time of the whole trace. */
+  /** Of the whole trace. */
   span: Span;
   zoom: Span | undefined;
   selectedId: string | undefined;
@@ -80,7 +80,7 @@ interface Drawing {
   height: number;
 }
 
-/** A canvas with the trace, drawn again for another width or theme. */
+/** Drawn again for another width or theme. */
 function useDrawing({ trace, span, selectedId, height }: Drawing) {
   const scheme = useScheme();
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -97,13 +97,12 @@ function useDrawing({ trace, span, selectedId, height }: Drawing) {
   return canvas;
 }
 
-/** The position of a pointer as a fraction of the width. */
+/** A fraction of the width. */
 function placeOf({ currentTarget, clientX }: PointerEvent<HTMLCanvasElement>): number {
   const box = currentTarget.getBoundingClientRect();
   return Math.min(1, Math.max(0, (clientX - box.left) / box.width));
 }
 
-/** The id of the event nearest in time. */
 function findNearest({ events }: Trace, atMs: number): string | undefined {
   const distance = ({ startTimeMs, endTimeMs }: Trace['events'][number]) =>
     Math.max(startTimeMs - atMs, atMs - endTimeMs, 0);

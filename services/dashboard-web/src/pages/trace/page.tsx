@@ -6,7 +6,6 @@ import { Loaded } from '../../ui/loaded.tsx';
 import { Page } from '../../ui/page.tsx';
 import { TraceDetails } from './trace-details.tsx';
 
-/** All events of a trace over time. */
 export function TracePage() {
   const { traceId = '' } = useParams({ strict: false });
   const { id: spaceId } = useSpace();

@@ -19,7 +19,6 @@ import { useTraceView } from './use-trace-view.ts';
 import { Waterfall } from './waterfall.tsx';
 import type { Span } from './zoom.ts';
 
-/** The minimap, the waterfall in lanes or the outline, and the selected event beside it. */
 export function TraceDetails({
   trace,
   traceId,
@@ -131,7 +130,7 @@ function TraceActions({
   );
 }
 
-/** The id, start, duration and size of the trace. `visible` is the number of events in the zoomed part. */
+/** `visible` is the number of events in the zoomed part. */
 function TraceSummary({
   trace: { events, gaps },
   traceId,
@@ -195,7 +194,6 @@ function Warnings({ trace }: { trace: Trace }) {
   return <p className="shrink-0 bg-warn-soft px-4 py-1.5 text-sm text-warn md:px-6">{texts.join(' ')}</p>;
 }
 
-/** Explains the colours of the bars and names in italics. */
 function Legend({ trace: { events, spans } }: { trace: Trace }) {
   const bars = [
     { label: 'LLM call', color: 'bg-llm-line' },

@@ -6,7 +6,7 @@ export type TraceEvent = Trace['events'][number];
 export type TraceSpan = Trace['spans'][number];
 export type Lane = Trace['lanes'][number];
 
-/** A row of the waterfall: a lane header, or an event or a span, with its depth below its parents. */
+/** A lane header, or an event or a span, with its depth below its parents. */
 export type TraceRow =
   | { kind: 'lane'; lane: Lane }
   | { kind: 'event'; event: TraceEvent; depth: number }
@@ -15,7 +15,7 @@ export type TraceRow =
 /** Deeper events are not indented further. */
 const depthMax = 8;
 
-/** Lane by lane, each in order of time, with events and spans below their parents of the same lane. */
+/** In order of time, with events and spans below their parents of the same lane. */
 export function toTraceRows({ events, spans, lanes }: Trace): TraceRow[] {
   const byId = new Map<string, TraceEvent | TraceSpan>([...events, ...spans].map((item) => [item.id, item]));
   return lanes.flatMap((lane) => {
@@ -34,8 +34,7 @@ export function toTraceRows({ events, spans, lanes }: Trace): TraceRow[] {
       return depth;
     };
     const items = [...own].flatMap((id) => byId.get(id) ?? []);
-    // Of equal starts the longer first, and of equal times the upper one: a span may last as long as its only
-    // event.
+    // The longer first, and of equal times the upper one: a span may last as long as its only event.
     const lengthOf = (item: TraceEvent | TraceSpan) => item.endTimeMs - item.startTimeMs;
     items.sort(
       (a, b) => a.startTimeMs - b.startTimeMs || lengthOf(b) - lengthOf(a) || depthOf(a) - depthOf(b),
@@ -50,7 +49,7 @@ export function toTraceRows({ events, spans, lanes }: Trace): TraceRow[] {
   });
 }
 
-/** The name of a lane: its agent, its thread, or both. */
+/** The agent, the thread, or both. */
 export function nameLane({ agentGroupId, agentId, threadId }: Lane): string {
   return (
     [agentGroupId, agentId, threadId].filter((part) => part !== null && part !== '').join(' › ') ||
@@ -58,7 +57,7 @@ export function nameLane({ agentGroupId, agentId, threadId }: Lane): string {
   );
 }
 
-/** The time span of a trace. Events that end before they start do not invert it. */
+/** Events that end before they start do not invert the span. */
 export function spanOf({ events, spans }: Trace): { startMs: number; endMs: number } {
   const items = [...events, ...spans];
   const startMs = items.reduce((first, item) => Math.min(first, item.startTimeMs), Number.POSITIVE_INFINITY);
@@ -66,7 +65,6 @@ export function spanOf({ events, spans }: Trace): { startMs: number; endMs: numb
   return { startMs, endMs: Math.max(endMs, startMs + 1) };
 }
 
-/** The trace as an outline in plain text. */
 export function toTraceText(rows: readonly TraceRow[], startMs: number): string[] {
   return rows.map((row) => {
     if (row.kind === 'lane')

@@ -11,7 +11,6 @@ import { nameLane, type TraceEvent, type TraceRow } from './trace-rows.ts';
 const rowHeight = 28;
 const overscan = 10;
 
-/** A bar for each event, at its time, below the head of its lane. */
 export function Waterfall({
   rows,
   span,
@@ -101,7 +100,7 @@ const spanKinds = {
   span: { Icon: Layers, label: 'Span' },
 } as const;
 
-/** A span that is no event: it has no content, and cannot be opened. */
+/** No event: it has no content, and cannot be opened. */
 function SpanRow({
   row: { span: node, depth },
   index,
@@ -176,10 +175,7 @@ function LaneHead({
 /** Bars that end after this fraction of the width have the duration at their left. */
 const leftFrom = 0.75;
 
-/**
- * Bars that begin before this fraction of the width may leave no room at their left: the duration is then on
- * the bar.
- */
+/** Before this fraction a bar may leave no room at its left: the duration is then on the bar. */
 const leftRoom = 0.25;
 const labelWidth = '3.5rem';
 
@@ -199,7 +195,6 @@ function Bar({
   span: { startMs: number; endMs: number };
 }) {
   const totalMs = span.endMs - span.startMs;
-  // Parts outside the span are cut off.
   const share = (ms: number) => Math.min(1, Math.max(0, (ms - span.startMs) / totalMs));
   const left = share(item.startTimeMs);
   const width = Math.max(0, share(item.endTimeMs) - left);

@@ -6,10 +6,10 @@ export interface Span {
   endMs: number;
 }
 
-/** The shortest visible part, in milliseconds, which is the resolution of times. */
+/** The resolution of times. */
 const leastMs = 1;
 
-/** The part of a trace named by an address; undefined for all of it. */
+/** Named by an address; undefined for all of it. */
 export function readZoom({ from, to }: Search, whole: Span): Span | undefined {
   if (from === undefined || to === undefined) return undefined;
   const startMs = Math.max(whole.startMs, Number(from));
@@ -17,7 +17,6 @@ export function readZoom({ from, to }: Search, whole: Span): Span | undefined {
   return endMs - startMs >= leastMs ? { startMs, endMs } : undefined;
 }
 
-/** Half of a span, around a time in it. */
 export function zoomIn({ startMs, endMs }: Span, aroundMs: number): Span {
   const quarter = (endMs - startMs) / 4;
   const middle = Math.min(endMs - quarter, Math.max(startMs + quarter, aroundMs));
@@ -28,7 +27,7 @@ export function writeZoom({ startMs, endMs }: Span): { from: string; to: string 
   return { from: String(Math.floor(startMs)), to: String(Math.ceil(endMs)) };
 }
 
-/** The events that run in a span, below the heads of their lanes. Lanes without any are left out. */
+/** Below the heads of their lanes. Lanes without any are left out. */
 export function rowsWithin(rows: readonly TraceRow[], { startMs, endMs }: Span): TraceRow[] {
   const kept: TraceRow[] = [];
   let head: TraceRow | undefined;

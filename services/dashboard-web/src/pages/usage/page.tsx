@@ -9,7 +9,6 @@ import { Loaded, together } from '../../ui/loaded.tsx';
 import { Card, Page } from '../../ui/page.tsx';
 import { PlanCard } from './plan-card.tsx';
 
-/** The month's usage, the limit, and the effect of reaching it. */
 export function UsagePage() {
   const { id: spaceId } = useSpace();
   const query = useQuery(apiQuery('usage.current', { spaceId }));

@@ -8,10 +8,9 @@ import { Card } from '../../ui/page.tsx';
 
 type Usage = Output<'usage.current'>;
 
-/** The share of the limit from which the page warns. */
+/** Of the limit. */
 const warnShare = 0.8;
 
-/** Whether batches are accepted, the usage of the month, and its limit. */
 export function PlanCard({ usage }: { usage: Usage }) {
   const { zone } = useSettings();
   const { events, monthlyEventLimit: limit, month, resetsAt, plan } = usage;
