@@ -109,7 +109,7 @@ export function parsePastTime(text: string): number {
   throw new InvalidArgumentError('It must not be in the future.');
 }
 
-/** Milliseconds, also negative and fractional, as in events. */
+/** A duration in milliseconds. Negative and fractional ones are allowed, as in events. */
 export function parseDuration(text: string): number {
   const duration = /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
   if (Math.abs(duration) <= timeMsMax) return duration;

@@ -9,7 +9,7 @@ import type { Sql } from '../store/db/connect.ts';
 import { openDatabase } from '../store/db/database.ts';
 import { type Host, printMessage } from './host.ts';
 
-/** Less than the election of a leader can take. */
+/** How long a command waits for the control stream: less than the election of a leader can take. */
 const relayTimeoutMs = 5_000;
 
 /** SQLSTATE undefined_table: not migrated yet. And insufficient_privilege: then a writer relays. */

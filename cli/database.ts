@@ -11,7 +11,7 @@ import { parseId } from './arguments.ts';
 import { relayChanges } from './control-changes.ts';
 import { CommandError, type Host } from './host.ts';
 
-/** With unset addresses taken from the system that `weir start` runs in the data directory. */
+/** The configuration, with unset addresses taken from the local system of `weir start`. */
 export function readConfig(host: Host): Config {
   const config = parseConfig(withLocalConnection(host.env));
   trustCertificates(config);
@@ -53,7 +53,7 @@ export async function requireSpace(database: Database, text: string): Promise<st
   return spaceId;
 }
 
-/** For a long command: one connection. */
+/** A pool of one connection for a long command. */
 export function openLongPool(
   host: Host,
   { name, statementTimeoutMs }: { name: string; statementTimeoutMs: number },

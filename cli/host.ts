@@ -5,7 +5,7 @@ import type { Readable, Writable } from 'node:stream';
 /** The parts of the process that the command line uses. */
 export interface Host {
   env: Readonly<Record<string, string | undefined>>;
-  /** To which file names are relative. */
+  /** The working directory, to which file names are relative. */
   directory: string;
   stdin: Readable & { isTTY?: boolean };
   /** For programs: JSON. */

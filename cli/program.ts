@@ -108,7 +108,7 @@ export function buildProgram(host: Host): Command {
 
 const undefinedTable = '42P01';
 
-/** In sentences, without a stack trace. */
+/** Describes an error to the operator in sentences, without a stack trace. */
 function describeFailure(thrown: unknown): string {
   const code = codeOf(thrown);
   if (unreachableCodes.has(code)) {

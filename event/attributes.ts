@@ -25,7 +25,7 @@ export function keepAttributes(properties: Properties): KeptAttributes | undefin
   return { json: toJson(properties, json), entries: properties };
 }
 
-/** In two passes, without an array of entries: 4 MiB can have half a million, beyond a worker's memory. */
+/** Takes two passes and no array of entries: 4 MiB can have half a million, beyond a worker's memory. */
 function fittingEntries(properties: Properties): Properties {
   const counts = new Uint32Array(attributesCharsMax);
   for (const key in properties) {
@@ -49,7 +49,7 @@ function fittingEntries(properties: Properties): Properties {
   return Object.fromEntries(entries);
 }
 
-/** In JSON, with its colon and comma. */
+/** The length of an entry in JSON, with its colon and comma. */
 function entryChars(key: string, value: string | number | undefined): number {
   return JSON.stringify(key).length + JSON.stringify(value ?? '').length + 2;
 }

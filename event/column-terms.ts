@@ -1,7 +1,7 @@
 import { parseEscapedKeys } from './json/parse-escaped-keys.ts';
 import { TermCollector, type TermColumn, termColumns } from './terms.ts';
 
-/** Undefined is NULL. */
+/** Reads the text of an event's column; undefined is NULL. */
 export type ReadColumnText = (name: TermColumn | 'attributes') => string | undefined;
 
 /** Equal to those computed from the JSON; `inSpace` is not applied. */

@@ -2,8 +2,8 @@ import type { Code } from '@connectrpc/connect';
 import { errorDetailsCharsMax } from '../platform/limits.ts';
 
 /**
- * In the order of docs/api.md §7, with that table's `condition`. The last three are not in the public
- * contract.
+ * Every error that ingest returns, in the order of docs/api.md §7, with that table's `condition`. The last
+ * three are not in the public contract.
  */
 export const errorTable = {
   invalid_request_body: {
@@ -96,10 +96,7 @@ export interface ErrorBody {
   error: { id: ErrorId; title: string; status: number; details: string };
 }
 
-/**
- * Returned to the client. `details` is public: it may name positions in the request, never internal state.
- * `cause` is for the log.
- */
+/** An error for the client: `details` is public, and never names internal state; `cause` is for the log. */
 export class IngestError extends Error {
   readonly id: ErrorId;
 

@@ -1,4 +1,4 @@
-/** As a client reports a call (docs/api.md §2.2). Unknown fields are allowed anywhere. */
+/** One LLM or tool call, as a client reports it (docs/api.md §2.2). Unknown fields are allowed anywhere. */
 export type IngestEvent = LlmEvent | ToolEvent;
 
 export interface LlmEvent extends EventCommon {

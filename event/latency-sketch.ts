@@ -42,8 +42,8 @@ export class LatencySketch {
   }
 
   /**
-   * In milliseconds, within 5 %, by the nearest rank: the least duration that so large a part does not
-   * exceed. So p99 of fewer than a hundred is the slowest.
+   * Quantiles in milliseconds, within 5 %, by the nearest rank: the least duration that so large a part does
+   * not exceed. So p99 of fewer than a hundred is the slowest.
    * @param quantiles 0 to 1, ascending. @returns undefined for each when nothing was counted.
    */
   quantiles(quantiles: readonly number[]): (number | undefined)[] {
@@ -80,7 +80,9 @@ function signed(count: number): number {
   return count < 2 ** (countBits - 1) ? count : count - 2 ** countBits;
 }
 
-/** Of an array: the number of dimensions, flags, element type; then length and lower bound of each. */
+/**
+ * An array starts with its number of dimensions, flags, element type, and each dimension's length and bound.
+ */
 const headBytes = 12;
 const dimensionBytes = 8;
 /** Each element is its length, then eight bytes in big-endian order. */
@@ -91,7 +93,7 @@ const highCountBits = countBits - 32;
 const highCountMask = 2 ** highCountBits - 1;
 
 /**
- * Of the durations that stored sketches counted together, in milliseconds, within 5 %.
+ * A quantile of the durations in stored sketches together, in milliseconds, within 5 %.
  * @param quantile 0 to 1. @returns undefined when nothing was counted.
  */
 export function latencyQuantile(

@@ -23,7 +23,7 @@ export const bucketOffset = 70;
 /** An element of a stored sketch is `bucket << countBits | count`. */
 export const countBits = 40;
 
-/** Events per merge of a stored sketch: at most as many elements more than buckets. */
+/** Events after which a stored sketch is merged: it has at most as many elements more than buckets. */
 export const countsPerMerge = 64;
 
 export function latencyBucketOf(durationMs: number): number {
@@ -31,10 +31,10 @@ export function latencyBucketOf(durationMs: number): number {
   return Math.ceil(Math.log(durationMs) * bucketsPerLogMs) + bucketOffset;
 }
 
-/** One more than the largest duration needs, because Postgres's logarithm may round differently. */
+/** The number of buckets: one more than needed, because Postgres's logarithm may round differently. */
 export const latencyBuckets = latencyBucketOf(timeMsMax) + 2;
 
-/** In milliseconds. */
+/** The duration that represents a bucket, in milliseconds. */
 export function latencyOf(bucket: number): number {
   return bucket === 0 ? 0 : (2 * gamma ** (bucket - bucketOffset)) / (gamma + 1);
 }

@@ -1,18 +1,18 @@
 /**
- * Of a text in a column, in UTF-16 code units. A Postgres B-tree rejects entries over 2,704 bytes, and 256
+ * Longest text in a column, in UTF-16 code units. A Postgres B-tree rejects entries over 2,704 bytes, and 256
  * characters take at most 768.
  */
 export const columnCharsMax = 256;
 
-/** Of input and output in lists, in UTF-16 code units. */
+/** Length of the previews of input and output in the list of events, in UTF-16 code units. */
 export const previewCharsMax = 64;
 
-/** Of additionalProperties as JSON in a column; entries beyond it are in the segment only. */
+/** Longest JSON of additionalProperties in a column; entries beyond it are in the segment only. */
 export const attributesCharsMax = 4 * 1024;
 
 /**
- * Of one segment (terms.ts). 500 events with a dozen values each have 6,000; a body of 4 MiB can have
- * 400,000, whose index entries would take the writer seconds.
+ * Most terms of a segment (terms.ts). 500 events with a dozen values each have 6,000; a body of 4 MiB can
+ * have 400,000, whose index entries would take the writer seconds.
  */
 export const segmentTermsMax = 10_000;
 
@@ -20,7 +20,7 @@ export const segmentTermsMax = 10_000;
 export const recentTermsMax = 8_192;
 export const recentTermTextCharsMax = 128;
 
-/** Besides minutes. A day of any time zone consists of few such spans. */
+/** Spans of the statistics' roll-ups, besides minutes. A day of any time zone consists of few such spans. */
 export const rollupSpansHours = [1, 6] as const;
 
 /** Numbers of events are clamped to ± this, since sums of any finite numbers must stay finite. */

@@ -4,7 +4,7 @@ import { previewCharsMax } from './limits.ts';
 import { cutText } from './text.ts';
 import { calledTool, calledWith } from './tool-calls.ts';
 
-/** Of a conversation its user's last text, else the start of the input. */
+/** The preview of an event's input: of a conversation its user's last text, else the start of the input. */
 export function inputPreview(event: IngestEvent): string | undefined {
   if (event.type === 'tool') return preview(event.properties.tool.input);
   const { prompt } = event.properties.llm.input ?? {};
@@ -18,7 +18,7 @@ export function outputPreview(event: IngestEvent): string | undefined {
   return response || !toolCalls?.length ? preview(response) : callsPreview(toolCalls);
 }
 
-/** Like code, `get_weather({"city":"Bern"})`: in JSON a name behind the arguments would be cut off. */
+/** Formats calls like code, `get_weather({"city":"Bern"})`: a name behind arguments would be cut off. */
 function callsPreview(calls: readonly unknown[]): string | undefined {
   let text = '';
   for (const call of calls) {

@@ -9,10 +9,10 @@ import { priceClassOf } from './usage/price-class.ts';
 import { reportedCostOf } from './usage/reported-cost.ts';
 import { countTokens, type TokenCounts } from './usage/token-counts.ts';
 
-/** Of columns and terms, incremented when `weir reproject` has to recompute them (docs/reproject.md). */
+/** The version of columns and terms. Increment it when `weir reproject` has to recompute stored events. */
 export const projectionVersion = 3;
 
-/** Each the inside of a Postgres array literal (weir.queue.v1.Columns). */
+/** The columns of one or more events, each the inside of a Postgres array literal (weir.queue.v1.Columns). */
 export type ColumnTexts = Record<ColumnName, string>;
 
 const noColumns = Object.fromEntries(columnNames.map((name) => [name, ''])) as ColumnTexts;
@@ -124,7 +124,7 @@ export function projectEvents(events: readonly IngestEvent[]): Projection {
   return projector.finish();
 }
 
-/** Only the terms, and the columns that they are made of. */
+/** Computes only the terms, and the columns that they are made of. */
 export function projectTerms(events: readonly IngestEvent[]): readonly bigint[] {
   const projector = new Projector(termColumns);
   for (const event of events) projector.add(event);

@@ -19,7 +19,7 @@ const array = { type: 'array' } as const;
 const stringOrNumber = { type: ['string', 'number'] } as const;
 const milliseconds = { type: 'number', minimum: -timeMsMax, maximum: timeMsMax } as const;
 
-/** Named fields are checked if present. Others are accepted. */
+/** An object whose named fields are checked if present. Other fields are accepted. */
 function object(properties: Record<string, JsonSchema>, required: readonly string[] = []): JsonSchema {
   return { type: 'object', properties, ...(required.length > 0 && { required }) };
 }
@@ -57,7 +57,7 @@ export function eventSchema(vendor: string): JsonSchema {
   return { type: 'object', discriminator: { propertyName: 'type' }, oneOf: [llm, tool] };
 }
 
-/** By the event's `type`. */
+/** The JSON Schema of each kind of event, by its `type`. */
 export function eventSchemas(vendor: string): Record<'llm' | 'tool', JsonSchema> {
   return {
     llm: eventOf('llm', llmPayload, vendor),

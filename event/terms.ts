@@ -46,7 +46,7 @@ export function hashTerm(source: TermSource, scope: TermScope): bigint {
   );
 }
 
-/** For a segment with more than {@link segmentTermsMax}: a candidate for every filter. */
+/** The only term of a segment with more than {@link segmentTermsMax}: a candidate for every filter. */
 export const anyTerm = hash64('any');
 
 /** Spaces share no terms, so a search in one space reads no postings of another. */
@@ -55,13 +55,13 @@ export function inSpace(spaceId: string, terms: Iterable<bigint>): bigint[] {
   return Array.from(terms, (term) => term ^ space);
 }
 
-/** Of several batches, or only {@link anyTerm}. */
+/** All distinct terms of several batches, or only {@link anyTerm}. */
 export function unionTerms(lists: readonly (readonly bigint[])[]): bigint[] {
   const union = new Set(lists.flat());
   return union.size > segmentTermsMax || union.has(anyTerm) ? [anyTerm] : [...union];
 }
 
-/** Of SHA-256. */
+/** The first 64 bits of SHA-256. */
 function hash64(text: string): bigint {
   const known = recentHashes.get(text);
   if (known !== undefined) return known;
@@ -101,8 +101,8 @@ export class TermCollector {
 }
 
 /**
- * Of one column or attribute, separately for the state `error`. Consecutive events share most values, and
- * comparing is faster than a look-up; a single event needs no sets.
+ * The values of a column or attribute so far, apart for the state `error`. Consecutive events share most
+ * values, and comparing is faster than a look-up; a single event needs no sets.
  */
 class SeenValues {
   #ok: Set<string> | undefined;

@@ -1,16 +1,13 @@
 import { columnCharsMax } from './limits.ts';
 
-/**
- * Postgres stores neither U+0000 nor lone surrogates: both become U+FFFD in a column, and are kept in the
- * segment (docs/api.md).
- */
+/** Columns have U+FFFD for U+0000 and lone surrogates, which Postgres rejects; segments keep both. */
 
 /** What a quoted element must escape, and what Postgres cannot store. */
 const special = /["\\\0]/;
 /** JSON escapes these, and an array literal does not. */
 const control = /\p{Cc}/u;
 
-/** In UTF-16 code units, without half of a surrogate pair at the end. */
+/** The first `charsMax` UTF-16 code units, without half of a surrogate pair at the end. */
 export function cutText(text: string, charsMax: number): string {
   if (text.length <= charsMax) return text;
   const end = isHighSurrogate(text.charCodeAt(charsMax - 1)) ? charsMax - 1 : charsMax;
@@ -23,7 +20,7 @@ export function storableText(text: string): string {
   return wellFormed.includes('\0') ? wellFormed.replaceAll('\0', '\uFFFD') : wellFormed;
 }
 
-/** As in a column: a longer text would match nothing, and Postgres rejects U+0000. */
+/** The text as in a column: a longer one would match nothing, and Postgres rejects U+0000. */
 export function asStored(text: string): string {
   return storableText(cutText(text, columnCharsMax));
 }
@@ -36,7 +33,7 @@ export function wellFormedJson(json: string): string {
   );
 }
 
-/** Of a Postgres array literal. */
+/** A text as a quoted element of a Postgres array literal. */
 export function quoteElement(text: string): string {
   const wellFormed = text.toWellFormed();
   if (!special.test(wellFormed)) return `"${wellFormed}"`;
@@ -45,12 +42,12 @@ export function quoteElement(text: string): string {
   return `"${wellFormed.replaceAll('\0', '\uFFFD').replaceAll(/["\\]/g, '\\$&')}"`;
 }
 
-/** Of the inside of a Postgres array literal: results of quoteElement, numbers, UUIDs and NULLs. */
+/** Splits the inside of a Postgres array literal: results of quoteElement, numbers, UUIDs and NULLs. */
 export function splitElements(inside: string): string[] {
   return inside === '' ? [] : (inside.match(/"(?:[^"\\]|\\.)*"|[^,]+/gs) ?? []);
 }
 
-/** Undefined for NULL. */
+/** The value of an element of an array literal; undefined for NULL. */
 export function unquoteElement(element: string | undefined): string | undefined {
   if (element === undefined || element === 'NULL') return undefined;
   return element.startsWith('"') ? element.slice(1, -1).replaceAll(/\\(.)/gs, '$1') : element;

@@ -1,6 +1,6 @@
 /** docs/api.md §2.6 does not name the fields of tool calls; these are those of providers and SDKs. */
 
-/** Undefined when no known field has a name. */
+/** The name of the called tool; undefined when no known field has it. */
 export function calledTool(call: unknown): string | undefined {
   const name =
     member(call, 'toolName') ??

@@ -7,7 +7,7 @@ import { eventSchema } from './schema.ts';
 
 export const tooDeep = `The body is nested deeper than ${jsonDepthMax} levels.`;
 
-/** For one vendor. */
+/** The compiled rules of events and batches, for one vendor. */
 export interface BatchRules {
   isEvent(this: void, value: unknown): value is IngestEvent;
   /**
@@ -84,11 +84,11 @@ const articles: Record<string, string> = {
   array: 'an array',
 };
 
-/** Of a client's key in a path. */
+/** Longest part of a client's key in a path, in characters. */
 const keyCharsMax = 64;
 
 /**
- * By path and rule: `events[17].durationMs must be a number`.
+ * Describes a violation by path and rule: `events[17].durationMs must be a number`.
  * @param root the name of the validated value, such as `events[17]`.
  */
 function describeViolation(root: string, value: unknown, violation: ErrorObject): string {
@@ -123,7 +123,7 @@ function describeViolation(root: string, value: unknown, violation: ErrorObject)
   }
 }
 
-/** Of a JSON Pointer in JavaScript's syntax: `.name`, `[3]`, `["odd name"]`. */
+/** One step of a JSON Pointer in JavaScript's syntax: `.name`, `[3]`, `["odd name"]`. */
 function pathStep(step: string): string {
   const name = step.replaceAll('~1', '/').replaceAll('~0', '~');
   if (/^[A-Za-z_$][\w$]*$/.test(name) && name.length <= keyCharsMax) return `.${name}`;

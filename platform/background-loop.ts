@@ -4,11 +4,11 @@ import { messageOf } from './thrown.ts';
 export interface BackgroundWork<Result> {
   /** One pass. `signal` is aborted when the loop stops, which waits for the end of the pass. */
   readonly run: (signal: AbortSignal) => Result | PromiseLike<Result>;
-  /** Between two passes, or chosen by the result of a pass. At 0 the next pass follows at once. */
+  /** Pause between two passes, or how the result of a pass decides it. At 0 the next pass follows at once. */
   readonly intervalMs: number | ((result: Result) => number);
-  /** Before the first pass; default 0. */
+  /** Pause before the first pass; default 0. */
   readonly delayMs?: number;
-  /** After a failed pass; default `intervalMs`, or a second when that is a function. */
+  /** Pause after a pass that failed; default `intervalMs`, or a second when that is a function. */
   readonly retryMs?: number;
   /** The log message of a failed pass: what was not done. */
   readonly failure: string;

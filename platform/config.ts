@@ -58,7 +58,7 @@ function isNetwork(text: string): boolean {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= bitsMax);
 }
 
-/** For checks of several variables, so that all mistakes are reported at once. */
+/** Checks of several variables run although others are wrong, so that all mistakes are reported at once. */
 const always = { when: () => true };
 
 /** Every environment variable that Weir reads (docs/configuration.md, platform/config/variables.ts). */

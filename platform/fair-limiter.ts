@@ -1,4 +1,4 @@
-/** On whose behalf a task runs. */
+/** The person and space on whose behalf a task runs. */
 export interface Caller {
   readonly spaceId: string;
   /** All sessions and read keys of a person are one. */
@@ -26,7 +26,7 @@ export interface FairLimits {
   readonly atOnceMax: number;
   /** Lower than `atOnceMax`: no space can take all slots. */
   readonly atOnceOfSpaceMax: number;
-  /** Of one user in one space. */
+  /** Most tasks of one user that wait in one space. */
   readonly waitingOfUserMax: number;
 }
 
@@ -109,7 +109,7 @@ async function waitForTurn(
   await promise.finally(() => signal?.removeEventListener('abort', leave));
 }
 
-/** Of the user whose turn it is, of those who may run one more. */
+/** Takes the first task of the user whose turn it is, of those who may run one more. */
 function takeNext(
   { users }: SpaceQueue,
   mayRun: (userId: string) => boolean,

@@ -1,18 +1,18 @@
 /** The limits of requests (docs/api.md §8, §2), and those that several rooms share. */
 
-/** Of a request body, before and after decoding (docs/api.md §8). */
+/** Largest request body, before and after decoding (docs/api.md §8). */
 export const bodyBytesMax = 4 * 1024 * 1024;
 
-/** Of an OTLP request: a batch of 512 spans with real prompts exceeds 4 MiB, and a 413 loses it. */
+/** Largest OTLP request: a batch of 512 spans with real prompts exceeds 4 MiB, and a 413 loses it. */
 export const otlpBodyBytesMax = 16 * 1024 * 1024;
 
 /** Flags and length before a gRPC or gRPC-Web message. They do not count towards the 4 MiB. */
 export const envelopeBytes = 5;
 
-/** In one request (docs/api.md §8). */
+/** Most events in one request (docs/api.md §8). */
 export const eventsPerBatchMax = 500;
 
-/** Of a request body. Bounds recursion; deeper nesting is an attack or a bug. */
+/** Deepest JSON nesting of a request body. It bounds recursion; deeper nesting is an attack or a bug. */
 export const jsonDepthMax = 512;
 
 /** The range of an ECMAScript date, for times and durations. */

@@ -7,8 +7,8 @@ export const logBytesWaitingMax = 1024 * 1024;
 export type { Logger };
 
 /**
- * One line of JSON an entry, on stdout unless `output` is another stream. Entries contain ids, counts, bytes
- * and times, never event content and never a key; redaction is a second line of defence.
+ * Opens a log with one line of JSON an entry, by default on stdout. Entries contain ids, counts, bytes and
+ * times, never event content and never a key; redaction is a second line of defence.
  */
 export function openLog(
   service: string,
@@ -28,7 +28,7 @@ export function openLog(
   return pino(options, output);
 }
 
-/** With its causes, without the fields that may quote users' data. */
+/** Serialises an error and its causes, without the fields that may quote users' data. */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   // Postgres quotes rows and values in `detail` and `where`.

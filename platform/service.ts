@@ -16,7 +16,7 @@ import type { FindUnready } from './readiness.ts';
 import { messageOf } from './thrown.ts';
 import { version } from './version.ts';
 
-/** For a service that is stopped while it starts. */
+/** How long a service that is stopped while it starts may take to release its resources. */
 const startReleaseTimeoutMs = 2_000;
 
 export interface ServiceContext {
@@ -25,7 +25,7 @@ export interface ServiceContext {
   resources: AsyncDisposableStack;
   /** Aborted when the service begins to stop; it then works on for DRAIN_DELAY_MS. */
   stopping: AbortSignal;
-  /** Called before waiting for dependencies: `/readyz` then names what the start waits for. */
+  /** Call it before waiting for dependencies: `/readyz` then names what the start waits for. */
   setStarting: (findUnready: FindUnready) => void;
   /** What this service answers to `weir doctor`. */
   report: () => ServiceReport;
@@ -33,7 +33,7 @@ export interface ServiceContext {
   shares: SpaceShares;
 }
 
-/** Other fields are logged, and sent to the supervisor. */
+/** What a service reports when it has started. Other fields are logged, and sent to the supervisor. */
 export interface Started extends Record<string, unknown> {
   readonly probes: Probes;
 }
@@ -51,7 +51,7 @@ export type StartService = (context: ServiceContext) => Promise<Started>;
 export interface OpenService extends AsyncDisposable {
   /** What `start` returned, and the address of the service port. */
   readonly details: Readonly<Record<string, unknown>> & { readonly metricsUrl: string };
-  /** Not ready, but working for so long, so that load balancers notice. */
+  /** Reports that the service is not ready, and works on for so long, so that load balancers notice. */
   drain(delayMs: number): Promise<void>;
 }
 

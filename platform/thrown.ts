@@ -1,4 +1,4 @@
-/** That are searched for a code. A chain of causes may be a cycle. */
+/** Wrapped errors that are searched for a code. A chain of causes may be a cycle. */
 const causesMax = 5;
 
 export function messageOf(thrown: unknown): string {
@@ -6,8 +6,8 @@ export function messageOf(thrown: unknown): string {
 }
 
 /**
- * Such as ENOENT of Node or an SQLSTATE of Postgres: an error's own, or of the nearest cause that has one.
- * Drizzle wraps the errors of Postgres.
+ * The code of an error, such as ENOENT of Node or an SQLSTATE of Postgres: its own, or that of the nearest
+ * cause that has one. Drizzle wraps the errors of Postgres.
  */
 export function codeOf(thrown: unknown): string | undefined {
   let error = thrown;
@@ -18,7 +18,7 @@ export function codeOf(thrown: unknown): string | undefined {
   return undefined;
 }
 
-/** Of node:net, node:dns and postgres.js for a server that cannot be reached. */
+/** Error codes of node:net, node:dns and postgres.js for a server that cannot be reached. */
 export const unreachableCodes: ReadonlySet<string | undefined> = new Set([
   'CONNECTION_CLOSED',
   'CONNECTION_DESTROYED',

@@ -20,7 +20,7 @@ export interface Body {
   events: { line: number; start: number; end: number }[];
 }
 
-/** Leaves the bytes of each event unchanged. */
+/** Joins events into one request body. The bytes of each event are unchanged. */
 export function joinBody(events: readonly FileEvent[]): Body {
   const separators = Math.max(events.length - 1, 0);
   const size = events.reduce((sum, event) => sum + event.bytes.length, bodyOverheadBytes + separators);
@@ -48,7 +48,7 @@ export function splitBody(body: Body): [Body, Body] {
 
 type TakeMemory = (bytesMin: number) => Buffer;
 
-/** Reused: for every 64 MB that are allocated V8 would collect its whole heap. */
+/** Memory of bodies, which is reused: for every 64 MB that are allocated V8 would collect its whole heap. */
 export interface BodyMemory {
   take: TakeMemory;
   /** @param body whose request was answered: nothing reads it any more. */

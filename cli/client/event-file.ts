@@ -22,7 +22,7 @@ export interface EventFileOptions extends ContentOptions {
 
 export interface EventFile {
   sizeBytes: number;
-  /** Before decompression. */
+  /** Bytes of the file that were read so far, before decompression. */
   bytesRead(): number;
   /** The events in the order of the file, byte for byte. */
   events: AsyncIterable<FileEvent>;

@@ -4,7 +4,7 @@ import { createGunzip } from 'node:zlib';
 
 export interface FileContent {
   sizeBytes: number;
-  /** Before decompression. */
+  /** Bytes of the file that were read so far, before decompression. */
   bytesRead(): number;
   /** Decompressed. The file is read while this is iterated, and closed after the last chunk. */
   chunks: AsyncIterable<Buffer>;
@@ -12,7 +12,7 @@ export interface FileContent {
 
 const gzipMagic = Buffer.from([0x1f, 0x8b]);
 
-/** With a quarter of it, a large file takes a sixth more CPU, for more reads and garbage. */
+/** Size of a read. A quarter of it takes a sixth more CPU for a large file, for more reads and garbage. */
 const chunkBytes = 1024 * 1024;
 
 export interface ContentOptions {
@@ -44,7 +44,7 @@ export async function openFileContent(
   }
 }
 
-/** Also closes the file when the iteration stops early. The iteration throws errors of either stream. */
+/** Closes the file also when the iteration stops early. The iteration throws errors of either stream. */
 function decompress(raw: Readable): AsyncIterable<Buffer> {
   return pipeline(raw, createGunzip({ chunkSize: chunkBytes }), () => {});
 }

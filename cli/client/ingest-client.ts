@@ -8,7 +8,7 @@ export interface IngestResponse {
   body: string;
   /** The unparsed header. */
   retryAfter: string | undefined;
-  /** By its lower-case name; undefined when the header is absent or repeated. */
+  /** A header of the response by its lower-case name; undefined when it is absent or repeated. */
   header(name: string): string | undefined;
 }
 
@@ -20,7 +20,7 @@ export interface IngestClientOptions {
   url: string;
   path?: IngestPath;
   apiKey: string;
-  /** Most concurrent requests. Connections are kept alive. */
+  /** Most connections, and so most concurrent requests. Connections are kept alive. */
   connections: number;
   /** Limits the time to connect, to the response headers, and between two parts of the response body. */
   timeoutMs: number;

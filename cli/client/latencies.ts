@@ -1,6 +1,6 @@
 import { createHistogram } from 'node:perf_hooks';
 
-/** In constant memory, precise to three significant digits. */
+/** A histogram of durations in constant memory, precise to three significant digits. */
 export interface Latencies {
   record(durationMs: number): void;
   /** @returns 0 when nothing was recorded. */

@@ -1,6 +1,6 @@
-/** Without its line feed. */
+/** One line of a stream, without its line feed. */
 export interface Line {
-  /** From 1. */
+  /** The line number, from 1. */
   number: number;
   /** Undefined when the line is longer than `lineBytesMax`. */
   bytes: Buffer | undefined;

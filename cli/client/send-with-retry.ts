@@ -16,7 +16,7 @@ export interface SendError {
   details: string;
 }
 
-/** Accepted when `error` is undefined. */
+/** The outcome for a body: accepted when `error` is undefined. */
 export interface SendResult {
   error: SendError | undefined;
   attempts: number;
@@ -28,7 +28,7 @@ export interface RetryOptions {
   onResponse?: (durationMs: number) => void;
   /** Called before each wait, with the error that causes the retry. */
   onRetry?: (error: SendError, waitMs: number) => void;
-  /** By default for responses of `/v1/ingest-events`. */
+  /** Returns the error that a response reports. By default it reads responses of `/v1/ingest-events`. */
   describeResponse?: (response: IngestResponse) => SendError | undefined;
 }
 

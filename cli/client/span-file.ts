@@ -6,7 +6,7 @@ import { readJsonObjects } from './json-objects.ts';
 
 export interface SpanFile {
   sizeBytes: number;
-  /** Before decompression. */
+  /** Bytes of the file that were read so far, before decompression. */
   bytesRead(): number;
   /** The requests in the order of the file, byte for byte. */
   requests: AsyncIterable<SpanRequestBody>;

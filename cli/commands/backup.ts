@@ -8,7 +8,7 @@ import { wholeNumber } from '../arguments.ts';
 import { readConfig, withDatabase } from '../database.ts';
 import { CommandError, type Host, printJson, printMessage } from '../host.ts';
 
-/** Without `--keep` and BACKUP_RETENTION_DAYS. */
+/** Days for which backups are kept when neither `--keep` nor BACKUP_RETENTION_DAYS says otherwise. */
 const keepDaysDefault = 7;
 
 interface BackupCommandOptions {

@@ -9,7 +9,7 @@ import { printRows, type TableColumn, withoutControls } from '../reads/table.ts'
 type WholeEvent = inferRouterOutputs<AppRouter>['events']['get'];
 type Reason = NonNullable<WholeEvent['costReason']>;
 
-/** On a terminal it prints how the cost came about. */
+/** `event`: prints an event; on a terminal how its cost came about. */
 export function addEventCommand(program: Command, host: Host): void {
   const command = program
     .command('event')

@@ -10,7 +10,7 @@ import { isSliceOf } from '../../store/write/slice.ts';
 import { connectNats, withDatabase } from '../database.ts';
 import { type Host, printJson, printMessage } from '../host.ts';
 
-/** Most time from the receipt to the creation of a segment: reading and publishing take seconds. */
+/** Longest time from a request's receipt to its segment's creation: reading and publishing take seconds. */
 const quarantineReceiptLagMs = 60_000;
 
 /** Locates the events of a request by the `Weir-Batch-Id` of its response (docs/api.md §4.3). */
@@ -53,7 +53,7 @@ async function explainMissing(host: Host, missing: number): Promise<string> {
 }
 
 interface BatchLocation extends BatchRange {
-  /** Absent when no event is stored. */
+  /** Absent when none of its events is stored. */
   spaceId?: string;
   apiKeyId?: string;
   receivedAt?: Date;

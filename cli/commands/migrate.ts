@@ -7,7 +7,7 @@ import { type Host, printJson } from '../host.ts';
 /** The most that Citus accepts. */
 const shardsMax = 64_000;
 
-/** For deployments without `weir start`, which migrates by itself (docs/cluster.md). */
+/** `migrate`: for deployments without `weir start`, which migrates by itself (docs/cluster.md). */
 export function addMigrateCommand(program: Command, host: Host): void {
   program
     .command('migrate')

@@ -7,7 +7,7 @@ import { parsePastTime } from '../arguments.ts';
 import { connectNats, openLongPool } from '../database.ts';
 import { CommandError, type Host, printJson, printMessage } from '../host.ts';
 
-/** For an own Postgres that was restored (docs/backup.md). */
+/** `replay`: after an own Postgres was restored (docs/backup.md). */
 export function addReplayCommand(program: Command, host: Host): void {
   program
     .command('replay')

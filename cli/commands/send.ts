@@ -10,7 +10,7 @@ import { openProgress } from '../send/progress.ts';
 import { sendFile } from '../send/send-file.ts';
 import { describeSummary } from '../send/send-summary.ts';
 
-/** Long enough for a restart of all services of a machine. */
+/** Default time for which a batch is retried: long enough for a restart of all services of a machine. */
 const sendRetryForSeconds = 90;
 
 /** Enough to saturate ingest on a small machine; more only increases latency. */

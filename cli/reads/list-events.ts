@@ -6,10 +6,10 @@ import type { TableColumn } from './table.ts';
 
 type ListInput = NonNullable<inferRouterInputs<AppRouter>['events']['list']>;
 
-/** Of `events.list`. */
+/** The largest page of `events.list`. */
 const pageEventsMax = 200;
 
-/** Newest first, page by page. */
+/** Yields the events of a filter, newest first, page by page. */
 export async function* listEvents(
   api: ReadApi,
   filter: EventFilter,
@@ -31,7 +31,7 @@ export async function* listEvents(
   }
 }
 
-/** As the dashboard API returns it. */
+/** An event of a list, as the dashboard API returns it. */
 export type ListedEvent = inferRouterOutputs<AppRouter>['events']['list']['events'][number];
 
 export const eventColumns: readonly TableColumn<ListedEvent>[] = [

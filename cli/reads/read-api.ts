@@ -15,7 +15,7 @@ export interface ReadOptions {
 }
 
 export class ApiError extends CommandError {
-  /** Null without an answer. */
+  /** The HTTP status; null without an answer. */
   readonly status: number | null;
 
   constructor(message: string, status: number | null) {
@@ -24,7 +24,7 @@ export class ApiError extends CommandError {
   }
 }
 
-/** Called with a read key. */
+/** The dashboard API, called with a read key. */
 export interface ReadApi {
   /** @throws ApiError with the message of the API, or when it cannot be reached. */
   query<Room extends keyof Outputs, Name extends string & keyof Outputs[Room]>(
@@ -32,7 +32,7 @@ export interface ReadApi {
     name: Name,
     input: Name extends keyof Inputs[Room] ? Inputs[Room][Name] : never,
   ): Promise<Outputs[Room][Name]>;
-  /** For live streams and downloads. @throws ApiError as above. */
+  /** Sends a GET request, for live streams and downloads. @throws ApiError as above. */
   open(path: string, headers?: Record<string, string>): Promise<Response>;
 }
 
@@ -85,7 +85,7 @@ async function request(url: URL, init: RequestInit): Promise<Response> {
   throw new ApiError(await readFailure(url, response), response.status);
 }
 
-/** Failed downloads are plain text. Ingest's errors have `details` instead. */
+/** The message of a failed call or download (plain text). Ingest's errors have `details` instead. */
 async function readFailure(url: URL, response: Response): Promise<string> {
   const text = (await response.text()).trim();
   const isJson = response.headers.get('content-type')?.includes('json') === true;

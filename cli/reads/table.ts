@@ -8,7 +8,7 @@ export interface TableColumn<Row> {
   cell(row: Row): string | number | null;
 }
 
-/** For a terminal that does not tell its own. */
+/** The width of a terminal that does not tell its own. */
 const terminalColumns = 100;
 
 /** A table on a terminal, one JSON object per line in a pipe. */
@@ -48,7 +48,7 @@ function toLine<Row>(
   return cells.join('  ').trimEnd();
 }
 
-/** Recorded text must not control the terminal. */
+/** Replaces control characters: recorded text must not control the terminal. */
 export function withoutControls(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ');
 }

@@ -5,7 +5,7 @@ import { identifyProcess, isAlive, type ProcessIdentity } from '../../launcher/p
 import { messageOf } from '../../platform/thrown.ts';
 import type { SendCounts } from './send-summary.ts';
 
-/** They identify the file together with its size and time. */
+/** Bytes at the start of a file that identify it together with its size and time. */
 const sendHeadBytes = 64 * 1024;
 
 /** A command that is killed repeats at most the requests of this time. */
@@ -23,11 +23,11 @@ export interface Changes {
   shiftMs: number;
 }
 
-/** Kept in a file beside the sent one, so that an interrupted command can continue. */
+/** How far a file was sent, kept in a file beside it, so that an interrupted command can continue. */
 export interface Checkpoint {
   /** Undefined when there is nothing to continue. */
   readonly before: (SentPart & Changes) | undefined;
-  /** At most once a second. Without a writable directory the command cannot be continued. */
+  /** Stores the part, at most once a second. Without a writable directory a command cannot be continued. */
   save(part: SentPart, changes: Changes, options?: { isForced?: boolean }): void;
   /** Everything was answered: the next command begins again. */
   remove(): Promise<void>;

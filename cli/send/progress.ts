@@ -15,7 +15,7 @@ export interface Progress {
   stop(): void;
 }
 
-/** Each next line comes after twice the pause: a log keeps all of them. */
+/** Pause before the first line without a terminal; it doubles, since a log keeps all lines. */
 const lineIntervalMs = 2_000;
 
 /** A progress bar on a terminal; elsewhere lines, ever more seldom: a dozen an hour. */

@@ -40,7 +40,7 @@ export async function sendBody(body: Body, options: SendBodyOptions): Promise<vo
   else for (const { line } of body.events) tally.addRejected(nameLine(error, line), 1);
 }
 
-/** With a message for each retry. */
+/** The rules of retries, with a message for each. */
 export function retriesOf({ retryForMs, progress, onResponse }: Omit<SendBodyOptions, 'post' | 'tally'>) {
   return {
     retryForMs,
@@ -57,7 +57,7 @@ function blamesEvents({ status, id }: SendError): boolean {
   );
 }
 
-/** With the event's line in the file instead of its index in the body. */
+/** The error of a body of one event, with the event's line in the file instead of its index in the body. */
 function nameLine(error: SendError, line: number): SendError {
   return { ...error, details: `Line ${line}: ${error.details.replace(/^events\[0\]\./, '')}` };
 }

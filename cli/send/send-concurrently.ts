@@ -68,13 +68,13 @@ export interface Sending {
 }
 
 /**
- * Adds up outcomes in the order of the file, so that a command can continue, whatever that of the answers.
+ * Adds up outcomes in the order of the file, so that a command can continue, although answers come in any.
  */
 export interface SettledPart {
-  /** Up to the position. */
+  /** The outcomes of all requests up to the position. */
   readonly total: Tally;
   part(): SentPart;
-  /** In the order of the file. @param position the end of the request in the file. */
+  /** Called in the order of the file. @param position the end of the request in the file. */
   begin(position: number): Sending;
   addBadLine(line: BadLine): void;
   end(): void;

@@ -72,7 +72,7 @@ async function sendEvents(
   });
 }
 
-/** From the latest time in the file to now. */
+/** Reads the file once more: the distance from its latest time to now. */
 async function findShift(path: string): Promise<number> {
   // Sending reports lines that cannot be sent.
   const { events } = await openEventFile(path, () => {}, { isReused: true }).catch(throwFileError(path));
@@ -99,7 +99,7 @@ function throwFileError(path: string): (error: unknown) => never {
   };
 }
 
-/** In milliseconds since the epoch. */
+/** The members of an event that are times, in milliseconds since the epoch. */
 const timeMembers = ['startTimeMs', 'endTimeMs'];
 
 export async function findLatestTime(events: AsyncIterable<FileEvent>): Promise<number | undefined> {
@@ -111,8 +111,7 @@ export async function findLatestTime(events: AsyncIterable<FileEvent>): Promise<
 }
 
 /**
- * Adds `shiftMs` to the times of an event. Other bytes stay, also a time that is no number: ingest reports
- * it.
+ * Adds `shiftMs` to the times of an event. All else stays, also a time that is no number: ingest reports it.
  */
 export function withShiftedTimes(event: Buffer, shiftMs: number): Buffer {
   const parts: Buffer[] = [];

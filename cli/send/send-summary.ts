@@ -1,7 +1,7 @@
 import type { Latencies } from '../client/latencies.ts';
 import type { SendError } from '../client/send-with-retry.ts';
 
-/** Each distinct error may quote a part of the input. */
+/** Most distinct errors in a summary: each may quote a part of the input. */
 const sendErrorsMax = 100;
 
 /** `status` is null without a response. */
@@ -26,7 +26,7 @@ export interface SendSummary extends SendCounts {
   requests: number;
   retries: number;
   eventsPerSecond: number;
-  /** Of the answered requests. */
+  /** Latency of the answered requests. */
   p50Ms: number;
   p99Ms: number;
 }

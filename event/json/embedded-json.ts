@@ -3,7 +3,7 @@ import { parseExactJson } from './exact-json.ts';
 import type { Json } from './json-value.ts';
 import { newScanState, skipSpace, skipValue } from './scan.ts';
 
-/** Of JSON text in a text. Deeper JSON stays a text. */
+/** Deepest nesting of JSON text in a text. Deeper JSON stays a text. */
 const embeddedDepthMax = 256;
 
 /** Bounds the memory of the values. */

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from './json-value.ts';
 import { parseEscapedKeys } from './parse-escaped-keys.ts';
 import { sourceTextJson } from './source-text.ts';
 
-/** Beyond a double: an integer of 16 digits or more, or an exponent of three digits. */
+/** A number that a double may not hold: an integer of 16 digits or more, or an exponent of three digits. */
 const inexactNumber = /(?:^|[[:,\s-])\d{16}|\d[eE]\+?\d{3}/;
 
 /** `JSON.stringify` writes all of its digits. */
@@ -11,12 +11,12 @@ export function exactInteger(integer: bigint): Json {
   return Number.isSafeInteger(number) ? number : sourceTextJson.rawJSON(String(integer));
 }
 
-/** Of a number that a double cannot hold; undefined for any other value. */
+/** The digits of a number that a double cannot hold; undefined for any other value. */
 export function digitsOf(value: unknown): string | undefined {
   return sourceTextJson.isRawJSON(value) ? value.rawJSON : undefined;
 }
 
-/** As JSON.stringify, in a quarter of the time with such numbers: V8 is fast for objects without them. */
+/** Writes as JSON.stringify, four times as fast with such numbers: V8 is fast for objects without them. */
 export function stringifyExact(json: Json): string {
   const around = new Set<Json>();
   noteDigits(json, around);

@@ -1,14 +1,14 @@
 /** Numbers that a double cannot hold are raw JSON (exact-json.ts). */
 export type Json = null | number | string | boolean | Json[] | { [key: string]: Json };
 
-/** Under construction. */
+/** A JSON object under construction. */
 export type JsonObject = { [key: string]: Json };
 
 export function isJsonObject(json: Json | undefined): json is { readonly [key: string]: Json } {
   return typeof json === 'object' && json !== null && !Array.isArray(json);
 }
 
-/** Also a member whose name is `__proto__`. */
+/** Sets a member, also one whose name is `__proto__`. */
 export function setMember(object: JsonObject, name: string, value: Json): void {
   if (name !== '__proto__') object[name] = value;
   else Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });

@@ -1,4 +1,4 @@
-/** In the shapes of OpenAI, Anthropic, Google and Vercel. */
+/** `"user"` as a role, and the text that follows it in the shapes of OpenAI, Anthropic, Google and Vercel. */
 const roleBefore = /"role"\s*:\s*$/;
 const textBehind =
   /^\s*,\s*"(?:content|parts)"\s*:\s*(?:\[\s*\{\s*(?:"type"\s*:\s*"(?:input_)?text"\s*,\s*)?"(?:text|content)"\s*:\s*)?"((?:[^"\\]|\\(?:u[0-9a-fA-F]{4}|[^u]))*)/;

@@ -4,7 +4,7 @@ const openBrace = 0x7b;
 const openBracket = 0x5b;
 
 /**
- * To this depth JSON.parse, ten times as fast, parses what has no escaped keys. Detecting them takes a scan
+ * Depth to which JSON.parse, ten times as fast, parses what has no escaped keys. Detecting them takes a scan
  * per level: unbounded, the work would grow with depth times bytes.
  */
 const scannedLevels = 5;

@@ -18,7 +18,7 @@ const colon = 0x3a;
 /** Examined one by one before `indexOf` searches a string's end: the call costs more. */
 const shortStringBytes = 32;
 
-/** Of a value's first byte, and of the byte after its last. */
+/** The positions of a value: of its first byte, and of the byte after its last. */
 export interface Range {
   start: number;
   end: number;
@@ -29,7 +29,7 @@ export interface ScanState {
   hasEscapedKey: boolean;
   /** How many more may be nested. Members, elements, objects and arrays count: each costs parsing time. */
   valuesLeft: number;
-  /** Of objects and arrays in the value that is skipped. */
+  /** How deep objects and arrays may nest in the value that is skipped. */
   readonly depthMax: number;
   readonly known: KnownValues | undefined;
 }
@@ -119,7 +119,7 @@ function hasText(bytes: Buffer, at: number, text: string): boolean {
   return true;
 }
 
-/** Of `\u0041`. */
+/** Length of `\u0041`. */
 const escapeBytesMax = 6;
 
 /** Whether the string at these positions is written with an escape. */

@@ -1,8 +1,8 @@
-/** Before and after the events of a request body of the JSON API. */
+/** What stands before and after the events of a request body of the JSON API. */
 export const batchHead = '{"events":[';
 export const batchTail = ']}';
 
-/** New bytes, which keep no larger buffer in memory. */
+/** Joins the texts of events to a request body: new bytes, which keep no larger buffer in memory. */
 export function joinTexts(texts: readonly (string | Uint8Array)[]): Buffer {
   const pieces = texts.flatMap((text, index) => (index === 0 ? [text] : [',', text]));
   const all = [batchHead, ...pieces, batchTail];

@@ -9,10 +9,7 @@ export interface BatchRange {
 
 const format = new RegExp(`^(${uuidShape}):(\\d{1,9})-(\\d{1,9})$`, 'i');
 
-/**
- * `Weir-Batch-Id` (docs/api.md §4.3): comma-separated ranges, several when the batch was too large for one
- * queue message.
- */
+/** `Weir-Batch-Id` (docs/api.md §4.3): comma-separated ranges, several for more than one queue message. */
 export function formatBatchId(ranges: readonly BatchRange[]): string {
   return ranges.map(({ segmentId, first, last }) => `${segmentId}:${first}-${last}`).join(', ');
 }

@@ -15,8 +15,7 @@ import { joinTexts } from './batch-body.ts';
 const openBracket = 0x5b;
 
 /**
- * Replaces an erased event, so that others keep their indexes (docs/data-lifecycle.md#erasure). No event is a
- * number.
+ * Replaces an erased event: others keep their indexes (docs/data-lifecycle.md#erasure). No event is a number.
  */
 export const erasedText = '0';
 
@@ -45,7 +44,7 @@ export function cutEvents(segment: Uint8Array, indexes: readonly number[]): Map<
   return texts;
 }
 
-/** By index. @throws Error when the segment is damaged. */
+/** The byte ranges of all events of a segment, by index. @throws Error when the segment is damaged. */
 export function listEvents(segment: Buffer): EventRange[] {
   const events: EventRange[] = [];
   for (let at = skipSpace(segment, 0); at < segment.length; ) {
@@ -61,7 +60,7 @@ export function isErased(segment: Buffer, { start, end }: Range): boolean {
 }
 
 /**
- * One body of these events, byte for byte. Undefined is an erased event.
+ * A segment of one body with these events, byte for byte. Undefined is an erased event.
  * @returns newly allocated bytes, which do not keep `segment` in memory.
  */
 export function joinEvents(segment: Buffer, events: readonly (Range | undefined)[]): Buffer {
@@ -81,7 +80,7 @@ export function hasOnlyEvents(bytes: Buffer, events: readonly Range[]): boolean 
   return framePattern.test(`${before.toString('latin1')}${after.toString('latin1')}`);
 }
 
-/** Before or after the events, white space included. It is rarely longer. */
+/** Longest text before or after the events, white space included, that is examined. It is rarely longer. */
 const frameBytesMax = 256;
 const framePattern = /^\s*\{\s*"events"\s*:\s*\[\s*\]\s*\}\s*$/;
 
@@ -112,7 +111,7 @@ export function locateEvents(
 ): BodyLayout {
   let events: EventRange[] = [];
   let hasEscapedKey = false;
-  /** Of the part just walked; resets the state for the next part. */
+  /** Returns whether the part just walked had an escaped key, and resets the state for the next part. */
   const takeEscapedKey = () => {
     const { hasEscapedKey: found } = scanState;
     scanState.hasEscapedKey = false;

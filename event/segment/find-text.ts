@@ -62,7 +62,7 @@ function holds(json: string, wanted: WantedText): boolean {
   return false;
 }
 
-/** Like the `n` of `\n` or a digit of `\u00e9`. */
+/** Whether a character belongs to an escape, like the `n` of `\n` or a digit of `\u00e9`. */
 function isInsideEscape(json: string, at: number): boolean {
   for (let start = at - 1; start > at - unicodeEscapeChars && start >= 0; start--) {
     if (json[start] === '\\' && !isEscaped(json, start))

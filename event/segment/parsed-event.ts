@@ -14,10 +14,10 @@ export function parseEvent(segment: Buffer, range: EventRange): IngestEvent | un
   return event as IngestEvent;
 }
 
-/** Of node:zlib. */
+/** The smallest `chunkSize` that node:zlib accepts. */
 const chunkBytesMin = 64;
 
-/** In one step (see read.ts). @throws Error when the segment is damaged. */
+/** Decompresses a segment in one step (see read.ts). @throws Error when it is damaged. */
 export function decompressSegment(body: Uint8Array, rawBytes: number): Buffer {
   const segment = zstdDecompressSync(body, {
     maxOutputLength: Math.max(rawBytes, 1),

@@ -17,7 +17,7 @@ export function rebuildSegment(
   return { body: compressRaw(raw), rawBytes: raw.length };
 }
 
-/** At the compression level of ingest, so that the result is not larger than before. */
+/** Uses the compression level of ingest, so that the result is not larger than before. */
 export function compressRaw(raw: Buffer): Buffer {
   return zstdCompressSync(raw, { params: { [constants.ZSTD_c_compressionLevel]: 3 } });
 }

@@ -14,7 +14,7 @@ export const usageParts = {
 export type UsagePart = keyof typeof usageParts;
 export const usagePartNames = Object.keys(usageParts) as readonly UsagePart[];
 
-/** More than none. */
+/** The parts of a call that are more than none. */
 export type UsageParts = Partial<Record<UsagePart, number>>;
 
 /** @param all the parts of some calls. */

@@ -16,7 +16,7 @@ export interface Backup {
   readonly startWal: string;
   readonly stopWal: string;
   readonly walSegmentBytes: number;
-  /** Of the Postgres cluster: WAL of another cluster does not fit. */
+  /** Of the Postgres cluster: WAL of another one does not fit. */
   readonly systemId: string;
   readonly postgres: string;
   readonly weir: string;

@@ -14,7 +14,7 @@ import { segmentsBetween } from './wal-segments.ts';
 const freeBytesLeft = 500 * 1024 ** 2;
 
 export interface BaseBackupOptions {
-  /** Of a superuser, without a statement timeout. A backup belongs to the session that began it. */
+  /** A superuser's connection without a statement timeout: a backup belongs to the session that began it. */
   sql: Sql;
   dataDir: string;
   directory: BackupDirectory;

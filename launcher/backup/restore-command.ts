@@ -3,7 +3,7 @@ export function restoreCommand(directories: readonly string[]): string {
   return directories.map((directory) => `cp ${quote(directory)}/%f %p 2>/dev/null`).join(' || ');
 }
 
-/** For the shell, and `%` for Postgres, which replaces `%p` by a path without special characters. */
+/** Quotes for the shell, and `%` for Postgres, which replaces `%p` by a path without special characters. */
 function quote(path: string): string {
   return `'${path.replaceAll("'", `'\\''`).replaceAll('%', '%%')}'`;
 }

@@ -14,9 +14,9 @@ import { restoreCommand } from './restore-command.ts';
 export interface TrialOptions {
   directory: BackupDirectory;
   backup: Backup;
-  /** Of the superuser at the time of the backup. */
+  /** The password of the superuser at the time of the backup. */
   password: string;
-  /** Has room for a copy of the backup. The user of Postgres must be able to pass it. */
+  /** A directory with room for a copy of the backup. The user of Postgres must be able to pass it. */
   scratch: string;
   report: Report;
   signal?: AbortSignal | undefined;

@@ -15,7 +15,7 @@ export function segmentsBetween(first: string, last: string, segmentBytes: numbe
   return names;
 }
 
-/** Those that are missing in the archive, or not whole. */
+/** The segments that are not in the archive, or not whole. */
 export function findMissing(archive: string, segments: readonly string[], segmentBytes: number): string[] {
   return segments.filter(
     (name) => statSync(join(archive, name), { throwIfNoEntry: false })?.size !== segmentBytes,

@@ -19,7 +19,7 @@ export interface SupervisorLockOptions {
   kill: (pid: number, signal: NodeJS.Signals) => void;
   /** Called when the connection.json of a stopping or killed predecessor has become invalid. */
   onPredecessorGone: () => void;
-  /** Called with the reason for a wait. */
+  /** Called with the reason for which the start waits. */
   report: (text: string) => void;
 }
 
@@ -55,7 +55,7 @@ async function awaitPredecessor(other: SupervisorRecord, options: SupervisorLock
   if (orphans.length > 0) options.report(`stopped the processes of a killed start: ${orphans.join(', ')}`);
 }
 
-/** One that is stopping, or is about to because its npm was killed, does not count as running. */
+/** A supervisor that is stopping, or is about to because its npm was killed, does not count as running. */
 function rejectRunning(other: SupervisorRecord, file: string): void {
   const launcherIsGone = other.launcher !== undefined && !isAlive(other.launcher);
   if (other.isStopping || launcherIsGone) return;

@@ -15,7 +15,7 @@ export interface SupervisorRecord extends ProcessIdentity {
   isStopping: boolean;
   /** In the order of their starts. */
   children: ChildRecord[];
-  /** Of the embedded servers: the next start prefers the same, so that the URLs stay the same. */
+  /** The ports of the embedded servers. The next start prefers them, so that the URLs stay the same. */
   ports: Record<string, number[]>;
 }
 

@@ -8,10 +8,7 @@ export const logBytesMax = 16 * 1024 ** 2;
 /** A service at `debug` writes some megabytes in this time, by which a file exceeds `logBytesMax`. */
 const checkIntervalMs = 10_000;
 
-/**
- * Keeps log files from filling the disk: a large one is copied to `<file>.1` and truncated. Its writer opened
- * it for appending.
- */
+/** Copies a large log file to `<file>.1` and truncates it. Its writer opened it for appending. */
 export function rotateLogFiles(
   files: readonly string[],
   log: LoopLog,

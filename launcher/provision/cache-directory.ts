@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 
 /**
- * For downloads, shared by all checkouts of this user: `$XDG_CACHE_HOME/weir` or `~/.cache/weir`.
+ * The downloads of all checkouts of this user: `$XDG_CACHE_HOME/weir` or `~/.cache/weir`.
  * @param fallback used when that is not writable, e.g. for a system user without a home.
  */
 export function cacheDirectory(env: Record<string, string | undefined>, fallback: string): string {

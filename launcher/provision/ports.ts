@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 import { PortTakenError } from '../process/server-process.ts';
 
-/** Below the ephemeral range of outgoing connections: the port of a crashed server stays free. */
+/** Lies below the ephemeral range of outgoing connections: the port of a crashed server stays free. */
 const portMin = 20_000;
 const portMax = 31_999;
 

@@ -55,7 +55,7 @@ export async function copyBackup({ directory, backup, dataDir, report }: Recover
 
 export interface Recovered extends AsyncDisposable {
   url: string;
-  /** Of the last change in the database. */
+  /** The time of the last change that it has. */
   restoredTo: Date;
 }
 
@@ -124,7 +124,7 @@ function timelineAt({ wal }: BackupDirectory, at: Date): string {
   return begun.length === 0 ? 'current' : String(Math.max(...begun));
 }
 
-/** From the log, which a continued restore has, too. Later entries are of later crash recoveries. */
+/** Reads the log, which a continued restore has, too. Its later entries are of later crash recoveries. */
 function readRestoredTo({ logFile, backup }: Pick<RecoveryOptions, 'logFile' | 'backup'>): Date {
   const logged = /last completed transaction was at log time (\S+) (\S+?)\+00/.exec(
     readFileSync(logFile, 'utf8'),

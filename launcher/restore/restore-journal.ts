@@ -13,7 +13,7 @@ export type RestoreStep = 'requested' | 'copied' | 'recovered' | 'swapped' | 'do
 
 /** `<WEIR_DATA_DIR>/restore.json`: the last restore. */
 export interface RestoreJournal {
-  /** When it was requested. Part of the name of the old data directory. */
+  /** When it was requested: part of the name of the old data directory. */
   readonly id: string;
   /** The time to restore to, ISO 8601; null for the end of the archive. */
   readonly to: string | null;

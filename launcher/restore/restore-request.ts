@@ -7,7 +7,7 @@ import { readSecrets, type Secrets } from '../local-system.ts';
 import { isAlive } from '../process/process-identity.ts';
 import { findOpenRestore, type RestoreJournal } from './restore-journal.ts';
 
-/** Where `weir backup` keeps the backups' directory: a lost Postgres cannot tell. */
+/** The file in which `weir backup` keeps where the backups are: Postgres knows it, too, but may be lost. */
 const placeFile = 'backup.json';
 
 export function keepBackupPlace(weirDataDir: string, directory: string): void {

@@ -7,9 +7,9 @@ import type { RestoreRecord } from './restore-journal.ts';
 
 /** What a restore needs of the system around it. */
 export interface RestoreSystem {
-  /** Of Postgres. May be missing. */
+  /** The data directory of Postgres; it may be missing. */
   dataDir: string;
-  /** Of the superuser. */
+  /** The password of the superuser. */
   password: string;
   logFile: string;
   onSpawn?: RecoveryOptions['onSpawn'];
@@ -84,7 +84,7 @@ const copyOf = (dataDir: string) => `${dataDir}.restored`;
 /** Where the replaced data directory goes. */
 const asideOf = (dataDir: string, id: string) => `${dataDir}.before-${id}`;
 
-/** After a failed restore: deletes its copy, as large as the database, and puts the old directory back. */
+/** Deletes a failed restore's copy, as large as the database, and puts the old directory back. */
 export function discardCopy({ journal }: RestoreRecord, { dataDir }: Pick<RestoreSystem, 'dataDir'>): void {
   if (journal.step === 'swapped') return;
   const aside = asideOf(dataDir, journal.id);

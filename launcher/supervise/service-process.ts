@@ -55,9 +55,9 @@ export const scriptOf = (name: ServiceName, root = ownRoot): string =>
   join(root, 'services', name, 'main.ts');
 
 /**
- * For glibc's malloc: allocations of 2 MiB and more return to the system when freed. By default the first
- * large one raises this threshold, and each thread keeps freed memory (ADR 0013). Below it is the memory in
- * which zstd compresses a group's small requests.
+ * Settings of glibc's malloc: allocations of 2 MiB and more return to the system when freed. By default the
+ * first large one raises this threshold, and each thread keeps freed memory (ADR 0013). Below it is the
+ * memory in which zstd compresses a group's small requests.
  */
 export const mallocVariables = {
   MALLOC_ARENA_MAX: '2',
@@ -65,10 +65,10 @@ export const mallocVariables = {
   MALLOC_TRIM_THRESHOLD_: String(8 * 1024 ** 2),
 };
 
-/** Sent by a service over IPC. */
+/** The message that a service sends over IPC when it is ready. */
 export interface ReadyMessage {
   url?: string;
-  /** Of the service port (platform/metrics/service-port.ts). */
+  /** The address of its service port (platform/metrics/service-port.ts). */
   metricsUrl?: string;
 }
 
@@ -89,7 +89,7 @@ export interface ServiceProcess extends SpawnedProcess {
 export async function startService(options: {
   name: ServiceName;
   env: Record<string, string | undefined>;
-  /** Absent: output of this process. */
+  /** Absent: it writes to the output of this process. */
   logFile?: string | undefined;
   onSpawn: (pid: number) => void;
   /** Aborts the start, and stops the service. */

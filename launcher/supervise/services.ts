@@ -47,7 +47,7 @@ export async function startServices(
   return { ingestUrl: url, dashboardUrl: dashboard.url };
 }
 
-/** Each process knows its number, and how many share the port and the limits of ingest. */
+/** A service's processes. Each knows its number, and how many share the port and the limits of ingest. */
 export function processes(
   service: Omit<SupervisedService, 'label'>,
   counts: ProcessCounts,
@@ -74,7 +74,7 @@ function supervisionOf({ data, state, progress, resources, loops, signal }: Star
   };
 }
 
-/** Each service on one machine needs a port: METRICS_PORT and the two after it. Unset: a free one. */
+/** Services on one machine need a port each: METRICS_PORT and the two after it. Without it they choose. */
 function metricsPortOf({ METRICS_PORT: first }: StartContext['config'], name: ServiceName) {
   if (!first) return {};
   return { METRICS_PORT: String(first + serviceNames.indexOf(name)) };

@@ -11,7 +11,7 @@ export interface StartContext {
   /** The directory of the compile cache, if it lacked this process's code and so the services'. */
   emptyCompileCache: string | undefined;
   data: DataDirectory;
-  /** For steps that need Drizzle, until the system is ready. */
+  /** Steps that need Drizzle. It runs until the system is ready. */
   tasks: TaskProcess;
   cacheDir: string;
   state: SupervisorState;

@@ -11,10 +11,7 @@ export interface SupervisedServer<T extends ServerProcess> {
   start: (ports: readonly number[], hooks: Required<StartHooks>) => Promise<T>;
 }
 
-/**
- * Starts an embedded server and restarts it on the same ports, to which clients reconnect and which the next
- * start prefers.
- */
+/** Starts an embedded server and restarts it on the same ports, to which clients reconnect. */
 export async function superviseServer<T extends ServerProcess>(
   { data, state, progress, resources, loops, signal }: StartContext,
   server: SupervisedServer<T>,

@@ -12,7 +12,7 @@ export interface SupervisedService {
 }
 
 export interface Supervision {
-  /** Absent: output of this process. */
+  /** Absent: they write to the output of this process. */
   logFileOf?: (label: string) => string;
   onSpawn?: (label: string, pid: number) => void;
   report: (line: string) => void;

@@ -13,10 +13,7 @@ export interface TaskProcess extends AsyncDisposable {
 
 const script = fileURLToPath(new URL('../start-tasks.ts', import.meta.url));
 
-/**
- * Zod, Drizzle and the schema take 100 MB that a process keeps: the supervisor, which runs for months, needs
- * them only for a start.
- */
+/** Keeps the 100 MB of Zod, Drizzle and the schema out of the supervisor, which runs for months. */
 export function openTaskProcess(): TaskProcess {
   const child = fork(script, { execArgv: [preloadOption()] });
   const exited = once(child, 'exit');

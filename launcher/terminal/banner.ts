@@ -50,7 +50,7 @@ function renderDataDir(dataDir: string): string {
   return dataDir === '.weir' ? '' : `WEIR_DATA_DIR=${quote(dataDir)} `;
 }
 
-/** For any POSIX shell. Without a terminal the command reads the key from the file. */
+/** A curl command for any POSIX shell. Without a terminal it reads the key from the file. */
 function renderCurl(
   { ingestUrl, apiKey }: Pick<Connection, 'ingestUrl' | 'apiKey'>,
   { vendor, nowMs, isTerminal, file }: BannerOptions & { file: string },

@@ -110,7 +110,7 @@ function isReferenced(table: PgTable): boolean {
   );
 }
 
-/** Also removes rows that are added again: unique values may have moved between rows. */
+/** Removes deleted rows, and those that are added again: unique values may have moved between rows. */
 async function removeRows(transaction: Transaction, { table }: LoggedTable): Promise<void> {
   const gone = isReferenced(table) ? sql` AND operation = 'delete'` : sql``;
   await transaction.execute(sql`DELETE FROM ${table} AS kept USING last_states WHERE ${isRow(table)}${gone}`);

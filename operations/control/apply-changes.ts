@@ -21,12 +21,13 @@ export interface AppliedChanges extends AppliedRows, ErasedAgain {
 }
 
 /**
- * Applies the changes of the control stream to a restored database (ADR 32): administrative rows get their last
- * state, and what was erased is erased again. Erased events that the queue still has are then in the ledger,
- * and counted. Call it after `weir migrate`, **before** a writer or a dashboard API starts; ingest may run. Can
- * be repeated, with an earlier start than the state of the database: later changes win.
+ * Applies the changes of the control stream to a restored database (ADR 32): administrative rows get their
+ * last state, and what was erased is erased again. Erased events that the queue still has are then in the
+ * ledger, and counted. Call it after `weir migrate`, **before** a writer or a dashboard API starts; ingest
+ * may run. Can be repeated, with an earlier start than the state of the database: later changes win.
  * @param database as the owner of the tables, of one connection without a statement time-out.
- * @param start `afterSequence`: of the backup. `time`: some minutes before that to which Postgres was restored.
+ * @param start `afterSequence`: of the backup. `time`: some minutes before that to which Postgres was
+ * restored.
  * @returns what was applied, and what could not be.
  * @throws a driver's error, or that of nats-server. Nothing may be served then; call it again.
  */

@@ -1,6 +1,6 @@
 import { messageOf } from '../../platform/thrown.ts';
 export interface Finding {
-  /** Such as `postgres.durability`. */
+  /** What was checked, such as `postgres.durability`. */
   readonly check: string;
   /** `warning`: works now, but will not for long, or not as promised. `skipped`: it could not be checked. */
   readonly status: 'ok' | 'warning' | 'failed' | 'skipped';

@@ -7,7 +7,7 @@ import { readStorageSizes } from '../storage/storage-sizes.ts';
 import { type Finding, ok, warning } from './finding.ts';
 import { diskDaysMin } from './limits.ts';
 
-/** By what was stored in the last whole week: no finding in the first week. */
+/** Days until the disk is full, by what the last whole week stored: no finding in the first week. */
 export async function checkDiskDays(database: Database, directory: string): Promise<Finding[]> {
   const check = 'disk.days';
   const nowMs = await readServerClock(database);

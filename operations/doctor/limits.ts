@@ -4,7 +4,7 @@ export const queuedSecondsMax = 60;
 export const queueRatioMax = 0.7;
 export const diskFreeRatioMin = 0.15;
 
-/** At the rate of last week. */
+/** A disk that is full sooner, at the rate of last week, is a warning. In days. */
 export const diskDaysMin = 30;
 
 /** A longer open transaction keeps dead rows of all tables. Long exports end within minutes. */
@@ -16,9 +16,7 @@ export const weeksAheadMin = 2;
 /** A backup a day, and half a day for one that failed. */
 export const backupSecondsMax = 36 * 3_600;
 
-/**
- * Under load a tenth is written in seconds. With more, Postgres cannot archive, and its WAL fills the disk.
- */
+/** WAL behind the archive: a tenth under load. With more, Postgres cannot archive, and fills the disk. */
 export const archiveBehindBytesMax = 512 * 1024 ** 2;
 
 /** Age of a change that the control stream does not have. Writers relay once a second. */

@@ -16,8 +16,7 @@ import { archiveBehindBytesMax, backupSecondsMax, transactionSecondsMax, weeksAh
 import { checkStatistics } from './statistics-checks.ts';
 
 /**
- * @param embeddedIn the data directory of the `weir start` whose Postgres it is; undefined for the operator's
- * own.
+ * @param embeddedIn data directory of the `weir start` whose Postgres it is; undefined for the operator's.
  */
 export async function checkPostgres(database: Database, embeddedIn: string | undefined): Promise<Finding[]> {
   const reached = await finding('postgres.reachable', 'Start Postgres, or correct DATABASE_URL.', () =>

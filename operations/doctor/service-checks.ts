@@ -94,7 +94,7 @@ function judgeCertificates(reports: readonly ServiceReport[], nowMs: number): Fi
   return judge(check, near.map(describe).join(', '), action);
 }
 
-/** One space may take all while no other wants some: a hint at the cause of slowness, not a fault. */
+/** A space may take all while no other wants some: this is for who looks for the cause of something slow. */
 function describeBusiest(reports: readonly ServiceReport[]): Finding {
   const found = reports.flatMap((report) => {
     const { service, busiest } = report;

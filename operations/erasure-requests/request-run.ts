@@ -18,7 +18,7 @@ import { beginDeletion } from './space-deletion.ts';
 import { deleteSpaceRows } from './space-rows.ts';
 
 export interface RequestRunDependencies {
-  /** Of one connection without a short statement time-out: it holds advisory locks. */
+  /** With one connection and no short statement time-out: it holds advisory locks. */
   readonly erasing: Database;
   /** For progress, while the other connection is busy. */
   readonly database: Database;
@@ -101,7 +101,7 @@ async function runLocked(
   }
 }
 
-/** From then on the deletion of a space cannot be taken back. */
+/** Notes that a due request begins. From then on the deletion of a space cannot be taken back. */
 async function beginRequest(erasing: Database, isRow: SQL | undefined) {
   return erasing.transaction(async (transaction) => {
     const { startedAt, attemptAt } = erasureRequests;
@@ -135,7 +135,7 @@ async function endRequest(
   });
 }
 
-/** One write at a time, of the latest text: a large erasure reports faster than that. */
+/** Writes the latest text, one write at a time: a large erasure reports faster than that. */
 function openProgress(write: (text: string) => Promise<void>) {
   let latest: string | undefined;
   let writing = Promise.resolve();

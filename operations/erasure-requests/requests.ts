@@ -6,7 +6,7 @@ import { insertBelow, namesOf } from '../../store/db/statement.ts';
 import { type EventsSubject, type Subject, termOf } from '../erasure/subject.ts';
 import { erasuresListed, openRequestsMax } from './limits.ts';
 
-/** Requested in the dashboard and not completed. Does not name the user or thread. */
+/** An erasure requested in the dashboard and not completed. Does not name the user or thread. */
 export interface OpenRequest {
   readonly id: string;
   readonly subject: Subject['kind'];
@@ -28,7 +28,7 @@ export interface RequestWork {
   readonly unwritten: readonly { spaceId: string; id: string }[];
 }
 
-/** By the dashboard or `weir erase`. */
+/** An erasure that was completed, in the dashboard or with `weir erase`. */
 export interface CompletedErasure {
   readonly id: string;
   readonly subject: Subject['kind'];
@@ -95,7 +95,7 @@ export async function listRequests(database: Database, spaceId: string): Promise
     .orderBy(asc(erasureRequests.id));
 }
 
-/** Newest first. */
+/** The last completed erasures of a space, newest first. */
 export async function listErasures(database: Database, spaceId: string): Promise<CompletedErasure[]> {
   const rows = await database
     .select({

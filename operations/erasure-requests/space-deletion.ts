@@ -83,8 +83,7 @@ export async function restoreSpace(
 }
 
 /**
- * In one transaction the space, its keys and its members stop to exist, and nothing is stored for it any
- * more. Can be repeated.
+ * Deletes the space, its keys and members in one transaction: nothing is stored for it any more. Repeatable.
  */
 export async function beginDeletion(
   transaction: Transaction,
@@ -122,7 +121,7 @@ export async function requestLostDeletions(database: Database): Promise<void> {
     ON CONFLICT DO NOTHING`);
 }
 
-/** Waiting for its grace to end, running, or complete. */
+/** A deletion that waits for its grace to end, that runs, or that is complete. */
 export interface SpaceDeletion {
   readonly spaceId: string;
   readonly name: string;
@@ -137,7 +136,7 @@ export interface SpaceDeletion {
   readonly receipt: Record<string, unknown> | null;
 }
 
-/** Those in their grace first, then the others, the last begun first. */
+/** All deletions, for the operator: those in their grace first, then the others, the last begun first. */
 export async function listDeletions(database: Database): Promise<SpaceDeletion[]> {
   const { createdAt, requestedBy, progress, failure } = erasureRequests;
   const waiting = await database

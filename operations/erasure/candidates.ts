@@ -15,7 +15,7 @@ interface Candidate {
 
 export type Batch = readonly string[];
 
-/** Those stored or queued before `start`, or all of them when it is undefined. */
+/** Which segments to list: those stored or queued before `start`, or all of them when it is undefined. */
 export interface Candidates {
   readonly spaceId: string;
   readonly subject: Subject;

@@ -31,7 +31,7 @@ export interface EraseOptions {
     report: (text: string) => void,
   ) => Promise<void>;
   readonly report?: (text: string) => void;
-  /** Without progress of the queue, after which the erasure gives up. */
+  /** Milliseconds without progress of the queue after which the erasure gives up. */
   readonly queueStuckMs?: number;
   /** The served request in the dashboard, deleted with the completion. Without it the operator erases. */
   readonly request?: { readonly id: string; readonly requestedBy: string };

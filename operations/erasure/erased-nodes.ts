@@ -71,7 +71,7 @@ export async function findMerged(
   return found.flatMap(({ id }) => id ?? []);
 }
 
-/** By the names of the columns in the database. */
+/** The row by the names of its columns in the database. */
 function nodeImage(row: typeof traceNodes.$inferSelect): Record<string, unknown> {
   const columns = Object.entries(getTableColumns(traceNodes));
   return Object.fromEntries(columns.map(([name, column]) => [column.name, Reflect.get(row, name)]));

@@ -22,7 +22,7 @@ export interface QuarantineWipe {
   readonly spaceId: string;
   /** @returns undefined when the part has none of the events. */
   wipe(part: Part, quarantinedAt: Date): WipedPart | undefined;
-  /** Called in the transaction that changed the entry. */
+  /** Records it in the transaction that changed the entry. */
   note(transaction: Transaction, wiped: WipedPart): Promise<void>;
 }
 

@@ -12,7 +12,7 @@ import type { Erasure } from './erasure-row.ts';
 export const erasedRecord = z.object({
   spaceId: z.string(),
   erasureId: z.string(),
-  /** Also of events that were only in quarantine. */
+  /** Of events, also of those that were only in quarantine. */
   ids: z.array(z.string()),
   /** The counted columns of those that were stored, by the names in the database. */
   counted: z.array(z.record(z.string(), z.unknown())),
@@ -46,7 +46,7 @@ export const countedColumns = {
 } as const;
 type CountedRow = { readonly [Name in keyof typeof countedColumns]: unknown };
 
-/** By the names in the database. */
+/** The counted columns of an event, by their names in the database. */
 export function countedRow(row: CountedRow, apiKeyId: string): Record<string, unknown> {
   const names = Object.keys(countedColumns) as (keyof typeof countedColumns)[];
   const values = names.map((name) => [countedColumns[name].name, row[name]] as const);
@@ -60,7 +60,7 @@ interface Erased {
   readonly nodes?: ErasedRecord['nodes'];
 }
 
-/** In the transaction that erased. */
+/** Adds what was erased to the control stream's log, in the transaction that erased it. */
 export async function recordErased(
   transaction: Transaction,
   { spaceId, id: erasureId }: Pick<Erasure, 'spaceId' | 'id'>,

@@ -26,9 +26,9 @@ export interface ErasedBatch {
 
 export interface RowErasure {
   readonly spaceId: string;
-  /** On rows of `events`. */
+  /** The condition on rows of `events`. */
   readonly matches: SQL | undefined;
-  /** Called in the transaction that erased them. */
+  /** Records it in the transaction that erased them. */
   note(transaction: Transaction, gone: GoneRows): Promise<void>;
 }
 
@@ -148,7 +148,7 @@ class BatchErasure {
       });
   }
 
-  /** Only statistics by dimensions: the others keep what was stored once. */
+  /** Takes the events out of the statistics by dimensions. The others keep what was stored once. */
   async #subtractRows(ids: Batch): Promise<void> {
     const { spaceId, matches } = this.#erasure;
     const ofSpace = sql`${nameOf(events.spaceId)} = ${spaceId}::uuid`;
@@ -161,7 +161,7 @@ class BatchErasure {
       SELECT`);
   }
 
-  /** Of each segment that has any. */
+  /** The remaining events of each segment that has any. */
   async #readRows(ids: Batch): Promise<Map<string, LeftRow[]>> {
     if (ids.length === 0) return new Map();
     const rows = await this.#transaction.select(leftColumns).from(events).where(this.#areOf(ids));
@@ -198,7 +198,7 @@ class BatchErasure {
   }
 }
 
-/** They determine the range and the terms of their segment. */
+/** Columns of remaining events that determine the range and the terms of their segment. */
 const { segmentId, startTimeMs, type, state, name, source, traceId, threadId, agentId, agentGroupId } =
   events;
 const { userId, errorCode } = events;

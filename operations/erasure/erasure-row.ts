@@ -21,7 +21,7 @@ export interface ErasureRequester {
   readonly requestedBy: string;
 }
 
-/** Over all runs. */
+/** What has been erased so far, over all runs. */
 export type ErasureCounts = Pick<
   typeof erasures.$inferSelect,
   | 'events'
@@ -94,7 +94,7 @@ export async function beginErasure(
   });
 }
 
-/** In the transaction that erased the events. */
+/** Adds to the counts of an erasure, in the transaction that erased the events. */
 export async function countErased(
   transaction: Transaction,
   erasure: Pick<Erasure, 'spaceId' | 'id'>,
@@ -138,7 +138,7 @@ export async function noteWritten(
 }
 
 /**
- * In one transaction stores the receipt, audits, and deletes the request.
+ * Stores the receipt, audits, and deletes the request, in one transaction.
  * @param writeReceipt `stored` does not name the user or thread. @returns the receipt, which may name them.
  */
 export async function completeErasure<Receipt>(

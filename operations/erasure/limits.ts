@@ -1,16 +1,16 @@
 /** Every listing scans the term index from the start. */
 export const segmentsListed = 20_000;
 
-/** For one transaction, except for a larger segment: bounds how long rows stay locked. */
+/** Segments of a transaction, except for a larger segment: bounds how long rows stay locked. */
 export const batchSegmentsMax = 50;
 export const batchBytesMax = 16 * 1024 * 1024;
 
 export const queuePollMs = 200;
 
-/** Without progress of the queue. */
+/** The erasure gives up when the queue has made no progress for this long. */
 export const queueStuckMs = 60_000;
 
-/** For each try of VACUUM FULL of a small table: queries of the table queue behind the lock meanwhile. */
+/** Wait of each try of VACUUM FULL of a small table: queries of the table queue behind the lock meanwhile. */
 export const vacuumLockTimeoutMs = 200;
 
 /**
@@ -25,10 +25,10 @@ export const retentionPollMs = 200;
 
 export const nodesPerBatch = 1_000;
 
-/** For a restart of a cluster's node, or the promotion of its standby. */
+/** Wait for a cluster's node that is away: a restart, or the promotion of its standby. */
 export const nodesWaitMs = 600_000;
 export const nodesPollMs = 1_000;
 
-/** Longer than the minute that Citus takes to recover a transaction in doubt by itself. */
+/** Wait for a transaction in doubt: longer than the minute in which Citus recovers it by itself. */
 export const inDoubtWaitMs = 150_000;
 export const inDoubtPollMs = 200;

@@ -5,7 +5,7 @@ import { listBatches } from './candidates.ts';
 import { matchRows, type Subject } from './subject.ts';
 import { readPart, wipePart } from './wiped-part.ts';
 
-/** Without what is still in the queue. */
+/** What an erasure would find now, without what is still in the queue. */
 export interface ErasurePreview {
   readonly events: number;
   readonly segments: number;

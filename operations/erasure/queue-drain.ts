@@ -6,7 +6,9 @@ import { countQueued, readStreams, type Watermark } from '../../store/queue-stat
 import { queuePollMs, queueStuckMs } from './limits.ts';
 import type { Forgotten } from './receipt.ts';
 
-/** No writer is running, or Postgres rejects events and quarantine entries. */
+/**
+ * Messages from before an erasure stay queued: no writer runs, or Postgres rejects even quarantine entries.
+ */
 export class QueueStuckError extends Error {
   override name = 'QueueStuckError';
 }

@@ -8,14 +8,14 @@ import type { RewrittenFiles } from './cluster/cluster-files.ts';
 import type { Erasure, ErasureCounts } from './erasure-row.ts';
 import type { Subject } from './subject.ts';
 
-/** When a location no longer contains the erased data, and the settings that determine it. */
+/** When a storage location no longer contains the erased data, and the settings that determine it. */
 export interface Forgotten {
   /** ISO 8601; null when unknown. */
   readonly at: string | null;
   readonly from: string;
 }
 
-/** For the operator's records. Times are ISO 8601. */
+/** What an erasure did, for the operator's records. Times are ISO 8601. */
 export interface Receipt {
   readonly erasureId: string;
   readonly spaceId: string;
@@ -25,7 +25,7 @@ export interface Receipt {
   readonly startedAt: string;
   readonly completedAt: string;
   readonly erased: ErasureCounts;
-  /** By design: docs/data-lifecycle.md#erasure. */
+  /** What is kept by design: docs/data-lifecycle.md#erasure. */
   readonly kept: readonly string[];
   readonly rewrittenTables: readonly string[];
   readonly forgotten: { readonly queue: Forgotten; readonly wal: Forgotten; readonly backups: Forgotten };
@@ -44,7 +44,7 @@ export interface ReceiptInput {
   readonly notReached: readonly string[];
 }
 
-/** With `sha256:` and the hash of `SPACE:user:ID` for the user or thread: who has the id can verify it. */
+/** The receipt with the hash of `SPACE:user:ID` as user or thread: who has the id can verify it. */
 export function storedReceipt(receipt: Receipt): Receipt {
   const { spaceId, subject } = receipt;
   const hashed = Object.entries(subject).map(([kind, value]) => {
@@ -114,7 +114,7 @@ const walSettings = sql`SELECT json_build_object('lsn', pg_current_wal_lsn(),
   'timeoutSeconds', extract(epoch FROM current_setting('checkpoint_timeout')::interval)::float8,
   'slots', (SELECT count(*) FROM pg_replication_slots))::text AS settings`;
 
-/** Of each server that stores rows of spaces. */
+/** The settings of each server that stores rows of spaces. */
 async function readWalSettings(
   layout: Layout,
   database: Transaction,

@@ -11,7 +11,7 @@ import { readWatermarks, type Watermark } from '../../store/queue-state/watermar
 export interface ErasureStart {
   /** The clock of Postgres, for the receipt. */
   readonly atMs: number;
-  /** Of the last commit of the space (ADR 0020). */
+  /** The number of the last commit of the space at that time (ADR 0020). */
   readonly commitNumber: number;
   readonly watermarks: readonly Watermark[];
 }
@@ -48,7 +48,7 @@ export function wasAcceptedBefore(
   );
 }
 
-/** For a quarantine entry. @param quarantinedAt by the clock of Postgres, like `start.atMs`. */
+/** The same for a quarantine entry. @param quarantinedAt by the clock of Postgres, like `start.atMs`. */
 export function wasEntryAcceptedBefore(
   { atMs, watermarks }: ErasureStart,
   entry: { quarantinedAt: Date; queueStream: string; queueSequence: bigint },

@@ -18,7 +18,7 @@ export function filterOf(subject: Subject): EventFilter {
   return { [columnOf(subject.kind)]: subject.value };
 }
 
-/** On rows of `events`. */
+/** The condition on rows of `events`. */
 export function matchRows(subject: Subject): SQL | undefined {
   const filter = filterOf(subject);
   return and(matchTime(filter), matchValues(filter));
@@ -29,7 +29,7 @@ export function termOf(spaceId: string, subject: Subject): bigint | undefined {
   return termsOf(spaceId, filterOf(subject))[0];
 }
 
-/** As `matchRows`, for an element of a queued part's column; undefined means NULL. */
+/** The same condition for an element of the column in a queued part; undefined means NULL. */
 export function isOfElement(subject: Subject, element: string | undefined): boolean {
   if (subject.kind === 'space') return true;
   if (element === undefined) return false;

@@ -10,7 +10,7 @@ import { requireWellFormed } from '../../store/write/well-formed.ts';
 import { isOfElement, type Subject, subjectColumn } from './subject.ts';
 
 export interface WipedPart {
-  /** Undefined when no event is left. */
+  /** The remaining part; undefined when no event is left. */
   readonly part: Part | undefined;
   readonly erasedIds: readonly string[];
 }

@@ -8,7 +8,7 @@ import { segments } from '../../store/db/schema.ts';
 import { markTracesUnresolved } from '../../store/traces/unresolved-traces.ts';
 import { isOutdated, type ReprojectedBatch, reprojectBatch } from './reprojected-batch.ts';
 
-/** In primary key order. */
+/** Segments per listing, in primary key order. */
 export const segmentsListed = 1_000;
 
 /** Limits one transaction; a single larger segment is allowed. */
@@ -18,7 +18,7 @@ export const batchBytesMax = 8 * 1024 * 1024;
 export type ReprojectResult = ReprojectedBatch;
 
 export interface ReprojectOptions {
-  /** Undefined: all spaces. */
+  /** One space; all spaces when undefined. */
   readonly spaceId?: string | undefined;
   readonly report?: (done: ReprojectResult) => void;
 }
@@ -58,7 +58,7 @@ function add(a: ReprojectResult, b: ReprojectResult): ReprojectResult {
   };
 }
 
-/** In primary key order. */
+/** Lists segments of an older version, in primary key order. */
 async function* listBatches(database: Database, spaceId: string): AsyncGenerator<string[]> {
   for (let after: string | undefined; ; ) {
     const listed = await database

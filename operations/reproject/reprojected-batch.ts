@@ -21,7 +21,7 @@ export interface ReprojectedBatch {
   readonly damaged: readonly string[];
 }
 
-/** On segments. Those of newer versions are left unchanged. */
+/** The condition that a segment is of an older version. Those of newer ones are left unchanged. */
 export function isOutdated(): SQL {
   return lt(segments.projection, projectionVersion);
 }
@@ -113,7 +113,7 @@ class SegmentReprojection {
     return run(this.#transaction, updateColumns, { spaceId, segmentId, columns, indexes, sent });
   }
 
-  /** Of the events that still have a row. */
+  /** Indexes of the events that still have a row. */
   async #readIndexes(): Promise<Set<number>> {
     const rows = await this.#transaction
       .select({ index: events.segmentIndex })
@@ -138,7 +138,7 @@ class SegmentReprojection {
       .where(this.#isSegment());
   }
 
-  /** Of agents, threads and users, which an event may have from another span of its trace (ADR 27). */
+  /** Terms of agents, threads and users, which an event may have from another span of its trace (ADR 27). */
   async #readInheritedTerms(): Promise<bigint[]> {
     const { state, agentId, threadId, userId } = events;
     const rows = await this.#transaction
@@ -160,17 +160,17 @@ class SegmentReprojection {
 }
 
 export interface Reprojection {
-  /** Of the events that have a row. */
+  /** The columns of the events that have a row, and the indexes of these events in the segment. */
   readonly columns: ColumnTexts;
   readonly indexes: readonly number[];
   /** Counts of the same events as they were sent, elements of array literals. */
   readonly sent: Record<'cacheRead' | 'cacheWrite' | 'reasoning', (number | 'NULL')[]>;
-  /** Of all events of the segment, before `inSpace`. */
+  /** The terms of all events of the segment, before `inSpace`. */
   readonly terms: readonly bigint[];
 }
 
 /**
- * Leaves out erased events.
+ * Computes columns and terms, without erased events.
  * @param stored indexes of the events that have a row. @throws Error when the segment is damaged.
  */
 export function reprojectSegment(

@@ -13,7 +13,7 @@ import {
 import { changedRows, insertDeltas } from '../../store/write/statistics/deltas.ts';
 import { selectCountedSegments, selectDimensions } from '../../store/write/statistics/space-dimensions.ts';
 
-/** Besides the columns, which are named like the columns. */
+/** Parameters of the statement besides the columns, which are named like the columns. */
 export const parameterNames = {
   ...{ spaceId: 'space', segmentId: 'segment', indexes: 'indexes' },
   ...{

@@ -6,7 +6,7 @@ import { backups } from '../../store/db/schema.ts';
 export interface LastBackup {
   readonly label: string;
   readonly location: string;
-  /** By the clock of Postgres. */
+  /** How long ago, by the clock of Postgres. */
   readonly ageSeconds: number;
 }
 

@@ -26,7 +26,7 @@ import { type Measure, openMeasure, readEstimate } from './storage-sizes.ts';
 export interface StorageReport {
   /** RETENTION_DAYS_MAX of this process. */
   retentionDaysMax: number | null;
-  /** By receipt time, oldest first. */
+  /** Weekly partitions by receipt time, oldest first. */
   partitions: PartitionReport[];
   /** Rows outside of all weeks, from ingest processes with a wrong clock. */
   defaultPartition: { events: number; segments: number; bytes: number };
@@ -41,14 +41,14 @@ export interface StorageReport {
 
 export interface PartitionReport {
   from: string;
-  /** Excluded. */
+  /** End, excluded. */
   to: string;
   partitions: string[];
   /** An estimate of the Postgres planner. */
   events: number;
   eventBytes: number;
   segmentBytes: number;
-  /** Of the rows. */
+  /** Number of spaces with rows in it. */
   spaces: number;
   /** When all its rows will have expired; null when some never expire. */
   expiresAt: string | null;

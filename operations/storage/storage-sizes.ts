@@ -6,7 +6,7 @@ import { defaultEvents, defaultSegments } from '../../store/db/partitions.ts';
 import * as schema from '../../store/db/schema.ts';
 import { listWeekPartitions } from '../../store/retention/week-partitions.ts';
 
-/** In bytes with indexes and TOAST. */
+/** The sizes of all tables, in bytes with indexes and TOAST. */
 export interface StorageSizes {
   /** The weeks of receipt, oldest first, without empty ones ahead. */
   readonly weeks: WeekSize[];
@@ -18,7 +18,7 @@ export interface StorageSizes {
 }
 
 export interface WeekSize {
-  /** Milliseconds since the epoch, and the end, which is excluded. */
+  /** Start, in milliseconds since the epoch, and the end, which is excluded. */
   readonly fromMs: number;
   readonly toMs: number;
   /** An estimate of the Postgres planner; null before the first ANALYZE. */
@@ -57,7 +57,7 @@ export async function readStorageSizes(database: Database, nowMs: number): Promi
   };
 }
 
-/** By the planner's statistics; undefined before the first ANALYZE. */
+/** The rows of a table by the statistics of the planner; undefined before the first ANALYZE. */
 export async function readEstimate(database: Database, name: string): Promise<number | undefined> {
   const [row] = await database.execute<{ rows: number }>(
     sql`SELECT reltuples::float8 AS rows FROM pg_class WHERE oid = to_regclass(${name})`,

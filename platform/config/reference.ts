@@ -38,7 +38,7 @@ export function describeConfiguration(): string {
   ].join('\n');
 }
 
-/** At most 116 characters. */
+/** The text in lines of at most 116 characters. */
 const wrap = (text: string) => text.replaceAll(/(.{1,116})(?: |$)/g, '$1\n').trimEnd();
 
 const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;

@@ -7,14 +7,14 @@ export type ServiceName = (typeof serviceNames)[number];
 export const readers = [...serviceNames, '`weir start`', '`weir`'] as const;
 export type Reader = (typeof readers)[number];
 
-/** Without which a service does not start. `weir start` sets them. */
+/** The variables that a service does not start without. `weir start` sets them for its own services. */
 export const requiredOf = {
   ingest: ['DATABASE_URL', 'NATS_URL', 'API_KEY_PEPPER'],
   writer: ['DATABASE_URL', 'NATS_URL'],
   'dashboard-api': ['DATABASE_URL', 'API_KEY_PEPPER'],
 } as const satisfies Record<ServiceName, readonly (keyof Config)[]>;
 
-/** On the reference page, besides defaults and ranges (platform/config.ts). */
+/** What the reference page says of a variable, besides defaults and ranges (platform/config.ts). */
 export interface VariableNote {
   readonly readers: readonly Reader[];
   readonly unit?: 'bytes' | 'days' | 'hours' | 'milliseconds' | 'events';
@@ -236,7 +236,7 @@ export const notes: Record<keyof Config, VariableNote> = {
   },
 };
 
-/** No part of the configuration of services. */
+/** Variables that are no part of the configuration of services. */
 export const otherVariables: readonly Readonly<Record<'name' | 'by' | 'text', string>>[] = [
   {
     name: 'WEIR_SERVICE',

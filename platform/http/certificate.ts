@@ -19,7 +19,7 @@ export interface KeyPair {
 
 /** Reloaded when its files change. Disposing stops watching them. */
 export interface Certificate extends AsyncDisposable {
-  /** Read at start. */
+  /** The pair that was read at start. */
   readonly initial: KeyPair;
   /** Calls `use` with each valid pair that replaces the initial one. */
   onRenewal(use: (pair: KeyPair) => void): void;
@@ -93,7 +93,7 @@ export interface ServedCertificate extends AsyncDisposable {
   renew(cert: Buffer): void;
 }
 
-/** In a metric, and in the log once a day when the expiry is near. */
+/** Tells when the served certificate expires: in a metric, and in the log once a day when it is near. */
 export function watchExpiry(cert: Buffer, log: Logger): ServedCertificate {
   let expiresAt = expiryOf(cert);
   const readDaysLeft = () => (expiresAt.getTime() - Date.now()) / dayMs;

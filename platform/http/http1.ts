@@ -8,7 +8,7 @@ import {
   timeoutCheckMs,
 } from './limits.ts';
 
-/** Of every HTTP/1.1 server of Weir. */
+/** Options of every HTTP/1.1 server of Weir. */
 export const http1Options = {
   headersTimeout: headersTimeoutMs,
   requestTimeout: bodyTimeoutMs,

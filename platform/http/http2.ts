@@ -25,7 +25,7 @@ import {
 
 export interface Http2Handlers {
   onRequest: RequestListener;
-  /** For a request whose headers are too large; `details` is a sentence for its sender. */
+  /** Answers a request whose headers are too large; `details` is a sentence for its sender. */
   rejectHeaders: (request: IncomingMessage, response: ServerResponse, details: string) => void;
   /** Answers CONNECT without reading its body: a tunnel's body has no end. */
   rejectConnect: (response: ServerResponse, details: string) => void;

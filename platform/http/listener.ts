@@ -7,7 +7,7 @@ import type { Logger } from '../log.ts';
 import { acceptedGraceMs, requestDrainTimeoutMs } from './limits.ts';
 
 export interface ListenerOptions {
-  /** Of the variables `<prefix>_HOST` and `<prefix>_PORT`. */
+  /** Names the variables `<prefix>_HOST` and `<prefix>_PORT`. */
   prefix: 'INGEST' | 'DASHBOARD';
   config: Pick<Config, 'INGEST_HOST' | 'INGEST_PORT' | 'DASHBOARD_HOST' | 'DASHBOARD_PORT'>;
   scheme: 'http' | 'https';

@@ -3,7 +3,7 @@ import { createServer as createTlsServer } from 'node:tls';
 import type { Certificate } from './certificate.ts';
 import { headersTimeoutMs } from './limits.ts';
 
-/** Both take a connection as an event of this name. */
+/** The server of each protocol. Both take a connection as an event of this name. */
 export interface ProtocolServers {
   http1: { emit(event: 'connection', socket: Socket): boolean };
   http2: { emit(event: 'connection', socket: Socket): boolean };

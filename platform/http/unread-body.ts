@@ -13,8 +13,8 @@ export type AnswerAfterBody = (
 ) => Promise<void>;
 
 /**
- * For requests rejected before their body was read. A body past the limits of `limits.ts` is not read to its
- * end; its connection is closed after the answer.
+ * Answers requests rejected before their body was read. A body past the limits of `limits.ts` is not read to
+ * its end; its connection is closed after the answer.
  * @param freeChunk called with each chunk that was discarded.
  */
 export function createAnswerAfterBody(freeChunk: (chunk: Buffer) => void = () => {}): AnswerAfterBody {

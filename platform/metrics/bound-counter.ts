@@ -1,7 +1,7 @@
 import type { CounterConfiguration, LabelValues } from '@prometheus-io/client';
 import { defineCounter } from './define.ts';
 
-/** One series. An update is an addition: nothing is allocated or looked up. */
+/** One series of a counter. An update is an addition: nothing is allocated or looked up. */
 export interface BoundCounter {
   add(count: number): void;
 }

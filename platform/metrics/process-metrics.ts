@@ -2,7 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { version } from '../version.ts';
 import { defineCounter, defineGauge } from './define.ts';
 
-/** Of every service: version, memory, CPU time and event loop. */
+/** Registers the metrics that every service has: its version, memory, CPU time and event loop. */
 export function registerProcessMetrics(
   host: NodeJS.Process,
   { service, schema }: { service: string; schema: string },
@@ -44,7 +44,7 @@ export function registerProcessMetrics(
   });
 }
 
-/** For the longest stall: scrapes of several Prometheus servers do not reset it. */
+/** Minutes of the longest stall that is shown: scrapes of several Prometheus servers do not reset it. */
 const stallMinutes = 5;
 
 function defineStallMetric(): void {

@@ -1,6 +1,6 @@
 import { defineGauge } from './define.ts';
 
-/** Of a share. The last two are shown together. */
+/** How long a share is counted before the next one begins. The last two are shown together. */
 const windowMs = 60_000;
 
 /** The space that took most in some two minutes, and its share of what all took. */

@@ -24,7 +24,7 @@ export function logSummaries(log: Logger): AsyncDisposable {
   return startLoop({ run: write, intervalMs: summaryMs, delayMs: summaryMs, failure }, log);
 }
 
-/** By short name and the values of their labels: `ingest_requests.json.accepted`. */
+/** Weir's counters by short name and the values of their labels: `ingest_requests.json.accepted`. */
 async function readCounters(registry: Registry): Promise<Map<string, number>> {
   const counts = new Map<string, number>();
   for (const { name, type, values } of await registry.getMetricsAsJSON()) {

@@ -1,6 +1,6 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 
-/** Before the PubAck: the message may be in the stream or not. */
+/** The connection was lost before the PubAck: the message may be in the stream or not. */
 export class QueueConnectionLostError extends Error {
   override name = 'QueueConnectionLostError';
 }

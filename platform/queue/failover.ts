@@ -11,7 +11,9 @@ export interface QueuePosition {
 }
 
 export interface QueuePublisher {
-  /** One message at a time; resolves once it is on disk. @throws as `createStreamPublisher` does. */
+  /**
+   * Publishes one message at a time; resolves once it is on disk. @throws as `createStreamPublisher` does.
+   */
   publish(payload: Uint8Array, messageId: string, options?: PublishOptions): Promise<QueuePosition>;
   readonly loss: QueueLossError | undefined;
 }
@@ -69,10 +71,7 @@ export function openPublisher(
   };
 }
 
-/**
- * Neither a PubAck nor an error arrived. The client wraps "no responders" in an error that it does not
- * export.
- */
+/** Whether neither a PubAck nor an error arrived. The client does not export its "no responders" error. */
 function isUnanswered(error: unknown): boolean {
   if (error instanceof PubAckTimeoutError) return true;
   return error instanceof Error && error.cause instanceof RequestError && error.cause.isNoResponders();

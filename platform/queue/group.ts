@@ -18,7 +18,7 @@ type TraceNodesInit = MessageInitShape<typeof TraceNodesSchema>;
  */
 export const readerVersion = 2;
 
-/** One JetStream message: parts and nodes that are committed together. */
+/** Encodes the payload of one JetStream message: parts and nodes that are committed together. */
 export function encodeGroup(parts: PartInit[], traceNodes: TraceNodesInit[] = []): Uint8Array {
   const minReader = traceNodes.length > 0 ? 2 : 1;
   return toBinary(GroupSchema, create(GroupSchema, { parts, traceNodes, minReader }));

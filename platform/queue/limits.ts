@@ -1,24 +1,18 @@
 import { bodyBytesMax } from '../limits.ts';
 
-/**
- * Even with a larger max_payload: a writer pulls little more at a time, and a larger message would never be
- * delivered.
- */
+/** Largest message, even with a larger max_payload: a writer pulls little more at a time. */
 export const messageBytesMax = 8 * 1024 * 1024;
 
 /** Reserved for headers and framing. */
 export const messageOverheadBytes = 64 * 1024;
 
-/**
- * Room for the largest compressed body, 5.3 MB (ADR 0010), and for columns. A batch whose columns need more
- * is split.
- */
+/** Room for the largest compressed body, 5.3 MB (ADR 0010), and columns. A batch that needs more is split. */
 export const payloadBytesMin = bodyBytesMax + 3 * 1024 * 1024;
 
 /**
- * Of one stream (with two, both are tried: ADR 0012). nats-server sends none when its disk is full or an
- * fsync fails, and the client should get its 503 within 2 s. A slow disk with 100 ms per fsync stays far
- * below.
+ * Wait for a stream's PubAck (with two streams, both are tried: ADR 0012). nats-server sends none when its
+ * disk is full or an fsync fails, and the client should get its 503 within 2 s. A slow disk with 100 ms per
+ * fsync stays far below.
  */
 export const pubAckTimeoutMs = 1_500;
 
@@ -29,7 +23,7 @@ export const pubAckTimeoutMs = 1_500;
 export const lossChecksMax = 8;
 export const lossCheckIntervalMs = 250;
 
-/** Before ingest answers 503. A restart of nats-server takes about 1 s. */
+/** A batch's wait for a reconnect, before ingest answers 503. A restart of nats-server takes about 1 s. */
 export const reconnectTimeoutMs = 2_000;
 
 /**
@@ -39,7 +33,7 @@ export const reconnectTimeoutMs = 2_000;
 export const queuePingMs = 700;
 export const queueConnectTimeoutMs = 1_500;
 
-/** For a leader of the cluster. An election takes 4 to 9 s. */
+/** How long a starting service waits for the cluster to have a leader. An election takes 4 to 9 s. */
 export const queueStartTimeoutMs = 30_000;
 
 export const leaderCheckMs = 2_000;
@@ -54,8 +48,8 @@ export const ackWaitMs = 10_000;
 export const ackPendingMax = 4_096;
 
 /**
- * On Citus, for all spaces of a failed node: a minute and a half of 350 messages a second. Elsewhere the
- * lower limit lets an older version still start.
+ * Most pending messages on Citus, for all spaces of a failed node: a minute and a half of 350 messages a
+ * second. Elsewhere the lower limit lets an older version still start.
  */
 export const clusterAckPendingMax = 32_768;
 

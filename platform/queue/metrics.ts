@@ -50,7 +50,7 @@ function isKnown(name: string): name is keyof typeof reasons {
   return Object.hasOwn(reasons, name);
 }
 
-/** Before the first message: rate() misses the first increment of a new counter. */
+/** Shows a stream's metrics before its first message: rate() misses the first increment of a new counter. */
 export function registerStream(stream: string): void {
   setQueueLoss(stream, false);
   pubAcksOf.set(stream, pubAcks.labels({ stream }));

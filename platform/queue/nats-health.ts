@@ -37,7 +37,7 @@ export async function readNatsHealth(monitorUrl: string, timeoutMs: number): Pro
   return { isHealthy: status === 200, writeError: error?.includes('write error') ? error : undefined };
 }
 
-/** Of nats-server's configuration. @throws when it does not respond in time. */
+/** The tags of a nats-server's configuration. @throws when it does not respond in time. */
 export async function readNatsTags(monitorUrl: string, timeoutMs: number): Promise<readonly string[]> {
   const { body } = await readMonitor(`${withoutSlash(monitorUrl)}/varz`, timeoutMs);
   return (body as { tags?: string[] }).tags ?? [];

@@ -17,7 +17,7 @@ export class SequenceGuard {
     this.#onLoss = onLoss;
   }
 
-  /** 0 before the first PubAck. */
+  /** The highest acknowledged sequence number; 0 before the first PubAck. */
   get highest(): number {
     return this.#highest;
   }

@@ -16,19 +16,19 @@ export interface ServiceReport {
   readonly schema: string;
   /** See {@link fingerprintOf}; undefined for a service without API_KEY_PEPPER. */
   readonly pepperFingerprint?: string | undefined;
-  /** Of an ingest. Weir 0.1 does not say it. */
+  /** The streams that an ingest publishes to. Weir 0.1 does not say it. */
   readonly queueStreams?: readonly string[] | undefined;
   /** ISO 8601; undefined without a certificate. */
   readonly certificateExpiresAt?: string | undefined;
   /** Of the bytes of ingest, the events of a writer, the time of calls of the dashboard API. */
   readonly busiest?: BusiestSpace | undefined;
-  /** Since the epoch. */
+  /** Its clock, in milliseconds since the epoch. */
   readonly nowMs: number;
-  /** Of the service port. */
+  /** The address of its service port. */
   readonly metricsUrl: string;
 }
 
-/** For as long as the connection is open. */
+/** Answers service discovery for as long as the connection is open. */
 export function answerDiscovery(connection: NatsConnection, report: () => ServiceReport): void {
   connection.subscribe(subject, {
     callback: (error: Error | null, message: Msg) => {
@@ -37,7 +37,7 @@ export function answerDiscovery(connection: NatsConnection, report: () => Servic
   });
 }
 
-/** Those that answer within `discoveryMs`. */
+/** The services that answer within `discoveryMs`. */
 export async function discoverServices(connection: NatsConnection): Promise<ServiceReport[]> {
   const reports: ServiceReport[] = [];
   try {

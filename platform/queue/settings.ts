@@ -14,14 +14,14 @@ import { ackPendingMax, ackWaitMs, clusterAckPendingMax } from './limits.ts';
 export interface QueueStream {
   readonly name: string;
   readonly subject: string;
-  /** For the replay window (ADR 31). Otherwise an acknowledgement removes messages. */
+  /** Whether stored messages stay, for the replay window (ADR 31), or an acknowledgement removes them. */
   readonly keepsStored: boolean;
 }
 
 export const firstStream: QueueStream = { name: 'WEIR_LOG', subject: 'weir.log', keepsStored: true };
 export const secondStream: QueueStream = { name: 'WEIR_LOG_2', subject: 'weir.log_2', keepsStored: true };
 
-/** Of Weir 0.1, without a replay window. The retention of a stream cannot be changed. */
+/** The streams of Weir 0.1, which has no replay window. The retention of a stream cannot be changed. */
 export const firstWorkQueue: QueueStream = {
   name: 'WEIR_EVENTS',
   subject: 'weir.events',
@@ -40,8 +40,8 @@ export const allStreams: readonly QueueStream[] = [
 export const consumerName = 'writer';
 
 /**
- * One on a single node, two on three nodes: while raft replaces a stream's dead leader, for 4 to 9 s, the
- * other stream, led by another node, accepts (ADR 0011).
+ * The streams of a kind, one on a single node, two on three nodes: while raft replaces a stream's dead
+ * leader, for 4 to 9 s, the other stream, led by another node, accepts (ADR 0011).
  */
 export function queueStreams(
   { NATS_REPLICAS }: Pick<Config, 'NATS_REPLICAS'>,
@@ -81,7 +81,7 @@ export function streamSettings(
   } satisfies Partial<StreamConfig>;
 }
 
-/** Of the durable consumer that all writers share. A replay makes it start at a sequence. */
+/** Settings of the durable consumer that all writers share. A replay makes it start at a sequence. */
 export const consumerSettings = {
   durable_name: consumerName,
   ack_policy: AckPolicy.Explicit,
@@ -91,14 +91,14 @@ export const consumerSettings = {
   max_ack_pending: ackPendingMax,
 } satisfies Partial<ConsumerConfig>;
 
-/** At the first message, or at a sequence. */
+/** A consumer that starts at the first message, or at a sequence. */
 export function consumerFrom(sequence?: number): Partial<ConsumerConfig> {
   return sequence === undefined
     ? { ...consumerSettings, deliver_policy: DeliverPolicy.All }
     : { ...consumerSettings, deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: sequence };
 }
 
-/** Of an existing consumer, whose writers may have raised `max_ack_pending` for a Citus cluster. */
+/** The same for an existing consumer, whose writers may have raised `max_ack_pending` for a Citus cluster. */
 export function consumerSettingsOf({ max_ack_pending }: ConsumerConfig): typeof consumerSettings {
   return max_ack_pending === clusterAckPendingMax
     ? { ...consumerSettings, max_ack_pending }

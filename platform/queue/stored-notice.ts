@@ -7,8 +7,7 @@ const subject = 'weir.stored';
 const uuid = new RegExp(`^${uuidShape}$`);
 
 /**
- * Tells the dashboards whose events were just committed, fire and forget. @throws when the connection is
- * closed.
+ * Tells dashboards whose events were just committed, fire and forget. @throws when the connection is closed.
  */
 export function publishStoredNotice(connection: NatsConnection, spaceIds: Iterable<string>): void {
   connection.publish(subject, [...spaceIds].join(','));

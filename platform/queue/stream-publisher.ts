@@ -12,7 +12,7 @@ import { lossCheckIntervalMs, lossChecksMax, pubAckTimeoutMs, reconnectTimeoutMs
 import type { SequenceGuard } from './sequence-guard.ts';
 import type { QueueStream } from './settings.ts';
 
-/** Within `pubAckTimeoutMs`: the message may be in the stream or not. */
+/** No PubAck within `pubAckTimeoutMs`: the message may be in the stream or not. */
 export class PubAckTimeoutError extends Error {
   override name = 'PubAckTimeoutError';
 }
@@ -27,8 +27,8 @@ export interface PublishOptions {
 export const traceparentHeader = 'traceparent';
 
 /**
- * One message at a time, resolved with its sequence once it is on the server's disk (of three replicas: on a
- * majority).
+ * Publishes one message at a time, and resolves with its sequence once it is on the server's disk (of three
+ * replicas: on a majority).
  * @throws QueueLossError from when the stream's sequence went back; QueueConnectionLostError before the
  * PubAck, or PubAckTimeoutError: the message may be in the stream or not.
  */
@@ -71,7 +71,7 @@ function headersWith(traceparent: string) {
   return own;
 }
 
-/** After a reconnect to a single server: a last sequence that stays below the highest PubAck is a loss. */
+/** Raises a loss when a reconnected single server's last sequence stays below the highest PubAck. */
 async function confirmStream(
   connection: NatsConnection,
   client: JetStreamClient,

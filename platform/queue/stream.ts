@@ -57,8 +57,8 @@ export async function ensureStreams(
 }
 
 /**
- * For a writer, which reads every stream that exists, and creates streams only when there are none: only an
- * ingest begins to use others.
+ * The streams of a writer, which reads every stream that exists, and creates streams only when there are
+ * none: only an ingest begins to use others.
  */
 export async function ensureReadableStreams(connection: NatsConnection, config: QueueConfig): Promise<void> {
   const manager = await openManager(connection, config);
@@ -139,7 +139,9 @@ async function ensureStream(
   checkSettings(`consumer ${consumerName} of ${stream.name}`, actual, consumerSettingsOf(actual));
 }
 
-/** For a database whose nodes can fail one by one. For after {@link ensureReadableStreams}. */
+/**
+ * Raises `max_ack_pending` for a database whose nodes fail one by one, after {@link ensureReadableStreams}.
+ */
 export async function allowMoreWaiting(manager: JetStreamManager): Promise<void> {
   for (const { name } of (await findStreams(manager)).keys())
     await manager.consumers.update(name, consumerName, { max_ack_pending: clusterAckPendingMax });

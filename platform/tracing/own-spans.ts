@@ -3,18 +3,18 @@ import type { Config } from '../config.ts';
 import { version } from '../version.ts';
 import { formatTraceparent, type Traceparent } from './traceparent.ts';
 
-/** Has ids, counts and outcomes, and nothing of events. */
+/** A span of Weir. It has ids, counts and outcomes, and nothing of events. */
 export interface OwnSpan {
-  /** For a service that continues the trace. */
+  /** Names it to a service that continues its trace. */
   readonly traceparent: string;
-  /** With links to others. */
+  /** Starts a span below this one, with links to others. */
   startChild(name: string, linked: readonly OwnSpan[]): OwnSpan;
   end(attributes: Attributes, hasFailed?: boolean): void;
 }
 
 /** Disposing sends the spans that wait. */
 export interface OwnSpans extends AsyncDisposable {
-  /** In the trace of another program or service. */
+  /** Starts a span in the trace of another program or service. */
   start(name: string, parent: Traceparent, kind: 'server' | 'consumer'): OwnSpan;
 }
 

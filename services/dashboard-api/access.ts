@@ -24,7 +24,7 @@ export interface Callers {
   readonly readKeys: ReadKeys;
 }
 
-/** With a read key the session is ignored. */
+/** What a request authenticates with. With a read key the session is ignored. */
 export interface Credentials {
   readonly token: string | undefined;
   readonly readKey: string | undefined;
@@ -106,7 +106,7 @@ export function requireRoleSomewhere(user: SpaceUser, least: Role): void {
   throw refusal('FORBIDDEN', `This needs the role ${least} in a space.`);
 }
 
-/** With the session, and the role and confirmation that the changes require. */
+/** The actor of a call's changes, with its session and the role and confirmation that the changes require. */
 export function actorOf(
   { userId, sessionId }: SpaceUser,
   address: string,

@@ -119,7 +119,7 @@ interface ServerOptions {
 }
 
 /**
- * Over HTTP/1.1 and HTTP/2, which browsers use only with TLS: over HTTP/1.1 they open at most six
+ * Serves HTTP/1.1 and HTTP/2, which browsers use only with TLS: over HTTP/1.1 they open at most six
  * connections, and each live stream occupies one.
  */
 function serveDashboard({ onRequest, config, log, stopping }: ServerOptions): Promise<Listener> {

@@ -13,7 +13,7 @@ export interface SlotLimits {
   readonly slotsMax: number;
   readonly ofHolderMax: number;
   readonly ofSpaceMax: number;
-  /** For messages: `open live streams`. */
+  /** What they are, for messages: `open live streams`. */
   readonly noun: string;
 }
 
@@ -22,7 +22,7 @@ interface Slot extends SlotHolder {
 }
 
 /**
- * For responses that stay open for long, such as downloads. When all places are taken, a newcomer gets the
+ * Places of responses that stay open for long, such as downloads. When all are taken, a newcomer gets the
  * newest one of the person who has the most, whose response is reset: a few people cannot keep others out.
  */
 export class FairSlots {
@@ -48,7 +48,10 @@ export class FairSlots {
     return { [Symbol.dispose]: () => void this.#slots.delete(slot) };
   }
 
-  /** Of the person with the most. @returns whether they keep at least as many as the newcomer gets. */
+  /**
+   * Frees a slot of the person with the most. @returns whether that person keeps as many as the newcomer
+   * gets.
+   */
   #freeOne(ofNewcomer: number): boolean {
     const byHolder = Map.groupBy(this.#slots, ({ holderId }) => holderId);
     const most = Array.from(byHolder.values()).reduce((a, b) => (b.length > a.length ? b : a), []);
@@ -69,7 +72,9 @@ export class FairSlots {
   }
 }
 
-/** At once: `destroy` of an HTTP/2 stream sends the body, which it keeps, before the reset. */
+/**
+ * Ends a response at once: `destroy` of an HTTP/2 stream sends the body, which it keeps, before the reset.
+ */
 export function resetResponse(response: ServerResponse): void {
   // Over HTTP/2 it is Node's compatible response.
   const given: unknown = response;

@@ -2,14 +2,14 @@ import type { ServerResponse } from 'node:http';
 import type { TRPCError } from '@trpc/server';
 import type { Logger } from '../../platform/log.ts';
 
-/** In characters. Clients choose the path. */
+/** Limit of the path in the log, in characters. Clients choose the path. */
 const pathCharsMax = 200;
 
 export interface Sender {
   readonly address: string;
-  /** Once the session was found. */
+  /** The user, once the session was found. */
   userId: string | undefined;
-  /** Once the read key was found. */
+  /** The read key, once it was found. */
   keyId?: string;
 }
 
@@ -19,7 +19,7 @@ export function noteSender(response: ServerResponse, sender: Sender): void {
   senders.set(response, sender);
 }
 
-/** One line per request after the response, without the query, which contains filter values and ids. */
+/** Logs one line per request after the response, without the query, which contains filter values and ids. */
 export function logRequest(
   log: Logger,
   request: { method: string | undefined; path: string },
@@ -57,7 +57,7 @@ export function logFailure(
   } else if (refusals.has(error.code)) log.info({ path, code: error.code, ...sender }, 'refused');
 }
 
-/** If the session was read. */
+/** The sender of a response's request, if its session was read. */
 export function senderOf(response: ServerResponse): Sender | undefined {
   return senders.get(response);
 }

@@ -28,7 +28,7 @@ export interface RouteDependencies {
   answerAfterBody: AnswerAfterBody;
   /** Bounds what clients leave unread. */
   unread: UnreadResponses;
-  /** Undefined when only the API is served. */
+  /** The built pages by path; undefined when only the API is served. */
   web?: ReadonlyMap<string, WebFile> | undefined;
   /** Where events go. */
   ingestUrl: string;

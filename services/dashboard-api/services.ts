@@ -32,7 +32,9 @@ import { findPasskeySite } from './second-factor/passkey-site.ts';
 import type { SpaceData } from './space-data.ts';
 import type { Services } from './trpc/context.ts';
 
-/** Several pools, so that reads of spaces delay no sign-ins, session checks or operators. */
+/**
+ * A database through several pools, so that reads of spaces delay no sign-ins, session checks or operators.
+ */
 export interface DashboardDatabases {
   readonly spaces: Database;
   readonly accounts: Database;

@@ -5,7 +5,7 @@ const sliceMs = 10;
 
 let lastTurn = Promise.resolve();
 
-/** One waiting call continues in each turn of the loop: ten slices at once would be one long turn. */
+/** Lets one waiting call continue in each turn of the loop: ten slices at once would be one long turn. */
 export function letOthersRun(): Promise<void> {
   lastTurn = lastTurn.then(() => nextTurn());
   return lastTurn;
@@ -31,7 +31,7 @@ export async function visitInSlices<Item>(
   await letOthersRun();
 }
 
-/** As `items.map`. */
+/** The same as `items.map`. */
 export async function mapInSlices<Item, Result>(
   items: Iterable<Item>,
   map: (item: Item, place: number) => Result,

@@ -15,7 +15,7 @@ export interface SpaceData {
   readonly database: Database;
   /** Limits how many events are opened at a time over all spaces, fairly between users. */
   readonly openingLimiter: Limiter;
-  /** In the same way. */
+  /** Limits concurrent searches in the same way. */
   readonly searchLimiter: Limiter;
   /** Off the event loop. */
   readonly searcher: Pick<SegmentSearcher, 'find'>;
@@ -24,25 +24,25 @@ export interface SpaceData {
   readonly streams: LiveStreams;
 }
 
-/** For reads of columns. */
+/** What reads of columns need. */
 export type SpaceRows = Pick<SpaceData, 'database' | 'spaceId'>;
 
-/** For reads of the text of events. */
+/** What reads of the text of events need. */
 export type SpaceTexts = SpaceRows & Pick<SpaceData, 'openingLimiter'>;
 
 /**
- * For changes of a space's members and settings. Bound to the space's id and to the actor, so that every
- * change has an audit row.
+ * What changes of a space's members and settings need. Bound to the space's id and to the actor, so that
+ * every change has an audit row.
  */
 export interface SpaceAdmin {
   readonly database: Database;
   readonly spaceId: string;
   readonly actor: Actor;
-  /** For hashing API keys. */
+  /** The secret used to hash API keys. */
   readonly pepper: string;
   readonly retentionDaysMax: number | undefined;
   readonly alerts: AlertSettings;
-  /** For inserts with a limit: statements at the same time would not count each other's rows. */
+  /** Runs inserts with a limit one after another: concurrent ones would not count each other's rows. */
   readonly inTurn: Limiter;
 }
 

@@ -12,7 +12,7 @@ import { senderOf } from './request-log.ts';
 export class UnreadResponses implements Disposable {
   readonly #log: Logger;
   readonly #bytesMax: number;
-  /** With the address of the connection. */
+  /** The address of each one's connection. */
   readonly #open = new Map<ServerResponse, string>();
   readonly #timer: NodeJS.Timeout;
 

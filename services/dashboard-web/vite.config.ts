@@ -15,7 +15,7 @@ const groups = [
   },
 ];
 
-/** Into `dist`, or into the directory that `--outDir` names. */
+/** Builds the dashboard's pages into `dist`, or into the directory that `--outDir` names. */
 export default defineConfig({
   plugins: [react(), tailwindcss()],
   // The files find each other below any path; the server completes those that index.html names.

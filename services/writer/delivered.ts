@@ -2,15 +2,15 @@ import { type Msg, nanos } from '@nats-io/transport-node';
 import type { QueuePosition } from '../../platform/queue/failover.ts';
 import { traceparentHeader } from '../../platform/queue/stream-publisher.ts';
 
-/** With JetStream's acknowledgements. */
+/** One delivery of a queue message, with JetStream's acknowledgements. */
 export interface Delivered {
   readonly data: Uint8Array;
   readonly position: QueuePosition;
-  /** With this one. */
+  /** Number of deliveries, including this one. */
   readonly deliveries: number;
   /** The time of receipt by nats-server, by its clock. */
   readonly queuedAtMs: number;
-  /** Of the span that published: the header `traceparent`. */
+  /** The span that published it: the header `traceparent`. */
   readTraceparent(): string | undefined;
   /** The message is stored: the stream may remove it. */
   ack(): void;

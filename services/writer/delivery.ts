@@ -10,7 +10,7 @@ export interface Receiver {
   receive(message: Delivered): void;
 }
 
-/** With a reply or messages, without a leader of the consumer, or without any reply. */
+/** A pull ends with a reply or messages, without a leader of the consumer, or without any reply. */
 type PullEnd = 'replied' | 'leaderless' | 'silence';
 
 /**

@@ -36,30 +36,30 @@ export class MessageStore implements Disposable {
     clearInterval(this.#renewal);
   }
 
-  /** By `performance.now()`; at first the time of construction. */
+  /** When it last stored messages, by `performance.now()`. At first: when it was made. */
   get lastStoredAtMs(): number {
     return this.#lastStoredAtMs;
   }
 
-  /** With the spaces that wait for them. */
+  /** The failed nodes of the database, and the spaces that wait for them. */
   get failedNodes(): readonly FailedNode[] {
     return this.#parts.failedNodes;
   }
 
-  /** Until one of the other methods settles the message. */
+  /** Holds a message until one of the other methods settles it. */
   hold(message: Delivered): void {
     if (message.deliveries > 1) countRedelivery(message.position.stream);
     this.#held.add(message);
   }
 
-  /** For immediate redelivery. */
+  /** Returns messages for immediate redelivery. */
   release(messages: readonly Delivered[]): void {
     this.#settle(messages, (message) => message.nak(0));
   }
 
   /**
-   * With one statement; when neither the tables nor quarantine accept some events, each message alone, so
-   * that only theirs stays in the queue.
+   * Stores messages with one statement; when neither the tables nor quarantine accept some events, each
+   * message alone, so that only theirs stays in the queue.
    */
   async store(entries: readonly BacklogEntry<Delivered>[]): Promise<void> {
     const messages = entries.map(({ message }) => message);
@@ -83,7 +83,7 @@ export class MessageStore implements Disposable {
     }
   }
 
-  /** Only a newer writer can store the message whole: it is delivered again until there is one. */
+  /** Returns a message that only a newer writer can store whole. It is delivered again until there is one. */
   leaveToNewer(message: Delivered, minReader: number): void {
     this.#settle([message], () => {
       const retryInMs = Math.round(jittered(growingDelayMs(message)));
@@ -92,7 +92,7 @@ export class MessageStore implements Disposable {
     });
   }
 
-  /** For what is no weir.queue.v1.Group. */
+  /** Moves a message that is not a weir.queue.v1.Group to quarantine. */
   async quarantine(message: Delivered, reason: Error): Promise<void> {
     this.#log.error(
       { err: reason, bytes: message.data.length },
@@ -113,13 +113,13 @@ export class MessageStore implements Disposable {
     message.ack();
   }
 
-  /** For redelivery after a delay. */
+  /** Returns a message of a space that waits, for redelivery after a delay. */
   #wait(message: Delivered): void {
     const delayMs = Math.min(lockedSpaceMs * 2 ** (message.deliveries - 1), lockedDelayMsMax);
     message.nak(jittered(delayMs));
   }
 
-  /** After a transient failure. Resolves when the worker may store again. */
+  /** Returns messages after a transient failure. Resolves when the worker may store again. */
   async #giveBack(messages: readonly Delivered[], error: unknown): Promise<void> {
     this.#log.warn({ err: error, messages: messages.length }, 'not stored; it will be delivered again');
     this.#settle(messages, (message) => message.nak(jittered(retryDelayMs)));
@@ -152,7 +152,7 @@ function growingDelayMs({ deliveries }: Delivered): number {
   return Math.min(retryDelayMs * 2 ** (deliveries - 1), retryDelayMsMax);
 }
 
-/** Up to 50% more, so that workers and processes that failed together do not retry together. */
+/** Adds up to 50%, so that workers and processes that failed together do not retry together. */
 function jittered(delayMs: number): number {
   return delayMs * (1 + Math.random() / 2);
 }

@@ -49,7 +49,7 @@ const statementsBy = {
   failed: statements.labels({ outcome: 'failed' }),
 };
 
-/** Before the first increment. */
+/** Shows the counters of a stream before their first increment. */
 export function registerStream(stream: string): void {
   redeliveries.inc({ stream }, 0);
 }
@@ -81,7 +81,7 @@ export function countRedelivery(stream: string): void {
   redeliveries.inc({ stream });
 }
 
-/** As they are when they are scraped. */
+/** Shows the figures of the queue, of quarantine and of failed nodes, as they are when they are scraped. */
 export function registerStateMetrics(
   database: Database,
   readQueue: () => Promise<QueueFigures[]>,
@@ -150,7 +150,7 @@ function defineQueueGauges(readQueue: () => Promise<QueueFigures[]>): void {
   );
 }
 
-/** Without a sample while `read` fails or returns undefined. */
+/** A gauge without labels. While `read` fails or returns undefined, it has no sample. */
 function defineSingleGauge(name: string, help: string, read: () => Promise<number | undefined>): void {
   const readShared = shareResult(figureReuseMs, read);
   defineGauge({

@@ -38,7 +38,7 @@ export function createWriterProbes({
   };
 }
 
-/** With some of the spaces whose events wait. */
+/** The node, and some of the spaces whose events wait for it. */
 export function describeFailedNode({ node, spaceIds }: FailedNode): string {
   const shown = [...spaceIds].slice(0, shownSpacesMax);
   const more = spaceIds.size > shown.length ? ` and ${spaceIds.size - shown.length} more` : '';

@@ -15,18 +15,18 @@ import { correctReceipts } from './receipt-time.ts';
 export interface StoreDependencies extends Partial<StoreListeners> {
   database: Database;
   log: Logger;
-  /** Each worker runs one statement at a time. */
+  /** The number of workers. Each runs one statement at a time. */
   concurrency: number;
-  /** Between two statements that are not full; default 0. */
+  /** Least time between two statements that are not full; default 0. */
   gatherMs?: number;
   /** For each stream, the sequence up to which a replay delivers messages again. */
   replays?: ReadonlyMap<string, number>;
 }
 
 export interface StoreWorkers extends Receiver, AsyncDisposable {
-  /** By `performance.now()`. */
+  /** When it last stored messages, by `performance.now()`. */
   readonly lastStoredAtMs: number;
-  /** With the spaces that wait for them. */
+  /** The failed nodes of the database, and the spaces that wait for them. */
   readonly failedNodes: readonly FailedNode[];
 }
 

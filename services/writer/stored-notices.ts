@@ -8,7 +8,7 @@ export interface StoredNotices extends Disposable {
   add(spaceIds: Iterable<string>): void;
 }
 
-/** One message for the last `storedNoticeMs`. */
+/** Publishes the spaces of the last `storedNoticeMs` in one message. */
 export function openStoredNotices(connection: NatsConnection): StoredNotices {
   const noted = new Set<string>();
   let timer: NodeJS.Timeout | undefined;

@@ -5,7 +5,7 @@ import type { Database } from '../../store/db/database.ts';
 import { TraceResolver } from '../../store/traces/trace-resolver.ts';
 import { unresolvedPollMs } from './limits.ts';
 
-/** In the background: storing never waits for it. */
+/** Resolves traces in the background: storing never waits for it. */
 export interface TraceResolution extends AsyncDisposable {
   /** Starts at once, because traces have become unresolved. */
   wake(): void;

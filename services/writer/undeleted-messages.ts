@@ -39,7 +39,7 @@ export function clearUndeletedMessages({
   return startLoop({ run, intervalMs: undeletedLookMs, failure }, log);
 }
 
-/** 0 unless the first message of the stream will not be delivered again. */
+/** The first sequence of the stream if its message will not be delivered again; otherwise 0. */
 async function findUndeletedMessages(manager: JetStreamManager, { name }: QueueStream): Promise<number> {
   const { state } = await manager.streams.info(name);
   if (state.messages === 0) return 0;

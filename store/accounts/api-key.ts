@@ -18,7 +18,7 @@ export function prefixOfScope(scope: KeyScope): string {
   return isReadScope(scope) ? prefixes.read : prefixes.ingest;
 }
 
-/** Only its hash is stored. */
+/** A new random API key. Only its hash is stored. */
 export function createApiKey(scope: KeyScope = 'ingest'): string {
   let key = prefixOfScope(scope);
   for (let i = 0; i < secretChars; i++) key += alphabet[randomInt(alphabet.length)];

@@ -6,7 +6,7 @@ const shape = /^[^@\s\p{Cc}]+@[^@\s\p{Cc}]+$/u;
 /** The only non-ASCII letter whose lower case is ASCII (k). Kept, so that two addresses stay different. */
 const kelvin = /(\u212A)/;
 
-/** As stored and looked up: trimmed, in lower case. */
+/** An e-mail address as it is stored and looked up: trimmed, in lower case. */
 export function normalizeEmail(email: string): string {
   return email
     .trim()

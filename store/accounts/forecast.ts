@@ -1,14 +1,14 @@
 import { dayMs } from '../../platform/time.ts';
 
-/** At the end of the month at the rate of the last days. */
+/** The usage at the end of the month at the rate of the last days. */
 export interface UsageForecast {
-  /** Null on a space's first day, which is too short for a rate. */
+  /** Events at the end of the month; null on a space's first day, which is too short for a rate. */
   forecast: number | null;
   /** ISO 8601; null when the limit is not reached this month, or without a limit or a forecast. */
   limitReachedAt: string | null;
 }
 
-/** From a burst in the first minutes a rate would forecast far too many events. */
+/** Shortest time for a rate: from a burst in the first minutes it would forecast far too many events. */
 const spanMsMin = dayMs;
 
 /** @param usage `recentEvents` arrived since `sinceMs`; `endMs` is the end of the month. */

@@ -1,10 +1,7 @@
 import { apiKeys } from '../db/schema.ts';
 import type { Role } from './role.ts';
 
-/**
- * `ingest` sends events and reads nothing. Read keys read their space through the dashboard API and change
- * nothing.
- */
+/** `ingest` sends events and reads nothing. Read keys read their space through the dashboard API. */
 export type KeyScope = (typeof apiKeys.$inferSelect)['scope'];
 
 export type ReadScope = Exclude<KeyScope, 'ingest'>;
@@ -14,10 +11,7 @@ export const readScopes = ['statistics', 'events', 'administration'] as const sa
 
 export const keyScopes: readonly KeyScope[] = apiKeys.scope.enumValues;
 
-/**
- * Whose queries a read key may call. `statistics` is only what returns counts, costs and prices, but no
- * event.
- */
+/** The role whose queries a read key may call. `statistics` is only counts, costs and prices, no event. */
 export const roleOfScope: Readonly<Record<ReadScope, Role>> = {
   statistics: 'viewer',
   events: 'viewer',

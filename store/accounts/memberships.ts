@@ -10,7 +10,7 @@ export interface Membership {
   role: Role;
 }
 
-/** Both must exist. Revokes open invitations that would give the user more than the role. */
+/** Sets a role; user and space must exist. Revokes open invitations that would give the user more. */
 export async function setRole(
   database: Database | Transaction,
   spaceId: string,
@@ -34,7 +34,7 @@ export async function setRole(
   await runAudited(database, changed, entry, { after: revokeRights(database, lost) });
 }
 
-/** Also removes the open invitations made by and to the user. Does nothing without a membership. */
+/** Removes a member, and the open invitations made by and to the user. Others are left alone. */
 export async function removeRole(database: Database, spaceId: string, userId: string): Promise<void> {
   const changed = database.$with('changed').as(
     database

@@ -7,14 +7,14 @@ import { hasRole, type Role } from './role.ts';
 
 /** Open invitations, and what is revoked when their maker or recipient loses rights. */
 
-/** Neither accepted nor revoked nor expired. */
+/** The condition that an invitation was neither accepted nor revoked, and has not expired. */
 export const isOpenInvitation = and(
   isNull(invitations.acceptedAt),
   isNull(invitations.revokedAt),
   gt(invitations.expiresAt, sql`now()`),
 );
 
-/** Only owners invite owners. */
+/** The least role that may invite to a role: only owners invite owners. */
 export function leastToInvite(invited: Role): Role {
   return invited === 'owner' ? 'owner' : 'admin';
 }
@@ -45,10 +45,10 @@ export function isMakerTrusted(database: Database): SQL | undefined {
 export interface LostRights {
   /** The CTE that removes the rights; when it changes no row, nothing is revoked. */
   from: WithSubquery;
-  /** Undefined for all spaces. */
+  /** The column with the space; undefined for all spaces. */
   spaceId: SQLWrapper | undefined;
   userId: string;
-  /** Undefined for none. */
+  /** The user's new role; undefined for none. */
   role: Role | undefined;
   actor: Actor;
 }
@@ -62,8 +62,8 @@ export function revokeRights(database: Database | Transaction, lost: LostRights)
 }
 
 /**
- * By which the user could regain lost rights: those made by the user that the new role may not make, and
- * those to the user's own e-mail address.
+ * CTEs that revoke the invitations by which the user could regain lost rights: those made by the user that
+ * the new role may not make, and those to the user's own e-mail address.
  */
 function revokeInvitations(
   database: Database | Transaction,

@@ -30,7 +30,7 @@ export async function hashPassword(password: string): Promise<string> {
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${unpadded(salt)}$${unpadded(tag)}`;
 }
 
-/** In constant time. @throws Error when `hash` is not an argon2id PHC string: the stored row is damaged. */
+/** Compares in constant time. @throws Error when `hash` is no argon2id PHC string: the row is damaged. */
 export async function verifyPassword(password: string, hash: string): Promise<boolean> {
   const [, memory, passes, parallelism, salt, tag] = shape.exec(hash) ?? [];
   if (salt === undefined || tag === undefined) throw new Error('a stored password hash is not a PHC string');
@@ -61,7 +61,7 @@ function derive(
   });
 }
 
-/** As the PHC format requires. */
+/** Base64 without padding, as the PHC format requires. */
 function unpadded(bytes: Buffer): string {
   return bytes.toString('base64').replaceAll('=', '');
 }

@@ -1,14 +1,14 @@
 import { memberships } from '../db/schema.ts';
 
-/** In a space. */
+/** A user's role in a space. */
 export type Role = (typeof memberships.$inferSelect)['role'];
 
-/** From the highest to the lowest. */
+/** Every role, from the highest to the lowest. */
 export const roles: readonly Role[] = memberships.role.enumValues;
 
 const ranks = { viewer: 0, member: 1, admin: 2, owner: 3 } as const satisfies Record<Role, number>;
 
-/** Each role includes those below it. */
+/** Whether a role is at least `least`: each role includes those below it. */
 export function hasRole(role: Role, least: Role): boolean {
   return ranks[role] >= ranks[least];
 }

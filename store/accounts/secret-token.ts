@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 
-/** For cookies and links: 256 random bits. Postgres holds only their SHA-256. */
+/** The secret tokens of cookies and links: 256 random bits. Postgres holds only their SHA-256. */
 const tokenBytes = 32;
 const tokenShape = /^[A-Za-z0-9_-]{43}$/;
 

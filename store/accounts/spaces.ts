@@ -12,15 +12,15 @@ export interface SpaceChange {
   /** A month; null is unlimited. */
   monthlyEventLimit?: number | null;
   billingState?: BillingState;
-  /** Null is unlimited. */
+  /** Retention of events in days; null is unlimited. */
   retentionDays?: number | null;
-  /** For display. */
+  /** The name of its plan, for display. */
   plan?: string | null;
   /** What statistics are kept by: see dimensions.ts. */
   dimensions?: string[];
 }
 
-/** For the operator, by default active and without a limit. */
+/** Creates a space for the operator, by default active and without a limit. */
 export async function createSpace(
   database: Database,
   name: string,
@@ -39,10 +39,7 @@ export async function createSpace(
   return space;
 }
 
-/**
- * The actor is the owner. @returns undefined when the actor owns `ownedMax` spaces, with those marked as
- * deleted.
- */
+/** The actor is the owner. @returns undefined when the actor owns `ownedMax` spaces. */
 export async function createOwnedSpace(
   database: Database,
   {
@@ -100,7 +97,7 @@ export async function spaceExists(database: Database, spaceId: string): Promise<
   return found.length > 0;
 }
 
-/** Neither deleted nor marked as deleted. */
+/** The spaces of a list that are neither deleted nor marked as deleted. */
 export async function listKeptSpaces(database: Database, spaceIds: string[]): Promise<Set<string>> {
   const isKept = and(inArray(spaces.id, spaceIds), isNull(spaces.deleteAt));
   const rows = await database.select({ id: spaces.id }).from(spaces).where(isKept);

@@ -7,7 +7,7 @@ import { forecastUsage, type UsageForecast } from './forecast.ts';
 import { dayOf, monthEnd, monthOf } from './month.ts';
 import type { BillingState } from './spaces.ts';
 
-/** In one UTC month. */
+/** A space's usage in one UTC month: the stored events, and the limit. */
 export interface Usage extends UsageForecast {
   spaceId: string;
   /** `YYYY-MM` */
@@ -56,7 +56,7 @@ export async function readUsage(
   return { ...usage, ...forecastUsage({ ...counted, limit, sinceMs, nowMs, endMs: Date.parse(resetsAt) }) };
 }
 
-/** Of a month, and since a day. */
+/** Counts the events of a month, and those since a day. */
 async function countUsage(
   database: Database,
   spaceId: string,
@@ -77,7 +77,7 @@ async function countUsage(
   return { events: ofMonth[0]?.events ?? 0, recentEvents: recent[0]?.events ?? 0 };
 }
 
-/** Of one UTC day of receipt. */
+/** A space's events of one UTC day of receipt. */
 export interface UsageDay {
   /** `YYYY-MM-DD` */
   day: string;
@@ -86,7 +86,7 @@ export interface UsageDay {
   repeats: number;
 }
 
-/** From `from` to `to`, both included, on which events were received, in order. */
+/** The days from `from` to `to`, both included, on which events were received, in order. */
 export async function readUsageDays(
   database: Database,
   spaceId: string,
@@ -102,14 +102,14 @@ export async function readUsageDays(
     .orderBy(asc(usageDays.day));
 }
 
-/** Stored events of one UTC month. */
+/** A space's stored events of one UTC month. */
 export interface UsageMonth {
   /** `YYYY-MM` */
   month: string;
   events: number;
 }
 
-/** Newest first. */
+/** The last months with stored events, newest first. */
 export async function readUsageMonths(
   database: Database,
   spaceId: string,

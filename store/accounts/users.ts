@@ -18,11 +18,11 @@ export interface UserInfo {
   userId: string;
   email: string;
   createdAt: Date;
-  /** By the operator or an OpenID provider; null when the user only accepted an invitation. */
+  /** When the operator or an OpenID provider verified the address; null when only an invitation was. */
   emailVerifiedAt: Date | null;
-  /** Null for an enabled user. */
+  /** When the user was disabled; null for an enabled user. */
   disabledAt: Date | null;
-  /** Since when an operator of the installation; null for other users. */
+  /** Since when the user is an operator of the installation; null for other users. */
   operatorSince: Date | null;
   secondFactors: SecondFactors;
   spaces: (Membership & { name: string })[];
@@ -65,10 +65,7 @@ export async function setPassword(database: Database, userId: string, password: 
   await changeUser(database, userId, { action: 'user.password', set: { passwordHash }, details: { userId } });
 }
 
-/**
- * Disabling ends sessions and sign-in links, and revokes invitations made by and to the user; memberships
- * stay.
- */
+/** Disabling ends sessions and sign-in links, and revokes the user's invitations; memberships stay. */
 export async function setDisabled(database: Database, userId: string, isDisabled: boolean): Promise<void> {
   await changeUser(database, userId, {
     action: isDisabled ? 'user.disable' : 'user.enable',
@@ -112,21 +109,21 @@ export async function resetSecondFactor(database: Database, userId: string): Pro
   await changeUser(database, userId, change, (transaction) => removeSecondFactors(transaction, userId));
 }
 
-/** By the operator. */
+/** A change of a user by the operator. */
 interface UserChange {
-  /** In the audit log. */
+  /** The action in the audit log. */
   action: string;
   set: PgUpdateSetSource<typeof users>;
   /** The user is only changed, and the change only recorded, if this holds. */
   where?: SQL;
   details?: Record<string, unknown>;
-  /** Those made by and to the user. */
+  /** Whether the open invitations made by and to the user are revoked. */
   revokesInvitations?: boolean;
 }
 
 /**
- * With an audit row in each of the user's spaces; ends sessions and sign-in links after `alsoChange`, in one
- * transaction.
+ * Changes a user, with an audit row in each of their spaces; ends sessions and sign-in links after
+ * `alsoChange`, in one transaction.
  */
 async function changeUser(
   database: Database,
@@ -151,7 +148,7 @@ async function changeUser(
   });
 }
 
-/** By the operator or an OpenID provider. */
+/** Whether the operator or an OpenID provider has verified the user's e-mail address. */
 export async function isEmailVerified(database: Database, userId: string): Promise<boolean> {
   const [user] = await database
     .select({ emailVerifiedAt: users.emailVerifiedAt })
@@ -203,7 +200,7 @@ export async function findUserId(database: Database, email: string): Promise<str
   return user?.id;
 }
 
-/** With their spaces, ordered by e-mail address. */
+/** All users with their spaces, ordered by e-mail address. */
 export async function listUsers(database: Database): Promise<UserInfo[]> {
   const rows = await database
     .select({
@@ -233,7 +230,7 @@ export async function listUsers(database: Database): Promise<UserInfo[]> {
   return [...listed.values()];
 }
 
-/** And every link that would open one. */
+/** Ends every session, and every link that would open one. */
 async function endSessions(transaction: Transaction, userId: string): Promise<void> {
   await transaction.delete(sessions).where(eq(sessions.userId, userId));
   await transaction.delete(signInLinks).where(eq(signInLinks.userId, userId));

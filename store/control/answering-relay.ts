@@ -7,7 +7,7 @@ import { relayControlChanges } from './relay.ts';
 
 /** Relays the changes of calls before they are answered. */
 export interface AnsweringRelay {
-  /** From now on. Without a connection nothing is relayed here: writers do it. */
+  /** Relays over this connection from now on. Without one nothing is relayed here: writers do it. */
   connect(connection: NatsConnection): void;
   /**
    * Resolves when the stream has every change committed before the call, or after `relayWaitMs`. Never

@@ -4,7 +4,7 @@ import { z } from 'zod';
 const controlChange = z.object({
   /** Of two changes of one row, the later one has the higher number. */
   number: z.number().int().positive(),
-  /** By the clock of Postgres: ISO 8601. */
+  /** When it was made, by the clock of Postgres: ISO 8601. */
   at: z.string(),
   /** `events` for an erasure. */
   table: z.string(),

@@ -75,7 +75,7 @@ const ofEvents = 'The queue delivers the events again, and an erasure logs the i
 const ofDimensions = 'Writers keep them as `spaces` says, and count what is stored.';
 const ofAlerts = 'The rules are evaluated again; an alert may be sent a second time.';
 
-/** With the reason. */
+/** The tables that the control stream does not have, with the reason. */
 export const unloggedTables: ReadonlyMap<PgTable, string> = new Map<PgTable, string>([
   [schema.eventIds, ofEvents],
   [schema.events, ofEvents],

@@ -41,7 +41,7 @@ export async function hasPendingChanges(database: Database): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** As many as one message takes, and at least one. */
+/** The oldest changes, as many as one message takes, and at least one. */
 async function readPending(database: Database): Promise<ControlChange[]> {
   const { number, at, tableName, operation, image } = controlChanges;
   return database.execute<ControlChange>(sql`

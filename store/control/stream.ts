@@ -20,17 +20,17 @@ import { controlBytesMax, readMessagesMax, readTimeoutMs } from './limits.ts';
 /** Administrative changes and erasures (ADR 32). */
 export const controlStream = { name: 'WEIR_CONTROL', subject: 'weir.control' } as const;
 
-/** After this sequence, or with the first message that was published at this time or later. */
+/** A start after this sequence, or with the first message that was published at this time or later. */
 export type ControlStart = { readonly afterSequence: number } | { readonly time: Date };
 
 export interface ControlState {
-  /** In the stream now; `last + 1` when it is empty. `last` is the last one that it ever had. */
+  /** The first sequence in the stream, `last + 1` when it is empty, and the last one that it ever had. */
   readonly firstSequence: number;
   readonly lastSequence: number;
   readonly messages: number;
   readonly bytes: number;
   readonly bytesMax: number;
-  /** Undefined when the stream is empty. */
+  /** When its oldest message was published; undefined when it is empty. */
   readonly oldestAt: Date | undefined;
 }
 
@@ -124,7 +124,7 @@ export async function pruneControlStream(connection: NatsConnection, throughSequ
   await manager.streams.purge(controlStream.name, { seq: throughSequence + 1 });
 }
 
-/** Those that the stream has now, in the order of publication. */
+/** The messages of the control stream that it has now, from a start on, in the order of publication. */
 export async function* readControlStream(
   connection: NatsConnection,
   start: ControlStart,

@@ -23,7 +23,7 @@ export function expectSameTime(serverMs: number, ownMs: number): void {
   if (Math.abs(serverMs - ownMs) > clockDifferenceMsMax) throw new ClocksDifferError(serverMs, ownMs);
 }
 
-/** At this moment, not at the start of a transaction. */
+/** The clock of Postgres at this moment, not at the start of a transaction. */
 export async function readServerClock(database: Database): Promise<number> {
   const [row] = await database.execute<{ ms: number }>(
     sql`SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS ms`,
@@ -32,12 +32,9 @@ export async function readServerClock(database: Database): Promise<number> {
   return row.ms;
 }
 
-/** Compared with that of Postgres. */
+/** This process's clock, compared with that of Postgres. */
 export interface CheckedClock extends AsyncDisposable {
-  /**
-   * Since the epoch. @throws ClocksDifferError when Postgres' clock differs by more than
-   * `clockDifferenceMsMax`.
-   */
+  /** This process's time since the epoch. @throws ClocksDifferError when Postgres' clock differs too much. */
   nowMs(): number;
 }
 

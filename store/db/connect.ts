@@ -5,21 +5,21 @@ import { idleInTransactionMs } from './limits.ts';
 import { correctionMark } from './preload/correction-mark.ts';
 import { socketOpener } from './socket.ts';
 
-/** Then Postgres cancels a store statement, and its messages are delivered again. */
+/** Postgres cancels a store statement after this time, and its messages are delivered again. */
 export const storeTimeoutMs = 30_000;
 
-/** After a statement's timeout: without a cancellation by then the server is unreachable. */
+/** Grace after a statement's timeout: without a cancellation by then the server is unreachable. */
 export const postgresGraceMs = 2_000;
 
 export type Sql = postgres.Sql;
 
 export interface PostgresOptions {
-  /** In pg_stat_activity. */
+  /** Shown in pg_stat_activity. */
   applicationName: string;
   connectionsMax: number;
   /** Postgres cancels a longer statement. */
   statementTimeoutMs: number;
-  /** For a lock. By default a statement waits for as long as it may run. */
+  /** Postgres cancels a longer wait for a lock. By default a statement waits for as long as it may run. */
   lockTimeoutMs?: number;
 }
 
@@ -94,7 +94,7 @@ interface Address {
   database: string;
 }
 
-/** Of a connection that Postgres will never accept. Undefined for any other error. */
+/** What Postgres answers to a connection that it will never accept. Undefined for any other error. */
 export function describeRejection(error: unknown, { host, username, database }: Address): string | undefined {
   const messages: Record<string, string> = {
     '28P01': `Postgres at ${host} rejects the password of ${username}`,

@@ -8,7 +8,7 @@ export type Database = PostgresJsDatabase<typeof schema> & { readonly $client: S
 
 type Session = Database['_']['session'];
 
-/** Several statements. Services do not use transactions (ADR 0004, ADR 0014). */
+/** A transaction of several statements. Services do not use them (ADR 0004, ADR 0014). */
 export type Transaction = Parameters<Parameters<Database['transaction']>[0]>[0];
 
 /** The connection, for a statement that is prepared by hand. */

@@ -5,7 +5,7 @@ import { throwIfRejected } from './connect.ts';
 import type { Database } from './database.ts';
 import { reachedPollMs } from './limits.ts';
 
-/** Without one of these a crash of the machine damages Postgres' files or loses commits. */
+/** Settings without which a crash of the machine damages Postgres' files or loses commits. */
 const required = ['fsync', 'full_page_writes'] as const;
 
 /**

@@ -1,14 +1,14 @@
-/** For a lock, with the number of attempts, and the pause between them. */
+/** How long a transaction waits for a lock, the number of attempts, and the pause between them. */
 export const lockTimeoutMs = 5_000;
 export const lockTries = 60;
 export const lockPauseMs = 1_000;
 
-/** While a starting service cannot reach Postgres. */
+/** Interval at which a starting service retries to reach Postgres. */
 export const reachedPollMs = 1_000;
 
 /**
- * Then Postgres ends a session: a process that froze in a transaction would hold its locks until TCP gives
- * up. Weir's longest pause, the rewriting of a segment, is far below a second.
+ * Postgres ends a session that is idle for so long: a process that froze in a transaction would hold its
+ * locks until TCP gives up. Weir's longest pause, the rewriting of a segment, is far below a second.
  */
 export const idleInTransactionMs = 15_000;
 
@@ -16,12 +16,12 @@ export const idleInTransactionMs = 15_000;
 export const noSpace = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Between Postgres and a service. Synchronized machines differ by milliseconds, others drift by a second a
- * day; retention and quotas are in days, so a minute is harmless.
+ * Largest tolerated difference between Postgres' and a service's clock. Synchronized machines differ by
+ * milliseconds, others drift by a second a day; retention and quotas are in days, so a minute is harmless.
  */
 export const clockDifferenceMsMax = 60_000;
 
 export const clockCheckMs = 2_000;
 
-/** For DDL on partitions: reads and writes of the table queue behind it. */
+/** Lock time-out of DDL on partitions: reads and writes of the table queue behind it. */
 export const ddlLockTimeoutMs = 2_000;

@@ -9,7 +9,7 @@ import { events, segments } from './schema.ts';
 import { nameOf } from './statement.ts';
 import { boundOf, dateOf, millisecondOf, type TimeRange, uncovered, weekOf } from './weeks.ts';
 
-/** By ranges of a UUIDv7. */
+/** A table that is partitioned by ranges of a UUIDv7. */
 export interface PartitionedTable {
   readonly table: PgTable;
   readonly key: PgColumn;
@@ -20,11 +20,11 @@ export const partitionedTables: readonly PartitionedTable[] = [
   { table: events, key: events.segmentId },
 ];
 
-/** For segments whose id is outside of all weeks, and their events. */
+/** The default partitions, for segments whose id is outside of all weeks, and their events. */
 export const defaultSegments = `${getTableName(segments)}_default`;
 export const defaultEvents = `${getTableName(events)}_default`;
 
-/** Created ahead. */
+/** Weeks after the current one for which partitions are created ahead. */
 const weeksAhead = 5;
 
 /** The default partition, for rows outside of all others, has no range. */
@@ -42,7 +42,7 @@ export async function serverTimeMs(database: Database): Promise<number> {
   return row.ms;
 }
 
-/** Oldest first, the default last. */
+/** The partitions of a table, oldest first, the default last. */
 export async function listPartitions(database: Database, table: PgTable): Promise<Partition[]> {
   const rows = await database.execute<{ name: string; bounds: string }>(sql`
     SELECT child.relname AS name, pg_get_expr(child.relpartbound, child.oid) AS bounds
@@ -89,7 +89,7 @@ async function makeWeeks(
   return failures;
 }
 
-/** For an operator; empty when there are none. */
+/** Faults of the partitions, for an operator; empty when there are none. */
 export async function findPartitionFaults(database: Database, nowMs: number): Promise<string[]> {
   const faults: string[] = [];
   for (const { table } of partitionedTables) {
@@ -106,7 +106,7 @@ export async function findPartitionFaults(database: Database, nowMs: number): Pr
   return faults;
 }
 
-/** By the UUIDv7 of its rows. */
+/** The weeks of the UUIDv7 in the default partition. */
 async function findDefaultWeeks(database: Database, { table, key }: PartitionedTable): Promise<TimeRange[]> {
   const rows = await database.execute<{ day: number }>(sql`
     SELECT DISTINCT floor(extract(epoch FROM uuid_extract_timestamp(${nameOf(key)})) / 86400)::float8 AS day

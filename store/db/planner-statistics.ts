@@ -11,25 +11,25 @@ import { nameOf, numberOf } from './statement.ts';
  * any, or with those of a week that had few rows, lists used the wrong index for seconds (ADR 0018).
  */
 
-/** Of pg_restore_attribute_stats. */
+/** Arguments of pg_restore_attribute_stats. */
 interface ColumnStatistics {
   readonly widthBytes: number;
-  /** Negative for a share of the rows. */
+  /** Distinct values; negative for a share of the rows. */
   readonly distinct: number;
   readonly more?: SQL;
 }
 
 /**
- * For the planner a space has a tenth of the events: with less it would sort all of them instead of reading
- * in index order or by segment. Of the segments less: with more it would scan whole partitions for a small
- * space. More than of a term, so that lists use the index on terms.
+ * The planner assumes that a space has a tenth of the events: with less it would sort all of them instead of
+ * reading in index order or by segment. A smaller share of the segments: with more it would scan whole
+ * partitions for a small space. Both are above a term's, so that lists use the index on terms.
  */
 const eventsOfSpace: ColumnStatistics = { widthBytes: 16, distinct: 10, more: inOrder() };
 const segmentsOfSpace: ColumnStatistics = { widthBytes: 16, distinct: 30 };
 
 /**
- * So small that the thirty terms of a page of users are rarer together than a space: otherwise Postgres also
- * reads, to intersect, the index entries of all segments of the space.
+ * The assumed share of a term, so small that the thirty terms of a page of users are rarer together than a
+ * space: otherwise Postgres also reads, to intersect, the index entries of all segments of the space.
  */
 const termFrequency = 0.000_01;
 
@@ -73,8 +73,8 @@ function inOrder(): SQL {
 }
 
 /**
- * For partitions without them, or with those of version 0.1.0; on Citus for each shard, which loses its own
- * when it is moved.
+ * Sets the statistics of partitions without them, or with those of version 0.1.0; on Citus of each shard,
+ * which loses its own when it is moved.
  * @throws the first failure, such as a lock time-out or a node that is away, after all others were tried.
  */
 export async function setPlannerStatistics(database: Database): Promise<void> {
@@ -106,7 +106,7 @@ function lacking(partitions: SQL): SQL {
         AND most_common_elem_freqs[1] <> ${numberOf(termFrequency)}::real)`;
 }
 
-/** With a lock time-out, because reads and writes of the table queue behind waiting DDL. */
+/** Runs statements with a lock time-out, because reads and writes of the table queue behind waiting DDL. */
 function runAll(statements: readonly SQL[]): SQL {
   return sql`DO $$ BEGIN
   SET LOCAL lock_timeout = '${numberOf(ddlLockTimeoutMs)}ms';

@@ -1,7 +1,4 @@
-/**
- * Every table that grows leads its primary key with space_id, so that Citus can distribute the data by space
- * (docs/cluster.md).
- */
+/** A table that grows leads its key with space_id, so that Citus can distribute it (docs/cluster.md). */
 export * from './schema/accounts.ts';
 export * from './schema/alerts.ts';
 export * from './schema/backups.ts';

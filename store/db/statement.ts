@@ -5,7 +5,7 @@ import { type PgColumn, PgDialect, type PgTable } from 'drizzle-orm/pg-core';
  * Hand-written SQL from the columns of schema.ts: a renamed column is a compile error wherever it is used.
  */
 
-/** Without its table, for column lists and columns of an alias. */
+/** A column's name without its table, for column lists and columns of an alias. */
 export function nameOf(column: PgColumn): SQL {
   return sql`${sql.identifier(column.name)}`;
 }

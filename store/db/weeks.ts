@@ -1,18 +1,18 @@
 import { dayMs } from '../../platform/time.ts';
 
-/** From Monday 00:00 UTC: a partition holds a week. */
+/** Partitions hold a week each, from Monday 00:00 UTC. */
 const weekMs = 7 * dayMs;
 
-/** 5 January 1970. */
+/** 5 January 1970, the first Monday of Unix time. */
 const firstMondayMs = 4 * dayMs;
 
-/** Half-open, in milliseconds since the epoch. */
+/** A half-open range of time, in milliseconds since the epoch. */
 export interface TimeRange {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-/** Of an instant, or `weeksLater`. The first week is the four days before the first Monday. */
+/** The week of an instant, or `weeksLater`. The first one is the four days before the first Monday. */
 export function weekOf(atMs: number, weeksLater = 0): TimeRange {
   const week = Math.floor((atMs - firstMondayMs) / weekMs) + weeksLater;
   // A UUIDv7 cannot encode a time before the epoch.

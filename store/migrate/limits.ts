@@ -1,9 +1,9 @@
-/** For a migration's statement: all other statements on its table wait meanwhile. */
+/** Lock time-out of a migration's statement: all other statements on its table wait meanwhile. */
 export const migrationLockTimeoutMs = 2_000;
 
-/** Of a locked statement, and the pause in between: twenty minutes, longer than retention holds a lock. */
+/** Tries of a locked statement, and the pause in between: twenty minutes, longer than retention's locks. */
 export const migrationLockTries = 400;
 export const migrationLockPauseMs = 1_000;
 
-/** For the end of another migrator. */
+/** Interval at which a migrator looks whether another one has ended. */
 export const migratorPollMs = 250;

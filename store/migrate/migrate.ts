@@ -23,7 +23,7 @@ import { planStatements, type StatementPlan } from './statements.ts';
 /** The first version with uuidv7(). */
 const serverVersionMin = 180_000;
 
-/** Arbitrary, unlikely to be an advisory lock of another application. */
+/** An arbitrary number, unlikely to be an advisory lock of another application. */
 const migrationLock = 7_394_210;
 
 /**
@@ -70,7 +70,7 @@ export function distributeDatabase(url: string, shards?: number): Promise<string
   });
 }
 
-/** For an operator who decides when to run it. */
+/** One step of a migration, for an operator who decides when to run it. */
 export interface PlannedStep extends StatementPlan {
   /** Whether it is a separate transaction from the other steps of the migration. */
   readonly isOnline: boolean;

@@ -9,7 +9,7 @@ import { splitStatements } from './statements.ts';
 
 const migrationsFolder = fileURLToPath(new URL('../db/migrations', import.meta.url));
 
-/** Not in the database yet. */
+/** A migration that the database does not have yet. */
 export interface PendingMigration {
   /**
    * `-- online` at the start: statement by statement, each a transaction, as CREATE INDEX CONCURRENTLY needs.
@@ -20,7 +20,7 @@ export interface PendingMigration {
   readonly meta: MigrationMeta;
 }
 
-/** Oldest first. Reads only. */
+/** The migrations that the database does not have, oldest first. Reads only. */
 export async function readPending(sql: Sql): Promise<PendingMigration[]> {
   const newest = await readNewest(sql);
   return readMigrationFiles({ migrationsFolder })

@@ -6,10 +6,10 @@ import { openDatabase } from '../db/database.ts';
 import { findUndistributed, refuseWorker } from '../db/layout/distribution.ts';
 import { newestMigration } from '../db/schema/version.ts';
 
-/** That works with this schema, so that its services may run while and after the database is migrated. */
+/** The oldest Weir that works with this schema: its services may run while the database is migrated. */
 const oldestVersion = '0.1.0';
 
-/** 0 without any migration. */
+/** The version of the newest migration that the database has; 0 without any. */
 export async function readNewest(sql: Sql): Promise<number> {
   const [table] = await sql`SELECT to_regclass('drizzle.__drizzle_migrations') AS name`;
   if (table?.name == null) return 0;
@@ -23,7 +23,7 @@ export async function recordOldestVersion(sql: Sql): Promise<void> {
 }
 
 /**
- * All migrations of this version must be applied, or newer ones that allow it.
+ * Checks that all migrations of this version are applied, or newer ones that allow it.
  * @throws ConfigError when the schema is older, or of a version that this one cannot work with.
  */
 export async function requireSchema(sql: Sql): Promise<void> {
@@ -36,7 +36,8 @@ export async function requireSchema(sql: Sql): Promise<void> {
 }
 
 /**
- * When a service starts, which it also does while Postgres is away: then nothing is checked.
+ * Checks the schema when a service starts, which it also does while Postgres is away: then nothing is
+ * checked.
  * @throws ConfigError as {@link requireSchema} does, and when Postgres rejects the user, password or
  * database.
  */

@@ -1,4 +1,4 @@
-/** Leaves out comments. A semicolon inside of `$$ … $$` or quotes ends no statement. */
+/** Splits a migration, without comments. A semicolon inside of `$$ … $$` or quotes ends no statement. */
 export function splitStatements(text: string): string[] {
   const statements: string[] = [];
   let statement = '';

@@ -5,16 +5,16 @@ import { type QueueNode, readOldestPending, readStreamStates } from './stream-st
 
 export interface QueueFigures {
   readonly stream: string;
-  /** Not stored yet. */
+  /** Messages that are not stored yet. */
   readonly messages: number;
-  /** Of the oldest message; 0 without one. */
+  /** Age of the oldest of them; 0 without one. */
   readonly oldestSeconds: number;
-  /** Of the stream's `max_bytes`. The replay window takes at most half of them. */
+  /** Used share of the stream's `max_bytes`. The replay window takes at most half of them. */
   readonly bytesRatio: number;
   readonly bytesMax: number;
   /** The age of the oldest message that is kept; 0 without one. */
   readonly windowSeconds: number;
-  /** Of a cluster, with the stream; none for a single nats-server. */
+  /** The nodes of a cluster that hold the stream; none for a single nats-server. */
   readonly nodes: QueueNode[];
 }
 

@@ -9,7 +9,9 @@ import { countLost, type LostEvents, recordUncounted } from './stored-counts.ts'
 import { readStoredPositions, recordReplay, type StoredPosition } from './stored-positions.ts';
 import { readStreamStates, type StreamState } from './stream-state.ts';
 
-/** Between nats-server and Postgres: a minute (docs/data-lifecycle.md#retention), and some room. */
+/**
+ * Difference of nats-server's and Postgres' clocks: a minute (docs/data-lifecycle.md#retention), and room.
+ */
 const clockMarginMs = 5 * 60_000;
 
 export interface StreamReplay {
@@ -20,20 +22,20 @@ export interface StreamReplay {
   readonly toSequence: number;
   /** Kept from `fromSequence` on: an upper bound of what is delivered again. */
   readonly messages: number;
-  /** That the database may lack and the stream does not have; undefined when it has all. */
+  /** Messages that the database may lack and the stream does not have any more; undefined when it has all. */
   readonly missing: MissingMessages | undefined;
 }
 
-/** Between the database and the replay window: an upper bound, since some messages may be stored. */
+/** A gap between the database and the replay window: an upper bound, since some messages may be stored. */
 export interface MissingMessages {
   readonly fromSequence: number;
   readonly toSequence: number;
   readonly messages: number;
-  /** That the messages held and the database lacks. */
+  /** How many events they held that the database lacks. */
   readonly events: LostEvents;
   /** The database is known to be complete up to here. */
   readonly from: Date;
-  /** When the first later message that is kept was accepted, or later; null when none is kept. */
+  /** When the first message after them that is kept was accepted, or later; null when none is kept. */
   readonly to: Date | null;
 }
 
@@ -120,9 +122,7 @@ async function planStreams(
   );
 }
 
-/**
- * Without a position: the messages before that time, if the stream has them. Otherwise any may be missing.
- */
+/** Reads no position: the messages before that time, if the stream has them. Otherwise any may be missing. */
 function completeByTime({ firstAt }: StreamState, since: Date, byTime: number): number {
   return firstAt !== undefined && firstAt < since ? byTime - 1 : 0;
 }
@@ -136,7 +136,7 @@ function isOf({ stream, createdAt, storedUpTo }: StoredPosition, state: StreamSt
   );
 }
 
-/** Of the first message accepted at this time or later; after the last one when there is none. */
+/** The first message accepted at this time or later; after the last one when there is none. */
 async function findSequence(
   manager: JetStreamManager,
   { stream, firstSequence, firstAt, lastSequence }: StreamState,
@@ -175,7 +175,7 @@ async function findMissing(
   };
 }
 
-/** Between the first and the last message, in order. */
+/** The sequences between the first and the last message that were removed, in order. */
 async function readRemoved(manager: JetStreamManager, { stream, removed }: StreamState): Promise<number[]> {
   if (removed === 0) return [];
   const { state } = await manager.streams.info(stream.name, { deleted_details: true });

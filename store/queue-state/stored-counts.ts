@@ -6,10 +6,10 @@ import { queueCounts, segments, spaceCommits } from '../db/schema.ts';
 import { nameOf } from '../db/statement.ts';
 import { readStreamStates, type StreamState } from './stream-state.ts';
 
-/** Of `space_commits`, read by one count: a minute's commits take well below a second. */
+/** Rows of `space_commits` read by one count: a minute's commits take well below a second. */
 const countedCommitsMax = 200_000;
 
-/** By which a message accepted after the read of its stream's state may seem to be stored earlier. */
+/** Time by which a message accepted after its stream's state was read may seem to be stored earlier. */
 const stateMarginMs = minuteMs;
 
 /** `atMost` is null when the number is not known. */
@@ -66,7 +66,7 @@ export async function recordUncounted(database: Database, state: StreamState, up
 }
 
 /**
- * Events stored from messages that the stream no longer has, less those in the restored database. An event
+ * Counts events stored from messages that the stream no longer has, less those in the restored database. One
  * that was erased since is counted, and one that is also in a later message.
  * @param missing `after`: the database has everything up to this sequence. `upTo`: the last missing one.
  */
@@ -117,7 +117,7 @@ async function readLastCount(
 }
 
 /**
- * Events in the database from these messages, by the commits since the first can have been stored.
+ * Counts events in the database from these messages, by the commits since the first can have been stored.
  * @returns null when there are more commits than `commitsMax`.
  */
 async function countStored(

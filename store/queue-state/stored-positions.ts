@@ -62,7 +62,7 @@ export async function readStoredPositions(database: Database): Promise<StoredPos
   return database.select().from(queuePositions);
 }
 
-/** Up to which a replay delivers messages again: known events in them are no repeats of clients. */
+/** Sequences up to which replays deliver messages again: known events in them are no repeats of clients. */
 export async function readReplays(database: Database): Promise<ReadonlyMap<string, number>> {
   const { stream, replayUpTo } = queuePositions;
   const rows = await database

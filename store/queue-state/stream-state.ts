@@ -2,19 +2,19 @@ import type { ConsumerInfo, JetStreamManager, StreamInfo } from '@nats-io/jetstr
 import { allStreams, consumerName, type QueueStream } from '../../platform/queue/settings.ts';
 import { findIfExists } from '../../platform/queue/stream.ts';
 
-/** At one time. Sequences and times are those of nats-server. */
+/** A stream of the queue at one time. Sequences and times are those of nats-server. */
 export interface StreamState {
   readonly stream: QueueStream;
   readonly createdAt: Date;
   readonly nowMs: number;
-  /** Of the oldest message that is kept; above `lastSequence` when there is none. */
+  /** The oldest message that is kept; above `lastSequence` when there is none. */
   readonly firstSequence: number;
   readonly lastSequence: number;
-  /** Those that are not stored, and in a replay window also those that are. */
+  /** Messages that are kept: those that are not stored, and in a replay window also those that are. */
   readonly messages: number;
-  /** Of the oldest message that is kept. */
+  /** When the oldest of them was accepted; undefined without any. */
   readonly firstAt: Date | undefined;
-  /** Of the newest message, kept or not; at first the stream's creation. */
+  /** When the newest message, kept or not, was accepted; at first the stream's creation. */
   readonly lastAt: Date;
   /** Messages from between the first and the last one (services/writer/streams/window-purge.ts). */
   readonly removed: number;
@@ -25,11 +25,11 @@ export interface StreamState {
   /** Messages that are not stored yet. */
   readonly pending: number;
   readonly hasConsumer: boolean;
-  /** Of a cluster, with the stream; none for a single nats-server. */
+  /** The nodes of a cluster that hold the stream; none for a single nats-server. */
   readonly nodes: QueueNode[];
 }
 
-/** With a copy of a stream. `behind`: it has not caught up yet. */
+/** A nats-server with a copy of a stream. `behind`: it has not caught up yet. */
 export interface QueueNode {
   readonly name: string;
   readonly state: 'leader' | 'current' | 'behind' | 'offline';

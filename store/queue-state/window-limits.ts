@@ -1,21 +1,18 @@
 import type { Config } from '../../platform/config.ts';
 
-/** Without REPLAY_WINDOW_HOURS: as old as a nightly backup gets. */
+/** Default of REPLAY_WINDOW_HOURS: as old as a nightly backup gets. */
 const defaultHours = 25;
 
-/**
- * Of a stream's window, by default. After SIGKILL a single nats-server reads them within two seconds (ADR
- * 31).
- */
+/** Default bytes of a stream's window. After SIGKILL nats-server reads them within two seconds (ADR 31). */
 const defaultBytesMax = 1024 ** 3;
 
 export interface WindowLimits {
   readonly windowMs: number;
-  /** Of each stream. */
+  /** Most bytes of each stream. */
   readonly bytesMax: number;
 }
 
-/** With REPLAY_WINDOW_HOURS only half of the stream's bytes bounds the operator's hours. */
+/** The limits; with REPLAY_WINDOW_HOURS only half of the stream's bytes bounds the operator's hours. */
 export function readWindowLimits({
   REPLAY_WINDOW_HOURS: hours,
 }: Pick<Config, 'REPLAY_WINDOW_HOURS'>): WindowLimits {

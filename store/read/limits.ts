@@ -40,8 +40,8 @@ export interface ListLimits {
 }
 
 /**
- * Measured: examining an event or a segment takes 1 to 2 µs, listing one by its terms 2 to 4 µs,
- * a statement 0.5 ms.
+ * Measured: examining an event or a segment takes 1 to 2 µs, listing one by its terms 2 to 4 µs, a statement
+ * 0.5 ms.
  */
 export const listLimits: ListLimits = {
   firstWalkEvents: 2_000,

@@ -29,9 +29,7 @@ export async function selectEvents<Columns extends EventColumns>(
   return rowsOf(rows);
 }
 
-/**
- * Examines at most `eventsMax` events in list order until `rowsMax` match. Fast for frequent values.
- */
+/** Examines at most `eventsMax` events in list order until `rowsMax` match. Fast for frequent values. */
 export async function walkEvents<Columns extends EventColumns>(
   { database, spaceId, columns, filter }: EventSource<Columns>,
   after: EventCursor | undefined,

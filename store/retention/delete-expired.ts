@@ -12,10 +12,10 @@ const keptState = 'WE001';
 /** Aborts a DO block, so that nothing is deleted. `isKept` recognises the error. */
 export const raiseKept = sql`RAISE EXCEPTION 'a row has not expired' USING ERRCODE = '${sql.raw(keptState)}'`;
 
-/** When they were selected. */
+/** Rows of a space that had expired when they were selected. */
 export interface ExpiredRows {
   readonly spaceId: string;
-  /** Of receipt. */
+  /** Receipt time of the newest of them. */
   readonly latestMs: number;
   readonly rule: ExpiryRule;
 }

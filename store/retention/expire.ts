@@ -20,9 +20,9 @@ import { listWeekPartitions } from './week-partitions.ts';
 
 export interface ExpireOptions {
   retentionDaysMax: number | undefined;
-  /** Since the epoch; compared with Postgres' clock. */
+  /** The clock of this process, in milliseconds since the epoch; compared with that of Postgres. */
   nowMs: number;
-  /** One for all passes of a process. */
+  /** One clock for all passes of a process. */
   clock: RetentionClock;
   /** Aborting ends the pass after the current statement. */
   signal?: AbortSignal;
@@ -106,7 +106,9 @@ async function agreedTimeMs(database: Database, nowMs: number): Promise<number> 
   return Math.min(serverMs, nowMs);
 }
 
-/** One batch per space in turn, so that a large one does not delay others. @returns the number of events. */
+/**
+ * Deletes one batch per space in turn, so that a large one delays no others. @returns the number of events.
+ */
 async function deleteInTurns(
   database: Database,
   spaceIds: readonly string[],
@@ -134,7 +136,7 @@ async function deleteInTurns(
   return deleted;
 }
 
-/** Of deleted rows, in weeks that are over. @returns the number of rewritten weeks. */
+/** Gives back disk space of deleted rows, in weeks that are over. @returns the number of rewritten weeks. */
 async function reclaimSpace(
   database: Database,
   nowMs: number,

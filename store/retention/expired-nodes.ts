@@ -36,7 +36,7 @@ export async function deleteExpiredNodes(
   return isDeleted ? expired.length : 0;
 }
 
-/** Those with only spans of the kind `link`, such as a web server's, a day after their last span. */
+/** Deletes traces with only spans of the kind `link`, such as a web server's, a day after their last span. */
 export async function deleteTracesWithoutCalls(database: Database, nowMs: number): Promise<void> {
   const isOld = and(not(traces.hasCalls), lt(traces.receivedAt, new Date(nowMs - linksAgeMs)));
   for (let found = deletedEventsMax; found === deletedEventsMax; ) {

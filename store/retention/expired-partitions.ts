@@ -43,8 +43,8 @@ async function hasKeptRows(database: Database, partition: string, rule: ExpiryRu
 }
 
 /**
- * By the receipt time: the segment id, which selects the partition, has an ingest process's clock, which may
- * have been wrong.
+ * Compares the receipt time: the segment id, which selects the partition, has an ingest process's clock,
+ * which may have been wrong.
  */
 function keepsRows(partition: string, rule: ExpiryRule): SQL {
   const cutoff = cutoffSql(rule);

@@ -10,10 +10,10 @@ import { deletedEventsMax, deletedSegmentsMax, segmentIdDelayMs } from './limits
 import { isAmong, uuidArray } from './literals.ts';
 import { type ExpiryRule, readCutoff, type SpaceExpiry } from './policy.ts';
 
-/** In the weekly partitions or in the default partition. */
+/** Where to look for expired segments of a space: in the weekly partitions or in the default partition. */
 export type SegmentPlace = 'weeks' | 'default';
 
-/** Its events were all received with it, so they have expired too. */
+/** An expired segment. Its events were all received with it, so they have expired too. */
 interface ExpiredSegment {
   readonly id: string;
   readonly eventCount: number;
@@ -21,13 +21,13 @@ interface ExpiredSegment {
 }
 
 export interface DeletedBatch {
-  /** Stored with the segments; some may have been erased before. */
+  /** Events that the segments were stored with; some may have been erased before. */
   readonly events: number;
   /** The next batch begins after it. Undefined when no more have expired. */
   readonly last: string | undefined;
 }
 
-/** By one statement. On Citus, where such a join is not possible, all of these spaces. */
+/** Finds these spaces by one statement. On Citus, where such a join is not possible, it returns all. */
 export async function listSpacesWithExpiredSegments(
   database: Database,
   expiries: readonly SpaceExpiry[],

@@ -1,18 +1,16 @@
 import { dayMs } from '../../platform/time.ts';
 
-/**
- * Of one statement, which takes some tens of milliseconds: bounds how long others wait for locks and disk.
- */
+/** Rows of one statement, which takes some tens of milliseconds: bounds how long others wait for locks. */
 export const deletedEventsMax = 5_000;
 export const deletedSegmentsMax = 500;
 
-/** Of one statement. An entry has up to 4 MiB. */
+/** Quarantine entries that one statement deletes. An entry has up to 4 MiB. */
 export const deletedEntriesMax = 200;
 
-/** For traces that have only spans of the kind `link`. A later call does not inherit from them. */
+/** Age of traces that have only spans of the kind `link`. A later call does not inherit from them. */
 export const linksAgeMs = dayMs;
 
-/** For a segment that is being rewritten. After that, the next pass deletes it. */
+/** How long a deletion waits for a segment that is being rewritten. After that, the next pass deletes it. */
 export const rowLockTimeoutMs = 500;
 
 /**
@@ -21,20 +19,20 @@ export const rowLockTimeoutMs = 500;
 export const segmentIdDelayMs = 60 * 60_000;
 
 /**
- * For a partitioned table: all statements queue behind the waiting DDL, so it gives up and retries after a
- * pause. Two such waits are far below 200 ms.
+ * Wait for the lock of a partitioned table: all statements queue behind the waiting DDL, so it gives up and
+ * retries after a pause. Two such waits are far below 200 ms.
  */
 export const tableLockTimeoutMs = 50;
 export const tableLockPauseMs = 250;
 export const tableLockTries = 40;
 
 /**
- * For a partition without new rows. Above Postgres' deadlock_timeout (1 s), after which an autovacuum that
- * holds the lock is cancelled.
+ * Wait for the lock of a partition without new rows. Above Postgres' deadlock_timeout (1 s), after which an
+ * autovacuum that holds the lock is cancelled.
  */
 export const partitionLockTimeoutMs = 2_000;
 
-/** Of dead rows in a past week's partition, which is then vacuumed, at most once per interval. */
+/** A partition of a past week is vacuumed when this share of its rows is dead, at most once per interval. */
 export const vacuumedDeadShare = 0.1;
 export const vacuumIntervalMs = 10 * 60_000;
 
@@ -54,18 +52,18 @@ export const rewrittenBytesMin = 1024 * 1024;
 export const retentionClockRateMax = 2;
 
 /**
- * Since the last pass, without a monotonic clock. A restart moves the cutoff by at most twice this time, half
- * of the shortest retention, and a machine that is off every night does not fall behind.
+ * Longest time since the last pass without a monotonic clock. A restart moves the cutoff by at most twice
+ * this time, half of the shortest retention, and a machine that is off every night does not fall behind.
  */
 export const unseenTimeMsMax = 6 * 60 * 60_000;
 
-/** Of the retention clock, before it is logged. */
+/** How far the retention clock may be behind before it is logged. */
 export const retentionLagMsMax = 60 * 60_000;
 
-/** For statements that began before the deletion of a space, such as a dump; then it is tried again later. */
+/** Wait for statements that began before the deletion of a space, such as a dump; then it is retried. */
 export const snapshotWaitMs = 60_000;
 export const snapshotPollMs = 50;
 
-/** Of copying a table that others have locked or may still read, and the pause between two tries. */
+/** Tries of copying a table that others have locked or may still read, and the pause between two tries. */
 export const copyTries = 40;
 export const copyPauseMs = 200;

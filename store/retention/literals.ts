@@ -28,10 +28,10 @@ export function isAmong(column: PgColumn, ids: readonly string[]): SQL {
   return sql`${nameOf(column)} = ANY (${uuidArray(ids)})`;
 }
 
-/** For the rest of the transaction; on Citus, also on the workers. */
+/** Sets the lock time-out for the rest of the transaction; on Citus, also on the workers. */
 export function setLockTimeout(ms: number): SQL {
   return sql`SET LOCAL lock_timeout = '${sql.raw(String(ms))}ms'`;
 }
 
-/** For Citus' workers: applies to settings by SET LOCAL, not by set_config(). Plain Postgres ignores it. */
+/** Makes Citus' workers use settings by SET LOCAL, not by set_config(). Plain Postgres ignores it. */
 export const propagateSettings = sql`SET LOCAL citus.propagate_set_commands = 'local'`;

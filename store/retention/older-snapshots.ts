@@ -41,13 +41,13 @@ export function selectHolder(xid: string, { isCatalog }: CopiedTable): SQL {
     ELSE 'nothing' END AS holder`;
 }
 
-/** For rows that transactions below this id deleted. */
+/** Finds what still keeps rows that transactions below this id deleted. */
 export async function findHolder(database: Database, xid: string, table: CopiedTable): Promise<Holder> {
   const [row] = await database.execute<{ holder: Holder }>(selectHolder(xid, table));
   return row?.holder ?? 'reader';
 }
 
-/** For transactions that write: of another database, they may take long. */
+/** The wait for transactions that write: of another database, they may take long. */
 export interface WritersWait {
   /** By `performance.now()`. */
   readonly untilMs: number;

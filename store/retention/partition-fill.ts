@@ -4,16 +4,16 @@ import { segments } from '../db/schema.ts';
 import { nameOf } from '../db/statement.ts';
 import { vacuumedDeadShare, vacuumIntervalMs } from './limits.ts';
 
-/** From the statistics of the last VACUUM (ANALYZE). */
+/** How full the pages of a table are, from the statistics of the last VACUUM (ANALYZE). */
 export interface TableFill {
   readonly rows: number;
-  /** Of rows, without values stored out of line. */
+  /** Bytes of its rows, without values stored out of line. */
   readonly liveBytes: number;
-  /** Of pages, including free space. */
+  /** Bytes of its pages, including free space. */
   readonly tableBytes: number;
 }
 
-/** Of a row besides its values: header, null bitmap, line pointer, alignment. */
+/** Bytes of a row besides its values: header, null bitmap, line pointer, alignment. */
 const rowOverheadBytes = 36;
 
 /** On Citus the coordinator has no statistics of distributed tables: they look empty and without pages. */
@@ -43,10 +43,7 @@ async function readTermsBytes(database: Database, name: string): Promise<number>
   return row?.bytes ?? 0;
 }
 
-/**
- * With many dead rows, so that pages can be returned or rows rewritten sooner than by autovacuum. Blocks
- * nobody.
- */
+/** Vacuums many dead rows, so that pages are returned sooner than by autovacuum. Blocks nobody. */
 export async function vacuumIfDead(database: Database, name: string): Promise<void> {
   // Otherwise the deletions of this session are counted with a delay.
   await database.execute(sql`SELECT pg_stat_force_next_flush()`);

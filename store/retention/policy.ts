@@ -5,9 +5,9 @@ import { type quarantine, spaces, type traceNodes } from '../db/schema.ts';
 import { numberOf } from '../db/statement.ts';
 import { instantOf } from './literals.ts';
 
-/** For a pass, besides the retention of each space, which can change meanwhile. */
+/** The inputs of a pass, besides the retention of each space, which can change while it runs. */
 export interface ExpiryRule {
-  /** On the retention clock, since the epoch. */
+  /** The time on the retention clock, in milliseconds since the epoch. */
   readonly nowMs: number;
   readonly retentionDaysMax: number | undefined;
 }
@@ -15,7 +15,7 @@ export interface ExpiryRule {
 /** The cutoff of a space. */
 export interface SpaceExpiry {
   readonly spaceId: string;
-  /** Events received before (since the epoch) have expired. -Infinity: events never expire. */
+  /** Events received before this time have expired. -Infinity: events never expire. */
   readonly cutoffMs: number;
 }
 
@@ -30,12 +30,12 @@ export function effectiveRetentionDays(
   return Math.min(retentionDays, retentionDaysMax ?? retentionDays);
 }
 
-/** Events with this retention that were received before have expired. */
+/** The receipt time before which events with this retention have expired. */
 export function cutoffOf(days: number | undefined, nowMs: number): number {
   return days === undefined ? -Infinity : nowMs - days * dayMs;
 }
 
-/** Undefined: never. */
+/** When an event expires; undefined when it never does. */
 export function expiryOf(receivedAtMs: number, days: number | undefined): number | undefined {
   return days === undefined ? undefined : receivedAtMs + days * dayMs;
 }
@@ -61,14 +61,14 @@ export async function listSpaceExpiries(
   }));
 }
 
-/** Nothing that was received later has expired. */
+/** The latest cutoff of these spaces: nothing that was received later has expired. */
 export function latestCutoff(expiries: readonly SpaceExpiry[]): number {
   return expiries.reduce((latest, { cutoffMs }) => Math.max(latest, cutoffMs), -Infinity);
 }
 
 /**
- * By one statement: one for each of ten thousand spaces would take minutes in each pass, nearly all of them
- * in vain.
+ * Finds these spaces by one statement: one for each of ten thousand spaces would take minutes in each pass,
+ * nearly all of them in vain.
  */
 export async function listSpacesWithExpired(
   database: Database,

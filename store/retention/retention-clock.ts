@@ -2,7 +2,7 @@ import type { Database } from '../db/database.ts';
 import { retentionClock } from '../db/schema.ts';
 import { retentionClockRateMax, unseenTimeMsMax } from './limits.ts';
 
-/** Stored by the last pass. */
+/** The retention clock as stored by the last pass. */
 interface Reading {
   /** The retention time. */
   readonly timeMs: number;

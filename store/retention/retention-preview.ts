@@ -11,7 +11,7 @@ export interface RetentionPreview {
   /** Events received before this time would be deleted. */
   readonly cutoff: Date | null;
   readonly events: number;
-  /** Of the oldest event's receipt; null when there is none. */
+  /** When the oldest of them was received; null when there is none. */
   readonly oldest: Date | null;
 }
 

@@ -4,16 +4,18 @@ import { partitionLockTimeoutMs, tableLockPauseMs, tableLockTimeoutMs, tableLock
 import { joinStatements, propagateSettings, setLockTimeout } from './literals.ts';
 import type { WeekPartitions } from './week-partitions.ts';
 
-/** As plpgsql statements. */
+/** How to change the partitions of a week, as plpgsql statements. */
 export interface PartitionChange {
-  /** While nobody can write to the partitions; reads continue, except on Citus. `RETURN` ends the change. */
+  /**
+   * Runs while nobody can write to the partitions; reads continue, except on Citus. `RETURN` ends the change.
+   */
   readonly prepare: readonly SQL[];
   /**
    * Whether writers store into this week: then all writes of the table wait from the beginning. A writer that
    * waited for the partition would lock its table, for which `finish` would wait.
    */
   readonly isWritten?: boolean;
-  /** While nobody can use `events` and `segments`, so it must be short. */
+  /** Runs while nobody can use `events` and `segments`, so it must be short. */
   readonly finish: readonly SQL[];
   /**
    * On Citus a write locks all partitions: no lock is held between tries, and `prepare` must be short, too.
@@ -46,7 +48,7 @@ function lockPartitions(week: WeekPartitions): SQL[] {
   return [setLockTimeout(partitionLockTimeoutMs), sql`LOCK TABLE ${partitions} IN SHARE ROW EXCLUSIVE MODE`];
 }
 
-/** In short tries with pauses; the last statement must leave the loop. */
+/** Locks in short tries with pauses; the last statement must leave the loop. */
 function lockTables(mode: 'SHARE ROW EXCLUSIVE' | 'ACCESS EXCLUSIVE', statements: readonly SQL[]): SQL {
   return sql`
   ${setLockTimeout(tableLockTimeoutMs)};

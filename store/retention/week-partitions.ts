@@ -3,7 +3,7 @@ import { listPartitions, partitionedTables } from '../db/partitions.ts';
 import { events } from '../db/schema.ts';
 import type { TimeRange } from '../db/weeks.ts';
 
-/** Of events and segments, which are dropped and rewritten together. */
+/** The partitions of events and segments of one week. They are dropped and rewritten together. */
 export interface WeekPartitions {
   readonly range: TimeRange;
   /** Undefined when it was not created yet or was dropped by hand. */
@@ -11,7 +11,7 @@ export interface WeekPartitions {
   readonly segments: string | undefined;
 }
 
-/** Oldest first. */
+/** The partitions with bounds, oldest first. */
 export async function listWeekPartitions(database: Database): Promise<WeekPartitions[]> {
   const weeks = new Map<string, WeekPartitions>();
   for (const { table } of partitionedTables) {

@@ -4,10 +4,10 @@ import { OpenSegments, type SegmentSource } from './open-segments.ts';
 import { type EventLocator, segmentReadsMax } from './read.ts';
 
 export interface ListTextLimits {
-  /** Of the first read. Each further one has up to twice as many. */
+  /** Events of the first read. Each further one has up to twice as many. */
   readonly firstEvents: number;
   readonly eventsMax: number;
-  /** Of a read. One that exceeds them by some segments ends early. */
+  /** Characters of the texts of a read. One that exceeds them by some segments ends early. */
   readonly charsMax: number;
 }
 
@@ -53,7 +53,7 @@ interface TextsRead<Row> {
   readonly end: number;
 }
 
-/** In the order of the rows, until the texts have `charsMax` characters. */
+/** Opens the segments of the rows in the order of the rows, until the texts have `charsMax` characters. */
 async function readTogether<Row extends ListedRow>(
   segments: OpenSegments,
   rows: readonly Row[],

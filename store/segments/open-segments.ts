@@ -3,7 +3,7 @@ import type { Limiter } from '../../platform/limiter.ts';
 import type { Database } from '../db/database.ts';
 import { readWholeSegment } from './read.ts';
 
-/** Of open segments, for all lists of a process. */
+/** Bytes of open segments that all lists of a process share. */
 export class OpenBytes {
   #left: number;
 
@@ -38,7 +38,7 @@ interface OpenSegment {
 }
 
 /**
- * For a list of events, newest start first. A segment stays open until the list has passed its earliest
+ * Segments of a list of events, newest start first. One stays open until the list has passed its earliest
  * event; without room it is opened for each call.
  */
 export class OpenSegments implements Disposable {
@@ -49,10 +49,7 @@ export class OpenSegments implements Disposable {
     this.#source = source;
   }
 
-  /**
-   * The texts as sent, by index, without erased events and unknown indexes. @throws Error for a damaged
-   * segment.
-   */
+  /** The texts as sent, by index, without erased and unknown ones. @throws Error for a damaged segment. */
   async read(segmentId: string, indexes: readonly number[]): Promise<Map<number, string>> {
     const texts = new Map<number, string>();
     const segment = this.#kept.get(segmentId) ?? (await this.#open(segmentId));

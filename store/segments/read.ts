@@ -5,12 +5,12 @@ import { cutEvents, erasedText } from '../../event/segment/cut.ts';
 import type { Database } from '../db/database.ts';
 import { segments } from '../db/schema.ts';
 
-/** For one answer. Each takes up to 4 MiB until its events are cut out. */
+/** Segments read concurrently for one answer. Each takes up to 4 MiB until its events are cut out. */
 export const segmentReadsMax = 4;
 
 const decompress = promisify(zstdDecompress);
 
-/** Of node:zlib. */
+/** The smallest `chunkSize` that node:zlib accepts. */
 const chunkBytesMin = 64;
 
 /** `events.segment_id` and `events.segment_index`. */
@@ -19,7 +19,7 @@ export interface EventLocator {
   segmentIndex: number;
 }
 
-/** Beyond the caller's `charsMax`. The caller may retry with fewer. */
+/** The requested events exceed the caller's `charsMax`. The caller may retry with fewer. */
 export class EventTextsTooLargeError extends Error {
   override name = 'EventTextsTooLargeError';
 }
@@ -69,7 +69,9 @@ async function readSegmentEvents(
   return segment === undefined ? new Map() : cutEvents(segment, wanted.indexes);
 }
 
-/** Up to 4 MiB. @returns undefined when the space has no such segment. @throws Error when it is damaged. */
+/**
+ * Reads up to 4 MiB. @returns undefined when the space has no such segment. @throws Error when it is damaged.
+ */
 export async function readSegment(
   database: Database,
   spaceId: string,
@@ -78,7 +80,7 @@ export async function readSegment(
   return (await readWholeSegment(database, spaceId, segmentId))?.bytes;
 }
 
-/** With the earliest start time of its events. */
+/** Reads the body of a segment, and the earliest start time of its events. */
 export async function readWholeSegment(
   database: Database,
   spaceId: string,

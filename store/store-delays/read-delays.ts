@@ -5,9 +5,9 @@ import type { Database } from '../db/database.ts';
 import { storeDelays } from '../db/schema.ts';
 import { delayDays, delaySpansMinutes } from './limits.ts';
 
-/** From receipt until storage, of the events stored in a span. Percentiles are within 5%. */
+/** Times from receipt until storage, of the events stored in a span. Percentiles are within 5%. */
 export interface DelayPoint {
-  /** Since the epoch. */
+  /** The start of the span, in milliseconds since the epoch. */
   readonly startMs: number;
   readonly events: number;
   readonly p50Ms: number;
@@ -24,10 +24,10 @@ export interface DelayHistory {
 
 const quantiles = [0.5, 0.99] as const;
 
-/** Read in short spans. */
+/** The longest range that is read in short spans. */
 const shortRangeMsMax = dayMs;
 
-/** Of a range of the time of storing. @param spaceId or `noSpace` for all spaces together. */
+/** The delays of a range of the time of storing. @param spaceId or `noSpace` for all spaces together. */
 export async function readDelays(
   database: Database,
   spaceId: string,

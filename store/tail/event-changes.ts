@@ -3,7 +3,7 @@ import type { Database } from '../db/database.ts';
 import { commitCounters, eventChanges } from '../db/schema.ts';
 import { changesPerRead } from './limits.ts';
 
-/** After a number, in order. */
+/** Changes of stored events after a number, in order. */
 export interface ChangePage {
   /** Each event once, with the number of its last change. It may not exist any more. */
   readonly numbers: ReadonlyMap<string, number>;
@@ -11,7 +11,7 @@ export interface ChangePage {
   readonly isComplete: boolean;
 }
 
-/** 0 before the first change. */
+/** The number of the last change of a space; 0 before the first. */
 export async function readLastChange(database: Database, spaceId: string): Promise<number> {
   const [row] = await database
     .select({ last: commitCounters.lastChange })

@@ -1,13 +1,10 @@
 import { uuidShape } from '../../platform/uuid.ts';
 
-/**
- * In the storage order of a space's events: by commit, segment, and index. All events up to this one were
- * read.
- */
+/** A place in a space's storage order: by commit, segment, and index. All events up to it were read. */
 export interface TailPosition {
-  /** 0 before the first. */
+  /** The number of the commit; 0 before the first. */
   readonly number: number;
-  /** Also identifies the commit: after a restore another one may have the same number. */
+  /** The segment also identifies the commit: after a restore another one may have the same number. */
   readonly segmentId: string;
   readonly segmentIndex: number;
   /** The last change that was read; undefined for a reader that does not follow changes. */
@@ -16,13 +13,13 @@ export interface TailPosition {
 
 const nilUuid = '00000000-0000-0000-0000-000000000000';
 
-/** Before all events of a space. */
+/** The position before all events of a space. */
 export const firstPosition: TailPosition = { number: 0, segmentId: nilUuid, segmentIndex: -1 };
 
-/** After every event of a segment: the largest Postgres integer. */
+/** The position after every event of a segment: the largest Postgres integer. */
 export const lastIndex = 2 ** 31 - 1;
 
-/** In storage order: negative when `a` comes first. */
+/** Compares in storage order: negative when `a` comes first. */
 export function comparePositions(a: TailPosition, b: TailPosition): number {
   if (a.number !== b.number) return a.number - b.number;
   if (a.segmentId !== b.segmentId) return a.segmentId < b.segmentId ? -1 : 1;
@@ -31,7 +28,7 @@ export function comparePositions(a: TailPosition, b: TailPosition): number {
 
 const shape = new RegExp(`^(\\d{1,16})\\.(${uuidShape})\\.(-1|\\d{1,10})(?:\\.(\\d{1,15}))?$`);
 
-/** Opaque text for clients: the message id of a live stream. */
+/** Formats a position as opaque text for clients: the message id of a live stream. */
 export function formatPosition({ number, segmentId, segmentIndex, change }: TailPosition): string {
   const own = `${number}.${segmentId}.${segmentIndex}`;
   return Buffer.from(change === undefined ? own : `${own}.${change}`).toString('base64url');

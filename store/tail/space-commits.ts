@@ -5,7 +5,7 @@ import { commitDays, commitsPerSpaceMax, lagEventsMax, segmentsPerRead } from '.
 import { firstPosition, lastIndex, type TailPosition } from './position.ts';
 
 export interface StoredSegment {
-  /** Of the commit. */
+  /** The number of the commit. */
   readonly number: number;
   readonly segmentId: string;
   /** Average of the commit's segments. */
@@ -13,7 +13,7 @@ export interface StoredSegment {
 }
 
 /**
- * At most {@link segmentsPerRead} segments stored after a position, in storage order. The first is the
+ * Lists at most {@link segmentsPerRead} segments stored after a position, in storage order. The first is the
  * position's own, which may have further events. Numbers are assigned in the order of COMMIT (ADR 0020), so
  * no segment can appear later between listed ones.
  * @returns undefined for an unknown position: its commit was deleted as too old, or a backup restored.
@@ -57,7 +57,7 @@ export async function isKnownPosition(
   return (await listStoredSegments(database, spaceId, position, 1)) !== undefined;
 }
 
-/** After the last stored event, where a tail of new events begins. */
+/** The position after the last stored event of a space, where a tail of new events begins. */
 export async function readEdge(database: Database, spaceId: string): Promise<TailPosition> {
   const { number, segmentIds } = spaceCommits;
   const [last] = await database
@@ -69,7 +69,7 @@ export async function readEdge(database: Database, spaceId: string): Promise<Tai
   return last === undefined ? firstPosition : { ...last, segmentIndex: lastIndex };
 }
 
-/** Of each space's last commit and last change, as one text. */
+/** Each space's last commit and last change, as one text. */
 export async function readLastNumbers(database: Database, spaceIds: string[]): Promise<Map<string, string>> {
   const { spaceId, lastNumber, lastChange } = commitCounters;
   const rows = await database
@@ -81,7 +81,7 @@ export async function readLastNumbers(database: Database, spaceIds: string[]): P
 
 /** What a tail has not read yet. */
 export interface TailLag {
-  /** Stored by later commits, whether or not they match a filter. */
+  /** Events stored by later commits, whether or not they match a filter. */
   readonly events: number;
   /** The count stopped at its limit. */
   readonly isAtLeast: boolean;
@@ -123,7 +123,7 @@ export async function deleteOldCommits(database: Database): Promise<void> {
     .where(lt(eventChanges.changedAt, sql`now() - make_interval(days => ${commitDays})`));
 }
 
-/** Of those that are not completed, if in the last {@link commitDays}. */
+/** When the oldest erasure that is not completed began, if that was in the last {@link commitDays}. */
 async function readErasureStart(database: Database): Promise<Date | undefined> {
   const { startedAt, completedAt } = erasures;
   // A commit has its statement's start: the hour is for statements that ran when the erasure began.

@@ -23,7 +23,7 @@ export interface StoredEvent<Columns extends StoredColumns> {
   readonly position: TailPosition;
 }
 
-/** After a position, in storage order. */
+/** Events stored after a position, in storage order. */
 export interface StoredPage<Columns extends StoredColumns> {
   readonly events: readonly StoredEvent<Columns>[];
   /** The start of the next page: everything up to here was read. */
@@ -63,7 +63,7 @@ export async function readStoredPage<Columns extends StoredColumns>(
   };
 }
 
-/** At least one, with about `eventsMax` events or fewer. */
+/** The first segments, at least one, with about `eventsMax` events or fewer. */
 function takeSegments(segments: readonly StoredSegment[], eventsMax: number): readonly StoredSegment[] {
   let sum = 0;
   const end = segments.findIndex(({ eventCount }, at) => {

@@ -15,9 +15,7 @@ import { changedRows, insertDeltas, removedRows } from '../write/statistics/delt
 import { selectCountedSegments, selectDimensions } from '../write/statistics/space-dimensions.ts';
 import { columns, context, ofEvent, rowsOf } from './change-parameters.ts';
 
-/**
- * The statement that changes stored events of traces. It is its own transaction (ADR 4).
- */
+/** The statement that changes stored events of traces. It is its own transaction (ADR 4). */
 
 const { id, segmentId, traceId } = events;
 const { mergedEventId, removedEventId } = traceNodes;

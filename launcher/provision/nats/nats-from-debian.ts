@@ -8,10 +8,7 @@ const keyring = '/usr/share/keyrings/debian-archive-keyring.gpg';
 /** The package lists of one suite are some 10 MB: a slow line takes a minute for them. */
 const updateTimeoutMs = 120_000;
 
-/**
- * Downloads nats-server from Debian's `testing` with a private apt configuration, which needs no root and
- * verifies signatures.
- */
+/** Downloads nats-server from Debian's `testing`: needs no root, and apt verifies the signatures. */
 export async function getFromDebian(scratch: string, signal?: AbortSignal): Promise<string> {
   const mirror = findDebianMirror('/etc/apt');
   const directory = (path: string) => {

@@ -15,18 +15,18 @@ import {
 export interface NatsServerOptions extends StartHooks {
   /** The path of the program, from `findNatsServer`. */
   binary: string;
-  /** Created when missing. Also holds the configuration file, which contains the password. */
+  /** Created when it does not exist. It also holds the configuration file, which contains the password. */
   storeDir: string;
   port: number;
   monitorPort: number;
-  /** Of the user `weir`. */
+  /** The password of the user `weir`. */
   password: string;
   /** `max_file`: the limit of all streams together, in bytes. */
   maxFileBytes: number;
   logFile: string;
   /** Default `always`. Tests override it to show that events are lost without it. */
   syncInterval?: string;
-  /** For a member of a cluster. Start all concurrently: none is healthy before a majority runs. */
+  /** Set for a cluster's member. Start all members concurrently: none is healthy before a majority runs. */
   cluster?: ClusterMember;
 }
 

@@ -68,7 +68,7 @@ export async function findNatsServer(search: NatsSearch): Promise<FoundNatsServe
   );
 }
 
-/** Newest first. */
+/** The cached copies, newest first. */
 function cachedServers(cacheDir: string): string[] {
   try {
     return readdirSync(cacheDir)

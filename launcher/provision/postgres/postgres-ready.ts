@@ -3,7 +3,7 @@ import postgres from 'postgres';
 import { codeOf, unreachableCodes } from '../../../platform/thrown.ts';
 import type { ProcessExit } from '../../process/child-process.ts';
 
-/** Between two connection attempts: a start without recovery takes about 100 ms. */
+/** The pause between two connection attempts. A start without recovery takes about 100 ms. */
 const retryMs = 50;
 
 export interface ReadyOptions {

@@ -4,7 +4,7 @@ import { platform, userInfo } from 'node:os';
 import { dirname, resolve } from 'node:path';
 
 export interface PostgresUser {
-  /** With the spawn options, runs a program as this user. */
+  /** The command that, with the spawn options, runs a program as this user. */
   command(binary: string, args: readonly string[]): [string, ...string[]];
   spawn: { uid?: number; gid?: number; cwd: string };
   own(path: string): void;
@@ -32,8 +32,8 @@ export function choosePostgresUser(dataDir: string, paths: readonly string[]): P
 }
 
 /**
- * For setpriv(1): switch to the user but keep CAP_DAC_OVERRIDE, to pass directories without permission.
- * Postgres checks that its user is not root, not its capabilities.
+ * Arguments of setpriv(1): switch to the user but keep CAP_DAC_OVERRIDE, to pass directories without
+ * permission. Postgres checks that its user is not root, not its capabilities.
  */
 function passThrough(uid: number, gid: number): string[] {
   return [
@@ -52,7 +52,7 @@ function ownerOf(dataDir: string): { uid: number; gid: number } | undefined {
   return uid === 0 ? undefined : { uid, gid };
 }
 
-/** By id(1), which also queries directory services such as LDAP. */
+/** Calls id(1), which also queries directory services such as LDAP. */
 function lookUp(user: string): { uid: number; gid: number } | undefined {
   const ask = (what: '-u' | '-g') =>
     Number(execFileSync('id', [what, user], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }));

@@ -22,10 +22,10 @@ import { type ReadyOptions, waitUntilReady } from './postgres-ready.ts';
 import { choosePostgresUser, type PostgresUser } from './postgres-user.ts';
 
 export interface PostgresOptions extends StartHooks {
-  /** Created when missing; its parent must exist. */
+  /** Created when it does not exist; its parent must exist. */
   dataDir: string;
   port: number;
-  /** Of the user `weir`, set when the data directory is created. */
+  /** The password of the user `weir`, set when the data directory is created. */
   password: string;
   logFile: string;
   /** Override our settings, e.g. in a test that shows the failure without them. */

@@ -2,9 +2,7 @@ import { createHmac } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { openPostgres } from '../../../store/db/connect.ts';
 
-/**
- * Of `store/db/roles/roles.sql`: the tables' owner, for migrations and operators, and one for each service.
- */
+/** The roles of `store/db/roles/roles.sql`: the tables' owner, for migrations and operators, and services. */
 const roles = {
   owner: 'weir_owner',
   ingest: 'weir_ingest',

@@ -28,7 +28,7 @@ import { packSdk } from './sdk-package.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** Other checkouts may still serve younger builds. */
+/** Builds that were unused for this time are removed. Other checkouts may still serve younger ones. */
 const keepMs = 14 * 24 * 60 * 60 * 1_000;
 const prefix = 'dashboard-web-';
 

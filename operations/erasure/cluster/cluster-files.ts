@@ -68,10 +68,7 @@ export async function dropMovedShards(database: Database): Promise<string[]> {
   return (await list()).map(({ name }) => name);
 }
 
-/**
- * @param table a distributed table, or a shard of a partition of segments: then also the shard with its
- * events.
- */
+/** @param table a distributed table, or a shard of segments: then also the shard with its events. */
 async function findShards(database: Database, spaceId: string, table: string): Promise<Shard[]> {
   const [, partition, shardId] = /^segments(_.*)_(\d+)$/.exec(table) ?? [];
   const rows =
@@ -128,7 +125,7 @@ BEGIN
   LOOP EXECUTE 'ANALYZE ' || name; END LOOP;
 END $$`;
 
-/** On all nodes: a shard may have been on another one before. */
+/** A shard may have been on another node before, so the samples of its values are on all of them. */
 async function rewriteStatistics(database: Database, node: ClusterNode, wait: WritersWait): Promise<boolean> {
   const readFile = () =>
     runOnNode(database, node, `SELECT pg_relation_filenode('${statisticsTable}'::regclass)::text`);

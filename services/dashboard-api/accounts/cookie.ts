@@ -9,7 +9,7 @@ const ttlsMs: Record<CookieKind, number> = { session: sessionTtlMs, step: second
 /** The part of the browser's URL that the cookie depends on. */
 export interface CookieSite {
   host: string | undefined;
-  /** Without TLS, a browser would discard a Secure cookie. */
+  /** Whether the browser uses TLS. Without TLS, a browser would discard a Secure cookie. */
   isSecure: boolean;
 }
 

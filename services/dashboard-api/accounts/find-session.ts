@@ -4,7 +4,7 @@ import type { Database } from '../../../store/db/database.ts';
 import { memberships, sessions, spaces, users } from '../../../store/db/schema.ts';
 import { sessionIdleMs, sessionUseMs } from './limits.ts';
 
-/** Not expired, and used recently enough. */
+/** The condition that a session has not expired and was used recently enough. */
 export const isLiveSession = sql`(${gt(sessions.expiresAt, sql`now()`)}
   AND ${gt(sessions.lastUsedAt, sql`now() - ${sql.raw(String(sessionIdleMs))} * interval '1 millisecond'`)})`;
 

@@ -12,7 +12,7 @@ import type { Database } from '../../../store/db/database.ts';
 import { invitations, memberships, spaces, users } from '../../../store/db/schema.ts';
 import { namesOf } from '../../../store/db/statement.ts';
 
-/** As shown to the holder of the link before accepting. */
+/** An invitation as shown to the holder of its link before accepting it. */
 export const invitationView = z
   .object({
     spaceName: z.string(),
@@ -25,12 +25,12 @@ export const invitationView = z
   .meta({ id: 'InvitationView' });
 export type InvitationView = z.infer<typeof invitationView>;
 
-/** Accepted, revoked, expired, or never existed. */
+/** The invitation was accepted or revoked, has expired, or never existed. */
 export type InvitationGone = 'gone';
 
 export interface Accepted {
   spaceId: string;
-  /** Null when a signed-in user accepted. */
+  /** The id of the created user; null when a signed-in user accepted. */
   newUserId: string | null;
 }
 

@@ -32,23 +32,25 @@ export const unknownReadKeyLookupsMax = 2;
 /** Read keys that were valid and are looked up without waiting. */
 export const knownReadKeysMax = 10_000;
 
-/** Of a user. When another one is opened, the least recently used one ends. */
+/** Sessions per user. When another one is opened, the least recently used one ends. */
 export const sessionsMax = 100;
 
-/** Clients choose the header. */
+/** Limit of the stored User-Agent, in characters. Clients choose it. */
 export const userAgentCharsMax = 300;
 
 /** Sign-in attempts with one e-mail address from one network per window; then 429. */
 export const signInAttemptsMax = 10;
 export const signInWindowMs = 15 * 60 * 1_000;
 
-/** From all networks: 4,800 guesses a day, however many networks an attacker has. */
+/** Attempts with one e-mail address per window, from all networks: 4,800 guesses a day. */
 export const signInAccountAttemptsMax = 50;
 
-/** Failed ones of a wider network: above an office's typing errors, far below a list of leaked passwords. */
+/**
+ * Failed attempts of a wider network: above an office's typing errors, far below a leaked list's passwords.
+ */
 export const signInNetworkAttemptsMax = 100;
 
-/** From one network address. Bounds the cost: a 256-bit token cannot be guessed. */
+/** Wrong link tokens from one network address: bounds the cost, since 256 bits cannot be guessed. */
 export const tokenAttemptsMax = 30;
 
 /** E-mail addresses, networks, and pairs of both; the one with the fewest attempts is dropped first. */
@@ -63,8 +65,8 @@ export const signInHashLimits: FairLimits = { atOnceMax: 8, atOnceOfSpaceMax: 4,
 export const invitationTtlHoursDefault = 7 * 24;
 export const invitationTtlHoursMax = 30 * 24;
 
-/** Of a space. The list shows all of them without pages. */
+/** Open invitations of a space. The list shows all of them without pages. */
 export const openInvitationsMax = 500;
 
-/** Each takes two hashes, as expensive as that of a sign-in. */
+/** Concurrent password changes. Each takes two hashes, as expensive as that of a sign-in. */
 export const passwordChangesAtOnceMax = 2;

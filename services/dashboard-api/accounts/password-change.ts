@@ -15,7 +15,7 @@ export type ChangePassword = (
   passwords: { current: string; next: string },
 ) => Promise<PasswordChangeOutcome>;
 
-/** Attempts are counted in memory. */
+/** Opens the password change of one process. Attempts are counted in memory. */
 export function openPasswordChange(database: Database, now: () => number): ChangePassword {
   const limiter = new RateLimiter({
     attemptsMax: signInAttemptsMax,

@@ -1,27 +1,24 @@
 export interface RateLimiterOptions {
-  /** Per key and window. */
+  /** Allowed attempts per key and window. */
   attemptsMax: number;
   windowMs: number;
-  /** Clients choose the keys, so memory must be bounded. */
+  /** Limit of the keys counted at a time. Clients choose the keys, so memory must be bounded. */
   keysMax: number;
-  /** In milliseconds. */
+  /** The clock, in milliseconds. */
   now: () => number;
 }
 
 /** Counts attempts by key in fixed windows, each begun by a key's first attempt, in bounded memory. */
 export class RateLimiter {
   readonly #options: RateLimiterOptions;
-  /** In the order in which the windows began, which a Map preserves: the first entry ends first. */
+  /** By key, in the order in which the windows began, which a Map preserves: the first entry ends first. */
   readonly #windows = new Map<string, { attempts: number; endsAt: number }>();
 
   constructor(options: RateLimiterOptions) {
     this.#options = options;
   }
 
-  /**
-   * Counts an attempt before its outcome, so that concurrent ones count. @returns whether it is within the
-   * limit.
-   */
+  /** Counts an attempt before its outcome is known. @returns whether the attempt is within the limit. */
   take(key: string): boolean {
     const now = this.#options.now();
     this.#dropEnded(now);
@@ -51,7 +48,7 @@ export class RateLimiter {
     }
   }
 
-  /** Oldest first of those with the fewest attempts: keys used once cannot displace one under attack. */
+  /** Drops the oldest key with the fewest attempts: keys used once cannot displace one under attack. */
   #dropLeast(): void {
     let least: { key: string; attempts: number } | undefined;
     for (const [key, { attempts }] of this.#windows) {

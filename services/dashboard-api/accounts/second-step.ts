@@ -20,7 +20,9 @@ export type FirstStep = { token: string } | { step: string; factors: SecondFacto
 
 export type CodeFailure = 'rejected' | 'too_many_attempts';
 
-/** Before it there is no session, and nothing is stored: the browser keeps the sealed step. */
+/**
+ * Before a sign-in's second step there is no session, and nothing is stored: a browser has the sealed step.
+ */
 export interface SecondStep {
   /**
    * Opens the session of a user without a second factor, and otherwise begins the second step.
@@ -46,11 +48,11 @@ export interface SecondStep {
 const stepShape = z.object({
   userId: z.string(),
   method: z.enum(['password', 'link']),
-  /** Of the password's hash: the step ends with the password that it began with. */
+  /** Of the password's hash. A step does not outlive the password that it began with. */
   digest: z.string(),
 });
 
-/** Attempts are counted in memory, so a restart resets them. */
+/** Opens the second step of one process. Attempts are counted in memory, so a restart resets them. */
 export function openSecondStep({
   database,
   sessions,

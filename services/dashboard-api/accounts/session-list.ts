@@ -6,11 +6,11 @@ import type { Database } from '../../../store/db/database.ts';
 import { sessions } from '../../../store/db/schema.ts';
 import { isLiveSession } from './find-session.ts';
 
-/** As shown to its user. Times are ISO 8601. */
+/** A session as shown to its user. Times are ISO 8601. */
 export const listedSession = z
   .object({
     id: z.guid(),
-    /** With which it was opened. */
+    /** The User-Agent header and network address with which it was opened. */
     userAgent: z.string().nullable(),
     address: z.string().nullable(),
     createdAt: z.iso.datetime(),
@@ -26,7 +26,7 @@ export type SessionList = ReturnType<typeof openSessionList>;
 
 export function openSessionList(database: Database) {
   return {
-    /** Those that have not expired, most recently used first. */
+    /** The sessions that have not expired, most recently used first. */
     list: (user: { userId: string; sessionId: string }) => listSessions(database, user),
     /** @returns whether the user had the session. */
     revoke: async (user: Actor, id: string) => {
@@ -38,7 +38,7 @@ export function openSessionList(database: Database) {
       const isOther = and(eq(sessions.userId, user.id), ne(sessions.id, sessionId));
       return endSessions(database, isOther, user);
     },
-    /** For calls without a `spaceId`. */
+    /** Sets the session's default space for calls without a `spaceId`. */
     switchSpace: async (sessionId: string, spaceId: string) => {
       await database.update(sessions).set({ spaceId }).where(eq(sessions.id, sessionId));
     },

@@ -23,7 +23,7 @@ export interface SpaceUser {
   userId: string;
   /** Whose share of statements, streams and downloads counts: the user, or who created the read key. */
   holderId: string;
-  /** For calls without a `spaceId`: the selected space, or the user's only one; otherwise null. */
+  /** The space of calls without a `spaceId`: the selected one, or the user's only one; otherwise null. */
   currentSpaceId: string | null;
   spaces: UserSpace[];
 }
@@ -33,7 +33,7 @@ export interface SessionUser extends SpaceUser {
   /** False for a user who can only use single sign-on. */
   hasPassword: boolean;
   secondFactors: SecondFactors;
-  /** With SECOND_FACTOR_REQUIRED: a second factor must be added before anything else. */
+  /** With SECOND_FACTOR_REQUIRED, whether the user has to add a second factor before anything else. */
   mustEnrol: boolean;
   /** Whether the user may see the state of the installation. */
   isOperator: boolean;
@@ -90,7 +90,7 @@ export function openSessions(
      */
     confirm: (actor: Actor, sessionId: string, passwordHash?: string) =>
       confirmSession(database, actor, { sessionId, passwordHash }),
-    /** Without such a session nothing changes. */
+    /** Ends a session. Ending one that does not exist changes nothing. */
     close: (token: string, address: string) => closeSession(database, token, address),
   };
 }

@@ -8,7 +8,7 @@ import {
 } from './limits.ts';
 import { RateLimiter } from './rate-limiter.ts';
 
-/** Counted by the normalized e-mail address and the client's network address. */
+/** An attempt is counted by the normalized e-mail address and the client's network address. */
 export interface Attempt {
   email: string;
   address: string;

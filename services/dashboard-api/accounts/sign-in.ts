@@ -23,7 +23,7 @@ export interface SignInAttempt {
 /** `rejected`: unknown e-mail address, wrong password, or a wrong code beside the right one. */
 export type SignInFailure = 'rejected' | 'too_many_attempts' | 'busy';
 
-/** Both methods share the limits on attempts. */
+/** Verifies passwords. Both methods share the limits on attempts. */
 export interface SignIn {
   /** Opens a session, or begins the second step of a user who has a second factor. */
   open(attempt: SignInAttempt): Promise<FirstStep | SignInFailure>;

@@ -12,7 +12,7 @@ import { invitations, memberships, users } from '../../../store/db/schema.ts';
 import { listOf, nameOf, namesOf } from '../../../store/db/statement.ts';
 import { openInvitationsMax } from '../accounts/limits.ts';
 
-/** As shown to the space's admins. Times are ISO 8601. */
+/** An open invitation as shown to the space's admins. Times are ISO 8601. */
 export const openInvitation = z
   .object({
     id: z.guid(),
@@ -30,7 +30,7 @@ export type OpenInvitation = z.infer<typeof openInvitation>;
 export const createdInvitation = z
   .object({
     id: z.guid(),
-    /** With which the invited person can join, in the fragment of a link: `/invitation#<token>`. */
+    /** The secret for joining, in the fragment of a link: `/invitation#<token>`. */
     token: z.string(),
     expiresAt: z.iso.datetime(),
   })
@@ -99,7 +99,7 @@ function replaced(column: PgColumn): SQL {
   return sql`${nameOf(column)} = excluded.${nameOf(column)}`;
 }
 
-/** Newest first. */
+/** The invitations that can still be accepted, newest first. */
 export async function listInvitations(database: Database, spaceId: string): Promise<OpenInvitation[]> {
   const rows = await database
     .select({

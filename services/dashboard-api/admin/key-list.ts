@@ -10,7 +10,7 @@ import { nullIfNodeFailed } from '../../../store/db/layout/node-failure.ts';
 import { apiKeys, usageDays, users } from '../../../store/db/schema.ts';
 import { apiKeyDaysShown } from '../limits.ts';
 
-/** As shown to the space's admins. Times are ISO 8601. */
+/** An API key as shown to the space's admins. Times are ISO 8601. */
 export const listedApiKey = z
   .object({
     id: z.guid(),
@@ -37,7 +37,7 @@ export const listedApiKey = z
   .meta({ id: 'ListedApiKey' });
 export type ListedApiKey = z.infer<typeof listedApiKey>;
 
-/** Including revoked and expired ones, oldest first. */
+/** A space's API keys including revoked and expired ones, oldest first. */
 export async function listKeys(database: Database, spaceId: string): Promise<ListedApiKey[]> {
   const now = Date.now();
   const [keys, days] = await Promise.all([

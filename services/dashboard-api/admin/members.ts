@@ -12,7 +12,7 @@ export const member = z
     userId: z.guid(),
     email: z.string(),
     role: z.enum(roles),
-    /** By the operator or an OpenID provider; null when the user only accepted an invitation. */
+    /** When the operator or an OpenID provider verified the address; null when only an invitation was. */
     emailVerifiedAt: z.iso.datetime().nullable(),
   })
   .meta({ id: 'Member' });
@@ -21,7 +21,7 @@ export type Member = z.infer<typeof member>;
 /** `owner_only`: owners are changed and made by owners only. `last_owner`: one must remain. */
 export type MemberChange = 'changed' | 'not_a_member' | 'owner_only' | 'last_owner';
 
-/** By e-mail address. */
+/** A space's members, ordered by e-mail address. */
 export async function listMembers(database: Database, spaceId: string): Promise<Member[]> {
   const rows = await database
     .select({
@@ -37,7 +37,7 @@ export async function listMembers(database: Database, spaceId: string): Promise<
   return rows.map(isoTimes);
 }
 
-/** Also revokes open invitations through which the member could get a higher role. @throws GrantLostError */
+/** Changes a role, and revokes invitations by which a higher one could return. @throws GrantLostError */
 export async function changeRole(
   database: Database,
   spaceId: string,
@@ -65,7 +65,7 @@ export async function changeRole(
   return rows.length > 0 ? 'changed' : findReason(database, spaceId, { userId, role, actor });
 }
 
-/** Also revokes the open invitations from and to the member. @throws GrantLostError */
+/** Removes a member, and revokes the open invitations from and to the member. @throws GrantLostError */
 export async function removeMember(
   database: Database,
   spaceId: string,
@@ -93,9 +93,9 @@ interface AskedChange {
 }
 
 /**
- * When a membership may change, with the CTE that this reads: only an owner may make or change owners, and
- * one must remain. The CTE locks the owners in order: when two remove each other, the second statement finds
- * that its actor is no longer an owner.
+ * The condition for changing a membership, with the CTE that it reads: only an owner may make or change
+ * owners, and one must remain. The CTE locks the owners in order: when two remove each other, the second
+ * statement finds that its actor is no longer an owner.
  */
 function guardOwners(database: Database, spaceId: string, { userId, role, actor }: AskedChange) {
   const owners = database.$with('owners').as(

@@ -59,7 +59,7 @@ export function openSender(config: ConfigWith<'API_KEY_PEPPER'>): SendAlert {
   };
 }
 
-/** Loaded with the first e-mail: most installations send none. */
+/** Loads the library with the first e-mail: most installations send none. */
 async function openMail(url: string): Promise<Transporter> {
   const { createTransport } = await import('nodemailer');
   return createTransport({

@@ -10,7 +10,7 @@ export interface Bucket {
   readonly tokens: number;
   /** Undefined when not needed. */
   readonly cost?: CostSum | undefined;
-  /** Undefined when not needed. */
+  /** The durations; undefined when they are not needed. */
   readonly latency?: LatencySketch | undefined;
 }
 

@@ -59,7 +59,7 @@ function formatValue(kind: AlertCondition['kind'], value: number): string {
   return kind === 'cost' ? `$${number}` : number;
 }
 
-/** Also for programs that accept Slack's format. */
+/** The body for Slack, and for programs that accept its format. */
 export function slackBody(message: AlertMessage): string {
   // Slack's markup: <!channel> would notify everybody.
   const escapeMarkup = (text: string) =>

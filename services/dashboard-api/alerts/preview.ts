@@ -10,7 +10,7 @@ import { type AlertCondition, countsEvents, isStateNow, stepMinutesOf } from './
 export interface AlertPreview {
   /** `toMs`: when it would have resolved; null when it still fires. */
   readonly fired: { fromMs: number; toMs: number | null; value: number | null }[];
-  /** Now. */
+  /** The current value. */
   readonly value: number | null;
   /** Null for a rule on a current state, which has no history. */
   readonly sinceMs: number | null;
@@ -21,7 +21,7 @@ const weekMs = 7 * 24 * hourMs;
 const shorterMs = [24 * hourMs, 6 * hourMs, hourMs] as const;
 const stepMinutesMin = 5;
 
-/** Over the last week; a rule that reads events over the last hours, if there are many. */
+/** Evaluates a rule over the last week; one that reads events over the last hours, if there are many. */
 export async function previewRule(
   database: Database,
   spaceId: string,

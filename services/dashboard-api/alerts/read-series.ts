@@ -19,8 +19,9 @@ import type { Bucket, Series } from './evaluation.ts';
 import type { AlertCondition, AlertFilter } from './rule.ts';
 
 /**
- * Reads the buckets of a rule: from the statistics of its space, and then the work does not depend on the number of events; or, with an
- * additional property that is no dimension of the space, or that still counts older events, from the events.
+ * Reads the buckets of a rule: from the statistics of its space, and then the work does not depend on the
+ * number of events; or, with an additional property that is no dimension of the space, or that still counts
+ * older events, from the events.
  */
 export async function readSeries(
   database: Database,
@@ -76,13 +77,19 @@ function withCost(sum = new CostSum(), cell: SeriesCell, price: AppliedPrice | u
   return sum;
 }
 
-/** A week by five minutes has two thousand buckets, each with the sketches of hundreds of models: they are merged as they are read. */
+/**
+ * A week by five minutes has two thousand buckets, each with the sketches of hundreds of models: they are
+ * merged as they are read.
+ */
 function withLatency(sketch = new LatencySketch(), { latency }: SeriesCell): LatencySketch {
   sketch.addBinary(latency);
   return sketch;
 }
 
-/** The current value of a rule that is not measured over a window: percent of the quota, or entries in quarantine. */
+/**
+ * The current value of a rule that is not measured over a window: percent of the quota, or entries in
+ * quarantine.
+ */
 export async function readValueNow(
   database: Database,
   spaceId: string,
@@ -111,7 +118,10 @@ export interface CountQuery {
   readonly withDurations: boolean;
 }
 
-/** Sums the events of a filter that statistics do not have, one by one: the work depends on the number of events in the time. */
+/**
+ * Sums the events of a filter that statistics do not have, one by one: the work depends on the number of
+ * events in the time.
+ */
 export async function countEvents(
   database: Database,
   spaceId: string,

@@ -17,10 +17,10 @@ export interface AlertCondition {
   readonly kind: AlertKind;
   readonly filter: AlertFilter;
   readonly comparison: 'above' | 'below';
-  /** In percent (error_rate, quota), milliseconds (p95), dollars (cost), or a number. Unused for silence. */
+  /** A bound in percent (error_rate, quota), milliseconds (p95), dollars (cost), or a number. */
   readonly bound: number;
   readonly windowMinutes: number;
-  /** For which the condition must hold before the alert fires, and the opposite before it resolves. */
+  /** The condition must hold for this time before the alert fires, and the opposite before it resolves. */
   readonly holdMinutes: number;
 }
 
@@ -39,7 +39,7 @@ export function describeFilter({ attributeKey, attributeValue, ...columns }: Ale
   return attributeKey === undefined ? named : [...named, `${attributeKey} = ${attributeValue}`];
 }
 
-/** Between two evaluated windows: longer ones are read from roll-ups of an hour. */
+/** The distance between two evaluated windows: longer windows are read from roll-ups of an hour. */
 export function stepMinutesOf({ windowMinutes }: Pick<AlertCondition, 'windowMinutes'>): number {
   if (windowMinutes <= 30) return 1;
   return windowMinutes <= 360 ? 5 : 60;
@@ -52,7 +52,7 @@ export interface Measured {
   readonly cost?: Pick<Cost, 'cost' | 'bound'> | undefined;
 }
 
-/** Beyond the bound, clearly back, or between. Without a value, as without events, back. */
+/** Whether a value is beyond the bound, clearly back, or between; a missing value is back. */
 export function judge(
   { kind, comparison, bound }: AlertCondition,
   measured: Measured,
@@ -70,7 +70,9 @@ export function judge(
   return compare(measured, bound, 100 + margin) >= 0 ? 'cleared' : 'between';
 }
 
-/** The sign of the value minus a percentage of the bound. Costs are compared as decimals: no rounding decides. */
+/**
+ * The sign of the value minus a percentage of the bound. Costs are compared as decimals: no rounding decides.
+ */
 function compare({ value, cost }: Measured, bound: number, percent: number): number {
   if (cost?.cost == null) return (value ?? 0) - (bound * percent) / 100;
   const units = unitsOfCost(cost.cost) * 100n;

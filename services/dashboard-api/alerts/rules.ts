@@ -116,7 +116,7 @@ export async function removeRule(
   return (await runAudited(database, removed, entry)).length > 0;
 }
 
-/** Only the history gets what happens. @param until null ends it. */
+/** Until then nothing is sent; what happens is in the history. @param until null ends it. */
 export async function muteRule(
   database: Database,
   spaceId: string,
@@ -138,7 +138,7 @@ export async function muteRule(
 
 export type HistoryRow = Awaited<ReturnType<typeof listHistory>>[number];
 
-/** With the outcome of their deliveries, newest first. */
+/** The last events of a space's alerts with the outcome of their deliveries, newest first. */
 export async function listHistory(database: Database, spaceId: string) {
   const events = await database
     .select()

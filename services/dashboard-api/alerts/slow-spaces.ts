@@ -13,7 +13,7 @@ export class SlowSpaces {
     this.#now = now;
   }
 
-  /** Also of a failed evaluation. */
+  /** Notes how long an evaluation took, also one that failed. */
   note(spaceId: string, tookMs: number): void {
     if (tookMs >= slowEvaluationMs) this.#until.set(spaceId, this.#now() + slowEvaluationRest * tookMs);
   }

@@ -7,7 +7,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import { isPublicAddress } from './addresses.ts';
 import { deliveryTimeoutMs } from './limits.ts';
 
-/** Not public, or not HTTPS. */
+/** The address may not be called: it is not public, or not HTTPS. */
 export class ForbiddenTargetError extends Error {
   override name = 'ForbiddenTargetError';
 }

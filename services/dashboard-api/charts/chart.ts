@@ -10,11 +10,11 @@ import { type ChartRange, timeBoundaries } from './time-buckets.ts';
 export interface ChartQuery extends ChartRange {
   groupBy: ChartGroup;
   filter: ChartFilter;
-  /** Those with the most events are shown. */
+  /** Most groups shown separately: those with the most events. */
   groupsMax: number;
 }
 
-/** Of one bucket and group, or of a whole group. */
+/** Measures of one bucket and group, or of a whole group. */
 const measures = z
   .object({
     events: z.number(),
@@ -24,7 +24,7 @@ const measures = z
     cacheReadTokens: z.number(),
     cacheWriteTokens: z.number(),
     reasoningTokens: z.number(),
-    /** In milliseconds, within 5% of the exact ones; null without events. */
+    /** Percentiles of the durations in milliseconds, within 5% of the exact ones; null without events. */
     p50Ms: z.number().nullable(),
     p95Ms: z.number().nullable(),
     p99Ms: z.number().nullable(),
@@ -34,27 +34,29 @@ export type Measures = z.infer<typeof measures>;
 
 const chartSeries = z
   .object({
-    /** Empty for events without a value, or without grouping; null for all remaining groups together. */
+    /**
+     * The group's value: empty for events without one, or without grouping; null for all remaining groups.
+     */
     group: z.string().nullable(),
     total: measures,
-    /** In time order, those with events. `bucket` is the index in `starts`. */
+    /** The buckets with events, in time order. `bucket` is the index in `starts`. */
     points: z.array(measures.extend({ bucket: z.number() }).meta({ id: 'ChartPoint' })),
   })
   .meta({ id: 'ChartSeries' });
 
 export const chart = z
   .object({
-    /** In milliseconds since the epoch. The range is widened to whole buckets. */
+    /** Starts of the buckets, in milliseconds since the epoch. The range is widened to whole buckets. */
     starts: z.array(z.number()),
     end: z.number(),
-    /** By descending number of events; the remaining groups together come last. */
+    /** Groups by descending number of events; the remaining groups together come last. */
     series: z.array(chartSeries),
   })
   .meta({ id: 'Chart' });
 export type Chart = z.infer<typeof chart>;
 
 /**
- * From statistics, which also count events that have since expired or were erased. A chart of many buckets
+ * Reads statistics, which also count events that have since expired or were erased. A chart of many buckets
  * shows fewer groups than asked (see {@link groupsWithin}).
  * @throws TRPCError BAD_REQUEST when the range is empty or has too many buckets, or when statistics do not
  * have the filter.
@@ -90,7 +92,7 @@ export async function readChart(
   };
 }
 
-/** Besides that of all others, for at most {@link chartCellsMax} points. */
+/** Number of groups besides that of all others, with which a chart has {@link chartCellsMax} points. */
 export function groupsWithin(boundaries: readonly number[]): number {
   return Math.floor(chartCellsMax / (boundaries.length - 1)) - 1;
 }

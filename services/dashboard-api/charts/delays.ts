@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { DelayHistory, DelayPoint } from '../../../store/store-delays/read-delays.ts';
 
-/** From receipt until stored, in milliseconds, within 5%. Percentiles are null without events. */
+/** Times from receipt until stored, in milliseconds, within 5%. Percentiles are null without events. */
 export const delayTotal = z
   .object({
     events: z.number(),
@@ -16,7 +16,7 @@ export const delayHistory = z
     spanMs: z.number(),
     points: z.array(
       z.object({
-        /** In milliseconds since the epoch. */
+        /** Start, in milliseconds since the epoch. */
         startMs: z.number(),
         events: z.number(),
         p50Ms: z.number(),

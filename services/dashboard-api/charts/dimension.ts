@@ -92,7 +92,7 @@ export async function findDimension(
   return found;
 }
 
-/** As findDimension. @returns a text that says why statistics do not have it. */
+/** The same. @returns a text that says why statistics do not have it. */
 export async function lookUpDimension(
   database: Database,
   spaceId: string,

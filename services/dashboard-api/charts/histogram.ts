@@ -23,16 +23,16 @@ import {
 } from './stored-counts.ts';
 
 export interface HistogramQuery {
-  /** Without `from`: from the space's first event, at most {@link openDaysMax} days before `to`. */
+  /** Begins without `from` at the space's first event, at most {@link openDaysMax} days before `to`. */
   filter: EventFilter & { to: number };
   bucketsMax: number;
 }
 
 export const histogram = z
   .object({
-    /** In milliseconds: whole minutes. Buckets start at multiples of it in UTC. */
+    /** Milliseconds of a bucket, whole minutes. Buckets start at multiples of it in UTC. */
     bucketMs: z.number(),
-    /** From that of `from` to that of `to`: the first and last may include events outside of the range. */
+    /** Buckets from that of `from` to that of `to`: both may include events outside of the range. */
     buckets: z.array(histogramBucket),
     /** `statistics` and `events` are exact; with `estimate` some buckets are estimated. */
     method: z.enum(['statistics', 'events', 'estimate']),
@@ -46,8 +46,8 @@ const bucketMinutes = [
 ];
 
 /**
- * In bounded work: from statistics if they have the filter's values, and no events of them were erased or
- * have expired; otherwise one by one if few match; otherwise estimated.
+ * Counts in bounded work: from statistics if they have the filter's values, and no events of them were erased
+ * or have expired; otherwise one by one if few match; otherwise estimated.
  */
 export async function readHistogram(
   { database, spaceId }: SpaceRows,
@@ -90,7 +90,7 @@ export async function readHistogram(
 /** An event from a wrong clock must not squeeze all others into one bar. */
 const openDaysMax = 5 * 365;
 
-/** By one look-up in the index of the roll-ups, and in the deltas; without any, a day before `to`. */
+/** Looks once in the index of the roll-ups, and in the deltas; without any event: a day before `to`. */
 async function findFirst(database: Database, spaceId: string, to: number): Promise<number> {
   const { spaceId: ofSpace, spanHours, startHour } = eventStatsRollups;
   const { minute } = statisticDeltas;

@@ -2,7 +2,7 @@ import { rollupSpansHours } from '../../../event/limits.ts';
 
 /** Minutes, or spans of one roll-up. */
 export interface StatRange {
-  /** In hours; 0 for minutes. */
+  /** Length of the roll-up in hours; 0 for minutes. */
   readonly spanHours: number;
   /** In minutes or hours since the epoch; `to` is excluded. */
   readonly from: number;

@@ -13,7 +13,7 @@ export const histogramBucket = z
     startMs: z.number(),
     events: z.number(),
     errors: z.number(),
-    /** From the share of matching events among the bucket's newest events. */
+    /** Estimated from the share of matching events among the bucket's newest events. */
     isEstimate: z.boolean(),
   })
   .meta({ id: 'HistogramBucket' });

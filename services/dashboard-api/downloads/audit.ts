@@ -48,7 +48,7 @@ export async function sendAuditLog(
   }
 }
 
-/** One page at a time. */
+/** Yields the lines of one page at a time. */
 async function* toLines({ database, spaceId }: SpaceAdmin, first: AuditRow[]): AsyncGenerator<string> {
   let rows = first;
   while (rows.length > 0) {

@@ -1,9 +1,9 @@
 /** RFC 4180. */
 
 /**
- * Where a spreadsheet would start a formula, with which a client's text could run commands; full-width
- * characters, too. Also within a field: where the system's list separator is a semicolon or a tab, the field
- * is split there, and its quotes do not protect the piece.
+ * Positions at which a spreadsheet would start a formula, with which a client's text could run commands;
+ * full-width characters, too. Also within a field: where the system's list separator is a semicolon or a tab,
+ * the field is split there, and its quotes do not protect the piece.
  */
 const formulaStarts = /^(?=[\t\r\n])|(?<=^|[;\t\r\n])(?=[ "]{0,8}[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/g;
 

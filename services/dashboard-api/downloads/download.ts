@@ -16,7 +16,7 @@ import { readRequest } from '../trpc/request.ts';
 
 export interface DownloadDependencies {
   services: Services;
-  /** Of running downloads. */
+  /** Slots of running downloads. */
   slots: FairSlots;
   log: Logger;
 }
@@ -78,7 +78,7 @@ export async function checkDownload(
   return { actor, caller, checkAccess: async () => void (await check()) };
 }
 
-/** With the same status and message as a procedure. */
+/** Sends the failure of a download with the same status and message as a procedure. */
 export function sendDownloadFailure(
   { request, response, log }: { request: IncomingMessage; response: ServerResponse; log: Logger },
   thrown: unknown,

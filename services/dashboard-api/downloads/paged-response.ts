@@ -8,7 +8,7 @@ export interface PagedResponse {
   pages: AsyncIterable<string | Buffer>;
   /** Called before each page. @throws when the user has lost access. */
   checkAccess: () => Promise<void>;
-  /** That the client may take for a page. */
+  /** Milliseconds that the client may take for a page. */
   pageMsMax: number;
 }
 

@@ -13,7 +13,7 @@ interface Column {
   read(row: WholeExportedEvent): unknown;
 }
 
-/** In output order. Times are in microseconds, UTC. */
+/** Every column of an exported event, in output order. Times are in microseconds, UTC. */
 const ofEvent: Record<keyof ExportedEvent, Column> = {
   id: plain('id', 'text'),
   type: plain('type', 'text'),
@@ -125,7 +125,7 @@ function writeGroup(file: ParquetWriter, writer: ByteWriter, rows: readonly Whol
   return takeBytes(writer);
 }
 
-/** Since the last call. The writer's `offset` keeps counting: positions in the file refer to it. */
+/** Takes the bytes since the last call. The writer's `offset` keeps counting: the file refers to it. */
 function takeBytes(writer: ByteWriter): Buffer {
   const bytes = Buffer.from(writer.getBytes());
   writer.index = 0;

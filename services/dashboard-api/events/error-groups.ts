@@ -10,7 +10,7 @@ import type { SpaceRows } from '../space-data.ts';
 /** Errors whose messages differ in numbers and ids only. */
 const errorGroup = z
   .object({
-    /** Of the newest. */
+    /** The message and code of the newest of them. */
     message: z.string().nullable(),
     code: z.string().nullable(),
     /** Models and tools, at most three. */
@@ -42,7 +42,7 @@ const columns = {
 
 const namesShown = 3;
 
-/** By message, which statistics lack: so the number of events is bounded. */
+/** Counts newest errors by message, which statistics lack: so the number of events is bounded. */
 export async function readErrorGroups(space: SpaceRows, filter: EventFilter): Promise<ErrorGroups> {
   const { database, spaceId } = space;
   const errors = { ...(await withCostRates(space, filter)), state: 'error' as const };

@@ -14,7 +14,7 @@ export interface EventListQuery extends EventFilter {
 export const eventList = z
   .object({
     events: z.array(listedEvent),
-    /** Null at the end. */
+    /** Start of the next page; null at the end. */
     nextCursor: z.string().nullable(),
     /**
      * Null for a complete page. One with fewer events than requested has all that start later than this time
@@ -25,7 +25,7 @@ export const eventList = z
   .meta({ id: 'EventList' });
 export type EventList = z.infer<typeof eventList>;
 
-/** Newest start first. Following `nextCursor` shows every event that existed at the start exactly once. */
+/** A page, newest start first. Following `nextCursor` shows every event that existed at the start once. */
 export async function listEvents(
   space: SpaceRows,
   { cursor, limit, ...asked }: EventListQuery,

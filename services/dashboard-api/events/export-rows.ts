@@ -14,12 +14,12 @@ import type { SpaceData, SpaceRows, SpaceTexts } from '../space-data.ts';
 import { type ListedEvent, listedColumns, showEvents } from './listed-event.ts';
 import { correctParent, correctParents } from './parent-texts.ts';
 
-/** With all stored additional properties. */
+/** An exported event: its columns, with all stored additional properties. */
 export interface ExportedEvent extends ListedEvent {
   attributes: Record<string, string | number> | null;
 }
 
-/** With the text exactly as sent. */
+/** An exported event with its text, exactly as sent. */
 export interface WholeExportedEvent {
   event: ExportedEvent;
   text: string;
@@ -50,8 +50,8 @@ const textLimits = {
 };
 
 /**
- * Newest first, in pages, with one prefetched. Every event stored before the export began comes exactly once;
- * one stored meanwhile once or not at all.
+ * Yields events newest first, in pages, with one prefetched. Every event stored before the export began comes
+ * exactly once; one stored meanwhile once or not at all.
  */
 export async function* exportEvents(space: SpaceRows, filter: EventFilter): AsyncGenerator<ExportedEvent[]> {
   const { database, spaceId } = space;

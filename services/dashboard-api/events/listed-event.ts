@@ -6,12 +6,12 @@ import { costBounds } from '../../../store/prices/rates.ts';
 import { costsOfEvents } from '../charts/token-prices.ts';
 import { eventFlag, flagEvent } from './event-flags.ts';
 
-/** Long texts are truncated, and attributes omitted: the whole event is in its segment. */
+/** A list's columns. Long texts are truncated, and attributes omitted: the segment has the whole event. */
 export const listedColumns = {
   id: events.id,
   type: events.type,
   state: events.state,
-  /** Of the model or tool. */
+  /** The name of the model or tool. */
   name: events.name,
   source: events.source,
   traceId: events.traceId,
@@ -49,7 +49,7 @@ export const listedEvent = z
     id: z.guid(),
     type: z.enum(events.type.enumValues),
     state: z.enum(events.state.enumValues),
-    /** Of the model or tool. */
+    /** The name of the model or tool. */
     name: text,
     source: z.string(),
     traceId: z.guid().nullable(),
@@ -84,14 +84,14 @@ export const listedEvent = z
     /** The first characters. */
     inputPreview: text,
     outputPreview: text,
-    /** By ingest, ISO 8601. */
+    /** When ingest received it, ISO 8601. */
     receivedAt: z.iso.datetime(),
     flags: z.array(eventFlag),
   } satisfies Record<keyof ListedRow | 'cost' | 'costBound' | 'flags', z.ZodType>)
   .meta({ id: 'ListedEvent' });
 export type ListedEvent = z.infer<typeof listedEvent>;
 
-/** Adds the costs; further columns of the rows are kept. */
+/** Converts rows to listed events with their costs; further columns of the rows are kept. */
 export async function showEvents<Row extends ListedRow>(
   database: Database,
   spaceId: string,

@@ -7,10 +7,10 @@ import { withCostRates } from '../charts/cost-rates.ts';
 import type { SpaceRows } from '../space-data.ts';
 import { type ListedEvent, type ListedRow, listedColumns, listedEvent, showEvents } from './listed-event.ts';
 
-/** In one list. */
+/** The events next to an event in one list. */
 const shownNeighbours = z
   .object({
-    /** Null when there is none, or when `isNewerCertain` is false. */
+    /** The next newer event; null when there is none, or when `isNewerCertain` is false. */
     newer: listedEvent.nullable(),
     /** False when the search stopped at its limit without finding one, so there may be one. */
     isNewerCertain: z.boolean(),

@@ -44,7 +44,7 @@ export function correctParent(text: string, stored: Attributes, current: Attribu
   return parts.join('');
 }
 
-/** Around a removed member. Ingest writes JSON without spaces. */
+/** What is left around a member that is removed. Ingest writes JSON without spaces. */
 function withoutComma(before: Buffer, after: Buffer): Buffer[] {
   if (after[0] === comma) return [before, after.subarray(1)];
   return [before.at(-1) === comma ? before.subarray(0, -1) : before, after];

@@ -32,7 +32,7 @@ export interface TopQuery {
   limit: number;
 }
 
-/** Of each event that is compared. */
+/** What is read of each event that is compared. */
 const comparedColumns = {
   id: events.id,
   segmentId: events.segmentId,
@@ -44,7 +44,7 @@ const comparedColumns = {
 type ComparedRow = Pick<typeof events.$inferSelect, keyof typeof comparedColumns>;
 
 /**
- * No index has these orders, so a bounded number of the newest events is compared; a range selects others.
+ * Compares a bounded number of the newest events, since no index has these orders; a range selects others.
  */
 export async function readTopEvents(
   space: SpaceRows,
@@ -84,7 +84,7 @@ async function measure(
   return costs.map(({ cost }) => (cost === null ? null : Number(cost)));
 }
 
-/** In their order. Events deleted meanwhile are omitted. */
+/** The listed columns of these events, in their order. Events deleted meanwhile are omitted. */
 async function readListed(database: Database, spaceId: string, top: readonly ComparedRow[]) {
   if (top.length === 0) return [];
   const rows = await database

@@ -14,7 +14,7 @@ export const wholeEvent = listedEvent
      * JSON text exactly as sent, since parsing would round 64-bit integers, but with the parent known now.
      */
     event: z.string(),
-    /** Null for a tool call. */
+    /** How the cost came about; null for a tool call. */
     costReason: costReason.nullable(),
   })
   .meta({ id: 'WholeEvent' });

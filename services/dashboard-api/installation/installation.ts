@@ -30,8 +30,8 @@ import { readRetentionState } from './retention-state.ts';
 export type Installation = ReturnType<typeof openInstallation>;
 
 /**
- * For its operators; has no data of a space. Each part is read apart, so that the others are shown while
- * nats-server or Postgres is away.
+ * The installation's state for its operators, without data of a space. Each part is read apart, so that the
+ * others are shown while nats-server or Postgres is away.
  */
 export function openInstallation(database: Database, config: Config) {
   return {
@@ -41,14 +41,14 @@ export function openInstallation(database: Database, config: Config) {
     storage: shareResult(figuresReuseMs, () => readStorageSizes(database, Date.now())),
     retention: shareResult(figuresReuseMs, () => readRetentionState(database, config.RETENTION_DAYS_MAX)),
     quarantine: shareResult(figuresReuseMs, () => readQuarantineReasons(database)),
-    /** As `weir doctor`. Never rejects: what cannot be reached is a finding. */
+    /** What `weir doctor` finds. Never rejects: what cannot be reached is a finding. */
     doctor: shareResult(figuresReuseMs, () => examine(config)),
   };
 }
 
 export type QuarantineReason = Awaited<ReturnType<typeof readQuarantineReasons>>[number];
 
-/** By SQLSTATE, of all spaces. Messages of Postgres can quote values of events. */
+/** Rejected events by SQLSTATE, of all spaces. Messages of Postgres can quote values of events. */
 export async function readQuarantineReasons(database: Database) {
   const { sqlstate, spaceId, quarantinedAt } = quarantine;
   const rows = await database
@@ -76,8 +76,8 @@ export class QueueAwayError extends Error {
 }
 
 /**
- * Over a separate connection: the one for notifications is made again in the background, and reads would
- * wait.
+ * Reads over a separate connection: the one for notifications is made again in the background, and reads
+ * would wait.
  * @throws QueueAwayError
  */
 export async function readQueueState(config: Pick<Config, 'NATS_URL'>) {

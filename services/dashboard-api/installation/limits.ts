@@ -7,7 +7,7 @@ export const operatorLookupMs = 2_000;
 /** Sessions: an installation has a few operators. */
 export const rememberedOperatorsMax = 100;
 
-/** By several operators, and by several windows of one. */
+/** How long figures are reused: by several operators, and by several windows of one. */
 export const figuresReuseMs = 4_000;
 
 /** The page's reads must not delay those of spaces. */

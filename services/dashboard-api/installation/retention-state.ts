@@ -9,7 +9,7 @@ import { expiringDays, listedMax } from './limits.ts';
 export interface RetentionState {
   /** RETENTION_DAYS_MAX of the dashboard API; null: unlimited. */
   readonly retentionDaysMax: number | null;
-  /** Of a writer's pass; null before the first. */
+  /** When the last pass of a writer began; null before the first. */
   readonly lastPassAt: string | null;
   /** How far the clock of retention was behind the machine's clock in that pass. */
   readonly lagMs: number | null;
@@ -22,7 +22,7 @@ export interface RetentionPolicyState {
   readonly days: number | null;
   readonly spaces: number;
   readonly cutoff: string | null;
-  /** Received on the days that expire within the next 7 days. */
+  /** Events that were received on the days that expire within the next 7 days. */
   readonly expiringEvents: number | null;
 }
 
@@ -62,7 +62,7 @@ export async function readRetentionState(
   };
 }
 
-/** On the `expiringDays` days from a time on. */
+/** The events that were received on the `expiringDays` days from a time on. */
 async function countReceived(database: Database, spaceIds: string[], fromMs: number): Promise<number> {
   const [row] = await database
     .select({ events: sql<number>`coalesce(sum(${usageDays.events}), 0)::float8` })

@@ -1,22 +1,22 @@
 import type { SlotLimits } from '../fair-slots.ts';
 
-/** Then the client reconnects, which checks session and role like any call. */
+/** A stream ends after this time, and its client reconnects, which checks session and role like any call. */
 export const liveDurationMsMax = 5 * 60_000;
 
-/** For a stream's session and role. */
+/** How often a live stream checks that its session and role are still valid. */
 export const liveRecheckMs = 10_000;
 
 /** A revoked read key must end its streams within a second. */
 export const liveKeyRecheckMs = 700;
 
-/** Of pings on an idle stream, and the silence after which a client reconnects. */
+/** Interval of pings on an idle live stream, and the silence after which a client reconnects. */
 export const livePingMs = 5_000;
 export const liveSilenceMsMax = 12_000;
 
-/** Then a client that does not read is disconnected. */
+/** A client that does not read sent data for this long is disconnected. */
 export const liveStallMsMax = 60_000;
 
-/** Of the process, of one person, and of one space. A browser opens one stream per tab. */
+/** Concurrent live streams of the process, of one person, and of one space. A browser opens one per tab. */
 export const liveStreamLimits: SlotLimits = {
   slotsMax: 1_000,
   ofHolderMax: 250,
@@ -54,12 +54,12 @@ export const liveEventsPerReadMin = 20;
 /** A space whose streams are further behind at that rate skips to the newest events. */
 export const liveLagMsMax = 30_000;
 
-/** Over all spaces, and of resuming streams. */
+/** Concurrent reads for live streams over all spaces, and concurrent reads of resuming streams. */
 export const liveReadsMax = 2;
 export const liveCatchUpsMax = 2;
 
 /** How often an idle stream gets its position, so that a client resumes without a long search. */
 export const livePositionMs = 10_000;
 
-/** Until nats-server is reached. */
+/** Interval of attempts to connect to nats-server until one succeeds. */
 export const noticeConnectMs = 5_000;

@@ -12,11 +12,11 @@ import { type EventMessage, pickListed } from './live-page.ts';
 export interface LiveChanges {
   readonly end: number;
   readonly isComplete: boolean;
-  /** For a stream that has read the changes up to `after`. */
+  /** The messages of a stream that has read the changes up to `after`. */
   readonly messagesFor: (predicate: EventPredicate, after: number) => EventMessage[];
 }
 
-/** With the events as they are now, and the columns that these filters need. */
+/** Reads changes, with the events as they are now, and the columns that these filters need. */
 export async function readLiveChanges(
   database: Database,
   spaceId: string,

@@ -5,7 +5,7 @@ import { listedEvent } from '../events/listed-event.ts';
 
 const skippedEvents = z
   .object({
-    /** Approximate, before filtering; null when unknown. */
+    /** Approximate number of events stored in between, before filtering; null when unknown. */
     events: z.number().nullable(),
     /** Whether counting stopped at its limit, so there are more. */
     isAtLeast: z.boolean(),
@@ -18,12 +18,9 @@ const skippedEvents = z
 /** The tracked id is the position after the message: a client that resumes with it misses no event. */
 export const liveMessage = z
   .discriminatedUnion('type', [
-    /** In storage order. Each event comes once. */
+    /** One or more events in storage order. Each event comes once. */
     z.object({ type: z.literal('events'), events: z.array(listedEvent) }),
-    /**
-     * Up to date at this position. Sent first, periodically, and when `isDelayed`, no reads of Postgres,
-     * changes.
-     */
+    /** The stream is up to date here. Sent first, at intervals, and when `isDelayed` (no reads) changes. */
     z.object({ type: z.literal('status'), isDelayed: z.boolean() }),
     /**
      * Later spans changed stored events (docs/opentelemetry.md): `events` are those that match, `removed` the
@@ -44,7 +41,7 @@ export function toTracked(end: TailPosition, message: LiveMessage): TrackedMessa
   return tracked(formatPosition(end), message);
 }
 
-/** Null when unknown. */
+/** Number of events that a stream has skipped; null when unknown. */
 export interface SkippedCount {
   readonly events: number | null;
   readonly isAtLeast: boolean;

@@ -7,7 +7,7 @@ import { type ListedEvent, type ListedRow, listedColumns, showEvents } from '../
 import { liveMessageBytesMax, liveMessageEventsMax } from './limits.ts';
 import type { LiveMessage } from './live-message.ts';
 
-/** As streams send it. All streams of the space share the object. */
+/** An event as streams send it. All streams of the space share the object. */
 export interface LiveEvent {
   readonly event: ListedEvent;
   readonly position: TailPosition;

@@ -26,7 +26,7 @@ import { type StreamFilter, StreamQueue } from './stream-queue.ts';
 export interface LiveQuery {
   spaceId: string;
   filter: EventFilter;
-  /** Undefined: from now on. */
+  /** The position to resume from; undefined to start with events stored from now on. */
   after: TailPosition | undefined;
   /** Whether the stream also has the changes of stored events. */
   hasChanges: boolean;
@@ -36,7 +36,7 @@ export interface LiveQuery {
   recheckMs: number;
 }
 
-/** Of one process, over all spaces. */
+/** The live streams of one process, over all spaces. */
 export class LiveStreams {
   readonly #database: Database;
   readonly #log: Logger;
@@ -164,8 +164,8 @@ export class LiveStreams {
   }
 
   /**
-   * By a few statements for all: one for each of a thousand idle streams would keep two cores busy. Each
-   * server is asked for its own spaces, so that one that fails or hangs delays no others.
+   * Looks by a few statements for all: one for each of a thousand idle streams would keep two cores busy.
+   * Each server is asked for its own spaces, so that one that fails or hangs delays no others.
    */
   async #look(): Promise<void> {
     const feeds = new Map(this.#feeds);
@@ -183,7 +183,7 @@ export class LiveStreams {
     }
   }
 
-  /** Unless the last look at the server has not ended. */
+  /** Looks up the spaces of one server, unless the last look at it has not ended. */
   async #lookAt(
     server: string,
     feeds: readonly (readonly [string, SpaceFeed])[],
@@ -213,7 +213,7 @@ export class LiveStreams {
     noteFailures(feeds);
   }
 
-  /** By server: those of one that hangs leave others their places. */
+  /** Limits reads by server: those of one that hangs leave others their places. */
   #readsOf(server: string): Limiter {
     const known = this.#reads.get(server) ?? openLimiter(liveReadsMax);
     this.#reads.set(server, known);

@@ -18,7 +18,7 @@ import type { StreamQueue } from './stream-queue.ts';
 
 export interface FeedDependencies {
   readonly database: Database;
-  /** Over all spaces of a server. */
+  /** Limits reads over all spaces of a server. */
   readonly reads: Limiter;
   readonly log: Logger;
 }
@@ -27,7 +27,7 @@ export interface FeedDependencies {
 export class SpaceFeed {
   readonly #dependencies: FeedDependencies;
   readonly #spaceId: string;
-  /** Over the spaces of the server, which is known after the first look. */
+  /** Limits reads over the spaces of its server, which is known after the first look. */
   reads: Limiter;
   readonly #queues = new Set<StreamQueue>();
   /** Everything up to here was read; undefined while the feed is stopped. */
@@ -139,7 +139,9 @@ export class SpaceFeed {
     await this.#readChanges(queues);
   }
 
-  /** For the streams that follow changes. After the page: a removed event of it is removed again. */
+  /**
+   * Reads changes for the streams that follow them, after the page: a removed event of it is removed again.
+   */
   async #readChanges(queues: readonly StreamQueue[]): Promise<void> {
     const following = queues.filter(({ change }) => change !== undefined);
     if (following.length === 0) return;

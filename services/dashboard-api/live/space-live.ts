@@ -21,7 +21,7 @@ export const storedSince = z
   .object({
     /** In storage order, at most `limit`. There may be more even when there are fewer: see `isComplete`. */
     events: z.array(listedEvent),
-    /** For the next call, or for a live stream. */
+    /** The position for the next call, or for a live stream. */
     cursor: z.string(),
     /** Whether nothing further that matches is stored now, or was stored before `until`. */
     isComplete: z.boolean(),

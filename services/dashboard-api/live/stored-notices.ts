@@ -20,7 +20,7 @@ export function followStoredNotices(
   }: {
     wake: (spaceId: string) => void;
     report: () => ServiceReport;
-    /** Called once: the connection reconnects by itself. */
+    /** Called once with the connection, which reconnects by itself. */
     onConnect: (connection: NatsConnection) => void;
   },
   log: Logger,

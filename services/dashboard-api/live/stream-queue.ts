@@ -11,9 +11,7 @@ export interface StreamFilter {
   readonly predicate: EventPredicate;
 }
 
-/**
- * Between feed and client, and bounded: a full queue is dropped, and the client gets `skipped` when it reads.
- */
+/** A bounded queue between feed and client: it is dropped when full, and the client gets `skipped`. */
 export class StreamQueue implements Disposable {
   readonly filter: EventFilter;
   readonly #predicate: EventPredicate;
@@ -64,7 +62,7 @@ export class StreamQueue implements Disposable {
     this.notify();
   }
 
-  /** Earlier events do not come through the queue. */
+  /** Moves the start of the queue to a later position; earlier events do not come through it. */
   startAt(position: TailPosition): void {
     if (comparePositions(position, this.#end) <= 0) return;
     this.#taken = position;

@@ -44,8 +44,8 @@ interface PathValues {
 }
 
 /**
- * By path, such as `properties.llm.model` and `messages[0].role`. The length of paths is bounded, too: below
- * a key of a megabyte each value would have a path of a megabyte.
+ * Values by path, such as `properties.llm.model` and `messages[0].role`. The length of paths is bounded, too:
+ * below a key of a megabyte each value would have a path of a megabyte.
  */
 async function readValues(text: string): Promise<PathValues> {
   const values = new Map<string, unknown>();

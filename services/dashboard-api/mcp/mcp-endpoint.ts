@@ -99,8 +99,8 @@ function spaceOf({ url = '' }: IncomingMessage): string | undefined {
 }
 
 /**
- * Since 2026-07-28 each request names its revision and its client; older ones begin with `initialize`.
- * @throws TRPCError SERVICE_UNAVAILABLE when the server has no answer in time.
+ * Answers both kinds of requests: since 2026-07-28 each names its revision and its client; older ones begin
+ * with `initialize`. @throws TRPCError SERVICE_UNAVAILABLE when the server has no answer in time.
  */
 async function answerOf(server: McpServer, request: Request): Promise<Response> {
   const { createMcpHandler, isLegacyRequest, WebStandardStreamableHTTPServerTransport } = await import(
@@ -192,7 +192,7 @@ function toWebRequest({ headers: given }: IncomingMessage, body: Buffer): Reques
   });
 }
 
-/** Those that the server reads. */
+/** The headers that the server reads. */
 const readHeader = /^(accept|content-type|mcp-.*)$/;
 
 /**

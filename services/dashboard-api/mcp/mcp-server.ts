@@ -44,8 +44,8 @@ function decodeId(id: string): string {
 }
 
 /**
- * For one request, without state: any dashboard API can answer the next one. The first call loads the SDK, a
- * tenth of a start's CPU time.
+ * The server of one request, without state: any dashboard API can answer the next one. The first call loads
+ * the SDK, a tenth of a start's CPU time.
  * @param onFailure called with failures for the log. The model gets the public message.
  */
 export async function createMcpServer(

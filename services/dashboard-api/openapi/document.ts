@@ -54,7 +54,7 @@ export function describeReads(): Json {
   };
 }
 
-/** Not those that need a session or an owner. */
+/** Procedures for read keys: not those that need a session or an owner. */
 function listReads(): ReadProcedure[] {
   return Object.entries<unknown>(appRouter._def.procedures)
     .map(([path, procedure]) => {

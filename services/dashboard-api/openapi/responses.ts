@@ -36,13 +36,13 @@ const failure: Json = {
   },
 };
 
-/** Of a procedure. */
+/** The error responses of a procedure. */
 export function errorResponses(named: Map<string, Json>): Json {
   named.set('Failure', failure);
   return mapResponses({ 'application/json': { schema: { $ref: '#/components/schemas/Failure' } } });
 }
 
-/** Plain text. */
+/** The error responses of a download: plain text. */
 export function downloadErrors(): Json {
   return mapResponses({ 'text/plain': { schema: { type: 'string' } } });
 }
@@ -75,7 +75,7 @@ export function schemaOf(parser: z.ZodType, io: 'input' | 'output', named: Map<s
   return { ...schema, properties: (schema.properties as Json | undefined) ?? {} };
 }
 
-/** To the components of the document. Later versions may add members, so objects are open. */
+/** Points references to the document's components. Later versions may add members, so objects are open. */
 function relocate(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(relocate);
   if (typeof value !== 'object' || value === null) return value;

@@ -13,15 +13,15 @@ export const email = z
 
 export const newPassword = z.string().min(passwordCharsMin).max(passwordCharsMax);
 
-/** To verify: may violate the rules for new ones. */
+/** A password to verify. It may violate the rules for new ones. */
 export const password = z.string().min(1).max(passwordCharsMax);
 
-/** Of an authenticator app, or a recovery code. */
+/** A code of an authenticator app, or a recovery code. */
 export const code = z.string().min(1).max(codeCharsMax);
 
 export const role = z.enum(roles);
 
-/** Of a link. A malformed token is answered like an expired one. */
+/** The token of a link. A malformed token is answered like an expired one. */
 export const token = z.string().max(100);
 
 export const name = z
@@ -33,7 +33,7 @@ export const name = z
   .refine((text) => !/\p{Cc}/u.test(text), 'must not contain control characters')
   .refine((text) => text.isWellFormed(), 'must be well-formed Unicode');
 
-/** Compared with a column. Postgres rejects U+0000. */
+/** A text that is compared with a column. Postgres rejects U+0000. */
 export const plainText = z
   .string()
   .max(nameCharsMax)

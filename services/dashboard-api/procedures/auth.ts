@@ -44,7 +44,9 @@ const methods = z.object({
 const question = z.object({ request: passkeyRequest, proposal }).meta({ id: 'PasskeyQuestion' });
 
 export const auth = router({
-  /** With SSO_REQUIRED neither password nor passkey; with single sign-on at `path`, if configured. */
+  /**
+   * Ways to sign in: with SSO_REQUIRED neither password nor passkey; single sign-on at `path`, if configured.
+   */
   methods: publicProcedure.output(methods).query(({ ctx }) => describeMethods(ctx)),
 
   /**
@@ -61,7 +63,7 @@ export const auth = router({
       return finishFirstStep(ctx, outcome);
     }),
 
-  /** With the token of a sign-in link, once; otherwise as `auth.signIn`. */
+  /** Signs in with the token of a sign-in link, once; otherwise as `auth.signIn`. */
   redeemLink: signInProcedure
     .input(z.object({ token }))
     .output(z.union([shownUser, secondStep]))
@@ -88,12 +90,12 @@ export const auth = router({
       return startSession(ctx, outcome.token);
     }),
 
-  /** One passkey of any user may answer once, within five minutes. */
+  /** A question that one passkey of any user may answer once, within five minutes. */
   askPasskey: publicProcedure.output(question).query(({ ctx }) => {
     return ctx.secondFactor.passkeys.ask(requirePasskeySite(ctx));
   }),
 
-  /** With a passkey, alone or as the second step; otherwise as `auth.signIn`. It has verified its user. */
+  /** Signs in with a passkey, alone or as the second step; otherwise as `auth.signIn`. */
   signInWithPasskey: signInProcedure
     .input(answered)
     .output(shownUser)
@@ -107,7 +109,7 @@ export const auth = router({
       return startSession(ctx, opened);
     }),
 
-  /** Without a session it does nothing. */
+  /** Deletes the session and its cookie. Without a session it does nothing. */
   signOut: publicProcedure.output(z.void()).mutation(async ({ ctx }) => {
     const { token, address } = ctx.request;
     if (token !== undefined) await ctx.sessions.close(token, address);

@@ -85,8 +85,8 @@ export const charts = router({
     .query(({ ctx: { space } }) => listDimensions(space.database, space.spaceId)),
 
   /**
-   * From receipt until stored. The range is widened to whole 5 minutes, or hours when it is longer than a
-   * day. The figures of the last ten seconds may be missing.
+   * Times from receipt until stored. The range is widened to whole 5 minutes, or hours when it is longer than
+   * a day. The figures of the last ten seconds may be missing.
    */
   delays: spaceProcedure('viewer', { isStatistics: true })
     .input(z.object({ from: chartTimeMs, to: chartTimeMs }))

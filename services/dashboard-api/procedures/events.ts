@@ -66,18 +66,15 @@ const neighbours = z.object({ ...eventFilter, id: z.guid().toLowerCase() });
 
 export const events = router({
   /**
-   * Newest start first. Times are milliseconds since the epoch; `to` is excluded. May be incomplete: see
-   * EventList.
+   * Lists events, newest start first. Times are milliseconds since the epoch; `to` is excluded. A page may be
+   * incomplete: see EventList.
    */
   list: spaceProcedure('viewer')
     .input(page)
     .output(eventList)
     .query(({ ctx, input }) => listEvents(ctx.space, input)),
 
-  /**
-   * The slowest, largest or most expensive of a filter's newest 5,000 events, since no index has these
-   * orders.
-   */
+  /** The slowest, largest or most expensive of a filter's newest 5,000 events: no index has these orders. */
   top: spaceProcedure('viewer')
     .input(
       z.object({
@@ -107,9 +104,7 @@ export const events = router({
       throw await notFound(ctx.space, input.id);
     }),
 
-  /**
-   * Over time: see Histogram. `from` defaults to the space's first events, at most five years before `to`.
-   */
+  /** Counts events over time: see Histogram. `from` is by default the space's first, within five years. */
   histogram: spaceProcedure('viewer', { isStatistics: true })
     .input(histogramInput)
     .output(histogram)
@@ -117,7 +112,7 @@ export const events = router({
       readHistogram(ctx.space, { filter, bucketsMax: buckets }),
     ),
 
-  /** In payloads, newest first, for about a second; goes on at `nextCursor`. Aborting the call stops it. */
+  /** Searches payloads, newest first, for about a second; goes on at `nextCursor`. Aborting stops it. */
   search: spaceProcedure('viewer')
     .input(search)
     .output(searchPage)
@@ -136,9 +131,7 @@ export const events = router({
       readFacets(ctx.space, { fields, prefix, filter }),
     ),
 
-  /**
-   * Before and after an event: in the list of the filter, which it need not match, its thread, and its trace.
-   */
+  /** Events beside an event: in the filter's list, which it need not match, its thread, and its trace. */
   neighbours: spaceProcedure('viewer')
     .input(neighbours)
     .output(eventNeighbours)

@@ -34,7 +34,7 @@ const comparison = z.object({
   value: z.number().min(-timeMsMax).max(timeMsMax),
 });
 
-/** Each restricts the result; `to` is exclusive. */
+/** The filter fields that several procedures take. Each restricts the result; `to` is exclusive. */
 export const eventFilter = {
   type: z.enum(['llm', 'tool']).optional(),
   state: z.enum(['ok', 'error']).optional(),
@@ -54,10 +54,7 @@ export const eventFilter = {
   to: timeMs.optional(),
   minDurationMs: timeMs.optional(),
   maxDurationMs: timeMs.optional(),
-  /**
-   * On the duration in milliseconds, tokens, or cost in US dollars, for which `from` is needed
-   * (docs/read-api.md).
-   */
+  /** Conditions on duration (ms), tokens, or cost (dollars), which needs `from`: see docs/read-api.md. */
   comparisons: z.array(comparison).max(comparisonsMax).optional(),
   text: z.string().min(1).optional(),
   not: z.array(excluded).max(excludedValuesMax).optional(),

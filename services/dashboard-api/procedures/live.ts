@@ -24,11 +24,11 @@ const position = z.string().transform((text, context) => {
 const tailInput = z
   .object({
     ...eventFilter,
-    /** Of `events.sealFilter`, in place of the other fields: a subscription's input is in its address. */
+    /** A result of `events.sealFilter`, in place of the other fields: proxies log a subscription's input. */
     sealed: sealed.optional(),
     /** Whether the stream also says which events were changed or removed since they were stored. */
     changes: z.boolean().optional(),
-    /** Of the last received message, to resume after it. tRPC's client sets it when it reconnects. */
+    /** The id of the last received message, to resume after it. tRPC's client sets it when it reconnects. */
     lastEventId: position.nullish(),
   })
   .prefault({});
@@ -87,7 +87,7 @@ export const live = router({
     }),
 });
 
-/** As spaceProcedure, with the current state in Postgres. */
+/** Repeats the check of spaceProcedure with the current state in Postgres. */
 async function checkAccess(ctx: Context, spaceId: string): Promise<void> {
   requireRole(await requireCaller(ctx, ctx.request), spaceId, least);
 }

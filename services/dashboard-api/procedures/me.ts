@@ -32,7 +32,7 @@ export const shownUser = z
       isOperator: z.boolean(),
     }),
     spaces: z.array(ownSpace),
-    /** For calls without a `spaceId`; null when `spaceId` is required. */
+    /** The space of calls without a `spaceId`; null when `spaceId` is required. */
     currentSpaceId: z.guid().nullable(),
   })
   .meta({ id: 'Me' });

@@ -14,7 +14,7 @@ const sender = z
     /** Language, name and version of the OpenTelemetry SDK. */
     sdk: z.string(),
     stored: z.number(),
-    /** Into the event of another span of the same call. */
+    /** Spans merged into the event of another span of the same call. */
     merged: z.number(),
     /** Spans that are neither a model call nor a tool call. */
     leftOut: z.number(),
@@ -26,15 +26,16 @@ const sender = z
   } satisfies Record<keyof Sender, z.ZodType>)
   .meta({ id: 'Sender' });
 
-/** More spans than are resolved (docs/opentelemetry.md). */
+/** A trace with more spans than are resolved (docs/opentelemetry.md). */
 const largeTrace = z
   .object({ traceId: z.guid(), spans: z.number(), lastSeenAt: z.iso.datetime() })
   .meta({ id: 'LargeTrace' });
 
 export const senders = router({
   /**
-   * At most 20, with more than 10,000 spans. Their events keep what their own request tells: agents, threads
-   * and users of spans in other requests are missing, and a call in several requests may be several events.
+   * At most 20 traces with more than 10,000 spans. Their events keep what their own request tells: agents,
+   * threads and users of spans in other requests are missing, and a call in several requests may be several
+   * events.
    */
   largeTraces: spaceProcedure('viewer', { isStatistics: true })
     .output(z.array(largeTrace))

@@ -31,7 +31,7 @@ export async function startSession(ctx: Context, token: string): Promise<Me> {
   return describeUser(user);
 }
 
-/** Of a failed attempt to sign in or to confirm. */
+/** The error of a failed attempt to sign in or to confirm. */
 export function errorOf(outcome: SignInFailure): TRPCError {
   switch (outcome) {
     case 'rejected':

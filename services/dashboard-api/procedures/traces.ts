@@ -28,7 +28,7 @@ const activity = {
   to: timeMs.optional(),
   search,
   model: z.string().max(columnCharsMax).optional(),
-  /** On the counts in the range; a cost is in US dollars. */
+  /** Only those whose counts in the range are as compared; a cost is in US dollars. */
   comparisons: z
     .array(z.object({ measure: z.enum(activityMeasures), operator: z.enum(operators), value: z.number() }))
     .max(comparisonsMax)
@@ -36,7 +36,7 @@ const activity = {
 };
 
 export const traces = router({
-  /** In time order, with parents, lanes, gaps and overlaps: see Trace. NOT_FOUND without events. */
+  /** A trace in time order, with parents, lanes, gaps and overlaps: see Trace. NOT_FOUND without events. */
   get: spaceProcedure('viewer')
     .input(z.object({ traceId: z.guid().toLowerCase() }))
     .output(trace)
@@ -49,15 +49,15 @@ export const traces = router({
 
 export const threads = router({
   /**
-   * By most recent activity, with counts in the time range. `search`: the beginning of the id of a thread or
-   * user, or a text of an input preview.
+   * Threads by most recent activity, with counts in the time range. `search`: the beginning of the id of a
+   * thread or user, or a text of an input preview.
    */
   list: spaceProcedure('viewer')
     .input(z.object({ ...activity, userId: z.string().optional() }).prefault({}))
     .output(activityList)
     .query(({ ctx, input }) => listActivity(ctx.space, 'threadId', input)),
 
-  /** With counts of all its events. NOT_FOUND without events. */
+  /** One thread with counts of all its events. NOT_FOUND without events. */
   get: spaceProcedure('viewer')
     .input(z.object({ threadId: z.string().transform(asStored) }))
     .output(activityTotal)
@@ -67,7 +67,7 @@ export const threads = router({
       throw refusal('NOT_FOUND', 'There is no event of this thread.');
     }),
 
-  /** Newest first. */
+  /** The turns of one thread, newest first: see TurnPage. */
   turns: spaceProcedure('viewer')
     .input(z.object({ ...page, threadId: z.string().transform(asStored) }))
     .output(turnPage)
@@ -77,13 +77,13 @@ export const threads = router({
 });
 
 export const users = router({
-  /** By most recent activity, like `threads.list`. `search` is an id or its beginning. */
+  /** Users by most recent activity, like `threads.list`. `search` is an id or its beginning. */
   list: spaceProcedure('viewer')
     .input(z.object(activity).prefault({}))
     .output(activityList)
     .query(({ ctx, input }) => listActivity(ctx.space, 'userId', input)),
 
-  /** With counts of all their events. NOT_FOUND without events. */
+  /** One user with counts of all their events. NOT_FOUND without events. */
   get: spaceProcedure('viewer')
     .input(z.object({ userId: z.string().transform(asStored) }))
     .output(activityTotal)

@@ -2,7 +2,7 @@ import { uuidShape } from '../../../platform/uuid.ts';
 
 /** The segment after which a search continues. */
 export interface SearchCursor {
-  /** Of the segment's events. */
+  /** Latest start time of its events. */
   maxStartMs: number;
   id: string;
 }

@@ -24,7 +24,7 @@ export const searchPage = z
   .object({
     /** Grouped by segment (a request's events), newest segments first. */
     events: z.array(listedEvent),
-    /** Null when everything was searched. */
+    /** Where the search continues; null when everything was searched. */
     nextCursor: z.string().nullable(),
     /** What this page has searched. */
     progress: z.object({
@@ -41,8 +41,8 @@ export const searchPage = z
 export type SearchPage = z.infer<typeof searchPage>;
 
 /**
- * For a bounded time and number of bytes. Each page continues where the previous one ended; a client stops by
- * not requesting the next, or by aborting.
+ * Searches for a bounded time and number of bytes. Each page continues where the previous one ended; a client
+ * stops by not requesting the next, or by aborting.
  */
 export async function searchEvents(
   space: SpaceRows & Pick<SpaceData, 'searchLimiter' | 'searcher'>,

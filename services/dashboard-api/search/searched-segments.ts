@@ -13,7 +13,7 @@ export interface SearchedSegment extends SearchCursor {
 
 const { id, spaceId, maxStartMs, minStartMs, rawBytes } = segments;
 
-/** Above any space's segments: keeps Postgres from merging the subquery into the outer query. */
+/** A limit above any space's segments: keeps Postgres from merging the subquery into the outer query. */
 const everySegment = 2 ** 40;
 
 /** The next ones that may have matching events, latest start time first. */
@@ -58,7 +58,7 @@ function isAfter(after: SearchCursor | undefined, lastStart: SQL<number>): SQL |
 /** Adding up more would take Postgres longer than some tens of milliseconds. */
 const addedSegmentsMax = 100_000;
 
-/** Null when they are too many to add up. */
+/** The bytes of the segments that a search has left; null when they are too many to add up. */
 export async function sumLeftBytes(
   database: Database,
   ofSpace: string,

@@ -4,8 +4,8 @@ import type { SearchOutcome, SearchTask } from './search-thread.ts';
 type Settle = { resolve: (indexes: number[]) => void; reject: (error: Error) => void };
 
 /**
- * On a thread, one after another: a segment of 4 MiB takes some ten milliseconds. The thread starts with the
- * first search, and again after it has ended.
+ * Searches on a thread, one segment after another: 4 MiB take some ten milliseconds. The thread starts with
+ * the first search, and again after it has ended.
  */
 export class SegmentSearcher implements AsyncDisposable {
   #worker: Worker | undefined;
@@ -51,7 +51,7 @@ export class SegmentSearcher implements AsyncDisposable {
   }
 }
 
-/** Unless it is the memory that small Buffers share. */
+/** The memory of a segment, unless it is that which small Buffers share. */
 function ownedMemory({ buffer }: Buffer): ArrayBuffer[] {
   return buffer instanceof ArrayBuffer && !isMarkedAsUntransferable(buffer) ? [buffer] : [];
 }

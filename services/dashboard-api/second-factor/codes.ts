@@ -7,7 +7,7 @@ import { recoveryCodes, totpSecrets } from '../../../store/db/schema.ts';
 import { refusal } from '../refusal.ts';
 import type { Seal } from '../seal.ts';
 
-/** For the audit log. */
+/** The kind of a code that was accepted, for the audit log. */
 export type CodeKind = 'totp' | 'recovery_code';
 
 /**

@@ -30,16 +30,16 @@ export function lockEnrollee(database: Database, userId: string, isAllowed?: SQL
   );
 }
 
-/** Also ends sign-in links: they may be of somebody who lacks the second factor. */
+/** Ends other sessions and sign-in links: they may be of somebody who lacks the second factor. */
 export async function endOtherSessions(database: Database, { actor, sessionId }: Enrollee): Promise<void> {
   await database.delete(sessions).where(and(eq(sessions.userId, actor.id), ne(sessions.id, sessionId)));
   await database.delete(signInLinks).where(eq(signInLinks.userId, actor.id));
 }
 
-/** Of a row of `users`. */
+/** The condition that the user of a row of `users` has a second factor. */
 const hasFactor = sql`(${secondFactorColumns.totp} OR ${secondFactorColumns.passkey})`;
 
-/** When no second factor is left. */
+/** Removes the recovery codes when no second factor is left. */
 export async function removeUselessCodes(database: Database, userId: string): Promise<void> {
   const useless = database
     .select({ id: users.id })

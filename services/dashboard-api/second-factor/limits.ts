@@ -1,7 +1,7 @@
-/** Also for the answer of a passkey. Finding an app and typing a code takes less. */
+/** Time for a code, or for the answer of a passkey. Finding an app and typing a code takes less. */
 export const secondStepTtlMs = 5 * 60 * 1_000;
 
-/** For scanning a QR code and typing the first code, or creating a passkey. */
+/** Time to scan a QR code and type the first code of an app, or to create a passkey. */
 export const enrolmentTtlMs = 15 * 60 * 1_000;
 
 export const passkeyTimeoutMs = 120_000;
@@ -10,17 +10,17 @@ export const passkeyTimeoutMs = 120_000;
 export const usedChallengeTtlMs = 24 * 60 * 60 * 1_000;
 
 /**
- * At the second step, from one network, and from all. Only somebody with the password makes them; three of a
- * million codes are right at a time: 960 guesses a day.
+ * Attempts at the second step, from one network, and from all. Only somebody with the password makes them;
+ * three of a million codes are right at a time: 960 guesses a day.
  */
 export const codeAttemptsMax = 5;
 export const codeAccountAttemptsMax = 10;
 
-/** In characters. A recovery code has 19, and people add spaces. */
+/** Limit of an entered code, in characters. A recovery code has 19, and people add spaces. */
 export const codeCharsMax = 60;
 
-/** Of a user. The list shows all of them without pages. */
+/** Passkeys of a user. The list shows all of them without pages. */
 export const passkeysMax = 20;
 
-/** In characters: keys and signatures of RSA have some hundreds. */
+/** Characters of an authenticator's answer: keys and signatures of RSA have some hundreds. */
 export const base64urlCharsMax = 8_192;

@@ -31,7 +31,7 @@ export function openSecondFactor(database: Database, pepper: string) {
   };
 }
 
-/** As shown to the user. Times are ISO 8601. */
+/** The second factors of a user, as shown to the user. Times are ISO 8601. */
 export const listedFactors = z
   .object({
     totp: z.object({ createdAt: z.iso.datetime() }).nullable(),

@@ -7,7 +7,7 @@ import { base64urlCharsMax } from './limits.ts';
 const base64url = z.string().max(base64urlCharsMax);
 const credential = { id: base64url, rawId: base64url, type: z.literal('public-key') };
 
-/** Of `navigator.credentials.get`. */
+/** The answer to `navigator.credentials.get`. */
 export const passkeyAssertion = z.object({
   ...credential,
   response: z.object({
@@ -19,14 +19,14 @@ export const passkeyAssertion = z.object({
 });
 export type PasskeyAssertion = z.infer<typeof passkeyAssertion>;
 
-/** Of `navigator.credentials.create`. */
+/** The answer to `navigator.credentials.create`. */
 export const passkeyAttestation = z.object({
   ...credential,
   response: z.object({ clientDataJSON: base64url, attestationObject: base64url }),
 });
 export type PasskeyAttestation = z.infer<typeof passkeyAttestation>;
 
-/** For `navigator.credentials.get`. Any passkey of this site may answer. */
+/** The options of `navigator.credentials.get`. Any passkey of this site may answer. */
 export const passkeyRequest = z
   .object({
     challenge: z.string(),
@@ -37,7 +37,7 @@ export const passkeyRequest = z
   .meta({ id: 'PasskeyRequest' });
 export type PasskeyRequest = z.infer<typeof passkeyRequest>;
 
-/** For `navigator.credentials.create`. */
+/** The options of `navigator.credentials.create`. */
 export const passkeyCreation = z
   .object({
     challenge: z.string(),

@@ -20,7 +20,7 @@ export type PasskeyOutcome = 'added' | 'invalid' | 'refused';
  */
 const supportedAlgorithmIDs = [-8, -7, -257];
 
-/** Sent without attestation. Others have certificates: the library would fetch revocation lists they name. */
+/** Formats without certificates, whose revocation lists the library would fetch from their addresses. */
 const formats = ['none', 'packed'];
 
 export function openPasskeyEnrolment(database: Database, seal: Seal, now: () => number) {

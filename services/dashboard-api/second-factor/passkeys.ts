@@ -10,12 +10,12 @@ import type { PasskeyAssertion, PasskeyRequest } from './passkey-answer.ts';
 import type { PasskeySite } from './passkey-site.ts';
 import { openSealedState } from './sealed-state.ts';
 
-/** Loaded with the first passkey: a tenth of a start's CPU time, and most installations have none. */
+/** The library, loaded with the first passkey: a tenth of a start's CPU time, and few use passkeys. */
 export const loadWebAuthn = () => import('@simplewebauthn/server');
 
 const challengeBytes = 32;
 
-/** As base64url. */
+/** A new challenge, as base64url. */
 export function createChallenge(): string {
   return randomBytes(challengeBytes).toString('base64url');
 }
@@ -30,7 +30,7 @@ export function openPasskeys(database: Database, seal: Seal, now: () => number) 
   const shape = z.string();
   const challenges = openSealedState(seal, { shape, ttlMs: secondStepTtlMs, now });
   return {
-    /** For any passkey of the site. The sealed challenge is sent back with the answer. */
+    /** A question for any passkey of the site, and the sealed challenge that is sent back with the answer. */
     ask({ rpId }: PasskeySite): { request: PasskeyRequest; proposal: string } {
       const challenge = createChallenge();
       return {

@@ -1,7 +1,9 @@
 import type { z } from 'zod';
 import type { Seal } from '../seal.ts';
 
-/** Kept by a browser between two calls, which can neither read nor change it, without a row in Postgres. */
+/**
+ * State that a browser keeps between two calls, but can neither read nor change. Needs no row in Postgres.
+ */
 export interface SealedState<State> {
   /** @param context what the state belongs to, such as a session. */
   seal(state: State, context: string): string;

@@ -9,7 +9,7 @@ import { type Enrollee, endOtherSessions, lockEnrollee, removeUselessCodes } fro
 import { enrolmentTtlMs } from './limits.ts';
 import { openSealedState } from './sealed-state.ts';
 
-/** Not stored before a code of the secret was entered. */
+/** A secret that is not stored before a code of it was entered. */
 export interface TotpProposal {
   /** In base32, for typing. */
   secret: string;

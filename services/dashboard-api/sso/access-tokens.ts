@@ -15,10 +15,7 @@ import { mcpResource, type SsoProvider } from './provider.ts';
  */
 export type FindTokenUser = (token: string, spaceId: string | undefined) => Promise<ReadKeyUser | undefined>;
 
-/**
- * Where a program learns which provider issues its access tokens (RFC 9728); for `/mcp/SPACE` with the same
- * path behind it.
- */
+/** Names the provider that issues access tokens (RFC 9728); for `/mcp/SPACE` with the same path behind it. */
 export const tokenMetadataPath = '/.well-known/oauth-protected-resource/mcp';
 
 /** The document at {@link tokenMetadataPath}. */

@@ -48,7 +48,7 @@ function tryParse(text: string): unknown {
   }
 }
 
-/** In characters: a cookie stores the path. */
+/** Limit of the path shown after single sign-on, in characters: a cookie stores it. */
 const returnPathCharsMax = 1_000;
 
 /** Validates the path to show after single sign-on: `//evil.example` would redirect to another site. */

@@ -98,7 +98,7 @@ async function isInvited(database: Database, email: string): Promise<boolean> {
   return open.length > 0;
 }
 
-/** Without a password. Does nothing if the e-mail address belongs to a user by then. */
+/** Creates a user without a password. Does nothing if the e-mail address belongs to a user by then. */
 async function create(
   database: Database,
   email: string,

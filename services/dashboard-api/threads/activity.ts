@@ -46,13 +46,13 @@ export interface ActivityQuery {
   userId?: string | undefined;
   /** Those with a call of this model. */
   model?: string | undefined;
-  /** On the counts in the range. */
+  /** Those whose counts in the range are as compared. */
   comparisons?: readonly ActivityComparison[] | undefined;
   cursor?: EventCursor | undefined;
   limit: number;
 }
 
-/** With the events in the time range. */
+/** A thread or a user with its events in the time range. */
 export const activity = z
   .object({
     id: z.string(),
@@ -62,15 +62,15 @@ export const activity = z
     outputTokens: z.number(),
     firstStartMs: z.number(),
     lastStartMs: z.number(),
-    /** Of the first model call, cut; null without one. */
+    /** The first characters of the input of the first model call; null without one. */
     firstInput: z.string().nullable(),
-    /** Of the last event. */
+    /** The state of the last event. */
     lastState: z.enum(['ok', 'error']),
-    /** Of the last event that has one. */
+    /** The user of the last event that has one. */
     userId: z.string().nullable(),
-    /** Those with the most calls, at most five. */
+    /** The models with the most calls, at most five. */
     models: z.array(z.string()),
-    /** Of all models. */
+    /** The number of all its models. */
     modelCount: z.number(),
     cost,
   } satisfies Record<
@@ -84,7 +84,7 @@ export const activityList = z
   .object({
     /** Most recently active first. */
     items: z.array(activity),
-    /** Null at the end. A page before the end may have fewer items than requested. */
+    /** Start of the next page; null at the end. A page before the end may have fewer items than requested. */
     nextCursor: z.string().nullable(),
     /** False when some counts are lower bounds, because their events are in too many requests. */
     areCountsComplete: z.boolean(),
@@ -94,7 +94,7 @@ export const activityList = z
   .meta({ id: 'ActivityList' });
 export type ActivityList = z.infer<typeof activityList>;
 
-/** With all events. */
+/** A thread or user with all its events. */
 export const activityTotal = activity
   .extend({
     /** False when the counts are lower bounds. */
@@ -103,7 +103,7 @@ export const activityTotal = activity
   .meta({ id: 'ActivityTotal' });
 export type ActivityTotal = z.infer<typeof activityTotal>;
 
-/** Most recent activity first. Following `nextCursor` shows all that existed at the start. */
+/** A page, most recent activity first. Following `nextCursor` shows all that existed at the start. */
 export async function listActivity(
   { database, spaceId }: SpaceRows,
   column: ActivityColumn,
@@ -207,7 +207,7 @@ async function searchOf(
     : await openActivitySearch(database, spaceId, { column, text: search });
 }
 
-/** In list order. A page that continues a search of one id is empty. */
+/** The next values in list order. A page that continues a search of one id is empty. */
 async function findValues(
   database: Database,
   spaceId: string,
@@ -241,7 +241,7 @@ async function showActivities(
   });
 }
 
-/** Those with the most calls first. */
+/** The models, those with the most calls first. */
 function mostCalled(calls: ActivitySummary['calls']): string[] {
   const counts = new Map<string, number>();
   for (const { model, events } of calls)

@@ -9,7 +9,9 @@ import type { SpaceRows } from '../space-data.ts';
 /** One model call and the tools that ran until the next one. */
 const turn = z
   .object({
-    /** In time order, the LLM event first, unless the thread begins with tools or `isContinued` is set. */
+    /**
+     * Events in time order, the LLM event first, unless the thread begins with tools or `isContinued` is set.
+     */
     events: z.array(listedEvent),
     inputTokens: z.number(),
     outputTokens: z.number(),
@@ -23,13 +25,13 @@ export const turnPage = z
   .object({
     /** Newest turn first. */
     turns: z.array(turn),
-    /** With older turns; null at the beginning of the thread. */
+    /** Start of the next page, with older turns; null at the beginning of the thread. */
     nextCursor: z.string().nullable(),
   })
   .meta({ id: 'TurnPage' });
 export type TurnPage = z.infer<typeof turnPage>;
 
-/** Empty when the space has no such thread. */
+/** A page of a thread's turns. Empty when the space has no such thread. */
 export async function readTurns(
   { database, spaceId }: SpaceRows,
   { threadId, cursor, limit }: { threadId: string; cursor?: EventCursor | undefined; limit: number },

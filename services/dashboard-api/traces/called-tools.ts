@@ -6,7 +6,7 @@ const openBrace = 0x7b;
 const openBracket = 0x5b;
 const quote = 0x22;
 
-/** In an LLM event. */
+/** The path of the tool calls in an LLM event. */
 const callsPath = ['properties', 'llm', 'output', 'toolCalls'];
 
 export interface CalledTools {

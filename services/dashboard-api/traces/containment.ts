@@ -1,8 +1,8 @@
 import { endOf, type TraceRow } from './trace-events.ts';
 
 /**
- * For each event, the shortest longer event of the same agent group that contains it in time, preferably of
- * the same thread, in logarithmic time.
+ * Finds for each event the shortest longer event of the same agent group that contains it in time, preferably
+ * of the same thread, in logarithmic time.
  * @param rows in time order: by start, longer events first.
  * @returns pairs of ids: the event, and the one that contains it.
  */

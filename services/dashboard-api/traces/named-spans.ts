@@ -12,7 +12,7 @@ interface Level {
   readonly name: string;
 }
 
-/** And what is above each event that names some: the id of a span or of an event. */
+/** Spans that events name, and what is above each such event: the id of a span or of an event. */
 export interface NamedSpans {
   readonly spans: readonly TraceSpan[];
   readonly above: ReadonlyMap<string, string>;
@@ -57,7 +57,7 @@ function countShared(path: readonly Level[], other: readonly Level[]): number {
   return different === -1 ? path.length : different;
 }
 
-/** Adds a span, or extends its time. What is above it is what its first event says. */
+/** Adds a span, or extends its time by an event. What is above it is what its first event says. */
 function extend(
   spans: Map<string, TraceSpan>,
   { id, name }: Level,

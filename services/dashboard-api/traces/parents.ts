@@ -25,7 +25,7 @@ export function namedParentOf({ attributes }: TraceRow): string | undefined {
 }
 
 /**
- * By id: the parent that the client named, otherwise by tool calls, otherwise by time; never in cycles.
+ * Parents by id: the one that the client named, otherwise by tool calls, otherwise by time; never in cycles.
  * @param rows in time order. @param toolCalls the names of the tools that each LLM event called, by event id.
  * @param findNamed the parent that the client named; null when it is known that no event is above.
  */

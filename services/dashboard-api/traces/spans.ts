@@ -6,10 +6,10 @@ import { traceRowsAtOnce, traceSpansMax } from '../limits.ts';
 
 const shownKinds = ['agent', 'workflow', 'chain', 'retriever', 'embedding'] as const;
 
-/** No event: a span of OpenTelemetry (ADR 27), or, with the kind `span`, one that events name (ADR 17). */
+/** A span that is no event: of OpenTelemetry (ADR 27), or, with the kind `span`, named by events (ADR 17). */
 export const traceSpan = z
   .object({
-    /** In hexadecimal. */
+    /** The id of the span, in hexadecimal. */
     id: z.string(),
     kind: z.enum([...shownKinds, 'span']),
     name: z.string(),
@@ -28,7 +28,7 @@ export type TraceSpan = z.infer<typeof traceSpan>;
 /** What the spans of a trace tell about its events. */
 export interface SpanRelations {
   readonly spans: readonly TraceSpan[];
-  /** Undefined when the event's span is not known. */
+  /** Of an event whose span is known: what is above it. */
   of(eventId: string): EventPlace | undefined;
 }
 

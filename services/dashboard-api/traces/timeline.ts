@@ -21,7 +21,7 @@ export const lane = z
   .meta({ id: 'Lane' });
 export type Lane = z.infer<typeof lane>;
 
-/** In which no event ran, or several did. */
+/** A time span in which no event ran, or in which several did. */
 export const interval = z.object({ startMs: z.number(), endMs: z.number() }).meta({ id: 'Interval' });
 export type Interval = z.infer<typeof interval>;
 
@@ -76,7 +76,7 @@ function toLane(items: readonly Item[]): Lane {
   };
 }
 
-/** Between first start and last end, with no event running; at most {@link traceIntervalsMax}. */
+/** Gaps between first start and last end, without a running event; at most {@link traceIntervalsMax}. */
 export function findGaps(rows: readonly TraceRow[]): Interval[] {
   const gaps: Interval[] = [];
   let endMs: number | undefined;
@@ -87,7 +87,7 @@ export function findGaps(rows: readonly TraceRow[]): Interval[] {
   return gaps.slice(0, traceIntervalsMax);
 }
 
-/** In which at least two of the events ran, at most {@link traceIntervalsMax}. */
+/** The spans in which at least two of the events ran, at most {@link traceIntervalsMax}. */
 export function findOverlaps(rows: readonly TraceRow[]): Overlap[] {
   const turns = rows
     .filter((row) => endOf(row) > row.startTimeMs)

@@ -12,9 +12,9 @@ export interface TraceRow extends ListedRow {
 }
 
 export interface TraceRows {
-  /** By start, longer events first. */
+  /** In time order: by start, longer events first. */
   rows: TraceRow[];
-  /** False when the trace has more events: these are the newest. */
+  /** Whether the trace has no more events. If false, these are the newest. */
   isComplete: boolean;
 }
 
@@ -25,7 +25,7 @@ const columns = {
   attributes: events.attributes,
 };
 
-/** At most {@link traceEventsMax} with {@link traceEventCharsMax} characters. */
+/** Reads the events of a trace, at most {@link traceEventsMax} with {@link traceEventCharsMax} characters. */
 export async function readTraceRows(
   database: Database,
   spaceId: string,
@@ -55,7 +55,7 @@ export function takeWithin<Item extends object>(items: readonly Item[], charsMax
   return items.slice(0, end === -1 ? items.length : end);
 }
 
-/** Of events with equal starts the longer one comes first, since it may contain the other. */
+/** Compares starts; of equal ones the longer event comes first, since it may contain the other. */
 export function compareInTime(a: TraceRow, b: TraceRow): number {
   return a.startTimeMs - b.startTimeMs || endOf(b) - endOf(a) || (a.id < b.id ? -1 : 1);
 }

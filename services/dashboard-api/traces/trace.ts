@@ -33,14 +33,12 @@ export type TraceEvent = z.infer<typeof traceEvent>;
 
 export const trace = z
   .object({
-    /** By start, longer events first. */
+    /** In time order: by start, longer events first. */
     events: z.array(traceEvent),
-    /**
-     * Not events: of OpenTelemetry (agents, workflows, chains, retrievers, embeddings), or named by events.
-     */
+    /** Spans of OpenTelemetry (agents, workflows, chains, retrievers, embeddings), or named by events. */
     spans: z.array(traceSpan),
     eventsMax: z.number(),
-    /** False with more or longer events, of which the newest are shown, or more spans than are shown. */
+    /** Whether no event or span is left out, and none cut. Otherwise the newest events are shown. */
     isComplete: z.boolean(),
     /** False when some tool calls were not read: then some inferred parents are missing. */
     areToolCallsComplete: z.boolean(),
@@ -48,9 +46,9 @@ export const trace = z
     unresolvedMs: z.number().nullable(),
     /** By agent group, agent and thread, each ordered by first start. */
     lanes: z.array(lane),
-    /** In which no event ran. */
+    /** Spans in which no event ran. */
     gaps: z.array(interval),
-    /** In which several events without children ran. */
+    /** Spans in which several events without children ran. */
     overlaps: z.array(overlap),
   })
   .meta({ id: 'Trace' });
@@ -120,7 +118,7 @@ function listedOf({ segmentId: _segment, segmentIndex: _index, attributes: _attr
 }
 
 export interface ToolCalls {
-  /** Of each LLM event, by its id. */
+  /** The names of the tools that each LLM event called, by event id. */
   names: Map<string, string[]>;
   /** False when calls were left out, as of many or large LLM events, or one with very many calls. */
   isComplete: boolean;

@@ -21,7 +21,7 @@ import type { CallRequest } from './request.ts';
 /** Exclude direct access to Postgres: a space's data is only reached through its SpaceData. */
 export interface Services {
   sessions: Sessions;
-  /** Until the control stream has the changes of a call (ADR 32), at most two seconds. Never rejects. */
+  /** Waits until the control stream has the call's changes (ADR 32), at most two seconds. Never rejects. */
   relayChanges: () => Promise<void>;
   readKeys: ReadKeys;
   signIn: SignIn;
@@ -30,17 +30,17 @@ export interface Services {
   redeemLink: RedeemLink;
   secondStep: SecondStep;
   secondFactor: SecondFactor;
-  /** By the Host header; undefined when there can be no passkeys. */
+  /** The site of the dashboard's passkeys by the Host header; undefined when there can be none. */
   findPasskeySite: (host: string | undefined) => PasskeySite | undefined;
-  /** Of filters in addresses. */
+  /** The seal of filters in addresses. */
   filterSeal: Seal;
   invitations: Invitations;
   /** Whether passwords can be used and set; false with SSO_REQUIRED. */
   arePasswordsAllowed: boolean;
-  /** Of the OpenID provider; undefined when there is none. */
+  /** The display name of the OpenID provider; undefined when there is none. */
   ssoName: string | undefined;
   findAddress: FindAddress;
-  /** Attempts with tokens of links, by network address. */
+  /** Counts attempts with tokens of links by network address. */
   tokenAttempts: RateLimiter;
   /** Statements are queued fairly between users (platform/fair-limiter.ts). */
   openSpace: (caller: Caller) => SpaceData;
@@ -49,18 +49,18 @@ export interface Services {
   wakeStreams: (spaceId: string) => void;
   openSpaceAdmin: (spaceId: string, actor: Actor) => SpaceAdmin;
   operators: Operators;
-  /** For operators only. */
+  /** The state of the installation, for its operators only. */
   installation: Installation;
   /** The actor is the owner. @returns the id; undefined when the actor owns too many. */
   createSpace: (name: string, owner: Actor) => Promise<string | undefined>;
 }
 
-/** Of the calls of one HTTP request. */
+/** The context of the calls of one HTTP request. */
 export interface Context extends Services {
   request: CallRequest;
-  /** Looked up once for all calls of the request. */
+  /** Finds the signed-in user. Looked up once for all calls of the request. */
   findUser: () => Promise<SessionUser | undefined>;
-  /** Looked up once, too. @throws TRPCError UNAUTHORIZED when the key is not valid. */
+  /** Looks the read key up once for the request. @throws TRPCError UNAUTHORIZED when the key is not valid. */
   findReadKey: () => Promise<SpaceCaller>;
 }
 

@@ -35,7 +35,7 @@ const queryCanceled = '57014';
  */
 const unrepresentableStates = new Set(['22021', '22P05', '22003', '22008', '22P02']);
 
-/** For a session that authenticated too long ago, and nothing else: pages then ask for the password. */
+/** The code for a session that authenticated too long ago, and no other: pages then ask for the password. */
 export const confirmationNeeded = 'PRECONDITION_REQUIRED';
 
 /**

@@ -8,25 +8,25 @@ import { noteSender, type Sender } from '../request-log.ts';
 
 /** What procedures read from the HTTP request of their call, and what they may set on its response. */
 export interface CallRequest {
-  /** For the log. The user is added once known. */
+  /** The sender for the log. The user is added once known. */
   sender: Sender;
-  /** From the cookie. */
+  /** The session's token from the cookie. */
   token: string | undefined;
-  /** Of the Authorization header. */
+  /** The read key of the Authorization header. */
   readKey: string | undefined;
   /** The sealed sign-in that waits for its second step, from its cookie. */
   step: string | undefined;
   /** The requested host and port. */
   host: string | undefined;
-  /** Of the client, or of an untrusted proxy in front of it. */
+  /** The network address of the client, or of an untrusted proxy in front of it. */
   address: string;
   /** The User-Agent header, truncated. */
   userAgent: string | null;
   /** Whether a page of another site sent the request. */
   isCrossSite: boolean;
-  /** Undefined deletes the cookie. */
+  /** Sets the browser's session cookie; undefined deletes it. */
   setSession(token: string | undefined): void;
-  /** Undefined deletes the cookie. */
+  /** Sets the cookie of a sign-in that waits for its second step; undefined deletes it. */
   setStep(step: string | undefined): void;
   /** See OpenStreams. */
   beginStream(streams: OpenStreams, holder: SlotHolder): Disposable;
@@ -59,7 +59,7 @@ export function readRequest(
   };
 }
 
-/** Only a key of Weir: proxies pass the credentials of their own sign-in on, whose users have a session. */
+/** Reads only keys of Weir: proxies pass their own credentials on, and their users have a session. */
 function readReadKey(authorization: string | undefined): string | undefined {
   return /^[ \t]*Bearer +(weir_\S+)[ \t]*$/i.exec(authorization ?? '')?.[1];
 }

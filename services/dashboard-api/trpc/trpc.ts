@@ -117,9 +117,7 @@ export const userProcedure = enrolleeProcedure.use(({ ctx, next }) => {
   return next();
 });
 
-/**
- * While Postgres is away, one whom it confirmed some minutes ago. No actor: operators change nothing here.
- */
+/** Requires an operator; while Postgres is away one whom it confirmed some minutes ago. Changes nothing. */
 export const operatorProcedure = publicProcedure.meta({ access: 'operator' }).use(async ({ ctx, next }) => {
   await refuseReadKey(ctx);
   await ctx.operators.require(ctx.request.token, ctx.findUser);

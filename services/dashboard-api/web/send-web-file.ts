@@ -38,7 +38,7 @@ export function findWebFile(
   return isPage ? files.get(indexPath) : undefined;
 }
 
-/** For GET or HEAD; compressed as the browser accepts, or 304 when the browser has the file. */
+/** Answers GET or HEAD; compressed as the browser accepts, or 304 when the browser has the file. */
 export function sendWebFile(file: WebFile, request: IncomingMessage, response: ServerResponse): void {
   const cacheControl = file.isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache';
   const common = { ...headers, ETag: file.etag, 'Cache-Control': cacheControl };
@@ -64,7 +64,7 @@ function chooseEncoding(file: WebFile, accepted: string): { body: Buffer; encodi
   return { body: file.plain };
 }
 
-/** By an `Accept-Encoding` header, considering `q=0`. */
+/** Whether an `Accept-Encoding` header accepts the encoding, considering `q=0`. */
 export function takes(accepted: string, encoding: string): boolean {
   return accepted.split(',').some((one) => {
     // Not by a pattern with spaces before the semicolon: a header of spaces would take quadratic time.

@@ -30,12 +30,12 @@ const types: Record<string, string> = {
   '.whl': 'application/zip',
 };
 
-/** Sent in place of the original, without a path of their own. */
+/** Extensions of compressed variants, which have no path of their own. */
 const compressed = ['.br', '.gz'];
 
 export const indexPath = '/index.html';
 
-/** For the placeholders in the built `index.html`: `<meta name="…" content="">`. */
+/** Texts for the placeholders in the built `index.html`: `<meta name="…" content="">`. */
 export interface PageValues {
   'weir-ingest-url': string;
   /** DASHBOARD_BASE_PATH. The addresses of the page's own files begin with it, too. */
@@ -113,7 +113,7 @@ function etagOf(body: Buffer): string {
 }
 
 /**
- * From the configured directory, or the npm package. @returns undefined without pages.
+ * Reads pages from the configured directory, or the npm package. @returns undefined without pages.
  * @throws ConfigError when the directory has no build of the pages.
  */
 export function openWeb(
@@ -131,7 +131,7 @@ export function openWeb(
   }
 }
 
-/** For the pages, and for senders that call the dashboard by mistake. */
+/** The address of ingest, for the pages and for senders that call the dashboard by mistake. */
 export function ingestUrlOf(
   config: Pick<Config, 'INGEST_URL' | 'INGEST_HOST' | 'INGEST_PORT' | 'TLS_CERT_FILE'>,
 ): string {

@@ -18,7 +18,7 @@ export function isNodeFailure(error: unknown): boolean {
   return permanentErrorOf(error) === undefined && !isLockTimeout(error) && !isConflict;
 }
 
-/** With the spaces that have waiting events and rows there. */
+/** A node that failed, and the spaces with waiting events whose rows it has. */
 export interface FailedNode {
   readonly node: string;
   readonly spaceIds: ReadonlySet<string>;
@@ -33,8 +33,8 @@ interface Failure extends FailedNode {
 }
 
 /**
- * Of a Citus cluster, at the last attempt. Statements leave out their spaces; one tries each node again from
- * time to time.
+ * Nodes of a Citus cluster that failed at the last attempt. Statements leave out their spaces; one tries each
+ * node again from time to time.
  */
 export class FailedNodes {
   readonly #log: Logger;
@@ -96,7 +96,7 @@ export class FailedNodes {
       if (groups.some((group) => !group.isDisjointFrom(failure.spaceIds))) failure.isTried = false;
   }
 
-  /** Events of these spaces were stored: their nodes work. */
+  /** Notes that events of these spaces were stored: their nodes work. */
   forget(spaceIds: ReadonlySet<string>): void {
     for (const [node, failure] of this.#failures) {
       if (failure.spaceIds.isDisjointFrom(spaceIds)) continue;

@@ -9,8 +9,8 @@ export function isLockTimeout(error: unknown): boolean {
 }
 
 /**
- * Whose rows another transaction held at the last attempt. One statement retries from time to time, and
- * others leave the space out: the transaction blocks at most one worker.
+ * Spaces whose rows another transaction held at the last attempt. One statement retries from time to time,
+ * and others leave the space out: the transaction blocks at most one worker.
  */
 export class LockedSpaces {
   readonly #untilMs = new Map<string, number>();
@@ -24,7 +24,7 @@ export class LockedSpaces {
     this.#untilMs.delete(spaceId);
   }
 
-  /** When a retry is due, only the caller that gets false retries; others still wait. */
+  /** Whether the space waits. When a retry is due, only the caller that gets false retries. */
   mustWait(spaceId: string): boolean {
     const untilMs = this.#untilMs.get(spaceId);
     if (untilMs === undefined) return false;

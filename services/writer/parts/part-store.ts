@@ -24,7 +24,7 @@ export interface StoredParts {
   areNew: boolean;
 }
 
-/** Leaves out spaces whose rows are locked, or on a failed node, so that they delay no others. */
+/** Stores parts, except of spaces whose rows are locked, or on a failed node: they delay no others. */
 export class PartStore {
   readonly #database: Database;
   readonly #log: Logger;
@@ -45,7 +45,7 @@ export class PartStore {
     return this.#failed.list();
   }
 
-  /** Those whose spaces need not wait. */
+  /** Stores the parts whose spaces need not wait. */
   async store(parts: readonly Part[]): Promise<StoredParts> {
     const spaceIds = new Set(parts.map(({ spaceId }) => spaceId));
     const locked = [...spaceIds].filter((spaceId) => this.#locked.mustWait(spaceId));
@@ -95,7 +95,7 @@ export class PartStore {
     }
   }
 
-  /** Of spaces of one node, which wait after a failure. */
+  /** Stores the parts of spaces of one node. After a failure these spaces wait. */
   async #storeGroup(
     parts: readonly Part[],
     spaceIds: ReadonlySet<string>,
@@ -119,7 +119,7 @@ export class PartStore {
     for (const spaceId of spaceIds) waiting.add(spaceId);
   }
 
-  /** One by one after a lock time-out, so that only spaces with locked rows have to wait. */
+  /** Stores spaces one by one after a lock time-out, so that only those with locked rows have to wait. */
   async #storeUnlocked(parts: readonly Part[], stored: StoredParts): Promise<void> {
     if (await this.#storeIfUnlocked(parts, stored)) return;
     const { waiting } = stored;

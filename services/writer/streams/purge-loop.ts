@@ -49,7 +49,7 @@ class Purger {
   readonly #dependencies: WindowDependencies;
   #marks: WindowMarks | undefined;
   #isCrowded = false;
-  /** Another stream of the same name has other sequences. */
+  /** The stream's creation: another one of the same name has other sequences. */
   #createdAtMs = 0;
   #keptPosition = -1;
   #keptAtMs = Number.NEGATIVE_INFINITY;

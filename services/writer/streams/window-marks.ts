@@ -45,7 +45,7 @@ export class WindowMarks {
     this.#offsetMs = Math.min(nowMs, firstAtMs === undefined ? nowMs : firstAtMs + windowMs) - atMs;
   }
 
-  /** Called again and again with the last sequence of the stream. */
+  /** Call it again and again with the last sequence of the stream. */
   note(lastSequence: number, atMs: number): void {
     const last = this.#marks.at(-1);
     if (last !== undefined && (atMs - last.atMs < this.#stepMs || lastSequence <= last.sequence)) return;

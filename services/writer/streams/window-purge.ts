@@ -39,7 +39,7 @@ export function findRemoval(
   };
 }
 
-/** In which nothing can fill the half of the stream that the window leaves free. */
+/** The time in which nothing can fill the half of the stream that the window leaves free. */
 export function pollAfterMs({ bytesMax }: StreamState): number {
   const fillMs = (1_000 * bytesMax * (1 - windowBytesShare)) / queueBytesPerSecondMax;
   return Math.min(windowPollMsMax, Math.max(windowPollMsMin, fillMs));

@@ -10,7 +10,7 @@ export const auditRow = z
     at: z.iso.datetime(),
     /** A user's id, or `operator` for the command line and `weir start`. */
     actor: z.string(),
-    /** Current; null for the operator, and for a deleted user. */
+    /** The actor's current e-mail address; null for the operator, and for a deleted user. */
     actorEmail: z.string().nullable(),
     /** The network address of the request; null for the operator. */
     address: z.string().nullable(),
@@ -35,7 +35,7 @@ export interface AuditQuery {
   limit: number;
 }
 
-/** Of a space, or of the operator's log ({@link noSpace}), newest first. */
+/** The rows of a space, or of the operator's log ({@link noSpace}), newest first. */
 export async function listAudit(
   database: Database,
   spaceId: string,
@@ -72,7 +72,7 @@ export async function listAudit(
   }));
 }
 
-/** By id. Each look-up is by primary key. */
+/** The names of the rows' targets, by id. Each look-up is by primary key. */
 async function nameTargets(
   database: Database,
   spaceId: string,

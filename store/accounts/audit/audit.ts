@@ -15,20 +15,20 @@ export interface Actor {
   readonly id: string;
   /** The network address of the request; null for the operator. */
   readonly address: string | null;
-  /** Of a signed-in user. Absent for the operator, and for calls that authenticate, such as a sign-in. */
+  /** A signed-in user's authority. Absent for the operator, and for calls that authenticate. */
   readonly grant?: Grant;
 }
 
 export const operator: Actor = { id: 'operator', address: null };
 
-/** For a change that requires a different role than its call. */
+/** An actor for a change that requires a different role than its call. */
 export function withLeastRole(actor: Actor, least: Role): Actor {
   const { grant } = actor;
   if (grant?.role === undefined) return actor;
   return { ...actor, grant: { ...grant, role: { ...grant.role, least } } };
 }
 
-/** Never a key, a token or a password. */
+/** The content of an audit row. Never a key, a token or a password. */
 interface EntryDetails {
   /** The id may be a column of the change. */
   actor: Actor | { readonly id: SQLWrapper; readonly address: string | null };
@@ -92,7 +92,7 @@ export function auditPart(
   return database.$with(name, {}).as(rows);
 }
 
-/** For before a change that is more than one statement. @throws GrantLostError, ConfirmationNeededError */
+/** Adds a row before a change of several statements. @throws GrantLostError, ConfirmationNeededError */
 export async function auditNow(
   database: Database | Transaction,
   {
@@ -108,7 +108,7 @@ export async function auditNow(
     .catch((error: unknown) => throwGrantLost(database, actor, error));
 }
 
-/** From a column of actors; NULL for the operator. */
+/** The user's id from a column of actors; NULL for the operator. */
 export function userIdOf(actor: SQLWrapper): SQL<string | null> {
   return sql`CASE WHEN ${actor} <> ${operator.id} THEN ${actor}::uuid END`;
 }

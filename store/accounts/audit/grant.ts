@@ -8,12 +8,9 @@ import { hasRole, type Role, roles } from '../role.ts';
 export interface Grant {
   /** Must not have ended, and its user must not be disabled. */
   readonly sessionId: string;
-  /**
-   * That the user must still have; without `spaceId` in any space. One marked as deleted counts only with
-   * `isOfDeleted`.
-   */
+  /** The role that the user must still have. A space marked as deleted counts only with `isOfDeleted`. */
   readonly role?: { readonly least: Role; readonly spaceId?: string; readonly isOfDeleted?: boolean };
-  /** For a change that widens access: how long ago the session may have authenticated. */
+  /** How long ago the session may have authenticated, for a change that widens access. */
   readonly authenticatedWithinMs?: number;
 }
 

@@ -4,10 +4,10 @@ import { recoveryCodesCount } from '../limits.ts';
 /** Crockford's base32 in lower case: no letter looks like a digit. */
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 
-/** 5 random bits each: too many to guess, also from their hashes. */
+/** 16 characters of 5 random bits each: too many to guess, also from their hashes. */
 const codeChars = 16;
 
-/** Such as `7k2m-9q4x-b0tz-3hdw`. */
+/** New recovery codes, such as `7k2m-9q4x-b0tz-3hdw`. */
 export function createRecoveryCodes(): string[] {
   return Array.from({ length: recoveryCodesCount }, createCode);
 }

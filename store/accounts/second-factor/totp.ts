@@ -9,7 +9,7 @@ const settings = { issuer: 'Weir', algorithm: 'SHA1', digits: 6, period: 30 };
 /** RFC 4226 §4 recommends 160 bits. */
 const secretBytes = 20;
 
-/** In base32, as users type it into an app. */
+/** A new secret in base32, as users type it into an app. */
 export function createTotpSecret(): string {
   return toBase32(randomBytes(secretBytes));
 }
@@ -24,7 +24,7 @@ export function totpUri(secret: string, email: string): string {
 }
 
 /**
- * Also accepts the step before and the one after: telephones' clocks differ, and typing takes time.
+ * A code's step, or the step before or after: telephones' clocks differ, and typing takes time.
  * @param atMs since the epoch. @returns undefined when the code is wrong at that time.
  */
 export function findTotpStep(secret: string, code: string, atMs: number): number | undefined {

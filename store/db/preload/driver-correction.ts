@@ -2,10 +2,10 @@ import { registerHooks } from 'node:module';
 import { correctionMark } from './correction-mark.ts';
 
 /**
- * Without it postgres.js is not safe: `openPostgres` asserts it. The driver defers a write to the end of the
- * event-loop turn. When the connection closes before, it does not reset the timer's variable, never writes on
- * this connection again, and each query fails after the connect time-out (ADR 0004). Remove this hook when a
- * release resets the variable.
+ * Corrects postgres.js, which is not safe without it: `openPostgres` asserts it. The driver defers a write to
+ * the end of the event-loop turn. When the connection closes before, it does not reset the timer's variable,
+ * never writes on this connection again, and each query fails after the connect time-out (ADR 0004). Remove
+ * this hook when a release resets the variable.
  */
 registerHooks({
   load(url, context, nextLoad) {

@@ -29,7 +29,7 @@ const ownFormat = import.meta.url.endsWith('.ts') ? 'module-typescript' : 'modul
 
 const isOwn = (url: string) => url.startsWith(ownRoot) && !url.includes('/node_modules/', ownRoot.length - 1);
 
-/** Of packages. */
+/** Resolved names of packages. */
 const packages = new Map<string, ResolveFnOutput>();
 
 /** Equal for imports that one package's files resolve alike; undefined where Node must resolve each. */

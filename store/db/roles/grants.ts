@@ -5,7 +5,7 @@ import { defaultEvents, defaultSegments } from '../partitions.ts';
 import * as schema from '../schema.ts';
 import { listOf, nameOf } from '../statement.ts';
 
-/** As GRANT names it. */
+/** What a role may do with a table, as GRANT names it. */
 interface Right {
   readonly table: PgTable;
   readonly privileges: SQL;

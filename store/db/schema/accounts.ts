@@ -11,15 +11,15 @@ export const users = pgTable('users', {
   /** Null for a user who signs in with single sign-on only. */
   passwordHash: text('password_hash'),
   createdAt: createdAt(),
-  /** By the operator or an OpenID provider; null when the user only accepted an invitation. */
+  /** When the operator or an OpenID provider verified the address; null when only an invitation was. */
   emailVerifiedAt: instant('email_verified_at'),
-  /** By `weir user disable`; null for an enabled user. */
+  /** When the user was disabled (`weir user disable`); null for an enabled user. */
   disabledAt: instant('disabled_at'),
   /** Since when the user is an operator of the installation; null for others. */
   operatorSince: instant('operator_since'),
 });
 
-/** At an OpenID provider: issuer and subject never change, e-mail addresses do. */
+/** The identity of a user at an OpenID provider: issuer and subject never change, e-mail addresses do. */
 export const identities = pgTable(
   'identities',
   {
@@ -51,9 +51,9 @@ export const sessions = pgTable(
     id: uuid('id').notNull().unique().default(sql`uuidv7()`),
     /** Updated at most once a minute. */
     lastUsedAt: instant('last_used_at').notNull().default(sql`now()`),
-    /** By sign-in, with the password again (`auth.confirm`), or at the OpenID provider. */
+    /** When the user last signed in, or authenticated again (`auth.confirm`, or at the OpenID provider). */
     authenticatedAt: instant('authenticated_at').notNull().default(sql`now()`),
-    /** With which the session was opened. */
+    /** The User-Agent header and the network address that it was opened with. */
     userAgent: text('user_agent'),
     address: text('address'),
     /** The one that the user switched to. */

@@ -37,7 +37,7 @@ export const alertKinds = [
   'quarantine',
 ] as const;
 
-/** With the state of the evaluation. */
+/** Rules, with the state of their evaluation. */
 export const alertRules = pgTable(
   'alert_rules',
   {
@@ -56,14 +56,11 @@ export const alertRules = pgTable(
     phase: text('phase', { enum: ['ok', 'pending', 'firing', 'clearing'] })
       .notNull()
       .default('ok'),
-    /** Of the phase. */
+    /** When the phase began. */
     since: instant('since').notNull().default(sql`now()`),
-    /** At the last evaluation. */
+    /** The value at the last evaluation. */
     value: doublePrecision('value'),
-    /**
-     * The end of the last window, a whole minute. A commit of an evaluation compares it: of several processes
-     * one succeeds.
-     */
+    /** The end of the last window, a whole minute. Of several evaluations the first to change it succeeds. */
     evaluatedUntil: instant('evaluated_until').notNull(),
     dueAt: instant('due_at').notNull(),
     /** Until then, another process is evaluating the rule. */
@@ -92,7 +89,7 @@ export const alertEvents = pgTable(
   (table) => [primaryKey({ columns: [table.spaceId, table.id] })],
 );
 
-/** For each event and target. The id lets receivers ignore repeated attempts. */
+/** A delivery for each event and target. Its id lets receivers ignore repeated attempts. */
 export const alertDeliveries = pgTable(
   'alert_deliveries',
   {
@@ -101,10 +98,10 @@ export const alertDeliveries = pgTable(
     eventId: uuid('event_id').notNull(),
     targetId: uuid('target_id').notNull(),
     attempts: integer('attempts').notNull().default(0),
-    /** Of the next attempt. */
+    /** When the next attempt is due. */
     attemptAt: instant('attempt_at').notNull().default(sql`now()`),
     deliveredAt: instant('delivered_at'),
-    /** For good: there are no more attempts. */
+    /** When it failed for good: there are no more attempts. */
     failedAt: instant('failed_at'),
     failure: text('failure'),
     createdAt: createdAt(),

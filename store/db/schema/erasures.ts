@@ -15,12 +15,12 @@ export const erasures = pgTable(
     spaceId: uuid('space_id').notNull(),
     id: uuid('id').notNull().default(sql`uuidv7()`),
     subject: subject(),
-    /** Of the user or thread (event/terms.ts), in the space. */
+    /** The term of the user or thread (event/terms.ts), in the space. */
     term: bigint('term', { mode: 'bigint' }),
     /** Erases events that started before this time. */
     beforeMs: doublePrecision('before_ms'),
     reason: text('reason'),
-    /** Of the last run. Events accepted until then are erased. */
+    /** When the last run began. Events accepted until then are erased. */
     startedAt: instant('started_at').notNull(),
     events: bigint('events', { mode: 'number' }).notNull().default(0),
     segmentsRewritten: bigint('segments_rewritten', { mode: 'number' }).notNull().default(0),
@@ -31,7 +31,7 @@ export const erasures = pgTable(
     /** Tables whose pages still hold erased bytes: partitions of segments, or `quarantine`. */
     unwritten: text('unwritten').array().notNull(),
     completedAt: instant('completed_at'),
-    /** With a hash in place of the user or thread. Null before completion, and for erasures of 0.1.0. */
+    /** The receipt with a hash as user or thread. Null before completion, and for erasures of 0.1.0. */
     receipt: jsonb('receipt').$type<Record<string, unknown>>(),
     /** A user in the dashboard; null for `weir erase`. */
     requestedBy: text('requested_by'),
@@ -51,22 +51,22 @@ export const erasureRequests = pgTable(
     subject: subject(),
     /** The user or thread. The planner keeps no samples of it (SET STATISTICS 0 in the migration). */
     value: text('value'),
-    /** Of the value, and all that the control stream has: after a restore the value is found by its term. */
+    /** The value's term, and all that the control stream has: a restore finds the value by it. */
     term: bigint('term', { mode: 'bigint' }),
     beforeMs: doublePrecision('before_ms'),
     reason: text('reason'),
     /** A user's id, or `operator`, as in the audit log. */
     requestedBy: text('requested_by').notNull(),
     createdAt: createdAt(),
-    /** Null while the request waits for a writer. */
+    /** When a writer began it; null while it waits for one. */
     startedAt: instant('started_at'),
-    /** Counted by the writer before it began. */
+    /** Events that the writer counted before it began. */
     expectedEvents: bigint('expected_events', { mode: 'number' }),
     /** What the writer is doing. */
     progress: text('progress'),
-    /** Of the last attempt. */
+    /** Why the last attempt failed. */
     failure: text('failure'),
-    /** Of the next attempt; for the deletion of a space at first the end of its grace. */
+    /** When the next attempt begins; of the deletion of a space at first: the end of its grace. */
     attemptAt: instant('attempt_at').notNull().default(sql`now()`),
   },
   (table) => [primaryKey({ columns: [table.spaceId, table.id] })],
@@ -79,7 +79,7 @@ export const erasureRequests = pgTable(
 export const deletedSpaces = pgTable('deleted_spaces', {
   spaceId: uuid('space_id').primaryKey(),
   name: text('name').notNull(),
-  /** By a user's id, or `operator`. */
+  /** When it was requested, and by whom: a user's id, or `operator`. */
   requestedAt: instant('requested_at').notNull(),
   requestedBy: text('requested_by').notNull(),
   begunAt: instant('begun_at').notNull().default(sql`now()`),

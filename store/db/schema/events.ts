@@ -31,8 +31,8 @@ export const eventIds = pgTable(
 /**
  * One row per event, with the columns for lists and filters. The segment has the event as it was sent.
  *
- * Partitioned by ranges of segment_id, a UUIDv7, so by the week of receipt. The ledger makes ids
- * unique, not a constraint here. Drizzle does not support partitions: the migration creates them.
+ * Partitioned by ranges of segment_id, a UUIDv7, so by the week of receipt. The ledger makes ids unique, not
+ * a constraint here. Drizzle does not support partitions: the migration creates them.
  */
 export const events = pgTable(
   'events',
@@ -63,10 +63,7 @@ export const events = pgTable(
     inputPreview: text('input_preview'),
     outputPreview: text('output_preview'),
     attributes: json('attributes').$type<Record<string, string | number>>(),
-    /**
-     * Cached tokens, a part of the input with prices of its own. Null in events that 0.1.0 stored, until
-     * `weir reproject`.
-     */
+    /** Cached tokens, a part of the input. Null in events of 0.1.0 until `weir reproject`. */
     cacheReadTokens: doublePrecision('cache_read_tokens'),
     cacheWriteTokens: doublePrecision('cache_write_tokens'),
     reasoningTokens: doublePrecision('reasoning_tokens'),
@@ -110,7 +107,10 @@ export const segments = pgTable(
     /** The stream and the sequence of its queue message. An erasure compares them with its start. */
     queueStream: text('queue_stream'),
     queueSequence: bigint('queue_sequence', { mode: 'number' }),
-    /** The greatest number of the space's dimensions when it was stored: these and all earlier ones have counted it (ADR 45). */
+    /**
+     * The greatest number of the space's dimensions when it was stored: all up to this have counted it (ADR
+     * 45).
+     */
     dimensions: smallint('dimensions'),
   },
   (table) => [

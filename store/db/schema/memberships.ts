@@ -20,7 +20,7 @@ export const memberships = pgTable(
   (table) => [primaryKey({ columns: [table.spaceId, table.userId] })],
 );
 
-/** By link, and open until accepted, revoked, or expired. */
+/** Invitations to a space, by link. An invitation is open until it is accepted, revoked, or expired. */
 export const invitations = pgTable(
   'invitations',
   {
@@ -50,7 +50,7 @@ export const invitations = pgTable(
   ],
 );
 
-/** Of each space. `actor` is a user's id, or `operator` for the command line. */
+/** The audit log of each space. `actor` is a user's id, or `operator` for the command line. */
 export const auditLog = pgTable(
   'audit_log',
   {

@@ -6,12 +6,12 @@ import { bytea, createdAt, instant, newId } from './columns.ts';
 
 const userId = () => uuid('user_id').references(() => users.id, { onDelete: 'cascade' });
 
-/** Of authenticator apps. */
+/** The authenticator app of a user. */
 export const totpSecrets = pgTable('totp_secrets', {
   userId: userId().primaryKey(),
   /** Sealed (services/dashboard-api/seal.ts). */
   secret: bytea('secret').notNull(),
-  /** Of the last accepted code: that code and earlier ones are refused. */
+  /** The time step of the last accepted code: that code and earlier ones are refused. */
   lastStep: bigint('last_step', { mode: 'number' }).notNull(),
   createdAt: createdAt(),
 });
@@ -24,7 +24,7 @@ export const passkeys = pgTable(
     userId: userId().notNull(),
     /** The authenticator's id of the credential. */
     credentialId: bytea('credential_id').notNull().unique(),
-    /** In COSE format. */
+    /** The public key in COSE format. */
     publicKey: bytea('public_key').notNull(),
     /** Of signatures; always 0 for passkeys that are synchronised between devices. */
     counter: bigint('counter', { mode: 'number' }).notNull(),
@@ -46,7 +46,7 @@ export const recoveryCodes = pgTable(
   (table) => [primaryKey({ columns: [table.userId, table.codeHash] })],
 );
 
-/** Those that a passkey has answered. Each is accepted once. */
+/** Challenges that a passkey has answered. Each is accepted once. */
 export const usedChallenges = pgTable('used_challenges', {
   challenge: bytea('challenge').primaryKey(),
   /** By then the challenge is refused because of its age. */

@@ -13,15 +13,15 @@ export const senders = pgTable(
     /** The library that made the spans. */
     scope: text('scope').notNull(),
     version: text('version').notNull(),
-    /** Of the last request: language, name and version. */
+    /** The SDK of the last request: its language, name and version. */
     sdk: text('sdk').notNull(),
     stored: count('stored'),
-    /** Into the event of another span of the same call. */
+    /** Merged into the event of another span of the same call. */
     merged: count('merged'),
     /** Neither a model call nor a tool call. */
     leftOut: count('left_out'),
     refused: count('refused'),
-    /** Of the last refused span: a text of Weir, without content. */
+    /** Why the last refused span was refused: a text of Weir, without content. */
     refusal: text('refusal'),
     lastSeenAt: instant('last_seen_at').notNull(),
   },

@@ -28,9 +28,9 @@ export const spaces = pgTable(
       .notNull()
       .default('active'),
     createdAt: createdAt(),
-    /** After receipt; null is unlimited, or RETENTION_DAYS_MAX. */
+    /** Retention in days after receipt; null is unlimited, or RETENTION_DAYS_MAX. */
     retentionDays: integer('retention_days'),
-    /** For display; null without one. The limits are in this row, not in the plan. */
+    /** The name of its plan, for display; null without one. The limits are in this row, not in the plan. */
     plan: text('plan'),
     /** The end of a deletion's grace, in which nobody reads or writes the space. Null: not deleted. */
     deleteAt: instant('delete_at'),
@@ -82,7 +82,7 @@ export const usageMonths = pgTable(
   (table) => [primaryKey({ columns: [table.spaceId, table.month] })],
 );
 
-/** By UTC day of receipt and API key. */
+/** Received events by UTC day of receipt and API key. */
 export const usageDays = pgTable(
   'usage_days',
   {
@@ -174,7 +174,10 @@ export const dimensions = pgTable(
     /** `user`, `agent`, or `attr.` and the key of an additional property. */
     name: text('name').notNull(),
     declaredAt: instant('declared_at').notNull(),
-    /** The stored segments up to this id are counted. Those stored since have the number in `segments.dimensions`. */
+    /**
+     * The stored segments up to this id are counted. Those stored since have the number in
+     * `segments.dimensions`.
+     */
     cursor: uuid('cursor'),
     /** When all that was stored before was counted. */
     countedAt: instant('counted_at'),
@@ -184,7 +187,10 @@ export const dimensions = pgTable(
   (table) => [primaryKey({ columns: [table.spaceId, table.number] })],
 );
 
-/** The values that have statistics of their own, in the order of their first event; a bounded number of each dimension. */
+/**
+ * The values that have statistics of their own, in the order of their first event; a bounded number of each
+ * dimension.
+ */
 export const dimensionValues = pgTable(
   'dimension_values',
   {

@@ -14,9 +14,9 @@ import { instant } from './columns.ts';
 /** Not events: relations between events of different requests are resolved from spans (ADR 27). */
 
 /**
- * Without its content. `agent_id`, `thread_id` and `user_id` may be inherited from the nearest span above
- * that names one. An erasure clears the texts and keeps the row, so that a span that is sent again does not
- * restore them.
+ * A span without its content. `agent_id`, `thread_id` and `user_id` may be inherited from the nearest span
+ * above that names one. An erasure clears the texts and keeps the row, so that a span that is sent again does
+ * not restore them.
  */
 export const traceNodes = pgTable(
   'trace_nodes',
@@ -45,13 +45,10 @@ export const traceNodes = pgTable(
     removedEventId: uuid('removed_event_id'),
     /** The library that created an LLM span. */
     scope: text('scope'),
-    /**
-     * Hashes of the provider's response id, and of model and usage: they join several libraries' spans of a
-     * call.
-     */
+    /** Hashes of the provider's response id, or of model and usage: they join several libraries' spans. */
     responseKey: uuid('response_key'),
     usageKey: uuid('usage_key'),
-    /** With the model as it was requested, if it is another. */
+    /** The same with the model as it was requested, if it is another. */
     requestKey: uuid('request_key'),
     receivedAt: instant('received_at').notNull(),
   },
@@ -71,7 +68,7 @@ export const traceNodes = pgTable(
   ],
 );
 
-/** Of each trace with nodes. */
+/** The state of each trace with nodes. */
 export const traces = pgTable(
   'traces',
   {

@@ -24,8 +24,8 @@ const filterOf = <Text extends z.ZodType<string>>(text: Text) =>
 export const condition = z.object({
   kind,
   /**
-   * Statistics by agent have no other dimension. By an additional property all events of the window, at most
-   * an hour, are read.
+   * Statistics by agent have no other dimension. An additional property is read from events, of an hour at
+   * most.
    */
   filter: filterOf(columnText).default({}),
   comparison: comparison.default('above'),
@@ -34,7 +34,7 @@ export const condition = z.object({
    */
   bound: z.number().min(0).max(1e15).default(0),
   windowMinutes: z.literal([...windowsMinutes]).default(15),
-  /** Before the alert fires, and before it resolves. */
+  /** How long it must hold before the alert fires, and before it resolves. */
   holdMinutes: z.int().min(0).max(holdMinutesMax).default(5),
 });
 
@@ -97,7 +97,7 @@ export const preview = z
       }),
     ),
     value: z.number().nullable(),
-    /** Of the evaluated time, a week at most; null for quota and quarantine, which have no history. */
+    /** Start of the evaluated time, a week at most; null for quota and quarantine, which have no history. */
     sinceMs: z.number().nullable(),
   } satisfies Record<keyof AlertPreview, z.ZodType>)
   .meta({ id: 'AlertPreview' });

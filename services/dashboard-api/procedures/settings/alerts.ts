@@ -32,14 +32,12 @@ export const alerts = router({
     .output(z.array(listedRule))
     .query(async ({ ctx: { admin } }) => (await listRules(admin.database, admin.spaceId)).map(isoTimes)),
 
-  /** With the outcome of their deliveries, newest first. */
+  /** The last changes of alerts, newest first, with the outcome of their deliveries. */
   history: spaceProcedure('viewer')
     .output(z.array(historyRow))
     .query(async ({ ctx: { admin } }) => (await listHistory(admin.database, admin.spaceId)).map(isoTimes)),
 
-  /**
-   * When it would have fired in the last week (by an additional property: hours, if there are many events).
-   */
+  /** When the rule would have fired in the last week, or hours if many events have to be read. */
   preview: spaceProcedure('admin')
     .input(condition)
     .output(preview)
@@ -77,7 +75,7 @@ export const alerts = router({
       if (!(await removeRule(admin.database, admin.spaceId, removed))) throw missing('alert');
     }),
 
-  /** Nothing is sent until then; null ends it. */
+  /** Sends nothing until then; null ends it. */
   mute: spaceProcedure('admin')
     .input(id.extend({ until: instant.nullable() }))
     .output(z.void())
@@ -86,7 +84,7 @@ export const alerts = router({
       if (!(await muteRule(admin.database, admin.spaceId, change))) throw missing('alert');
     }),
 
-  /** And what the operator has configured. */
+  /** Where alerts are sent, and what the operator has configured. */
   targets: spaceProcedure('admin')
     .output(z.object({ targets: z.array(listedTarget), hasMail: z.boolean(), isPrivateAllowed: z.boolean() }))
     .query(async ({ ctx: { admin } }) => {

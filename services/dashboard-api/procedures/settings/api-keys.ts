@@ -17,19 +17,19 @@ import { name } from '../account-inputs.ts';
 const issuedApiKey = z
   .object({
     keyId: z.guid(),
-    /** Only returned here. */
+    /** The key itself, which is only returned here. */
     apiKey: z.string(),
   } satisfies Record<keyof IssuedApiKey, z.ZodType>)
   .meta({ id: 'IssuedApiKey' });
 
 /** Keys that send events, and read keys. A change is in force within a second. */
 export const apiKeys = router({
-  /** Including revoked and expired ones, oldest first. */
+  /** All keys including revoked and expired ones, oldest first. */
   list: spaceProcedure('admin')
     .output(z.array(listedApiKey))
     .query(({ ctx: { admin } }) => listKeys(admin.database, admin.spaceId)),
 
-  /** With another `scope` than `ingest` a read key. Without `expiresAt` it never expires. */
+  /** Creates a key, with another `scope` than `ingest` a read key. Without `expiresAt` it never expires. */
   create: spaceProcedure('admin', { isConfirmed: true })
     .input(
       z.object({

@@ -16,7 +16,7 @@ const page = z
   .prefault({});
 
 export const audit = router({
-  /** Newest rows first. `GET /audit/<spaceId>` downloads all of it. */
+  /** A page of the space's audit log, newest rows first. `GET /audit/<spaceId>` downloads all of it. */
   list: spaceProcedure('admin')
     .input(page)
     .output(z.object({ rows: z.array(auditRow), nextCursor: z.guid().nullable() }))

@@ -19,7 +19,7 @@ const kind = z.enum(['before', 'thread', 'user']);
 /** `space`: the deletion of the space. */
 const erasedKind = z.enum(['before', 'thread', 'user', 'space']);
 
-/** Those of a user or a thread, or those that started before a time. */
+/** Which events: those of a user or a thread, or those that started before a time. */
 const subjectInput = z.object({
   kind,
   /** The id of the user or the thread, or the time: ISO 8601 with a zone, or a day; not in the future. */
@@ -51,12 +51,12 @@ const openRequest = z
     reason: z.string().nullable(),
     requestedBy: z.string().nullable(),
     createdAt: z.iso.datetime(),
-    /** Null while it waits for a writer. */
+    /** When a writer began it; null while it waits for one. */
     startedAt: z.iso.datetime().nullable(),
-    /** Counted by the writer before it began. */
+    /** Events that the writer counted before it began. */
     expectedEvents: z.number().nullable(),
     progress: z.string().nullable(),
-    /** Of the last attempt. It is tried again. */
+    /** Why the last attempt failed. It is tried again. */
     failure: z.string().nullable(),
   } satisfies Record<keyof OpenRequest, z.ZodType>)
   .meta({ id: 'ErasureRequest' });
@@ -77,7 +77,7 @@ const completed = z
 
 /** docs/data-lifecycle.md#erasure. A writer does it. */
 export const erasures = router({
-  /** Without what is still in the queue. */
+  /** What an erasure would delete now, without what is still in the queue. Changes nothing. */
   preview: spaceProcedure('owner')
     .input(subjectInput)
     .output(preview)

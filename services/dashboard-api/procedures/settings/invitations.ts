@@ -18,7 +18,7 @@ import { email, newPassword, role, token } from '../account-inputs.ts';
 import { attemptToken, startSession } from '../start-session.ts';
 
 export const invitations = router({
-  /** Those that can still be accepted, newest first. */
+  /** The space's invitations that can still be accepted, newest first. */
   list: spaceProcedure('admin')
     .output(z.array(openInvitation))
     .query(({ ctx: { admin } }) => listInvitations(admin.database, admin.spaceId)),
@@ -58,7 +58,7 @@ export const invitations = router({
       }
     }),
 
-  /** For the holder of the link. A mutation, so that the token is not in a URL. */
+  /** Shows an invitation to the holder of its link. A mutation, so that the token is not in a URL. */
   look: publicProcedure
     .input(z.object({ token }))
     .output(invitationView)

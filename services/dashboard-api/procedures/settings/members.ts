@@ -13,12 +13,12 @@ import { router, spaceProcedure } from '../../trpc/trpc.ts';
 import { role } from '../account-inputs.ts';
 
 export const members = router({
-  /** By e-mail address. */
+  /** The members of the space, ordered by e-mail address. */
   list: spaceProcedure('member')
     .output(z.array(member))
     .query(({ ctx: { admin } }) => listMembers(admin.database, admin.spaceId)),
 
-  /** Only owners may change or make owners; the last owner cannot be demoted. */
+  /** Changes a member's role. Only owners may change or make owners; the last owner cannot be demoted. */
   setRole: spaceProcedure('admin', { isConfirmed: true })
     .input(z.object({ userId: z.guid(), role }))
     .output(z.void())
@@ -26,7 +26,7 @@ export const members = router({
       throwUnlessChanged(await changeRole(admin.database, admin.spaceId, { userId, role, actor }));
     }),
 
-  /** Only owners may remove owners; the last owner cannot be removed. */
+  /** Removes a member from the space. Only owners may remove owners; the last owner cannot be removed. */
   remove: spaceProcedure('admin', { isConfirmed: true })
     .input(z.object({ userId: z.guid() }))
     .output(z.void())
@@ -34,7 +34,7 @@ export const members = router({
       throwUnlessChanged(await removeMember(admin.database, admin.spaceId, { userId, actor }));
     }),
 
-  /** In all browsers, so that the member has to sign in again. Only owners may end those of owners. */
+  /** Ends a member's sessions in all browsers. Only owners may end those of owners. */
   endSessions: spaceProcedure('admin')
     .input(z.object({ userId: z.guid() }))
     .output(z.object({ ended: z.number() }))

@@ -14,7 +14,7 @@ import { operatorProcedure, router } from '../../trpc/trpc.ts';
 const stream = z
   .object({
     stream: z.string(),
-    /** Not stored yet, with the age of the oldest. */
+    /** Messages that are not stored yet, and the age of the oldest of them. */
     messages: z.number(),
     oldestSeconds: z.number(),
     /** Used share of `bytesMax`. */
@@ -22,7 +22,7 @@ const stream = z
     bytesMax: z.number(),
     /** How far the replay window reaches back. */
     windowSeconds: z.number(),
-    /** Of a cluster; none for a single nats-server. */
+    /** The nodes of a cluster; none for a single nats-server. */
     nodes: z.array(z.object({ name: z.string(), state: z.enum(['leader', 'current', 'behind', 'offline']) })),
   } satisfies Record<keyof QueueFigures, z.ZodType>)
   .meta({ id: 'QueueStream' });
@@ -37,9 +37,9 @@ const runningService = z
     schema: z.string(),
     /** Took most in some two minutes: bytes of ingest, events of a writer, time of dashboard calls. */
     busiest: z.object({ spaceId: z.string(), share: z.number() }).optional(),
-    /** In milliseconds since the epoch. */
+    /** Its clock, in milliseconds since the epoch. */
     nowMs: z.number(),
-    /** Of the service port. */
+    /** The address of its service port. */
     metricsUrl: z.string(),
   } satisfies Partial<Record<keyof ServiceReport, z.ZodType>>)
   .meta({ id: 'RunningService' });
@@ -78,7 +78,7 @@ const retentionState = z
         days: z.number().nullable(),
         spaces: z.number(),
         cutoff: z.iso.datetime().nullable(),
-        /** Received on the days that expire within the next 7 days. */
+        /** Events received on the days that expire within the next 7 days. */
         expiringEvents: z.number().nullable(),
       } satisfies Record<keyof RetentionPolicyState, z.ZodType>),
     ),
@@ -100,7 +100,7 @@ const finding = z
     check: z.string(),
     status: z.enum(['ok', 'warning', 'failed', 'skipped']),
     found: z.string(),
-    /** Unless the status is `ok`. */
+    /** What to do, unless the status is `ok`. */
     action: z.string().optional(),
   } satisfies Record<keyof Finding, z.ZodType>)
   .meta({ id: 'Finding' });
@@ -109,10 +109,7 @@ const rangeMsMax = 400 * 24 * 60 * 60 * 1_000;
 
 /** The state of the installation. Nothing of it names a space. */
 export const operator = router({
-  /**
-   * With this process's versions, and the services that answer. SERVICE_UNAVAILABLE while nats-server does
-   * not.
-   */
+  /** The queue, and the services that answer. SERVICE_UNAVAILABLE while nats-server does not. */
   queue: operatorProcedure
     .output(
       z.object({
@@ -130,7 +127,7 @@ export const operator = router({
       return { ...state, version, schema: schemaVersion };
     }),
 
-  /** Of events of all spaces, by the time of storing: see `charts.delays`. */
+  /** Delays of events of all spaces, by the time of storing: see `charts.delays`. */
   delays: operatorProcedure
     .input(
       z
@@ -143,7 +140,7 @@ export const operator = router({
     .output(delayHistory)
     .query(({ ctx, input: { from, to } }) => ctx.installation.delays({ fromMs: from, toMs: to })),
 
-  /** Of all tables; events and segments by week of receipt. */
+  /** The sizes of all tables; events and segments by week of receipt. */
   storage: operatorProcedure.output(storageSizes).query(({ ctx }) => ctx.installation.storage()),
 
   /** When expired data was last deleted, and what expires next. */
@@ -154,6 +151,6 @@ export const operator = router({
     .output(z.array(quarantineReason))
     .query(({ ctx }) => ctx.installation.quarantine()),
 
-  /** As `weir doctor`. What cannot be reached is a finding, not an error. */
+  /** What `weir doctor` finds. What cannot be reached is a finding, not an error. */
   doctor: operatorProcedure.output(z.array(finding)).query(({ ctx }) => ctx.installation.doctor()),
 });

@@ -18,7 +18,7 @@ const page = z
 
 const quarantineEntry = z
   .object({
-    /** Of the event. */
+    /** The id of the event. */
     id: z.guid(),
     spaceId: z.guid(),
     receivedAt: z.iso.datetime(),
@@ -35,9 +35,9 @@ const replayResult = z.object({
   failed: z.array(z.object({ id: z.guid(), sqlstate: z.string(), message: z.string() })),
 } satisfies Record<keyof ReplayResult, z.ZodType>);
 
-/** Events that Postgres rejected, kept completely until they are replayed. */
+/** Events that Postgres rejected. They are kept completely until they are replayed. */
 export const quarantine = router({
-  /** Oldest first, with Postgres's SQLSTATE and message, without the event. */
+  /** Rejected events, oldest first, with Postgres's SQLSTATE and message, without the event. */
   list: spaceProcedure('admin')
     .input(page)
     .output(z.object({ entries: z.array(quarantineEntry), nextCursor: position.nullable() }))
@@ -50,8 +50,8 @@ export const quarantine = router({
     }),
 
   /**
-   * For after the cause was removed. Each event counts once, in its month of receipt. `failed` were rejected
-   * again and stay; ids in neither list were not in quarantine.
+   * Stores events after the cause was removed. Each counts once, in its month of receipt. `failed` were
+   * rejected again and stay; ids in neither list were not in quarantine.
    */
   replay: spaceProcedure('admin')
     .input(z.object({ ids: z.array(z.guid()).min(1).max(replayedAtOnceMax) }))

@@ -36,12 +36,12 @@ export const secondFactor = router({
   /** The authenticator app, the passkeys, and how many recovery codes are left. */
   list: ownProcedure.output(listedFactors).query(({ ctx }) => ctx.secondFactor.list(ctx.user.userId)),
 
-  /** As text, as `otpauth:` URI for a QR code, and sealed for `secondFactor.addTotp`. */
+  /** Proposes a secret: as text, as `otpauth:` URI for a QR code, and sealed for `secondFactor.addTotp`. */
   proposeTotp: ownProcedure
     .output(z.object({ secret: z.string(), uri: z.string(), proposal: z.string() }))
     .query(({ ctx }) => ctx.secondFactor.totpEnrolment.propose(ctx.user)),
 
-  /** With a code that the app shows. The first second factor ends all other sessions of the user. */
+  /** Adds an app with a code that it shows. The first second factor ends all other sessions of the user. */
   addTotp: changeProcedure
     .input(z.object({ proposal, code }))
     .output(z.void())
@@ -64,7 +64,7 @@ export const secondFactor = router({
     .output(z.object({ creation: passkeyCreation, proposal: z.string() }))
     .query(({ ctx }) => ctx.secondFactor.passkeyEnrolment.propose(requirePasskeySite(ctx), ctx.user)),
 
-  /** As the first second factor it ends all other sessions of the user. */
+  /** Adds a passkey. As the first second factor it ends all other sessions of the user. */
   addPasskey: changeProcedure
     .input(z.object({ proposal, name: passkeyName, answer: passkeyAttestation }))
     .output(z.void())

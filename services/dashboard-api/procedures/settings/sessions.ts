@@ -4,10 +4,10 @@ import { refusal } from '../../refusal.ts';
 import { router, userProcedure } from '../../trpc/trpc.ts';
 
 export const sessions = router({
-  /** Those that have not expired, most recently used first. */
+  /** The sessions that have not expired, most recently used first. */
   list: userProcedure.output(z.array(listedSession)).query(({ ctx }) => ctx.sessionList.list(ctx.user)),
 
-  /** Also the current one. */
+  /** Ends one of them, which may be the current one. */
   revoke: userProcedure
     .input(z.object({ id: z.guid() }))
     .output(z.void())

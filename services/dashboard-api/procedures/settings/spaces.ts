@@ -17,11 +17,11 @@ const shownSpace = z
   .object({
     id: z.guid(),
     name: z.string(),
-    /** Null is unlimited. */
+    /** Events per month; null is unlimited. */
     monthlyEventLimit: z.number().nullable(),
     billingState: z.enum(['active', 'inactive']),
     createdAt: z.iso.datetime(),
-    /** Null keeps events forever. */
+    /** Days for which events are kept; null keeps them forever. */
     retentionDays: z.number().nullable(),
     plan: z.string().nullable(),
     /** The end of the grace; null for a space that is not marked as deleted. */
@@ -52,7 +52,7 @@ const retentionPreview = z
 export const spaces = router({
   list: userProcedure.output(z.array(ownSpace)).query(({ ctx }) => ctx.user.spaces.map(isoTimes)),
 
-  /** With its plan, limit, billing state and retention. */
+  /** The space with the settings of its operator: plan, limit, billing state and retention. */
   get: spaceProcedure('viewer', { isStatistics: true })
     .output(shownSpace.extend({ role: z.enum(roles) }))
     .query(async ({ ctx: { admin, role } }) => ({
@@ -138,7 +138,7 @@ export const spaces = router({
       return showSpace(await deleteSpace(admin.database, admin.spaceId, { actor }));
     }),
 
-  /** Until the deletion begins: keys and members have their access again. */
+  /** Takes the deletion of the space back, until it begins: keys and members have their access again. */
   restore: spaceProcedure('owner', { isConfirmed: true, isOfDeleted: true })
     .output(shownSpace)
     .mutation(async ({ ctx: { admin, actor } }) => {
@@ -147,7 +147,7 @@ export const spaces = router({
       throw refusal('CONFLICT', 'The space is not marked as deleted, or its deletion has begun.');
     }),
 
-  /** For calls without a `spaceId` in this session. */
+  /** Selects the space for calls without a `spaceId` in this session. */
   switch: spaceProcedure('viewer', { isOfDeleted: true })
     .output(z.void())
     .mutation(async ({ ctx }) => {

@@ -82,7 +82,7 @@ function Notes({ texts }: { texts: readonly (string | false)[] }) {
   );
 }
 
-/** Most recently active first, with counts of the events in the range of the address. */
+/** Threads or users, most recently active first, with counts in the range of the address. */
 export function ActivityPage({
   procedure,
   title,

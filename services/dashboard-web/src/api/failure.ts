@@ -5,7 +5,7 @@ export interface Failure {
   message: string;
 }
 
-/** Without a call to the API. The message is a sentence to show. */
+/** A failure in the browser, without a call to the API. Its message is a sentence to show. */
 export class LocalFailure extends Error {
   override name = 'LocalFailure';
 }

@@ -1,7 +1,7 @@
 import { LocalFailure } from './failure.ts';
 import { callQuery, type Input } from './query.ts';
 
-/** Loaded with the first use of a passkey. */
+/** The library is loaded when a passkey is used for the first time. */
 const load = () => import('@simplewebauthn/browser');
 
 /** @throws LocalFailure when there is no answer. */

@@ -20,7 +20,7 @@ import { ConfirmationContext, isConfirmationNeeded } from './confirmation.ts';
 
 type Procedures = AppRouter['_def']['record'];
 
-/** By path, such as `events.list`. */
+/** All procedures of a kind by path, such as `events.list`. */
 type PathsOf<Kind, Group = Procedures> = {
   [Name in keyof Group & string]: Group[Name] extends AnyTRPCProcedure
     ? Group[Name] extends Kind
@@ -46,7 +46,7 @@ type Callable<Path extends string> =
 export type Input<Path extends string> = inferProcedureInput<Callable<Path>>;
 export type Output<Path extends string> = inferProcedureOutput<Callable<Path>>;
 
-/** For `useQuery`. The call is cancelled when no component uses it any more. */
+/** Options of `useQuery` for a procedure. The call is cancelled when no component uses it any more. */
 export function apiQuery<Path extends QueryPath>(path: Path, input: Input<Path>) {
   return queryOptions({
     queryKey: [path, input] as const,
@@ -69,7 +69,7 @@ export async function callMutation<Path extends MutationPath>(
   return (await client.mutation(path, input)) as Output<Path>;
 }
 
-/** Asks for a needed authentication, and then calls again. On success the named queries are reloaded. */
+/** A mutation that asks for a needed authentication and then calls again. Reloads queries on success. */
 export function useApiMutation<Path extends MutationPath>(
   path: Path,
   { reload = [] }: { reload?: readonly QueryPath[] } = {},
@@ -94,7 +94,7 @@ export type PagedPath = {
 
 export type Pages<Path extends PagedPath> = UseInfiniteQueryResult<InfiniteData<Output<Path>>>;
 
-/** With `isFixed` loaded pages are not loaded again: what is read must not move. */
+/** Loads pages. With `isFixed` loaded ones are not loaded again: what is read must not move. */
 export function usePages<Path extends PagedPath>(
   path: Path,
   input: Omit<NonNullable<Input<Path>>, 'cursor'>,

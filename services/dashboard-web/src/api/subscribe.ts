@@ -12,7 +12,7 @@ export interface StreamHandlers<Path extends 'live.tail'> {
   onError: (error: unknown) => void;
 }
 
-/** With an id, after which a later subscription continues. */
+/** A message with its id: a later subscription continues after it. */
 type Message<Path extends string> = Output<Path> extends AsyncIterable<infer Item> ? Item : never;
 
 type StreamInput = Extract<Input<'live.tail'>, object>;

@@ -1,6 +1,6 @@
 import { useEffect, useEffectEvent, useState } from 'react';
 
-/** While the window is visible, and `ms` is defined. */
+/** Runs a function repeatedly while the window is visible; never while `ms` is undefined. */
 export function useInterval(run: () => void, ms: number | undefined): void {
   const onTime = useEffectEvent(() => {
     if (!document.hidden) run();

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 
-/** In typing, before values are asked for. */
+/** The pause in typing after which values are asked for, in milliseconds. */
 const pauseMs = 150;
 
 /** A value of JSON, once it has not changed for a moment. */

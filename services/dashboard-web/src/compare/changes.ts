@@ -1,10 +1,10 @@
-/** Lines that both texts have, or only one of them. */
+/** Consecutive lines that both texts have, or only one of them. */
 export interface LineRun {
   kind: 'same' | 'removed' | 'added';
   count: number;
 }
 
-/** With the line's number in each text that has it. */
+/** One line of a comparison, with its number in each text that has it. */
 export interface DiffRow {
   kind: LineRun['kind'];
   text: string;

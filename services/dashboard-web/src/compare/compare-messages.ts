@@ -15,7 +15,7 @@ export interface WordRun {
   text: string;
 }
 
-/** By place in each conversation: unchanged messages, a changed one, or one of one conversation only. */
+/** Messages by place in each conversation: unchanged, changed, or of one conversation only. */
 export type MessageRow =
   | { kind: 'same'; after: number; count: number }
   | { kind: 'changed'; before: number; after: number; words: WordRun[] }
@@ -26,7 +26,7 @@ export type MessageRow =
 const wordsMs = 500;
 const allWordsMs = 3_000;
 
-/** Undefined when they were not found in time. */
+/** The rows of two conversations in order; undefined when they were not found in time. */
 export function compareMessages(
   before: readonly ComparedMessage[],
   after: readonly ComparedMessage[],
@@ -61,10 +61,10 @@ export function compareMessages(
   return runs && rows;
 }
 
-/** Below it texts are easier to read one after the other. */
+/** Texts that have a smaller part in common are easier to read one after the other. */
 const commonShareMin = 0.2;
 
-/** Undefined when too few are in common, all are, or they were not found in time. */
+/** The words of two texts; undefined when too few are in common, all are, or they were not found in time. */
 export function compareWords(before: string, after: string): WordRun[] | undefined {
   const runs = diffArrays(wordsOf(before), wordsOf(after), { timeout: wordsMs })?.map(
     ({ added, removed, value }): WordRun => ({

@@ -33,7 +33,7 @@ export function conversationOf({ llm, tool }: EventText, name: string): ShownMes
   }));
 }
 
-/** Without the id of the call, which differs in every run. */
+/** A part without the id of its call, which differs in every run. */
 function describePart(part: MessagePart): string {
   if (part.kind === 'call') return `${part.call.name}(${part.call.input ?? ''})`;
   if (part.kind === 'media')

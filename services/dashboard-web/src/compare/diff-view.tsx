@@ -15,7 +15,7 @@ import {
 
 export type DiffLook = 'split' | 'unified';
 
-/** By the place of its line in each text. */
+/** What follows a row of two sides, by the place of its line in each text. */
 export type RowNote = (before: number | undefined, after: number | undefined) => ReactNode;
 
 /** Of a line that fits; longer ones wrap. */
@@ -24,7 +24,7 @@ const overscan = 12;
 /** Of a longer line only so much is drawn. */
 const lineChars = 2_000;
 
-/** Only visible lines are in the page. Changes have a sign beside their colour. */
+/** Draws visible lines only. Changes have a sign beside their colour. */
 export function DiffView({
   before,
   after,
@@ -154,7 +154,7 @@ const tab =
 /** What is easily overlooked: spaces at the start and the end, more than one, and tabs. */
 const hidden = /(^ +| {2,}| +$|\t)/;
 
-/** Such spaces and tabs are visible. Copying gives the original text. */
+/** A changed line in which such spaces and tabs are visible. Copying it gives the original text. */
 function ExactText({ text }: { text: string }) {
   return text.split(hidden).map((part, index) => {
     // A pattern with one group: every second part is a match.

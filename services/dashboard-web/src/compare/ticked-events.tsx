@@ -32,7 +32,7 @@ export interface Ticked {
   traceId: string | null;
 }
 
-/** At most two: a third replaces the first. Kept on other pages, to compare events of two lists. */
+/** Ticked events, at most two: a third replaces the first. Kept on other pages, to compare two lists. */
 let ticked: readonly Ticked[] = [];
 const listeners = new Set<() => void>();
 

@@ -3,7 +3,7 @@ import { isOwnPath } from '../url/search.ts';
 
 const key = 'weir.returnAddress';
 
-/** For a sign-in at the OpenID provider, in this tab. Not sent: a filter would be in logs of proxies. */
+/** Keeps a sign-in's return address in this tab. Not sent: a filter would be in logs of proxies. */
 export function keepReturnAddress(href: string): void {
   try {
     sessionStorage.setItem(key, href);
@@ -12,7 +12,7 @@ export function keepReturnAddress(href: string): void {
   }
 }
 
-/** When the sign-in has returned to the first page. */
+/** Puts the kept address into the address bar, when the sign-in has returned to the first page. */
 export function restoreReturnAddress(): void {
   if (window.location.pathname !== `${basePath}/`) return;
   try {

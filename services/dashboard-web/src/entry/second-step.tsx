@@ -40,7 +40,7 @@ export function SecondStep({
   );
 }
 
-/** Of the authenticator app, or a recovery code. */
+/** The field for a code of the authenticator app, or a recovery code. */
 export function CodeField({
   hasApp,
   autoFocus = false,

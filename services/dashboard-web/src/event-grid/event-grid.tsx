@@ -11,7 +11,7 @@ import { useIsNarrow } from './use-is-narrow.ts';
 const rowHeight = 34;
 const cardHeight = 64;
 const overscan = 8;
-/** Of the box for comparing, and of the menu. */
+/** The widths of the box for comparing, and of the menu. */
 const edges = ['40px', '40px'] as const;
 
 interface Rows {
@@ -22,7 +22,7 @@ interface Rows {
   onLoadMore: () => void;
 }
 
-/** Only visible rows are in the page; in a narrow window, rows are cards of two lines. */
+/** Draws visible rows only; in a narrow window, rows are cards of two lines. */
 export function EventGrid({
   label = 'Events',
   events,
@@ -34,7 +34,7 @@ export function EventGrid({
   onOpen,
   sort,
 }: Rows & {
-  /** For screen readers. */
+  /** Its name for screen readers. */
   label?: string;
   onSelect: (event: ListedEvent) => void;
   onOpen: (event: ListedEvent) => void;
@@ -124,7 +124,7 @@ function useRows(
   return list;
 }
 
-/** Kept in this browser. The last column takes the rest. */
+/** The widths of a table's columns, which are kept in this browser. The last column takes the rest. */
 function useColumnWidths(table: string, columns: readonly { id: string; width: number }[]) {
   const { columnWidths } = useSettings();
   const widths = columns.map(({ id, width }) => columnWidths[`${table}.${id}`] ?? width);

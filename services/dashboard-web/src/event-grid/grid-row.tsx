@@ -14,7 +14,7 @@ import { type EventColumn, Preview } from './columns.tsx';
 export interface RowProps {
   event: ListedEvent;
   index: number;
-  /** In pixels. */
+  /** The position in the list, in pixels. */
   top: number;
   isSelected: boolean;
   onSelect: (event: ListedEvent) => void;
@@ -86,7 +86,7 @@ export function MenuButton({ onMenu }: { onMenu: (anchor: Element) => void }) {
   );
 }
 
-/** Two lines: what was called, when, how long and for what; then the preview. */
+/** A card of two lines: what was called, when, how long and for what; then the preview. */
 export function EventCard({ event, index, top, isSelected, onSelect, onMenu }: RowProps) {
   const { zone } = useSettings();
   const { type, state, name, cost, durationMs, startTimeMs } = event;

@@ -21,7 +21,7 @@ const filterFields = [
   'errorCode',
 ] as const satisfies readonly Field[];
 
-/** One menu for all rows: each row has a button only. */
+/** What can be done with an event of a list. One menu for all rows: each row has a button only. */
 export function RowMenu({
   menu,
   onClose,

@@ -3,7 +3,7 @@ import { useSyncExternalStore } from 'react';
 /** The `md` of the styles. */
 const narrow = '(width < 48rem)';
 
-/** As a phone. Lists draw cards there instead of columns. */
+/** Whether the window is as narrow as a phone. Lists draw cards there instead of columns. */
 export function useIsNarrow(): boolean {
   return useSyncExternalStore(subscribe, () => matchMedia(narrow).matches);
 }

@@ -77,7 +77,7 @@ function LlmTurns({ llm, event }: { llm: NonNullable<EventText['llm']>; event: W
   );
 }
 
-/** Or the conversation that a client sent as JSON in the prompt. */
+/** A prompt, or the conversation that a client sent as JSON in it. */
 function PromptTurn({ text }: { text: string }) {
   const messages = useMemo(() => readMessages(text), [text]);
   if (messages !== undefined) return <MessageTurns messages={messages} text={text} />;

@@ -10,12 +10,12 @@ export function isCut(preview: string): boolean {
   return preview.length >= previewCharsMax;
 }
 
-/** With an ellipsis when the preview is cut. */
+/** A preview, with an ellipsis when it is cut. */
 export function showPreview(preview: string): string {
   return isCut(preview) ? `${preview}…` : preview;
 }
 
-/** As the API compares and orders them: input and output, or only a total that was sent. */
+/** Tokens as the API compares and orders them: input and output, or only a total that was sent. */
 export function tokensOf({
   inputTokens,
   outputTokens,

@@ -16,7 +16,7 @@ export interface ToolCall {
   input: string | undefined;
 }
 
-/** From the event's JSON as sent. Every value is JSON text or a decoded string. */
+/** Parts of an event's JSON as sent. Every value is JSON text or a decoded string. */
 export interface EventText {
   text: string;
   llm?: {
@@ -33,7 +33,7 @@ export interface EventText {
   sourceFunction: string | undefined;
 }
 
-/** As they were sent. */
+/** Token counts as they were sent. */
 export interface Usage {
   input: number | undefined;
   cacheRead: number | undefined;

@@ -10,13 +10,10 @@ import { ShownText } from '../text/shown-text.tsx';
 import { buttonClasses } from '../ui/button.tsx';
 import type { MediaPart } from './media-part.ts';
 
-/** Browsers play these, and they hold neither scripts nor links. */
+/** Types of sounds that browsers play, and that hold neither scripts nor links. */
 const played = /^audio\/(?:mpeg|mp3|wav|x-wav|wave|ogg|opus|webm|mp4|aac|flac)$/;
 
-/**
- * Data are drawn from a blob; an address is only opened by a click, since loading it would tell its host who
- * reads the event.
- */
+/** Draws data from a blob. An address is opened by a click: loading it would tell its host who reads. */
 export function InlineMedia({ media }: { media: MediaPart }) {
   const { what, type, name, data, url } = media;
   if (url !== undefined) return <RemoteMedia media={media} url={url} />;

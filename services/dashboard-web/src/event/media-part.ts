@@ -3,7 +3,7 @@ import { find, type JsonNode, type JsonSource, readString } from '../json/node.t
 export interface MediaPart {
   kind: 'media';
   what: 'image' | 'audio' | 'file';
-  /** Such as `image/png`; undefined when none was sent. */
+  /** The media type that was sent, such as `image/png`; undefined when there was none. */
   type: string | undefined;
   name: string | undefined;
   /** Base64 or a data URL; undefined when only an address was sent. */
@@ -49,7 +49,7 @@ const paths = {
   ],
 } as const;
 
-/** Of OpenAI, Anthropic and Vercel; parts of Gemini have no name. */
+/** The names of the parts of OpenAI, Anthropic and Vercel; those of Gemini have none. */
 const kinds: Record<string, MediaPart['what']> = {
   image_url: 'image',
   input_image: 'image',

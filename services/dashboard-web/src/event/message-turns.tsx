@@ -64,7 +64,7 @@ export function MessageParts({
 }: {
   parts: readonly MessagePart[];
   place: ProsePlace;
-  /** Shown at first. */
+  /** Characters of a text shown at first. */
   firstMax?: number;
 }) {
   if (parts.length === 0) return <span className="text-faint">Empty</span>;

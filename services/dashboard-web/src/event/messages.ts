@@ -10,7 +10,7 @@ import {
 import { readAny, readCall, type ToolCall } from './event-text.ts';
 import { type MediaPart, readMedia } from './media-part.ts';
 
-/** Of a conversation that a client sent as JSON text in the prompt. */
+/** A message of a conversation that a client sent as JSON text in the prompt. */
 export interface Message {
   role: 'system' | 'user' | 'assistant' | 'tool';
   parts: MessagePart[];
@@ -24,7 +24,7 @@ export type MessagePart =
   | { kind: 'result'; name: string | undefined; text: string }
   | { kind: 'thinking'; text: string }
   | MediaPart
-  /** As JSON. */
+  /** A part of another type, as JSON. */
   | { kind: 'other'; text: string };
 
 /** Parsing a longer text would block the page. */
@@ -42,7 +42,7 @@ const roles: Record<string, Message['role']> = {
   function: 'tool',
 };
 
-/** In a JSON array, or in the member `messages` of an object; undefined for another text. */
+/** Messages of a JSON array, or of an object's member `messages`; undefined for another text. */
 export function readMessages(text: string): Message[] | undefined {
   const first = text.trimStart()[0];
   if ((first !== '[' && first !== '{') || text.length > parsedCharsMax) return undefined;
@@ -60,7 +60,7 @@ export function readMessages(text: string): Message[] | undefined {
   return known.length > 0 && known.length === messages.length ? known : undefined;
 }
 
-/** Most providers only send the id of the call that a result answers. */
+/** Gives results the name of the tool whose call they answer: most providers only send the id of the call. */
 function nameResults(messages: readonly (Message | undefined)[]): (Message | undefined)[] {
   const names = new Map<string, string>();
   for (const part of messages.flatMap((message) => message?.parts ?? []))

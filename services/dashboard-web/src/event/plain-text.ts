@@ -1,6 +1,6 @@
 import type { EventText } from './event-text.ts';
 
-/** For the text view and to copy. */
+/** The conversation of an event as plain text, for the text view and to copy. */
 export function toPlainText({ llm, tool }: EventText): string {
   const sections: [title: string, text: string | undefined][] = llm
     ? [

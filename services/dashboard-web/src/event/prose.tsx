@@ -12,7 +12,7 @@ import { isJsonContainer, Payload } from './payload.tsx';
 /** A thread is read, so with Markdown by default; the page of an event shows what was sent. */
 export type ProsePlace = 'event' | 'thread';
 
-/** By the choice in this browser, or the default of the place. */
+/** Whether texts are drawn as Markdown: by the choice in this browser, or the default of the place. */
 export function useShowsMarkdown(place: ProsePlace): boolean {
   return useSettings().showsMarkdown ?? place === 'thread';
 }
@@ -24,7 +24,7 @@ export function Prose({
   place = 'event',
 }: {
   text: string;
-  /** Shown at first. A longer text is shown plain. */
+  /** Characters shown at first. A longer text is shown plain. */
   firstMax?: number;
   place?: ProsePlace;
 }) {
@@ -47,7 +47,7 @@ export function ProseActions({ text, label }: { text: string; label: string }) {
   );
 }
 
-/** For all texts. The choice is kept in this browser. */
+/** Shows all texts as Markdown, or plain. The choice is kept in this browser. */
 export function MarkdownToggle({ place, isDisabled = false }: { place: ProsePlace; isDisabled?: boolean }) {
   const isOn = useShowsMarkdown(place);
   return (
@@ -65,7 +65,7 @@ export function MarkdownToggle({ place, isDisabled = false }: { place: ProsePlac
   );
 }
 
-/** Plain text until it is parsed, and when parsing fails. */
+/** A text as Markdown; as plain text until it is parsed, and when parsing fails. */
 function MarkdownText({ text }: { text: string }) {
   const markdown = useWorker<string, Token[]>(startLexer, text, timeoutMs);
   if (markdown.state === 'done') {
@@ -87,10 +87,10 @@ function MarkdownText({ text }: { text: string }) {
   );
 }
 
-/** Longer texts are never shown as Markdown. */
+/** Longer texts are never shown as Markdown, in characters. */
 const markdownCharsMax = 50_000;
 
-/** Some texts would take minutes. */
+/** Timeout of the Markdown parser, in milliseconds: some texts would take minutes. */
 const timeoutMs = 2_000;
 
 const startLexer = () =>

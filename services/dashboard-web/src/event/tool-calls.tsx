@@ -20,7 +20,7 @@ function ToolCallCard({
   isFolded,
 }: {
   call: ToolCall;
-  /** Undefined when there is none. */
+  /** The tool's event; undefined when there is none. */
   result: ListedEvent | undefined;
   isFolded: boolean;
 }) {
@@ -84,14 +84,14 @@ function Result({ result }: { result: ListedEvent }) {
   );
 }
 
-/** Of a trace, searched for the results of its calls. */
+/** Tool events of a trace that are searched for the results of its calls. */
 const searchedMax = 200;
 
-/** At first, and open ones: each open card draws a tree of its arguments. */
+/** Calls shown at first, and calls that are open: each open card draws a tree of its arguments. */
 const shownMax = 20;
 const openMax = 10;
 
-/** Each with the tool's event that followed. */
+/** The calls that a model asked for, each with the tool's event that followed. */
 export function ToolCalls({ calls, event }: { calls: readonly ToolCall[]; event: WholeEvent }) {
   const { id: spaceId } = useSpace();
   const [isAll, setAll] = useState(false);

@@ -22,7 +22,7 @@ export function describeCost({ cost, bound }: { cost: string; bound: Cost['bound
   return `${words[bound]}${formatMoney(Number(cost))}`;
 }
 
-/** Undefined when none has a cost. */
+/** The sum of the costs of events, to be shown; undefined when none has a cost. */
 export function sumCosts(
   events: readonly Pick<Output<'events.list'>['events'][number], 'cost' | 'costBound'>[],
 ): { cost: string; bound: Cost['bound'] } | undefined {
@@ -58,7 +58,7 @@ export function nameKind(kind: Kind): string {
   return kindNames[kind];
 }
 
-/** So that a partial sum is not taken for the whole, and whether assumed or list prices are in it. */
+/** Names the priced share, so that a partial sum is not taken for the whole, and assumed or list prices. */
 export function describePriced({
   tokens,
   pricedTokens,

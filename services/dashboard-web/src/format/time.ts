@@ -1,9 +1,9 @@
-/** Of `Intl`, such as `Europe/Zurich`; undefined is the browser's. */
+/** A time zone of `Intl`, such as `Europe/Zurich`; undefined is the browser's. */
 export type Zone = string | undefined;
 
 export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;
-/** Without a change of the clock. */
+/** A day without a change of the clock. */
 export const dayMs = 24 * hourMs;
 
 /** Times beyond this are no dates for JavaScript. */
@@ -56,7 +56,7 @@ export function formatMinute(ms: number, zone: Zone): string {
   return formatIn(zone, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' }).format(ms);
 }
 
-/** Longer ranges show years: the same day and month may occur in two years. */
+/** Longer ranges show years, in milliseconds: the same day and month may occur in two years. */
 const yearsMsMin = 300 * dayMs;
 
 /** Ticks of longer ranges are named by day. */
@@ -69,7 +69,7 @@ export function formatTick(ms: number, rangeMs: number, zone: Zone): string {
   return formatIn(zone, { hour: '2-digit', minute: '2-digit' }).format(ms);
 }
 
-/** Of a range, or of a bar: `21 Nov, 14:03`, or `2026-11-21` where the range is about a year. */
+/** An end of a range, or of a bar in it: `21 Nov, 14:03`, or `2026-11-21` where the range is about a year. */
 export function formatEnd(ms: number, rangeMs: number, zone: Zone): string {
   return rangeMs > yearsMsMin ? formatDay(ms, zone) : formatMinute(ms, zone);
 }
@@ -103,7 +103,7 @@ export function localTime(ms: number, zone: Zone): number {
   return days + part('hour') * hourMs + part('minute') * minuteMs + part('second') * 1_000;
 }
 
-/** When the zone's clock shows `local`. Of a time shown twice, or skipped, one beside the change. */
+/** The time when the zone's clock shows `local`. Of a time shown twice, or skipped, one beside the change. */
 export function fromLocalTime(local: number, zone: Zone): number {
   // The difference between zone and UTC at about that time, and then at the time that it leads to.
   const near = local - (localTime(local, zone) - local);

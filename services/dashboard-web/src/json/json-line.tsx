@@ -12,7 +12,7 @@ import type { JsonDocument, JsonRow } from './rows.ts';
 const indentPx = 14;
 /** Deeper values are not indented further, so that they stay in the window. */
 const indentDepthMax = 24;
-/** Of a text, and of the source of a number, in a closed line. */
+/** Characters of a text, and of the source of a number, in a closed line. */
 const headChars = 160;
 
 export function JsonLine({

@@ -19,12 +19,12 @@ export function JsonTree({
   isEmbedded = false,
 }: {
   text: string;
-  /** For screen readers. */
+  /** The tree's name for screen readers. */
   label: string;
   /** The value to show at first. */
   focusPath?: string | undefined;
   onFocusPath?: (path: string) => void;
-  /** Of its own height, below a maximum; else the tree fills its parent. */
+  /** In a text of its own height, below a maximum; else the tree fills its parent. */
   isEmbedded?: boolean;
 }) {
   const { document, rows, toggle } = useRows(text, focusPath);

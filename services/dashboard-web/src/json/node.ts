@@ -1,4 +1,4 @@
-/** In a source text: the first character, and the one after the last. */
+/** The position of a JSON value in a source text: its first character, and the one after its last. */
 export interface JsonNode {
   kind: 'object' | 'array' | 'string' | 'number' | 'literal';
   start: number;
@@ -6,14 +6,14 @@ export interface JsonNode {
 }
 
 export interface JsonChild {
-  /** Decoded; undefined for an element. */
+  /** The member's name, decoded; undefined for an element. */
   key: string | undefined;
   index: number;
   node: JsonNode;
 }
 
 /**
- * After white space. Nothing is parsed: each digit and escape stays what was sent.
+ * The value at a position, after white space. Nothing is parsed: each digit and escape stays what was sent.
  * @throws SyntaxError where the text is no JSON. What is inside of strings and numbers is not examined.
  */
 export function nodeAt(text: string, at = 0): JsonNode {
@@ -30,7 +30,7 @@ export function nodeAt(text: string, at = 0): JsonNode {
 
 const scalar = /true|false|null|-?\d[\d.eE+-]*/y;
 
-/** In the order of the text; none for other values. */
+/** The members or elements of a value, in the order of the text; none for other values. */
 export function childrenOf(text: string, parent: JsonNode): JsonChild[] {
   const children: JsonChild[] = [];
   if (parent.kind !== 'object' && parent.kind !== 'array') return children;
@@ -75,7 +75,7 @@ export function openSource(text: string): JsonSource {
   };
 }
 
-/** Of several members of one name the last, as JSON.parse does. */
+/** Follows names from a value; of several members of one name to the last, as JSON.parse does. */
 export function find(
   source: JsonSource,
   from: JsonNode | undefined,
@@ -87,7 +87,7 @@ export function find(
   );
 }
 
-/** Undefined for other values. */
+/** The text of a string value; undefined for other values. */
 export function readString(text: string, node: JsonNode | undefined): string | undefined {
   return node?.kind === 'string' ? JSON.parse(text.slice(node.start, node.end)) : undefined;
 }
@@ -96,7 +96,7 @@ export function sourceOf(text: string, node: JsonNode): string {
   return text.slice(node.start, node.end);
 }
 
-/** Decoded: about as many characters as of the source. */
+/** The beginning of a string value, decoded: about as many characters as of the source. */
 export function readStringHead(text: string, node: JsonNode, charsMax: number): string {
   if (node.end - node.start - 2 <= charsMax) return JSON.parse(text.slice(node.start, node.end));
   const head = text.slice(node.start + 1, node.start + 1 + charsMax);

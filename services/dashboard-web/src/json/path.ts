@@ -1,4 +1,4 @@
-/** From the root: member names and element indexes. */
+/** A path from the root to a value: member names and element indexes. */
 export type JsonPath = readonly (string | number)[];
 
 /** `properties.llm.input.tools[0]["odd name"]`, as JavaScript writes it. */

@@ -9,13 +9,13 @@ export interface JsonRow {
   key: string | number | undefined;
   node: JsonNode;
   isOpen: boolean;
-  /** Of an opened string: the part that this line shows. */
+  /** Of an opened string: the part of the text that this line shows. */
   chunk?: { text: string; isLast: boolean };
   /** The closing bracket of an open object or array. */
   isClose?: boolean;
 }
 
-/** Of an opened text. */
+/** Characters of an opened text in one line. */
 export const chunkChars = 110;
 
 /** Parts are read when they are shown, and kept. */

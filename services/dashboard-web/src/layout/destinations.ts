@@ -13,7 +13,7 @@ export interface DestinationGroup {
   items: Destination[];
 }
 
-/** Whose label has every word of the query, in any order. */
+/** The destinations whose label has every word of the query, in any order. */
 export function matchLabels(items: readonly Destination[], query: string): Destination[] {
   const words = wordsIgnoringCase(query);
   return items.filter(({ label, hint = '' }) => {

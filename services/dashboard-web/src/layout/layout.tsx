@@ -11,7 +11,7 @@ import { KeyboardHelp } from './keyboard-help.tsx';
 import { navigationOf } from './navigation.ts';
 import { Sidebar } from './sidebar.tsx';
 
-/** On a narrow window the navigation opens over the page. */
+/** The frame of all pages of a space. On a narrow window the navigation opens over the page. */
 export function Layout() {
   const [isOpen, setOpen] = useState(false);
   usePageKeys();
@@ -105,7 +105,7 @@ function CompareBar({ spaceId }: { spaceId: string }) {
 
 const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }));
 
-/** On Ctrl-K or ⌘K. The code is loaded when it is first opened. */
+/** Opens the palette on Ctrl-K or ⌘K. Its code is loaded when it is first opened. */
 function PaletteKey() {
   const [isOpen, setOpen] = useState(false);
   const [wasOpened, setWasOpened] = useState(false);
@@ -128,7 +128,7 @@ function PaletteKey() {
   );
 }
 
-/** After `g`. */
+/** Time after `g` in which the key of a page opens it, in milliseconds. */
 const secondKeyMs = 1_500;
 
 /** `g` and the page's key. */

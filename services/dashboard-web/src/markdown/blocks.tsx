@@ -4,7 +4,7 @@ import { classes } from '../ui/classes.ts';
 import { CodeBlock } from './code-block.tsx';
 import { Inlines } from './inlines.tsx';
 
-/** Deeper quotes and lists are shown as source text, to bound the time of drawing. */
+/** Deeper nested quotes and lists are shown as source text, to bound the time of drawing. */
 const depthMax = 12;
 
 /** HTML is text, images are never loaded, and every text is a ShownText. */

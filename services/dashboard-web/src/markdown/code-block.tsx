@@ -20,8 +20,8 @@ export function CodeBlock({ text }: { text: string }) {
 }
 
 /**
- * By highlights of the browser (`code-…` in styles.css), which leave the text and masked secrets whole.
- * Firefox before version 140 has none.
+ * Colours code by highlights of the browser (`code-…` in styles.css), which leave the text and masked secrets
+ * whole. Firefox before version 140 has none.
  * @returns a function that removes the colours.
  */
 function colorCode(root: HTMLElement | null): (() => void) | undefined {

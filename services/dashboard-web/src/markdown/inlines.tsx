@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import { ShownText } from '../text/shown-text.tsx';
 import { safeLink } from './safe-link.ts';
 
-/** Deeper emphasis and links are shown as source text. */
+/** Deeper nested emphasis and links are shown as source text. */
 const depthMax = 12;
 
 export function Inlines({ tokens, depth }: { tokens: readonly Token[]; depth: number }): ReactNode {
@@ -65,7 +65,7 @@ function Inline({ token, depth }: { token: MarkedToken; depth: number }) {
   }
 }
 
-/** With a visible target. Other schemes and links that hide their host are shown as text. */
+/** A link with its target visible. Other schemes and links that hide their host are shown as text. */
 function TextLink({
   address,
   text,

@@ -1,7 +1,9 @@
-/** Also lists. The space before one has no line breaks: a text of empty lines would be read from each. */
+/**
+ * Markdown's characters and lists. A list's space has no line breaks: empty lines would be read repeatedly.
+ */
 const markup = /[*_`#>|[~\\]|^[ \t]*(?:[-+]|\d+[.)])\s/m;
 
-/** Most texts have none, and need no parser. Takes time in proportion to the length of the text. */
+/** Whether a parser is needed: most texts have no markup. Takes time in proportion to the text. */
 export function hasMarkup(text: string): boolean {
   return markup.test(text);
 }

@@ -6,7 +6,7 @@ export interface CodePart {
   to: number;
 }
 
-/** Of the languages that models write most, and the values of JSON. */
+/** The keywords of the languages that models write most, and the values of JSON. */
 const keywords =
   'abstract and any as assert async await begin bool boolean break by case catch char class const continue create def default defer delete do double elif else end enum except export extends extern false final finally float fn for foreach from func function global go group if impl implements import in insert instanceof int interface into is join lambda let limit long loop match mod module mut namespace new nil None not null of on or order package pass private protected pub public raise return select self set static string struct super switch table then this throw trait true True False try type typeof undefined union update use using val values var void when where while with yield'.split(
     ' ',
@@ -24,10 +24,10 @@ const token = new RegExp(
   'gis',
 );
 
-/** More parts are not coloured: a block of megabytes would stop the page. */
+/** More parts than this are not coloured: a block of megabytes would stop the page. */
 const partsMax = 5_000;
 
-/** In any language: what nearly all of them have in common. */
+/** The parts of code that are coloured, in any language: what nearly all of them have in common. */
 export function readCode(text: string): CodePart[] {
   const parts: CodePart[] = [];
   for (const { 0: match, index, groups = {} } of text.matchAll(token)) {

@@ -4,7 +4,7 @@ export interface SafeLink {
   target: string;
 }
 
-/** Only an absolute web address or a mail address, not a script or a path of the dashboard. */
+/** Accepts only an absolute web address or a mail address, not a script or a path of the dashboard. */
 export function safeLink(address: string): SafeLink | undefined {
   const url = URL.parse(address.trim());
   if (url === null) return undefined;

@@ -9,7 +9,7 @@ const beginnings: readonly [RegExp, ImageType][] = [
   [/^UklGR[\w+/-]{6}XRUJQ/, 'image/webp'],
 ];
 
-/** Up to the base64. */
+/** The beginning of a data URL, up to its base64. */
 const dataUrl = /^data:([\w.+-]{1,80}\/[\w.+-]{1,80})(?:;[\w=.+-]{1,80}){0,4};base64,/;
 
 /** Base64 shown as a chip instead of text. */
@@ -22,7 +22,7 @@ export interface Media {
   prefix: number;
 }
 
-/** From its first characters; undefined when they are neither a data URL nor an image. */
+/** Finds the type of base64 by its first characters; undefined for neither a data URL nor an image. */
 export function readMedia(head: string): Media | undefined {
   const url = dataUrl.exec(head);
   const prefix = url?.[0].length ?? 0;

@@ -6,7 +6,7 @@ export interface DecodedImage {
   height: number;
 }
 
-/** More would take 200 MB when it is drawn, however few bytes it has. */
+/** A larger image would take more than 200 MB when it is drawn, however few bytes it has. */
 const pixelsMax = 50_000_000;
 
 /** @returns an error message when the image cannot or should not be drawn. */
@@ -31,7 +31,7 @@ export function decodeBase64(base64: string): Uint8Array<ArrayBuffer> | undefine
   }
 }
 
-/** Of the header, which is what a browser makes room for. */
+/** The size that the header of an image claims, which is what a browser makes room for. */
 function sizeOf(view: DataView, type: ImageType): { width: number; height: number } | undefined {
   try {
     if (type === 'image/png') return { width: view.getUint32(16), height: view.getUint32(20) };

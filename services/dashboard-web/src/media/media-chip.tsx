@@ -67,7 +67,7 @@ function ImageDialog({
   );
 }
 
-/** From a blob with the type of its bytes: nothing is fetched, and the browser decodes only this type. */
+/** Draws a blob with the type of its bytes: nothing is fetched, and the browser decodes only this type. */
 export function Picture({ type, base64 }: { type: ImageType; base64: string }) {
   const image = useMemo(() => decodeImage(base64, type), [base64, type]);
   const [url, setUrl] = useState<string>();

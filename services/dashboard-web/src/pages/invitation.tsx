@@ -75,7 +75,7 @@ function Acceptance({ token, invitation }: { token: string; invitation: Output<'
 
 const storageKey = 'weir.invitation';
 
-/** From the fragment, or stored before the sign-in. No server sees it in a URL. */
+/** The token from the fragment, or the one stored before the sign-in. No server sees it in a URL. */
 function takeToken(): string {
   const kept = sessionStorage.getItem(storageKey) ?? '';
   return window.location.hash.slice(1) || kept;

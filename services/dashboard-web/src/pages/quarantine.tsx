@@ -16,10 +16,10 @@ import { useToast } from '../ui/toasts.tsx';
 
 type Entry = Output<'quarantine.list'>['entries'][number];
 
-/** By one call of the API. */
+/** Events that one call of the API replays at most. */
 const replayedAtOnceMax = 100;
 
-/** Accepted events that Postgres rejected. They are kept whole and can be stored again. */
+/** Events that were accepted and that Postgres rejected. They are kept whole and can be stored again. */
 export function QuarantinePage() {
   const { id: spaceId } = useSpace();
   const { zone } = useSettings();

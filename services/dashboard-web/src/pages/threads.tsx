@@ -47,7 +47,7 @@ export const threadColumns: readonly Column<Activity>[] = [
   },
 ];
 
-/** In a card, two lines that also have errors, cost and last time. */
+/** A thread's cell; in a card it has two lines with errors, cost and last time. */
 function ThreadCell({ thread }: { thread: Activity }) {
   const { zone } = useSettings();
   const { id, firstInput, lastState, lastStartMs, errors, cost } = thread;

@@ -15,10 +15,7 @@ import { Loaded } from '../ui/loaded.tsx';
 import type { Search } from '../url/search.ts';
 import { CallCost, TokenBar } from './call-usage.tsx';
 
-/**
- * The event's page finds its neighbours by `filter`. Without room for both it covers the list, or with
- * `isBelow` is below it.
- */
+/** An event that covers the list, or with `isBelow` is below it. Its page finds neighbours by `filter`. */
 export function Peek({
   eventId,
   filter,

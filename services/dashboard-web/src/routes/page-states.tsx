@@ -40,7 +40,7 @@ export function PageLoading() {
   );
 }
 
-/** Or of a space that the user is no member of. */
+/** An address without a page, or of a space that the user is no member of. */
 export function PageMissing() {
   return (
     <Centred title="Not found">

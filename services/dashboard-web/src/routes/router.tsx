@@ -165,7 +165,7 @@ export interface RouterContext {
   queryClient: QueryClient;
 }
 
-/** Or a redirect to the sign-in page that returns to `href`. */
+/** The signed-in user, or a redirect to the sign-in page that returns to `href`. */
 export async function loadUser({ queryClient }: RouterContext, href: string) {
   try {
     return await queryClient.ensureQueryData(meQuery);
@@ -175,7 +175,7 @@ export async function loadUser({ queryClient }: RouterContext, href: string) {
   }
 }
 
-/** Or a redirect to the page where a user adds the second factor that Weir requires. */
+/** The signed-in user, or a redirect to the page where a user adds the second factor that Weir requires. */
 export async function loadEnrolled(context: RouterContext, href: string) {
   const me = await loadUser(context, href);
   if (me.user.mustEnrol) throw redirect({ to: '/second-factor', search: backTo(href) });

@@ -188,7 +188,7 @@ function AddPasskeyForm({ onClose, onAdded }: Outcome) {
   );
 }
 
-/** Shown only here. */
+/** New recovery codes. They are shown only here. */
 function RecoveryCodesDialog({
   codes,
   onClose,

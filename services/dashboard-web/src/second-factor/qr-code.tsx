@@ -1,6 +1,6 @@
 import { encode } from 'uqr';
 
-/** Around a QR code, for readers (ISO/IEC 18004 §5.3.8). */
+/** Light modules around a QR code, which readers need (ISO/IEC 18004 §5.3.8). */
 const quietModules = 4;
 
 /** Dark on light in both themes: some readers know nothing else. */

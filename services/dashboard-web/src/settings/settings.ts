@@ -2,16 +2,16 @@ import { useEffect, useEffectEvent, useSyncExternalStore } from 'react';
 
 export type Theme = 'system' | 'light' | 'dark';
 
-/** Kept in this browser. */
+/** Settings kept in this browser. */
 export interface Settings {
   theme: Theme;
-  /** Of all times; undefined is the browser's. */
+  /** The time zone of all times; undefined is the browser's. */
   zone: string | undefined;
   /** Single-key shortcuts such as `j`. */
   hasShortcuts: boolean;
-  /** Undefined leaves it to the page. */
+  /** Whether texts of a conversation are drawn as Markdown; undefined leaves it to the page. */
   showsMarkdown: boolean | undefined;
-  /** In pixels, by the table's and the column's name. */
+  /** Widths of table columns in pixels, by the table's and the column's name. */
   columnWidths: Record<string, number>;
 }
 
@@ -89,12 +89,12 @@ function isWidths(value: unknown): value is Record<string, number> {
   return typeof value === 'object' && value !== null && Object.values(value).every(Number.isFinite);
 }
 
-/** By key: a character, or the name of another key in lower case, such as `enter`. */
+/** Actions by key: a character, or the name of another key in lower case, such as `enter`. */
 export type Shortcuts = Record<string, () => void>;
 
 const editable = 'input, textarea, select, [contenteditable]';
 
-/** While the component is mounted. Off in text fields, dialogs and menus, and by a setting. */
+/** Shortcuts while the component is mounted; off in text fields, dialogs and menus, and by a setting. */
 export function useShortcuts(shortcuts: Shortcuts): void {
   const { hasShortcuts } = useSettings();
   const onKey = useEffectEvent((event: KeyboardEvent) => {
@@ -119,7 +119,7 @@ export function useShortcuts(shortcuts: Shortcuts): void {
   }, [hasShortcuts]);
 }
 
-/** Not for a text field, an open dialog or menu, or the browser. */
+/** Whether a key event is for the page, and not for a text field, an open dialog or menu, or the browser. */
 export function isForPage(event: KeyboardEvent): boolean {
   // Some keyboards have brackets on AltGr, which some systems report as Ctrl and Alt.
   const isModified = (event.ctrlKey || event.altKey) && !event.getModifierState('AltGraph');

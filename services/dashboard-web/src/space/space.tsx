@@ -29,7 +29,7 @@ const ranks: Record<Role, number> = { viewer: 0, member: 1, admin: 2, owner: 3 }
 
 export const roles = Object.keys(ranks) as readonly Role[];
 
-/** Each role includes those below it. The API enforces roles; pages only hide what it would reject. */
+/** Whether a role includes another. The API enforces roles; pages only hide what it would reject. */
 export function hasRole(role: Role, least: Role): boolean {
   return ranks[role] >= ranks[least];
 }

@@ -15,7 +15,7 @@ interface Pages {
   fetchNextPage: () => unknown;
 }
 
-/** In a card: its loading, failed and empty states, and a button for the next page. */
+/** A table in a card, with loading, failed and empty states, and a button for the next page. */
 export function PagedTable<Row>({
   pages,
   caption,
@@ -29,18 +29,18 @@ export function PagedTable<Row>({
   more = 'Show more',
 }: {
   pages: Pages;
-  /** For screen readers. */
+  /** What the table holds, for screen readers. */
   caption: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   keyOf: (row: Row) => string;
-  /** Where columns have `sortBy`. */
+  /** The order, where columns have `sortBy`. */
   sort?: TableSort;
   empty: ReactNode;
   /** A search may have no rows yet, but further pages. */
   isEmpty?: boolean;
   note?: ReactNode;
-  /** Of the button for the next page. */
+  /** The text of the button for the next page. */
   more?: string;
 }) {
   return (

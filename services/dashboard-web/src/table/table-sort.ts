@@ -7,7 +7,7 @@ export interface TableSort {
   onSort: (by: string | undefined) => void;
 }
 
-/** From the address. @param name of the parameter: a page with several tables has several. */
+/** The order from the address. @param name of the parameter: a page with several tables has several. */
 export function useSort(name = 'sort'): TableSort {
   const { [name]: by, ...others } = useSearchTexts();
   const navigate = useNavigate();
@@ -50,7 +50,7 @@ export function sortRows<Row>(
   });
 }
 
-/** Its own, the reverse, then that of the rows. */
+/** The next order after a click on a title: its own, the reverse, then that of the rows. */
 export function nextSort(title: string, by: string | undefined): string | undefined {
   const name = nameOf(title);
   if (by === name) return `-${name}`;

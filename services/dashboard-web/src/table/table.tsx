@@ -15,7 +15,7 @@ export interface Column<Row> {
   isPinned?: boolean;
   /** Hidden in narrow windows, unless the rows are sorted by it. */
   isExtra?: boolean;
-  /** Rows without a value come last. */
+  /** The value that the rows can be sorted by. Rows without a value come last. */
   sortBy?: (row: Row) => number | string | null;
 }
 
@@ -30,18 +30,18 @@ export function Table<Row>({
   hasKeys = false,
   empty,
 }: {
-  /** For screen readers. */
+  /** What the table holds, for screen readers. */
   caption: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   keyOf: (row: Row) => string;
-  /** Where columns have `sortBy`. */
+  /** The order, where columns have `sortBy`. */
   sort?: TableSort;
   /** Only the first rows in this order are shown. */
   rowsMax?: number;
   /** Whether `j` and `k` move the focus to the link of the next and the previous row. */
   hasKeys?: boolean;
-  /** In place of a table without rows. */
+  /** Shown in place of a table without rows. */
   empty?: ReactNode;
 }) {
   const body = useRef<HTMLTableSectionElement>(null);
@@ -144,7 +144,7 @@ function BodyCell<Row>({
   );
 }
 
-/** In a card buttons stand at its end. */
+/** Buttons for a row; in a card they stand at its end. */
 export function actionsColumn<Row>(cell: (row: Row) => ReactNode): Column<Row> {
   return { title: 'Actions', isPinned: true, isNumber: true, cell };
 }
@@ -174,7 +174,7 @@ export function SortTitle({ title, sort }: { title: string; sort: TableSort }) {
 
 const unsorted = 'none';
 
-/** Where rows are cards, which have no titles of columns. */
+/** The same choice where rows are cards, which have no titles of columns. */
 export function SortField({
   columns,
   sort,

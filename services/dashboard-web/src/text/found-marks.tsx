@@ -1,7 +1,7 @@
 import { createContext, type RefObject, useContext, useEffect } from 'react';
 import { ignoringCase } from './ignoring-case.ts';
 
-/** Empty when there was no search. */
+/** The text that the reader searched for and found here; empty when there was no search. */
 const FoundText = createContext('');
 
 export const FoundTextProvider = FoundText.Provider;
@@ -10,13 +10,13 @@ export function useFoundText(): string {
   return useContext(FoundText);
 }
 
-/** In styles.css. */
+/** The name of the highlight in styles.css. */
 const highlightName = 'found';
 
-/** More hits are not marked: a short text would mark a page of megabytes. */
+/** More hits than this are not marked: a short text would mark a page of megabytes. */
 const marksMax = 2_000;
 
-/** In upper or lower case, also in parts that are drawn later. */
+/** Marks a text in upper or lower case, also in parts that are drawn later. */
 export function useFoundMarks(element: RefObject<HTMLElement | null>, text: string): void {
   useEffect(() => {
     const root = element.current;

@@ -1,10 +1,10 @@
-/** Plain, a character that is invisible or changes the order of others, or a secret. */
+/** A part of a text: plain, a character that is invisible or changes the order of others, or a secret. */
 export type TextPart =
   | { kind: 'plain'; text: string }
   | { kind: 'mark'; text: string; name: string }
   | { kind: 'secret'; text: string };
 
-/** Of Weir, also behind other characters of a word, and of OpenAI and Anthropic. */
+/** API keys of Weir, also behind other characters of a word, and keys of OpenAI and Anthropic. */
 const key = /(?:weir_(?:read_)?[0-9A-Za-z]{38}|\bsk-[A-Za-z0-9_-]{16,})\b/g;
 
 /**
@@ -13,7 +13,7 @@ const key = /(?:weir_(?:read_)?[0-9A-Za-z]{38}|\bsk-[A-Za-z0-9_-]{16,})\b/g;
  */
 const tokenEnd = /\.eyJ[\w-]{8,}\.[\w-]{8,}\b/g;
 
-/** In the word before `tokenEnd`. */
+/** The beginning of a token, in the word before `tokenEnd`. */
 const tokenStart = /\beyJ[\w-]{8}/;
 
 /** Control and format characters, line separators, halves of surrogate pairs; not the joiner of an emoji. */
@@ -32,10 +32,10 @@ export function splitText(text: string): TextPart[] {
   return parts;
 }
 
-/** Longer secrets are cut: a line of megabytes would stop the page. */
+/** Longer ones are cut: a line of megabytes would stop the page. In characters. */
 const wholeSecretMax = 4_000;
 
-/** At `at`, or beside the secret there: half a secret is not recognised, and would be shown. */
+/** Where to cut: at `at`, or beside the secret there. Half a secret is not recognised, and would be shown. */
 export function cutOutsideSecret(text: string, at: number): number {
   const start = Math.max(0, at - wholeSecretMax);
   const around = findSecrets(text.slice(start, at + wholeSecretMax)).find(
@@ -45,7 +45,7 @@ export function cutOutsideSecret(text: string, at: number): number {
   return around.from > 0 ? start + around.from : start + around.to;
 }
 
-/** In order, without very long ones, since no line can hold them. */
+/** Secrets in order, without very long ones, since no line can hold them. */
 export function findSecrets(text: string): SecretRange[] {
   return findAllSecrets(text).filter(({ from, to }) => to - from <= wholeSecretMax);
 }
@@ -102,7 +102,7 @@ export function maskSecret(secret: string): string {
   return `${secret.slice(0, shownChars)}••••••••`;
 }
 
-/** Of a text without secrets. */
+/** Adds the parts of a text without secrets. */
 function pushMarks(parts: TextPart[], text: string): void {
   let at = 0;
   for (const { 0: character, index } of text.matchAll(invisible)) {

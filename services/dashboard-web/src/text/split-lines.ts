@@ -1,6 +1,6 @@
 import { findSecrets } from './marks.ts';
 
-/** At line ends; longer lines at spaces where possible. No secret is split. */
+/** Splits at line ends; longer lines at spaces where possible. No secret is split. */
 export function splitLines(text: string, charsMax: number): string[] {
   const lines: string[] = [];
   for (const line of text.split(/\r\n|\r|\n/)) {
@@ -25,7 +25,7 @@ export function splitLines(text: string, charsMax: number): string[] {
   return lines;
 }
 
-/** Rows that fit, and the number of the text's line that each row is a part of, from 1. */
+/** A text in rows that fit, and the number of the text's line that each row is a part of, from 1. */
 export interface NumberedLines {
   rows: readonly string[];
   numbers: readonly number[];

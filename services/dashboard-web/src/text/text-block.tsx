@@ -12,11 +12,11 @@ import { ShownText } from './shown-text.tsx';
 import { TextLines } from './text-lines.tsx';
 import { useLines } from './use-lines.ts';
 
-/** Shown at first, and at most as one element: laying out more would block the page. */
+/** Characters shown at first, and at most as one element: laying out more would block the page. */
 const firstChars = 1_600;
 const moreChars = 20_000;
 
-/** With line ends and spaces. A long text is cut; a click shows more, or all in a window that scrolls. */
+/** Shows line ends and spaces. A long text is cut; a click shows more, or all in a window that scrolls. */
 export function TextBlock({
   text,
   isMono = false,
@@ -60,7 +60,7 @@ export function TextBlock({
   );
 }
 
-/** So that the reader sees what was searched for. */
+/** What has to be shown of a text for the reader to see what was searched for. */
 function extentWith(text: string, found: string, firstMax: number): Extent {
   const at = found === '' ? -1 : text.search(ignoringCase(found));
   if (at + found.length <= firstMax) return 'first';
@@ -114,10 +114,10 @@ function lengthOf(pieces: readonly TextPiece[]): number {
   return pieces.reduce((sum, piece) => sum + charsOf(piece), 0);
 }
 
-/** Counted for a chip, so that a text of a thousand images is cut, too. */
+/** What a chip counts of the text that is shown, so that a text of a thousand images is cut, too. */
 const chipChars = 20;
 
-/** Up to so many characters. */
+/** The first pieces of a text, up to so many characters. */
 function cut(pieces: readonly TextPiece[], charsMax: number): TextPiece[] {
   const shown: TextPiece[] = [];
   let left = charsMax;
@@ -131,7 +131,7 @@ function cut(pieces: readonly TextPiece[], charsMax: number): TextPiece[] {
   return shown;
 }
 
-/** Longer lines are wrapped. */
+/** Characters in a line. Longer lines are wrapped. */
 const lineChars = 120;
 
 /** Scrolls; only the visible lines are in the page. */

@@ -9,11 +9,11 @@ import { ignoringCase } from './ignoring-case.ts';
 import { ShownText } from './shown-text.tsx';
 import type { NumberedLines } from './split-lines.ts';
 
-/** Of a line that is not wrapped. Line numbers are buttons, at least 24 pixels high. */
+/** Height of a line that is not wrapped. Line numbers are buttons, at least 24 pixels high. */
 const lineHeight = 24;
 const overscan = 12;
 
-/** Only visible lines are in the page, and found by the browser: so there is a search field. */
+/** Draws visible lines only, and the browser finds no others: so there is a search field. */
 export function TextLines({
   lines,
   label,
@@ -22,7 +22,7 @@ export function TextLines({
 }: {
   lines: NumberedLines;
   label: string;
-  /** Of the marked line. */
+  /** The number of the marked line. */
   line?: number | undefined;
   onLine: (line: number) => void;
 }) {
@@ -145,14 +145,14 @@ function Line({
 }: {
   measure: Ref<HTMLDivElement>;
   index: number;
-  /** In pixels. */
+  /** The position in the list, in pixels. */
   top: number;
   text: string;
   /** Of the line that the row is a part of. */
   number: number;
   /** Whether the line begins here. */
   isFirst: boolean;
-  /** Of the line numbers. */
+  /** The width of the line numbers, in characters. */
   digits: number;
   mark: 'current' | 'match' | undefined;
   onLine: (line: number) => void;
@@ -186,13 +186,13 @@ function Line({
   );
 }
 
-/** And the row in which the text begins. */
+/** A line with a text, and the row in which the text begins. */
 interface FoundLine {
   number: number;
   row: number;
 }
 
-/** In upper or lower case, also where the text goes on in the next row of its line. */
+/** The lines with a text, in upper or lower case, also where the text goes on in the next row of its line. */
 function findLines({ rows, numbers }: NumberedLines, query: string): FoundLine[] {
   const wanted = ignoringCase(query);
   const found: FoundLine[] = [];

@@ -27,7 +27,7 @@ export function Badge({ tone = 'neutral', children }: { tone?: Tone; children: R
   );
 }
 
-/** By shape, colour and word. */
+/** LLM call or tool call: by shape, colour and word. */
 export function TypeBadge({ type }: { type: 'llm' | 'tool' }) {
   const Icon = type === 'llm' ? Bot : Wrench;
   return (

@@ -11,7 +11,7 @@ const looks = {
 
 export type ButtonLook = keyof typeof looks;
 
-/** For links that look like a button. */
+/** The classes of a button, for links that look like one. */
 export function buttonClasses(look: ButtonLook = 'plain', size: 'small' | 'normal' = 'normal'): string {
   return classes(
     'inline-flex items-center justify-center gap-1.5 rounded-md border whitespace-nowrap select-none',

@@ -5,7 +5,7 @@ import { useToast } from './toasts.tsx';
 
 const shownMs = 1_500;
 
-/** Without `children` it is an icon. */
+/** Copies a text. Without `children` it is an icon. */
 export function CopyButton({
   text,
   label,

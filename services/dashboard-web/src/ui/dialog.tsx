@@ -176,7 +176,7 @@ interface Confirmed {
   onConfirm: () => Promise<unknown>;
 }
 
-/** For a change that cannot be undone. */
+/** Asks for confirmation of a change that cannot be undone. */
 export function ConfirmDialog({ isOpen, title, ...asked }: Confirmed & { isOpen: boolean; title: string }) {
   return (
     <Dialog isOpen={isOpen} onClose={asked.onClose} title={title}>

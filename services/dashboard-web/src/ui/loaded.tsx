@@ -16,13 +16,10 @@ export interface Loadable<Data> {
   refetch: () => unknown;
 }
 
-/** While the API cannot be reached. */
+/** A query that failed because the API cannot be reached is called again after this time, in milliseconds. */
 const retryMs = 5_000;
 
-/**
- * Data, or the loading or failed state. While the API is away, loaded data stay, with their time, and the
- * query is repeated.
- */
+/** Shows data, or the loading or failed state. While the API is away data stay, and the query is repeated. */
 export function Loaded<Data>({
   query: { data, error, dataUpdatedAt, refetch },
   rows,
@@ -55,7 +52,7 @@ export function Loaded<Data>({
   );
 }
 
-/** Of the last finished call: a query forgets its own while it is called again. */
+/** The failure of the last finished call: a query forgets its own while it is called again. */
 function useLastFailure({ data, error }: { data: unknown; error: unknown }): unknown {
   const [last, setLast] = useState(error);
   useEffect(() => {
@@ -82,7 +79,7 @@ function Outdated({ error, atMs }: { error: unknown; atMs: number }) {
 
 type DataOf<Query> = Query extends Loadable<infer Data> ? Exclude<Data, undefined> : never;
 
-/** Has data when all queries have. */
+/** Several queries as one, which has data when all of them have. */
 export function together<const Queries extends readonly Loadable<unknown>[]>(
   ...queries: Queries
 ): Loadable<{ -readonly [Place in keyof Queries]: DataOf<Queries[Place]> }> {
@@ -96,7 +93,7 @@ export function together<const Queries extends readonly Loadable<unknown>[]>(
   };
 }
 
-/** In place of the content of a page or panel. */
+/** A message in place of the content of a page or panel. */
 export function Notice({
   icon: Icon,
   title,

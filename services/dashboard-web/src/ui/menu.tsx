@@ -28,7 +28,7 @@ export function Menu({
   );
 }
 
-/** At an element that opens it otherwise, such as a button of a row. Open as long as it is rendered. */
+/** A menu at an element that opens it otherwise, such as a row's button. Open as long as it is rendered. */
 export function AnchoredMenu({
   anchor,
   onClose,

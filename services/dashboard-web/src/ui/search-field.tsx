@@ -3,7 +3,7 @@ import { type FormEvent, useRef } from 'react';
 import { useShortcuts } from '../settings/settings.ts';
 import { inputClasses } from './field.tsx';
 
-/** On Enter; an empty field shows all. */
+/** Searches a list when Enter is pressed; an empty field shows all. */
 export function SearchField({
   label,
   value,

@@ -7,7 +7,7 @@ export type Kind = Rule['kind'];
 
 interface KindText {
   label: string;
-  /** Undefined without a bound. */
+  /** The unit of the bound; undefined without a bound. */
   unit?: string;
   bound: string;
   /** Whether it is measured over a window, of some events. */
@@ -26,7 +26,7 @@ export const kinds: Record<Kind, KindText> = {
 };
 
 export const windows = [5, 10, 15, 30, 60, 120, 360, 720, 1_440] as const;
-/** Of an alert by an additional property. */
+/** The longest one of an alert by an additional property. */
 export const eventWindowMax = 60;
 
 export function formatMinutes(minutes: number): string {

@@ -122,7 +122,7 @@ function HistoryCard({ refetchMs }: { refetchMs: number }) {
   );
 }
 
-/** Without `Firing: `, which the badge says. */
+/** The text without `Firing: `, which the badge says. */
 function withoutChange(text: string): string {
   return text.replace(/^\w+: /, '');
 }

@@ -22,7 +22,7 @@ export function RuleDialog({
   onClose,
 }: {
   edited: Rule | 'new' | undefined;
-  /** Of a list, from which a new alert is made. */
+  /** The filter of a list, from which a new alert is made. */
   filter: Search;
   onClose: () => void;
 }) {
@@ -130,7 +130,7 @@ function TargetChoice({
 
 const listedMax = 5;
 
-/** In the last week. */
+/** When the alert would have fired in the last week. */
 function RulePreview({ condition }: { condition: Condition }) {
   const { id: spaceId } = useSpace();
   const { zone } = useSettings();
@@ -169,7 +169,7 @@ function RulePreview({ condition }: { condition: Condition }) {
   );
 }
 
-/** Less than a week by an additional property, if the space has many events. */
+/** An alert by an additional property is evaluated over less than a week if the space has many events. */
 function describePeriod(ms: number): string {
   const hours = Math.floor(ms / 3_600_000);
   if (hours >= 7 * 24) return 'week';

@@ -219,7 +219,7 @@ const overlaps = [
   { value: '168', label: 'After a week' },
 ] as const;
 
-/** Both keys work until the old one ends. */
+/** Creates a replacement key. Both work until the old key ends. */
 function RollKeyDialog({ apiKey, onClose }: { apiKey: ApiKey | undefined; onClose: () => void }) {
   return (
     <Dialog

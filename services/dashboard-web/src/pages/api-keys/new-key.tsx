@@ -1,6 +1,6 @@
 import { ShownOnce } from '../../ui/copy-button.tsx';
 
-/** Shown only here, and masked once copied. */
+/** A newly created key. It is shown only here, and masked once copied. */
 export function NewKey({ apiKey, onDone }: { apiKey: string; onDone: () => void }) {
   return (
     <ShownOnce

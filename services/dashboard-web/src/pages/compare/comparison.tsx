@@ -20,7 +20,7 @@ import { MessageComparison } from './message-comparison.tsx';
 
 const looks: readonly DiffLook[] = ['split', 'unified'];
 
-/** As conversations, or one text by line. The part and the layout are in the address. */
+/** Compares conversations, or one text by line. The part and the layout are in the address. */
 export function Comparison({ before, after }: { before: WholeEvent; after: WholeEvent }) {
   const { search, set } = useFilter();
   const [old, now] = useMemo(() => [readParts(before.event), readParts(after.event)], [before, after]);
@@ -102,7 +102,7 @@ function useLines(text: string | undefined): string[] {
   return useMemo(() => (text === undefined ? [] : text.split('\n')), [text]);
 }
 
-/** With a button that swaps them. */
+/** Links to the two things that are compared, and a button that swaps them. */
 export function Sides({
   ids: [a, b],
   links: [first, second],

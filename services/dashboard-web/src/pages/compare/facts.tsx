@@ -8,10 +8,10 @@ import { ShownText } from '../../text/shown-text.tsx';
 import { Button } from '../../ui/button.tsx';
 import { classes } from '../../ui/classes.ts';
 
-/** Null where a side has none. */
+/** What is compared, by its name; null where a side has none. */
 export type Facts = Record<string, string | null>;
 
-/** Those that differ, and the others on a click. */
+/** Values of two events or traces side by side: those that differ, and the others on a click. */
 export function FactsTable({ before, after }: { before: Facts; after: Facts }) {
   const [isAll, setAll] = useState(false);
   const all = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(

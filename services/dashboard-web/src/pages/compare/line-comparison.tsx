@@ -37,11 +37,11 @@ function summarize(runs: readonly LineRun[]): string {
   return `${formatCounted(removed, 'line')} removed, ${formatCounted(added, 'line')} added.`;
 }
 
-/** For `useWorker`. */
+/** Starts the worker that compares texts and conversations, for `useWorker`. */
 export const startDiff = () =>
   new Worker(new URL('../../compare/diff-worker.ts', import.meta.url), { type: 'module' });
 
-/** Not ready, or not found in time. */
+/** In place of a comparison that is not ready, or was not found in time. */
 export function NoDiff({ isWorking }: { isWorking: boolean }) {
   if (isWorking) return <Loading rows={10} label="Comparing" />;
   return (

@@ -13,7 +13,7 @@ import { Button } from '../../ui/button.tsx';
 import { classes } from '../../ui/classes.ts';
 import { NoDiff, startDiff } from './line-comparison.tsx';
 
-/** At first. */
+/** Changes drawn at first. */
 const shownRows = 60;
 
 /** Unchanged messages are folded, words marked within changed ones. */
@@ -142,7 +142,7 @@ const backgrounds = {
   added: 'bg-good-soft text-good no-underline',
 };
 
-/** Of longer runs of words only the beginning and the end are drawn at first. */
+/** Of longer runs of words only the beginning and the end are drawn at first, in characters. */
 const endsChars = { same: 200, removed: 2_000, added: 2_000 };
 
 function Run({ run: { kind, text } }: { run: WordRun }) {

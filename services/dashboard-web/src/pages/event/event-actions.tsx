@@ -24,7 +24,7 @@ import { Menu, MenuItem } from '../../ui/menu.tsx';
 import { useToast } from '../../ui/toasts.tsx';
 import { toCurl } from './curl.ts';
 
-/** Of the list in the address, also on `[` and `]`. */
+/** Buttons for the previous and next event of the list in the address, also on `[` and `]`. */
 export function Neighbours({ event }: { event: WholeEvent }) {
   const { id: spaceId } = useSpace();
   const { input, search } = useFilter();

@@ -194,10 +194,10 @@ function Breadcrumb() {
   );
 }
 
-/** Longer lines are wrapped. */
+/** Characters in a line. Longer lines are wrapped. */
 const lineChars = 120;
 
-/** Each line has its own address. */
+/** The whole conversation as numbered lines, each with its own address. */
 function TextView({
   parts,
   line,

@@ -20,7 +20,7 @@ const ranges = {
 } as const;
 type Range = keyof typeof ranges;
 
-/** From receipt until stored, over time. */
+/** How long events took from their receipt until they were stored, over time. */
 export function DelayCard() {
   const [range, setRange] = useState<Range>('6h');
   const [to, setTo] = useState(nextMinute);

@@ -15,7 +15,7 @@ import { QuarantineCard, RetentionCard } from './retention-card.tsx';
 import { StateCard } from './state-card.tsx';
 import { StorageCard } from './storage-card.tsx';
 
-/** For operators. Each card is loaded by itself: what does not answer says so, the others stay. */
+/** Cards for operators, each loaded by itself: what does not answer says so, the others stay. */
 export function InstallationPage() {
   const { spaces } = useMe();
   return (

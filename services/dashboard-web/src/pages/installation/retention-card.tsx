@@ -64,7 +64,7 @@ export function RetentionCard() {
   );
 }
 
-/** Of SQLSTATEs: their first two characters. */
+/** Classes of SQLSTATEs: their first two characters. */
 const classes: Record<string, string> = {
   '21': 'cardinality violation',
   '22': 'invalid value',

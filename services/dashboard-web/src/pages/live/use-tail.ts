@@ -19,7 +19,7 @@ const reconnectGraceMs = 10_000;
 export interface Tail {
   /** The newest first. */
   events: readonly ListedEvent[];
-  /** Received while the tail is paused. */
+  /** Events received while the tail is paused. */
   waiting: number;
   isPaused: boolean;
   state: TailState;
@@ -90,7 +90,9 @@ export function useTail(input: ListInput): Tail {
   return { events, waiting, isPaused, state, skipped, setPaused };
 }
 
-/** Shown once per frame, however fast events come; held back while paused. Another key empties the list. */
+/**
+ * Shows events once per frame, however fast they come; held back while paused. Another key empties the list.
+ */
 function useBufferedEvents(key: string) {
   const [events, setEvents] = useState<readonly ListedEvent[]>([]);
   const [waiting, setWaiting] = useState(0);

@@ -22,7 +22,7 @@ export function MemberTable({ members }: { members: readonly Member[] }) {
   const canManage = hasRole(role, 'admin');
   const isManageable = (member: Member) => member.role !== 'owner' || hasRole(role, 'owner');
   const owners = members.filter((member) => member.role === 'owner').length;
-  /** Undefined when this role may change the member. */
+  /** Why a member cannot be changed; undefined when this role may change it. */
   const findObstacle = (member: Member) => {
     if (!isManageable(member)) return 'Only an owner can change an owner.';
     if (member.role !== 'owner' || owners > 1) return undefined;

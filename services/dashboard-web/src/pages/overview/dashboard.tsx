@@ -88,7 +88,7 @@ function EventsCard({
   );
 }
 
-/** While a new range is loaded, the previous figures stay. */
+/** What the page shows of a range. While a new range is loaded, the previous figures stay. */
 function useFigures(input: Input<'charts.events'> & Input<'charts.costs'>) {
   const { spaceId, from, to } = input;
   const kept = { placeholderData: keepPreviousData };
@@ -104,10 +104,10 @@ function useFigures(input: Input<'charts.events'> & Input<'charts.costs'>) {
   return { main, costs, delays };
 }
 
-/** That depend on events. */
+/** Queries of the overview that depend on events. */
 const shownQueries = ['events.list', 'charts.events', 'charts.costs', 'charts.delays', 'usage.current'];
 
-/** Between reloads while events arrive, and the poll interval without a live stream. */
+/** Pause between reloads while events arrive, and the poll interval without a live stream. */
 const restMs = 1_500;
 const pollMs = 10_000;
 

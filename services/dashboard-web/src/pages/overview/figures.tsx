@@ -68,7 +68,7 @@ export function Figures({
   );
 }
 
-/** So that a partial sum is not taken for the whole. */
+/** The share of tokens that the cost includes, so that a partial sum is not taken for the whole. */
 function PricedShare({ costs }: { costs: Cost }) {
   if (costs.tokens === 0) return 'No tokens';
   return (

@@ -16,11 +16,11 @@ import { Card, Page } from '../../ui/page.tsx';
 import { Dashboard } from './dashboard.tsx';
 import { FirstEvent } from './first-event.tsx';
 
-/** Of a space without events. */
+/** Poll interval of a space without events, in milliseconds. */
 const waitingPollMs = 1_000;
 const recentEvents = 8;
 
-/** Before the first event, instructions for sending one. */
+/** The overview of a space; before its first event, instructions for sending one. */
 export function OverviewPage() {
   const { id: spaceId, name } = useSpace();
   const { search, set } = useFilter();

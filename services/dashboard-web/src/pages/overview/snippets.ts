@@ -17,7 +17,7 @@ export interface Snippet {
   paste: string;
 }
 
-/** In the versions that the tests run the program with. */
+/** The packages of the OpenTelemetry program, in the versions that the tests run it with. */
 const otelPackages = [
   '@opentelemetry/api@1.10.0',
   '@opentelemetry/sdk-trace@3.1.0',
@@ -101,7 +101,7 @@ function writeFile(name: string, text: string): string {
   return `cat > ${name} <<'END_OF_FILE'\n${text.trimEnd()}\nEND_OF_FILE`;
 }
 
-/** Of a client's README; its test runs them. */
+/** The commands of a client's README, which its test runs. */
 function commandOf(readme: string): string {
   const command = /^```sh\n(.*?)\n```$/ms.exec(readme)?.[1];
   if (command === undefined) throw new Error('the README of a client has no commands');

@@ -1,4 +1,4 @@
-/** By token in a user agent. Browsers also name products they derive from: the first match counts. */
+/** Browsers by token. Browsers also name products they derive from: the first match counts. */
 const browsers: [token: RegExp, name: string][] = [
   [/\b(?:Edg|EdgA|EdgiOS)\/(\d+)/, 'Edge'],
   [/\bOPR\/(\d+)/, 'Opera'],
@@ -16,7 +16,7 @@ const systems: [token: RegExp, name: string][] = [
   [/\bLinux\b/, 'Linux'],
 ];
 
-/** Such as `Firefox 121 on Linux`. Unknown ones are returned unchanged. */
+/** A readable user agent, such as `Firefox 121 on Linux`. Unknown ones are returned unchanged. */
 export function nameBrowser(userAgent: string | null): string {
   if (userAgent === null || userAgent === '') return 'unknown';
   for (const [token, name] of browsers) {

@@ -113,7 +113,7 @@ function LargeTraces({ traces }: { traces: Output<'senders.largeTraces'> }) {
   );
 }
 
-/** For a space without spans: the variables of every OpenTelemetry exporter (docs/opentelemetry.md). */
+/** Shows the variables of every OpenTelemetry exporter (docs/opentelemetry.md) to a space without spans. */
 function SetUp() {
   const variables = [
     `export OTEL_EXPORTER_OTLP_ENDPOINT=${ingestUrl}`,
@@ -177,7 +177,7 @@ function senderColumns(zone: Zone): Column<Sender>[] {
   ];
 }
 
-/** With why the last refused span was refused. */
+/** The service above its library and SDK, and why its last refused span was refused. */
 function Names({ sender: { service, scope, version, sdk, refusal } }: { sender: Sender }) {
   return (
     <>
@@ -201,7 +201,7 @@ function Names({ sender: { service, scope, version, sdk, refusal } }: { sender: 
 
 export type Sender = Output<'senders.list'>[number];
 
-/** From the page's address. */
+/** What the page's address chooses of the senders. */
 export interface SenderFilter {
   /** Words that the service, the library or the SDK contain. */
   text?: string | undefined;

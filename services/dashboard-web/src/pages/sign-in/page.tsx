@@ -13,7 +13,7 @@ import { basePath } from '../../url/page-values.ts';
 import { isOwnPath } from '../../url/search.ts';
 import { useSearchTexts } from '../../url/use-search.ts';
 
-/** With e-mail address and password, or with the link that `weir start` prints. */
+/** Sign in with e-mail address and password, or with the link that `weir start` prints. */
 export function SignInPage() {
   useTitle('Sign in');
   const { to } = useSearchTexts();
@@ -30,7 +30,7 @@ export function SignInPage() {
   );
 }
 
-/** Those that the operator allows. */
+/** The ways to sign in that the operator allows. */
 function SignInMethods({ href }: { href: string }) {
   const { data } = useQuery(apiQuery('auth.methods', undefined));
   // Until the answer is there, and when it fails, the form is shown: most dashboards have no single sign-on.
@@ -57,7 +57,7 @@ function SignInMethods({ href }: { href: string }) {
   );
 }
 
-/** In the fragment, which browsers send to no server. */
+/** The token of a sign-in link is in the fragment, which browsers send to no server. */
 function readToken(): string | undefined {
   return /^#link=([\w-]+)$/.exec(window.location.hash)?.[1];
 }
@@ -108,7 +108,7 @@ function PasswordForm({
   );
 }
 
-/** On a click, so that link scanners do not use the link up. */
+/** Signs in with a link on a click, so that link scanners do not use it up. */
 function LinkSignIn({ token, href, onGiveUp }: { token: string; href: string; onGiveUp: () => void }) {
   const enter = useEnter();
   const [factors, setFactors] = useState<SecondFactors>();

@@ -23,7 +23,7 @@ const subjectNames = {
   space: 'the space',
 } as const;
 
-/** Nothing when there are none. */
+/** Erasures in progress, and the receipts of completed ones; nothing when there are none. */
 export function ErasureList() {
   const { id: spaceId } = useSpace();
   const { zone } = useSettings();

@@ -4,7 +4,7 @@ import { formatCount } from '../../format/number.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Card } from '../../ui/page.tsx';
 
-/** Only the operator changes these, with the command that is shown. */
+/** Plan, limit and billing state. Only the operator changes them, with the command that is shown. */
 export function OperatorCard({ space }: { space: Output<'spaces.get'> }) {
   const { id, plan, monthlyEventLimit, billingState } = space;
   const facts = [
@@ -31,7 +31,7 @@ export function OperatorCard({ space }: { space: Output<'spaces.get'> }) {
   );
 }
 
-/** Lines break before an option, not inside of one. */
+/** A command for the operator, to copy. Lines break before an option, not inside of one. */
 export function CommandLine({ text }: { text: string }) {
   return (
     <div className="flex items-start gap-2">

@@ -40,7 +40,7 @@ export function SpaceSettingsPage() {
   );
 }
 
-/** After the space's name was typed. */
+/** Deletes the space, after its name was typed. */
 function DeleteCard() {
   const { id: spaceId, name, role } = useSpace();
   const [isAsking, setAsking] = useState(false);

@@ -19,17 +19,14 @@ interface Finding {
   index: number;
 }
 
-/**
- * The browser's own search only finds turns in the page. Enter goes to the next older turn, Shift-Enter to
- * the next newer one.
- */
+/** Finds turns that are not in the page, too. Enter goes to the next older one, Shift-Enter to the newer. */
 export function FindField({
   threadId,
   onFound,
   onText,
 }: {
   threadId: string;
-  /** To be marked. */
+  /** Called with the text that is searched for, to be marked. */
   onText: (text: string) => void;
   /** Shows the turn of an event, and loads it before. @returns whether it could be shown. */
   onFound: (eventId: string) => Promise<boolean>;

@@ -101,7 +101,7 @@ function ThreadHead({ threadId, turns }: { threadId: string; turns: readonly Thr
   );
 }
 
-/** Of the last call, in a dialog: it may be long, and is the same in most turns. */
+/** The system text of the last call, in a dialog: it may be long, and is the same in most turns. */
 function SystemText({ turns }: { turns: readonly ThreadTurn[] }) {
   const { id: spaceId } = useSpace();
   const [isOpen, setOpen] = useState(false);

@@ -3,7 +3,7 @@ import type { Message } from '../../event/messages.ts';
 
 /** The beginning that a prompt shares with the prompt before. */
 export interface Repeated {
-  /** In characters; 0 when there is nothing to fold. */
+  /** How many characters it has; 0 when there is nothing to fold. */
   end: number;
   /** Whole ones; 0 when it ends within a line, between two elements of a JSON array. */
   lines: number;
@@ -11,7 +11,7 @@ export interface Repeated {
 
 const noRepeat: Repeated = { end: 0, lines: 0 };
 
-/** In whole lines or elements of a JSON array on a line, so that no word, secret or base64 is cut in two. */
+/** Finds whole lines, or elements of a JSON array on a line: no word, secret or base64 is cut in two. */
 export function findRepeated(text: string, before: string): Repeated {
   let same = 0;
   while (same < text.length && same < before.length && text.charCodeAt(same) === before.charCodeAt(same))
@@ -101,7 +101,7 @@ function compact(text: string): string {
   return text.replaceAll(/[\s\\]/g, '');
 }
 
-/** Of the end of a JSON array; undefined when the text is none. */
+/** The elements of the end of a JSON array; undefined when the text is none. */
 function readElements(text: string): string[] | undefined {
   if (!text.trimEnd().endsWith(']')) return undefined;
   try {

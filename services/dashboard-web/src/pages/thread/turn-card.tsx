@@ -26,9 +26,9 @@ export function TurnCard({
 }: {
   measure: Ref<HTMLElement>;
   index: number;
-  /** In the thread; undefined while earlier turns are not loaded. */
+  /** The number of turns in the thread; undefined while earlier ones are not loaded. */
   count: number | undefined;
-  /** In pixels. */
+  /** The position in the list, in pixels. */
   top: number;
   turn: ThreadTurn;
   before: ThreadTurn | undefined;

@@ -9,7 +9,7 @@ import { keyOf, type ThreadTurn } from './use-thread.ts';
 /** Turns above the window below which earlier ones are loaded. */
 const loadAhead = 8;
 
-/** Only turns near the window are in the page. Opens at the end. The turn being read keeps its position. */
+/** Draws turns near the window, and opens at the end. The turn being read keeps its position. */
 export function TurnList({
   turns,
   current,
@@ -20,7 +20,7 @@ export function TurnList({
   onLoadEarlier,
 }: {
   turns: readonly ThreadTurn[];
-  /** By j and k, by the search, or from the address. */
+  /** The turn with the focus: by j and k, by the search, or from the address. */
   current: number | undefined;
   onCurrent: (place: number) => void;
   hasEarlier: boolean;
@@ -132,17 +132,14 @@ function EarlierNotice({ failure, onRetry }: { failure: unknown; onRetry: () => 
 const endThreshold = 40;
 
 interface ListEnd {
-  /** For input of the reader, which may leave the end. */
+  /** Call it for input of the reader, which may leave the end. */
   onMove: () => void;
   onScroll: (node: HTMLElement) => void;
-  /** Before the list scrolls to a turn. */
+  /** Call it before the list scrolls to a turn. */
   leave: () => void;
 }
 
-/**
- * Keeps the list at its newest turn until the reader scrolls: the virtualizer alone loses the end when many
- * texts arrive at once.
- */
+/** Keeps the newest turn in view until the reader scrolls: the virtualizer loses it as texts arrive. */
 function useListEnd({
   scroller,
   turns,
@@ -185,14 +182,14 @@ function useListEnd({
   return { onMove, onScroll, leave };
 }
 
-/** Until a turn is measured. */
+/** The height of a turn until it is measured, in pixels. */
 const estimatedHeight = 190;
 const gap = 12;
 const overscan = 4;
 
 type TurnWindow = Virtualizer<HTMLDivElement, Element>;
 
-/** With their positions. */
+/** The turns near the window, with their positions. The list opens at its end. */
 function useTurnWindow({
   scroller,
   turns,

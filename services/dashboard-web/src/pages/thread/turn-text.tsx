@@ -14,7 +14,7 @@ import { classes } from '../../ui/classes.ts';
 import { FailureNotice, Loading } from '../../ui/loaded.tsx';
 import { findNewMessages, findRepeated, splitToolResults } from './repeated-text.ts';
 
-/** Shown at first. */
+/** Characters of a prompt shown at first. */
 const promptChars = 600;
 
 /** What the prompt repeats of the turn before is folded. */
@@ -67,7 +67,7 @@ interface PromptProps {
   toolsBefore: readonly ListedEvent[];
 }
 
-/** Or the conversation that a client sent as JSON in the prompt. */
+/** A prompt, or the conversation that a client sent as JSON in it. */
 function Prompt(prompt: PromptProps) {
   const messages = useMemo(() => readMessages(prompt.text), [prompt.text]);
   return messages === undefined ? (
@@ -77,7 +77,7 @@ function Prompt(prompt: PromptProps) {
   );
 }
 
-/** Those that the thread does not show yet; a button shows the others. */
+/** The messages that the thread does not show yet; a button shows the others. */
 function MessagePrompt({ messages, before, toolsBefore }: PromptProps & { messages: readonly Message[] }) {
   const added = useMemo(
     () => findNewMessages(messages, readMessages(before), toolsBefore),

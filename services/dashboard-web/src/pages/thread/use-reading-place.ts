@@ -1,7 +1,7 @@
 import { type RefObject, useCallback, useLayoutEffect, useRef } from 'react';
 import { keyOf, type ThreadTurn } from './use-thread.ts';
 
-/** For row heights to settle after earlier turns are prepended. */
+/** Row heights may settle for this time after earlier turns are prepended, in milliseconds. */
 const holdMs = 2_000;
 
 /**
@@ -67,7 +67,7 @@ interface Place {
   top: number;
 }
 
-/** At least partly visible. */
+/** The first turn that is at least partly visible. */
 function findPlace(node: HTMLElement, turns: readonly ThreadTurn[]): Place | undefined {
   for (const card of node.querySelectorAll<HTMLElement>('[data-index]')) {
     const turn = turns[Number(card.dataset.index)];

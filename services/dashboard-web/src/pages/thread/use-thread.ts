@@ -7,7 +7,7 @@ export type ThreadTurn = Output<'threads.turns'>['turns'][number];
 /** The API's most: a search for an old turn loads many pages. */
 const pageTurns = 50;
 
-/** Oldest first. Earlier turns are loaded page by page. */
+/** The loaded turns of a thread, oldest first. Earlier ones are loaded page by page. */
 export function useThread(threadId: string) {
   const { id: spaceId } = useSpace();
   // The pages of a long thread are never loaded again; a page that is opened again starts with the newest.

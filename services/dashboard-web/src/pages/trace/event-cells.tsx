@@ -10,7 +10,7 @@ import type { TraceEvent } from './trace-rows.ts';
 
 export const indentPx = 14;
 
-/** Also the width of what follows the bar, in all rows. */
+/** The cell of a name, and the width of what follows the bar, in all rows. */
 export const nameCell =
   'flex h-full w-[42%] max-w-lg shrink-0 items-center gap-1.5 border-line border-r pr-2 pl-4 md:pl-6';
 export const numbersWidth = 'w-9 shrink-0 md:w-11 lg:w-46';

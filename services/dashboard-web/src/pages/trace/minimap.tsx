@@ -5,7 +5,7 @@ import type { Trace } from './trace-rows.ts';
 import type { Span } from './zoom.ts';
 
 const heightMax = 56;
-/** If there is room: LLM calls above, tool calls below. */
+/** Height of a lane in pixels, if there is room: LLM calls above, tool calls below. */
 const laneMax = 24;
 const barMax = 8;
 const barMin = 3;
@@ -23,7 +23,7 @@ export function Minimap({
   onZoom,
 }: {
   trace: Trace;
-  /** Of the whole trace. */
+  /** The time of the whole trace. */
   span: Span;
   zoom: Span | undefined;
   selectedId: string | undefined;

@@ -15,7 +15,7 @@ export type TraceRow =
 /** Deeper events are not indented further. */
 const depthMax = 8;
 
-/** In order of time, with events and spans below their parents of the same lane. */
+/** Lane by lane, each in order of time, with events and spans below their parents of the same lane. */
 export function toTraceRows({ events, spans, lanes }: Trace): TraceRow[] {
   const byId = new Map<string, TraceEvent | TraceSpan>([...events, ...spans].map((item) => [item.id, item]));
   return lanes.flatMap((lane) => {
@@ -57,7 +57,7 @@ export function nameLane({ agentGroupId, agentId, threadId }: Lane): string {
   );
 }
 
-/** Events that end before they start do not invert the span. */
+/** The time span of a trace. Events that end before they start do not invert it. */
 export function spanOf({ events, spans }: Trace): { startMs: number; endMs: number } {
   const items = [...events, ...spans];
   const startMs = items.reduce((first, item) => Math.min(first, item.startTimeMs), Number.POSITIVE_INFINITY);

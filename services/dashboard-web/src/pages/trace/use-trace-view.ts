@@ -6,7 +6,7 @@ import { hasMatch, ignoringCase } from '../../text/ignoring-case.ts';
 import { spanOf, type Trace, type TraceEvent, toTraceRows } from './trace-rows.ts';
 import { readZoom, rowsWithin, type Span, writeZoom, zoomIn } from './zoom.ts';
 
-/** From the address, with the keys. */
+/** The visible part of a trace and the selection, both from the address, with their keys. */
 export function useTraceView(trace: Trace) {
   const { search, set } = useFilter();
   const openPage = useOpen();

@@ -100,7 +100,7 @@ const spanKinds = {
   span: { Icon: Layers, label: 'Span' },
 } as const;
 
-/** No event: it has no content, and cannot be opened. */
+/** A span that is no event: it has no content, and cannot be opened. */
 function SpanRow({
   row: { span: node, depth },
   index,
@@ -175,7 +175,7 @@ function LaneHead({
 /** Bars that end after this fraction of the width have the duration at their left. */
 const leftFrom = 0.75;
 
-/** Before this fraction a bar may leave no room at its left: the duration is then on the bar. */
+/** A bar that begins before this fraction may lack room at its left: the duration is then on the bar. */
 const leftRoom = 0.25;
 const labelWidth = '3.5rem';
 

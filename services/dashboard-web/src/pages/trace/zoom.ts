@@ -9,7 +9,7 @@ export interface Span {
 /** The resolution of times. */
 const leastMs = 1;
 
-/** Named by an address; undefined for all of it. */
+/** The part of a trace named by an address; undefined for all of it. */
 export function readZoom({ from, to }: Search, whole: Span): Span | undefined {
   if (from === undefined || to === undefined) return undefined;
   const startMs = Math.max(whole.startMs, Number(from));
@@ -27,7 +27,7 @@ export function writeZoom({ startMs, endMs }: Span): { from: string; to: string 
   return { from: String(Math.floor(startMs)), to: String(Math.ceil(endMs)) };
 }
 
-/** Below the heads of their lanes. Lanes without any are left out. */
+/** The events that run in a span, below the heads of their lanes. Lanes without any are left out. */
 export function rowsWithin(rows: readonly TraceRow[], { startMs, endMs }: Span): TraceRow[] {
   const kept: TraceRow[] = [];
   let head: TraceRow | undefined;

@@ -8,7 +8,7 @@ import { Card } from '../../ui/page.tsx';
 
 type Usage = Output<'usage.current'>;
 
-/** Of the limit. */
+/** The share of the limit from which the page warns. */
 const warnShare = 0.8;
 
 export function PlanCard({ usage }: { usage: Usage }) {
