@@ -131,6 +131,16 @@ export function collectAttributes(
   throw new InvalidArgumentError('It must be a key, an equals sign, and the value.');
 }
 
+/** A label, or a label and its value. */
+export function collectLabels(
+  text: string,
+  before: readonly { label: string; value?: string }[] = [],
+): readonly { label: string; value?: string }[] {
+  const [, label = '', value] = /^([^=]*)(?:=(.*))?$/su.exec(text) ?? [];
+  if (label !== '') return [...before, { label, ...(value !== undefined && { value }) }];
+  throw new InvalidArgumentError('It must be a label, or a label, an equals sign, and its value.');
+}
+
 const uuid = new RegExp(`^${uuidShape}$`, 'i');
 
 /** A malformed id is reported like an unknown one. @throws CommandError when the text is not a UUID. */

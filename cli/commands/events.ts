@@ -1,9 +1,11 @@
 import type { Command } from 'commander';
 import type { Database } from '../../store/db/database.ts';
 import { events } from '../../store/db/schema.ts';
+import { readNotesOf, type ShownNote } from '../../store/notes/list-notes.ts';
 import type { EventCursor } from '../../store/read/event-cursor.ts';
 import { isEventStored } from '../../store/read/event-existence.ts';
 import { readEventPage } from '../../store/read/event-page.ts';
+import { withNotedEvents } from '../../store/read/noted-events.ts';
 import { type EventLocator, EventTextsTooLargeError, readEventTexts } from '../../store/segments/read.ts';
 import { withInherited } from '../../store/traces/event-contexts.ts';
 import { wholeNumber } from '../arguments.ts';
@@ -55,7 +57,8 @@ async function printListed(host: Host, options: EventsOptions): Promise<void> {
 
 /**
  * Yields a space's events, newest start first, each as a line of JSON: the text that was sent, with what it
- * inherited since, and `receivedAt`. Memory holds one page; one with too much text is read again by halves.
+ * inherited since, `notes` if there are any, and `receivedAt`. Memory holds one page; one with too much text
+ * is read again by halves.
  */
 async function* readEventLines(
   database: Database,
@@ -64,8 +67,17 @@ async function* readEventLines(
 ): AsyncGenerator<string> {
   const { id, startTimeMs, receivedAt, segmentId, segmentIndex, attributes } = events;
   const inheritable = { agentId: events.agentId, threadId: events.threadId, userId: events.userId };
-  const columns = { id, startTimeMs, receivedAt, segmentId, segmentIndex, attributes, ...inheritable };
-  const filter = toFilter(options);
+  const columns = {
+    id,
+    startTimeMs,
+    receivedAt,
+    traceId: events.traceId,
+    segmentId,
+    segmentIndex,
+    attributes,
+    ...inheritable,
+  };
+  const filter = await withNotedEvents(database, spaceId, toFilter(options));
   let pageEvents = printedEventsPage;
   let after: EventCursor | undefined;
   for (let left = options.limit; left > 0; ) {
@@ -76,6 +88,7 @@ async function* readEventLines(
       pageEvents = Math.ceil(rows.length / 2);
       continue;
     }
+    const notes = await readNotesOf(database, spaceId, rows);
     for (const [place, row] of rows.entries()) {
       const text = texts[place];
       if (text === undefined) {
@@ -83,7 +96,7 @@ async function* readEventLines(
         if (!(await isEventStored(database, spaceId, row.id))) continue;
         throw new Error(`The segment of event ${row.id} is missing.`);
       }
-      yield addReceivedAt(withInherited(text, row), row.receivedAt);
+      yield addMembers(withInherited(text, row), row.receivedAt, notes[place]);
     }
     if (next === undefined) return;
     after = next;
@@ -107,8 +120,9 @@ async function readPageTexts(
 }
 
 /** Edits the text instead of parsing it: 64-bit integers and escapes stay. */
-function addReceivedAt(text: string, receivedAt: Date): string {
+function addMembers(text: string, receivedAt: Date, notes: readonly ShownNote[] = []): string {
   // Line breaks are between tokens: inside a string JSON escapes them.
   const line = text.replaceAll(/[\r\n]/g, ' ');
-  return `${line.slice(0, -1)},"receivedAt":"${receivedAt.toISOString()}"}`;
+  const added = notes.length === 0 ? '' : `"notes":${JSON.stringify(notes)},`;
+  return `${line.slice(0, -1)},${added}"receivedAt":"${receivedAt.toISOString()}"}`;
 }

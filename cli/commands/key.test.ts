@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isApiKey, isReadKey } from '../../store/accounts/api-key.ts';
+import { isApiKey, isCallerKey } from '../../store/accounts/api-key.ts';
 import { Operator } from '../../test/support/cli/operator.ts';
 
 const operator = new Operator();
@@ -24,7 +24,7 @@ test('a read key is created with its scope and its expiry', async () => {
   const scoped = await operator.weir(
     ...['key', 'create', '--space', spaceId, '--read', 'statistics', '--expires', expires],
   );
-  expect([plain.apiKey, scoped.apiKey].map(isReadKey)).toEqual([true, true]);
+  expect([plain.apiKey, scoped.apiKey].map(isCallerKey)).toEqual([true, true]);
   const listed = await operator.weir('key', 'list', '--space', spaceId);
   expect(listed).toMatchObject([
     { scope: 'events', expiresAt: null },

@@ -18,12 +18,15 @@ export function addKeyCommands(program: Command, host: Host): void {
         .choices(readScopes)
         .preset('events'),
     )
+    .option('--annotate', 'create a key that adds notes to events, threads and traces, and does nothing else')
     .option('--expires <time>', 'when it expires: ISO 8601', parseTime)
-    .action((options: { space: string; name: string; read?: ReadScope; expires?: number }) =>
+    .action((options: NewKeyOptions) =>
       withDatabase(host, async (database) => {
         const spaceId = await requireSpace(database, options.space);
         const pepper = readPepper(host);
-        const { name, read: scope = 'ingest', expires } = options;
+        const { name, read, annotate, expires } = options;
+        if (read !== undefined && annotate) throw new CommandError('Give --read or --annotate, not both.');
+        const scope = read ?? (annotate ? 'annotation' : 'ingest');
         if (expires !== undefined && expires <= Date.now())
           throw new CommandError('--expires must be in the future.');
         const expiresAt = expires === undefined ? undefined : new Date(expires);
@@ -54,6 +57,14 @@ export function addKeyCommands(program: Command, host: Host): void {
         await printJson(host, (await listApiKeys(database, spaceId)).map(showKey));
       }),
     );
+}
+
+interface NewKeyOptions {
+  space: string;
+  name: string;
+  read?: ReadScope;
+  annotate?: boolean;
+  expires?: number;
 }
 
 function showKey({ id, ...key }: ApiKeyInfo) {

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { EventFilter } from '../../store/read/event-filter.ts';
-import { collectAttributes, parseDuration, parseTime, parseTrace } from '../arguments.ts';
+import { collectAttributes, collectLabels, parseDuration, parseTime, parseTrace } from '../arguments.ts';
 
 export interface FilterOptions
   extends Pick<EventFilter, 'type' | 'state' | 'name' | 'source' | 'errorCode' | 'from' | 'to' | 'text'> {
@@ -12,6 +12,7 @@ export interface FilterOptions
   attribute?: EventFilter['attributes'];
   minDuration?: number;
   maxDuration?: number;
+  label?: EventFilter['notes'];
 }
 
 export function addFilterOptions(command: Command): Command {
@@ -27,6 +28,11 @@ export function addFilterOptions(command: Command): Command {
     .option('--user <id>', 'the user')
     .option('--error-code <code>', 'the code of the error')
     .option('--attribute <key=value>', 'an additional property; may be repeated', collectAttributes)
+    .option(
+      '--label <name[=value]>',
+      'a label on the event, its trace or its thread; may be repeated',
+      collectLabels,
+    )
     .option('--from <time>', 'first start time: ISO 8601, or milliseconds since 1970', parseTime)
     .option('--to <time>', 'end of the start times (exclusive)', parseTime)
     .option('--min-duration <ms>', 'shortest duration', parseDuration)
@@ -51,6 +57,7 @@ export function toFilter(options: FilterOptions): EventFilter {
     agentGroupId: options.agentGroup,
     userId: options.user,
     attributes: options.attribute,
+    notes: options.label,
     minDurationMs: options.minDuration,
     maxDurationMs: options.maxDuration,
   };

@@ -100,7 +100,10 @@ async function deleteRows(database: Database, erasure: Erasure, one: SpaceTable)
     deleted += await inBoundedTransaction(database, async (transaction) => {
       const { count } = await transaction.delete(table).where(and(isOfSpace, isAfter, isUpTo));
       if (count > 0)
-        await countErased(transaction, erasure, { unwritten: [getTableName(table), statisticsTable] });
+        await countErased(transaction, erasure, {
+          ...(table === schema.notes && { notes: count }),
+          unwritten: [getTableName(table), statisticsTable],
+        });
       return count;
     });
     if (last === undefined) return deleted;

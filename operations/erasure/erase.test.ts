@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { zstdDecompressSync } from 'node:zlib';
 import { count, eq } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -16,9 +17,12 @@ import {
   eventIds,
   eventStats,
   events,
+  notes as notesTable,
   segments,
   usageMonths,
 } from '../../store/db/schema.ts';
+import type { NewNote } from '../../store/notes/note.ts';
+import { storeNotes } from '../../store/notes/store-notes.ts';
 import { readEventPage } from '../../store/read/event-page.ts';
 import { expireData } from '../../store/retention/expire.ts';
 import { RetentionClock } from '../../store/retention/retention-clock.ts';
@@ -207,6 +211,7 @@ test('events are erased from weekly and default partitions, and a receipt and au
       quarantineEvents: 0,
       quarantineRewritten: 0,
       quarantineDeleted: 0,
+      notes: 0,
     },
     kept: ['ids (tombstones)', 'usage per month', 'statistics per minute'],
     rewrittenTables: expect.arrayContaining(['events_default', 'segments_default', 'pg_statistic']),
@@ -292,4 +297,53 @@ test('concurrent retention and erasure leave no event without its segment and no
   const texts = [...(await textsOf(spaceId)).values()];
   for (const text of texts) expect(text).toContain('"userId":"kept"');
   expect(texts).toHaveLength(150);
+});
+
+test('notes are erased with their event, and with the last event of their trace or thread', async () => {
+  const spaceId = await newSpace();
+  const [first, second] = [randomUUID(), randomUUID()];
+  const ofThread = (threadId: string, userId: string, traceId: string) =>
+    llmEvent({ traceId, context: { threadId, userId } });
+  const sent = [
+    ofThread('shared', 'gone', first),
+    ofThread('shared', 'kept', second),
+    ofThread('own', 'gone', first),
+  ];
+  await insertParts(database, [partOf(spaceId, sent)]);
+  const [gone = '', kept = ''] = sent.map(({ id }) => String(id));
+  const on = (target: NewNote['target'], targetId = '') => ({
+    id: randomUUID(),
+    target,
+    targetId,
+    label: targetId,
+  });
+  const notes = [
+    ...[on('event', gone), on('event', kept), on('event', randomUUID())],
+    ...[
+      on('trace', first),
+      on('trace', second),
+      on('thread', 'shared'),
+      on('thread', 'own'),
+      on('thread', 'later'),
+    ],
+  ];
+  const author = { author: 'key', authorId: randomUUID() } as const;
+  expect(await storeNotes(database, spaceId, { notes, ...author, createdAt: new Date() })).toEqual([]);
+  const { erased, rewrittenTables } = await erase(spaceId, ofUser('gone'));
+  expect(erased).toMatchObject({ events: 2, notes: 3 });
+  expect(rewrittenTables).toContain('notes');
+  const left = await database.select().from(notesTable).where(eq(notesTable.spaceId, spaceId));
+  const without = new Set([gone, first, 'own']);
+  expect(left.map(({ id }) => id).toSorted()).toEqual(
+    notes.flatMap(({ id, targetId }) => (without.has(targetId) ? [] : id)).toSorted(),
+  );
+  // A thread without events, too.
+  expect((await erase(spaceId, { kind: 'thread', value: 'later' })).erased).toMatchObject({
+    events: 0,
+    notes: 1,
+  });
+  // An event that was erased gets no notes any more.
+  expect(
+    await storeNotes(database, spaceId, { notes: notes.slice(0, 1), ...author, createdAt: new Date() }),
+  ).toEqual([notes[0]?.id]);
 });

@@ -1,5 +1,6 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { eq, sql } from 'drizzle-orm';
+import { asStored } from '../../event/text.ts';
 import type { Database } from '../../store/db/database.ts';
 import { layoutOf } from '../../store/db/layout/layout.ts';
 import { noSpace } from '../../store/db/limits.ts';
@@ -11,6 +12,7 @@ import { untilNodesAnswer } from './cluster/all-nodes.ts';
 import { statisticsTable } from './cluster/cluster-files.ts';
 import { untilNoneInDoubt } from './cluster/in-doubt.ts';
 import { eraseNodes } from './erased-nodes.ts';
+import { eraseThreadNotes } from './erased-notes.ts';
 import { eraseQuarantine } from './erased-quarantine.ts';
 import { eraseBatch } from './erased-segments.ts';
 import { beginErasure, completeErasure, countErased, type Erasure } from './erasure-row.ts';
@@ -101,6 +103,7 @@ async function eraseAll(
   else {
     const nodes = await eraseNodes(database, erasure);
     if (nodes > 0) report(`${nodes.toLocaleString('en')} spans of traces cleared`);
+    if (subject.kind === 'thread') await eraseThreadNotes(database, erasure, asStored(subject.value));
     const userId = subject.kind === 'user' ? subject.value : undefined;
     await forgetValues(database, { spaceId, userId, beforeMs: start.atMs }, (transaction, tables) =>
       countErased(transaction, erasure, { unwritten: [...tables, statisticsTable] }),

@@ -4,6 +4,7 @@ import { inBoundedTransaction } from '../../store/db/bounded-transaction.ts';
 import type { Database, Transaction } from '../../store/db/database.ts';
 import { eventIds, quarantine } from '../../store/db/schema.ts';
 import { statisticsTable } from './cluster/cluster-files.ts';
+import { eraseNotesOn, notesTables } from './erased-notes.ts';
 import { recordErased } from './erased-record.ts';
 import { countErased, type Erasure } from './erasure-row.ts';
 import { wasEntryAcceptedBefore } from './start.ts';
@@ -41,10 +42,13 @@ export function eraseQuarantine(database: Database, erasure: Erasure): Promise<E
     },
     async note(transaction, { part, erasedIds }) {
       await recordErased(transaction, erasure, { ids: erasedIds });
+      const gone = erasedIds.map((id) => ({ id }));
+      const notes = await eraseNotesOn(transaction, erasure.spaceId, gone);
       await countErased(transaction, erasure, {
+        notes,
         quarantineEvents: erasedIds.length,
         [part === undefined ? 'quarantineDeleted' : 'quarantineRewritten']: 1,
-        unwritten: quarantineTables,
+        unwritten: [...quarantineTables, ...(notes > 0 ? notesTables : [])],
       });
     },
   });

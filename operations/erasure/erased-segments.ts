@@ -12,6 +12,7 @@ import { selectCountedSegments, selectDimensions } from '../../store/write/stati
 import type { Batch } from './candidates.ts';
 import { statisticsTable } from './cluster/cluster-files.ts';
 import { findMerged } from './erased-nodes.ts';
+import { eraseNotesOn, notesTables } from './erased-notes.ts';
 import { countedColumns, countedRow, recordErased } from './erased-record.ts';
 import { countErased, type Erasure } from './erasure-row.ts';
 import { matchRows } from './subject.ts';
@@ -35,6 +36,8 @@ export interface RowErasure {
 /** The rows that one transaction erased, at least one. */
 export interface GoneRows extends ErasedBatch {
   readonly rows: readonly GoneRow[];
+  /** Notes on them, and on traces and threads of which they were the last events. */
+  readonly notes: number;
   /** The tables whose files have to be rewritten. */
   readonly unwritten: readonly string[];
 }
@@ -42,6 +45,7 @@ export interface GoneRows extends ErasedBatch {
 type GoneRow = Parameters<typeof countedRow>[0] & {
   readonly id: string;
   readonly traceId: string | null;
+  readonly threadId: string | null;
   readonly apiKeyId: string;
 };
 
@@ -54,9 +58,10 @@ export function eraseBatch(database: Database, erasure: Erasure, ids: Batch): Pr
   const { spaceId, subject } = erasure;
   const note: RowErasure['note'] = async (
     transaction,
-    { events, segmentsRewritten, segmentsDeleted, rows, unwritten },
+    { events, segmentsRewritten, segmentsDeleted, rows, notes, unwritten },
   ) => {
-    await countErased(transaction, erasure, { events, segmentsRewritten, segmentsDeleted, unwritten });
+    const counts = { events, segmentsRewritten, segmentsDeleted, notes };
+    await countErased(transaction, erasure, { ...counts, unwritten });
     // After a restore a deleted space is deleted again.
     if (subject.kind === 'space') return;
     const ids = rows.map(({ id }) => id);
@@ -77,8 +82,10 @@ export function eraseRows(database: Database, erasure: RowErasure, ids: Batch): 
     const batch = new BatchErasure(transaction, erasure);
     const erased = await batch.erase(ids);
     const { rows, partitions } = batch;
-    if (rows.length > 0)
-      await erasure.note(transaction, { ...erased, rows, unwritten: [...partitions, statisticsTable] });
+    if (rows.length === 0) return erased;
+    const notes = await eraseNotesOn(transaction, erasure.spaceId, rows);
+    const unwritten = [...partitions, statisticsTable, ...(notes > 0 ? notesTables : [])];
+    await erasure.note(transaction, { ...erased, rows, notes, unwritten });
     return erased;
   });
 }
@@ -143,6 +150,7 @@ class BatchErasure {
       .returning({
         ...countedColumns,
         traceId: events.traceId,
+        threadId: events.threadId,
         segmentId: events.segmentId,
         segmentIndex: events.segmentIndex,
       });

@@ -30,6 +30,7 @@ export type ErasureCounts = Pick<
   | 'quarantineEvents'
   | 'quarantineRewritten'
   | 'quarantineDeleted'
+  | 'notes'
 >;
 
 /**
@@ -157,7 +158,7 @@ export async function completeErasure<Receipt>(
       .returning();
     if (row?.completedAt == null) throw new Error('the row of the erasure is missing');
     const { events, segmentsRewritten, segmentsDeleted } = row;
-    const { quarantineEvents, quarantineRewritten, quarantineDeleted } = row;
+    const { quarantineEvents, quarantineRewritten, quarantineDeleted, notes } = row;
     const counts = {
       events,
       segmentsRewritten,
@@ -165,6 +166,7 @@ export async function completeErasure<Receipt>(
       quarantineEvents,
       quarantineRewritten,
       quarantineDeleted,
+      notes,
     };
     await transaction.insert(auditLog).values({
       spaceId: erasure.spaceId,

@@ -1,7 +1,7 @@
 import type { Actor } from '../../store/accounts/audit/audit.ts';
 import type { Grant } from '../../store/accounts/audit/grant.ts';
 import { hasRole, type Role } from '../../store/accounts/role.ts';
-import type { ReadKeys, ReadKeyUser } from './accounts/read-keys.ts';
+import type { AnnotationKeyUser, ReadKeys, ReadKeyUser } from './accounts/read-keys.ts';
 import type { Sessions, SessionUser, SpaceUser } from './accounts/session.ts';
 import { refusal } from './refusal.ts';
 
@@ -35,7 +35,8 @@ export type Caller = SessionUser | ReadKeyUser;
 
 /**
  * A read key, or the user of a session with the memberships, as they are now in Postgres.
- * @throws TRPCError UNAUTHORIZED without both, or when the key or the session has ended or expired.
+ * @throws TRPCError UNAUTHORIZED without both, or when the key or the session has ended or expired;
+ * FORBIDDEN for a key that only adds notes.
  */
 export async function requireCaller(
   { sessions, readKeys }: Callers,
@@ -43,7 +44,24 @@ export async function requireCaller(
 ): Promise<Caller> {
   if (readKey === undefined)
     return requireSignedIn(token === undefined ? undefined : await sessions.find(token));
-  const user = await readKeys.find(readKey);
+  const user = await requireKey(readKeys, readKey);
+  if (user.scope === 'annotation') throw refusal('FORBIDDEN', 'This key only adds notes.');
+  return user;
+}
+
+/**
+ * Reads the key of a request that adds notes.
+ *
+ * @throws TRPCError UNAUTHORIZED when the key is not valid; FORBIDDEN when it has another scope.
+ */
+export async function requireAnnotator({ readKeys }: Callers, readKey: string): Promise<AnnotationKeyUser> {
+  const user = await requireKey(readKeys, readKey);
+  if (user.scope === 'annotation') return user;
+  throw refusal('FORBIDDEN', 'A read key cannot change anything.');
+}
+
+async function requireKey(readKeys: ReadKeys, key: string): Promise<ReadKeyUser | AnnotationKeyUser> {
+  const user = await readKeys.find(key);
   if (user !== undefined) return user;
   throw refusal(
     'UNAUTHORIZED',

@@ -64,6 +64,9 @@ const isConfirmationNeeded: Record<string, boolean> = {
   'invitations.accept': false,
   'invitations.look': false,
   // These give no access to existing data.
+  'notes.add': false,
+  'notes.change': false,
+  'notes.remove': false,
   'prices.remove': false,
   'prices.set': false,
   'quarantine.replay': false,

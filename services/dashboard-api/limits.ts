@@ -95,6 +95,19 @@ export const excludedValuesMax = 10;
 /** Comparisons of numbers in the filter of a list: two for each measure. */
 export const comparisonsMax = 6;
 
+/** Conditions on notes in the filter of a list. Each is a look-up for each event that is examined. */
+export const noteConditionsMax = 5;
+
+/** Notes that one call adds, and events, threads and traces whose notes one call lists. */
+export const notesAtOnceMax = 100;
+export const notedTargetsListed = 200;
+export const noteLabelsListed = 20;
+
+/** Calls of a space that add notes, in a minute, to one process: five a second. */
+export const noteCallsPerMinuteMax = 300;
+/** Spaces whose calls are counted at a time. */
+export const noteSpacesCounted = 10_000;
+
 /** Longest range for comparing costs: the prices of all models that were used in it are looked up. */
 export const costRangeDaysMax = 92;
 

@@ -18,8 +18,8 @@ test('docs/dashboard-procedures.md lists every procedure, its kind and who may c
     const listed = procedures.filter((one) => one.access === access && one.type === kind);
     const names = listed
       .map(
-        ({ path, isConfirmed, isStatistics }) =>
-          `\`${path}\`${isConfirmed ? '\u00a0(confirmed)' : ''}${isStatistics ? '\u00a0(statistics)' : ''}`,
+        ({ path, isConfirmed, isStatistics, isAnnotation }) =>
+          `\`${path}\`${isConfirmed ? '\u00a0(confirmed)' : ''}${isStatistics ? '\u00a0(statistics)' : ''}${isAnnotation ? '\u00a0(annotation)' : ''}`,
       )
       .toSorted();
     if (names.length === 0) return [];
@@ -30,8 +30,8 @@ test('docs/dashboard-procedures.md lists every procedure, its kind and who may c
 Generated from the router by \`services/dashboard-api/procedure-table.test.ts\`. \`GET /openapi.json\` and the type
 \`AppRouter\` describe inputs and outputs. Each heading is the least role, which includes those below it: owner, admin,
 member, viewer. Procedures that need a role in one space take a \`spaceId\` too. “confirmed”: of a session that
-[authenticated a short time ago](dashboard.md#confirmation). “statistics”: also for [read keys](read-api.md#read-keys)
-of this scope.
+[authenticated a short time ago](dashboard.md#confirmation). “statistics”, “annotation”: also for
+[keys](read-api.md#read-keys) of this scope.
 
 ${accesses.map((access) => [`## ${access}\n`, ...(['query', 'mutation', 'subscription'] as const).flatMap((kind) => listOf(access, kind))].join('\n')).join('\n')}`;
   await expect(document).toMatchFileSnapshot('../../docs/dashboard-procedures.md');

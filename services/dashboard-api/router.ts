@@ -3,6 +3,7 @@ import { charts } from './procedures/charts.ts';
 import { events } from './procedures/events.ts';
 import { live } from './procedures/live.ts';
 import { me } from './procedures/me.ts';
+import { notes } from './procedures/notes.ts';
 import { prices } from './procedures/prices.ts';
 import { senders } from './procedures/senders.ts';
 import { alerts } from './procedures/settings/alerts.ts';
@@ -34,6 +35,7 @@ export const appRouter = router({
   traces,
   threads,
   users,
+  notes,
   charts,
   prices,
   usage,

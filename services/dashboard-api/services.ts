@@ -19,6 +19,8 @@ import { openLinkRedemption, openSignIn } from './accounts/sign-in.ts';
 import { openInstallation, openOperators } from './installation/installation.ts';
 import {
   exportOpenBytesMax,
+  noteCallsPerMinuteMax,
+  noteSpacesCounted,
   openingLimits,
   searchLimits,
   spaceQueryLimits,
@@ -91,6 +93,12 @@ export async function openServices(
       attemptsMax: tokenAttemptsMax,
       windowMs: signInWindowMs,
       keysMax: signInKeysMax,
+      now,
+    }),
+    noteCalls: new RateLimiter({
+      attemptsMax: noteCallsPerMinuteMax,
+      windowMs: 60_000,
+      keysMax: noteSpacesCounted,
       now,
     }),
     openStreams: new OpenStreams(),

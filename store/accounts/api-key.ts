@@ -3,19 +3,19 @@ import { crc32 } from 'node:zlib';
 import { isReadScope, type KeyScope } from './key-scope.ts';
 
 /**
- * An API key is `weir_` or `weir_read_`, 32 base62 characters from a CSPRNG (190 bits), and their CRC-32 as 6
- * more: malformed keys are rejected without a query, and secret scanners recognise a key.
+ * An API key is `weir_`, `weir_read_` or `weir_note_`, 32 base62 characters from a CSPRNG (190 bits), and
+ * their CRC-32 as 6 more: malformed keys are rejected without a query, and secret scanners recognise a key.
  */
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const prefixes = { ingest: 'weir_', read: 'weir_read_' } as const;
+const prefixes = { ingest: 'weir_', read: 'weir_read_', annotation: 'weir_note_' } as const;
 const secretChars = 32;
 const checksumChars = 6;
 const shapeOf = (prefix: string) => new RegExp(`^${prefix}[0-9A-Za-z]{${secretChars + checksumChars}}$`);
 const shape = shapeOf(prefixes.ingest);
-const readShape = shapeOf(prefixes.read);
+const callerShape = shapeOf(`(?:${prefixes.read}|${prefixes.annotation})`);
 
 export function prefixOfScope(scope: KeyScope): string {
-  return isReadScope(scope) ? prefixes.read : prefixes.ingest;
+  return prefixes[isReadScope(scope) ? 'read' : scope];
 }
 
 /** A new random API key. Only its hash is stored. */
@@ -25,13 +25,14 @@ export function createApiKey(scope: KeyScope = 'ingest'): string {
   return key + checksum(key);
 }
 
-/** Whether a text has the shape and checksum of a key that sends events. A read key has another shape. */
+/** Whether a text has the shape and checksum of a key that sends events. The others have other shapes. */
 export function isApiKey(text: string): boolean {
   return shape.test(text) && hasChecksum(text);
 }
 
-export function isReadKey(text: string): boolean {
-  return readShape.test(text) && hasChecksum(text);
+/** Whether a text has the shape and the checksum of a key for the dashboard API. */
+export function isCallerKey(text: string): boolean {
+  return callerShape.test(text) && hasChecksum(text);
 }
 
 function hasChecksum(text: string): boolean {

@@ -4,7 +4,7 @@ import { apiKeys } from '../db/schema.ts';
 import { insertBelow, nameOf, namesOf } from '../db/statement.ts';
 import { createApiKey, hashApiKey } from './api-key.ts';
 import { type Actor, operator, runAudited } from './audit/audit.ts';
-import { isReadScope, type KeyScope } from './key-scope.ts';
+import type { KeyScope } from './key-scope.ts';
 
 /** What may be shown. */
 export type ApiKeyInfo = Omit<typeof apiKeys.$inferSelect, 'hash'>;
@@ -56,7 +56,7 @@ export async function issueApiKeyBelow(
     details: {
       name,
       ...(expiresAt !== undefined && { expiresAt }),
-      ...(isReadScope(scope) && { scope }),
+      ...(scope !== 'ingest' && { scope }),
     },
   });
   return row && { keyId: row.id, apiKey };

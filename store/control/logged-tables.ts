@@ -102,6 +102,10 @@ export const unloggedTables: ReadonlyMap<PgTable, string> = new Map<PgTable, str
     schema.quarantine,
     'Rejected events are rejected again. An entry that was replayed is back, and can be replayed again.',
   ],
+  [
+    schema.notes,
+    'Programs write many. A restore has those of its time, and the queue delivers those of OpenTelemetry again.',
+  ],
   [schema.senders, 'Counts of requests, for the page Senders only.'],
   [schema.retentionClock, 'Each pass of retention sets it.'],
   [schema.usedChallenges, 'A challenge is refused because of its age minutes later.'],

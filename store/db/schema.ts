@@ -6,6 +6,7 @@ export * from './schema/control-changes.ts';
 export * from './schema/erasures.ts';
 export * from './schema/events.ts';
 export * from './schema/memberships.ts';
+export * from './schema/notes.ts';
 export * from './schema/quarantine.ts';
 export * from './schema/queue.ts';
 export * from './schema/second-factors.ts';

@@ -1,10 +1,10 @@
-import { and, asc, desc, eq, gt, gte, lt, lte, or, type SQL, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, gt, gte, inArray, lt, lte, or, type SQL, sql } from 'drizzle-orm';
 import { anyTerm, inSpace } from '../../event/terms.ts';
 import { events, segments } from '../db/schema.ts';
 import { opaqueArray, opaqueLimit } from '../db/statement.ts';
 import { boundOf } from '../db/weeks.ts';
 import type { EventCursor } from './event-cursor.ts';
-import { matchTime, matchValues } from './event-filter.ts';
+import { type EventFilter, matchTime, matchValues } from './event-filter.ts';
 import { lastStartOfSegment, startInSegment } from './event-position.ts';
 import { type EventColumns, type EventRow, type EventSource, rowsOf } from './event-rows.ts';
 
@@ -51,7 +51,7 @@ export async function listCandidates<Columns extends EventColumns>(
       .where(
         and(
           eq(segments.spaceId, spaceId),
-          hasTerms(spaceId, terms),
+          mayMatch(spaceId, terms, filter),
           receivedSinceMs === undefined ? undefined : gte(id, boundOf(receivedSinceMs)),
           filter.from === undefined ? undefined : gte(lastStart, filter.from),
           after && lte(minStartMs, after.startTimeMs),
@@ -106,7 +106,7 @@ export async function walkSegments<Columns extends EventColumns>(
   const { id, maxStartMs, minStartMs, eventCount } = segments;
   const order = [desc(maxStartMs), asc(id)];
   const isCandidate = and(
-    hasTerms(spaceId, terms),
+    mayMatch(spaceId, terms, filter),
     after && lte(minStartMs, after.startTimeMs),
     filter.to === undefined ? undefined : lt(minStartMs, filter.to),
   );
@@ -202,6 +202,31 @@ export async function readCandidates<Columns extends EventColumns>(
 
 /** The condition that a segment may have an event with all these terms of the space. */
 export function hasTerms(spaceId: string, terms: readonly bigint[]): SQL | undefined {
-  const contains = (all: readonly bigint[]) => sql`${segments.terms} @> ${`{${all.join(',')}}`}::bigint[]`;
-  return or(contains(terms), contains(inSpace(spaceId, [anyTerm])));
+  return or(
+    sql`${segments.terms} @> ${arrayOf(terms)}`,
+    sql`${segments.terms} @> ${arrayOf(inSpace(spaceId, [anyTerm]))}`,
+  );
+}
+
+/** The same, with the notes that a filter asks for. Undefined when neither says anything of segments. */
+export function mayMatch(
+  spaceId: string,
+  terms: readonly bigint[],
+  { noted }: Pick<EventFilter, 'noted'>,
+): SQL | undefined {
+  return and(
+    terms.length === 0 ? undefined : hasTerms(spaceId, terms),
+    ...(noted?.segments ?? []).map((one) =>
+      or(
+        inArray(segments.id, [...one.ids]),
+        one.terms.length === 0
+          ? undefined
+          : sql`${segments.terms} && ${arrayOf([...one.terms, ...inSpace(spaceId, [anyTerm])])}`,
+      ),
+    ),
+  );
+}
+
+function arrayOf(terms: readonly bigint[]): SQL {
+  return sql`${`{${terms.join(',')}}`}::bigint[]`;
 }

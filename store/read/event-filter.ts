@@ -2,6 +2,7 @@ import { and, eq, gte, lt, lte, or, type SQL, sql } from 'drizzle-orm';
 import { hashTerm, inSpace, type TermColumn, type TermSource, termColumns } from '../../event/terms.ts';
 import { asStored, storableText } from '../../event/text.ts';
 import { events } from '../db/schema.ts';
+import { matchNoted, type NoteCondition } from '../notes/note-conditions.ts';
 import { type Comparison, type CostRate, matchComparison } from './compare/comparisons.ts';
 import { containsFolded } from './folded-text.ts';
 
@@ -30,6 +31,23 @@ export interface EventFilter extends Partial<Record<TextColumn, string | undefin
   text?: string | undefined;
   /** Values that an event must not have. An event without a value in the column matches. */
   not?: readonly TermSource[] | undefined;
+  /** Conditions on the notes on an event, its trace or its thread, all of which must be met. */
+  notes?: readonly NoteCondition[] | undefined;
+  /** Where the conditions on notes find events (noted-events.ts). They are required where `notes` is given. */
+  noted?: NotedEvents | undefined;
+}
+
+/** The events that conditions on notes select. */
+export interface NotedEvents {
+  readonly spaceId: string;
+  /** Of each condition that few notes meet: the segments that may have its events. */
+  readonly segments: readonly NotedSegments[];
+}
+
+/** Segments with these ids, or with one of these terms of the space. */
+export interface NotedSegments {
+  readonly ids: readonly string[];
+  readonly terms: readonly bigint[];
 }
 
 type TextColumn = Exclude<TermColumn, 'type' | 'state' | 'traceId'>;
@@ -44,7 +62,15 @@ export function matchTime(
 
 /** All other conditions. @returns undefined when the filter has none. */
 export function matchValues(filter: EventFilter): SQL | undefined {
-  const { attributes = [], minDurationMs, maxDurationMs, text, not = [], comparisons = [] } = filter;
+  const {
+    attributes = [],
+    minDurationMs,
+    maxDurationMs,
+    text,
+    not = [],
+    comparisons = [],
+    notes = [],
+  } = filter;
   return and(
     ...termColumns.map((name) => {
       const value = filter[name];
@@ -60,6 +86,10 @@ export function matchValues(filter: EventFilter): SQL | undefined {
     minDurationMs === undefined ? undefined : gte(events.durationMs, minDurationMs),
     maxDurationMs === undefined ? undefined : lte(events.durationMs, maxDurationMs),
     ...comparisons.map((comparison) => matchComparison(comparison, filter.costRates)),
+    ...notes.map((condition) => {
+      if (filter.noted === undefined) throw new Error('the conditions on notes were not resolved');
+      return matchNoted(filter.noted.spaceId, condition);
+    }),
     text === undefined
       ? undefined
       : or(

@@ -2,7 +2,7 @@ import { and, asc, eq, gte, lt, or, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
 import { events, segments } from '../db/schema.ts';
 import { opaqueLimit } from '../db/statement.ts';
-import { hasTerms, readCandidates } from './candidate-segments.ts';
+import { mayMatch, readCandidates } from './candidate-segments.ts';
 import type { EventCursor } from './event-cursor.ts';
 import { type EventFilter, matchTime, matchValues, termsOf } from './event-filter.ts';
 import { readEventPage } from './event-page.ts';
@@ -58,7 +58,7 @@ async function findNewer<Columns extends EventColumns>(
 ): Promise<Neighbour<EventRow<Columns>>> {
   const { filter, spaceId, limits } = source;
   const terms = termsOf(spaceId, filter);
-  const bySegments = terms.length > 0;
+  const bySegments = mayMatch(spaceId, terms, filter) !== undefined;
   const walk = await walkUp(source, at, bySegments ? limits.firstWalkEvents : limits.walkedEvents);
   if (walk.row !== undefined || walk.isCertain || !bySegments) return walk;
   return findInSegmentsAfter(source, terms, at);
@@ -115,7 +115,7 @@ async function findInSegmentsAfter<Columns extends EventColumns>(
       .where(
         and(
           eq(segments.spaceId, spaceId),
-          hasTerms(spaceId, terms),
+          mayMatch(spaceId, terms, filter),
           gte(lastStartOfSegment, at.startTimeMs),
           filter.to === undefined ? undefined : lt(minStartMs, filter.to),
         ),

@@ -126,6 +126,8 @@ function matches(values: Values, filter: EventFilter): boolean {
     not = [],
     comparisons = [],
     costRates = [],
+    notes: _notes,
+    noted: _noted,
     ...others
   } = filter;
   const inRange =

@@ -117,10 +117,11 @@ async function* walkThenList<Columns extends EventColumns>(
 
 function factsAtStart(filter: EventFilter, terms: number): Omit<PageFacts, 'mayEndEarly' | 'hasEnough'> {
   const { traceId, threadId, userId } = filter;
+  const noted = filter.noted?.segments.length ?? 0;
   return {
     hasConditions: matchValues(filter) !== undefined,
-    terms,
-    isUsuallyRare: traceId !== undefined || threadId !== undefined || userId !== undefined,
+    terms: terms + noted,
+    isUsuallyRare: traceId !== undefined || threadId !== undefined || userId !== undefined || noted > 0,
     examined: 'none',
     hasManySegments: false,
     isLate: false,

@@ -77,6 +77,8 @@ export function createPredicate(filter: EventFilter): EventPredicate {
   if (maxDurationMs !== undefined) conditions.push((row) => row.durationMs <= maxDurationMs);
   for (const comparison of filter.comparisons ?? [])
     conditions.push(compileComparison(comparison, filter.costRates));
+  // An event that was just stored has no notes. Those on its trace or thread are not looked up.
+  if (filter.notes?.some(({ isExcluded }) => isExcluded !== true)) conditions.push(() => false);
   if (text !== undefined) {
     const hasText = hasFoldedText(storableText(text));
     conditions.push((row) => [row.inputPreview, row.outputPreview, row.errorMessage].some(hasText));

@@ -5,7 +5,7 @@
  * | Plan | Condition |
  * |---|---|
  * | `allInOrder` | the filter has no condition besides the time range |
- * | `fewSegments` | a trace, thread or user is wanted (most have few events), unless they have many segments |
+ * | `fewSegments` | a trace, thread or user is wanted (most have few events), or a note that is on few, unless they have many segments |
  * | `newestEvents` | no event was examined yet |
  * | `moreEvents`, then `end` | the filter has no terms, or enough events were found |
  * | `fewSegments` | it is not known yet that the terms have many segments |
@@ -34,9 +34,9 @@ export type PagePlan =
 export interface PageFacts {
   /** Whether the filter has a condition besides the time range. */
   readonly hasConditions: boolean;
-  /** Number of the filter's terms, by which segments can be found. */
+  /** Number of the filter's terms and of its conditions on few notes, by which segments can be found. */
   readonly terms: number;
-  /** Whether the filter names a trace, a thread or a user. */
+  /** Whether the filter names a trace, a thread or a user, or a note that is on few. */
   readonly isUsuallyRare: boolean;
   /** Whether the page may end, incomplete, with enough events (`enoughRows` of `ListLimits`). */
   readonly mayEndEarly: boolean;

@@ -16,11 +16,14 @@ import {
   eventIds,
   eventStats,
   events,
+  notes as notesTable,
   quarantine,
   segments,
   spaces,
   usageMonths,
 } from '../db/schema.ts';
+import type { NewNote } from '../notes/note.ts';
+import { storeNotes } from '../notes/store-notes.ts';
 import { foldStatistics } from '../write/statistics/fold.ts';
 import { insertParts } from '../write/store.ts';
 import { expireData } from './expire.ts';
@@ -168,6 +171,46 @@ test('quarantine entries expire with the retention of their space', async () => 
   expect(await store.expire()).toMatchObject({ quarantined: 450 });
   const left = await store.database.select({ spaceId: quarantine.spaceId }).from(quarantine);
   expect(left.map(({ spaceId }) => spaceId).sort()).toEqual([short, forEver].sort());
+});
+
+test('notes expire with their event, and with the last event of their trace or thread', async () => {
+  await using store = await openStore();
+  const [short, forEver] = [await store.createSpace(7), await store.createSpace(null)];
+  const at = (threadId: string) =>
+    llmEvent({ id: randomUUID(), traceId: randomUUID(), context: { threadId } });
+  const [old, older, young] = [at('both'), at('old'), at('both')];
+  for (const spaceId of [short, forEver])
+    await store.store([agedPart(spaceId, [old, older], 20), agedPart(spaceId, [young], 1)]);
+  const on = (target: NewNote['target'], targetId: unknown) => ({
+    ...{ id: randomUUID(), target, targetId: String(targetId), label: String(targetId) },
+  });
+  const lateId = randomUUID();
+  const notes = [
+    ...[on('event', old.id), on('event', young.id), on('event', lateId)],
+    ...[on('trace', old.traceId), on('thread', 'old'), on('thread', 'both'), on('thread', 'later')],
+  ];
+  const author = { author: 'key', authorId: randomUUID() } as const;
+  const add = (spaceId: string, daysAgo: number) =>
+    storeNotes(store.database, spaceId, {
+      notes,
+      ...author,
+      createdAt: new Date(Date.now() - daysAgo * 86_400_000),
+    });
+  const left = async (spaceId: string) => {
+    const rows = await store.database.select().from(notesTable).where(eq(notesTable.spaceId, spaceId));
+    return rows.map(({ targetId }) => targetId).toSorted();
+  };
+  for (const spaceId of [short, forEver]) expect(await add(spaceId, 10)).toEqual([]);
+  expect(await store.expire()).toMatchObject({ events: 2, notes: 5 });
+  expect(await left(short)).toEqual([String(young.id), 'both'].toSorted());
+  expect(await left(forEver)).toHaveLength(notes.length);
+  // Notes on what may still come are as young as they are.
+  await store.database.delete(notesTable);
+  await add(short, 1);
+  expect(await store.expire()).toMatchObject({ notes: 0 });
+  expect(await left(short)).toEqual(
+    [String(young.id), lateId, String(old.traceId), 'old', 'both', 'later'].toSorted(),
+  );
 });
 
 test('a pass takes as many statements with many spaces as with one', async () => {

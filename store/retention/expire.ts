@@ -3,6 +3,7 @@ import { sql } from 'drizzle-orm';
 import { expectSameTime, readServerClock } from '../db/clock.ts';
 import type { Database } from '../db/database.ts';
 import { quarantine, traceNodes } from '../db/schema.ts';
+import { deleteExpiredNotes, listNotedSpaces } from '../notes/expired-notes.ts';
 import { deleteExpiredNodes, deleteTracesWithoutCalls } from './expired-nodes.ts';
 import { dropExpiredPartitions } from './expired-partitions.ts';
 import { deleteExpiredEntries } from './expired-quarantine.ts';
@@ -14,7 +15,13 @@ import {
 import { deletedEntriesMax } from './limits.ts';
 import { vacuumIfDead } from './partition-fill.ts';
 import { rewriteSparsePartitions } from './partition-rewrite.ts';
-import { type ExpiryRule, latestCutoff, listSpaceExpiries, listSpacesWithExpired } from './policy.ts';
+import {
+  type ExpiryRule,
+  latestCutoff,
+  listSpaceExpiries,
+  listSpacesWithExpired,
+  readCutoff,
+} from './policy.ts';
 import type { RetentionClock } from './retention-clock.ts';
 import { listWeekPartitions } from './week-partitions.ts';
 
@@ -35,6 +42,7 @@ export interface ExpireResult {
   /** Deleted in batches. */
   events: number;
   quarantined: number;
+  notes: number;
   /** Weeks whose partitions were rewritten. */
   rewritten: number;
   /** How far the retention clock is behind the machine clock. */
@@ -75,13 +83,13 @@ async function expireAll(database: Database, options: ExpireOptions): Promise<Ex
   const spaces = await listSpaceExpiries(database, rule);
   const expiring = spaces.filter(({ cutoffMs }) => cutoffMs > -Infinity);
   if (expiring.length === 0)
-    return { dropped: [], locked: [], events: 0, quarantined: 0, rewritten: 0, lagMs };
+    return { dropped: [], locked: [], events: 0, quarantined: 0, notes: 0, rewritten: 0, lagMs };
   // First, because dropped partitions need no batch deletion.
   const { dropped, locked } = await dropExpiredPartitions(database, {
     rule,
     latestCutoffMs: latestCutoff(expiring),
   });
-  const result = { dropped, locked, events: 0, quarantined: 0, rewritten: 0, lagMs };
+  const result = { dropped, locked, events: 0, quarantined: 0, notes: 0, rewritten: 0, lagMs };
   for (const place of ['weeks', 'default'] as const) {
     const spaceIds = await listSpacesWithExpiredSegments(database, expiring, place);
     result.events += await deleteInTurns(database, spaceIds, { rule, place, signal: options.signal });
@@ -94,6 +102,13 @@ async function expireAll(database: Database, options: ExpireOptions): Promise<Ex
   }
   for (const spaceId of await listSpacesWithExpired(database, traceNodes, expiring)) {
     while ((await deleteExpiredNodes(database, spaceId, rule)) > 0) options.signal?.throwIfAborted();
+  }
+  const noted = await listNotedSpaces(database);
+  for (const { spaceId } of expiring.filter((one) => noted.has(one.spaceId))) {
+    options.signal?.throwIfAborted();
+    // Read again: it may have been lengthened meanwhile.
+    const cutoffMs = await readCutoff(database, spaceId, rule);
+    if (cutoffMs > -Infinity) result.notes += await deleteExpiredNotes(database, spaceId, cutoffMs);
   }
   result.rewritten = await reclaimSpace(database, nowMs, options.signal);
   return result;

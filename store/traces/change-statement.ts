@@ -4,6 +4,7 @@ import {
   commitCounters,
   eventChanges,
   events,
+  notes,
   segments,
   traceNodes,
   traces,
@@ -107,7 +108,7 @@ function changeContexts(): SQL {
 )`;
 }
 
-/** Events that get another text, and those that are removed. */
+/** Events that get another text, and those that are removed, with the notes on them. */
 function changeCalls(): SQL {
   const set = listOf(Object.values(ofEvent).map((column) => sql`${nameOf(column)} = ${change(column)}`));
   return sql`, replaced_events AS (
@@ -118,6 +119,15 @@ function changeCalls(): SQL {
   DELETE FROM ${events} AS kept USING ${rowsOf('removed', columns.removed)}
   WHERE ${isSameEvent}
   RETURNING kept.*
+), moved_notes AS (
+  -- To the event into which theirs was merged.
+  UPDATE ${notes} AS kept SET ${nameOf(notes.targetId)} = ${change(mergedEventId)}::text
+  FROM ${rowsOf('nodes', columns.node)} JOIN ${traceNodes} AS node ON node.${nameOf(traceNodes.traceId)} = ${change(traceId)}
+    AND node.${nameOf(traceNodes.spanId)} = ${change(traceNodes.spanId)}
+  WHERE ${kept(notes.spaceId)} = ${space} AND node.${nameOf(traceNodes.spaceId)} = ${space} AND ${kept(notes.target)} = 'event'
+    AND ${kept(notes.targetId)} = node.${nameOf(traceNodes.eventId)}::text
+    AND change.is_removed AND ${change(mergedEventId)} IS NOT NULL AND ${isResolved}
+  RETURNING ${kept(notes.id)}
 )`;
 }
 

@@ -1,8 +1,14 @@
 import { and, eq, gt, isNull, lt, or, sql } from 'drizzle-orm';
 import { openLimiter } from '../../../platform/limiter.ts';
-import { hashApiKey, isReadKey } from '../../../store/accounts/api-key.ts';
+import { hashApiKey, isCallerKey } from '../../../store/accounts/api-key.ts';
 import { operator } from '../../../store/accounts/audit/audit.ts';
-import { isReadScope, type ReadScope, roleOfScope } from '../../../store/accounts/key-scope.ts';
+import {
+  isReadScope,
+  type KeyScope,
+  type ReadScope,
+  roleOfAnnotation,
+  roleOfScope,
+} from '../../../store/accounts/key-scope.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { apiKeys, spaces } from '../../../store/db/schema.ts';
 import {
@@ -19,9 +25,15 @@ export interface ReadKeyUser extends SpaceUser {
   readonly scope: ReadScope;
 }
 
+/** A key that adds notes to its space. It must not be taken for a caller that reads: see requireCaller. */
+export interface AnnotationKeyUser extends SpaceUser {
+  readonly scope: 'annotation';
+}
+
+/** Looks up the keys of the dashboard API. */
 export interface ReadKeys {
   /** @returns undefined for a key that is unknown, revoked or expired, or whose space is deleted. */
-  find(key: string): Promise<ReadKeyUser | undefined>;
+  find(key: string): Promise<ReadKeyUser | AnnotationKeyUser | undefined>;
 }
 
 /**
@@ -38,14 +50,14 @@ export function openReadKeys(database: Database, pepper: string): ReadKeys {
   const inTurn = openLimiter(unknownReadKeyLookupsMax);
   return {
     async find(key) {
-      if (!isReadKey(key)) return undefined;
+      if (!isCallerKey(key)) return undefined;
       const hash = hashApiKey(key, pepper);
       const id = hash.toString('hex');
       const isRefused = () => (unknown.get(id) ?? 0) > performance.now();
       if (isRefused()) return undefined;
       const query = () => statement.execute({ hash });
       const [row] = known.has(id) ? await query() : await inTurn(async () => (isRefused() ? [] : query()));
-      if (row === undefined || !isReadScope(row.scope)) {
+      if (row === undefined || row.scope === 'ingest') {
         known.delete(id);
         addBounded(unknown, unknownReadKeysMax, id, performance.now() + unknownReadKeyMs);
         return undefined;
@@ -87,15 +99,16 @@ function prepareFind(database: Database) {
 
 type ReadKeyRow = Awaited<ReturnType<ReturnType<typeof prepareFind>['execute']>>[number];
 
-function toUser(row: ReadKeyRow & { scope: ReadScope }): ReadKeyUser {
+function toUser(row: ReadKeyRow & { scope: Exclude<KeyScope, 'ingest'> }): ReadKeyUser | AnnotationKeyUser {
   const { keyId, createdBy, scope, spaceId, name } = row;
+  const role = isReadScope(scope) ? roleOfScope[scope] : roleOfAnnotation;
   return {
     userId: keyId,
     sessionId: keyId,
     // The operator's keys belong to nobody with other spaces.
     holderId: createdBy === operator.id ? spaceId : createdBy,
     currentSpaceId: spaceId,
-    spaces: [{ id: spaceId, name, role: roleOfScope[scope], deleteAt: null }],
+    spaces: [{ id: spaceId, name, role, deleteAt: null }],
     scope,
   };
 }

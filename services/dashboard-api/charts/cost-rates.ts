@@ -6,20 +6,23 @@ import { openPriceBook } from '../../../store/prices/price-book.ts';
 import type { ClassPrices, PricedKind } from '../../../store/prices/rates.ts';
 import type { CostRate } from '../../../store/read/compare/comparisons.ts';
 import type { EventFilter } from '../../../store/read/event-filter.ts';
+import { withNotedEvents } from '../../../store/read/noted-events.ts';
 import { costRangeDaysMax, costRateModelsMax } from '../limits.ts';
 import { refusal } from '../refusal.ts';
 import type { SpaceRows } from '../space-data.ts';
 import { readCells } from './read-cells.ts';
 
 /**
- * Adds the prices to a filter that compares costs: those of the models that were used in its range. Other filters stay as they are.
+ * Adds what a read needs to a filter: where conditions on notes find events, and, if it compares costs, the prices of the models that were
+ * used in its range.
  *
  * @throws TRPCError BAD_REQUEST when the range is open or too long, or has too many models.
  */
-export async function withCostRates<Filter extends EventFilter>(
+export async function completeFilter<Filter extends EventFilter>(
   space: SpaceRows,
-  filter: Filter,
+  asked: Filter,
 ): Promise<Filter> {
+  const filter = await withNotedEvents(space.database, space.spaceId, asked);
   if (!comparesCosts(filter)) return filter;
   const { from, to = Math.max(Date.now(), from ?? 0) + dayMs } = filter;
   if (from === undefined || to - from > (costRangeDaysMax + 1) * dayMs) {

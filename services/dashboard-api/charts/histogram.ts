@@ -11,7 +11,7 @@ import { type SampledSpan, sampleEvents } from '../../../store/read/event-sample
 import { histogramEventsMax, histogramSampleEvents } from '../limits.ts';
 import { refusal } from '../refusal.ts';
 import type { SpaceRows } from '../space-data.ts';
-import { withCostRates } from './cost-rates.ts';
+import { completeFilter } from './cost-rates.ts';
 import { lookUpDimension, toCountedList } from './dimension.ts';
 import { readCells } from './read-cells.ts';
 import {
@@ -54,7 +54,7 @@ export async function readHistogram(
   query: HistogramQuery,
 ): Promise<Histogram> {
   const { bucketsMax } = query;
-  const filter = await withCostRates({ database, spaceId }, query.filter);
+  const filter = await completeFilter({ database, spaceId }, query.filter);
   const from = filter.from ?? (await findFirst(database, spaceId, filter.to));
   const { bucketMs, boundaries } = divide({ from, to: filter.to }, bucketsMax);
   const counted = await countByStatistics(database, spaceId, { filter, boundaries });

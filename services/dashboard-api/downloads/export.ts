@@ -169,12 +169,14 @@ const csvColumns = [
   ...(['totalTokens', 'errorCode', 'errorHttpStatus', 'errorMessage', 'inputPreview'] as const),
   ...(['outputPreview', 'receivedAt', 'flags', 'attributes', 'cacheReadTokens'] as const),
   ...(['cacheWriteTokens', 'cost', 'reasoningTokens', 'usageParts', 'priceClass', 'reportedCost'] as const),
+  'notes',
 ] satisfies (keyof ExportedEvent)[];
 
 function toRecord(event: ExportedEvent): string {
   return csvRecord(
     csvColumns.map((name) => {
       if (name === 'flags') return event.flags.join(' ');
+      if (name === 'notes') return event.notes.length === 0 ? null : JSON.stringify(event.notes);
       const value = event[name];
       return typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
     }),

@@ -48,6 +48,7 @@ const ofEvent: Record<keyof ExportedEvent, Column> = {
   receivedAt: time('receivedAt', (event) => Date.parse(event.receivedAt)),
   flags: column('flags', 'text', ({ flags }) => flags.join(' ')),
   attributes: column('attributes', 'text', ({ attributes }) => attributes && JSON.stringify(attributes)),
+  notes: column('notes', 'text', ({ notes }) => (notes.length === 0 ? null : JSON.stringify(notes))),
 };
 
 const columns: readonly Column[] = [

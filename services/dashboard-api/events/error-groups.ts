@@ -3,7 +3,7 @@ import { events } from '../../../store/db/schema.ts';
 import type { EventFilter } from '../../../store/read/event-filter.ts';
 import { readEventPage } from '../../../store/read/event-page.ts';
 import { newestLimits } from '../../../store/read/limits.ts';
-import { withCostRates } from '../charts/cost-rates.ts';
+import { completeFilter } from '../charts/cost-rates.ts';
 import { errorEventsGrouped, errorGroupsShown } from '../limits.ts';
 import type { SpaceRows } from '../space-data.ts';
 
@@ -45,7 +45,7 @@ const namesShown = 3;
 /** Counts newest errors by message, which statistics lack: so the number of events is bounded. */
 export async function readErrorGroups(space: SpaceRows, filter: EventFilter): Promise<ErrorGroups> {
   const { database, spaceId } = space;
-  const errors = { ...(await withCostRates(space, filter)), state: 'error' as const };
+  const errors = { ...(await completeFilter(space, filter)), state: 'error' as const };
   const query = { filter: errors, after: undefined, limit: errorEventsGrouped };
   const page = await readEventPage(database, spaceId, columns, query, newestLimits);
   const byMessage = Map.groupBy(page.rows, ({ errorCode, errorMessage }) =>

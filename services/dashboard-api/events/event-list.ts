@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type EventCursor, formatEventCursor } from '../../../store/read/event-cursor.ts';
 import type { EventFilter } from '../../../store/read/event-filter.ts';
 import { readEventPage } from '../../../store/read/event-page.ts';
-import { withCostRates } from '../charts/cost-rates.ts';
+import { completeFilter } from '../charts/cost-rates.ts';
 import type { SpaceRows } from '../space-data.ts';
 import { listedColumns, listedEvent, showEvents } from './listed-event.ts';
 
@@ -31,7 +31,7 @@ export async function listEvents(
   { cursor, limit, ...asked }: EventListQuery,
 ): Promise<EventList> {
   const { database, spaceId } = space;
-  const filter = await withCostRates(space, asked);
+  const filter = await completeFilter(space, asked);
   const page = await readEventPage(database, spaceId, listedColumns, { filter, after: cursor, limit });
   return {
     events: await showEvents(database, spaceId, page.rows),

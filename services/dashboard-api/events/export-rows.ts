@@ -1,4 +1,5 @@
 import { events } from '../../../store/db/schema.ts';
+import { readNotesOf, type ShownNote } from '../../../store/notes/list-notes.ts';
 import type { EventCursor } from '../../../store/read/event-cursor.ts';
 import type { EventFilter } from '../../../store/read/event-filter.ts';
 import { type EventPage, type EventPageQuery, readEventPage } from '../../../store/read/event-page.ts';
@@ -7,16 +8,18 @@ import { readListTexts } from '../../../store/segments/list-texts.ts';
 import type { SegmentSource } from '../../../store/segments/open-segments.ts';
 import { withInherited } from '../../../store/traces/event-contexts.ts';
 import { withParents } from '../../../store/traces/parent-events.ts';
-import { withCostRates } from '../charts/cost-rates.ts';
+import { completeFilter } from '../charts/cost-rates.ts';
 import { exportPageEvents, exportTextCharsMax, exportTextEventsMax } from '../limits.ts';
 import { mapInSlices } from '../slices.ts';
 import type { SpaceData, SpaceRows, SpaceTexts } from '../space-data.ts';
-import { type ListedEvent, listedColumns, showEvents } from './listed-event.ts';
+import { type ListedEvent, type ListedRow, listedColumns, showEvents } from './listed-event.ts';
 import { correctParent, correctParents } from './parent-texts.ts';
 
 /** An exported event: its columns, with all stored additional properties. */
 export interface ExportedEvent extends ListedEvent {
   attributes: Record<string, string | number> | null;
+  /** On the event, its trace and its thread. */
+  notes: ShownNote[];
 }
 
 /** An exported event with its text, exactly as sent. */
@@ -58,8 +61,7 @@ export async function* exportEvents(space: SpaceRows, filter: EventFilter): Asyn
   const pages = readPages(space, filter, (query) =>
     readEventPage(database, spaceId, shownColumns, query, exportLimits),
   );
-  for await (const rows of pages)
-    yield await showEvents(database, spaceId, await withParents(database, spaceId, rows));
+  for await (const rows of pages) yield await showExported(space, rows);
 }
 
 /** The events as sent, a line of JSON each, with what they inherited since. */
@@ -87,12 +89,21 @@ export async function* exportWholeEvents(
   );
   for await (const rows of readListTexts(sourceOf(space), pages, textLimits)) {
     const columnsOf = rows.map(([{ segmentId: _segment, segmentIndex: _index, ...row }]) => row);
-    const shown = await showEvents(database, spaceId, await withParents(database, spaceId, columnsOf));
+    const shown = await showExported(space, columnsOf);
     yield await mapInSlices(shown, (event, place) => {
       const [stored, text = ''] = rows[place] ?? [];
       return { event, text: correctParent(text, stored?.attributes ?? null, event.attributes) };
     });
   }
+}
+
+async function showExported<Row extends ListedRow & Pick<ExportedEvent, 'attributes'>>(
+  { database, spaceId }: SpaceRows,
+  rows: readonly Row[],
+): Promise<ExportedEvent[]> {
+  const shown = await showEvents(database, spaceId, await withParents(database, spaceId, rows));
+  const notes = await readNotesOf(database, spaceId, shown);
+  return shown.map((event, place) => ({ ...event, notes: notes[place] ?? [] }));
 }
 
 function sourceOf({ database, spaceId, openingLimiter, openBytes }: ExportedSpace): SegmentSource {
@@ -104,7 +115,7 @@ async function* readPages<Row>(
   asked: EventFilter,
   readPage: (query: EventPageQuery) => Promise<EventPage<Row>>,
 ): AsyncGenerator<Row[]> {
-  const filter = await withCostRates(space, asked);
+  const filter = await completeFilter(space, asked);
   const read = (after: EventCursor | undefined) => {
     const page = readPage({ filter, after, limit: exportPageEvents });
     // No unhandled rejection meanwhile or after a disconnect; awaiting it still throws.

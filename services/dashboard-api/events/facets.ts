@@ -9,7 +9,7 @@ import type { EventFilter } from '../../../store/read/event-filter.ts';
 import { readEventPage } from '../../../store/read/event-page.ts';
 import { startsFolded } from '../../../store/read/folded-text.ts';
 import { attributePrefix } from '../../../store/write/statistics/space-dimensions.ts';
-import { withCostRates } from '../charts/cost-rates.ts';
+import { completeFilter } from '../charts/cost-rates.ts';
 import { type ChartGroup, lookUpDimension, toCountedList } from '../charts/dimension.ts';
 import { selectSpans } from '../charts/stat-spans.ts';
 import { findStored } from '../charts/stored-counts.ts';
@@ -54,7 +54,7 @@ export async function readFacets(
     ),
   );
   const uncounted = fields.filter((_, place) => counted[place] === undefined);
-  const filter = uncounted.length === 0 ? asked : await withCostRates(space, asked);
+  const filter = uncounted.length === 0 ? asked : await completeFilter(space, asked);
   const read: Facet[] = [];
   // Fields with the same filter are counted together.
   for (const own of Map.groupBy(uncounted, (field) => JSON.stringify(withoutField(asked, field))).values()) {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { events } from '../../../store/db/schema.ts';
 import type { EventFilter } from '../../../store/read/event-filter.ts';
 import { findNeighbours, type Neighbour } from '../../../store/read/event-neighbours.ts';
-import { withCostRates } from '../charts/cost-rates.ts';
+import { completeFilter } from '../charts/cost-rates.ts';
 import type { SpaceRows } from '../space-data.ts';
 import { type ListedEvent, type ListedRow, listedColumns, listedEvent, showEvents } from './listed-event.ts';
 
@@ -37,7 +37,7 @@ export async function readNeighbours(
   { id, filter: asked }: { id: string; filter: EventFilter },
 ): Promise<EventNeighbours | undefined> {
   const { database, spaceId } = space;
-  const filter = await withCostRates(space, asked);
+  const filter = await completeFilter(space, asked);
   const { startTimeMs, threadId, traceId } = events;
   const [at] = await database
     .select({ id: events.id, startTimeMs, threadId, traceId })

@@ -6,7 +6,7 @@ import { countTokensOf } from '../../../store/read/compare/comparisons.ts';
 import type { EventFilter } from '../../../store/read/event-filter.ts';
 import { readEventPage } from '../../../store/read/event-page.ts';
 import { newestLimits } from '../../../store/read/limits.ts';
-import { withCostRates } from '../charts/cost-rates.ts';
+import { completeFilter } from '../charts/cost-rates.ts';
 import { costsOfEvents, pricedColumns } from '../charts/token-prices.ts';
 import { topEventsCompared } from '../limits.ts';
 import type { SpaceRows } from '../space-data.ts';
@@ -51,7 +51,7 @@ export async function readTopEvents(
   { by, filter: asked, limit }: TopQuery,
 ): Promise<TopEvents> {
   const { database, spaceId } = space;
-  const filter = await withCostRates(space, asked);
+  const filter = await completeFilter(space, asked);
   const query = { filter, after: undefined, limit: topEventsCompared };
   const page = await readEventPage(database, spaceId, comparedColumns, query, newestLimits);
   const values = await measure(database, spaceId, by, page.rows);

@@ -1,12 +1,14 @@
 import { and, eq } from 'drizzle-orm';
 import { z } from 'zod';
 import { events } from '../../../store/db/schema.ts';
+import { readNotesOf } from '../../../store/notes/list-notes.ts';
 import { isEventStored } from '../../../store/read/event-existence.ts';
 import { readEventTexts } from '../../../store/segments/read.ts';
 import { costReason, explainCost } from '../charts/cost-reason.ts';
 import type { SpaceRows, SpaceTexts } from '../space-data.ts';
 import { listedColumns, listedEvent, showEvents } from './listed-event.ts';
 import { correctParents } from './parent-texts.ts';
+import { shownNote } from './shown-note.ts';
 
 export const wholeEvent = listedEvent
   .extend({
@@ -16,6 +18,8 @@ export const wholeEvent = listedEvent
     event: z.string(),
     /** How the cost came about; null for a tool call. */
     costReason: costReason.nullable(),
+    /** Those on the event, its trace and its thread. */
+    notes: z.array(shownNote),
   })
   .meta({ id: 'WholeEvent' });
 export type WholeEvent = z.infer<typeof wholeEvent>;
@@ -50,5 +54,6 @@ async function openEvent({ database, spaceId }: SpaceRows, id: string): Promise<
   const [shown] = await showEvents(database, spaceId, [columns]);
   const [[, event] = [row, text]] = await correctParents(database, spaceId, [[row, text]]);
   const reason = await explainCost(database, spaceId, columns);
-  return shown && { ...shown, event, costReason: reason };
+  const [notes = []] = await readNotesOf(database, spaceId, [columns]);
+  return shown && { ...shown, event, costReason: reason, notes };
 }

@@ -5,6 +5,7 @@ import { formatPosition, type TailPosition } from '../../../store/tail/position.
 import { readEdge } from '../../../store/tail/space-commits.ts';
 import { withRecentRates } from '../charts/cost-rates.ts';
 import { listedEvent } from '../events/listed-event.ts';
+import { refusal } from '../refusal.ts';
 import type { SpaceData, SpaceRows } from '../space-data.ts';
 import type { TrackedMessage } from './live-message.ts';
 import { readMatching } from './live-page.ts';
@@ -36,6 +37,8 @@ export async function* tailEvents(
   space: SpaceData,
   query: Omit<LiveQuery, 'spaceId'>,
 ): AsyncGenerator<TrackedMessage, void> {
+  if (query.filter.notes !== undefined)
+    throw refusal('BAD_REQUEST', 'notes: events that were just stored have none. List the events instead.');
   const filter = await withRecentRates(space, query.filter);
   yield* space.streams.open({ ...query, filter, spaceId: space.spaceId });
 }

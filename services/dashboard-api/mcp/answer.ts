@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { cutText as cutWhole, wellFormedJson } from '../../../event/text.ts';
+import type { ShownNote } from '../../../store/notes/list-notes.ts';
 import type { ListedEvent } from '../events/listed-event.ts';
 import { answerCharsMax, listedTextCharsMax, threadTextCharsMax } from './limits.ts';
 
@@ -60,6 +61,12 @@ export function showListed(spaceId: string, event: ListedEvent): Record<string, 
     ...(flags.length > 0 && { flags }),
     uri: eventUri(spaceId, event.id),
   };
+}
+
+/** Notes of people and programs, with cut texts. */
+export function showNotes(notes: readonly ShownNote[]): Record<string, unknown> {
+  const shown = notes.map(({ authorId: _author, ...note }) => cutTexts(note, listedTextCharsMax));
+  return shown.length === 0 ? {} : { notes: fitting(shown) };
 }
 
 /** Stays the same as long as the event is stored. */

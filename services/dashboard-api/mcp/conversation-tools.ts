@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { formatEventCursor } from '../../../store/read/event-cursor.ts';
-import { fitting, showListed, showPayload } from './answer.ts';
+import { fitting, showListed, showNotes, showPayload } from './answer.ts';
 import { threadEventsDefault, threadEventsMax, traceEventsShown } from './limits.ts';
 import { tool } from './tool.ts';
 
@@ -15,7 +15,10 @@ export const getTrace = tool({
     offset: z.int().min(0).default(0).describe('The first event'),
   },
   async run({ call, spaceId }, { traceId, offset }) {
-    const { events, isComplete, gaps } = await call.traces.get({ traceId });
+    const [{ events, isComplete, gaps }, notes] = await Promise.all([
+      call.traces.get({ traceId }),
+      call.notes.list({ on: [{ traceId }] }),
+    ]);
     const page = events
       .slice(offset, offset + traceEventsShown)
       .map(({ parent, missingParentId, ...event }) => ({
@@ -30,7 +33,7 @@ export const getTrace = tool({
       total: events.length,
       nextOffset: end < events.length ? end : null,
       ...(!isComplete && { hasOlderEvents: true }),
-      ...(offset === 0 && { gaps: gaps.slice(0, traceEventsShown) }),
+      ...(offset === 0 && { gaps: gaps.slice(0, traceEventsShown), ...showNotes(notes) }),
     };
   },
 });
@@ -51,7 +54,8 @@ export const getThread = tool({
     const whole = await Promise.all(
       events.map(async (event) => {
         const text = await call.events.get({ id: event.id }).catch(() => undefined);
-        return { ...showListed(spaceId, event), ...(text !== undefined && showPayload(text.event)) };
+        const shown = text && { ...showPayload(text.event), ...showNotes(text.notes) };
+        return { ...showListed(spaceId, event), ...shown };
       }),
     );
     const shown = fitting(whole);

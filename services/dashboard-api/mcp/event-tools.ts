@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { cutText } from '../../../event/text.ts';
 import { formatEventCursor } from '../../../store/read/event-cursor.ts';
 import type { ListedEvent } from '../events/listed-event.ts';
-import { cutTexts, fitting, showListed } from './answer.ts';
+import { cutTexts, fitting, showListed, showNotes } from './answer.ts';
 import { findDifferences } from './differences.ts';
 import {
   answerEventsDefault,
@@ -12,7 +12,7 @@ import {
   eventCharsMax,
   listedTextCharsMax,
 } from './limits.ts';
-import { eventId, filter, type Reads, tool } from './tool.ts';
+import { eventId, filter, type Reads, tool, withLabel } from './tool.ts';
 
 export const searchEvents = tool({
   name: 'search_events',
@@ -31,8 +31,8 @@ export const searchEvents = tool({
   },
   async run({ call, spaceId }, { payload, limit, cursor, ...given }) {
     if (payload !== undefined)
-      return searchPayloads({ call, spaceId }, { ...given, payload }, { limit, cursor });
-    const { events, nextCursor } = await call.events.list({ ...given, limit, cursor });
+      return searchPayloads({ call, spaceId }, { ...withLabel(given), payload }, { limit, cursor });
+    const { events, nextCursor } = await call.events.list({ ...withLabel(given), limit, cursor });
     const shown = fitting(events.map((event) => showListed(spaceId, event)));
     const last = events[shown.length - 1];
     const next = shown.length < events.length && last !== undefined ? formatEventCursor(last) : nextCursor;
@@ -72,12 +72,12 @@ export const getEvent = tool({
     chars: z.int().min(1).max(eventCharsMax).default(eventCharsDefault),
   },
   async run({ call, spaceId }, { id, offset, chars }) {
-    const { event, ...columns } = await call.events.get({ id });
+    const { event, notes, ...columns } = await call.events.get({ id });
     // At least one character, which may have two units.
     const text = cutText(event.slice(offset), chars) || event.slice(offset, offset + 2);
     const end = offset + text.length;
     return {
-      ...(offset === 0 && { columns: showListed(spaceId, columns) }),
+      ...(offset === 0 && { columns: showListed(spaceId, columns), ...showNotes(notes) }),
       text,
       characters: event.length,
       nextOffset: end < event.length ? end : null,

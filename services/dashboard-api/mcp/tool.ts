@@ -60,9 +60,15 @@ export const filter = {
   agentId: z.string().optional(),
   errorCode: z.string().optional(),
   minDurationMs: timeMs.optional().describe('The minimum duration in milliseconds'),
+  label: z.string().optional().describe('A label of a note on the event, its trace or its thread'),
   from: time.optional().describe('First start time: ISO 8601, or milliseconds since 1970'),
   to: time.optional().describe('End of the start times, exclusive'),
 };
+
+/** The filter of `events.list`. */
+export function withLabel<Given extends { label?: string | undefined }>({ label, ...given }: Given) {
+  return { ...given, ...(label !== undefined && { notes: [{ label }] }) };
+}
 
 export const chartRange = {
   from: time.describe('Start: ISO 8601, or milliseconds since 1970'),

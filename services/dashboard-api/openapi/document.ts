@@ -15,14 +15,15 @@ interface ReadProcedure {
   type: 'query' | 'mutation' | 'subscription';
   access: Access;
   isStatistics: boolean;
+  isAnnotation: boolean;
   inputs: readonly z.ZodType[];
   output: z.ZodType;
 }
 
 /**
- * OpenAPI 3.1 of what read keys may call: the queries, the live stream, and the downloads, from the schemas
- * that validate inputs and outputs. Each query is a GET with its input in the address, and a POST with its
- * input in the body, which proxies do not log.
+ * OpenAPI 3.1 of what keys may call: the queries, the live stream, the call that adds notes, and the
+ * downloads, from the schemas that validate inputs and outputs. Each query is a GET with its input in the
+ * address, and a POST with its input in the body, which proxies do not log.
  */
 export function describeReads(): Json {
   const named = new Map<string, Json>();
@@ -46,7 +47,8 @@ export function describeReads(): Json {
         readKey: {
           type: 'http',
           scheme: 'bearer',
-          description: 'A read key, `weir_read_…`. It belongs to one space.',
+          description:
+            'A read key, `weir_read_…`, or one that adds notes, `weir_note_…`. It belongs to one space.',
         },
       },
       schemas: Object.fromEntries([...named].toSorted(([a], [b]) => (a < b ? -1 : 1))),
@@ -66,10 +68,12 @@ function listReads(): ReadProcedure[] {
         inputs: z.ZodType[];
         output: z.ZodType;
       };
-      const { access, isStatistics = false } = meta;
-      return { path, type, access, isStatistics, inputs, output };
+      const { access, isStatistics = false, isAnnotation = false } = meta;
+      return { path, type, access, isStatistics, isAnnotation, inputs, output };
     })
-    .filter(({ type, access }) => type !== 'mutation' && (access === 'everybody' || isForKeys(access)))
+    .filter(({ type, access, isAnnotation }) =>
+      type === 'mutation' ? isAnnotation : access === 'everybody' || isForKeys(access),
+    )
     .toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }
 
@@ -108,10 +112,11 @@ function describe(procedure: ReadProcedure, named: Map<string, Json>): Json {
     ...shared,
     ...(input !== undefined && { requestBody }),
   };
-  return { get, post };
+  return type === 'mutation' ? { post } : { get, post };
 }
 
-function accessText({ access, isStatistics }: ReadProcedure): string {
+function accessText({ access, isStatistics, isAnnotation }: ReadProcedure): string {
+  if (isAnnotation) return 'For keys with the scope `annotation`.';
   if (access === 'everybody') return 'Needs no key.';
   if (isStatistics) return 'For read keys of every scope.';
   return access === 'viewer'

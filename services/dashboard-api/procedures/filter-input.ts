@@ -1,9 +1,16 @@
 import { z } from 'zod';
 import { type TermColumn, termColumns } from '../../../event/terms.ts';
 import { timeMsMax } from '../../../platform/limits.ts';
+import { labelCharsMax } from '../../../store/notes/note.ts';
 import { measures, operators } from '../../../store/read/compare/comparisons.ts';
 import { parseEventCursor } from '../../../store/read/event-cursor.ts';
-import { attributeFiltersMax, comparisonsMax, excludedValuesMax, sealedCharsMax } from '../limits.ts';
+import {
+  attributeFiltersMax,
+  comparisonsMax,
+  excludedValuesMax,
+  noteConditionsMax,
+  sealedCharsMax,
+} from '../limits.ts';
 import { refusal } from '../refusal.ts';
 import type { Seal } from '../seal.ts';
 
@@ -34,6 +41,22 @@ const comparison = z.object({
   value: z.number().min(-timeMsMax).max(timeMsMax),
 });
 
+export const noteCondition = z
+  .object({
+    label: z.string().min(1).max(labelCharsMax).optional(),
+    /** As text; numbers as JavaScript prints them. */
+    value: z.string().optional(),
+    /** Compares numbers, and booleans as 0 or 1. */
+    operator: z.enum(operators).optional(),
+    score: z.number().optional(),
+    /** Whether there must be none. */
+    isExcluded: z.boolean().optional(),
+  })
+  .refine(({ operator, score }) => (operator === undefined) === (score === undefined), {
+    path: ['score'],
+    message: 'must be given with operator',
+  });
+
 /** The filter fields that several procedures take. Each restricts the result; `to` is exclusive. */
 export const eventFilter = {
   type: z.enum(['llm', 'tool']).optional(),
@@ -58,6 +81,8 @@ export const eventFilter = {
   comparisons: z.array(comparison).max(comparisonsMax).optional(),
   text: z.string().min(1).optional(),
   not: z.array(excluded).max(excludedValuesMax).optional(),
+  /** Conditions on the notes on an event, its trace or its thread: that there is one, with this label, value, or score. */
+  notes: z.array(noteCondition).max(noteConditionsMax).optional(),
 } satisfies Record<TermColumn, z.ZodType> & Record<string, z.ZodType>;
 
 /**

@@ -2,7 +2,13 @@ import { z } from 'zod';
 import { columnCharsMax } from '../../../event/limits.ts';
 import { asStored } from '../../../event/text.ts';
 import { operators } from '../../../store/read/compare/comparisons.ts';
-import { activityPageDefault, activityPageMax, activitySearchCharsMax, comparisonsMax } from '../limits.ts';
+import {
+  activityPageDefault,
+  activityPageMax,
+  activitySearchCharsMax,
+  comparisonsMax,
+  noteConditionsMax,
+} from '../limits.ts';
 import { refusal } from '../refusal.ts';
 import {
   activityList,
@@ -14,7 +20,7 @@ import {
 import { readTurns, turnPage } from '../threads/turns.ts';
 import { readTrace, trace } from '../traces/trace.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
-import { eventCursor, timeMs } from './filter-input.ts';
+import { eventCursor, noteCondition, timeMs } from './filter-input.ts';
 
 const page = {
   limit: z.int().min(1).max(activityPageMax).default(activityPageDefault),
@@ -33,6 +39,8 @@ const activity = {
     .array(z.object({ measure: z.enum(activityMeasures), operator: z.enum(operators), value: z.number() }))
     .max(comparisonsMax)
     .optional(),
+  /** Only those with events that have such notes: on themselves, their trace or their thread. */
+  notes: z.array(noteCondition).min(1).max(noteConditionsMax).optional(),
 };
 
 export const traces = router({

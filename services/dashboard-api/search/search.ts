@@ -5,7 +5,7 @@ import { events } from '../../../store/db/schema.ts';
 import { type EventFilter, matchTime, matchValues } from '../../../store/read/event-filter.ts';
 import { newestFirst } from '../../../store/read/event-position.ts';
 import { readSegment } from '../../../store/segments/read.ts';
-import { withCostRates } from '../charts/cost-rates.ts';
+import { completeFilter } from '../charts/cost-rates.ts';
 import { type ListedEvent, listedColumns, listedEvent, showEvents } from '../events/listed-event.ts';
 import { searchBytesMax, searchEventsMax, searchSegmentsListed, searchTimeMs } from '../limits.ts';
 import type { SpaceData, SpaceRows } from '../space-data.ts';
@@ -49,7 +49,7 @@ export async function searchEvents(
   query: SearchQuery,
   signal: AbortSignal | undefined,
 ): Promise<SearchPage> {
-  const filter = await withCostRates(space, query.filter);
+  const filter = await completeFilter(space, query.filter);
   return space.searchLimiter(() => searchPages(space, { ...query, filter }, signal));
 }
 

@@ -2,7 +2,7 @@ import { and, asc, desc, eq, gt, gte, lt, lte, or, type SQL, sql } from 'drizzle
 import type { Database } from '../../../store/db/database.ts';
 import { segments } from '../../../store/db/schema.ts';
 import { opaqueLimit } from '../../../store/db/statement.ts';
-import { hasTerms } from '../../../store/read/candidate-segments.ts';
+import { mayMatch } from '../../../store/read/candidate-segments.ts';
 import { type EventFilter, termsOf } from '../../../store/read/event-filter.ts';
 import { lastStartOfSegment } from '../../../store/read/event-position.ts';
 import type { SearchCursor } from './search-cursor.ts';
@@ -22,9 +22,9 @@ export async function listSearchedSegments(
   ofSpace: string,
   { filter, after, limit }: { filter: EventFilter; after: SearchCursor | undefined; limit: number },
 ): Promise<SearchedSegment[]> {
-  const wanted = termsOf(ofSpace, filter);
+  const mayHave = mayMatch(ofSpace, termsOf(ofSpace, filter), filter);
   const condition = conditionOf(ofSpace, filter, after);
-  if (wanted.length === 0) {
+  if (mayHave === undefined) {
     return await database
       .select({ id, maxStartMs, rawBytes })
       .from(segments)
@@ -35,13 +35,15 @@ export async function listSearchedSegments(
       .execute();
   }
   // Otherwise the planner would scan an ordered index past all segments without the terms.
-  const candidates = database.$with('candidates').as(
-    database
-      .select({ id, maxStartMs, rawBytes })
-      .from(segments)
-      .where(and(condition, hasTerms(ofSpace, wanted)))
-      .limit(everySegment),
-  );
+  const candidates = database
+    .$with('candidates')
+    .as(
+      database
+        .select({ id, maxStartMs, rawBytes })
+        .from(segments)
+        .where(and(condition, mayHave))
+        .limit(everySegment),
+    );
   return await database
     .with(candidates)
     .select({ id: candidates.id, maxStartMs: candidates.maxStartMs, rawBytes: candidates.rawBytes })
@@ -64,13 +66,10 @@ export async function sumLeftBytes(
   ofSpace: string,
   { filter, after }: { filter: EventFilter; after: SearchCursor | undefined },
 ): Promise<number | null> {
-  const wanted = termsOf(ofSpace, filter);
   const left = database
     .select({ rawBytes })
     .from(segments)
-    .where(
-      and(conditionOf(ofSpace, filter, after), wanted.length === 0 ? undefined : hasTerms(ofSpace, wanted)),
-    )
+    .where(and(conditionOf(ofSpace, filter, after), mayMatch(ofSpace, termsOf(ofSpace, filter), filter)))
     .limit(addedSegmentsMax + 1)
     .as('left_segments');
   const [row] = await database
@@ -83,8 +82,8 @@ export async function sumLeftBytes(
 }
 
 function conditionOf(ofSpace: string, filter: EventFilter, after: SearchCursor | undefined): SQL | undefined {
-  const hasNoTerms = termsOf(ofSpace, filter).length === 0;
-  const lastStart = hasNoTerms ? sql<number>`${maxStartMs}` : lastStartOfSegment;
+  const isInOrder = mayMatch(ofSpace, termsOf(ofSpace, filter), filter) === undefined;
+  const lastStart = isInOrder ? sql<number>`${maxStartMs}` : lastStartOfSegment;
   return and(
     eq(spaceId, ofSpace),
     filter.from === undefined ? undefined : gte(lastStart, filter.from),

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import type { Database } from '../../../store/db/database.ts';
+import type { NoteCondition } from '../../../store/notes/note-conditions.ts';
 import { CostSum } from '../../../store/prices/cost-sum.ts';
 import {
   type ActivitySearch,
-  ofUser,
+  ofEvents,
   openActivitySearch,
-  walkUser,
+  walkEventValues,
 } from '../../../store/read/activity/activity-search.ts';
 import {
   type ActivityColumn,
@@ -19,6 +20,7 @@ import {
 } from '../../../store/read/activity/activity-walk.ts';
 import type { operators } from '../../../store/read/compare/comparisons.ts';
 import { type EventCursor, formatEventCursor } from '../../../store/read/event-cursor.ts';
+import { withNotedEvents } from '../../../store/read/noted-events.ts';
 import { cost, costOfCalls } from '../charts/token-prices.ts';
 import {
   activityCountedEvents,
@@ -26,6 +28,7 @@ import {
   activityModelsShown,
   activityWalksMax,
 } from '../limits.ts';
+import { refusal } from '../refusal.ts';
 import type { SpaceRows } from '../space-data.ts';
 
 /** A cost is in US dollars. */
@@ -48,6 +51,8 @@ export interface ActivityQuery {
   model?: string | undefined;
   /** Those whose counts in the range are as compared. */
   comparisons?: readonly ActivityComparison[] | undefined;
+  /** Those with events that have such notes: on themselves, their trace or their thread. */
+  notes?: readonly NoteCondition[] | undefined;
   cursor?: EventCursor | undefined;
   limit: number;
 }
@@ -199,9 +204,12 @@ async function searchOf(
   database: Database,
   spaceId: string,
   column: ActivityColumn,
-  { search, userId }: ActivityQuery,
+  { search, userId, notes }: ActivityQuery,
 ): Promise<ActivitySearch | undefined> {
-  if (userId !== undefined) return ofUser(userId);
+  if (search !== undefined && notes !== undefined)
+    throw refusal('BAD_REQUEST', 'search: a list of those with notes cannot be searched.');
+  if (userId !== undefined || notes !== undefined)
+    return ofEvents(await withNotedEvents(database, spaceId, { userId, notes }));
   return search === undefined
     ? undefined
     : await openActivitySearch(database, spaceId, { column, text: search });
@@ -215,8 +223,8 @@ async function findValues(
   query: ActivityWalkQuery,
 ): Promise<ActivityWalk> {
   if (search?.kind === 'id') return { values: [search.value], end: undefined };
-  if (search?.kind !== 'user') return await walkValues(database, spaceId, query);
-  return await walkUser(database, spaceId, { ...query, userId: search.value });
+  if (search?.kind !== 'events') return await walkValues(database, spaceId, query);
+  return await walkEventValues(database, spaceId, { ...query, filter: search.filter });
 }
 
 async function showActivities(

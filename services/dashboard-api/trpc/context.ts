@@ -1,11 +1,11 @@
 import type { Caller } from '../../../platform/fair-limiter.ts';
 import type { Actor } from '../../../store/accounts/audit/audit.ts';
-import { requireCaller, type Caller as SpaceCaller } from '../access.ts';
+import { requireAnnotator, requireCaller, type Caller as SpaceCaller } from '../access.ts';
 import type { FindAddress } from '../accounts/client-address.ts';
 import type { Invitations } from '../accounts/invitations.ts';
 import type { ChangePassword } from '../accounts/password-change.ts';
 import type { RateLimiter } from '../accounts/rate-limiter.ts';
-import type { ReadKeys } from '../accounts/read-keys.ts';
+import type { AnnotationKeyUser, ReadKeys } from '../accounts/read-keys.ts';
 import type { SecondStep } from '../accounts/second-step.ts';
 import type { Sessions, SessionUser } from '../accounts/session.ts';
 import type { SessionList } from '../accounts/session-list.ts';
@@ -44,6 +44,8 @@ export interface Services {
   tokenAttempts: RateLimiter;
   /** Statements are queued fairly between users (platform/fair-limiter.ts). */
   openSpace: (caller: Caller) => SpaceData;
+  /** Calls that add notes, by space. */
+  noteCalls: RateLimiter;
   openStreams: OpenStreams;
   /** Makes the live streams of a space read events that were just stored. */
   wakeStreams: (spaceId: string) => void;
@@ -62,6 +64,8 @@ export interface Context extends Services {
   findUser: () => Promise<SessionUser | undefined>;
   /** Looks the read key up once for the request. @throws TRPCError UNAUTHORIZED when the key is not valid. */
   findReadKey: () => Promise<SpaceCaller>;
+  /** Finds the key of a request that adds notes. @throws as requireAnnotator */
+  findAnnotator: (key: string) => Promise<AnnotationKeyUser>;
 }
 
 export function openContext(services: Services, request: CallRequest): Context {
@@ -81,10 +85,15 @@ export function openContext(services: Services, request: CallRequest): Context {
       });
       return key;
     },
+    findAnnotator: async (readKey) => {
+      const found = await requireAnnotator(services, readKey);
+      noteCaller(request.sender, found);
+      return found;
+    },
   };
 }
 
-export function noteCaller(sender: CallRequest['sender'], caller: SpaceCaller): void {
+export function noteCaller(sender: CallRequest['sender'], caller: SpaceCaller | AnnotationKeyUser): void {
   if ('scope' in caller) sender.keyId = caller.userId;
   else sender.userId = caller.userId;
 }

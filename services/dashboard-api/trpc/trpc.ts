@@ -33,6 +33,8 @@ export interface ProcedureMeta {
   isOfDeleted?: boolean;
   /** Whether the scope `statistics` suffices: it returns counts, costs and prices, and no event. */
   isStatistics?: boolean;
+  /** Whether keys with the scope `annotation` may call it: it adds notes, and returns nothing of the space. */
+  isAnnotation?: boolean;
   /** Whether it signs in: then its answer does not wait for the control stream. */
   isSignIn?: boolean;
 }
@@ -75,11 +77,11 @@ export const publicProcedure = t.procedure
     await letOthersRun();
     return result.ok ? result : { ...result, error: classifyFailure(result.error) };
   })
-  .use(({ ctx, type, next }) => {
+  .use(({ ctx, type, meta, next }) => {
     if (type === 'mutation' && ctx.request.isCrossSite) {
       throw refusal('FORBIDDEN', 'This request comes from another site.');
     }
-    if (type === 'mutation' && ctx.request.readKey !== undefined) {
+    if (type === 'mutation' && ctx.request.readKey !== undefined && meta?.isAnnotation !== true) {
       throw refusal('FORBIDDEN', 'A read key cannot change anything.');
     }
     return next();
@@ -142,7 +144,8 @@ const spaceInput = z
 /**
  * Requires at least this role in the space named by the input, and adds its SpaceData and SpaceAdmin to the
  * context. A space of others is answered like one that does not exist. Queries and subscriptions accept a
- * read key of the space, mutations never (publicProcedure).
+ * read key of the space, mutations never (publicProcedure); the one that adds notes accepts a key that does
+ * nothing else.
  * @param isConfirmed whether the statement of the change requires a session that authenticated within
  * `confirmationTtlMs`: for every mutation that lets more people read the space's data or send events.
  */
@@ -152,13 +155,17 @@ export function spaceProcedure(
     isConfirmed = false,
     isStatistics = false,
     isOfDeleted = false,
-  }: Pick<ProcedureMeta, 'isConfirmed' | 'isStatistics' | 'isOfDeleted'> = {},
+    isAnnotation = false,
+  }: Pick<ProcedureMeta, 'isConfirmed' | 'isStatistics' | 'isOfDeleted' | 'isAnnotation'> = {},
 ) {
   return publicProcedure
-    .meta({ access: least, isConfirmed, isStatistics, isOfDeleted })
+    .meta({ access: least, isConfirmed, isStatistics, isOfDeleted, isAnnotation })
     .use(async ({ ctx, next }) => {
-      const isKey = ctx.request.readKey !== undefined;
-      const user: SpaceUser = isKey ? await ctx.findReadKey() : requireSignedIn(await ctx.findUser());
+      const { readKey } = ctx.request;
+      const user: SpaceUser =
+        readKey === undefined
+          ? requireSignedIn(await ctx.findUser())
+          : await (isAnnotation ? ctx.findAnnotator(readKey) : ctx.findReadKey());
       return next({ ctx: { user } });
     })
     .input(spaceInput)

@@ -35,7 +35,7 @@ export function startRetention({
     const startedMs = performance.now();
     const result = await expireData(database, { retentionDaysMax, nowMs: Date.now(), clock, signal });
     if (result === undefined) return;
-    const { dropped, locked, events, quarantined, rewritten, lagMs } = result;
+    const { dropped, locked, events, quarantined, notes, rewritten, lagMs } = result;
     if (!isBehind && lagMs > retentionLagMsMax)
       log.error(
         { hours: Math.round(lagMs / 3_600_000) },
@@ -43,8 +43,8 @@ export function startRetention({
       );
     isBehind = lagMs > retentionLagMsMax;
     const ms = Math.round(performance.now() - startedMs);
-    if (dropped.length + events + quarantined + rewritten > 0)
-      log.info({ dropped, events, quarantined, rewritten, ms }, 'expired data deleted');
+    if (dropped.length + events + quarantined + notes + rewritten > 0)
+      log.info({ dropped, events, quarantined, notes, rewritten, ms }, 'expired data deleted');
     if (locked.length > 0)
       log.warn({ locked }, 'partitions that have expired are in use by long queries; retrying later');
   };

@@ -420,3 +420,26 @@ CREATE TABLE dimension_values (
   value text NOT NULL,
   CONSTRAINT dimension_values_space_id_number_value_pk PRIMARY KEY (space_id, number, value)
 );
+
+-- Notes on events, threads and traces (ADR 46).
+
+CREATE TABLE notes (
+  space_id uuid NOT NULL,
+  id uuid NOT NULL,
+  target text NOT NULL,
+  target_id text NOT NULL,
+  label text,
+  value text,
+  value_type text,
+  score double precision,
+  text text,
+  author text NOT NULL,
+  author_id uuid NOT NULL,
+  created_at timestamptz NOT NULL,
+  changed_at timestamptz,
+  CONSTRAINT notes_space_id_id_pk PRIMARY KEY (space_id, id)
+);
+CREATE INDEX notes_by_target ON notes (space_id, target_id, target);
+CREATE INDEX notes_by_label ON notes (space_id, label);
+
+ALTER TABLE erasures ADD COLUMN notes bigint NOT NULL DEFAULT 0;

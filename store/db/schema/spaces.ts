@@ -64,8 +64,8 @@ export const apiKeys = pgTable('api_keys', {
   createdBy: text('created_by').notNull().default('operator'),
   /** The key that was rolled. Unique, so that concurrent requests roll a key only once. */
   replaces: uuid('replaces').unique(),
-  /** Sends events, or reads data through the dashboard API (store/accounts/key-scope.ts). */
-  scope: text('scope', { enum: ['ingest', 'statistics', 'events', 'administration'] })
+  /** Sends events, or uses the dashboard API (store/accounts/key-scope.ts). */
+  scope: text('scope', { enum: ['ingest', 'annotation', 'statistics', 'events', 'administration'] })
     .notNull()
     .default('ingest'),
 });

@@ -1,9 +1,9 @@
-import { eq, or, type SQL } from 'drizzle-orm';
+import { eq, or, type SQL, sql } from 'drizzle-orm';
 import { asStored, storableText } from '../../../event/text.ts';
 import type { Database } from '../../db/database.ts';
 import { events } from '../../db/schema.ts';
 import type { EventCursor } from '../event-cursor.ts';
-import type { EventFilter } from '../event-filter.ts';
+import { type EventFilter, matchValues } from '../event-filter.ts';
 import { readEventPage } from '../event-page.ts';
 import { containsFolded, startsFolded } from '../folded-text.ts';
 import type { ActivityColumn } from './activity-summary.ts';
@@ -11,8 +11,10 @@ import type { ActivityWalk } from './activity-walk.ts';
 
 /** How the threads or users of a search are found. */
 export type ActivitySearch =
-  /** The search text is an id of a thread, or of a user. */
-  | { kind: 'id' | 'user'; value: string; match: SQL }
+  /** The search text is an id of a thread or user. */
+  | { kind: 'id'; value: string; match: SQL }
+  /** The threads of the events of a filter: those of a user, or with some notes. */
+  | { kind: 'events'; filter: EventFilter; match: SQL }
   /** Ids that begin with the text, and threads with it in a user's id or in the preview of an input. */
   | { kind: 'text'; match: SQL };
 
@@ -23,8 +25,8 @@ const columns = {
   userId: events.userId,
 };
 
-/** Events of a user that are read at once to find the user's threads. */
-const userEventsRead = 500;
+/** Events that are read at once to find their threads. */
+const eventsRead = 500;
 
 /** Decides how to search: an id that exists is found by its terms, however old its events are. */
 export async function openActivitySearch(
@@ -36,7 +38,7 @@ export async function openActivitySearch(
   const hasEvents = async (filter: EventFilter) =>
     (await readEventPage(database, spaceId, columns, { filter, after: undefined, limit: 1 })).rows.length > 0;
   if (await hasEvents({ [column]: value })) return { kind: 'id', value, match: eq(events[column], value) };
-  if (column === 'threadId' && (await hasEvents({ userId: value }))) return ofUser(value);
+  if (column === 'threadId' && (await hasEvents({ userId: value }))) return ofEvents({ userId: value });
   const wanted = storableText(text);
   const isId = startsFolded(events[column], wanted);
   const match =
@@ -46,31 +48,31 @@ export async function openActivitySearch(
   return { kind: 'text', match: match ?? isId };
 }
 
-/** The threads of one user. */
-export function ofUser(userId: string): ActivitySearch {
-  const value = asStored(userId);
-  return { kind: 'user', value, match: eq(events.userId, value) };
+/** The threads, or users, of the events of a filter. */
+export function ofEvents(filter: EventFilter): ActivitySearch {
+  return { kind: 'events', filter, match: matchValues(filter) ?? sql`true` };
 }
 
-/** Collects the threads of a user's events in list order, like `walkValues`. */
-export async function walkUser(
+/** Collects the threads or users of the events of a filter in list order, like `walkValues`. */
+export async function walkEventValues(
   database: Database,
   spaceId: string,
   query: {
-    userId: string;
+    column: ActivityColumn;
+    filter: EventFilter;
     range: Pick<EventFilter, 'from' | 'to'>;
     after: EventCursor | undefined;
     seen: ReadonlySet<string>;
     valuesMax: number;
   },
 ): Promise<ActivityWalk> {
-  const filter = { ...query.range, userId: query.userId };
-  const { after, seen, valuesMax } = query;
-  const page = await readEventPage(database, spaceId, columns, { filter, after, limit: userEventsRead });
+  const filter = { ...query.filter, ...query.range };
+  const { column, after, seen, valuesMax } = query;
+  const page = await readEventPage(database, spaceId, columns, { filter, after, limit: eventsRead });
   const values = new Set<string>();
-  for (const { id, startTimeMs, threadId } of page.rows) {
-    if (threadId === null || seen.has(threadId)) continue;
-    values.add(threadId);
+  for (const { id, startTimeMs, [column]: value } of page.rows) {
+    if (value === null || seen.has(value)) continue;
+    values.add(value);
     if (values.size === valuesMax) return { values: [...values], end: { id, startTimeMs } };
   }
   return { values: [...values], end: page.next };

@@ -20,6 +20,11 @@ export function changesOf(dashboard: TestDashboard, space: TestSpace): Record<st
   const createKey = () => trpc.apiKeys.create.mutate({ spaceId, name: 'k' });
   const price = { model: 'm', validFrom: '2026-01-01', input: '1', output: '2' };
   const addMember = async () => (await dashboard.addMember(space, 'viewer')).userId;
+  const noteId = randomUUID();
+  const addNote = async () => {
+    const { ids } = await trpc.notes.add.mutate({ spaceId, notes: [{ traceId: randomUUID(), label: 'a' }] });
+    return ids[0] ?? '';
+  };
   const saveAlert = () => trpc.alerts.save.mutate({ spaceId, name: 'a', kind: 'events' });
   // The reserved name resolves to nothing.
   const target = { name: 't', kind: 'webhook', address: 'https://alerts.invalid/' } as const;
@@ -62,6 +67,9 @@ export function changesOf(dashboard: TestDashboard, space: TestSpace): Record<st
     'members.endSessions': async () => own({ userId: await addMember() }),
     'members.remove': async () => own({ userId: await addMember() }),
     'members.setRole': async () => own({ userId: await addMember(), role: 'admin' }),
+    'notes.add': async () => own({ notes: [{ id: noteId, eventId: randomUUID(), label: 'thumbs-up' }] }),
+    'notes.change': async () => own({ id: await addNote(), text: 'changed' }),
+    'notes.remove': async () => own({ id: await addNote() }),
     'prices.set': async () => own(price),
     'prices.remove': async () => {
       await trpc.prices.set.mutate({ spaceId, ...price, model: 'removed' });

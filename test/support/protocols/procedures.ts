@@ -15,6 +15,8 @@ export interface Procedure {
   isOfDeleted?: boolean;
   /** Whether read keys with the scope `statistics` may call it. */
   isStatistics?: boolean;
+  /** Whether keys with the scope `annotation` may call it. */
+  isAnnotation?: boolean;
   /** The JSON Schemas of its inputs. */
   inputs: readonly JsonSchema[];
   /** The JSON Schema of its output. Undefined when it has none, which no procedure may. */
@@ -37,6 +39,7 @@ export const procedures: readonly Procedure[] = Object.entries<unknown>(appRoute
       isConfirmed: meta?.isConfirmed === true,
       isOfDeleted: meta?.isOfDeleted === true,
       isStatistics: meta?.isStatistics === true,
+      isAnnotation: meta?.isAnnotation === true,
       inputs: inputs.map((parser) => toJsonSchema(parser, 'input')),
       output: output && toJsonSchema(output, 'output'),
     };

@@ -77,7 +77,11 @@ function keyColumns(zone: Zone): Column<ApiKey>[] {
           <code className="font-mono text-faint text-xs">
             {prefix}…{lastFour}
           </code>
-          {scope !== 'ingest' && <div className="text-muted text-xs">reads {scope}</div>}
+          {scope !== 'ingest' && (
+            <div className="text-muted text-xs">
+              {scope === 'annotation' ? 'adds notes' : `reads ${scope}`}
+            </div>
+          )}
         </div>
       ),
     },

@@ -55,7 +55,14 @@ const scopes = [
   { value: 'events', label: 'Read: events, charts and costs' },
   { value: 'statistics', label: 'Read: only charts, costs and usage' },
   { value: 'administration', label: 'Read: also members, keys and the audit log' },
+  { value: 'annotation', label: 'Add notes' },
 ] as const;
+
+const scopeHints: Partial<Record<(typeof scopes)[number]['value'], string>> = {
+  ingest: 'The key cannot read anything.',
+  annotation:
+    'Programs add notes and labels with it, such as the thumbs-down of a user, and can do nothing else.',
+};
 
 function CreateKeyForm({ onClose }: { onClose: () => void }) {
   const { id: spaceId } = useSpace();
@@ -82,11 +89,7 @@ function CreateKeyForm({ onClose }: { onClose: () => void }) {
       />
       <SelectField
         label="Access"
-        hint={
-          scope === 'ingest'
-            ? 'The key cannot read anything.'
-            : 'Programs read this space with it, and cannot change anything.'
-        }
+        hint={scopeHints[scope] ?? 'Programs read this space with it, and cannot change anything.'}
         options={scopes}
         value={scope}
         onChange={setScope}
