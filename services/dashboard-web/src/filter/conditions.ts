@@ -1,4 +1,4 @@
-import type { Search } from '../url/search.ts';
+import { joinValues, notPrefix, type Search, valuesOf } from '../url/search.ts';
 
 /**
  * The fields of an event that a list can be filtered by. Each is a parameter of the address under the same
@@ -37,9 +37,7 @@ export function isMeasure(name: string): name is Measure {
   return Object.hasOwn(measures, name);
 }
 
-/** The prefixes of additional properties and of values that are excluded. */
 export const attributePrefix = 'attr.';
-export const notPrefix = 'not.';
 
 /** A condition on events: a field or additional property has, or does not have, a value. */
 export interface Condition {
@@ -61,20 +59,25 @@ export function readConditions(search: Search): Condition[] {
   const found = Object.entries(search).flatMap(([name, value]): Condition[] => {
     const isExcluded = name.startsWith(notPrefix);
     const field = isExcluded ? name.slice(notPrefix.length) : name;
-    return value !== '' && isCondition(field) ? [{ field, value, isExcluded }] : [];
+    if (value === '' || !isCondition(field)) return [];
+    return (isExcluded ? valuesOf(value) : [value]).map((one) => ({ field, value: one, isExcluded }));
   });
   return found.sort((a, b) => rank(a) - rank(b));
 }
 
-/** The address with a condition added. It replaces one of the same field. */
+/** The address with a condition added. It replaces one of the same field; excluded values are added to each other. */
 export function withCondition(search: Search, { field, value, isExcluded }: Condition): Search {
-  const { [field]: _is, [notPrefix + field]: _not, ...rest } = search;
-  return { ...rest, [isExcluded ? notPrefix + field : field]: value };
+  const { [field]: _is, [notPrefix + field]: not, ...rest } = search;
+  return isExcluded
+    ? { ...rest, [notPrefix + field]: joinValues([...valuesOf(not), value]) }
+    : { ...rest, [field]: value };
 }
 
-export function withoutCondition(search: Search, { field, isExcluded }: Condition): Search {
-  const { [isExcluded ? notPrefix + field : field]: _removed, ...rest } = search;
-  return rest;
+export function withoutCondition(search: Search, { field, value, isExcluded }: Condition): Search {
+  const name = isExcluded ? notPrefix + field : field;
+  const { [name]: before, ...rest } = search;
+  const others = isExcluded ? valuesOf(before).filter((one) => one !== value) : [];
+  return others.length === 0 ? rest : { ...rest, [name]: joinValues(others) };
 }
 
 /** The address without any condition, search text or limit. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseSearch } from '../url/search.ts';
+import { formatSearch, parseSearch } from '../url/search.ts';
 import { readConditions, withCondition, withoutCondition, withoutFilter } from './conditions.ts';
 import { toEventFilter } from './event-filter.ts';
 
@@ -36,6 +36,16 @@ test('a condition replaces the one of the same field, and others stay', () => {
   const [condition] = readConditions(excluded);
   expect(condition && withoutCondition(excluded, condition)).toEqual({ userId: 'u', peek: '1' });
   expect(withoutFilter(excluded)).toEqual({ peek: '1' });
+});
+
+test('excluded values of a field are added to each other, in the address, too', () => {
+  const [a, b] = ['a', 'b'].map((value) => ({ field: 'name', value, isExcluded: true }));
+  const both = [a, b, a].reduce((search, one) => (one ? withCondition(search, one) : search), {});
+  const address = formatSearch(both);
+  expect(address).toBe('?not.name=a&not.name=b');
+  expect(readConditions(parseSearch(address))).toEqual([a, b]);
+  expect(toEventFilter(both, 0)).toMatchObject({ not: [{ value: 'a' }, { value: 'b' }] });
+  expect(a && formatSearch(withoutCondition(both, a))).toBe('?not.name=b');
 });
 
 test.each([

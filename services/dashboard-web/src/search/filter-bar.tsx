@@ -32,7 +32,7 @@ function Chips({ filter }: { filter: Filter }) {
     <ul aria-label="Filters" className="flex w-full flex-wrap items-center gap-1.5">
       {conditions.map((condition) => (
         <Chip
-          key={condition.field + condition.isExcluded}
+          key={JSON.stringify(condition)}
           label={<ConditionLabel {...condition} />}
           name={[labelOf(condition.field), relationOf(condition), condition.value].filter(Boolean).join(' ')}
           onRemove={() => remove(condition)}
