@@ -129,7 +129,7 @@ const known: Record<string, (space: HeavySpace) => unknown> = {
   timeZone: () => 'Australia/Lord_Howe',
   payload: () => 'nowhere in any text',
   model: () => 'model-1',
-  field: () => 'userId',
+  fields: () => ['model', 'tool', 'state', 'userId', 'agentId', 'threadId', 'attribute', 'attr.plan'],
   offset: () => 0,
   // The most windows of a week, and the longest of those.
   windowMinutes: () => 360,

@@ -51,6 +51,15 @@ export const shownPages: readonly ShownPage[] = [
     ready: (page) => page.getByText('No matching events').waitFor(),
   },
   {
+    name: 'facets',
+    path: ({ spaceId }) => `/s/${spaceId}/events?last=1h&state=ok&not.name=get_order`,
+    ready: async (page) => {
+      const button = page.getByRole('button', { name: 'Facets' });
+      if ((await button.getAttribute('aria-expanded')) === 'false') await button.click();
+      await page.getByRole('button', { name: 'No longer only State ok' }).waitFor();
+    },
+  },
+  {
     name: 'event-conversation',
     path: ({ spaceId, events }) => `/s/${spaceId}/events/${withToolCalls(events)?.id}`,
     ready: (page) => page.getByRole('heading', { name: /^Calls/ }).waitFor(),

@@ -24,6 +24,36 @@ export function testLists(system: BrowserSystem): void {
     await page.locator(`[role=grid][aria-rowcount="${count + 1}"]`).waitFor();
   });
 
+  test('facets count the values of the list: a click includes one, another excludes it, and a click on it removes it', async () => {
+    await using visitor = await system.visit();
+    const { page, apiKey, spaceId } = visitor;
+    const events = demoEvents();
+    await system.send(apiKey, events);
+    await page.getByRole('heading', { name: 'Recent events' }).waitFor();
+    await page.goto(`/s/${spaceId}/events?last=24h`);
+    await page.getByRole('button', { name: 'Facets' }).click();
+    const panel = page.getByRole('region', { name: 'Facets' });
+    const sizes = Object.entries(Object.groupBy(events, ({ context }) => context.userId ?? ''));
+    const [[user, own = []] = ['']] = sizes.toSorted(([, a = []], [, b = []]) => b.length - a.length);
+    const counted = `User ${user} ${own.length} events`;
+    await panel.getByRole('button', { name: `Only ${counted}` }).click();
+    await page.waitForURL((url) => url.searchParams.get('userId') === user);
+    await page.locator(`[role=grid][aria-rowcount="${own.length + 1}"]`).waitFor();
+    // Others stay beside it, to change to.
+    await panel
+      .getByRole('button', { name: /^Only User / })
+      .nth(1)
+      .waitFor();
+    await panel.getByRole('button', { name: `No longer only ${counted}` }).click();
+    await panel.getByRole('button', { name: 'Without State ok' }).click();
+    await panel.getByRole('button', { name: `Without User ${user}` }).click();
+    await page.waitForURL((url) => url.searchParams.get('not.userId') === user);
+    const rest = events.filter(({ status, context }) => status.state === 'error' && context.userId !== user);
+    await page.locator(`[role=grid][aria-rowcount="${rest.length + 1}"]`).waitFor();
+    await panel.getByRole('button', { name: 'No longer without State ok' }).click();
+    await page.waitForURL((url) => !url.searchParams.has('not.state'));
+  });
+
   test('the most expensive events come first, and events of any lists can be ticked and compared', async () => {
     await using visitor = await system.visit();
     const { page, apiKey, spaceId } = visitor;

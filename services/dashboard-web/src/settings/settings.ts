@@ -11,6 +11,8 @@ export interface Settings {
   hasShortcuts: boolean;
   /** Whether texts of a conversation are drawn as Markdown; undefined leaves it to the page. */
   showsMarkdown: boolean | undefined;
+  /** Whether values with their counts stand beside the list of events. */
+  showsFacets: boolean;
   /** Widths of table columns in pixels, by the table's and the column's name. */
   columnWidths: Record<string, number>;
 }
@@ -20,6 +22,7 @@ const defaults: Settings = {
   zone: undefined,
   hasShortcuts: true,
   showsMarkdown: undefined,
+  showsFacets: false,
   columnWidths: {},
 };
 const storageKey = 'weir.settings';
@@ -64,12 +67,13 @@ function read(): Settings {
     const stored: Partial<Record<keyof Settings, unknown>> = JSON.parse(
       localStorage.getItem(storageKey) ?? '{}',
     );
-    const { theme, zone, hasShortcuts, showsMarkdown, columnWidths } = stored;
+    const { theme, zone, hasShortcuts, showsMarkdown, showsFacets, columnWidths } = stored;
     return {
       theme: theme === 'light' || theme === 'dark' ? theme : 'system',
       zone: typeof zone === 'string' && isZone(zone) ? zone : undefined,
       hasShortcuts: hasShortcuts !== false,
       showsMarkdown: typeof showsMarkdown === 'boolean' ? showsMarkdown : undefined,
+      showsFacets: showsFacets === true,
       columnWidths: isWidths(columnWidths) ? columnWidths : {},
     };
   } catch {

@@ -18,6 +18,7 @@ import { Menu, MenuItem, MenuLabel } from '../../ui/menu.tsx';
 import { Page } from '../../ui/page.tsx';
 import { useToast } from '../../ui/toasts.tsx';
 import { basePath } from '../../url/page-values.ts';
+import { FacetsButton, FacetsPanel } from './facets.tsx';
 import { FoundEvents } from './found-events.tsx';
 import { ListFrame, type Order, orders, readOrder } from './list-frame.tsx';
 import { NewPill } from './new-pill.tsx';
@@ -33,6 +34,7 @@ export function EventsPage() {
       isWide
       actions={
         <>
+          {typeof input !== 'string' && <FacetsButton input={input} />}
           {/* What a text is found in has one order, and no export. */}
           {search.text === undefined && <OrderField />}
           {hasRole(role, 'admin') && (
@@ -52,17 +54,22 @@ export function EventsPage() {
       <div className="shrink-0 px-4 pb-3 md:px-6">
         <FilterBar />
       </div>
-      {typeof input === 'string' ? (
-        <Notice icon={SearchX} title="Invalid filter">
-          <p>{input}</p>
-        </Notice>
-      ) : input.text !== undefined ? (
-        <FoundEvents key={JSON.stringify(input)} input={input} />
-      ) : order === undefined ? (
-        <NewestFirst input={input} />
-      ) : (
-        <LargestFirst input={input} order={order} />
-      )}
+      <div className="flex min-h-0 flex-1">
+        {typeof input !== 'string' && <FacetsPanel input={input} />}
+        <div className="flex min-w-0 flex-1 flex-col">
+          {typeof input === 'string' ? (
+            <Notice icon={SearchX} title="Invalid filter">
+              <p>{input}</p>
+            </Notice>
+          ) : input.text !== undefined ? (
+            <FoundEvents key={JSON.stringify(input)} input={input} />
+          ) : order === undefined ? (
+            <NewestFirst input={input} />
+          ) : (
+            <LargestFirst input={input} order={order} />
+          )}
+        </div>
+      </div>
     </Page>
   );
 }
