@@ -34,6 +34,10 @@ test('a list of LiteLLM becomes exact prices per million tokens, without names t
     'anthropic.claude-x-20250101-v1:0': entry('bedrock', 3e-6, { cache_creation_input_token_cost: 3.75e-6 }),
     'text-embedding-3': { ...entry('openai', 1e-8), mode: 'embedding' },
     'gpt-preview': entry('openai', 0),
+    'gpt-image': {
+      ...{ litellm_provider: 'openai', mode: 'image_generation', input_cost_per_token: 5e-6 },
+      output_cost_per_image_token: 4e-5,
+    },
     'fireworks_ai/llama': entry('fireworks_ai', 1e-6),
   };
   const { prices, day } = parsePriceList(JSON.stringify(file), '2026-11-23');
@@ -58,6 +62,7 @@ test('a list of LiteLLM becomes exact prices per million tokens, without names t
         'factor fast': '2',
       },
     },
+    { model: 'gpt-image', ...plain, input: '5', output: '40', rates: { imageOutput: '40' } },
     { model: 'grok-4', ...plain, input: '3', output: '30' },
     { model: 'us.anthropic.claude-x-20250101-v1:0', ...plain, input: '3.3', output: '33' },
   ]);

@@ -29,7 +29,7 @@ const clouds = [
   'vertex_ai-language-models',
 ];
 
-const modes = ['chat', 'completion', 'responses', 'realtime'];
+const modes = ['chat', 'completion', 'responses', 'realtime', 'image_generation'];
 
 interface Entry {
   readonly price: ListPrice;
@@ -37,8 +37,8 @@ interface Entry {
 }
 
 /**
- * Reads LiteLLM's `model_prices_and_context_window.json`: the prices per token of the known providers' text
- * models, by kind, tier and size of the input. Names that {@link findByName} leads to an equal price are left
+ * Reads LiteLLM's `model_prices_and_context_window.json`: the prices per token of the known providers'
+ * models of texts and images, by kind, tier and size of the input. Names that {@link findByName} leads to an equal price are left
  * out.
  */
 export function readLiteLlm(file: Readonly<Record<string, unknown>>): ListPrice[] {
@@ -78,7 +78,9 @@ function readEntry(model: string, value: unknown): Entry[] {
   const provider = String(entry.litellm_provider);
   const isOfMaker = makers.includes(provider);
   if (!modes.includes(String(entry.mode)) || !(isOfMaker || clouds.includes(provider))) return [];
-  const [input, output] = [perMillion(entry.input_cost_per_token), perMillion(entry.output_cost_per_token)];
+  const input = perMillion(entry.input_cost_per_token);
+  // Some models answer with images only.
+  const output = perMillion(entry.output_cost_per_token) ?? perMillion(entry.output_cost_per_image_token);
   // Both are 0 for previews, and for models that are paid by the hour.
   if (input === null || output === null || (input === '0' && output === '0')) return [];
   const cacheRead = perMillion(entry.cache_read_input_token_cost);

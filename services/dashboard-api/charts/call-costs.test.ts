@@ -72,6 +72,37 @@ const rows: readonly (readonly [string, Call, string | null])[] = [
     '0.10225',
   ],
   ['a region', { model: 'claude-opus-4-6', usage: usage(million, 0), region: 'us' }, '5.5'],
+  [
+    'a cache of twelve hours, the priority tier and a long context at once',
+    {
+      ...{ model: 'gpt-5.6-terra', serviceTier: 'priority' },
+      usage: usage(300_000, 10, {
+        ...{ cacheReadTokens: 100_000, cacheWriteTokens: 900, cacheWriteHalfDayTokens: 500 },
+      }),
+    },
+    '1.68716',
+  ],
+  [
+    'cached audio and images',
+    {
+      model: 'gpt-realtime-1.5',
+      usage: usage(
+        1_000,
+        100,
+        {
+          ...{ audioTokens: 500, imageTokens: 200, cacheReadTokens: 300 },
+          ...{ cacheReadAudioTokens: 250, cacheReadImageTokens: 10 },
+        },
+        { audioTokens: 90 },
+      ),
+    },
+    '0.016031',
+  ],
+  [
+    'images of a model that answers with text, too',
+    { model: 'models/gemini-3-pro-image', usage: usage(1_000, 1_500, {}, { imageTokens: 1_290 }) },
+    '0.15932',
+  ],
   ['a region of OpenAI', { model: 'gpt-5.5', usage: usage(100_000, 0), region: 'eu' }, '0.55'],
   [
     'web searches of a region and a tier, which change the prices of tokens only',
