@@ -16,7 +16,7 @@ export function writePrivateJson(path: string, value: unknown): void {
   renameSync(writeDraft(path, value), path);
 }
 
-/** Like `writePrivateJson`, for one of several concurrent callers. @returns false when the file exists. */
+/** Writes as `writePrivateJson`, for one of several callers. @returns false when the file exists. */
 export function createPrivateJson(path: string, value: unknown): boolean {
   const draft = writeDraft(path, value);
   try {

@@ -16,7 +16,7 @@ export const erasedRecord = z.object({
   ids: z.array(z.string()),
   /** The counted columns of those that were stored, by the names in the database. */
   counted: z.array(z.record(z.string(), z.unknown())),
-  /** Of events merged into those, or removed as their sums, and taken out of usage and statistics then. */
+  /** Ids of events merged into the erased ones, or removed as their sums, and taken out of usage then. */
   merged: z.array(z.string()).default([]),
   /** Rows of `trace_nodes` after their texts were cleared. */
   nodes: z.array(z.record(z.string(), z.unknown())),

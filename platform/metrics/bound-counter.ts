@@ -8,7 +8,7 @@ export interface BoundCounter {
 
 /** Series are bound once, for updates of every request. */
 export interface BoundCounters<Label extends string> {
-  /** Shown from now on: rate() misses the first increment of a counter that did not exist before. */
+  /** Shows a series from now on: rate() misses the first increment of a counter that did not exist before. */
   bind(labels: LabelValues<Label>): BoundCounter;
 }
 

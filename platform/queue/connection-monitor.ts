@@ -20,7 +20,9 @@ export function monitorConnection(
   prepare: () => Promise<void>,
 ): ConnectionMonitor {
   let connected = Promise.withResolvers<void>();
-  /** Waiting operations. `Promise.race` with a promise of the loss would keep each operation forever. */
+  /**
+   * Rejects waiting operations: `Promise.race` with a promise of the loss would keep each of them forever.
+   */
   const waiting = new Set<(error: Error) => void>();
   connected.resolve();
   const watch = async () => {

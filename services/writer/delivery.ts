@@ -60,7 +60,7 @@ export function startDelivery(
   };
 }
 
-/** And the inbox in which its messages arrive. */
+/** Opens the inbox in which the messages of pulls arrive. */
 function openPulls(connection: NatsConnection, stream: QueueStream, receiver: Receiver) {
   const inbox = `_INBOX.weir.${crypto.randomUUID()}`;
   let isStopping = false;

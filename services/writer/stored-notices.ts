@@ -4,7 +4,7 @@ import { storedNoticeMs } from './limits.ts';
 
 /** Announces the spaces of stored events to dashboards, so that live tails read before their next poll. */
 export interface StoredNotices extends Disposable {
-  /** Never throws: without a notice, events are only shown later. */
+  /** Announces spaces. Never throws: without a notice, events are only shown later. */
   add(spaceIds: Iterable<string>): void;
 }
 

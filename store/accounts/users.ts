@@ -18,7 +18,7 @@ export interface UserInfo {
   userId: string;
   email: string;
   createdAt: Date;
-  /** When the operator or an OpenID provider verified the address; null when only an invitation was. */
+  /** When the operator or an OpenID provider verified the address; null after an invitation only. */
   emailVerifiedAt: Date | null;
   /** When the user was disabled; null for an enabled user. */
   disabledAt: Date | null;

@@ -20,7 +20,7 @@ export interface StreamReplay {
   readonly fromSequence: number;
   /** The last at the time of the call. What is accepted later is delivered after it, as always. */
   readonly toSequence: number;
-  /** Kept from `fromSequence` on: an upper bound of what is delivered again. */
+  /** Kept messages from `fromSequence` on: an upper bound of what is delivered again. */
   readonly messages: number;
   /** Messages that the database may lack and the stream does not have any more; undefined when it has all. */
   readonly missing: MissingMessages | undefined;

@@ -21,7 +21,9 @@ export interface UserSpace {
 export interface SpaceUser {
   sessionId: string;
   userId: string;
-  /** Whose share of statements, streams and downloads counts: the user, or who created the read key. */
+  /**
+   * The person whose share of statements, streams and downloads counts: the user, or a read key's creator.
+   */
   holderId: string;
   /** The space of calls without a `spaceId`: the selected one, or the user's only one; otherwise null. */
   currentSpaceId: string | null;

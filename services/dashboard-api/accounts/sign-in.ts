@@ -77,7 +77,7 @@ interface VerifiedUser {
   passwordHash: string;
 }
 
-/** When `onRight`, called for the right password, returns undefined, the attempt is rejected. */
+/** Verifies a password. When `onRight` returns undefined for the right one, the attempt is rejected. */
 async function openAttempts({ database, now }: { database: Database; now: () => number }) {
   const limits = new SignInLimits(now);
   const hashing = openFairLimiter(signInHashLimits);

@@ -12,7 +12,7 @@ export const member = z
     userId: z.guid(),
     email: z.string(),
     role: z.enum(roles),
-    /** When the operator or an OpenID provider verified the address; null when only an invitation was. */
+    /** When the operator or an OpenID provider verified the address; null after an invitation only. */
     emailVerifiedAt: z.iso.datetime().nullable(),
   })
   .meta({ id: 'Member' });

@@ -17,7 +17,7 @@ export interface AlertPreview {
 }
 
 const weekMs = 7 * 24 * hourMs;
-/** For a rule that reads events: the longest time that does not have too many. */
+/** The times for a rule that reads events: the longest one without too many is taken. */
 const shorterMs = [24 * hourMs, 6 * hourMs, hourMs] as const;
 const stepMinutesMin = 5;
 

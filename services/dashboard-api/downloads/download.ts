@@ -45,7 +45,7 @@ interface SpaceRequest {
 /** A user whose access to a download was checked. */
 export interface Downloader {
   actor: Actor;
-  /** Whose share of statements is used. They are cancelled when the client disconnects. */
+  /** The caller whose share of statements is used. They are cancelled when the client disconnects. */
   caller: Caller;
   /** Repeats the check with the current state in Postgres. @throws as checkDownload */
   checkAccess: () => Promise<void>;

@@ -11,7 +11,7 @@ export const users = pgTable('users', {
   /** Null for a user who signs in with single sign-on only. */
   passwordHash: text('password_hash'),
   createdAt: createdAt(),
-  /** When the operator or an OpenID provider verified the address; null when only an invitation was. */
+  /** When the operator or an OpenID provider verified the address; null after an invitation only. */
   emailVerifiedAt: instant('email_verified_at'),
   /** When the user was disabled (`weir user disable`); null for an enabled user. */
   disabledAt: instant('disabled_at'),

@@ -26,7 +26,7 @@ export const passkeys = pgTable(
     credentialId: bytea('credential_id').notNull().unique(),
     /** The public key in COSE format. */
     publicKey: bytea('public_key').notNull(),
-    /** Of signatures; always 0 for passkeys that are synchronised between devices. */
+    /** Number of signatures; always 0 for passkeys that are synchronised between devices. */
     counter: bigint('counter', { mode: 'number' }).notNull(),
     name: text('name').notNull(),
     createdAt: createdAt(),

@@ -11,7 +11,7 @@ import {
 } from 'drizzle-orm/pg-core';
 import { instant } from './columns.ts';
 
-/** Not events: relations between events of different requests are resolved from spans (ADR 27). */
+/** Spans are no events: relations between events of different requests are resolved from them (ADR 27). */
 
 /**
  * A span without its content. `agent_id`, `thread_id` and `user_id` may be inherited from the nearest span

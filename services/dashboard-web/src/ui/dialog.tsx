@@ -94,7 +94,7 @@ export function DialogButton({
   );
 }
 
-/** While `onSubmit` runs the form cannot be sent again; when it fails, the form says why. */
+/** A form that cannot be sent again while `onSubmit` runs, and says why it failed. */
 export function Form({
   action,
   running = action,
