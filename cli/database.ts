@@ -53,7 +53,6 @@ export async function requireSpace(database: Database, text: string): Promise<st
   return spaceId;
 }
 
-/** A pool of one connection for a long command. */
 export function openLongPool(
   host: Host,
   { name, statementTimeoutMs }: { name: string; statementTimeoutMs: number },

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 
-/** The parts of the process that the command line uses. */
 export interface Host {
   env: Readonly<Record<string, string | undefined>>;
   /** The working directory, to which file names are relative. */

@@ -25,7 +25,6 @@ export const termColumns = [
 
 export type TermColumn = (typeof termColumns)[number];
 
-/** A column, or one of the additional properties. */
 export type TermSource =
   | { readonly column: TermColumn; readonly value: string }
   | { readonly attribute: string; readonly value: string };
@@ -61,7 +60,6 @@ export function unionTerms(lists: readonly (readonly bigint[])[]): bigint[] {
   return union.size > segmentTermsMax || union.has(anyTerm) ? [anyTerm] : [...union];
 }
 
-/** The first 64 bits of SHA-256. */
 function hash64(text: string): bigint {
   const known = recentHashes.get(text);
   if (known !== undefined) return known;

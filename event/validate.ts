@@ -7,7 +7,6 @@ import { eventSchema } from './schema.ts';
 
 export const tooDeep = `The body is nested deeper than ${jsonDepthMax} levels.`;
 
-/** The compiled rules of events and batches, for one vendor. */
 export interface BatchRules {
   isEvent(this: void, value: unknown): value is IngestEvent;
   /**
@@ -84,7 +83,6 @@ const articles: Record<string, string> = {
   array: 'an array',
 };
 
-/** Longest part of a client's key in a path, in characters. */
 const keyCharsMax = 64;
 
 /**

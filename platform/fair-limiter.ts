@@ -1,9 +1,7 @@
-/** The person and space on whose behalf a task runs. */
 export interface Caller {
   readonly spaceId: string;
   /** All sessions and read keys of a person are one. */
   readonly holderId: string;
-  /** Aborted when the result is no longer needed. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -26,14 +24,12 @@ export interface FairLimits {
   readonly atOnceMax: number;
   /** Lower than `atOnceMax`: no space can take all slots. */
   readonly atOnceOfSpaceMax: number;
-  /** Most tasks of one user that wait in one space. */
   readonly waitingOfUserMax: number;
 }
 
 /** Maps and sets iterate in the order in which tasks are started. */
 interface SpaceQueue {
   running: number;
-  /** Waiting tasks, by user. */
   readonly users: Map<string, Set<() => void>>;
 }
 
@@ -47,7 +43,6 @@ export function openFairLimiter(
   noteTime: (spaceId: string, ms: number) => void = () => {},
 ): FairLimiter {
   const spaces = new Map<string, SpaceQueue>();
-  /** The person of each running task. */
   const running: string[] = [];
   const mayRun = (holderId: string) =>
     running.filter((one) => one === holderId).length < limits.atOnceOfSpaceMax;
@@ -89,7 +84,6 @@ export function openFairLimiter(
   };
 }
 
-/** Resolves when the task may start. */
 async function waitForTurn(
   { users }: SpaceQueue,
   { holderId: userId, signal }: Caller,

@@ -18,7 +18,6 @@ export const jsonDepthMax = 512;
 /** The range of an ECMAScript date, for times and durations. */
 export const timeMsMax = 8.64e15;
 
-/** The text quotes keys that a client chose. */
 export const errorDetailsCharsMax = 500;
 
 export const retentionDaysMax = 36_500;

@@ -27,9 +27,7 @@ export interface ServiceContext {
   stopping: AbortSignal;
   /** Call it before waiting for dependencies: `/readyz` then names what the start waits for. */
   setStarting: (findUnready: FindUnready) => void;
-  /** What this service answers to `weir doctor`. */
   report: () => ServiceReport;
-  /** See {@link ServiceReport.busiest}. */
   shares: SpaceShares;
 }
 

@@ -7,14 +7,11 @@ const tail = Buffer.from(batchTail);
 /** By how many bytes a body with one event is larger than the event. */
 export const bodyOverheadBytes = head.length + tail.length;
 
-/** The bytes of one line of an NDJSON file. */
 export interface FileEvent {
-  /** The line number, from 1. */
   line: number;
   bytes: Buffer;
 }
 
-/** A request body, and the byte range of each event. */
 export interface Body {
   bytes: Buffer;
   events: { line: number; start: number; end: number }[];

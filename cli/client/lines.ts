@@ -1,6 +1,4 @@
-/** One line of a stream, without its line feed. */
 export interface Line {
-  /** The line number, from 1. */
   number: number;
   /** Undefined when the line is longer than `lineBytesMax`. */
   bytes: Buffer | undefined;

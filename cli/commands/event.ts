@@ -42,7 +42,6 @@ function describeCost(cost: string | null, bound: WholeEvent['costBound']): stri
   return bound === 'exact' ? `$${cost}` : `${bound.replace('_', ' ')} $${cost}`;
 }
 
-/** Whose cost or price it is, and under which conditions. */
 function describe(reason: Reason | null): string[] {
   if (reason === null) return [];
   const { reported, priced, price, tier, region, inputAbove } = reason;

@@ -23,7 +23,6 @@ export const printedEventsPage = 5_000;
 
 const limitDefault = 100;
 
-/** Reads beside the database or with a read key. */
 export function addEventsCommand(program: Command, host: Host): void {
   const command = program
     .command('events')

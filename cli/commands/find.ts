@@ -57,7 +57,6 @@ interface BatchLocation extends BatchRange {
   spaceId?: string;
   apiKeyId?: string;
   receivedAt?: Date;
-  /** Ids of stored events. */
   stored: string[];
   /** Ids of events that Postgres rejected. */
   quarantined: string[];

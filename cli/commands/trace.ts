@@ -28,7 +28,6 @@ export function addTraceCommand(program: Command, host: Host): void {
   });
 }
 
-/** How many parents each event has. */
 function depthsOf(events: readonly { id: string; parent: { id: string } | null }[]): Map<string, number> {
   const parents = new Map(events.map(({ id, parent }) => [id, parent?.id]));
   const depths = new Map<string, number>();

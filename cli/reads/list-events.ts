@@ -6,7 +6,6 @@ import type { TableColumn } from './table.ts';
 
 type ListInput = NonNullable<inferRouterInputs<AppRouter>['events']['list']>;
 
-/** The largest page of `events.list`. */
 const pageEventsMax = 200;
 
 /** Yields the events of a filter, newest first, page by page. */
@@ -31,7 +30,6 @@ export async function* listEvents(
   }
 }
 
-/** An event of a list, as the dashboard API returns it. */
 export type ListedEvent = inferRouterOutputs<AppRouter>['events']['list']['events'][number];
 
 export const eventColumns: readonly TableColumn<ListedEvent>[] = [
@@ -51,7 +49,6 @@ function tokensOf({ totalTokens, inputTokens, outputTokens }: ListedEvent): numb
   return (inputTokens ?? 0) + (outputTokens ?? 0);
 }
 
-/** UTC, to the second. */
 export function formatTime(timeMs: number): string {
   return new Date(timeMs).toISOString().slice(0, 19).replace('T', ' ');
 }

@@ -24,7 +24,6 @@ export class ApiError extends CommandError {
   }
 }
 
-/** The dashboard API, called with a read key. */
 export interface ReadApi {
   /** @throws ApiError with the message of the API, or when it cannot be reached. */
   query<Room extends keyof Outputs, Name extends string & keyof Outputs[Room]>(

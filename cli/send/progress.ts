@@ -10,7 +10,6 @@ export interface ProgressState {
 
 export interface Progress {
   show(state: ProgressState): void;
-  /** Shows why the command is delayed. */
   warn(text: string): void;
   stop(): void;
 }

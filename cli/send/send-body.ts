@@ -40,7 +40,6 @@ export async function sendBody(body: Body, options: SendBodyOptions): Promise<vo
   else for (const { line } of body.events) tally.addRejected(nameLine(error, line), 1);
 }
 
-/** The rules of retries, with a message for each. */
 export function retriesOf({ retryForMs, progress, onResponse }: Omit<SendBodyOptions, 'post' | 'tally'>) {
   return {
     retryForMs,

@@ -10,13 +10,10 @@ import { createTally, type SendSummary, type Tally } from './send-summary.ts';
 export interface SendingFile {
   url: string;
   apiKey: string;
-  /** Requests at once. */
   concurrency: number;
-  /** How long one request is retried. */
   retryForMs: number;
   progress: Progress;
   settled: SettledPart;
-  /** What an earlier command sent. */
   before: SentPart | undefined;
 }
 
@@ -61,7 +58,6 @@ export async function sendConcurrently<Item>(
 }
 
 export interface Sending {
-  /** Counts its outcome. */
   tally: Tally;
   /** Everything in the request was answered. */
   settle(): void;
@@ -71,7 +67,6 @@ export interface Sending {
  * Adds up outcomes in the order of the file, so that a command can continue, although answers come in any.
  */
 export interface SettledPart {
-  /** The outcomes of all requests up to the position. */
   readonly total: Tally;
   part(): SentPart;
   /** Called in the order of the file. @param position the end of the request in the file. */

@@ -1,7 +1,6 @@
 /** Numbers that a double cannot hold are raw JSON (exact-json.ts). */
 export type Json = null | number | string | boolean | Json[] | { [key: string]: Json };
 
-/** A JSON object under construction. */
 export type JsonObject = { [key: string]: Json };
 
 export function isJsonObject(json: Json | undefined): json is { readonly [key: string]: Json } {

@@ -32,7 +32,6 @@ type ParseText = (text: string) => unknown;
 class Parser {
   readonly #bytes: Buffer;
   readonly #parseText: ParseText;
-  /** The value that `parse` read last. */
   value: unknown;
 
   constructor(bytes: Buffer, parseText: ParseText) {

@@ -71,10 +71,8 @@ function isInsideEscape(json: string, at: number): boolean {
   return false;
 }
 
-/** `\uXXXX` */
 const unicodeEscapeChars = 6;
 
-/** Whether the character is the second one of an escape. */
 function isEscaped(json: string, at: number): boolean {
   let start = at;
   while (json[start - 1] === '\\') start -= 1;
@@ -89,7 +87,6 @@ function unicodeEscape(character: string): string {
 
 let casedCharacters: string | undefined;
 
-/** The character in each of its cases. */
 function casesOf(character: string): string[] {
   casedCharacters ??= listCasedCharacters();
   const cases = casedCharacters.match(new RegExp(RegExp.escape(character), 'giu'));

@@ -14,12 +14,10 @@ export interface SupervisorLockOptions {
   /** supervisor.json: the process that created it owns the data directory. */
   file: string;
   self: ProcessIdentity;
-  /** The npm that started this supervisor. */
   launcher?: ProcessIdentity | undefined;
   kill: (pid: number, signal: NodeJS.Signals) => void;
   /** Called when the connection.json of a stopping or killed predecessor has become invalid. */
   onPredecessorGone: () => void;
-  /** Called with the reason for which the start waits. */
   report: (text: string) => void;
 }
 

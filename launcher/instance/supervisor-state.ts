@@ -9,11 +9,9 @@ export interface ChildRecord extends ProcessIdentity {
 
 /** The content of supervisor.json: lets a start after `kill -9` find the processes that were left running. */
 export interface SupervisorRecord extends ProcessIdentity {
-  /** The npm that started the supervisor. */
   launcher?: ProcessIdentity;
   /** The next start waits for the exit. */
   isStopping: boolean;
-  /** In the order of their starts. */
   children: ChildRecord[];
   /** The ports of the embedded servers. The next start prefers them, so that the URLs stay the same. */
   ports: Record<string, number[]>;

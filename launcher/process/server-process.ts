@@ -11,7 +11,6 @@ export interface ServerProcess extends SpawnedProcess, AsyncDisposable {
 
 export interface StartHooks {
   onSpawn?: (pid: number) => void;
-  /** Aborts the start, and stops the server. */
   signal?: AbortSignal;
 }
 

@@ -17,7 +17,6 @@ export interface RestoreJournal {
   readonly id: string;
   /** The time to restore to, ISO 8601; null for the end of the archive. */
   readonly to: string | null;
-  /** The directory of the backups, and the backup in it. */
   readonly directory: string;
   readonly label: string;
   readonly step: RestoreStep;

@@ -14,12 +14,10 @@ export function keepBackupPlace(weirDataDir: string, directory: string): void {
   writePrivateJson(join(weirDataDir, placeFile), { directory });
 }
 
-/** What a restore would do. */
 export interface RestorePlan {
   readonly to: string | null;
   readonly directory: string;
   readonly backup: Pick<Backup, 'label' | 'stoppedAt' | 'bytes' | 'weir'>;
-  /** The data directory that is replaced, and where it goes. */
   readonly dataDir: string;
   readonly aside: string;
   /** Whether `weir start` runs there. Otherwise its next start restores. */

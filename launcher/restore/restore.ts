@@ -5,11 +5,8 @@ import { syncDirectory } from '../backup/copied-file.ts';
 import { copyBackup, type RecoveryOptions, recover } from './recovery.ts';
 import type { RestoreRecord } from './restore-journal.ts';
 
-/** What a restore needs of the system around it. */
 export interface RestoreSystem {
-  /** The data directory of Postgres; it may be missing. */
   dataDir: string;
-  /** The password of the superuser. */
   password: string;
   logFile: string;
   onSpawn?: RecoveryOptions['onSpawn'];
@@ -78,10 +75,8 @@ export async function restorePostgres(record: RestoreRecord, system: RestoreSyst
   }
 }
 
-/** Where the backup is copied to and recovers. */
 const copyOf = (dataDir: string) => `${dataDir}.restored`;
 
-/** Where the replaced data directory goes. */
 const asideOf = (dataDir: string, id: string) => `${dataDir}.before-${id}`;
 
 /** Deletes a failed restore's copy, as large as the database, and puts the old directory back. */

@@ -55,7 +55,6 @@ export function labelsOf(counts: ProcessCounts, names: readonly ServiceName[] = 
   return names.flatMap((name) => numbersOf(counts[name]).map((number) => labelOf(name, number, counts)));
 }
 
-/** 1 to `count`. */
 export const numbersOf = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
 
 function findSharingFault(): Promise<string | undefined> {

@@ -2,10 +2,8 @@
 const duplicateMs = 700;
 
 export interface StopRequests {
-  /** Aborted with a readable reason when the process must stop. */
   signal: AbortSignal;
   requested: Promise<string>;
-  /** Requests a stop for a reason other than a signal. */
   request(reason: string): void;
 }
 

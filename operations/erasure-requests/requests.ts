@@ -12,7 +12,6 @@ export interface OpenRequest {
   readonly subject: Subject['kind'];
   readonly beforeMs: number | null;
   readonly reason: string | null;
-  /** An e-mail address. */
   readonly requestedBy: string | null;
   readonly createdAt: Date;
   readonly startedAt: Date | null;

@@ -71,7 +71,6 @@ export async function findMerged(
   return found.flatMap(({ id }) => id ?? []);
 }
 
-/** The row by the names of its columns in the database. */
 function nodeImage(row: typeof traceNodes.$inferSelect): Record<string, unknown> {
   const columns = Object.entries(getTableColumns(traceNodes));
   return Object.fromEntries(columns.map(([name, column]) => [column.name, Reflect.get(row, name)]));

@@ -8,7 +8,6 @@ export type Subject =
   | { readonly kind: 'before'; readonly timeMs: number }
   | { readonly kind: 'space'; readonly name: string };
 
-/** A subject in a space that stays. */
 export type EventsSubject = Exclude<Subject, { readonly kind: 'space' }>;
 
 /** Lists the same events, so that an operator sees what will be erased. */
@@ -18,7 +17,6 @@ export function filterOf(subject: Subject): EventFilter {
   return { [columnOf(subject.kind)]: subject.value };
 }
 
-/** The condition on rows of `events`. */
 export function matchRows(subject: Subject): SQL | undefined {
   const filter = filterOf(subject);
   return and(matchTime(filter), matchValues(filter));

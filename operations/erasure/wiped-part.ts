@@ -35,7 +35,6 @@ export function wipePart(part: Part, subject: Subject): WipedPart | undefined {
   return wipeWhere(part, (at) => isOfElement(subject, unquoteElement(own[at])));
 }
 
-/** As {@link wipePart}, for events by their ids. */
 export function wipeIds(part: Part, ids: ReadonlySet<string>): WipedPart | undefined {
   const own = splitElements(part.columns?.id ?? '');
   return wipeWhere(part, (at) => ids.has(own[at] ?? ''));

@@ -15,7 +15,6 @@ import { parameterNames, updateColumns } from './statements.ts';
 
 export interface ReprojectedBatch {
   readonly segments: number;
-  /** Rows with a changed column. */
   readonly events: number;
   /** Damaged segments, which are left unchanged. */
   readonly damaged: readonly string[];

@@ -13,7 +13,6 @@ import { type AppliedChanges, applyControlChanges } from '../control/apply-chang
 export interface CaughtUp {
   readonly control: AppliedChanges;
   readonly queue: readonly StreamReplay[];
-  /** A sentence each. */
   readonly lost: readonly string[];
 }
 

@@ -48,7 +48,6 @@ export interface PartitionReport {
   events: number;
   eventBytes: number;
   segmentBytes: number;
-  /** Number of spaces with rows in it. */
   spaces: number;
   /** When all its rows will have expired; null when some never expire. */
   expiresAt: string | null;

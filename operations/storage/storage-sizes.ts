@@ -6,7 +6,6 @@ import { defaultEvents, defaultSegments } from '../../store/db/partitions.ts';
 import * as schema from '../../store/db/schema.ts';
 import { listWeekPartitions } from '../../store/retention/week-partitions.ts';
 
-/** The sizes of all tables, in bytes with indexes and TOAST. */
 export interface StorageSizes {
   /** The weeks of receipt, oldest first, without empty ones ahead. */
   readonly weeks: WeekSize[];
@@ -65,7 +64,6 @@ export async function readEstimate(database: Database, name: string): Promise<nu
   return row === undefined || row.rows < 0 ? undefined : row.rows;
 }
 
-/** The bytes of a table with its indexes and TOAST. */
 export type Measure = (name: string) => Promise<number>;
 
 export async function openMeasure(database: Database): Promise<Measure> {

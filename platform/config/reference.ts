@@ -53,7 +53,6 @@ function defaultOf(name: keyof Config): string {
   return `\`${value}\`${unit === 'bytes' ? ` (${Number(value) / 1024 ** 2} MiB)` : ''}`;
 }
 
-/** Which values are valid, in JSON Schema. */
 interface Range {
   type?: string;
   enum?: unknown[];

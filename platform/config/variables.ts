@@ -3,7 +3,6 @@ import type { Config } from '../config.ts';
 export const serviceNames = ['ingest', 'writer', 'dashboard-api'] as const;
 export type ServiceName = (typeof serviceNames)[number];
 
-/** The processes that read variables. */
 export const readers = [...serviceNames, '`weir start`', '`weir`'] as const;
 export type Reader = (typeof readers)[number];
 
@@ -236,7 +235,6 @@ export const notes: Record<keyof Config, VariableNote> = {
   },
 };
 
-/** Variables that are no part of the configuration of services. */
 export const otherVariables: readonly Readonly<Record<'name' | 'by' | 'text', string>>[] = [
   {
     name: 'WEIR_SERVICE',

@@ -11,7 +11,6 @@ import { dayMs } from '../time.ts';
 import { defineDaysLeft } from './certificate-metrics.ts';
 import { certificateCheckMs, certificateWarningDays } from './limits.ts';
 
-/** PEM. */
 export interface KeyPair {
   cert: Buffer;
   key: Buffer;
@@ -19,7 +18,6 @@ export interface KeyPair {
 
 /** Reloaded when its files change. Disposing stops watching them. */
 export interface Certificate extends AsyncDisposable {
-  /** The pair that was read at start. */
   readonly initial: KeyPair;
   /** Calls `use` with each valid pair that replaces the initial one. */
   onRenewal(use: (pair: KeyPair) => void): void;

@@ -8,7 +8,6 @@ import {
   timeoutCheckMs,
 } from './limits.ts';
 
-/** Options of every HTTP/1.1 server of Weir. */
 export const http1Options = {
   headersTimeout: headersTimeoutMs,
   requestTimeout: bodyTimeoutMs,

@@ -17,7 +17,6 @@ export interface ListenerOptions {
    * Whether other processes share the port (SO_REUSEPORT): then the shutdown serves `acceptedGraceMs` more.
    */
   isShared?: boolean;
-  /** Resolves when every request that has begun is answered. */
   drain: () => Promise<unknown>;
   log: Logger;
 }
@@ -26,7 +25,6 @@ export interface ListenerOptions {
 export const drainTimeoutMessage = 'requests have not ended in time: their connections are closed';
 
 export interface Listener extends AsyncDisposable {
-  /** The URL that clients use. */
   readonly url: string;
 }
 

@@ -12,7 +12,6 @@ export interface ServiceReport {
   readonly host: string;
   readonly pid: number;
   readonly version: string;
-  /** The schema that it is made for. */
   readonly schema: string;
   /** See {@link fingerprintOf}; undefined for a service without API_KEY_PEPPER. */
   readonly pepperFingerprint?: string | undefined;
@@ -22,9 +21,7 @@ export interface ServiceReport {
   readonly certificateExpiresAt?: string | undefined;
   /** Of the bytes of ingest, the events of a writer, the time of calls of the dashboard API. */
   readonly busiest?: BusiestSpace | undefined;
-  /** Its clock, in milliseconds since the epoch. */
   readonly nowMs: number;
-  /** The address of its service port. */
   readonly metricsUrl: string;
 }
 

@@ -29,7 +29,6 @@ export const firstWorkQueue: QueueStream = {
 };
 const secondWorkQueue: QueueStream = { name: 'WEIR_EVENTS_2', subject: 'weir.events_2', keepsStored: false };
 
-/** Every stream that may hold events. */
 export const allStreams: readonly QueueStream[] = [
   firstWorkQueue,
   secondWorkQueue,

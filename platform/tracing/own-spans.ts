@@ -7,7 +7,6 @@ import { formatTraceparent, type Traceparent } from './traceparent.ts';
 export interface OwnSpan {
   /** Names it to a service that continues its trace. */
   readonly traceparent: string;
-  /** Starts a span below this one, with links to others. */
   startChild(name: string, linked: readonly OwnSpan[]): OwnSpan;
   end(attributes: Attributes, hasFailed?: boolean): void;
 }

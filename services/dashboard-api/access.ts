@@ -18,7 +18,6 @@ export interface SpaceAccess {
   role: Role;
 }
 
-/** Where callers are looked up. */
 export interface Callers {
   readonly sessions: Pick<Sessions, 'find'>;
   readonly readKeys: ReadKeys;

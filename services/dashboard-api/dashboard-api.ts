@@ -114,7 +114,6 @@ interface ServerOptions {
   onRequest: RequestListener;
   config: Config;
   log: Logger;
-  /** See ServiceContext. */
   stopping: AbortSignal;
 }
 

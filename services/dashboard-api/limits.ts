@@ -27,13 +27,11 @@ export const auditPageMax = 500;
 export const quarantinePageMax = 200;
 export const replayedAtOnceMax = 100;
 
-/** Limit of the reason of an erasure, in characters. */
 export const reasonCharsMax = 500;
 
 /** Time after which a preview of an erasure stops counting: before the time-out of the call. */
 export const erasurePreviewMs = 8_000;
 
-/** Limit of the name of a space or a key, in characters. */
 export const nameCharsMax = 100;
 
 export const dashboardBodyBytesMax = 64 * 1024;
@@ -188,7 +186,6 @@ export const activityWalksMax = 4;
 
 export const activitySearchCharsMax = 256;
 
-/** Models shown of a thread or user. */
 export const activityModelsShown = 5;
 
 /** Events of the segments counted for a page of threads or users. With more, counts are lower bounds. */
@@ -211,7 +208,6 @@ export const searchBytesMax = 64 * 1024 * 1024;
 /** Events in a page of a search, after which no further segment is read. One segment may have more. */
 export const searchEventsMax = 100;
 
-/** Segments listed by one statement of a search. */
 export const searchSegmentsListed = 100;
 
 export const searchTextCharsMax = 1_000;

@@ -57,7 +57,6 @@ export function logFailure(
   } else if (refusals.has(error.code)) log.info({ path, code: error.code, ...sender }, 'refused');
 }
 
-/** The sender of a response's request, if its session was read. */
 export function senderOf(response: ServerResponse): Sender | undefined {
   return senders.get(response);
 }

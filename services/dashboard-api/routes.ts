@@ -30,7 +30,6 @@ export interface RouteDependencies {
   unread: UnreadResponses;
   /** The built pages by path; undefined when only the API is served. */
   web?: ReadonlyMap<string, WebFile> | undefined;
-  /** Where events go. */
   ingestUrl: string;
   publicUrl: string | undefined;
   basePath: string;

@@ -17,9 +17,7 @@ export interface SpaceData {
   readonly openingLimiter: Limiter;
   /** Limits concurrent searches in the same way. */
   readonly searchLimiter: Limiter;
-  /** Off the event loop. */
   readonly searcher: Pick<SegmentSearcher, 'find'>;
-  /** Limits the bytes of the segments that exports keep open. */
   readonly openBytes: OpenBytes;
   readonly streams: LiveStreams;
 }
@@ -38,7 +36,6 @@ export interface SpaceAdmin {
   readonly database: Database;
   readonly spaceId: string;
   readonly actor: Actor;
-  /** The secret used to hash API keys. */
   readonly pepper: string;
   readonly retentionDaysMax: number | undefined;
   readonly alerts: AlertSettings;

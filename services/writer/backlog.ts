@@ -1,6 +1,5 @@
 import type { Group, Part, TraceNodes } from '../../platform/queue/group.ts';
 
-/** A message that waits to be stored. */
 export interface BacklogEntry<Message> {
   readonly message: Message;
   readonly parts: readonly Part[];

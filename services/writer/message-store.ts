@@ -52,7 +52,6 @@ export class MessageStore implements Disposable {
     this.#held.add(message);
   }
 
-  /** Returns messages for immediate redelivery. */
   release(messages: readonly Delivered[]): void {
     this.#settle(messages, (message) => message.nak(0));
   }

@@ -16,7 +16,6 @@ export function createWriterProbes({
   failedNodes,
   startedAtMs = performance.now(),
 }: {
-  /** Whether Postgres and nats-server answer. */
   findUnready: FindUnready;
   readQueue: () => Promise<QueueFigures[]>;
   lastStoredAtMs: () => number;

@@ -6,7 +6,6 @@ import { createApiKey, hashApiKey } from './api-key.ts';
 import { type Actor, operator, runAudited } from './audit/audit.ts';
 import type { KeyScope } from './key-scope.ts';
 
-/** What may be shown. */
 export type ApiKeyInfo = Omit<typeof apiKeys.$inferSelect, 'hash'>;
 
 /** The only time that the key is returned: the database holds its hash. */
@@ -137,7 +136,6 @@ export async function revokeApiKey(
   return key;
 }
 
-/** The oldest first. */
 export async function listApiKeys(database: Database, spaceId: string): Promise<ApiKeyInfo[]> {
   return database.select(shown).from(apiKeys).where(eq(apiKeys.spaceId, spaceId)).orderBy(apiKeys.id);
 }

@@ -1,6 +1,5 @@
 import { memberships } from '../db/schema.ts';
 
-/** A user's role in a space. */
 export type Role = (typeof memberships.$inferSelect)['role'];
 
 /** Every role, from the highest to the lowest. */

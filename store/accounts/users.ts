@@ -13,7 +13,6 @@ import {
   secondFactorColumns,
 } from './second-factor/second-factors.ts';
 
-/** What may be shown. */
 export interface UserInfo {
   userId: string;
   email: string;
@@ -109,9 +108,7 @@ export async function resetSecondFactor(database: Database, userId: string): Pro
   await changeUser(database, userId, change, (transaction) => removeSecondFactors(transaction, userId));
 }
 
-/** A change of a user by the operator. */
 interface UserChange {
-  /** The action in the audit log. */
   action: string;
   set: PgUpdateSetSource<typeof users>;
   /** The user is only changed, and the change only recorded, if this holds. */
@@ -200,7 +197,6 @@ export async function findUserId(database: Database, email: string): Promise<str
   return user?.id;
 }
 
-/** All users with their spaces, ordered by e-mail address. */
 export async function listUsers(database: Database): Promise<UserInfo[]> {
   const rows = await database
     .select({

@@ -5,7 +5,6 @@ import type { Database } from '../db/database.ts';
 import { relayPauseMs, relayWaitMs } from './limits.ts';
 import { relayControlChanges } from './relay.ts';
 
-/** Relays the changes of calls before they are answered. */
 export interface AnsweringRelay {
   /** Relays over this connection from now on. Without one nothing is relayed here: writers do it. */
   connect(connection: NatsConnection): void;

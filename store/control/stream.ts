@@ -17,7 +17,6 @@ import { differencesOf } from '../../platform/queue/stream.ts';
 import { type ControlChange, decodeChanges } from './change.ts';
 import { controlBytesMax, readMessagesMax, readTimeoutMs } from './limits.ts';
 
-/** Administrative changes and erasures (ADR 32). */
 export const controlStream = { name: 'WEIR_CONTROL', subject: 'weir.control' } as const;
 
 /** A start after this sequence, or with the first message that was published at this time or later. */

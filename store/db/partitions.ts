@@ -9,7 +9,6 @@ import { events, segments } from './schema.ts';
 import { nameOf } from './statement.ts';
 import { boundOf, dateOf, millisecondOf, type TimeRange, uncovered, weekOf } from './weeks.ts';
 
-/** A table that is partitioned by ranges of a UUIDv7. */
 export interface PartitionedTable {
   readonly table: PgTable;
   readonly key: PgColumn;

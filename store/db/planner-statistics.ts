@@ -11,7 +11,6 @@ import { nameOf, numberOf } from './statement.ts';
  * any, or with those of a week that had few rows, lists used the wrong index for seconds (ADR 0018).
  */
 
-/** Arguments of pg_restore_attribute_stats. */
 interface ColumnStatistics {
   readonly widthBytes: number;
   /** Distinct values; negative for a share of the rows. */

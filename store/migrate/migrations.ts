@@ -9,7 +9,6 @@ import { splitStatements } from './statements.ts';
 
 const migrationsFolder = fileURLToPath(new URL('../db/migrations', import.meta.url));
 
-/** A migration that the database does not have yet. */
 export interface PendingMigration {
   /**
    * `-- online` at the start: statement by statement, each a transaction, as CREATE INDEX CONCURRENTLY needs.

@@ -5,7 +5,6 @@ import { type QueueNode, readOldestPending, readStreamStates } from './stream-st
 
 export interface QueueFigures {
   readonly stream: string;
-  /** Messages that are not stored yet. */
   readonly messages: number;
   /** Age of the oldest of them; 0 without one. */
   readonly oldestSeconds: number;

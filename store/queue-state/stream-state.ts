@@ -22,7 +22,6 @@ export interface StreamState {
   readonly bytesMax: number;
   /** Every message up to this sequence is stored or in quarantine. */
   readonly storedUpTo: number;
-  /** Messages that are not stored yet. */
   readonly pending: number;
   readonly hasConsumer: boolean;
   /** The nodes of a cluster that hold the stream; none for a single nats-server. */

@@ -8,7 +8,6 @@ const defaultBytesMax = 1024 ** 3;
 
 export interface WindowLimits {
   readonly windowMs: number;
-  /** Most bytes of each stream. */
   readonly bytesMax: number;
 }
 

@@ -8,7 +8,6 @@ import { type EventFilter, matchTime, matchValues } from './event-filter.ts';
 import { lastStartOfSegment, startInSegment } from './event-position.ts';
 import { type EventColumns, type EventRow, type EventSource, rowsOf } from './event-rows.ts';
 
-/** A segment that may have matching events. */
 export interface CandidateSegment {
   readonly id: string;
   /** The latest start time of its events. */
@@ -25,7 +24,6 @@ export interface CandidateQuery {
   readonly after: EventCursor | undefined;
   /** The last segment of the previous listing or walk. */
   readonly listed: SegmentPosition | undefined;
-  /** Limit of the segments returned. */
   readonly segmentsMax: number;
   /**
    * Limit of the segments that are sorted. With more matches, any of them are listed instead of the newest.
@@ -77,13 +75,11 @@ export async function listCandidates<Columns extends EventColumns>(
 }
 
 export interface SegmentWalkQuery extends Pick<CandidateQuery, 'terms' | 'after' | 'listed'> {
-  /** Limit of the segments that are examined. */
   readonly segmentsMax: number;
   /** Ends the walk. */
   readonly candidatesMax: number;
 }
 
-/** What a walk of segments found. */
 export interface SegmentWalk {
   /** Examined segments that have all terms, latest start time first. */
   readonly candidates: readonly CandidateSegment[];

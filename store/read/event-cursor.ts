@@ -8,7 +8,6 @@ export interface EventCursor {
 
 const shape = new RegExp(`^([^_]{1,32})_(${uuidShape})$`);
 
-/** Formats a cursor as opaque text for clients. */
 export function formatEventCursor({ startTimeMs, id }: EventCursor): string {
   return Buffer.from(`${startTimeMs}_${id}`).toString('base64url');
 }

@@ -6,7 +6,6 @@ import { type ComparedNumbers, comparedNumbers, compileComparison } from './comp
 import type { EventFilter } from './event-filter.ts';
 import { hasFoldedText } from './folded-text.ts';
 
-/** The columns that filter predicates use. */
 export type PredicateRow = Pick<
   typeof events.$inferSelect,
   | (typeof termColumns)[number]

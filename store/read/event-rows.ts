@@ -11,7 +11,6 @@ export type EventColumns = Record<string, PgColumn> & {
   startTimeMs: typeof events.startTimeMs;
 };
 
-/** An event with these columns. */
 export type EventRow<Columns extends EventColumns> = {
   [Name in keyof Columns]: GetColumnData<Columns[Name]>;
 } & { id: string; startTimeMs: number };
@@ -33,7 +32,6 @@ export interface EventSource<Columns extends EventColumns> {
   readonly limits: ListLimits;
 }
 
-/** Events in list order. */
 export interface FoundEvents<Row> {
   readonly rows: Row[];
   /** The position up to which `rows` has all matching events; undefined when no event follows. */

@@ -5,7 +5,6 @@ import { opaqueArray, opaqueLimit } from '../db/statement.ts';
 import { type EventFilter, matchValues } from './event-filter.ts';
 import { newestFirst } from './event-position.ts';
 
-/** A time span whose newest events are examined. */
 export interface SampledSpan {
   readonly bucket: number;
   readonly fromMs: number;

@@ -26,7 +26,6 @@ export interface ListLimits {
    * further read doubles.
    */
   readonly firstReadEvents: number;
-  /** Limit of the events of one such read. */
   readonly eventsPerRead: number;
   /** Segments listed at once, when the space has no more with the filter's terms. */
   readonly segmentsAtOnce: number;

@@ -12,7 +12,6 @@ export interface ExpiryRule {
   readonly retentionDaysMax: number | undefined;
 }
 
-/** The cutoff of a space. */
 export interface SpaceExpiry {
   readonly spaceId: string;
   /** Events received before this time have expired. -Infinity: events never expire. */

@@ -4,7 +4,6 @@ import { retentionClockRateMax, unseenTimeMsMax } from './limits.ts';
 
 /** The retention clock as stored by the last pass. */
 interface Reading {
-  /** The retention time. */
   readonly timeMs: number;
   /** The machine clock at that moment. */
   readonly passedAtMs: number;

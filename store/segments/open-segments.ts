@@ -26,7 +26,6 @@ export class OpenBytes {
 export interface SegmentSource {
   readonly database: Database;
   readonly spaceId: string;
-  /** Runs each opening of a segment. */
   readonly limiter: Limiter;
   readonly openBytes: OpenBytes;
 }
@@ -61,7 +60,6 @@ export class OpenSegments implements Disposable {
     return texts;
   }
 
-  /** Closes the segments whose events all start later than this. */
   pass(startTimeMs: number): void {
     for (const [id, { minStartMs }] of this.#kept) if (minStartMs > startTimeMs) this.#close(id);
   }

@@ -5,10 +5,8 @@ import { commitDays, commitsPerSpaceMax, lagEventsMax, segmentsPerRead } from '.
 import { firstPosition, lastIndex, type TailPosition } from './position.ts';
 
 export interface StoredSegment {
-  /** The number of the commit. */
   readonly number: number;
   readonly segmentId: string;
-  /** Average of the commit's segments. */
   readonly eventCount: number;
 }
 

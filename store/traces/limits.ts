@@ -4,7 +4,6 @@
  */
 export const resolvedNodesMax = 10_000;
 
-/** Traces beyond it that the dashboard lists. */
 export const largeTracesMax = 20;
 
 /** Most pairs of traces with a common response that are read together, and most spans of those traces. */

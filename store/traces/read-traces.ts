@@ -5,7 +5,6 @@ import type { SpanNode } from './span-tree.ts';
 
 /** A stored span. Its `context` includes what it has inherited so far. */
 export interface StoredNode extends SpanNode {
-  /** The event that the span became. */
   readonly eventId: string | null;
   /** The event of another span of the same call, into which it was merged. */
   readonly mergedEventId: string | null;
@@ -17,7 +16,6 @@ export interface StoredNode extends SpanNode {
   readonly endTimeMs: number;
 }
 
-/** All spans of a trace at one time. */
 export interface ReadTrace {
   /** The UUID of the trace. */
   readonly traceId: string;

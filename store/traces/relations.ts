@@ -2,7 +2,6 @@ import { findCalls, type KnownCall } from './known-calls.ts';
 import type { ReadTrace, StoredNode } from './read-traces.ts';
 import { type SpanContext, SpanTree } from './span-tree.ts';
 
-/** The agent, thread and user of a span or of its event. */
 export interface Inherited {
   readonly node: StoredNode;
   readonly context: SpanContext;
@@ -40,7 +39,6 @@ export interface Relations {
 /** Calls below a surplus one that are looked up: one of them is enough, but some may have expired. */
 const lookedUpMax = 10;
 
-/** The relations between the spans of these traces. */
 export function findRelations(traces: readonly ReadTrace[]): Relations {
   const nodes = traces.flatMap((trace) => trace.nodes);
   const tree = new SpanTree(nodes);

@@ -19,7 +19,6 @@ export interface NatsServerOptions extends StartHooks {
   storeDir: string;
   port: number;
   monitorPort: number;
-  /** The password of the user `weir`. */
   password: string;
   /** `max_file`: the limit of all streams together, in bytes. */
   maxFileBytes: number;

@@ -16,7 +16,6 @@ export interface NatsSource {
 }
 
 export interface NatsSearch {
-  /** The value of $PATH. */
   searchPath: string;
   cacheDir: string;
   report?: (step: string) => void;

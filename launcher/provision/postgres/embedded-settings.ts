@@ -2,7 +2,6 @@ import { readMachine } from '../../machine.ts';
 
 const mebibyte = 1024 ** 2;
 
-/** The same on every machine. */
 export const fixedSettings = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',

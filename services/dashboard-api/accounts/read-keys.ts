@@ -45,7 +45,6 @@ export function openReadKeys(database: Database, pepper: string): ReadKeys {
   const statement = prepareFind(database);
   /** By the hash in hex: the `performance.now()` until which a key is refused without a query. */
   const unknown = new Map<string, number>();
-  /** The hashes of keys that were valid. */
   const known = new Set<string>();
   const inTurn = openLimiter(unknownReadKeyLookupsMax);
   return {

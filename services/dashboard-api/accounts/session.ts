@@ -37,11 +37,9 @@ export interface SessionUser extends SpaceUser {
   secondFactors: SecondFactors;
   /** With SECOND_FACTOR_REQUIRED, whether the user has to add a second factor before anything else. */
   mustEnrol: boolean;
-  /** Whether the user may see the state of the installation. */
   isOperator: boolean;
 }
 
-/** A user who has just authenticated. */
 export interface Authenticated {
   id: string;
   passwordHash?: string;
@@ -50,7 +48,6 @@ export interface Authenticated {
   secondFactor?: CodeKind;
 }
 
-/** The browser that signs in. */
 export interface SessionClient {
   address: string;
   userAgent: string | null;

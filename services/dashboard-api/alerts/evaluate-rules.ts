@@ -12,7 +12,6 @@ import { countsEvents, isStateNow, stepMinutesOf } from './rule.ts';
 import type { SlowSpaces } from './slow-spaces.ts';
 
 export type ClaimedRule = typeof alertRules.$inferSelect & {
-  /** The clock of Postgres. */
   readonly nowMs: number;
 };
 

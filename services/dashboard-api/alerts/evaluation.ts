@@ -8,9 +8,7 @@ export interface Bucket {
   readonly events: number;
   readonly errors: number;
   readonly tokens: number;
-  /** Undefined when not needed. */
   readonly cost?: CostSum | undefined;
-  /** The durations; undefined when they are not needed. */
   readonly latency?: LatencySketch | undefined;
 }
 
@@ -23,7 +21,6 @@ export interface Series {
 
 export type Phase = 'ok' | 'pending' | 'firing' | 'clearing';
 
-/** A phase, and when it began. */
 export interface AlertState {
   readonly phase: Phase;
   readonly sinceMs: number;
@@ -31,7 +28,6 @@ export interface AlertState {
 
 export interface Transition extends Measured {
   readonly change: 'fired' | 'resolved';
-  /** The end of the window. */
   readonly atMs: number;
 }
 

@@ -6,11 +6,9 @@ import { evaluationDelayMs, previewEventsMax } from './limits.ts';
 import { readSeries, readValueNow } from './read-series.ts';
 import { type AlertCondition, countsEvents, isStateNow, stepMinutesOf } from './rule.ts';
 
-/** What a rule would have done. */
 export interface AlertPreview {
   /** `toMs`: when it would have resolved; null when it still fires. */
   readonly fired: { fromMs: number; toMs: number | null; value: number | null }[];
-  /** The current value. */
   readonly value: number | null;
   /** Null for a rule on a current state, which has no history. */
   readonly sinceMs: number | null;

@@ -16,7 +16,6 @@ export interface Post {
   readonly url: string;
   readonly headers: Record<string, string>;
   readonly body: string;
-  /** ALERT_TARGETS_PRIVATE. */
   readonly isPrivateAllowed: boolean;
 }
 

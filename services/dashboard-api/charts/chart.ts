@@ -14,7 +14,6 @@ export interface ChartQuery extends ChartRange {
   groupsMax: number;
 }
 
-/** Measures of one bucket and group, or of a whole group. */
 const measures = z
   .object({
     events: z.number(),

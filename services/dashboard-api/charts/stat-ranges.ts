@@ -1,6 +1,5 @@
 import { rollupSpansHours } from '../../../event/limits.ts';
 
-/** Minutes, or spans of one roll-up. */
 export interface StatRange {
   /** Length of the roll-up in hours; 0 for minutes. */
   readonly spanHours: number;
@@ -21,7 +20,6 @@ const spans = [...rollupSpansHours.toSorted((a, b) => b - a).map((hours) => hour
  */
 export function coverBuckets(boundaries: readonly number[]): StatRange[] {
   const ranges: StatRange[] = [];
-  /** The place of the last range of each span. */
   const lastOf = new Map<number, number>();
   for (const [bucket, end] of boundaries.slice(1).entries()) {
     const start = boundaries[bucket] ?? end;

@@ -8,7 +8,6 @@ export type ChartStep = 'minute' | 'hour' | 'day';
 
 export interface ChartRange {
   from: number;
-  /** Excluded. */
   to: number;
   step: ChartStep;
   /** IANA name, such as Europe/Zurich. */

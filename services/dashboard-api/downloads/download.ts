@@ -16,7 +16,6 @@ import { readRequest } from '../trpc/request.ts';
 
 export interface DownloadDependencies {
   services: Services;
-  /** Slots of running downloads. */
   slots: FairSlots;
   log: Logger;
 }

@@ -7,7 +7,6 @@ import { completeFilter } from '../charts/cost-rates.ts';
 import type { SpaceRows } from '../space-data.ts';
 import { type ListedEvent, type ListedRow, listedColumns, listedEvent, showEvents } from './listed-event.ts';
 
-/** The events next to an event in one list. */
 const shownNeighbours = z
   .object({
     /** The next newer event; null when there is none, or when `isNewerCertain` is false. */

@@ -14,7 +14,6 @@ import { listedColumns, listedEvent, showEvents } from './listed-event.ts';
 
 export const topEvents = z
   .object({
-    /** The largest first. */
     events: z.array(listedEvent),
     /** Number of matching events that were compared: the newest of the filter. */
     compared: z.number(),
@@ -32,7 +31,6 @@ export interface TopQuery {
   limit: number;
 }
 
-/** What is read of each event that is compared. */
 const comparedColumns = {
   id: events.id,
   segmentId: events.segmentId,

@@ -8,7 +8,6 @@ import { type ListedEvent, listedColumns, showEvents } from '../events/listed-ev
 import { liveMessageBytesMax, liveMessageEventsMax } from './limits.ts';
 import { type EventMessage, pickListed } from './live-page.ts';
 
-/** Changes of stored events. */
 export interface LiveChanges {
   readonly end: number;
   readonly isComplete: boolean;

@@ -11,7 +11,6 @@ import type { LiveMessage } from './live-message.ts';
 export interface LiveEvent {
   readonly event: ListedEvent;
   readonly position: TailPosition;
-  /** Approximate size in a message. */
   readonly bytes: number;
 }
 

@@ -36,7 +36,6 @@ export interface LiveQuery {
   recheckMs: number;
 }
 
-/** The live streams of one process, over all spaces. */
 export class LiveStreams {
   readonly #database: Database;
   readonly #log: Logger;
@@ -93,7 +92,6 @@ export class LiveStreams {
     }
   }
 
-  /** What was stored between two positions. */
   async *#catchUp(
     spaceId: string,
     stream: StreamFilter,
@@ -115,7 +113,6 @@ export class LiveStreams {
     }
   }
 
-  /** What is stored from now on. */
   async *#follow(
     feed: SpaceFeed,
     queue: StreamQueue,

@@ -32,7 +32,6 @@ export const storedSince = z
   .meta({ id: 'StoredSince' });
 export type StoredSince = z.infer<typeof storedSince>;
 
-/** See LiveStreams. */
 export async function* tailEvents(
   space: SpaceData,
   query: Omit<LiveQuery, 'spaceId'>,

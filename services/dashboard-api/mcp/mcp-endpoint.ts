@@ -192,7 +192,6 @@ function toWebRequest({ headers: given }: IncomingMessage, body: Buffer): Reques
   });
 }
 
-/** The headers that the server reads. */
 const readHeader = /^(accept|content-type|mcp-.*)$/;
 
 /**

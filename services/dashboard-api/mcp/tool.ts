@@ -20,7 +20,6 @@ export interface Tool {
   run(reads: Reads, input: unknown): Promise<AnswerData>;
 }
 
-/** `run` gets the parsed input. */
 export function tool<Shape extends z.ZodRawShape>({
   input: shape,
   run,
@@ -41,14 +40,12 @@ export function tool<Shape extends z.ZodRawShape>({
   };
 }
 
-/** A time as models write it. */
 export const time = z
   .union([timeMs, instant])
   .describe('ISO 8601 such as 2026-11-30T12:00:00Z, or milliseconds since 1970');
 
 export const eventId = z.guid().describe('The id of an event');
 
-/** A part of the one of `events.list`. */
 export const filter = {
   type: z.enum(['llm', 'tool']).optional().describe('LLM calls or tool calls'),
   state: z.enum(['ok', 'error']).optional().describe('The outcome of the call'),

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 
-/** A part of the document. */
 export type Json = Readonly<Record<string, unknown>>;
 
 const descriptions: Record<string, string> = {
@@ -36,7 +35,6 @@ const failure: Json = {
   },
 };
 
-/** The error responses of a procedure. */
 export function errorResponses(named: Map<string, Json>): Json {
   named.set('Failure', failure);
   return mapResponses({ 'application/json': { schema: { $ref: '#/components/schemas/Failure' } } });

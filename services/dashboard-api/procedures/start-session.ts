@@ -43,7 +43,6 @@ export function errorOf(outcome: SignInFailure): TRPCError {
   }
 }
 
-/** The answer of a passkey to `auth.askPasskey`. */
 export const answered = z.object({ proposal, answer: passkeyAssertion });
 
 /** @throws TRPCError PRECONDITION_FAILED where browsers offer no passkeys; FORBIDDEN with SSO_REQUIRED. */

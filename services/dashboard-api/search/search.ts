@@ -26,7 +26,6 @@ export const searchPage = z
     events: z.array(listedEvent),
     /** Where the search continues; null when everything was searched. */
     nextCursor: z.string().nullable(),
-    /** What this page has searched. */
     progress: z.object({
       segments: z.number(),
       bytes: z.number(),

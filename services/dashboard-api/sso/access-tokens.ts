@@ -18,7 +18,6 @@ export type FindTokenUser = (token: string, spaceId: string | undefined) => Prom
 /** Names the provider that issues access tokens (RFC 9728); for `/mcp/SPACE` with the same path behind it. */
 export const tokenMetadataPath = '/.well-known/oauth-protected-resource/mcp';
 
-/** The document at {@link tokenMetadataPath}. */
 export function describeTokens(issuer: string, publicUrl: string) {
   return {
     resource: mcpResource(publicUrl),

@@ -6,7 +6,6 @@ const openBrace = 0x7b;
 const openBracket = 0x5b;
 const quote = 0x22;
 
-/** The path of the tool calls in an LLM event. */
 const callsPath = ['properties', 'llm', 'output', 'toolCalls'];
 
 export interface CalledTools {

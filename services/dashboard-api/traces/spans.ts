@@ -9,7 +9,6 @@ const shownKinds = ['agent', 'workflow', 'chain', 'retriever', 'embedding'] as c
 /** A span that is no event: of OpenTelemetry (ADR 27), or, with the kind `span`, named by events (ADR 17). */
 export const traceSpan = z
   .object({
-    /** The id of the span, in hexadecimal. */
     id: z.string(),
     kind: z.enum([...shownKinds, 'span']),
     name: z.string(),
@@ -33,7 +32,6 @@ export interface SpanRelations {
 }
 
 export interface EventPlace {
-  /** The nearest event above. */
   readonly parentEventId: string | undefined;
   /** The id of the nearest event or shown span above. */
   readonly above: string | null;

@@ -43,7 +43,6 @@ class FreeRows {
     this.#next = Array.from({ length: rows.length + 1 }, (_, place) => place);
   }
 
-  /** The first free event that starts at or after this time. */
   takeFrom(startMs: number): TraceRow | undefined {
     const place = this.#findFree(this.#findStart(startMs));
     const row = this.#rows[place];

@@ -46,7 +46,6 @@ export const trace = z
     unresolvedMs: z.number().nullable(),
     /** By agent group, agent and thread, each ordered by first start. */
     lanes: z.array(lane),
-    /** Spans in which no event ran. */
     gaps: z.array(interval),
     /** Spans in which several events without children ran. */
     overlaps: z.array(overlap),

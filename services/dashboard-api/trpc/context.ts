@@ -32,7 +32,6 @@ export interface Services {
   secondFactor: SecondFactor;
   /** The site of the dashboard's passkeys by the Host header; undefined when there can be none. */
   findPasskeySite: (host: string | undefined) => PasskeySite | undefined;
-  /** The seal of filters in addresses. */
   filterSeal: Seal;
   invitations: Invitations;
   /** Whether passwords can be used and set; false with SSO_REQUIRED. */
@@ -57,7 +56,6 @@ export interface Services {
   createSpace: (name: string, owner: Actor) => Promise<string | undefined>;
 }
 
-/** The context of the calls of one HTTP request. */
 export interface Context extends Services {
   request: CallRequest;
   /** Finds the signed-in user. Looked up once for all calls of the request. */

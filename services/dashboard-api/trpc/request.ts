@@ -10,25 +10,20 @@ import { noteSender, type Sender } from '../request-log.ts';
 export interface CallRequest {
   /** The sender for the log. The user is added once known. */
   sender: Sender;
-  /** The session's token from the cookie. */
   token: string | undefined;
-  /** The read key of the Authorization header. */
   readKey: string | undefined;
   /** The sealed sign-in that waits for its second step, from its cookie. */
   step: string | undefined;
-  /** The requested host and port. */
   host: string | undefined;
   /** The network address of the client, or of an untrusted proxy in front of it. */
   address: string;
   /** The User-Agent header, truncated. */
   userAgent: string | null;
-  /** Whether a page of another site sent the request. */
   isCrossSite: boolean;
   /** Sets the browser's session cookie; undefined deletes it. */
   setSession(token: string | undefined): void;
   /** Sets the cookie of a sign-in that waits for its second step; undefined deletes it. */
   setStep(step: string | undefined): void;
-  /** See OpenStreams. */
   beginStream(streams: OpenStreams, holder: SlotHolder): Disposable;
 }
 

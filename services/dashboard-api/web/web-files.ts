@@ -7,7 +7,6 @@ import type { Config } from '../../../platform/config.ts';
 import { codeOf, messageOf } from '../../../platform/thrown.ts';
 import { builtPages } from '../../../platform/version.ts';
 
-/** Ready to send. */
 export interface WebFile {
   type: string;
   etag: string;

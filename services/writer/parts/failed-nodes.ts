@@ -90,7 +90,6 @@ export class FailedNodes {
     this.#failures.set(node, failure);
   }
 
-  /** However the tries ended. */
   endTries(groups: readonly ReadonlySet<string>[]): void {
     for (const failure of this.#failures.values())
       if (groups.some((group) => !group.isDisjointFrom(failure.spaceIds))) failure.isTried = false;

@@ -18,7 +18,6 @@ export interface StoreListeners {
 }
 
 export interface StoredParts {
-  /** The spaces whose parts are not stored. */
   readonly waiting: Set<string>;
   /** Whether all events of the others were new. */
   areNew: boolean;
@@ -45,7 +44,6 @@ export class PartStore {
     return this.#failed.list();
   }
 
-  /** Stores the parts whose spaces need not wait. */
   async store(parts: readonly Part[]): Promise<StoredParts> {
     const spaceIds = new Set(parts.map(({ spaceId }) => spaceId));
     const locked = [...spaceIds].filter((spaceId) => this.#locked.mustWait(spaceId));

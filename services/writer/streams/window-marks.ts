@@ -76,7 +76,6 @@ export class WindowMarks {
     return Math.floor((firstSequence + next.sequence) / 2);
   }
 
-  /** The answer to {@link findUnknown}. */
   learn({
     sequence,
     acceptedAtMs,

@@ -7,9 +7,7 @@ import {
   windowPurgeShare,
 } from '../limits.ts';
 
-/** What to remove from a stream now. */
 export interface Removal {
-  /** The first sequence to keep. */
   readonly firstKept: number;
   /**
    * The window has its bytes even without all messages before the oldest waiting one. Then messages are

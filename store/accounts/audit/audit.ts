@@ -9,7 +9,6 @@ import { type Grant, grantedId, throwGrantLost } from './grant.ts';
 
 export type { Transaction };
 
-/** The author of a change. */
 export interface Actor {
   /** A user's id, or `operator` for the command line and `weir start`. */
   readonly id: string;

@@ -2,8 +2,6 @@ import { sql } from 'drizzle-orm';
 import { index, pgTable, primaryKey, text, unique, uuid } from 'drizzle-orm/pg-core';
 import { bytea, createdAt, instant, newId } from './columns.ts';
 
-/** Users, and how they sign in. */
-
 export const users = pgTable('users', {
   id: newId(),
   /** In lower case. */
@@ -56,7 +54,6 @@ export const sessions = pgTable(
     /** The User-Agent header and the network address that it was opened with. */
     userAgent: text('user_agent'),
     address: text('address'),
-    /** The one that the user switched to. */
     spaceId: uuid('space_id'),
   },
   (table) => [index('sessions_by_user').on(table.userId)],

@@ -37,7 +37,6 @@ export const alertKinds = [
   'quarantine',
 ] as const;
 
-/** Rules, with the state of their evaluation. */
 export const alertRules = pgTable(
   'alert_rules',
   {
@@ -56,9 +55,7 @@ export const alertRules = pgTable(
     phase: text('phase', { enum: ['ok', 'pending', 'firing', 'clearing'] })
       .notNull()
       .default('ok'),
-    /** When the phase began. */
     since: instant('since').notNull().default(sql`now()`),
-    /** The value at the last evaluation. */
     value: doublePrecision('value'),
     /** The end of the last window, a whole minute. Of several evaluations the first to change it succeeds. */
     evaluatedUntil: instant('evaluated_until').notNull(),
@@ -71,7 +68,6 @@ export const alertRules = pgTable(
   (table) => [primaryKey({ columns: [table.spaceId, table.id] })],
 );
 
-/** The history of a space's alerts. */
 export const alertEvents = pgTable(
   'alert_events',
   {
@@ -80,7 +76,6 @@ export const alertEvents = pgTable(
     /** Null for a test of a target. */
     ruleId: uuid('rule_id'),
     change: text('change', { enum: ['fired', 'resolved', 'test'] }).notNull(),
-    /** The end of the window. */
     at: instant('at').notNull(),
     /** Names and numbers, no content of events. */
     message: jsonb('message').$type<Record<string, unknown>>().notNull(),
@@ -98,7 +93,6 @@ export const alertDeliveries = pgTable(
     eventId: uuid('event_id').notNull(),
     targetId: uuid('target_id').notNull(),
     attempts: integer('attempts').notNull().default(0),
-    /** When the next attempt is due. */
     attemptAt: instant('attempt_at').notNull().default(sql`now()`),
     deliveredAt: instant('delivered_at'),
     /** When it failed for good: there are no more attempts. */

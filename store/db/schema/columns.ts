@@ -1,8 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { customType, numeric, timestamp, uuid } from 'drizzle-orm/pg-core';
 
-/** Column types that several tables share. */
-
 export const bytea = customType<{ data: Buffer }>({ dataType: () => 'bytea' });
 export const instant = (name: string) => timestamp(name, { withTimezone: true });
 export const createdAt = () => instant('created_at').notNull().default(sql`now()`);

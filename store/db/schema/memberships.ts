@@ -4,8 +4,6 @@ import { users } from './accounts.ts';
 import { bytea, createdAt, instant, newId } from './columns.ts';
 import { spaces } from './spaces.ts';
 
-/** Memberships and invitations of spaces, and the audit log. */
-
 export const memberships = pgTable(
   'memberships',
   {

@@ -6,7 +6,6 @@ import { bytea, createdAt, instant, newId } from './columns.ts';
 
 const userId = () => uuid('user_id').references(() => users.id, { onDelete: 'cascade' });
 
-/** The authenticator app of a user. */
 export const totpSecrets = pgTable('totp_secrets', {
   userId: userId().primaryKey(),
   /** Sealed (services/dashboard-api/seal.ts). */
@@ -35,7 +34,6 @@ export const passkeys = pgTable(
   (table) => [index('passkeys_by_user').on(table.userId)],
 );
 
-/** Unused ones. */
 export const recoveryCodes = pgTable(
   'recovery_codes',
   {

@@ -82,14 +82,12 @@ export const usageMonths = pgTable(
   (table) => [primaryKey({ columns: [table.spaceId, table.month] })],
 );
 
-/** Received events by UTC day of receipt and API key. */
 export const usageDays = pgTable(
   'usage_days',
   {
     spaceId: uuid('space_id').notNull(),
     day: date('day', { mode: 'string' }).notNull(),
     apiKeyId: uuid('api_key_id').notNull(),
-    /** Rows of `events`. */
     events: bigint('events', { mode: 'number' }).notNull(),
     /** Events received again with a known id: retries, and redelivered messages. */
     repeats: bigint('repeats', { mode: 'number' }).notNull(),
@@ -121,7 +119,6 @@ export const modelPrices = pgTable(
     spaceId: uuid('space_id').references(() => spaces.id, { onDelete: 'cascade' }),
     /** The value of `events.name`. */
     model: text('model').notNull(),
-    /** The first day, UTC. */
     validFrom: date('valid_from', { mode: 'string' }).notNull(),
     input: price('input').notNull(),
     output: price('output').notNull(),

@@ -37,7 +37,6 @@ export const traceNodes = pgTable(
     agentId: text('agent_id'),
     threadId: text('thread_id'),
     userId: text('user_id'),
-    /** The event that the span became. */
     eventId: uuid('event_id'),
     /** The event of another span of the same call, into which this one was merged. */
     mergedEventId: uuid('merged_event_id'),
@@ -68,7 +67,6 @@ export const traceNodes = pgTable(
   ],
 );
 
-/** The state of each trace with nodes. */
 export const traces = pgTable(
   'traces',
   {
@@ -78,11 +76,9 @@ export const traces = pgTable(
     version: bigint('version', { mode: 'number' }).notNull(),
     /** NULL while no nodes or events wait for their relations to be resolved. */
     unresolvedSince: instant('unresolved_since'),
-    /** The number of nodes that were stored. */
     spans: bigint('spans', { mode: 'number' }).notNull(),
     /** Whether the trace has a node that is no link. Traces without one are deleted after a day. */
     hasCalls: boolean('has_calls').notNull(),
-    /** When the last node was received. */
     receivedAt: instant('received_at').notNull(),
   },
   (table) => [

@@ -24,7 +24,6 @@ export interface ActivitySummary {
   /** The input preview of the first call of a model; null without one. */
   firstInput: string | null;
   lastState: 'ok' | 'error';
-  /** The user of the last event that has one. */
   userId: string | null;
   /** The calls of each model by UTC day and price class, since prices change by day. */
   calls: DayCalls[];
@@ -37,7 +36,6 @@ export interface DayCalls {
   /** Null for calls without the name of a model. */
   model: string | null;
   events: number;
-  /** The start of one of the calls. */
   atMs: number;
   inputTokens: number;
   outputTokens: number;
@@ -279,7 +277,6 @@ function sumTokens(column: SQLWrapper): SQL<number> {
   return sql<number>`coalesce(${added}, 0)`;
 }
 
-/** Segments with at least one of the terms. */
 function overlaps(terms: readonly bigint[]): SQL {
   return sql`${segments.terms} && ${`{${terms.join(',')}}`}::bigint[]`;
 }

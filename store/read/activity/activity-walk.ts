@@ -16,9 +16,7 @@ export interface ActivityWalkQuery {
   after: EventCursor | undefined;
   /** Values that earlier pages found. */
   seen: ReadonlySet<string>;
-  /** Number of new values to find. */
   valuesMax: number;
-  /** Limit of the events that are examined. */
   eventsMax: number;
 }
 

@@ -73,7 +73,6 @@ export async function* mergeCalls(
   }
 }
 
-/** Collects the changes of some calls. */
 class Merging {
   readonly #spaceId: string;
   readonly #rows: CallRows;

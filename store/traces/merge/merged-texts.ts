@@ -7,7 +7,6 @@ import { parentProperty } from '../parent-events.ts';
 import { dropParts, mergeEvents, type OtherEvent } from './merge-events.ts';
 import { shortenEvent } from './shorten-event.ts';
 
-/** The text of an event, and its value. */
 export interface MergedEvent {
   readonly event: IngestEvent;
   readonly text: string;

@@ -26,7 +26,6 @@ import { condition, historyRow, listedRule, listedTarget, preview } from './aler
 
 const id = z.object({ id: z.guid() });
 
-/** docs/alerts.md */
 export const alerts = router({
   list: spaceProcedure('viewer')
     .output(z.array(listedRule))

@@ -11,14 +11,12 @@ const position = z.object({ quarantinedAt: z.iso.datetime(), id: z.guid() });
 const page = z
   .object({
     limit: z.int().min(1).max(quarantinePageMax).default(quarantinePageMax),
-    /** The nextCursor of the previous page. */
     cursor: position.extend({ quarantinedAt: instant }).optional(),
   })
   .prefault({});
 
 const quarantineEntry = z
   .object({
-    /** The id of the event. */
     id: z.guid(),
     spaceId: z.guid(),
     receivedAt: z.iso.datetime(),

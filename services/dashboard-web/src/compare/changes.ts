@@ -12,7 +12,6 @@ export interface DiffRow {
   after: number | undefined;
 }
 
-/** Unchanged lines that are not shown. */
 export interface Fold {
   kind: 'fold';
   /** The index of the first row: the fold's identity. */
@@ -22,7 +21,6 @@ export interface Fold {
 
 const contextLines = 3;
 
-/** The runs hold only counts. */
 export function toRows(
   before: readonly string[],
   after: readonly string[],

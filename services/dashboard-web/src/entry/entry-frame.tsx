@@ -4,7 +4,6 @@ import type { ReactNode } from 'react';
 import { type Me, meQuery } from '../space/space.tsx';
 import { Logo } from '../ui/logo.tsx';
 
-/** The frame of the pages that need no session. */
 export function EntryFrame({ title, children }: { title: string; children: ReactNode }) {
   return (
     <main className="grid min-h-full place-items-center px-4 py-10">

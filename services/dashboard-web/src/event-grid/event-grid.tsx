@@ -11,7 +11,6 @@ import { useIsNarrow } from './use-is-narrow.ts';
 const rowHeight = 34;
 const cardHeight = 64;
 const overscan = 8;
-/** The widths of the box for comparing, and of the menu. */
 const edges = ['40px', '40px'] as const;
 
 interface Rows {
@@ -34,7 +33,6 @@ export function EventGrid({
   onOpen,
   sort,
 }: Rows & {
-  /** Its name for screen readers. */
   label?: string;
   onSelect: (event: ListedEvent) => void;
   onOpen: (event: ListedEvent) => void;

@@ -14,7 +14,6 @@ import { type EventColumn, Preview } from './columns.tsx';
 export interface RowProps {
   event: ListedEvent;
   index: number;
-  /** The position in the list, in pixels. */
   top: number;
   isSelected: boolean;
   onSelect: (event: ListedEvent) => void;

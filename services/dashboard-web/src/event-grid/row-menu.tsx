@@ -7,7 +7,6 @@ import { useOpen } from '../space/space.tsx';
 import { ShownText } from '../text/shown-text.tsx';
 import { AnchoredMenu, MenuItem } from '../ui/menu.tsx';
 
-/** The button is what the menu is at. */
 export interface OpenMenu {
   event: ListedEvent;
   anchor: Element;

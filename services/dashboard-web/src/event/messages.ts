@@ -24,7 +24,6 @@ export type MessagePart =
   | { kind: 'result'; name: string | undefined; text: string }
   | { kind: 'thinking'; text: string }
   | MediaPart
-  /** A part of another type, as JSON. */
   | { kind: 'other'; text: string };
 
 /** Parsing a longer text would block the page. */

@@ -37,7 +37,6 @@ export function Prose({
   return <TextBlock text={text} {...(firstMax !== undefined && { firstMax })} />;
 }
 
-/** Markdown on or off, and copy. */
 export function ProseActions({ text, label }: { text: string; label: string }) {
   return (
     <>

@@ -20,7 +20,6 @@ function ToolCallCard({
   isFolded,
 }: {
   call: ToolCall;
-  /** The tool's event; undefined when there is none. */
   result: ListedEvent | undefined;
   isFolded: boolean;
 }) {

@@ -19,9 +19,7 @@ export function JsonTree({
   isEmbedded = false,
 }: {
   text: string;
-  /** The tree's name for screen readers. */
   label: string;
-  /** The value to show at first. */
   focusPath?: string | undefined;
   onFocusPath?: (path: string) => void;
   /** In a text of its own height, below a maximum; else the tree fills its parent. */
@@ -130,7 +128,6 @@ function initiallyOpen(focusPath: string | undefined): ReadonlySet<string> {
 /** Open or close the line, or move by a number of lines. */
 type TreeAction = 'toggle' | 'first' | 'last' | number;
 
-/** The browser then does nothing with the key. */
 function takeAction(event: KeyboardEvent, row: JsonRow | undefined): TreeAction | undefined {
   if (event.target !== event.currentTarget) return undefined;
   const action = actionOf(event.key, row);

@@ -11,7 +11,6 @@ export interface JsonRow {
   isOpen: boolean;
   /** Of an opened string: the part of the text that this line shows. */
   chunk?: { text: string; isLast: boolean };
-  /** The closing bracket of an open object or array. */
   isClose?: boolean;
 }
 

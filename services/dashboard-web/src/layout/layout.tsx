@@ -131,7 +131,6 @@ function PaletteKey() {
 /** Time after `g` in which the key of a page opens it, in milliseconds. */
 const secondKeyMs = 1_500;
 
-/** `g` and the page's key. */
 function usePageKeys(): void {
   const { hasShortcuts } = useSettings();
   const { id: spaceId, role } = useSpace();

@@ -32,7 +32,6 @@ export function readMedia(head: string): Media | undefined {
   return label === undefined ? undefined : { label, image, prefix };
 }
 
-/** About. */
 export function bytesOf(base64Chars: number): number {
   return Math.floor((base64Chars * 3) / 4);
 }
@@ -44,7 +43,6 @@ export function bytesOf(base64Chars: number): number {
 const inText =
   /data:[\w.+-]{1,80}\\?\/[\w.+-]{1,80}(?:;[\w=.+-]{1,80}){0,4};base64,[\w+/\\-]{64,}={0,2}|(?<![\w+/=\\-])(?:iVBORw0KGgo|\\?\/9j\\?\/|R0lGOD[dl]h|UklGR)[\w+/\\-]{400,}={0,2}/g;
 
-/** Another escape, such as `\n`, ends base64. */
 const otherEscape = /\\(?!\/)/;
 
 export type TextPiece = { text: string; media?: Media };

@@ -10,7 +10,6 @@ interface KindText {
   /** The unit of the bound; undefined without a bound. */
   unit?: string;
   bound: string;
-  /** Whether it is measured over a window, of some events. */
   isWindow: boolean;
 }
 

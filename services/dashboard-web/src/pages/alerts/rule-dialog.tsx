@@ -22,7 +22,6 @@ export function RuleDialog({
   onClose,
 }: {
   edited: Rule | 'new' | undefined;
-  /** The filter of a list, from which a new alert is made. */
   filter: Search;
   onClose: () => void;
 }) {
@@ -130,7 +129,6 @@ function TargetChoice({
 
 const listedMax = 5;
 
-/** When the alert would have fired in the last week. */
 function RulePreview({ condition }: { condition: Condition }) {
   const { id: spaceId } = useSpace();
   const { zone } = useSettings();

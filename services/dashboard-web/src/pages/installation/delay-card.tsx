@@ -95,7 +95,6 @@ function DelayChart({
   );
 }
 
-/** None where nothing was stored. */
 export function drawDelays(
   { spanMs, points }: Delays,
   { from, to }: { from: number; to: number },

@@ -74,7 +74,6 @@ function Marked({ isBad, children }: { isBad: boolean; children: React.ReactNode
   return <span className={isBad ? 'font-medium text-bad' : undefined}>{children}</span>;
 }
 
-/** The service processes that answer now, with their versions. */
 export function ServicesCard() {
   const query = useQuery({ ...apiQuery('operator.queue', undefined), ...followed });
   return (

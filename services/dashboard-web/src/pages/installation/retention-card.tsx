@@ -10,7 +10,6 @@ import { followed, StateCard } from './state-card.tsx';
 /** Writers begin a pass every five minutes. A pass that deletes much takes longer. */
 const passAgeMsMax = 60 * minuteMs;
 
-/** The last pass, and what expires next. */
 export function RetentionCard() {
   const { zone } = useSettings();
   const query = useQuery({ ...apiQuery('operator.retention', undefined), ...followed });

@@ -17,9 +17,7 @@ export type TailState = 'connecting' | 'live' | 'reconnecting' | 'delayed' | { e
 const reconnectGraceMs = 10_000;
 
 export interface Tail {
-  /** The newest first. */
   events: readonly ListedEvent[];
-  /** Events received while the tail is paused. */
   waiting: number;
   isPaused: boolean;
   state: TailState;

@@ -22,7 +22,6 @@ import { constantPart } from './constant-part.ts';
 import { Figures, QuotaCard } from './figures.tsx';
 import { TopList } from './top-list.tsx';
 
-/** Models and tools that the lists are sorted among. */
 const topMax = 50;
 const stepMs = { minute: minuteMs, hour: hourMs, day: dayMs };
 

@@ -78,7 +78,6 @@ function Appearance() {
   );
 }
 
-/** Ends all other sessions. */
 function PasswordCard() {
   const toast = useToast();
   const [current, setCurrent] = useState('');

@@ -201,7 +201,6 @@ function Names({ sender: { service, scope, version, sdk, refusal } }: { sender: 
 
 export type Sender = Output<'senders.list'>[number];
 
-/** What the page's address chooses of the senders. */
 export interface SenderFilter {
   /** Words that the service, the library or the SDK contain. */
   text?: string | undefined;

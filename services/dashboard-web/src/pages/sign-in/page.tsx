@@ -30,7 +30,6 @@ export function SignInPage() {
   );
 }
 
-/** The ways to sign in that the operator allows. */
 function SignInMethods({ href }: { href: string }) {
   const { data } = useQuery(apiQuery('auth.methods', undefined));
   // Until the answer is there, and when it fails, the form is shown: most dashboards have no single sign-on.

@@ -14,7 +14,6 @@ import { Card } from '../../ui/page.tsx';
 
 type Dimension = Output<'charts.dimensions'>[number];
 
-/** How often the share of counted events is read again. */
 const refreshMs = 2_000;
 
 /** What statistics are kept by besides model, tool and source. */

@@ -40,7 +40,6 @@ export function SpaceSettingsPage() {
   );
 }
 
-/** Deletes the space, after its name was typed. */
 function DeleteCard() {
   const { id: spaceId, name, role } = useSpace();
   const [isAsking, setAsking] = useState(false);

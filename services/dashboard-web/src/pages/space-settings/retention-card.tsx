@@ -15,7 +15,6 @@ import { CommandLine } from './operator-card.tsx';
 /** The API's limit. */
 const daysMax = 36_500;
 
-/** The retention of the space, and what another one would delete. */
 export function RetentionCard({ retentionDays }: { retentionDays: number | null }) {
   const { id: spaceId, role } = useSpace();
   const [text, setText] = useState(retentionDays === null ? '' : String(retentionDays));

@@ -14,7 +14,6 @@ const foundMax = 500;
 
 interface Finding {
   text: string;
-  /** The newest first. */
   ids: string[];
   index: number;
 }

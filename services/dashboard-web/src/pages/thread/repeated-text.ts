@@ -59,7 +59,6 @@ export function findNewMessages(
   return { messages: shown, repeated: start, results: added.length - shown.length };
 }
 
-/** A prompt may repeat these. */
 type ToolResult = Pick<ListedEvent, 'name' | 'outputPreview' | 'errorMessage'>;
 
 /** Shorter outputs also have to stand beside the tool's name: `ok` may be a part of any text. */

@@ -28,7 +28,6 @@ export function TurnCard({
   index: number;
   /** The number of turns in the thread; undefined while earlier ones are not loaded. */
   count: number | undefined;
-  /** The position in the list, in pixels. */
   top: number;
   turn: ThreadTurn;
   before: ThreadTurn | undefined;
