@@ -1,10 +1,13 @@
 import { isDeeperThan } from './depth.ts';
 import { parseExactJson } from './exact-json.ts';
 import type { Json } from './json-value.ts';
-import { newScanState, skipSpace, skipValue } from './scan.ts';
+import { newScanState, type ScanState, skipSpace, skipValue } from './scan.ts';
 
 /** Deepest nesting of JSON text in a text. Deeper JSON stays a text. */
 const embeddedDepthMax = 256;
+
+/** A text of this length has fewer values, and is parsed fast whatever its keys. */
+const smallCharsMax = 16 * 1024;
 
 /** Bounds the memory of the values. */
 const embeddedValuesMax = 256 * 1024;
@@ -16,12 +19,17 @@ const embeddedValuesMax = 256 * 1024;
 export function parseEmbeddedJson(text: string): Json | undefined {
   if (!/^\s*[[{]/.test(text)) return undefined;
   try {
-    const bytes = Buffer.from(text);
-    const scanState = newScanState(embeddedValuesMax);
-    skipValue(bytes, skipSpace(bytes, 0), scanState);
-    const value = parseExactJson(text, scanState.hasEscapedKey);
+    const value = parseExactJson(text, text.length > smallCharsMax && scan(text).hasEscapedKey);
     return isDeeperThan(value, embeddedDepthMax) ? undefined : value;
   } catch {
     return undefined;
   }
+}
+
+/** @throws Error when there are too many values, or none. */
+function scan(text: string): ScanState {
+  const bytes = Buffer.from(text);
+  const state = newScanState(embeddedValuesMax);
+  skipValue(bytes, skipSpace(bytes, 0), state);
+  return state;
 }

@@ -15,6 +15,7 @@ import { type Figures, measureHttpToPostgres, measureRound } from './measures.ts
 import { medianFigures, renderReport } from './report.ts';
 import { measureRetention } from './retention.ts';
 import { measureSend } from './send.ts';
+import { measureSpanReading } from './span-reading.ts';
 import { measureStorage } from './storage/measure.ts';
 import { measureBytesPerEvent } from './storage/sizes.ts';
 import { measureWeb } from './web/measure.ts';
@@ -53,6 +54,7 @@ const parts: Record<string, () => Promise<string>> = {
     await measureHttpToPostgres(weir, workload, seconds);
     return await measureCpuTime(weir, workload, { rounds, seconds, say: log });
   },
+  spans: async () => JSON.stringify(measureSpanReading(await loadWorkload(), 4 * rounds), null, 2),
   sdk: async () => renderReport(await measureSdk(), 'sdk'),
   retention: async () =>
     renderReport(await underLoad((weir) => measureRetention(weir, { events: rows, log })), 'retention'),

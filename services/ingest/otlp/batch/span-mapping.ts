@@ -1,6 +1,6 @@
 import type { IngestEvent } from '../../../../event/event.ts';
 import { isDeeperThan } from '../../../../event/json/depth.ts';
-import { stringifyExact } from '../../../../event/json/exact-json.ts';
+import { parseExactJson, stringifyExact } from '../../../../event/json/exact-json.ts';
 import { bodyBytesMax, jsonDepthMax } from '../../../../platform/limits.ts';
 import { shortenEvent } from '../../../../store/traces/merge/shorten-event.ts';
 import { type SpanNode, SpanTree } from '../../../../store/traces/span-tree.ts';
@@ -9,10 +9,12 @@ import { CostlyBatchError } from '../../read/batch-reader.ts';
 import { scopeOf, withStreamTimes } from '../calls/stream-log.ts';
 import { toolKeysOf } from '../calls/tool-keys.ts';
 import { eventsBytesMax, sourceCharsMax, spanBytesMax } from '../limits.ts';
+import { AttributeReader } from '../mapping/attribute-reader.ts';
 import { toInnerEvents } from '../mapping/inner-events.ts';
 import type { JsonObject } from '../mapping/json-object.ts';
 import { nodeKindOf } from '../mapping/node-kind.ts';
 import { mapSource } from '../mapping/otel-rest.ts';
+import { RepeatedValues } from '../mapping/repeated-values.ts';
 import { findRole, type Role } from '../mapping/role.ts';
 import { readContext } from '../mapping/span-context.ts';
 import { toEvent } from '../mapping/span-to-event.ts';
@@ -42,6 +44,12 @@ interface Candidate extends SpanNode {
   readonly scope: string;
 }
 
+interface HeldSpan {
+  readonly span: Span;
+  readonly role: Role;
+  readonly reader: AttributeReader;
+}
+
 /** Maps one request. Each span is needed twice: its role depends on the other spans. */
 export class SpanMapping {
   readonly #request: SpanRequest;
@@ -49,10 +57,11 @@ export class SpanMapping {
   readonly #tally: SpanTally;
   /** The JSON of each source; undefined when it is too large. */
   readonly #sources = new Map<SpanSource, JsonObject | undefined>();
+  readonly #repeated = new RepeatedValues();
   readonly #parts = new PartBuilder();
   readonly #nodes = new NodeBuilder();
   /** The first spans. Holding all of them takes memory: the others are read again. */
-  readonly #held: Span[] = [];
+  readonly #held: (HeldSpan | undefined)[] = [];
   #madeBytes = 0;
 
   constructor(request: SpanRequest, options: MappingOptions) {
@@ -87,9 +96,11 @@ export class SpanMapping {
     const reason = outcome === 'aggregate' ? outcome : isMerged ? 'merged' : undefined;
     if (reason === undefined) this.#tally.store(index);
     else this.#tally.filter(index, reason);
-    const span = this.#readSpan(index);
+    const { span } = this.#readSpan(index);
     this.#nodes.setEvent(candidate, span, { event, isSurplus: reason !== undefined });
     if (role.kind === 'llm') this.#addInnerCalls(candidate, span, event);
+    // What was decoded is needed no more.
+    this.#held[index] = undefined;
   }
 
   /** Makes events of the calls of other models within a call. For the trace each is a span below that of the call. */
@@ -102,25 +113,29 @@ export class SpanMapping {
     }
   }
 
-  #readSpan(index: number): Span {
-    const span = this.#held[index] ?? withStreamTimes(this.#request.readSpan(index));
-    if (index < spansHeldMax) this.#held[index] = span;
-    return span;
+  #readSpan(index: number): HeldSpan {
+    const known = this.#held[index];
+    if (known !== undefined) return known;
+    const span = withStreamTimes(this.#request.readSpan(index));
+    const role = findRole(span);
+    const by = 'by' in role ? role.by : 'genAi';
+    const held = { span, role, reader: new AttributeReader(span.attributes, by, this.#repeated) };
+    if (index < spansHeldMax) this.#held[index] = held;
+    return held;
   }
 
   #readCandidates(): Candidate[] {
     const candidates: Candidate[] = [];
     for (let index = 0; index < this.#request.count; index++) {
       this.#attempt(index, () => {
-        const span = this.#readSpan(index);
+        const { span, role, reader } = this.#readSpan(index);
         const { traceId, spanId, parentSpanId } = span;
-        const role = findRole(span);
         const isContent = this.#options.isLogs && parentSpanId !== '';
         const kind = isContent ? 'log' : nodeKindOf(span.attributes, role);
-        const context = readContext(span, role);
+        const context = readContext(span, role, reader);
         const isCall = role.kind === 'llm' || role.kind === 'tool';
         const scope = isCall ? scopeOf(span, this.#request.readSource(index).scope.name) : '';
-        const keys = role.kind === 'tool' ? toolKeysOf(span, role.by, scope) : {};
+        const keys = role.kind === 'tool' ? toolKeysOf(span, reader, scope) : {};
         const candidate = { index, traceId, spanId, parentSpanId, role, kind, context, scope, ...keys };
         candidates.push(candidate);
         this.#nodes.add(candidate, span);
@@ -139,13 +154,15 @@ export class SpanMapping {
       throw new UnstorableError('The events of the request are too large in total.');
     if (this.#request.bytesOf(index) > spanBytesMax) throw tooLarge();
     const source = this.#request.readSource(index);
-    return toEvent(this.#readSpan(index), {
+    const { span, reader } = this.#readSpan(index);
+    return toEvent(span, {
       vendor: this.#options.vendor,
       role,
       source,
       sourceJson: this.#mapSource(source),
       parentSpanId: tree.parentEventOf(candidate),
       context: tree.contextOf(candidate),
+      reader,
     });
   }
 
@@ -154,22 +171,27 @@ export class SpanMapping {
     if (!this.#options.isEvent(event) || isDeeperThan(event, jsonDepthMax - 2)) {
       throw new UnstorableError('A span cannot be mapped to a valid event.');
     }
-    let json = stringifyExact(event);
+    let stored: IngestEvent = event;
+    let json = stringifyExact(event, this.#repeated.written);
     let bytes = Buffer.byteLength(json);
     if (bytes > eventBytesMax) {
-      shortenEvent(event, eventBytesMax);
-      json = stringifyExact(event);
+      // A copy: events share what the request repeats.
+      const copy = parseExactJson(json, false) as JsonObject;
+      shortenEvent(copy, eventBytesMax);
+      json = stringifyExact(copy);
       bytes = Buffer.byteLength(json);
+      stored = copy as unknown as IngestEvent;
     }
     this.#madeBytes += bytes;
     if (bytes > eventBytesMax) throw tooLarge();
-    this.#parts.add(event, json, bytes);
+    this.#parts.add(stored, json, bytes);
   }
 
   #mapSource(source: SpanSource): JsonObject {
     if (!this.#sources.has(source)) {
       const json = mapSource(source);
       const isLarge = JSON.stringify(json).length > sourceCharsMax;
+      for (const shared of Object.values(json)) this.#repeated.share(shared as object);
       this.#sources.set(source, isLarge ? undefined : json);
     }
     const json = this.#sources.get(source);

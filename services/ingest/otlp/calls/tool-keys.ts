@@ -1,21 +1,19 @@
 import type { SpanNode } from '../../../../store/traces/span-tree.ts';
-import { AttributeReader } from '../mapping/attribute-reader.ts';
+import type { AttributeReader } from '../mapping/attribute-reader.ts';
 import { hashOf } from '../mapping/ids.ts';
-import { type Convention, toolRows } from '../mapping/table.ts';
+import { toolRows } from '../mapping/table.ts';
 import type { Span } from '../spans/span.ts';
 
 /**
  * The properties by which tool spans are recognised as one call (store/traces/span-tree.ts).
  *
- * @param by the convention that identified the span as a tool span.
  * @param scope the library that created it.
  */
 export function toolKeysOf(
   span: Span,
-  by: Convention,
+  reader: AttributeReader,
   scope: string,
 ): Pick<SpanNode, 'scope' | 'usageKey' | 'responseKey'> & { readonly scope: string } {
-  const reader = new AttributeReader(span.attributes, by);
   const callId = reader.text(toolRows.callId);
   return {
     // A client and a server of MCP may use one library: each span counts as that of another.

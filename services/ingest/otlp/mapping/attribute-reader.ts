@@ -2,9 +2,9 @@ import { parseEmbeddedJson } from '../../../../event/json/embedded-json.ts';
 import { digitsOf } from '../../../../event/json/exact-json.ts';
 import type { Json } from '../../read/protobuf-struct.ts';
 import { type Attributes, attributesToJson } from '../spans/attributes.ts';
-import { groupNumbered, readList } from './indexed.ts';
 import { isJsonObject } from './messages/messages.ts';
-import { type Convention, conventions, type Row } from './table.ts';
+import type { RepeatedValues } from './repeated-values.ts';
+import { type CompiledRow, type Convention, conventions, nameOf, type Row, rowsOf } from './rows.ts';
 
 /** A value, and the names of the attributes that it was read from. */
 export interface Found {
@@ -19,20 +19,33 @@ export interface Found {
 export class AttributeReader {
   readonly #attributes: Attributes;
   readonly #by: Convention;
+  readonly #repeated: RepeatedValues;
   readonly #taken = new Set<string>();
+  /** The rows that may have a value here. */
+  readonly #rows = new Set<CompiledRow>();
   /** The names of numbered attributes, by what precedes the first number. */
-  #listNames: ReadonlyMap<string, readonly string[]> | undefined;
+  readonly #listNames = new Map<string, string[]>();
+  readonly #values = new Map<string, Json>();
   /** Attributes that hold a JSON object; undefined when they do not. */
   readonly #objects = new Map<string, { readonly [key: string]: Json } | undefined>();
 
   /** @param by the convention whose column is searched first. */
-  constructor(attributes: Attributes, by: Convention) {
+  constructor(attributes: Attributes, by: Convention, repeated: RepeatedValues) {
     this.#attributes = attributes;
     this.#by = by;
+    this.#repeated = repeated;
+    for (const name of attributes.names) {
+      for (const row of rowsOf(name)) this.#rows.add(row);
+      const prefix = repeated.prefixOf(name);
+      if (prefix === undefined) continue;
+      for (const row of rowsOf(prefix)) this.#rows.add(row);
+      this.#listNames.getOrInsert(prefix, []).push(name);
+    }
   }
 
   /** Finds a field without taking it: the caller takes it if the event holds all of its value. */
-  find(row: Row, isGood: (value: Json) => boolean = () => true): Found | undefined {
+  find(row: CompiledRow, isGood: (value: Json) => boolean = () => true): Found | undefined {
+    if (!this.#rows.has(row)) return undefined;
     for (const place of placesOf(row, this.#by)) {
       const found = this.#findAt(place);
       if (found !== undefined && isPresent(found.value) && isGood(found.value)) return found;
@@ -40,8 +53,21 @@ export class AttributeReader {
     return undefined;
   }
 
+  /** Finds the first value that `read` reads, which reads equal values of a request once. */
+  findRead<T extends object>(
+    row: CompiledRow,
+    read: (value: Json) => T | undefined,
+  ): (Found & { read: T }) | undefined {
+    for (const found of this.findAll(row)) {
+      const result = this.#repeated.read(found.value, read);
+      if (result !== undefined) return { ...found, read: result };
+    }
+    return undefined;
+  }
+
   /** All values of a field, in the order of the row. */
-  *findAll(row: Row): Generator<Found> {
+  *findAll(row: CompiledRow): Generator<Found> {
+    if (!this.#rows.has(row)) return;
     for (const place of placesOf(row, this.#by)) {
       const found = this.#findAt(place);
       if (found !== undefined && isPresent(found.value)) yield found;
@@ -53,7 +79,7 @@ export class AttributeReader {
   }
 
   /** Takes a field as text; numbers and booleans are converted. */
-  text(row: Row): string | undefined {
+  text(row: CompiledRow): string | undefined {
     const found = this.find(row, (value) => asText(value) !== undefined);
     if (found === undefined) return undefined;
     this.take(found);
@@ -61,15 +87,20 @@ export class AttributeReader {
   }
 
   /** Takes a field as a number; numeric text is converted. */
-  number(row: Row): number | undefined {
+  number(row: CompiledRow): number | undefined {
     const found = this.find(row, (value) => asNumber(value) !== undefined);
     if (found === undefined) return undefined;
     this.take(found);
     return asNumber(found.value);
   }
 
+  /** The value of an attribute, which is decoded once. */
   get(name: string): Json | undefined {
-    return this.#attributes.get(name);
+    const known = this.#values.get(name);
+    if (known !== undefined) return known;
+    const value = this.#attributes.get(name);
+    if (value !== undefined) this.#values.set(name, value);
+    return value;
   }
 
   /** The names of the attributes that no field has taken so far. */
@@ -79,13 +110,13 @@ export class AttributeReader {
 
   /** The attributes that no field has taken. */
   rest(): { [name: string]: Json } {
-    return attributesToJson(this.#attributes, this.#taken);
+    return attributesToJson({ names: this.#attributes.names, get: (name) => this.get(name) }, this.#taken);
   }
 
   #findAt({ name, member, isList }: Place): Found | undefined {
     if (isList) return this.#findList(name);
     if (member !== undefined) return this.#findMember(name, member);
-    const value = this.#attributes.get(name);
+    const value = this.get(name);
     if (value === undefined) return undefined;
     // MLflow sends every value as JSON text, also a text.
     const isQuoted = typeof value === 'string' && name.startsWith('mlflow.');
@@ -93,21 +124,21 @@ export class AttributeReader {
   }
 
   #findList(prefix: string): Found | undefined {
-    this.#listNames ??= groupNumbered(this.#attributes.names);
     const names = this.#listNames.get(prefix);
-    return names && readList(this.#attributes, prefix, names);
+    return names && this.#repeated.list(this.#attributes, prefix, names);
   }
 
   /** The object has other members, too: it is not taken. */
   #findMember(attribute: string, member: string): Found | undefined {
-    const object = this.#readObject(attribute);
+    const object = this.object(attribute);
     const value = object !== undefined && Object.hasOwn(object, member) ? object[member] : undefined;
     return value === undefined ? undefined : { value, names: [] };
   }
 
-  #readObject(attribute: string): { readonly [key: string]: Json } | undefined {
+  /** The object in an attribute, or in its JSON text. */
+  object(attribute: string): { readonly [key: string]: Json } | undefined {
     if (!this.#objects.has(attribute)) {
-      const value = this.#attributes.get(attribute);
+      const value = this.get(attribute);
       const json = typeof value === 'string' ? parseEmbeddedJson(value) : value;
       this.#objects.set(attribute, isJsonObject(json) ? json : undefined);
     }
@@ -137,9 +168,7 @@ function placesOf(row: Row, by: Convention): readonly Place[] {
 }
 
 function placeOf(text: string): Place {
-  const isList = text.endsWith('.*');
-  const [name = '', member] = isList ? [text.slice(0, -1)] : text.split('#');
-  return { name, isList, member };
+  return { name: nameOf(text), isList: text.endsWith('.*'), member: text.split('#')[1] };
 }
 
 function isPresent(value: Json): boolean {

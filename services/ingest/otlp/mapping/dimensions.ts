@@ -3,7 +3,6 @@ import { setMember } from '../../../../event/json/json-value.ts';
 import type { Json } from '../../read/protobuf-struct.ts';
 import { type AttributeReader, unquoted } from './attribute-reader.ts';
 import type { JsonObject } from './json-object.ts';
-import { isJsonObject } from './messages/messages.ts';
 
 /** Attributes with these prefixes are the application's dimensions: they go to `additionalProperties`, without the prefix. */
 const dimensionPrefixes = [
@@ -47,9 +46,8 @@ export function takeDimensions(reader: AttributeReader): JsonObject {
 
 function takeObjects(reader: AttributeReader, dimensions: JsonObject): void {
   for (const name of dimensionObjects) {
-    const value = reader.get(name);
-    const json = typeof value === 'string' ? parseEmbeddedJson(value) : value;
-    if (!isJsonObject(json)) continue;
+    const json = reader.object(name);
+    if (json === undefined) continue;
     const members = Object.entries(json).map(([key, member]) => [key, asDimension(member)] as const);
     for (const [key, member] of members) if (member !== undefined) setMember(dimensions, key, member);
     // An object with other members is also kept as it is.

@@ -5,8 +5,9 @@ import { UnstorableError } from '../spans/span.ts';
 
 const traceIdPattern = /^(?!0{32}$)[0-9a-f]{32}$/;
 
-/** The prefix of the hashed bytes: a later scheme can use another one. */
-const idVersion = Buffer.from('weir-otlp-1');
+/** What is hashed for an id. A later scheme can use another prefix. */
+const idVersion = 'weir-otlp-1';
+const hashed = Buffer.alloc(idVersion.length + 24, idVersion);
 
 /**
  * The event id of a span. It depends on the span only, so that retries of an exporter and the fan-out of a Collector are
@@ -15,17 +16,18 @@ const idVersion = Buffer.from('weir-otlp-1');
  * @param spanId the id of the span, or of its parent.
  */
 export function eventIdOf(traceId: string, spanId: string): string {
-  return toUuidV4(hash('sha256', Buffer.concat([idVersion, Buffer.from(traceId + spanId, 'hex')]), 'buffer'));
+  hashed.write(traceId + spanId, idVersion.length, 'hex');
+  return toUuidV4(hash('sha256', hashed, 'hex'));
 }
 
 /** The `traceId` of a trace's events: the trace id with the six version and variant bits of a UUIDv4. */
 export function traceUuidOf(traceId: string): string {
-  return toUuidV4(Buffer.from(traceId, 'hex'));
+  return toUuidV4(traceId);
 }
 
 /** A key of fixed size for values of programs, which may be long. */
 export function hashOf(values: readonly Json[]): string {
-  return toUuidV4(hash('sha256', JSON.stringify(values), 'buffer'));
+  return toUuidV4(hash('sha256', JSON.stringify(values), 'hex'));
 }
 
 export function isTraceId(text: string): boolean {
@@ -38,10 +40,8 @@ export function checkIds({ traceId, spanId }: { traceId: string; spanId: string 
   if (!isSpanId(spanId)) throw new UnstorableError('A span has no valid span id.');
 }
 
-/** @param bytes of which the first 16 become the UUID. */
-function toUuidV4(bytes: Buffer): string {
-  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x40, 6);
-  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
-  const hex = bytes.toString('hex', 0, 16);
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+/** @param hex in lower case, of which the first 32 digits become the UUID. */
+function toUuidV4(hex: string): string {
+  const variant = ((Number.parseInt(hex.charAt(16), 16) & 0x3) | 0x8).toString(16);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }

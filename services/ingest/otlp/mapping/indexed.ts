@@ -1,9 +1,8 @@
 import { setMember } from '../../../../event/json/json-value.ts';
 import type { Json } from '../../read/protobuf-struct.ts';
-import type { Attributes } from '../spans/attributes.ts';
 
 /** A list that was read from numbered attributes, and their names. */
-interface IndexedList {
+export interface IndexedList {
   readonly value: Json[];
   readonly names: readonly string[];
 }
@@ -13,18 +12,10 @@ const stepsMax = 16;
 
 type Node = Map<string, Node | { readonly leaf: Json }>;
 
-/** Groups the names of attributes by what precedes the first number in them: `llm.tools.` */
-export function groupNumbered(names: Iterable<string>): Map<string, string[]> {
-  const groups = new Map<string, string[]>();
-  for (const name of names) {
-    const at = name.search(firstNumber);
-    if (at === -1) continue;
-    const prefix = name.slice(0, at + 1);
-    const group = groups.get(prefix);
-    if (group === undefined) groups.set(prefix, [name]);
-    else group.push(name);
-  }
-  return groups;
+/** What precedes the first number in the name of an attribute: `llm.tools.`; undefined without a number. */
+export function prefixOf(name: string): string | undefined {
+  const at = name.search(firstNumber);
+  return at === -1 ? undefined : name.slice(0, at + 1);
 }
 
 const firstNumber = /\.\d{1,6}(?:\.|$)/;
@@ -34,19 +25,20 @@ const firstNumber = /\.\d{1,6}(?:\.|$)/;
  * `llm.tools.`, the attribute `llm.tools.0.tool.json_schema` is read as `[{ "tool": { "json_schema": … } }]`. Elements are
  * sorted by number; gaps are closed.
  *
- * @param names those with the prefix, by `groupNumbered`.
+ * @param names those with the prefix.
+ * @param leaves the values of the attributes.
  */
 export function readList(
-  attributes: Attributes,
   prefix: string,
   names: readonly string[],
+  leaves: readonly Json[],
 ): IndexedList | undefined {
   const read: string[] = [];
   const root: Node = new Map();
-  for (const name of names) {
+  for (const [index, name] of names.entries()) {
     const steps = name.slice(prefix.length).split('.');
     if (steps.length > stepsMax) continue;
-    if (insert(root, steps, attributes.get(name) ?? null)) read.push(name);
+    if (insert(root, steps, leaves[index] ?? null)) read.push(name);
   }
   return read.length === 0 ? undefined : { value: toList(root), names: read };
 }

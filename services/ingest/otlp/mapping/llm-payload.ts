@@ -9,7 +9,8 @@ import { type LlmInput, readInput, readInstructions, readTools } from './message
 import { joinReasons, type LlmOutput, readOutput } from './messages/llm-output.ts';
 import { isJsonObject, readToolCalls, type ToolCall } from './messages/messages.ts';
 import { type RawResponse, readRawResponse } from './messages/raw-response.ts';
-import { llmRows, type Row } from './table.ts';
+import type { CompiledRow } from './rows.ts';
+import { llmRows } from './table.ts';
 import { mapPriceConditions } from './usage/price-conditions.ts';
 import { mapUsage } from './usage/usage.ts';
 
@@ -54,14 +55,12 @@ function mapInput(reader: AttributeReader, { input: ofEvents }: EventMessages): 
   const read =
     takeBest(reader, llmRows.input, readInput, countMissingInput) ?? fromEvents(ofEvents, readInput);
   const { system: systemOfMessages, prompt, messages, tools: toolsOfRequest }: Partial<LlmInput> = read ?? {};
-  const instructions = reader.find(llmRows.system, (value) => readInstructions(value) !== undefined);
-  const system =
-    takeWhole(reader, instructions, readInstructions)?.text ??
-    systemOfMessages ??
-    findSystemOfRequest(reader);
-  const listed = reader.find(llmRows.tools, (value) => readTools(value) !== undefined);
+  const instructions = reader.findRead(llmRows.system, readInstructions);
+  if (instructions?.read.isWhole) reader.take(instructions);
+  const system = instructions?.read.text ?? systemOfMessages ?? findSystemOfRequest(reader);
+  const listed = reader.findRead(llmRows.tools, readTools);
   if (listed !== undefined) reader.take(listed);
-  const tools = listed === undefined ? toolsOfRequest : readTools(listed.value);
+  const tools = listed?.read ?? toolsOfRequest;
   return unlessEmpty(compact({ system, prompt, messages, tools: tools as Json[] | undefined }));
 }
 
@@ -112,7 +111,7 @@ function findToolCalls(reader: AttributeReader, finishReason: string | undefined
 /** Reads the first value of a field that lacks nothing, or the one that lacks least. Senders repeat content in several attributes. */
 function takeBest<T extends { isWhole: boolean }>(
   reader: AttributeReader,
-  row: Row,
+  row: CompiledRow,
   read: (value: Json) => T,
   countMissing: (result: T, first: T) => number,
 ): T | undefined {
@@ -142,17 +141,6 @@ function countMissingOutput({ response, toolCalls }: LlmOutput, best: LlmOutput)
   const isEmpty = response === undefined && toolCalls.length === 0;
   if (isEmpty || toolCalls.length < best.toolCalls.length) return Number.POSITIVE_INFINITY;
   return toolCalls.filter(({ id }) => id === undefined).length;
-}
-
-/** Reads a value, and takes its attributes if the result holds all of it. */
-function takeWhole<T extends { isWhole: boolean }>(
-  reader: AttributeReader,
-  found: Found | undefined,
-  read: (value: Json) => T | undefined,
-): T | undefined {
-  const result = found && read(found.value);
-  if (found !== undefined && result?.isWhole) reader.take(found);
-  return result;
 }
 
 function fromEvents<T>(messages: readonly Json[], read: (value: Json) => T): T | undefined {

@@ -4,7 +4,7 @@ import { type Attributes, textOf } from '../spans/attributes.ts';
 import type { Span } from '../spans/span.ts';
 import { unquoted } from './attribute-reader.ts';
 import { isJsonObject } from './messages/messages.ts';
-import type { Convention } from './table.ts';
+import type { Convention } from './rows.ts';
 
 /** How Weir treats a span. */
 export type Role =

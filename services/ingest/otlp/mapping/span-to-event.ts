@@ -2,7 +2,7 @@ import type { SpanContext } from '../../../../store/traces/span-tree.ts';
 import type { Json } from '../../read/protobuf-struct.ts';
 import { textOf } from '../spans/attributes.ts';
 import type { Span, SpanEvent, SpanSource } from '../spans/span.ts';
-import { AttributeReader, unquoted } from './attribute-reader.ts';
+import { type AttributeReader, unquoted } from './attribute-reader.ts';
 import { takeDimensions } from './dimensions.ts';
 import { checkIds, eventIdOf, traceUuidOf } from './ids.ts';
 import { compact, type JsonObject, unlessEmpty } from './json-object.ts';
@@ -24,6 +24,7 @@ export interface EventContext {
   readonly parentSpanId: string | undefined;
   /** The agent, thread and user of the span: each is its own, or that of a span above. */
   readonly context: SpanContext;
+  readonly reader: AttributeReader;
 }
 
 /**
@@ -33,8 +34,7 @@ export interface EventContext {
  */
 export function toEvent(span: Span, context: EventContext): JsonObject {
   checkIds(span);
-  const { role, source } = context;
-  const reader = new AttributeReader(span.attributes, role.by);
+  const { role, source, reader } = context;
   const events = span.readEvents();
   const messages = readEventMessages(role.kind === 'llm' ? events : []);
   const payload =

@@ -1,16 +1,11 @@
-/**
- * The attributes that hold each field of an event, by convention. One span often follows several conventions: the column of
- * the convention that identified the span is searched first, then the others from left to right. In a column the first
- * attribute with a value wins.
- *
- * A name that ends in `.*` stands for all attributes with that prefix: those of numbered lists (`llm.tools.0.tool…`).
- * `metadata#user_id` is the member `user_id` of the attribute `metadata`, which holds a JSON object.
- */
-export const conventions = ['langfuse', 'genAi', 'openInference', 'vercel', 'openLlmetry'] as const;
-export type Convention = (typeof conventions)[number];
+import { defineRows } from './rows.ts';
 
-/** One field: the attributes of each convention that has it. */
-export type Row = Partial<Record<Convention, readonly string[]>>;
+/*
+ * The attributes that hold each field of an event, by convention. One span often follows several: the column of
+ * the one that identified the span is searched first, then the others from left to right. In a column the first
+ * attribute with a value wins. A name that ends in `.*` stands for all attributes with that prefix, those of
+ * numbered lists (`llm.tools.0.tool…`); `metadata#user_id` is a member of a JSON object in an attribute.
+ */
 
 /** Names of the thread and the user in the metadata that an application attaches, whatever its instrumentation. */
 const threadNames = [
@@ -29,7 +24,7 @@ const langChainAgent = ['lc_agent_name'];
 const langChainProvider = ['ls_provider'];
 
 /** Fields of LLM and tool events. */
-export const commonRows = {
+export const commonRows = defineRows({
   source: {
     langfuse: metadata('langfuse.observation.metadata.', langChainProvider),
     genAi: ['gen_ai.provider.name', 'gen_ai.system', ...metadata('langsmith.metadata.', langChainProvider)],
@@ -102,10 +97,10 @@ export const commonRows = {
   errorCode: { genAi: ['error.type'] },
   errorHttpStatus: { genAi: ['http.response.status_code', 'http.status_code', 'status_code'] },
   errorMessage: { langfuse: ['langfuse.observation.status_message'], genAi: ['error.message'] },
-} as const satisfies Record<string, Row>;
+});
 
 /** `properties.llm`. */
-export const llmRows = {
+export const llmRows = defineRows({
   model: {
     langfuse: ['langfuse.observation.model.name'],
     genAi: ['gen_ai.response.model', 'gen_ai.request.model', 'genkit:name', 'braintrust.metadata#model'],
@@ -195,10 +190,10 @@ export const llmRows = {
     vercel: ['ai.response.msToFirstChunk'],
   },
   completionStartTime: { langfuse: ['langfuse.observation.completion_start_time'] },
-} as const satisfies Record<string, Row>;
+});
 
 /** `properties.tool`. */
-export const toolRows = {
+export const toolRows = defineRows({
   name: {
     genAi: ['gen_ai.tool.name', 'spring.ai.tool.definition.name', 'genkit:name'],
     openInference: ['tool.name'],
@@ -250,7 +245,7 @@ export const toolRows = {
     vercel: ['ai.toolCall.result', 'ai.toolCall.output'],
     openLlmetry: ['traceloop.entity.output', 'agentops.tool.output', 'mlflow.spanOutputs'],
   },
-} as const satisfies Record<string, Row>;
+});
 
 function metadata(prefix: string, names: readonly string[]): string[] {
   return names.map((name) => prefix + name);

@@ -4,7 +4,8 @@ import type { SpanEvent } from '../spans/span.ts';
 import type { AttributeReader } from './attribute-reader.ts';
 import { compact, type JsonObject } from './json-object.ts';
 import { isJsonObject, textIn, withoutType } from './messages/messages.ts';
-import { type Row, toolRows } from './table.ts';
+import type { CompiledRow } from './rows.ts';
+import { toolRows } from './table.ts';
 
 /** A value of a tool call without the wrapping of its framework. */
 interface Unwrapped {
@@ -43,7 +44,7 @@ function valueOfEvent(events: readonly SpanEvent[], event: string, attribute: st
 /** An attribute that holds more than the value stays in the event's other attributes. */
 function takeValue(
   reader: AttributeReader,
-  row: Row,
+  row: CompiledRow,
   unwrap: (json: Json) => Unwrapped | undefined,
 ): Unwrapped | undefined {
   const found = reader.find(row);

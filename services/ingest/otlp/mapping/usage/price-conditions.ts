@@ -3,10 +3,11 @@ import type { Json } from '../../../read/protobuf-struct.ts';
 import { type AttributeReader, asNumber } from '../attribute-reader.ts';
 import { compact, type JsonObject } from '../json-object.ts';
 import { isJsonObject } from '../messages/messages.ts';
+import { defineRows } from '../rows.ts';
 import { readProviderMetadata } from './provider-metadata.ts';
 
 /** What the price of a call depends on besides its tokens, and what the sender says that it cost (docs/api.md §2.6). */
-export const conditionRows = {
+export const conditionRows = defineRows({
   /** Of the response: what a request asks for, such as `auto`, says nothing. */
   serviceTier: {
     genAi: [
@@ -31,7 +32,7 @@ export const conditionRows = {
     openInference: ['llm.cost.total'],
   },
   currency: { genAi: ['gen_ai.usage.cost.currency', 'gen_ai.usage.cost_currency', 'gen_ai.cost.currency'] },
-} as const;
+});
 
 /** @param raw the provider's own response, if the span has it. */
 export function mapPriceConditions(

@@ -1,7 +1,7 @@
-import type { Row } from '../table.ts';
+import { defineRows } from '../rows.ts';
 
 /** `properties.llm.usage`, as tokens. Langfuse, LangSmith and LangWatch send one object: see `usageObjects`. */
-export const usageRows = {
+export const usageRows = defineRows({
   input: {
     genAi: [
       'gen_ai.usage.input_tokens',
@@ -128,7 +128,7 @@ export const usageRows = {
       'braintrust.metrics#tokens',
     ],
   },
-} as const satisfies Record<string, Row>;
+});
 
 /** The counts of a call, by the rows above. */
 export type Counts = Partial<Record<keyof typeof usageRows, number>>;

@@ -2,6 +2,7 @@ import { parseEmbeddedJson } from '../../../../../event/json/embedded-json.ts';
 import type { Json } from '../../../read/protobuf-struct.ts';
 import type { AttributeReader } from '../attribute-reader.ts';
 import { compact, unlessEmpty } from '../json-object.ts';
+import { defineRows } from '../rows.ts';
 import { addCompactions } from './iterations.ts';
 import { readProviderMetadata } from './provider-metadata.ts';
 import { countsIn } from './usage-objects.ts';
@@ -18,7 +19,7 @@ export function mapUsage(reader: AttributeReader, raw?: Json): { [key: string]: 
   const own = reader.get('gen_ai.usage.raw') ?? raw ?? readPrinted(reader.get('metadata.usage_object'));
   const counted = countsIn(own);
   // The attribute is not taken: it may hold counts that Weir has no field for.
-  const counts = countsIn(reader.find(usageObjects)?.value) ?? takeCounts(reader) ?? counted;
+  const counts = countsIn(reader.find(objectRows.usage)?.value) ?? takeCounts(reader) ?? counted;
   if (counts === undefined) return undefined;
   addDetails(counts, { ...metadata?.counts, ...counted });
   const isOfClaudeCode = exclusiveCounts.some((name) => reader.get(name) !== undefined);
@@ -128,7 +129,9 @@ function splitOutput({ input, output, reasoning, total, audioOutput, imageOutput
 }
 
 /** Langfuse, LangSmith and LangWatch send the counts as one object. */
-const usageObjects = {
-  langfuse: ['langfuse.observation.usage_details'],
-  genAi: ['langsmith.metadata.usage_metadata', 'langwatch.metrics'],
-};
+const objectRows = defineRows({
+  usage: {
+    langfuse: ['langfuse.observation.usage_details'],
+    genAi: ['langsmith.metadata.usage_metadata', 'langwatch.metrics'],
+  },
+});

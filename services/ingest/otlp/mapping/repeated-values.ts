@@ -1,0 +1,86 @@
+import { stringifyExact } from '../../../../event/json/exact-json.ts';
+import type { Json } from '../../read/protobuf-struct.ts';
+import type { Attributes } from '../spans/attributes.ts';
+import { type IndexedList, prefixOf, readList } from './indexed.ts';
+
+/** How many different values of each kind are compared: agents that call each other alternate. */
+const recentMax = 4;
+
+/** Senders number the names of attributes. */
+const namesMax = 1_024;
+
+/** Larger texts are read each time: holding what they were read as would take memory. */
+const charsMax = 64 * 1024;
+
+interface KnownList extends IndexedList {
+  readonly all: readonly string[];
+  readonly leaves: readonly Json[];
+}
+
+type Read<T> = (value: Json) => T;
+
+/**
+ * What the spans of one request have in common, such as the tools and the system prompt of an agent (ADR 43). It is
+ * read once, and its JSON is written once: the results are shared, so nobody may change them.
+ */
+export class RepeatedValues {
+  /** The JSON of the results that several events share (`stringifyExact`). */
+  readonly written = new WeakMap<object, string>();
+  readonly #prefixes = new Map<string, string | undefined>();
+  readonly #lists = new Map<string, KnownList[]>();
+  /** The values of these lists. */
+  readonly #comparable = new WeakSet<object>();
+  readonly #results = new Map<Read<unknown>, { readonly value: Json; readonly result: unknown }[]>();
+
+  /** `prefixOf(name)`, which takes longer. */
+  prefixOf(name: string): string | undefined {
+    if (this.#prefixes.size > namesMax) this.#prefixes.clear();
+    return this.#prefixes.getOrInsertComputed(name, prefixOf);
+  }
+
+  /** Reads a list from numbered attributes: the same object if the attributes equal those of an earlier span. */
+  list(attributes: Attributes, prefix: string, names: readonly string[]): IndexedList | undefined {
+    const leaves = names.map((name) => attributes.get(name) ?? null);
+    const known = this.#lists.getOrInsert(prefix, []);
+    const same = known.find((list) => areEqual(list.leaves, leaves) && areEqual(list.all, names));
+    if (same !== undefined) return same;
+    const read = readList(prefix, names, leaves);
+    if (read === undefined || charsOf(leaves) > charsMax) return read;
+    remember(known, { ...read, all: names, leaves });
+    this.#comparable.add(read.value);
+    return read;
+  }
+
+  /** `read(value)`, once for equal texts and for lists of equal attributes. */
+  read<T extends object | undefined>(value: Json, read: Read<T>): T {
+    const isComparable =
+      typeof value === 'string' ? value.length <= charsMax : this.#comparable.has(value as object);
+    if (!isComparable) return read(value);
+    const known = this.#results.getOrInsert(read, []);
+    const same = known.find((one) => one.value === value)?.result as T | undefined;
+    if (same === undefined) {
+      const result = read(value);
+      remember(known, { value, result });
+      return result;
+    }
+    this.share(same);
+    return same;
+  }
+
+  share(result: object): void {
+    if (!this.written.has(result)) this.written.set(result, stringifyExact(result as Json));
+  }
+}
+
+/** A leaf that is no text counts for what it takes beside texts. */
+function charsOf(leaves: readonly Json[]): number {
+  return leaves.reduce<number>((sum, leaf) => sum + (typeof leaf === 'string' ? leaf.length : 0) + 64, 0);
+}
+
+function remember<T>(known: T[], value: T): void {
+  if (known.unshift(value) > recentMax) known.pop();
+}
+
+function areEqual(some: readonly Json[], others: readonly Json[]): boolean {
+  return some.length === others.length && some.every((value, index) => value === others[index]);
+}
