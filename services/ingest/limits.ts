@@ -23,7 +23,7 @@ export const readOnLoop = {
 export const largeBatches = {
   limits: { bytesMax: bodyBytesMax, valuesMax: 128 * 1024, badBytesMax: 256 * 1024, recordsMax: 1_024 },
   /** A batch that is too much for it is read by the other thread. */
-  resourceLimits: { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 },
+  resourceLimits: { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16 },
   idleMs: 60_000,
   isStandby: true,
 };
@@ -34,7 +34,7 @@ export const largeBatches = {
  */
 export const costlyBatches = {
   limits: unlimited,
-  resourceLimits: { maxOldGenerationSizeMb: 160, maxYoungGenerationSizeMb: 4 },
+  resourceLimits: { maxOldGenerationSizeMb: 160, maxYoungGenerationSizeMb: 8 },
   idleMs: 5_000,
   isStandby: false,
 };
@@ -46,8 +46,11 @@ export const readInTurn: FairLimits = {
   waitingOfUserMax: Number.POSITIVE_INFINITY,
 };
 
-/** Of one space few costly batches may wait, as each takes that long. */
-export const readCostlyInTurn: FairLimits = { ...readInTurn, waitingOfUserMax: 3 };
+/**
+ * Of one space few costly batches may wait, as each takes that long. A Collector sends ten requests at a time,
+ * of 8,192 spans each, and waits five seconds.
+ */
+export const readCostlyInTurn: FairLimits = { ...readInTurn, waitingOfUserMax: 9 };
 
 /** The Retry-After of a 503. */
 export const retryAfterSeconds = 1;

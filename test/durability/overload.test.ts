@@ -101,7 +101,7 @@ describe('with the default limits', () => {
       toolEvent({
         properties: { tool: { input: Array.from({ length: 3 * largeBatches.limits.valuesMax }, () => []) } },
       });
-    const sent = Array.from({ length: 8 }, () => postEvents(pipeline, tenant, [costly()]));
+    const sent = Array.from({ length: 14 }, () => postEvents(pipeline, tenant, [costly()]));
     for (let times = 0; times < 3; times++)
       expect((await postEvents(pipeline, neighbour, [costly()])).status).toBe(202);
     const answers = await Promise.all(sent);

@@ -1,9 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import { zstdDecompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { cutEvents } from '../../../event/segment/cut.ts';
 import { splitElements } from '../../../event/text.ts';
 import { compileBatchRules } from '../../../event/validate.ts';
-import { llmEvent } from '../../../harness/fixtures/events.ts';
+import { llmEvent, toolEvent } from '../../../harness/fixtures/events.ts';
 import { openLog } from '../../../platform/log.ts';
 import type { QueuePosition } from '../../../platform/queue/failover.ts';
 import { decodeGroup, type Group } from '../../../platform/queue/group.ts';
@@ -126,6 +127,24 @@ test('batches that do not fit into one message are published one after the other
   for (let number = 0; number < 4; number++) {
     const { group, acknowledge } = await message(number);
     expect(group.parts.map(({ eventCount }) => eventCount)).toEqual([1]);
+    acknowledge();
+  }
+  await Promise.all(commits);
+});
+
+test('messages of several batches stay small: making a large one would hold the event loop', async () => {
+  const { message, committer } = openCommitter();
+  // They do not compress, and have 2 MB each.
+  const input = () => randomBytes(1_500_000).toString('base64');
+  const batches = await Promise.all(
+    Array.from({ length: 4 }, () =>
+      batchOf('a', toolEvent({ properties: { tool: { name: 't', input: input() } } })),
+    ),
+  );
+  const commits = batches.map((batch) => committer.commit(batch));
+  for (const number of [0, 1]) {
+    const { group, acknowledge } = await message(number);
+    expect(group.parts).toHaveLength(2);
     acknowledge();
   }
   await Promise.all(commits);

@@ -9,6 +9,12 @@ import type { CompressedBatch } from './compressed-batch.ts';
 import { createMessage, type GroupMessage } from './group.ts';
 import { countFitting, fitsMessage, splitBatch } from './message-size.ts';
 
+/**
+ * Largest message of several batches, by the estimate of `countFitting`: making one of 8 MiB, and collecting the
+ * garbage, holds the event loop for 80 ms.
+ */
+const groupBytesMax = 4 * 1024 * 1024;
+
 /** Publishes one message and returns its position when it is on disk. */
 export type Publish = QueuePublisher['publish'];
 
@@ -86,10 +92,11 @@ export class Committer {
 
   /** Takes what fits into one message; if not all does, a batch of each space in turn. */
   #takeGroup(): Waiting[] {
+    const bytesMax = Math.min(this.#payloadBytesMax, groupBytesMax);
     const fitting = () =>
       countFitting(
         this.#waiting.map(({ batch }) => batch),
-        this.#payloadBytesMax,
+        bytesMax,
       );
     let count = fitting();
     if (count < this.#waiting.length) {
