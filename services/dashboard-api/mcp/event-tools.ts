@@ -19,7 +19,7 @@ export const searchEvents = tool({
   title: 'Search events',
   description:
     'Lists recorded LLM and tool calls, newest first, that match all given fields. `payload` searches a text in the whole input and ' +
-    'output. Continue with `cursor` from `nextCursor`. A page may be empty before the search has ended.',
+    'output. Continue with `cursor` from `nextCursor`; `secondsLeft` is about how long the rest takes. A page may be empty before the end.',
   input: {
     ...filter,
     payload: z.string().min(1).max(1_000).optional().describe('A text in the input or output'),
@@ -58,7 +58,13 @@ async function searchPayloads(
   const shown = fitting(left.slice(0, limit).map((event) => showListed(spaceId, event)));
   const last = left[shown.length - 1];
   const isCut = shown.length < left.length && last !== undefined;
-  return { events: shown, nextCursor: isCut ? `${last.id}@${page ?? ''}` : found.nextCursor };
+  const { leftMs } = found.progress;
+  return {
+    events: shown,
+    nextCursor: isCut ? `${last.id}@${page ?? ''}` : found.nextCursor,
+    // Whether the rest is worth its time.
+    ...(leftMs !== null && { secondsLeft: Math.ceil(leftMs / 1_000) }),
+  };
 }
 
 export const getEvent = tool({

@@ -10,6 +10,7 @@ import {
   type TestSpace,
 } from '../../../test/support/dashboard.ts';
 import { searchEvents } from './search.ts';
+import { sumLeftBytes } from './searched-segments.ts';
 import { SegmentSearcher } from './segment-searcher.ts';
 
 let dashboard: TestDashboard;
@@ -137,7 +138,11 @@ test('an aborted search stops at the next segment and returns its position', asy
   expect(page).toMatchObject({ events: { length: 1 }, progress: { segments: 1, searchedUntilMs: 4 } });
   // The other four requests are as long as the first.
   expect(page.progress.leftBytes).toBe(4 * page.progress.bytes);
+  expect(page.progress.leftMs).toBeCloseTo(4 * page.progress.ms, 3);
   expect(page.nextCursor).not.toBeNull();
+  // With too many segments to add up, all events count, also those of the first page.
+  const left = { filter: {}, after: undefined, segmentsMax: 2 };
+  expect(await sumLeftBytes(dashboard.database, spaceId, left)).toBeCloseTo(5 * page.progress.bytes, 3);
 });
 
 test.each([

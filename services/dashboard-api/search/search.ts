@@ -30,8 +30,10 @@ export const searchPage = z
       segments: z.number(),
       bytes: z.number(),
       ms: z.number(),
-      /** Bytes left, on the first page; null at the end, on later pages, and when there are too many. */
+      /** Bytes left, on the first page; null at the end, and on later pages. */
       leftBytes: z.number().nullable(),
+      /** About how long they take, as fast as this page. */
+      leftMs: z.number().nullable(),
       /** All events that start after this time were searched; null when everything was searched. */
       searchedUntilMs: z.number().nullable(),
     }),
@@ -78,7 +80,7 @@ async function searchPages(
       events: found,
       nextCursor: isEnd || after === undefined ? null : formatSearchCursor(after),
       progress: {
-        ...{ segments, bytes, ms, leftBytes: left },
+        ...{ segments, bytes, ms, leftBytes: left, leftMs: left && (left * ms) / bytes },
         searchedUntilMs: isEnd ? null : (after?.maxStartMs ?? null),
       },
     };

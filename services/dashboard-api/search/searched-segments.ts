@@ -1,17 +1,20 @@
 import { and, asc, desc, eq, gt, gte, lt, lte, or, type SQL, sql } from 'drizzle-orm';
+import type { PgColumn } from 'drizzle-orm/pg-core';
+import { hourMs } from '../../../platform/time.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { segments } from '../../../store/db/schema.ts';
 import { opaqueLimit } from '../../../store/db/statement.ts';
 import { mayMatch } from '../../../store/read/candidate-segments.ts';
 import { type EventFilter, termsOf } from '../../../store/read/event-filter.ts';
 import { lastStartOfSegment } from '../../../store/read/event-position.ts';
+import { readCells } from '../charts/read-cells.ts';
 import type { SearchCursor } from './search-cursor.ts';
 
 export interface SearchedSegment extends SearchCursor {
   rawBytes: number;
 }
 
-const { id, spaceId, maxStartMs, minStartMs, rawBytes } = segments;
+const { id, spaceId, maxStartMs, minStartMs, rawBytes, eventCount } = segments;
 
 /** A limit above any space's segments: keeps Postgres from merging the subquery into the outer query. */
 const everySegment = 2 ** 40;
@@ -60,25 +63,43 @@ function isAfter(after: SearchCursor | undefined, lastStart: SQL<number>): SQL |
 /** Adding up more would take Postgres longer than some tens of milliseconds. */
 const addedSegmentsMax = 100_000;
 
-/** The bytes of the segments that a search has left; null when they are too many to add up. */
+/**
+ * The bytes of the segments that a search has left. Where they are too many to add up, some are, and the
+ * number of events says how many more there are.
+ */
 export async function sumLeftBytes(
   database: Database,
   ofSpace: string,
-  { filter, after }: { filter: EventFilter; after: SearchCursor | undefined },
-): Promise<number | null> {
+  { filter, after, segmentsMax = addedSegmentsMax }: LeftQuery,
+): Promise<number> {
   const left = database
-    .select({ rawBytes })
+    .select({ rawBytes, eventCount })
     .from(segments)
     .where(and(conditionOf(ofSpace, filter, after), mayMatch(ofSpace, termsOf(ofSpace, filter), filter)))
-    .limit(addedSegmentsMax + 1)
+    .limit(segmentsMax + 1)
     .as('left_segments');
+  const sum = (column: PgColumn) => sql<number>`coalesce(sum(${column}), 0)::float8`;
   const [row] = await database
     .select({
       count: sql<number>`count(*)::integer`,
-      bytes: sql<number>`coalesce(sum(${left.rawBytes}), 0)::float8`,
+      bytes: sum(left.rawBytes),
+      events: sum(left.eventCount),
     })
     .from(left);
-  return row === undefined || row.count > addedSegmentsMax ? null : row.bytes;
+  if (row === undefined || row.count <= segmentsMax) return row?.bytes ?? 0;
+  const { from = 0, to = Date.now() } = filter;
+  const cells = await readCells(database, ofSpace, {
+    boundaries: [Math.floor(from / hourMs) * hourMs, Math.ceil(to / hourMs) * hourMs],
+    ...{ group: 'none', filter: {}, groupsMax: 1, withDurations: false },
+  });
+  const all = cells.reduce((total, { events }) => total + events, 0);
+  return row.bytes * Math.max(1, all / row.events);
+}
+
+interface LeftQuery {
+  readonly filter: EventFilter;
+  readonly after: SearchCursor | undefined;
+  readonly segmentsMax?: number;
 }
 
 function conditionOf(ofSpace: string, filter: EventFilter, after: SearchCursor | undefined): SQL | undefined {
