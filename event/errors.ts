@@ -1,10 +1,7 @@
 import type { Code } from '@connectrpc/connect';
 import { errorDetailsCharsMax } from '../platform/limits.ts';
 
-/**
- * Every error that ingest returns, in the order of docs/api.md §7, with that table's `condition`. The last
- * three are not in the public contract.
- */
+/** Every error of ingest, with its `condition` in docs/api.md §7. The last three are not in the contract. */
 export const errorTable = {
   invalid_request_body: {
     status: 400,

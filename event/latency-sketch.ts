@@ -1,9 +1,6 @@
 import { countBits, latencyBuckets, latencyOf } from './latency.ts';
 
-/**
- * Sums stored sketches and computes quantiles. A chart of a month sums half a million elements, so the counts
- * are in one array, which can be cleared and reused.
- */
+/** Sums stored sketches, half a million elements for a month, in one array that can be cleared and reused. */
 export class LatencySketch {
   readonly #counts = new Float64Array(latencyBuckets);
   #total = 0;

@@ -1,7 +1,4 @@
-/**
- * Longest text in a column, in UTF-16 code units. A Postgres B-tree rejects entries over 2,704 bytes, and 256
- * characters take at most 768.
- */
+/** Longest text in a column, in UTF-16 code units, 768 bytes: a Postgres B-tree rejects over 2,704. */
 export const columnCharsMax = 256;
 
 /** Length of the previews of input and output in the list of events, in UTF-16 code units. */

@@ -5,10 +5,7 @@ import { withTimeout } from './timeout.ts';
 /** The dependencies that a service waits for; empty when it is ready. */
 export type FindUnready<Name extends string = string> = () => Promise<Name[]>;
 
-/**
- * Unready are those whose probe rejects or takes longer than `probeTimeoutMs`. Callers within
- * `readinessReuseMs` share a round of probes.
- */
+/** Lists probes that reject or take `probeTimeoutMs`. Callers within `readinessReuseMs` share a round. */
 export function createReadiness<Name extends string>(probes: Record<Name, () => unknown>): FindUnready<Name> {
   const names = Object.keys(probes) as Name[];
   const isReady = async (name: Name) => probes[name]();

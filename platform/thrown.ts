@@ -5,10 +5,7 @@ export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
-/**
- * The code of an error, such as ENOENT of Node or an SQLSTATE of Postgres: its own, or that of the nearest
- * cause that has one. Drizzle wraps the errors of Postgres.
- */
+/** An error's code (ENOENT, an SQLSTATE), or that of the nearest cause: Drizzle wraps Postgres' errors. */
 export function codeOf(thrown: unknown): string | undefined {
   let error = thrown;
   for (let depth = 0; depth < causesMax && error instanceof Error; depth++) {

@@ -11,10 +11,7 @@ export function deriveId(seed: string, line: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
-/**
- * Replaces the value of an event's `id`; every other byte is unchanged. An event in which no id is found is
- * returned as it is: ingest reports the error.
- */
+/** Replaces the value of an event's `id` only. Without one the event stays: ingest reports the error. */
 export function withFreshId(event: Buffer, freshId: string = randomUUID()): Buffer {
   const id = findId(event);
   if (id === undefined) return event;

@@ -42,8 +42,8 @@ export async function listTree(
 }
 
 /**
- * Copies the tree of a running Postgres to a new directory. Files that Postgres deletes meanwhile are left
- * out: WAL that is replayed deletes them again.
+ * Copies a running Postgres' tree to a new directory, without files deleted meanwhile: WAL deletes them
+ * again.
  */
 export async function copyTree(
   from: string,

@@ -113,10 +113,7 @@ function start(
   );
 }
 
-/**
- * The timeline in use at a time: to a time before another restore, whose history is in the archive, Postgres
- * would follow the later one.
- */
+/** The timeline in use at a time: Postgres would follow that of a later restore in the archive. */
 function timelineAt({ wal }: BackupDirectory, at: Date): string {
   const begun = readdirSync(wal)
     .filter((name) => /^[0-9A-F]{8}\.history$/.test(name) && statSync(join(wal, name)).mtime <= at)

@@ -40,10 +40,7 @@ export async function watchPostgres(
   await exited;
 }
 
-/**
- * @returns a function that takes the log text since its last call, and returns whether the last entry was a
- * PANIC more than `silenceMsMax` ago.
- */
+/** @returns a function of new log text: whether the last entry is a PANIC more than `silenceMsMax` ago. */
 export function createPanicWatch(): (text: string, nowMs: number) => boolean {
   let panickedAtMs: number | undefined;
   return (text, nowMs) => {

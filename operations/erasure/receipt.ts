@@ -126,8 +126,7 @@ async function readWalSettings(
 }
 
 /**
- * A checkpoint removes unneeded WAL, unless an archive, a standby or a setting keeps it. Each node of a
- * cluster has WAL: the last one decides.
+ * A checkpoint removes unneeded WAL, unless an archive or a standby keeps it: of nodes the last one decides.
  */
 function forgottenByWal(
   ofServers: readonly [string, WalSettings][],

@@ -4,10 +4,7 @@ import type { Database } from '../../store/db/database.ts';
 import { commitCounters, segments, spaceCommits } from '../../store/db/schema.ts';
 import { readWatermarks, type Watermark } from '../../store/queue-state/watermark.ts';
 
-/**
- * A position in the database and in each stream, which cover everything accepted before. No clocks are
- * compared: that of an ingest process may be wrong.
- */
+/** Positions in the database and each stream that cover everything accepted before, whatever clocks say. */
 export interface ErasureStart {
   /** The clock of Postgres, for the receipt. */
   readonly atMs: number;

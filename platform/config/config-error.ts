@@ -1,7 +1,4 @@
-/**
- * The message lists every mistake, one a line. In a separate file: the launcher runs for months without the
- * schema, whose library takes 10 MB.
- */
+/** Lists every mistake, one a line. Loaded without the schema, whose library takes 10 MB of the launcher. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
 }

@@ -114,8 +114,7 @@ function headerBytes(rawHeaders: readonly string[]): number {
 }
 
 /**
- * Node has no time-outs for HTTP/2 streams. One is reset, without a status, when its body does not arrive in
- * time, or the client does not read the answer.
+ * Resets a stream whose body does not arrive, or whose client does not read: Node has no time-outs for it.
  */
 export function limitStream(stream: ServerHttp2Stream): void {
   const check = setInterval(() => {

@@ -43,8 +43,7 @@ export const idleCheckMs = 50;
 export const http2StreamsMax = 100;
 
 /**
- * Streams that a client may open and reset at once, and then each second: a reset costs the client nothing,
- * and the server a request (CVE-2023-44487).
+ * Streams that a client may reset at once, and per second: a reset costs only the server (CVE-2023-44487).
  */
 export const http2ResetsBurst = 100;
 export const http2ResetsPerSecond = 10;

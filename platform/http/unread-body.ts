@@ -2,10 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { bodyBytesMax } from '../limits.ts';
 import { longUnreadBodiesMax, unreadBodyBytesMax, unreadBodyTimeoutMs } from './limits.ts';
 
-/**
- * Discards the rest of a body, then calls `write` to answer, unless the client has closed the connection or
- * the HTTP parser has answered.
- */
+/** Discards a body's rest and calls `write`, unless the client or the HTTP parser has ended the request. */
 export type AnswerAfterBody = (
   request: IncomingMessage,
   response: ServerResponse,

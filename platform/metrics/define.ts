@@ -8,10 +8,7 @@ import {
   register,
 } from '@prometheus-io/client';
 
-/**
- * Replaces a metric of the same name: modules are evaluated more than once in a process that runs several
- * tests or services, and the library would throw.
- */
+/** Replaces a metric of the same name: tests evaluate modules repeatedly, and the library would throw. */
 export function defineCounter<Label extends string>(options: CounterConfiguration<Label>): Counter<Label> {
   register.removeSingleMetric(options.name);
   return new Counter(options);

@@ -3,10 +3,7 @@ import { startLoop } from '../background-loop.ts';
 import type { Logger } from '../log.ts';
 import { summaryMs } from './limits.ts';
 
-/**
- * Logs what the counters have counted since the last line, if anything, every `summaryMs`: so a service says
- * what it did without a metrics server.
- */
+/** Logs every `summaryMs` what counters have counted since: a service says what it did without Prometheus. */
 export function logSummaries(log: Logger): AsyncDisposable {
   let last = new Map<string, number>();
   const write = async () => {

@@ -12,10 +12,7 @@ export type { Group, Part, TraceNodes };
 export type PartInit = MessageInitShape<typeof PartSchema>;
 type TraceNodesInit = MessageInitShape<typeof TraceNodesSchema>;
 
-/**
- * The format that this code reads, raised with each field without which a group is not stored whole. 1: parts
- * only, of Weir 0.1. 2: trace nodes.
- */
+/** The format that this code reads whole. 1: parts only, of Weir 0.1. 2: trace nodes. */
 export const readerVersion = 2;
 
 /** Encodes the payload of one JetStream message: parts and nodes that are committed together. */

@@ -17,8 +17,7 @@ export const payloadBytesMin = bodyBytesMax + 3 * 1024 * 1024;
 export const pubAckTimeoutMs = 1_500;
 
 /**
- * After a reconnect a last sequence below the highest PubAck counts as a loss only after this many checks: a
- * restarted server may still be reading its files.
+ * Checks after which a sequence below the highest PubAck is a loss: a restarted server may be reading files.
  */
 export const lossChecksMax = 8;
 export const lossCheckIntervalMs = 250;

@@ -56,10 +56,7 @@ export async function ensureStreams(
   });
 }
 
-/**
- * The streams of a writer, which reads every stream that exists, and creates streams only when there are
- * none: only an ingest begins to use others.
- */
+/** The streams of a writer, which reads all, and creates some only without any: ingests choose others. */
 export async function ensureReadableStreams(connection: NatsConnection, config: QueueConfig): Promise<void> {
   const manager = await openManager(connection, config);
   const found = await retryUntilAvailable(connection, () => findStreams(manager));

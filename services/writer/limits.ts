@@ -32,15 +32,11 @@ export const clusterGatherMs = 250;
 export const repeatsExpectedMs = 10_000;
 
 /**
- * Store statements of a space wait some tens of milliseconds for each other. A longer wait is for another
- * transaction, and must not delay other spaces.
+ * Wait for a space's rows, above the tens of milliseconds of other store statements: others must not wait.
  */
 export const storeLockTimeoutMs = 2_000;
 
-/**
- * A space is retried this long after a lock time-out. Doubles with each delivery, up to a maximum, because
- * redeliveries take time from other spaces.
- */
+/** First delay of a locked space; doubles with each delivery, since redeliveries take time from others. */
 export const lockedSpaceMs = 2_000;
 export const lockedDelayMsMax = 15_000;
 

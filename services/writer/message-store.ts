@@ -56,10 +56,7 @@ export class MessageStore implements Disposable {
     this.#settle(messages, (message) => message.nak(0));
   }
 
-  /**
-   * Stores messages with one statement; when neither the tables nor quarantine accept some events, each
-   * message alone, so that only theirs stays in the queue.
-   */
+  /** Stores messages with one statement; when some events stay out of quarantine, too, each message alone. */
   async store(entries: readonly BacklogEntry<Delivered>[]): Promise<void> {
     const messages = entries.map(({ message }) => message);
     try {

@@ -2,10 +2,7 @@ import type { OwnSpans } from '../../platform/tracing/own-spans.ts';
 import { parseTraceparent } from '../../platform/tracing/traceparent.ts';
 import type { Delivered } from './delivered.ts';
 
-/**
- * Adds a span below the one that published, from delivery until the message is stored or given back, if it
- * has a sampled `traceparent`.
- */
+/** Adds a span below a sampled `traceparent`, from delivery until the message is stored or given back. */
 export function withSpan(message: Delivered, spans: OwnSpans): Delivered {
   const parent = parseTraceparent(message.readTraceparent());
   if (parent === undefined || !parent.isSampled) return message;

@@ -19,10 +19,7 @@ export function leastToInvite(invited: Role): Role {
   return invited === 'owner' ? 'owner' : 'admin';
 }
 
-/**
- * The maker could still make the invitation. Checked when it is accepted: a revocation that runs concurrently
- * with its creation does not see it.
- */
+/** Whether the maker could still invite. Checked at acceptance, since a concurrent revocation misses it. */
 export function isMakerTrusted(database: Database): SQL | undefined {
   const maker = database
     .select({ one: sql`1` })

@@ -3,10 +3,7 @@ import { promisify } from 'node:util';
 
 const deriveKey = promisify(argon2);
 
-/**
- * One of OWASP's equivalent settings of argon2id: 9 MiB, four passes; about 25 ms of a core. With 19 MiB libc
- * would never free 76 MB of libuv's four threads (ADR 0005).
- */
+/** A setting of OWASP for argon2id: 9 MiB, 25 ms of a core. With 19 MiB libc would keep 76 MB (ADR 0005). */
 const cost = { memory: 9_216, passes: 4, parallelism: 1 };
 const saltBytes = 16;
 const tagBytes = 32;

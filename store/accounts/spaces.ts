@@ -64,8 +64,8 @@ export async function createOwnedSpace(
 }
 
 /**
- * A trigger notifies ingest, which applies the change within a second; a writer reads the retention at its
- * next pass. @returns undefined when the space does not exist.
+ * A trigger tells ingest within a second; a writer's next pass reads the retention. @returns undefined
+ * without the space.
  */
 export async function changeSpace(
   database: Database,

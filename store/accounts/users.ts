@@ -119,8 +119,7 @@ interface UserChange {
 }
 
 /**
- * Changes a user, with an audit row in each of their spaces; ends sessions and sign-in links after
- * `alsoChange`, in one transaction.
+ * Changes a user, with audit rows in their spaces; ends sessions and links after `alsoChange`, all at once.
  */
 async function changeUser(
   database: Database,

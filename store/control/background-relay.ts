@@ -8,8 +8,8 @@ import { relayControlChanges } from './relay.ts';
 import { ensureControlStream } from './stream.ts';
 
 /**
- * Every writer creates the control stream, and relays once a second what others have left: sign-ins, killed
- * processes, programs without a queue.
+ * Creates the control stream, and relays what others left: sign-ins, killed processes, programs without
+ * queue.
  */
 export function startBackgroundRelay({
   database,

@@ -1,7 +1,4 @@
-/**
- * `max_bytes` of the control stream: 300,000 changes, or the erasure of two million events. Beyond it the
- * oldest changes are dropped.
- */
+/** `max_bytes`: 300,000 changes, or an erasure of two million events. Beyond it the oldest are dropped. */
 export const controlBytesMax = 128 * 1024 ** 2;
 
 /** Bytes of a message's row images, before compression, and the most changes. A larger row is a message. */

@@ -8,10 +8,7 @@ import { events } from './schema.ts';
 /** lock_not_available, deadlock_detected, and a table that was dropped or replaced meanwhile. */
 const retriedStates = new Set(['55P03', '40P01', '40001', '42P01']);
 
-/**
- * Retries while retention or a writer holds a lock longer than `lockTimeoutMs`. Locks `events` first, in the
- * order of retention, which drops partitions.
- */
+/** Retries for lock time-outs. Locks `events` first, as retention does, which drops partitions. */
 export async function inBoundedTransaction<T>(
   database: Database,
   run: (transaction: Transaction) => Promise<T>,

@@ -51,10 +51,7 @@ async function recordStoredCount(database: Database, state: StreamState, interva
   await database.delete(queueCounts).where(and(eq(queueCounts.stream, stream.name), isPast));
 }
 
-/**
- * Records that lost messages were not counted: the next count would find none of their events, and another
- * restore would take them for empty.
- */
+/** Records that lost messages were not counted, since another restore would take them for empty. */
 export async function recordUncounted(database: Database, state: StreamState, upTo: number): Promise<void> {
   const { stream, createdAt, lastSequence } = state;
   const { after } = await readLastCount(database, state);

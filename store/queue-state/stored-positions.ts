@@ -9,8 +9,8 @@ import type { StreamState } from './stream-state.ts';
 export type StoredPosition = typeof queuePositions.$inferSelect;
 
 /**
- * A message is acknowledged after the COMMIT of its events, and `state` was read before: a database with this
- * row has the events of every message up to it.
+ * Records a state read before the statement: messages are acknowledged after COMMIT, so all up to it are
+ * stored.
  */
 export async function recordStoredPosition(
   database: Database,

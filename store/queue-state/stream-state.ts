@@ -79,10 +79,7 @@ export async function readOldestPending(
   return (await findIfExists(() => manager.streams.getMessage(stream.name, query)))?.time;
 }
 
-/**
- * Messages that a work queue still has below the consumer's position are not stored: they are delivered again
- * (services/writer/undeleted-messages.ts).
- */
+/** Counts a work queue's messages below the consumer's position: they are delivered again. */
 function countPending(
   { keepsStored }: QueueStream,
   { state }: StreamInfo,

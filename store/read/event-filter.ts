@@ -12,10 +12,7 @@ export interface EventFilter extends Partial<Record<TextColumn, string | undefin
   state?: 'ok' | 'error' | undefined;
   /** A UUID, in upper or lower case. */
   traceId?: string | undefined;
-  /**
-   * Additional properties that an event must have with these values. Numbers are compared as JavaScript
-   * prints them.
-   */
+  /** Additional properties with these values. Numbers are compared as JavaScript prints them. */
   attributes?: readonly { readonly key: string; readonly value: string }[] | undefined;
   /** Start of the range of start times, included, in milliseconds since the epoch. */
   from?: number | undefined;
@@ -100,10 +97,7 @@ export function matchValues(filter: EventFilter): SQL | undefined {
   );
 }
 
-/**
- * The terms that a segment of the space has if one of its events matches; empty when the filter compares no
- * indexed value.
- */
+/** Terms of every segment with a matching event; empty when the filter compares no indexed value. */
 export function termsOf(spaceId: string, filter: EventFilter): bigint[] {
   const scope = filter.state === 'error' ? 'error' : 'any';
   const columns = termColumns.flatMap((column): TermSource[] => {

@@ -20,10 +20,7 @@ import { type ListLimits, listLimits } from './limits.ts';
 export interface Neighbour<Row> {
   /** Undefined when there is none or when it was not found. */
   row: Row | undefined;
-  /**
-   * Whether an undefined row means that there is none. It may be false because the work is bounded, like that
-   * of a page.
-   */
+  /** Whether an undefined row means that there is none. The work is bounded, so this may be false. */
   isCertain: boolean;
 }
 
@@ -152,8 +149,5 @@ async function findInSegmentsAfter<Columns extends EventColumns>(
 /** Segments read by one statement. Few are enough, since the first usually has the nearest event. */
 const segmentsPerRead = 8;
 
-/**
- * Limit of the candidates that are sorted: above any real number of segments. The limit keeps the listing a
- * separate subquery.
- */
+/** A limit above any number of segments, which keeps the listing a separate subquery. */
 const everyCandidate = 2 ** 40;

@@ -91,10 +91,7 @@ async function findEvents<Columns extends EventColumns>(
   }
 }
 
-/**
- * @returns undefined when the plan does not suit the page: there are too many segments, or the newest are all
- * too new.
- */
+/** @returns undefined when there are too many segments, or the newest are all too new for the page. */
 async function findSegments<Columns extends EventColumns>(
   source: EventSource<Columns>,
   search: SegmentSearch,

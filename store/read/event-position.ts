@@ -8,10 +8,7 @@ export function compareEvents(a: EventCursor, b: EventCursor): number {
   return b.startTimeMs - a.startTimeMs || (a.id < b.id ? -1 : Number(a.id > b.id));
 }
 
-/**
- * List order in SQL, matching the index events_by_start_time. Without NULLS LAST Postgres would sort the
- * whole space.
- */
+/** List order, as of the index events_by_start_time. Without NULLS LAST Postgres sorts the whole space. */
 export function newestFirst(
   start: PgColumn | SQL = events.startTimeMs,
   id: PgColumn | SQL = events.id,

@@ -53,10 +53,7 @@ export function predicateColumns(filters: readonly EventFilter[]) {
   };
 }
 
-/**
- * Compiles a filter to a function that matches exactly the rows that a list with the filter shows. A property
- * test compares the two.
- */
+/** Compiles a filter to a function that matches the rows of its list. A property test compares both. */
 export function createPredicate(filter: EventFilter): EventPredicate {
   const { from, to, attributes = [], minDurationMs, maxDurationMs, text, not = [] } = filter;
   const equal: TermSource[] = [

@@ -20,10 +20,7 @@ export interface EventSample {
   errors: number;
 }
 
-/**
- * Examines the newest events of each span, ignoring the filter's own time range. Spans without events are
- * omitted.
- */
+/** Examines the newest events of each span, but not by the filter's time range. Omits empty spans. */
 export async function sampleEvents(
   database: Database,
   spaceId: string,

@@ -2,10 +2,7 @@
 export interface ListLimits {
   /** Events examined in time order before the search by segment begins. */
   readonly firstWalkEvents: number;
-  /**
-   * Events examined in time order in total, when the filter has no term, or the page begins far behind the
-   * newest segments.
-   */
+  /** Events examined in time order, without a term in the filter, or far behind the newest segments. */
   readonly walkedEvents: number;
   /**
    * Segments examined in time order, when more than `segmentsAtOnce` have the filter's terms. More than
@@ -13,18 +10,12 @@ export interface ListLimits {
    * page begins, segments are listed by their terms.
    */
   readonly firstWalkSegments: number;
-  /**
-   * Segments, and their events, examined further where the terms are frequent in the time before: listing all
-   * would take longer.
-   */
+  /** Segments, and events, examined further where terms are frequent: listing all would take longer. */
   readonly walkedSegments: number;
   readonly walkedSegmentEvents: number;
   /** Events read from segments that have the filter's terms. */
   readonly segmentEvents: number;
-  /**
-   * Events of the first read from segments. It is small because a page is often full after a few; each
-   * further read doubles.
-   */
+  /** Events of the first read, small because a page is often full after a few; each next read doubles. */
   readonly firstReadEvents: number;
   readonly eventsPerRead: number;
   /** Segments listed at once, when the space has no more with the filter's terms. */
@@ -56,8 +47,5 @@ export const listLimits: ListLimits = {
   enoughRows: Number.POSITIVE_INFINITY,
 };
 
-/**
- * For thousands of the newest events of a filter, of which fewer will do: 20,000 events are examined in 25 to
- * 35 ms.
- */
+/** For thousands of a filter's newest events: 20,000 events are examined in 25 to 35 ms. */
 export const newestLimits: ListLimits = { ...listLimits, walkedEvents: 20_000, enoughRows: 100 };

@@ -28,10 +28,7 @@ export interface SegmentRead {
 
 export type SegmentReads = Iterable<SegmentRead> | AsyncIterable<SegmentRead>;
 
-/**
- * Reads the events of segments, which come by their latest start time, newest first, until no remaining
- * segment can have a newer event than those found.
- */
+/** Reads segments by latest start time until none can have a newer event than those found. */
 export async function readSegments<Columns extends EventColumns>(
   source: EventSource<Columns>,
   { after, rowsMax }: Pick<SegmentSearch, 'after' | 'rowsMax'>,
@@ -61,10 +58,7 @@ export async function readSegments<Columns extends EventColumns>(
   return { rows: found, end: undefined };
 }
 
-/**
- * Lists all segments at once, since most values have few. @returns undefined when there are more than the
- * limit.
- */
+/** Lists all segments, since most values have few. @returns undefined when there are too many. */
 export async function listFewSegments<Columns extends EventColumns>(
   source: EventSource<Columns>,
   { terms, after }: Pick<SegmentSearch, 'terms' | 'after'>,
@@ -81,17 +75,12 @@ export async function listFewSegments<Columns extends EventColumns>(
   return all.length <= limits.segmentsAtOnce ? divideReads(all, fromMs, readSizes(limits)) : undefined;
 }
 
-/**
- * Candidates of the first walk: as many segments of a request fill a page. Segments of one event need more,
- * so it doubles.
- */
+/** Candidates of the first walk, which fill a page unless segments have one event: so it doubles. */
 const firstCandidates = 25;
 
 /**
- * Examines the newest segments of the space.
- *
- * @returns undefined when all of them are newer than the position, as on a late page: examining segments up
- * to it would take long.
+ * Examines a space's newest segments. @returns undefined when all are newer than the position, as on a late
+ * page.
  */
 export async function walkNewestSegments<Columns extends EventColumns>(
   source: EventSource<Columns>,

@@ -42,10 +42,7 @@ async function hasKeptRows(database: Database, partition: string, rule: ExpiryRu
   return rows.length > 0;
 }
 
-/**
- * Compares the receipt time: the segment id, which selects the partition, has an ingest process's clock,
- * which may have been wrong.
- */
+/** Compares receipt times: a segment's id, which selects the partition, has an ingest's clock. */
 function keepsRows(partition: string, rule: ExpiryRule): SQL {
   const cutoff = cutoffSql(rule);
   return sql`EXISTS (

@@ -106,10 +106,7 @@ function cutBatch(found: readonly ExpiredSegment[]): readonly ExpiredSegment[] {
   return end === -1 ? found : found.slice(0, Math.max(1, end));
 }
 
-/**
- * A writer that adds events to a segment locks its row: after the first statement none is active, and the
- * second one sees all events of the segments.
- */
+/** The first statement waits for writers, which lock segments; the second one sees all their events. */
 function deletions(spaceId: string, ids: readonly string[]): SQL[] {
   const ofSpace = (column: typeof segments.spaceId | typeof events.spaceId) =>
     sql`${nameOf(column)} = ANY (${uuidArray([spaceId])})`;

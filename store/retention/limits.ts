@@ -18,18 +18,12 @@ export const rowLockTimeoutMs = 500;
  */
 export const segmentIdDelayMs = 60 * 60_000;
 
-/**
- * Wait for the lock of a partitioned table: all statements queue behind the waiting DDL, so it gives up and
- * retries after a pause. Two such waits are far below 200 ms.
- */
+/** Wait for a partitioned table's lock, twice far below 200 ms: all statements queue behind waiting DDL. */
 export const tableLockTimeoutMs = 50;
 export const tableLockPauseMs = 250;
 export const tableLockTries = 40;
 
-/**
- * Wait for the lock of a partition without new rows. Above Postgres' deadlock_timeout (1 s), after which an
- * autovacuum that holds the lock is cancelled.
- */
+/** Wait for an old partition's lock, above deadlock_timeout (1 s), which cancels a locking autovacuum. */
 export const partitionLockTimeoutMs = 2_000;
 
 /** A partition of a past week is vacuumed when this share of its rows is dead, at most once per interval. */

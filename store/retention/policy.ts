@@ -65,10 +65,7 @@ export function latestCutoff(expiries: readonly SpaceExpiry[]): number {
   return expiries.reduce((latest, { cutoffMs }) => Math.max(latest, cutoffMs), -Infinity);
 }
 
-/**
- * Finds these spaces by one statement: one for each of ten thousand spaces would take minutes in each pass,
- * nearly all of them in vain.
- */
+/** Finds spaces by one statement: one for each of ten thousand would take minutes, nearly all in vain. */
 export async function listSpacesWithExpired(
   database: Database,
   table: typeof quarantine | typeof traceNodes,

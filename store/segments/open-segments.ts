@@ -37,8 +37,7 @@ interface OpenSegment {
 }
 
 /**
- * Segments of a list of events, newest start first. One stays open until the list has passed its earliest
- * event; without room it is opened for each call.
+ * Segments of a list, newest start first, each open until the list has passed it, or without room per call.
  */
 export class OpenSegments implements Disposable {
   readonly #source: SegmentSource;

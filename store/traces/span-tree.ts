@@ -81,10 +81,7 @@ export class SpanTree<Node extends SpanNode = SpanNode> {
     }
   }
 
-  /**
-   * An LLM span with exactly one LLM span directly below it describes the same call; with several, or with an
-   * agent run or a tool between, it is the sum of several calls.
-   */
+  /** Describes one call with a single LLM span directly below, else the sum of the calls below. */
   outcomeOf(node: SpanNode): SpanOutcome {
     if (node.kind !== 'llm') return 'other';
     if (!this.#aboveLlm.has(node)) return 'call';
@@ -104,8 +101,8 @@ export class SpanTree<Node extends SpanNode = SpanNode> {
   }
 
   /**
-   * The outermost tool span that describes the same call as this one, which may be itself: a client and a
-   * server of MCP, and several libraries, create spans below that of the agent.
+   * The outermost tool span of the same call, maybe this one: MCP clients, servers and libraries each make
+   * one.
    */
   toolCallOf(node: Node): Node {
     const path: Node[] = [];
@@ -193,8 +190,8 @@ export class SpanTree<Node extends SpanNode = SpanNode> {
   }
 
   /**
-   * Walks up until `find` returns a value, or until the parent is not in the request. All spans on the path
-   * have the same result, which is cached in `results`.
+   * Walks up until `find` returns a value, or a parent is missing. Caches the result for all spans of the
+   * path.
    */
   #climb(
     start: SpanNode,

@@ -6,10 +6,7 @@ import { crc32, deflateRawSync } from 'node:zlib';
 
 const sdk = fileURLToPath(new URL('../../../sdk/python', import.meta.url));
 
-/**
- * Writes the Python SDK as a wheel, a ZIP file of sources and metadata, that pip installs from
- * `<dashboard>/weir_sdk-<version>-py3-none-any.whl`.
- */
+/** Writes the Python SDK as a wheel for pip: `<dashboard>/weir_sdk-<version>-py3-none-any.whl`. */
 export function packPythonSdk(directory: string): void {
   const { name, version, python } = readProject();
   const info = `weir_sdk-${version}.dist-info`;

@@ -14,10 +14,7 @@ export interface RetentionDependencies {
   log: Logger;
 }
 
-/**
- * Deletes expired data in passes, on a separate connection, so that store statements never wait for one. One
- * of several writers runs each pass.
- */
+/** Deletes expired data on a separate connection: store statements never wait. One writer runs a pass. */
 export function startRetention({
   databaseUrl,
   retentionDaysMax,

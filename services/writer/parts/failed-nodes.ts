@@ -32,10 +32,7 @@ interface Failure extends FailedNode {
   isTried: boolean;
 }
 
-/**
- * Nodes of a Citus cluster that failed at the last attempt. Statements leave out their spaces; one tries each
- * node again from time to time.
- */
+/** Failed nodes of a Citus cluster, whose spaces statements leave out. One statement tries each again. */
 export class FailedNodes {
   readonly #log: Logger;
   readonly #failures = new Map<string, Failure>();

@@ -28,10 +28,7 @@ export interface FollowDependencies {
   log: Logger;
 }
 
-/**
- * Delivers messages of every stream, also of those that ingests begin to use later, or used before. Resolves
- * when the existing ones are delivered.
- */
+/** Delivers messages of all streams, also of later ones. Resolves when the existing ones are delivered. */
 export async function followStreams(dependencies: FollowDependencies): Promise<AsyncDisposable> {
   const { connection, manager, log } = dependencies;
   const followed = new Map<string, AsyncDisposable>();

@@ -64,10 +64,7 @@ export class WindowMarks {
     return expired;
   }
 
-  /**
-   * The earlier message whose time would tell the most now. @returns undefined when none would: the oldest is
-   * younger than the window, or next to a mark.
-   */
+  /** The message whose time tells most. @returns undefined for a young oldest one, or one next to a mark. */
   findUnknown(firstSequence: number, firstAtMs: number, atMs: number): number | undefined {
     const [next] = this.#marks;
     if (next === undefined || firstSequence > this.#startSequence) return undefined;

@@ -24,10 +24,7 @@ export class ConfirmationNeededError extends Error {
   override name = 'ConfirmationNeededError';
 }
 
-/**
- * The user's id while the grant is valid, otherwise NULL: inserted into the audit row's actor, which is NOT
- * NULL, it makes the statement, with the change, fail.
- */
+/** The user's id, or NULL without the grant: the audit row's actor is NOT NULL, so the statement fails. */
 export function grantedId(
   database: Database | Transaction,
   userId: string,

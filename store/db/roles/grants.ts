@@ -63,10 +63,7 @@ const allTables = listOf(Object.values(schema).flatMap((one) => (is(one, PgTable
 
 const rightsByRole = { weir_ingest: ingestRights, weir_dashboard: dashboardRights };
 
-/**
- * Gives the roles of roles.sql their rights, and takes away others. A missing role is passed over: services
- * then connect as the owner, as the writer's role acts.
- */
+/** Sets the rights of the roles of roles.sql. Without a role its service connects as the tables' owner. */
 export async function grantRights(database: Database): Promise<void> {
   for (const [name, rights] of Object.entries(rightsByRole)) {
     const [role] = await database.execute<{ exists: boolean }>(

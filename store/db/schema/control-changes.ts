@@ -3,8 +3,8 @@ import { bigint, jsonb, pgTable, text } from 'drizzle-orm/pg-core';
 import { instant } from './columns.ts';
 
 /**
- * Changes of administrative tables, by triggers (store/control/triggers.ts), and ids of erased events, until
- * the control stream has them (ADR 32).
+ * Changes, by triggers (store/control/triggers.ts), and erased ids, until the control stream has them (ADR
+ * 32).
  */
 export const controlChanges = pgTable('control_changes', {
   /** Of two changes of one row, the later one has the higher number. */

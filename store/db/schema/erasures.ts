@@ -5,10 +5,7 @@ import { createdAt, instant } from './columns.ts';
 /** `space`: the deletion of the space (docs/data-lifecycle.md#deletion). */
 const subject = () => text('subject', { enum: ['user', 'thread', 'before', 'space'] }).notNull();
 
-/**
- * Completed, or in progress: a killed run continues from its row. The subject is kept only as a hash
- * (docs/data-lifecycle.md#erasure).
- */
+/** Erasures, of which killed runs continue from their row. The subject is only kept as a hash. */
 export const erasures = pgTable(
   'erasures',
   {
@@ -40,10 +37,7 @@ export const erasures = pgTable(
   (table) => [primaryKey({ columns: [table.spaceId, table.id] })],
 );
 
-/**
- * Erasures requested in the dashboard, and deletions of spaces. A row names the user or thread in clear: it
- * is deleted with the completion, and the table is rewritten.
- */
+/** Requested erasures and deletions of spaces. A row names the subject, so completion rewrites the table. */
 export const erasureRequests = pgTable(
   'erasure_requests',
   {

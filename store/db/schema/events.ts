@@ -107,10 +107,7 @@ export const segments = pgTable(
     /** The stream and the sequence of its queue message. An erasure compares them with its start. */
     queueStream: text('queue_stream'),
     queueSequence: bigint('queue_sequence', { mode: 'number' }),
-    /**
-     * The greatest number of the space's dimensions when it was stored: all up to this have counted it (ADR
-     * 45).
-     */
+    /** The greatest number of the space's dimensions when it was stored: all up to it count it (ADR 45). */
     dimensions: smallint('dimensions'),
   },
   (table) => [

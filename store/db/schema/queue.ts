@@ -16,10 +16,7 @@ export const queuePositions = pgTable('queue_positions', {
   updatedAt: instant('updated_at').notNull(),
 });
 
-/**
- * Events stored from adjacent ranges of messages. In the control stream, so that a restore can name the
- * events in a gap (ADR 39).
- */
+/** Events stored from adjacent ranges of messages: a restore names the events in a gap (ADR 39). */
 export const queueCounts = pgTable(
   'queue_counts',
   {

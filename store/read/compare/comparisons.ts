@@ -4,10 +4,7 @@ import { type UsagePart, type UsageParts, usagePartNames } from '../../../event/
 import { events } from '../../db/schema.ts';
 import { unitsOfCost } from '../../prices/decimal.ts';
 
-/**
- * What the events of a list can be compared by: the duration in milliseconds, the tokens, the cost in US
- * dollars.
- */
+/** What events can be compared by: the duration in milliseconds, the tokens, the cost in US dollars. */
 export const measures = ['duration', 'tokens', 'cost'] as const;
 export const operators = ['>', '>=', '<', '<='] as const;
 
@@ -45,10 +42,7 @@ const input = atLeastZero(sql`${inputTokens}`);
 const cacheRead = sql`least(${atLeastZero(sql`${cacheReadTokens}`)}, ${input})`;
 const cacheWrite = sql`least(${atLeastZero(sql`${cacheWriteTokens}`)}, ${input} - ${cacheRead})`;
 
-/**
- * The numbers of an event that comparisons use. Costs are computed from them with the same operations in SQL
- * and in JavaScript.
- */
+/** Numbers of an event for comparisons. SQL and JavaScript compute costs from them by the same operations. */
 export const comparedNumbers = {
   countedTokens: sql<
     number | null

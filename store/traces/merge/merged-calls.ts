@@ -128,8 +128,8 @@ class Merging {
   }
 
   /**
-   * @returns undefined when the result would make the segment too large, or one of the texts is not of a
-   * span, though it has the id of one: then the innermost span alone is the event.
+   * @returns undefined when the segment would be too large, or a text is not of a span: the innermost is the
+   * event.
    */
   #tryMerge(
     row: EventRow,

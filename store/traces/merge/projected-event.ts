@@ -4,11 +4,7 @@ import { projectEvents } from '../../../event/projection.ts';
 import { unquoteElement } from '../../../event/text.ts';
 import type { EventRow, ReplacedEvent } from '../apply-changes.ts';
 
-/**
- * The columns of an event with a new text, and its terms. It keeps its place, and what it has inherited.
- *
- * @param row as it is stored.
- */
+/** An event's columns and terms with a new text; place and inherited values stay. @param row as stored. */
 export function projectEvent(
   event: IngestEvent,
   row: EventRow,

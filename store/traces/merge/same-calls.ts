@@ -94,8 +94,8 @@ export interface ToolKeys {
 }
 
 /**
- * Whether a tool span describes the same call as the nearest one above. Two of one library are two calls,
- * unless they name one id.
+ * Whether a tool span describes the call of the one above. Two of one library are two calls, unless they name
+ * one id.
  */
 export function isSameToolCall(below: ToolKeys, above: ToolKeys): boolean {
   const [idBelow, idAbove] = [below.responseKey ?? undefined, above.responseKey ?? undefined];
