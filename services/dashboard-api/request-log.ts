@@ -60,3 +60,9 @@ export function logFailure(
 export function senderOf(response: ServerResponse): Sender | undefined {
   return senders.get(response);
 }
+
+/** Who waits for the response: the user or the read key, once it was found, else the address. */
+export function holderOf(response: ServerResponse): string | undefined {
+  const sender = senders.get(response);
+  return sender?.userId ?? sender?.keyId ?? sender?.address;
+}

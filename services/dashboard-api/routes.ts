@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { createHTTPHandler } from '@trpc/server/adapters/standalone';
+import { ConnectionShares } from '../../platform/http/connection-shares.ts';
 import { findHttpFault } from '../../platform/http/http-fault.ts';
 import type { AnswerAfterBody } from '../../platform/http/unread-body.ts';
 import type { Logger } from '../../platform/log.ts';
@@ -9,10 +10,10 @@ import { exportPath, sendExport } from './downloads/export.ts';
 import { downloadLimits } from './downloads/limits.ts';
 import { rawPath, sendRawEvent } from './downloads/raw.ts';
 import { FairSlots } from './fair-slots.ts';
-import { dashboardBodyBytesMax, dashboardCallsMax } from './limits.ts';
+import { dashboardBodyBytesMax, dashboardCallsMax, dashboardSocketsMax } from './limits.ts';
 import { answerMcp, mcpPath } from './mcp/mcp-endpoint.ts';
 import { describeReads, openApiPath } from './openapi/document.ts';
-import { logFailure, logRequest } from './request-log.ts';
+import { holderOf, logFailure, logRequest } from './request-log.ts';
 import { appRouter } from './router.ts';
 import { describeTokens, tokenMetadataPath } from './sso/access-tokens.ts';
 import { createSsoRoutes, type Sso } from './sso/sso-routes.ts';
@@ -60,9 +61,12 @@ const strictTransport = 'max-age=31536000';
 export function createRoutes(dependencies: RouteDependencies): RequestListener {
   const { answerAfterBody, unread, ingestUrl, basePath } = dependencies;
   const findRoute = createTable(dependencies);
+  const connections = new ConnectionShares(dashboardSocketsMax);
   const isHttps = dependencies.publicUrl?.startsWith('https:') === true;
   return (request, response) => {
     unread.add(request, response);
+    const address = request.socket.remoteAddress ?? '';
+    response.once('close', () => connections.note(request, holderOf(response) ?? address));
     request.url = withoutBase(request, basePath);
     if (isHttps) {
       response.setHeader('Strict-Transport-Security', strictTransport);

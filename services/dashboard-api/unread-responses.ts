@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from '../../platform/log.ts';
 import { resetResponse } from './fair-slots.ts';
 import { unreadBytesMax, unreadCheckMs, unreadStallMsMax } from './limits.ts';
-import { senderOf } from './request-log.ts';
+import { holderOf, senderOf } from './request-log.ts';
 
 /**
  * Bounds the memory of responses that clients do not read: over HTTP/2 a client can ask for a hundred large
@@ -39,10 +39,7 @@ export class UnreadResponses implements Disposable {
     );
     let total = sumOf(unread);
     if (total <= this.#bytesMax) return;
-    const bySender = Map.groupBy(unread, ({ response, address }) => {
-      const sender = senderOf(response);
-      return sender?.userId ?? sender?.keyId ?? sender?.address ?? address;
-    });
+    const bySender = Map.groupBy(unread, ({ response, address }) => holderOf(response) ?? address);
     for (const own of [...bySender.values()].toSorted((a, b) => sumOf(b) - sumOf(a))) {
       const bytes = sumOf(own);
       const [first] = own;

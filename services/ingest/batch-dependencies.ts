@@ -1,4 +1,5 @@
 import type { ConfigWith } from '../../platform/config.ts';
+import { ConnectionShares } from '../../platform/http/connection-shares.ts';
 import { bodyBytesMax, otlpBodyBytesMax } from '../../platform/limits.ts';
 import type { Logger } from '../../platform/log.ts';
 import type { SpaceShares } from '../../platform/metrics/space-metrics.ts';
@@ -57,6 +58,7 @@ export function openBatchDependencies(options: {
     clock,
     apiKeyCache,
     unauthenticated: new Unauthenticated(limits.unauthenticatedMax),
+    connections: new ConnectionShares(limits.connectionsMax),
     keyUses: resources.use(new KeyUses(database, log)),
     quota: new Quota({
       database,

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { IngestError } from '../../event/errors.ts';
 import { formatBatchId } from '../../event/segment/batch-id.ts';
+import type { ConnectionShares } from '../../platform/http/connection-shares.ts';
 import type { SpaceShares } from '../../platform/metrics/space-metrics.ts';
 import type { OwnSpan } from '../../platform/tracing/own-spans.ts';
 import { secondsToMonthEnd } from '../../store/accounts/month.ts';
@@ -25,6 +26,7 @@ export interface BatchDependencies {
   clock: Pick<CheckedClock, 'nowMs'>;
   apiKeyCache: ApiKeyCache;
   unauthenticated: Unauthenticated;
+  connections: ConnectionShares;
   keyUses: KeyUses;
   quota: Quota;
   budgets: ByteBudgets;
@@ -119,12 +121,14 @@ async function checkAndCommit<T>(
   kind: RequestKind<T>,
   span?: OwnSpan,
 ): Promise<Ingested<T>> {
-  const { clock, apiKeyCache, unauthenticated, keyUses, quota, budgets, shares, buffers } = dependencies;
+  const { clock, apiKeyCache, unauthenticated, connections } = dependencies;
+  const { keyUses, quota, budgets, shares, buffers } = dependencies;
   const { decoder, batchesOf, nodesOf, authenticate = authenticateByContract } = kind;
   const { bodyBytesMax, overheadBytes } = decoder;
   // First: with a wrong clock valid keys can look expired.
   readClock(clock);
   const principal = await unauthenticated.admit(request, () => authenticate(request, apiKeyCache));
+  connections.note(request, principal.spaceId);
   checkDeclaredLength(request, bodyBytesMax + overheadBytes);
   const quotaView = await quota.admit(principal);
   const budget = budgets.of(principal.spaceId);

@@ -68,8 +68,11 @@ export const signals = {
   metrics: {
     rpcPath: rpcPathOf('metrics', 'MetricsService'),
     take: async ({ dependencies, request }) => {
-      const { unauthenticated, apiKeyCache } = dependencies;
-      await unauthenticated.admit(request, () => authenticateExporter(request, apiKeyCache));
+      const { unauthenticated, apiKeyCache, connections } = dependencies;
+      const principal = await unauthenticated.admit(request, () =>
+        authenticateExporter(request, apiKeyCache),
+      );
+      connections.note(request, principal.spaceId);
       return { message: 'Weir does not store metrics.' };
     },
   },
