@@ -6,6 +6,7 @@ import { addReadOptions, openReadApi, type ReadApi, type ReadOptions } from '../
 import { printRows, type TableColumn } from '../reads/table.ts';
 
 const groups = ['none', 'type', 'model', 'tool', 'source', 'agent', 'user'] as const;
+const steps = ['minute', '5minutes', 'hour', 'day', 'week', 'month'] as const;
 type Group = (typeof groups)[number] | `attr.${string}`;
 
 function parseGroup(text: string): Group {
@@ -18,7 +19,7 @@ function parseGroup(text: string): Group {
 interface ChartOptions extends ReadOptions {
   from?: number;
   to?: number;
-  step: 'minute' | 'hour' | 'day';
+  step: (typeof steps)[number];
   groupBy: Group;
   groups: number;
 }
@@ -36,11 +37,7 @@ export function addChartsCommand(program: Command, host: Host): void {
       parseTime,
     )
     .option('--to <time>', 'end, exclusive (default: now)', parseTime)
-    .addOption(
-      new Option('--step <step>', 'the size of the buckets')
-        .choices(['minute', 'hour', 'day'])
-        .default('hour'),
-    )
+    .addOption(new Option('--step <step>', 'the size of the buckets').choices(steps).default('hour'))
     .option('--group-by <what>', groupHint, parseGroup, 'model')
     .option('--groups <n>', 'most groups; the others are added up', wholeNumber(1, 50), 20);
   addReadOptions(command).action(async (options: ChartOptions) => {

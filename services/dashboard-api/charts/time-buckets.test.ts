@@ -35,10 +35,20 @@ test.each([
   expect(boundaries).toEqual([from, from + hours * hourMs]);
 });
 
+test.each([
+  ['week', '2026-03-23T00:00:00+01:00', '2026-03-30T00:00:00+02:00'],
+  ['month', '2026-03-01T00:00:00+01:00', '2026-04-01T00:00:00+02:00'],
+  ['5minutes', '2026-03-29T03:05:00+02:00', '2026-03-29T03:10:00+02:00'],
+] as const)('a %s in Zurich begins at %s and ends at %s', (step, start, end) => {
+  const from = Date.parse('2026-03-29T03:07:00+02:00');
+  const range = { from, to: from + 1, step, timeZone: 'Europe/Zurich' };
+  expect(timeBoundaries(range)).toEqual([Date.parse(start), Date.parse(end)]);
+});
+
 const anyRange = fc.record({
   from: fc.integer({ min: 0, max: 4e12 }),
   lengthMs: fc.integer({ min: 1, max: 40 * 24 * hourMs }),
-  step: fc.constantFrom<ChartStep>('hour', 'day'),
+  step: fc.constantFrom<ChartStep>('hour', 'day', 'week', 'month'),
   timeZone: fc.constantFrom(...zones),
 });
 
@@ -54,7 +64,7 @@ test('buckets are whole minutes, consecutive, cover the range, and days begin wh
       for (const [place, at] of boundaries.entries()) {
         expect(Math.abs(at % 60_000)).toBe(0);
         if (place > 0) expect(at).toBeGreaterThan(boundaries[place - 1] ?? 0);
-        if (step === 'day') {
+        if (step !== 'hour') {
           expect(local(at - 1, timeZone).slice(0, 10)).not.toBe(local(at, timeZone).slice(0, 10));
         }
       }

@@ -3,8 +3,9 @@ import { dayMs, hourMs, minuteMs } from '../../../platform/time.ts';
 import { chartBucketsMax } from '../limits.ts';
 import { refusal } from '../refusal.ts';
 
-/** A calendar day in the time zone may have 23 or 25 hours. */
-export type ChartStep = 'minute' | 'hour' | 'day';
+/** Days, weeks from Monday and months are those of the time zone: a day may have 23 or 25 hours. */
+export const chartSteps = ['minute', '5minutes', 'hour', 'day', 'week', 'month'] as const;
+export type ChartStep = (typeof chartSteps)[number];
 
 export interface ChartRange {
   from: number;
@@ -14,7 +15,10 @@ export interface ChartRange {
   timeZone: string;
 }
 
-const stepMs = { minute: minuteMs, hour: hourMs, day: dayMs } as const;
+const stepMs: Record<ChartStep, number> = {
+  ...{ minute: minuteMs, '5minutes': 5 * minuteMs, hour: hourMs },
+  ...{ day: dayMs, week: 7 * dayMs, month: 28 * dayMs },
+};
 
 /**
  * The starts of a chart's buckets and the end of the last one, in milliseconds since the epoch, all of them
@@ -39,13 +43,22 @@ export function timeBoundaries({ from, to, step, timeZone }: ChartRange): number
 }
 
 function floorTo(step: ChartStep, at: Temporal.ZonedDateTime): Temporal.ZonedDateTime {
-  return step === 'day' ? at.startOfDay() : at.round({ smallestUnit: step, roundingMode: 'floor' });
+  if (step === 'day') return at.startOfDay();
+  if (step === 'week') return at.subtract({ days: at.dayOfWeek - 1 }).startOfDay();
+  if (step === 'month') return at.with({ day: 1 }).startOfDay();
+  const roundingIncrement = step === '5minutes' ? 5 : 1;
+  const smallestUnit = step === 'hour' ? 'hour' : 'minute';
+  return at.round({ smallestUnit, roundingIncrement, roundingMode: 'floor' });
 }
 
+const lengths: Record<ChartStep, Temporal.DurationLike> = {
+  ...{ minute: { minutes: 1 }, '5minutes': { minutes: 5 }, hour: { hours: 1 } },
+  ...{ day: { days: 1 }, week: { weeks: 1 }, month: { months: 1 } },
+};
+
 function nextOf(step: ChartStep, at: Temporal.ZonedDateTime): Temporal.ZonedDateTime {
-  if (step === 'day') return at.add({ days: 1 }).startOfDay();
-  if (step === 'minute') return at.add({ minutes: 1 });
-  const later = at.add({ hours: 1 });
+  const later = at.add(lengths[step]);
+  if (step !== 'hour') return stepMs[step] < dayMs ? later : later.startOfDay();
   // When a zone shifts its clock by half an hour, the next hour begins earlier.
   const floor = floorTo('hour', later);
   return Temporal.ZonedDateTime.compare(floor, at) > 0 ? floor : later;

@@ -1,6 +1,7 @@
 import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { instant } from '../../../platform/instant.ts';
+import { chartSteps } from '../charts/time-buckets.ts';
 import { timeMs } from '../procedures/filter-input.ts';
 import type { appRouter } from '../router.ts';
 import type { AnswerData } from './answer.ts';
@@ -70,5 +71,5 @@ export function withLabel<Given extends { label?: string | undefined }>({ label,
 export const chartRange = {
   from: time.describe('Start: ISO 8601, or milliseconds since 1970'),
   to: time.describe('End, exclusive'),
-  step: z.enum(['minute', 'hour', 'day']).describe('The size of the buckets'),
+  step: z.enum(chartSteps).describe('The size of the buckets'),
 };

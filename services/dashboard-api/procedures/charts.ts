@@ -6,6 +6,7 @@ import { chart, readChart } from '../charts/chart.ts';
 import { costs, readCosts } from '../charts/costs.ts';
 import { delayTotal } from '../charts/delays.ts';
 import { chartGroup } from '../charts/dimension.ts';
+import { chartSteps } from '../charts/time-buckets.ts';
 import { chartGroupsDefault, chartGroupsMax } from '../limits.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
 
@@ -27,7 +28,7 @@ const timeZone = z
 const range = {
   from: chartTimeMs,
   to: chartTimeMs,
-  step: z.enum(['minute', 'hour', 'day']),
+  step: z.enum(chartSteps),
   timeZone,
 };
 
