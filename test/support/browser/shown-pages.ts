@@ -140,7 +140,7 @@ export const shownPages: readonly ShownPage[] = [
   },
   {
     name: 'charts-models',
-    path: ({ spaceId }) => `/s/${spaceId}/charts?by=model&last=1h`,
+    path: ({ spaceId }) => `/s/${spaceId}/charts?by=model&last=1h&before=1`,
     ready: (page) => page.getByRole('slider', { name: 'Duration, p95' }).waitFor(),
   },
   {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { demoEvents } from '../../support/browser/demo-events.ts';
 import type { BrowserSystem } from '../../support/browser/use-browser.ts';
+import { until } from '../../support/wait.ts';
 
 /** Charts. */
 export function testCharts(system: BrowserSystem): void {
@@ -62,5 +63,49 @@ export function testCharts(system: BrowserSystem): void {
     );
     await page.getByRole('row').nth(1).waitFor();
     expect(await page.getByRole('grid').getAttribute('aria-rowcount')).toBe(String(count + 1));
+  });
+  test('a click on a bar opens its events, the period before stands beside, and two clicks tell whose calls a model cost', async () => {
+    await using visitor = await system.visit();
+    const { page, apiKey, spaceId } = visitor;
+    const events = demoEvents();
+    await system.send(apiKey, events);
+    await page.getByRole('heading', { name: 'Recent events' }).waitFor();
+    await system.pipeline.sql`UPDATE spaces SET dimensions = ARRAY['user'] WHERE id = ${spaceId}`;
+    await page.goto(`/s/${spaceId}/charts?last=7d`);
+    await page.getByRole('combobox', { name: 'Size of the buckets' }).selectOption('week');
+    await page.getByRole('button', { name: 'Period before' }).click();
+    await page.waitForURL((url) => url.search === '?last=7d&step=week&before=1');
+    const chart = page.getByRole('slider', { name: 'Events' });
+    const box = await chart.boundingBox();
+    if (box === null) throw new Error('the chart has no size');
+    expect(await chart.getAttribute('aria-valuetext')).toMatch(/: OK \d+, Errors \d+, Period before 0$/);
+    // Near its bottom the bar has the events without errors.
+    await page.mouse.click(box.x + box.width * 0.8, box.y + box.height * 0.75);
+    await page.waitForURL(
+      (url) => url.searchParams.get('state') === 'ok' && Number(url.searchParams.get('from')) > 0,
+    );
+    await page.goBack();
+    const counted = () =>
+      page.evaluate(`fetch('/trpc/charts.dimensions?input={"spaceId":"${spaceId}"}')
+      .then((answer) => answer.json()).then(({ result }) => result.data[0].counted)`);
+    await until(async () => (await counted()) === 1);
+    await page.goto(`/s/${spaceId}/charts?last=24h`);
+    const name = 'mistral-large-latest';
+    await page.getByRole('button', { name: `Split ${name}` }).click();
+    await page.getByRole('menuitem', { name: 'By user' }).click();
+    await page.waitForURL((url) => url.search === `?last=24h&type=llm&name=${name}&by=user`);
+    const own = events.filter(({ properties: { llm } }) => llm?.model === name);
+    const [
+      {
+        context: { userId: user = '' },
+      } = { context: {} },
+    ] = own;
+    const count = own.filter(({ context }) => context.userId === user).length;
+    const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: user, exact: true }) });
+    await row
+      .getByRole('cell', { name: String(count), exact: true })
+      .first()
+      .waitFor();
+    await row.getByRole('cell', { name: /^\$/ }).waitFor();
   });
 }

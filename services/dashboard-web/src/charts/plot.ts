@@ -16,11 +16,13 @@ export interface Plot {
   isBare: boolean;
   zone: Zone;
   onCursor: (bucket: number | undefined) => void;
-  onRange: (range: { from: number; to: number }, isBucket: boolean) => void;
+  /** With the series under a click on a bucket, if there is one. */
+  onRange: (range: { from: number; to: number }, isBucket: boolean, series?: TimeSeries) => void;
 }
 
-/** A shorter drag is a click, in pixels. */
+/** A shorter drag is a click, in pixels. A line is clicked within so many. */
 const dragPixelsMin = 6;
+const nearPixels = 12;
 const wholeSteps = Array.from({ length: 15 }, (_, power) =>
   [1, 2, 5].map((step) => step * 10 ** power),
 ).flat();
@@ -33,8 +35,13 @@ export function drawPlot(element: HTMLElement, plot: Plot, size: { width: number
   const { starts, end, series, kind } = plot;
   const zoneName = plot.zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
   const isStacked = kind === 'bars';
-  const drawn = isStacked ? series.toReversed() : series;
-  const values = isStacked ? stackValues(series.map((one) => one.values)) : series.map((one) => one.values);
+  const [before, now] = [
+    series.filter(({ isBefore }) => isBefore),
+    series.filter(({ isBefore }) => !isBefore),
+  ];
+  const drawn = [...(isStacked ? now.toReversed() : now), ...before];
+  const tops = isStacked ? stackValues(now.map((one) => one.values)) : now.map((one) => one.values);
+  const values = [...tops, ...before.map((one) => one.values)];
   const options: uPlot.Options = {
     ...size,
     legend: { show: false },
@@ -70,31 +77,54 @@ export function drawPlot(element: HTMLElement, plot: Plot, size: { width: number
   };
   const data: uPlot.AlignedData = [starts.map((start) => start / 1_000), ...values.map((one) => [...one])];
   const chart = new uPlot(options, data, element);
-  reportClicks(chart, plot);
+  reportClicks(chart, plot, drawn);
   return chart;
 }
 
-/** A click without a drag chooses the bucket under the pointer. */
-function reportClicks({ over, cursor }: uPlot, { starts, end, onRange }: Plot): void {
+/** A click without a drag chooses the bucket under the pointer, and the series: the bar, or the line beside it. */
+function reportClicks(
+  chart: uPlot,
+  { starts, end, kind, onRange }: Plot,
+  drawn: readonly TimeSeries[],
+): void {
+  const { over, cursor } = chart;
   let downX = 0;
   over.addEventListener('mousedown', ({ clientX }) => {
     downX = clientX;
   });
   over.addEventListener('click', ({ clientX }) => {
-    const from = typeof cursor.idx === 'number' ? starts[cursor.idx] : undefined;
-    if (from === undefined || Math.abs(clientX - downX) >= dragPixelsMin) return;
-    onRange({ from, to: starts[(cursor.idx ?? 0) + 1] ?? end }, true);
+    const { idx = null, top = 0 } = cursor;
+    const from = idx === null ? undefined : starts[idx];
+    if (idx === null || from === undefined || Math.abs(clientX - downX) >= dragPixelsMin) return;
+    const heights = drawn.map((_, place) => {
+      const value = chart.data[place + 1]?.[idx];
+      return value == null ? Number.NaN : chart.valToPos(value, 'y') - top;
+    });
+    // The bars of a stack are drawn from the top: the last one that reaches the pointer is the one to be seen.
+    const place =
+      kind === 'bars'
+        ? heights.findLastIndex((height, at) => height <= 0 && drawn[at]?.isBefore !== true)
+        : heights.findIndex(
+            (height) =>
+              Math.abs(height) <= Math.min(nearPixels, ...heights.map(Math.abs).filter(Number.isFinite)),
+          );
+    onRange({ from, to: starts[idx + 1] ?? end }, true, drawn[place]);
   });
 }
 
-function describeSeries({ label, color, values }: TimeSeries, isStacked: boolean): uPlot.Series {
+function describeSeries(
+  { label, color, values, isBefore = false }: TimeSeries,
+  isStacked: boolean,
+): uPlot.Series {
   const resolved = resolveColor(color);
   const paths = isStacked ? uPlot.paths.bars?.({ size: [0.92, 64], align: 1 }) : uPlot.paths.linear?.();
+  const isFilled = isStacked && !isBefore;
   return {
     label,
     stroke: resolved,
-    ...(isStacked && { fill: resolved }),
-    width: isStacked ? 0 : 1.75,
+    ...(isFilled && { fill: resolved }),
+    width: isFilled ? 0 : isBefore ? 1.25 : 1.75,
+    ...(isBefore && { dash: [4, 3] }),
     // A line needs two neighbours: a value between gaps is a dot.
     points: { show: !isStacked, filter: () => findLonely(values), size: 5, fill: resolved },
     // A bucket without events has no duration: a line across it would claim one.

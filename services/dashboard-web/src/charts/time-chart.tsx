@@ -1,9 +1,12 @@
 import 'uplot/dist/uPlot.min.css';
+import { Split } from 'lucide-react';
 import { formatTime } from '../format/time.ts';
 import { useSettings } from '../settings/settings.ts';
 import { SpaceLink } from '../space/space.tsx';
 import { describeText } from '../text/marks.ts';
+import { IconButton } from '../ui/button.tsx';
 import { classes } from '../ui/classes.ts';
+import { Menu, MenuItem, MenuLabel } from '../ui/menu.tsx';
 import type { Search } from '../url/search.ts';
 import type { ColorName } from './colors.ts';
 import { type ChartOptions, type TimeSpan, useChart } from './use-chart.ts';
@@ -11,21 +14,22 @@ import { type ChartOptions, type TimeSpan, useChart } from './use-chart.ts';
 const heightPixels = 190;
 
 /**
- * A chart over time: stacked bars, or lines. Dragging selects a range; the arrow keys move a cursor, with
- * Shift they select a range, and Enter shows it. Screen readers read the values at the cursor. A table beside
- * the chart has the same values.
+ * A chart over time: stacked bars, or lines. Dragging selects a range; a click opens the events of a bucket, and
+ * of the series under it. The arrow keys move a cursor, with Shift they select a range, and Enter does the same.
+ * Screen readers read the values at the cursor. A table beside the chart has the same values.
  */
 export function TimeChart({
   name,
   onZoom,
+  onOpen,
+  splits,
   ...chart
 }: Pick<ChartOptions, 'starts' | 'end' | 'series' | 'kind' | 'format'> & {
   /** What the chart shows, for screen readers. */
   name: string;
   /** The values are counts. */
   isWhole?: boolean;
-  onZoom: (range: TimeSpan) => void;
-}) {
+} & ChartActions) {
   const { starts, end, series, format } = chart;
   const { zone } = useSettings();
   const { bucket, box } = useChart({
@@ -34,23 +38,28 @@ export function TimeChart({
     isBare: false,
     zone,
     height: heightPixels,
-    onRange: (range, isBucket) => !isBucket && onZoom(range),
+    onRange: (range, isBucket, clicked) => {
+      if (!isBucket) return onZoom(range);
+      const isOfAll = clicked === undefined || clicked.isBefore === true;
+      if (isOfAll || clicked.events !== undefined) onOpen?.(range, isOfAll ? undefined : clicked.events);
+    },
   });
   const last = starts.length - 1;
   const shown = bucket ?? last;
   const at = formatTime(starts[shown] ?? 0, zone).slice(0, 16);
-  const values = series.map(({ label, color, values, events }) => {
+  const values = series.map(({ label, color, values, events, isBefore = false }) => {
     const value = values[shown];
     return {
       label: describeText(label),
       color,
       events,
+      isBefore,
       text: value === null || value === undefined ? '–' : format(value),
     };
   });
   return (
     <div className="relative">
-      <Legend values={values} range={{ from: String(starts[0] ?? 0), to: String(end) }} />
+      <Legend values={values} range={{ from: String(starts[0] ?? 0), to: String(end) }} splits={splits} />
       {bucket !== undefined && <Readout at={at} values={values} isLeft={bucket > last / 2} />}
       <div
         {...box}
@@ -61,34 +70,70 @@ export function TimeChart({
         aria-valuemax={Math.max(0, last)}
         aria-valuenow={Math.max(0, shown)}
         aria-valuetext={`${at}: ${values.map(({ label, text }) => `${label} ${text}`).join(', ')}`}
-        className="w-full"
+        className={classes('w-full', onOpen && '[&_.u-over]:cursor-pointer')}
       />
     </div>
   );
 }
 
+export interface ChartActions {
+  onZoom: (range: TimeSpan) => void;
+  /** Opens the events of a bucket: of a series that was clicked, or of all. Without it buckets open nothing. */
+  onOpen?: (range: TimeSpan, events: Search | undefined) => void;
+  splits?: Splits;
+}
+
+/** Ways to split the events of a series further, from its filter. */
+type Splits = (events: Search) => readonly { label: string; onSelect: () => void }[];
+
 interface ShownValue {
   label: string;
   color: ColorName;
+  isBefore: boolean;
   events: Search | undefined;
   text: string;
 }
 
-/** The series and their colours. A name opens the events of its series. */
-function Legend({ values, range }: { values: readonly ShownValue[]; range: Search }) {
+/** The series and their colours. A name opens the events of its series, and a menu beside it splits them. */
+function Legend({
+  values,
+  range,
+  splits,
+}: {
+  values: readonly ShownValue[];
+  range: Search;
+  splits: Splits | undefined;
+}) {
   return (
     <ul className="mb-1 flex min-h-5 flex-wrap items-center gap-x-3 gap-y-0.5 text-muted text-xs">
-      {values.map(({ label, color, events }) => (
+      {values.map(({ label, color, events, isBefore }) => (
         <li key={label} className="flex min-w-0 items-center gap-1.5">
-          <Swatch color={color} />
+          <Swatch color={color} isBefore={isBefore} />
           {events === undefined ? (
             <span className="max-w-40 truncate">{label}</span>
           ) : (
             <EventsLink label={label} search={{ ...events, ...range }} />
           )}
+          {events !== undefined && splits !== undefined && <SplitMenu label={label} ways={splits(events)} />}
         </li>
       ))}
     </ul>
+  );
+}
+
+function SplitMenu({ label, ways }: { label: string; ways: ReturnType<Splits> }) {
+  if (ways.length === 0) return null;
+  return (
+    <Menu
+      trigger={<IconButton icon={Split} label={`Split ${label}`} className="-ml-1 size-6 [&_svg]:size-3.5" />}
+    >
+      <MenuLabel>Only {label}</MenuLabel>
+      {ways.map((way) => (
+        <MenuItem key={way.label} onSelect={way.onSelect}>
+          {way.label}
+        </MenuItem>
+      ))}
+    </Menu>
   );
 }
 
@@ -120,9 +165,9 @@ function Readout({ at, values, isLeft }: { at: string; values: readonly ShownVal
       )}
     >
       <li className="font-medium text-ink">{at}</li>
-      {values.map(({ label, color, text }) => (
+      {values.map(({ label, color, isBefore, text }) => (
         <li key={label} className="flex min-w-0 items-center gap-1.5">
-          <Swatch color={color} />
+          <Swatch color={color} isBefore={isBefore} />
           <span className="min-w-0 flex-1 truncate">{label}</span>
           <span className="font-medium text-ink">{text}</span>
         </li>
@@ -131,8 +176,13 @@ function Readout({ at, values, isLeft }: { at: string; values: readonly ShownVal
   );
 }
 
-function Swatch({ color }: { color: ColorName }) {
+function Swatch({ color, isBefore }: { color: ColorName; isBefore: boolean }) {
+  const shown = `var(--${color})`;
   return (
-    <span aria-hidden className="size-2 shrink-0 rounded-xs" style={{ backgroundColor: `var(--${color})` }} />
+    <span
+      aria-hidden
+      className={classes('size-2 shrink-0 rounded-xs', isBefore && 'border border-dashed')}
+      style={isBefore ? { borderColor: shown } : { backgroundColor: shown }}
+    />
   );
 }

@@ -11,6 +11,8 @@ export interface TimeSeries {
   values: Values;
   /** The filter that lists its events; undefined when there is none. */
   events?: Search | undefined;
+  /** The values are those of the period before: dashed, and not part of a stack. */
+  isBefore?: boolean;
 }
 
 /**

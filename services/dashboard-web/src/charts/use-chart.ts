@@ -3,6 +3,7 @@ import type uPlot from 'uplot';
 import { type BucketChoice, bucketsOf, moveChoice } from './bucket-choice.ts';
 import { useScheme } from './colors.ts';
 import { drawPlot, type Plot } from './plot.ts';
+import type { TimeSeries } from './time-series.ts';
 
 export interface TimeSpan {
   from: number;
@@ -16,7 +17,7 @@ export interface ChartOptions extends Omit<Plot, 'onCursor' | 'onRange'> {
    * Called with a range that was dragged, clicked or chosen by keyboard; `isBucket` when it is a single
    * bucket.
    */
-  onRange?: ((range: TimeSpan, isBucket: boolean) => void) | undefined;
+  onRange?: ((range: TimeSpan, isBucket: boolean, series?: TimeSeries) => void) | undefined;
 }
 
 /**
@@ -83,7 +84,7 @@ function usePlot(
     const size = () => ({ width: element.clientWidth, height });
     const drawn = drawPlot(
       element,
-      { ...options, onCursor, onRange: (range, isBucket) => report.current?.(range, isBucket) },
+      { ...options, onCursor, onRange: (...chosen) => report.current?.(...chosen) },
       size(),
     );
     plot.current = drawn;

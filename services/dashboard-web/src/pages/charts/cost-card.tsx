@@ -2,9 +2,8 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { apiQuery, type Input, type Output } from '../../api/query.ts';
 import { colorNames } from '../../charts/colors.ts';
-import { TimeChart } from '../../charts/time-chart.tsx';
+import { type ChartActions, TimeChart } from '../../charts/time-chart.tsx';
 import type { TimeSeries } from '../../charts/time-series.ts';
-import type { TimeSpan } from '../../charts/use-chart.ts';
 import { formatMoney } from '../../format/number.ts';
 import { describeCost, describePriced, nameKind } from '../../format/priced.ts';
 import { SpaceLink } from '../../space/space.tsx';
@@ -12,7 +11,7 @@ import { SelectField } from '../../ui/field.tsx';
 import { Loaded } from '../../ui/loaded.tsx';
 import { Card } from '../../ui/page.tsx';
 import type { Search } from '../../url/search.ts';
-import { eventsOf, type GroupBy, nameGroup } from './series.ts';
+import { eventsOf, type GroupBy, nameGroup, seriesBefore } from './series.ts';
 
 /** Models shown as series of their own. */
 const modelsShown = 7;
@@ -23,29 +22,50 @@ interface CostChart {
   groups: readonly (string | null)[] | undefined;
   /** Whether the other models are left out. */
   isOnly: boolean;
-  onZoom: (range: TimeSpan) => void;
+  actions: ChartActions;
 }
 
 /** The cost of each model over time, and the share of tokens that have a price. */
-export function CostCard({ input, ...chart }: CostChart & { input: Input<'charts.costs'> }) {
+export function CostCard({
+  input,
+  inputBefore,
+  ...chart
+}: CostChart & {
+  input: Input<'charts.costs'>;
+  /** Of the period before, which is shown beside. */
+  inputBefore: Input<'charts.costs'> | undefined;
+}) {
   const query = useQuery({ ...apiQuery('charts.costs', input), placeholderData: keepPreviousData });
+  const before = useQuery({
+    ...apiQuery('charts.costs', inputBefore ?? input),
+    enabled: inputBefore !== undefined,
+    placeholderData: keepPreviousData,
+  });
   return (
     <Loaded query={query} isSmall frame={(state) => <Card title="Cost">{state}</Card>}>
-      {(costs) => <Costs costs={costs} {...chart} />}
+      {(costs) => <Costs costs={costs} before={inputBefore && before.data} {...chart} />}
     </Loaded>
   );
 }
 
 const kinds = { value: 'kind', label: 'By kind of usage' } as const;
 
-function Costs({ costs, groupBy, groups, isOnly, onZoom }: CostChart & { costs: Output<'charts.costs'> }) {
+function Costs({
+  costs,
+  before,
+  groupBy,
+  groups,
+  isOnly,
+  actions,
+}: CostChart & { costs: Output<'charts.costs'>; before: Output<'charts.costs'> | undefined }) {
   const [split, setSplit] = useState<'group' | 'kind'>('group');
   const splits = [{ value: 'group', label: groupBy === 'model' ? 'By model' : 'By group' } as const, kinds];
-  const series = useMemo(
-    () =>
-      split === 'kind' && !isOnly ? describeKinds(costs) : describeCosts(costs, { groupBy, groups, isOnly }),
-    [costs, groupBy, groups, isOnly, split],
-  );
+  const series = useMemo(() => {
+    const describe = (one: Output<'charts.costs'>) =>
+      split === 'kind' && !isOnly ? describeKinds(one) : describeCosts(one, { groupBy, groups, isOnly });
+    const now = describe(costs);
+    return before ? [...now, ...seriesBefore({ kind: 'bars', series: now }, describe(before))] : now;
+  }, [costs, before, groupBy, groups, isOnly, split]);
   const model = isOnly ? costs.models.find((one) => one.model === groups?.[0]) : undefined;
   const shown = isOnly ? model : costs.total;
   const { cost, bound, tokens } = shown ?? { cost: null, bound: 'exact', tokens: 0 };
@@ -74,7 +94,7 @@ function Costs({ costs, groupBy, groups, isOnly, onZoom }: CostChart & { costs: 
         series={series}
         kind="bars"
         format={formatMoney}
-        onZoom={onZoom}
+        {...actions}
       />
       <p className="mt-1 text-muted text-xs">
         {(model ?? costs).kinds.map(({ kind, cost }) => (

@@ -64,3 +64,22 @@ export function slicedGroups(declared: Declared, groupBy: GroupBy): { value: Gro
     label: `By ${name === 'user' ? name : name.slice(attributePrefix.length)}`,
   }));
 }
+
+/**
+ * What the events of a series can be split by: charts filter by type, name, source and one dimension, and what is
+ * filtered by is no group.
+ */
+export function splitsOf(
+  { state: _state, sort: _sort, ...filter }: Search,
+  declared: Declared,
+): { filter: Search; ways: { value: GroupBy; label: string }[] } {
+  const isSliced = Object.keys(filter).some((name) => !['type', 'name', 'source'].includes(name));
+  const isKnown = filter.agentId === undefined || isDeclared(declared, 'agent');
+  const plain = groups.filter(({ value }) => {
+    if (value === 'model' || value === 'tool') return filter.name === undefined;
+    if (value === 'agent') return !isSliced && isDeclared(declared, 'agent');
+    return value !== 'none' && filter[value] === undefined;
+  });
+  const ways = isSliced ? plain : [...slicedGroups(declared, 'none'), ...plain];
+  return { filter, ways: Object.keys(filter).length === 0 || !isKnown ? [] : ways };
+}

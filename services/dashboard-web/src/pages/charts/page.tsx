@@ -1,15 +1,14 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { ChartNoAxesColumn, X } from 'lucide-react';
+import { ChartNoAxesColumn, History, X } from 'lucide-react';
 import { useMemo } from 'react';
-import { apiQuery } from '../../api/query.ts';
-import { TimeChart } from '../../charts/time-chart.tsx';
+import { type ChartActions, TimeChart } from '../../charts/time-chart.tsx';
+import type { TimeSpan } from '../../charts/use-chart.ts';
 import { NewestEvent } from '../../filter/newest-event.tsx';
 import { RangeField } from '../../filter/range-field.tsx';
 import { useFilter } from '../../filter/use-filter.ts';
 import { formatCompact, formatDuration } from '../../format/number.ts';
 import { nameZone } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
-import { SpaceLink, useSpace } from '../../space/space.tsx';
+import { SpaceLink, useOpen } from '../../space/space.tsx';
 import { describeText } from '../../text/marks.ts';
 import { Button, buttonClasses } from '../../ui/button.tsx';
 import { classes } from '../../ui/classes.ts';
@@ -19,20 +18,10 @@ import { Card, Page } from '../../ui/page.tsx';
 import type { Search } from '../../url/search.ts';
 import { CostCard } from './cost-card.tsx';
 import { GroupTable } from './group-table.tsx';
-import {
-  type Declared,
-  groups,
-  isDeclared,
-  readGroup,
-  readOnly,
-  slicedGroups,
-  toChartFilter,
-} from './grouping.ts';
-import { type ChartRange, readRange, recentDefault } from './range.ts';
-import { type Chart, type ChartCard, describeCharts, type GroupBy, isAttribute } from './series.ts';
-
-/** Groups with a series of their own; one colour is left for all others. */
-const groupsMax = 7;
+import { type Declared, groups, slicedGroups, splitsOf } from './grouping.ts';
+import { type ChartRange, recentDefault, steps, stepsOf } from './range.ts';
+import { type Chart, type ChartCard, describeCharts, type GroupBy, withBefore } from './series.ts';
+import { useCharts } from './use-charts.ts';
 
 const formats: Record<ChartCard['unit'], (value: number) => string> = {
   count: formatCompact,
@@ -42,42 +31,18 @@ const formats: Record<ChartCard['unit'], (value: number) => string> = {
 
 /**
  * Events, durations, tokens and costs over time, for the range and grouping of the address. Dragging over a
- * chart selects a range.
+ * chart selects a range, a click opens events.
  */
 export function ChartsPage() {
-  const { search, set } = useFilter();
-  const { id: spaceId } = useSpace();
+  const { set } = useFilter();
   const { zone } = useSettings();
-  const range = readRange(search, Date.now(), zone);
-  const { from, to, step } = range;
-  const declared = useQuery(apiQuery('charts.dimensions', { spaceId })).data ?? [];
-  const groupBy = readGroup(search.by);
-  const timeZone = zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const input = { spaceId, from, to, step, timeZone };
-  const only = readOnly(search, groupBy, declared);
-  const { type, name, ...sliced } = toChartFilter(only);
-  const query = useQuery({
-    ...apiQuery('charts.events', { ...input, ...sliced, type, name, groupBy, groupsMax }),
-    placeholderData: keepPreviousData,
-  });
-  const isByModel = groupBy === 'none' || groupBy === 'model';
-  const hasCosts =
-    only.type !== 'tool' &&
-    (isByModel || groupBy === 'user' || isAttribute(groupBy) || isDeclared(declared, groupBy));
-  const costInput = isByModel ? { ...input, ...sliced } : { ...input, ...sliced, name, groupBy };
-  const costs = useQuery({
-    ...apiQuery('charts.costs', costInput),
-    placeholderData: keepPreviousData,
-    enabled: hasCosts,
-  });
-  const shown = useMemo(() => query.data?.series.map(({ group }) => group), [query.data]);
+  const charts = useCharts();
+  const { range, declared, groupBy, only, query } = charts;
   const isCounting = declared.some((one) => one.name === groupBy && one.counted < 1);
-  const zoom = (chosen: { from: number; to: number }) =>
-    set({ from: String(chosen.from), to: String(chosen.to), last: undefined });
   return (
     <Page
       title={only.name === undefined ? 'Charts' : `Charts of ${describeText(only.name)}`}
-      subtitle={`By ${step}, ${nameZone(zone)}. ${isCounting ? 'Older events are still being counted.' : 'Includes expired events.'}`}
+      subtitle={`${steps[range.step].label}, ${nameZone(zone)}. ${isCounting ? 'Older events are still being counted.' : 'Includes expired events.'}`}
       actions={<Controls range={range} groupBy={groupBy} declared={declared} only={only} onChange={set} />}
     >
       <Loaded query={query}>
@@ -87,33 +52,7 @@ export function ChartsPage() {
               <NewestEvent />
             </Notice>
           ) : (
-            <div className="flex flex-col gap-4">
-              <div className="grid gap-4 xl:grid-cols-2">
-                <Cards chart={data} groupBy={groupBy} only={only} onZoom={zoom} />
-                {hasCosts && (
-                  <div className={classes('grid', groupBy !== 'none' && 'xl:col-span-2')}>
-                    <CostCard
-                      input={costInput}
-                      groupBy={groupBy === 'none' ? 'model' : groupBy}
-                      groups={
-                        isByModel && name !== undefined ? [name] : groupBy === 'none' ? undefined : shown
-                      }
-                      isOnly={isByModel && name !== undefined}
-                      onZoom={zoom}
-                    />
-                  </div>
-                )}
-              </div>
-              <Card title="Numbers" isFlush>
-                <GroupTable
-                  series={data.series}
-                  costs={hasCosts ? costs.data : undefined}
-                  groupBy={groupBy}
-                  range={range}
-                  only={only}
-                />
-              </Card>
-            </div>
+            <Shown data={data} charts={charts} />
           )
         }
       </Loaded>
@@ -121,8 +60,48 @@ export function ChartsPage() {
   );
 }
 
+function Shown({ data, charts }: { data: Chart; charts: ReturnType<typeof useCharts> }) {
+  const { range, declared, groupBy, only, isByModel, before, costInput, costInputBefore, costs } = charts;
+  const { set } = useFilter();
+  const open = useOpen();
+  const isOnly = isByModel && only.name !== undefined;
+  const shown = useMemo(() => data.series.map(({ group }) => group), [data]);
+  const actions = {
+    onZoom: ({ from, to }: TimeSpan) => set({ from: String(from), to: String(to), last: undefined }),
+    onOpen: ({ from, to }: TimeSpan, events: Search = only) =>
+      open({ page: 'events', search: { ...events, from: String(from), to: String(to) } }),
+    splits: (events: Search) => {
+      const { filter, ways } = splitsOf(events, declared);
+      return ways.map(({ value, label }) => ({ label, onSelect: () => set({ ...filter, by: value }) }));
+    },
+  };
+  const groups = isOnly ? [only.name ?? ''] : groupBy === 'none' ? undefined : shown;
+  return (
+    <div className="flex flex-col gap-4">
+      <div className="grid gap-4 xl:grid-cols-2">
+        <Cards chart={data} before={before} groupBy={groupBy} only={only} actions={actions} />
+        {costInput && (
+          <div className={classes('grid', groupBy !== 'none' && 'xl:col-span-2')}>
+            <CostCard
+              input={costInput}
+              inputBefore={costInputBefore}
+              groupBy={groupBy === 'none' ? 'model' : groupBy}
+              groups={groups}
+              isOnly={isOnly}
+              actions={actions}
+            />
+          </div>
+        )}
+      </div>
+      <Card title="Numbers" isFlush>
+        <GroupTable series={data.series} costs={costs} groupBy={groupBy} range={range} only={only} />
+      </Card>
+    </div>
+  );
+}
+
 function Controls({
-  range: { from, to, last },
+  range: { from, to, last, step },
   groupBy,
   declared,
   only,
@@ -152,8 +131,24 @@ function Controls({
         options={[...groups, ...slicedGroups(declared, groupBy)]}
         value={groupBy}
         onChange={(value) => onChange({ by: value === 'none' ? undefined : value })}
-        className="w-44"
+        className="w-36"
       />
+      <SelectField
+        label="Size of the buckets"
+        isLabelHidden
+        options={stepsOf(to - from).map((value) => ({ value, label: steps[value].label }))}
+        value={step}
+        onChange={(value) => onChange({ step: value })}
+        className="w-36"
+      />
+      <Button
+        icon={History}
+        aria-pressed={search.before === '1'}
+        onClick={() => onChange({ before: search.before === '1' ? undefined : '1' })}
+        className="aria-pressed:bg-accent-soft aria-pressed:text-accent"
+      >
+        Period before
+      </Button>
       <RangeField search={search} fallback={recentDefault} onChange={onChange} />
       <SpaceLink
         page="events"
@@ -168,17 +163,22 @@ function Controls({
 
 function Cards({
   chart,
+  before,
   groupBy,
   only,
-  onZoom,
+  actions,
 }: {
   chart: Chart;
+  before: Chart | undefined;
   groupBy: GroupBy;
   only: Search;
-  onZoom: (range: { from: number; to: number }) => void;
+  actions: ChartActions;
 }) {
   const key = JSON.stringify(only);
-  const cards = useMemo(() => describeCharts(chart, groupBy, JSON.parse(key)), [chart, groupBy, key]);
+  const cards = useMemo(() => {
+    const [now, then] = [chart, before].map((one) => one && describeCharts(one, groupBy, JSON.parse(key)));
+    return now && then ? withBefore(now, then) : (now ?? []);
+  }, [chart, before, groupBy, key]);
   return cards.map(({ title, kind, unit, series }) => (
     <Card key={title} title={title}>
       {kind === 'bars' && series.every(({ values }) => values.every((value) => !value)) ? (
@@ -192,7 +192,7 @@ function Cards({
           kind={kind}
           format={formats[unit]}
           isWhole={unit !== 'duration'}
-          onZoom={onZoom}
+          {...actions}
         />
       )}
     </Card>

@@ -21,3 +21,13 @@ test('a range that was chosen is kept, and wins over one that ends now', () => {
   const search = { from: String(now - hourMs), to: String(now), last: '7d' };
   expect(readRange(search, now)).toEqual({ from: now - hourMs, to: now, step: 'minute', last: undefined });
 });
+
+test.each([
+  [{ last: '24h', step: '5minutes' }, '5minutes'],
+  [{ last: '30d', step: 'week' }, 'week'],
+  // More buckets than a chart has, and a bucket that is longer than the range.
+  [{ last: '30d', step: 'minute' }, 'day'],
+  [{ last: '1h', step: 'day' }, 'minute'],
+])('%j is shown by %s', (search, step) => {
+  expect(readRange(search, now).step).toBe(step);
+});

@@ -2,7 +2,26 @@ import { isRecentRange, type RecentRange, rangeOfDay, recentRanges } from '../..
 import { dayMs, hourMs, minuteMs, type Zone } from '../../format/time.ts';
 import type { Search } from '../../url/search.ts';
 
-export type Step = 'minute' | 'hour' | 'day';
+/** The sizes of buckets, in milliseconds; months of 28 days. */
+export const steps = {
+  minute: { label: 'By minute', ms: minuteMs },
+  '5minutes': { label: 'By 5 minutes', ms: 5 * minuteMs },
+  hour: { label: 'By hour', ms: hourMs },
+  day: { label: 'By day', ms: dayMs },
+  week: { label: 'By week', ms: 7 * dayMs },
+  month: { label: 'By month', ms: 28 * dayMs },
+} as const;
+
+export type Step = keyof typeof steps;
+
+/** The most buckets of a chart (chartBucketsMax of the API), and the fewest that are offered. */
+const bucketsMax = 1_500;
+
+/** The sizes that suit a range of this length. */
+export const stepsOf = (lengthMs: number): Step[] =>
+  (Object.keys(steps) as Step[]).filter(
+    (step) => steps[step].ms * bucketsMax >= lengthMs && steps[step].ms <= lengthMs,
+  );
 
 /** What the charts show, from the address. */
 export interface ChartRange {
@@ -24,6 +43,8 @@ export function readRange(search: Search, nowMs: number, zone?: Zone): ChartRang
   const from = Number(search.from);
   const to = Number(search.to);
   const isChosen = search.from !== undefined && search.to !== undefined && from >= 0 && to > from;
+  const stepOf = (lengthMs: number) =>
+    stepsOf(lengthMs).find((step) => step === search.step) ?? usualStep(lengthMs);
   if (isChosen) return { from, to, step: stepOf(to - from), last: undefined };
   const day = rangeOfDay(search, nowMs, zone);
   if (day !== undefined) return { ...day, step: stepOf(day.to - day.from), last: undefined };
@@ -32,7 +53,7 @@ export function readRange(search: Search, nowMs: number, zone?: Zone): ChartRang
   return { from: end - recentRanges[last].ms, to: end, step: stepOf(recentRanges[last].ms), last };
 }
 
-function stepOf(lengthMs: number): Step {
+function usualStep(lengthMs: number): Step {
   if (lengthMs <= minutesUpToMs) return 'minute';
   return lengthMs <= hoursUpToMs ? 'hour' : 'day';
 }

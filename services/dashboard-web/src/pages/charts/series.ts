@@ -48,11 +48,12 @@ export function describeCharts(chart: Chart, groupBy: GroupBy, only: Search): Ch
 }
 
 function describeTotals({ starts, series: [all] }: Chart, only: Search): ChartCard[] {
+  const largest = (sort: string): Search => ({ ...only, sort });
   const bars = (label: string, color: TimeSeries['color'], pick: (point: Point) => number) => {
-    return { label, color, values: fill(starts, all, 0, pick) };
+    return { label, color, values: fill(starts, all, 0, pick), events: largest('tokens') };
   };
   const line = (label: string, color: TimeSeries['color'], pick: (point: Point) => number | null) => {
-    return { label, color, values: fill(starts, all, null, pick) };
+    return { label, color, values: fill(starts, all, null, pick), events: largest('duration') };
   };
   return [
     {
@@ -95,6 +96,31 @@ function describeTotals({ starts, series: [all] }: Chart, only: Search): ChartCa
   ];
 }
 
+/** The cards with the values of the period before: of each line, and of the bars of a card together. */
+export function withBefore(cards: readonly ChartCard[], before: readonly ChartCard[]): ChartCard[] {
+  return cards.map((card, place) => ({
+    ...card,
+    series: [...card.series, ...seriesBefore(card, before[place]?.series ?? [])],
+  }));
+}
+
+export function seriesBefore(
+  { kind, series }: Pick<ChartCard, 'kind' | 'series'>,
+  before: readonly TimeSeries[],
+): TimeSeries[] {
+  if (kind === 'bars') {
+    const sum = (bucket: number) => before.reduce((total, { values }) => total + (values[bucket] ?? 0), 0);
+    const values = (series[0]?.values ?? []).map((_, bucket) => sum(bucket));
+    return [{ label: 'Period before', color: 'color-muted', values, isBefore: true }];
+  }
+  return series.flatMap(({ label, color, values: { length } }) => {
+    const found = before.find((one) => one.label === label);
+    // A month before may have fewer days.
+    const values = Array.from({ length }, (_, bucket) => found?.values[bucket] ?? null);
+    return found === undefined ? [] : [{ label: `${label} before`, color, values, isBefore: true }];
+  });
+}
+
 function describeGroups({ starts, series }: Chart, groupBy: GroupBy, only: Search): ChartCard[] {
   const colors = colorNames(
     groupBy,
@@ -119,12 +145,17 @@ function describeGroups({ starts, series }: Chart, groupBy: GroupBy, only: Searc
       unit: 'count',
       series: grouped(0, ({ errors }) => errors, { state: 'error' }),
     },
-    { title: 'Duration, p95', kind: 'lines', unit: 'duration', series: grouped(null, ({ p95Ms }) => p95Ms) },
+    {
+      title: 'Duration, p95',
+      kind: 'lines',
+      unit: 'duration',
+      series: grouped(null, ({ p95Ms }) => p95Ms, { sort: 'duration' }),
+    },
     {
       title: 'Tokens, input and output',
       kind: 'bars',
       unit: 'tokens',
-      series: grouped(0, ({ inputTokens, outputTokens }) => inputTokens + outputTokens),
+      series: grouped(0, ({ inputTokens, outputTokens }) => inputTokens + outputTokens, { sort: 'tokens' }),
     },
   ];
 }

@@ -1,0 +1,57 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { apiQuery } from '../../api/query.ts';
+import { useFilter } from '../../filter/use-filter.ts';
+import { useSettings } from '../../settings/settings.ts';
+import { useSpace } from '../../space/space.tsx';
+import { isDeclared, readGroup, readOnly, toChartFilter } from './grouping.ts';
+import { readRange } from './range.ts';
+import { type Chart, isAttribute } from './series.ts';
+
+/** Groups with a series of their own; one colour is left for all others. */
+const groupsMax = 7;
+
+/** What the charts page shows, by its address: the range, the group, what is counted, and the period before. */
+export function useCharts() {
+  const { search } = useFilter();
+  const { id: spaceId } = useSpace();
+  const { zone } = useSettings();
+  const range = readRange(search, Date.now(), zone);
+  const declared = useQuery(apiQuery('charts.dimensions', { spaceId })).data ?? [];
+  const groupBy = readGroup(search.by);
+  const only = readOnly(search, groupBy, declared);
+  const { type, name, ...sliced } = toChartFilter(only);
+  const timeZone = zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const input = { spaceId, from: range.from, to: range.to, step: range.step, timeZone, ...sliced };
+  const chartInput = { ...input, type, name, groupBy, groupsMax };
+  const query = useQuery({ ...apiQuery('charts.events', chartInput), placeholderData: keepPreviousData });
+  const spanBefore = search.before === '1' ? periodBefore(query.data) : undefined;
+  const before = useQuery({
+    ...apiQuery('charts.events', { ...chartInput, ...spanBefore }),
+    enabled: spanBefore !== undefined,
+    placeholderData: keepPreviousData,
+  });
+  const isByModel = groupBy === 'none' || groupBy === 'model';
+  const hasCosts =
+    only.type !== 'tool' &&
+    (isByModel || groupBy === 'user' || isAttribute(groupBy) || isDeclared(declared, groupBy));
+  const costInput = isByModel ? input : { ...input, name, groupBy };
+  const costs = useQuery({
+    ...apiQuery('charts.costs', costInput),
+    placeholderData: keepPreviousData,
+    enabled: hasCosts,
+  });
+  return {
+    ...{ range, declared, groupBy, only, query, isByModel },
+    before: spanBefore && before.data,
+    costInput: hasCosts ? costInput : undefined,
+    costInputBefore: spanBefore && { ...costInput, ...spanBefore },
+    costs: hasCosts ? costs.data : undefined,
+  };
+}
+
+/** The period of the same length that ends where the chart begins. */
+function periodBefore(chart: Chart | undefined): { from: number; to: number } | undefined {
+  const [start] = chart?.starts ?? [];
+  if (chart === undefined || start === undefined) return undefined;
+  return { from: Math.max(0, start - (chart.end - start)), to: start };
+}
