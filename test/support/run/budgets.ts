@@ -52,6 +52,7 @@ export const budgets: Readonly<Record<string, number>> = {
   'test/http/tls.test.ts': 2,
   'test/web/observe.test.ts': 5,
   'test/web/actions.test.ts': 6,
+  'test/web/notes.test.ts': 8,
   'services/dashboard-api/openapi/document.test.ts': 7,
   'services/dashboard-api/downloads/export.test.ts': 6,
   'services/dashboard-api/charts/many-models.test.ts': 10,

@@ -37,11 +37,22 @@ export function isMeasure(name: string): name is Measure {
   return Object.hasOwn(measures, name);
 }
 
+/**
+ * Conditions on notes: `label` has the name of a label, `has` the word `note`, and `label.` with a name the
+ * value of that label, or a comparison.
+ */
+const noteFields = { label: 'Label', has: 'Has' } as const;
+export const labelPrefix = 'label.';
+
+export function isNoteField(name: string): boolean {
+  return Object.hasOwn(noteFields, name) || (name.startsWith(labelPrefix) && name !== labelPrefix);
+}
+
 export const attributePrefix = 'attr.';
 
 /** A condition on events: a field or additional property has, or does not have, a value. */
 export interface Condition {
-  /** A field, a measure, or `attr.` and the key of an additional property. */
+  /** A field, a measure, one of notes, or `attr.` and the key of an additional property. */
   field: string;
   /** Of a measure: a comparison. */
   value: string;
@@ -51,6 +62,8 @@ export interface Condition {
 /** How a condition is shown: `User`, `plan`. */
 export function labelOf(field: string): string {
   if (isMeasure(field)) return measures[field];
+  if (field === 'label' || field === 'has') return noteFields[field];
+  if (isNoteField(field)) return `${noteFields.label} ${field.slice(labelPrefix.length)}`;
   return isField(field) ? fields[field] : field.slice(attributePrefix.length);
 }
 
@@ -108,6 +121,7 @@ function isCondition(field: string): boolean {
   return (
     isField(field) ||
     isMeasure(field) ||
+    isNoteField(field) ||
     (field.startsWith(attributePrefix) && field.length > attributePrefix.length)
   );
 }

@@ -2,7 +2,8 @@ import type { Input } from '../api/query.ts';
 import type { Zone } from '../format/time.ts';
 import type { Search } from '../url/search.ts';
 import { type Comparison, parseComparison } from './comparison.ts';
-import { attributePrefix, isField, isMeasure, readConditions } from './conditions.ts';
+import { attributePrefix, isField, isMeasure, isNoteField, readConditions } from './conditions.ts';
+import { type NoteCondition, parseNoteCondition } from './note-condition.ts';
 import { rangeOf } from './time-range.ts';
 
 export type ListInput = Extract<Input<'events.list'>, object>;
@@ -19,7 +20,14 @@ export function toEventFilter(search: Search, nowMs: number, zone?: Zone): ListI
   const attributes: { key: string; value: string }[] = [];
   const not: object[] = [];
   const comparisons: Comparison[] = [];
+  const notes: NoteCondition[] = [];
   for (const { field, value, isExcluded } of readConditions(search)) {
+    if (isNoteField(field)) {
+      const condition = parseNoteCondition(field, value);
+      if (typeof condition === 'string') return condition;
+      notes.push({ ...condition, ...(isExcluded && { isExcluded }) });
+      continue;
+    }
     if (isMeasure(field)) {
       const compared = parseComparison(field, value);
       if (typeof compared === 'string') return compared;
@@ -36,6 +44,7 @@ export function toEventFilter(search: Search, nowMs: number, zone?: Zone): ListI
   if (attributes.length > 0) filter.attributes = attributes;
   if (not.length > 0) filter.not = not;
   if (comparisons.length > 0) filter.comparisons = comparisons;
+  if (notes.length > 0) filter.notes = notes;
   if (search.text) filter.text = search.text;
   for (const name of ['minDurationMs', 'maxDurationMs']) {
     const value = Number(search[name]);

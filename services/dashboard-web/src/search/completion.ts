@@ -28,14 +28,19 @@ export interface CompletionOption {
 export type FacetField = Input<'events.facets'>['fields'][number];
 
 export interface AskedValues {
-  /** The fields whose values are offered; `attribute` has the keys of additional properties. */
-  fields: FacetField[];
+  /** The fields whose values are offered; `attribute` has the keys of additional properties, `label` labels of notes. */
+  fields: (FacetField | 'label')[];
   prefix: string;
 }
 
-const fixedValues: Record<string, readonly string[]> = { type: ['llm', 'tool'], state: ['ok', 'error'] };
+const fixedValues: Record<string, readonly string[]> = {
+  type: ['llm', 'tool'],
+  state: ['ok', 'error'],
+  has: ['note'],
+};
 
-const askedFields: Record<string, FacetField[]> = {
+const askedFields: Record<string, AskedValues['fields']> = {
+  label: ['label'],
   name: ['model', 'tool'],
   ...{ source: ['source'], agentId: ['agentId'], agentGroupId: ['agentGroupId'] },
   ...{ userId: ['userId'], threadId: ['threadId'], errorCode: ['errorCode'] },
@@ -47,7 +52,9 @@ export function completeAt(text: string, cursor: number): Completion | undefined
   const token = /(?:^|\s)((?:[^\s"]|"[^"]*(?:"|$))*)$/.exec(before)?.[1] ?? '';
   const end = cursor + (/^[^\s"]*/.exec(text.slice(cursor))?.[0].length ?? 0);
   const [, minus = '', name, quote, value = ''] =
-    /^(-?)(attr\."(?:[^"\\]|\\.)*"|attr\.[^\s:"]+|[\p{L}\p{N}_.]+):("?)([^"]*)$/u.exec(token) ?? [];
+    /^(-?)((?:attr|label)\."(?:[^"\\]|\\.)*"|(?:attr|label)\.[^\s:"]+|[\p{L}\p{N}_.]+):("?)([^"]*)$/u.exec(
+      token,
+    ) ?? [];
   const tokenStart = cursor - token.length;
   if (name !== undefined) {
     const field = fieldNamed(name);

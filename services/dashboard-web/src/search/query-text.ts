@@ -1,5 +1,6 @@
 import { parseComparison } from '../filter/comparison.ts';
-import { attributePrefix, type Condition, isMeasure } from '../filter/conditions.ts';
+import { attributePrefix, type Condition, isMeasure, isNoteField } from '../filter/conditions.ts';
+import { parseNoteCondition } from '../filter/note-condition.ts';
 import { fieldNamed, findSimilar, unquote } from './typed-fields.ts';
 
 /** Why a typed query is not searched, and what may have been meant. */
@@ -38,6 +39,8 @@ export function parseQueryText(query: string): ParsedQuery {
           : parseComparison(field, value);
         if (typeof compared === 'string') return failed(compared, []);
       }
+      const noted = isNoteField(field) ? parseNoteCondition(field, value) : undefined;
+      if (typeof noted === 'string') return failed(noted, []);
       conditions.push({ field, value, isExcluded });
     } else if (isLikeField(name, value)) return failed(...explainField(query, match));
     else words.push(whole);
@@ -45,8 +48,8 @@ export function parseQueryText(query: string): ParsedQuery {
   return { conditions, text: words.join(' ') };
 }
 
-/** The name of a field, or of an additional property, in quotes where it has other characters. */
-const fieldName = String.raw`attr\.(?:"(?:[^"\\]|\\.)*"|[^\s:"]+)|[\p{L}_][\p{L}\p{N}_.]*`;
+/** The name of a field, or of an additional property or a label, in quotes where it has other characters. */
+const fieldName = String.raw`(?:attr|label)\.(?:"(?:[^"\\]|\\.)*"|[^\s:"]+)|[\p{L}_][\p{L}\p{N}_.]*`;
 const quoted = String.raw`"((?:[^"\\]|\\.)*)"`;
 const tokens = new RegExp(`(-)?(${fieldName}):(?:${quoted}|(\\S+))|${quoted}|\\S+`, 'gu');
 

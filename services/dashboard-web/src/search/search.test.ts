@@ -22,6 +22,20 @@ test('comparisons are typed as took, tokens and cost', () => {
   expect(parseQueryText('-took:>10s').problem?.message).toContain('opposite');
 });
 
+test('notes are typed as has:note, a label, or a label with a value or a comparison', () => {
+  expect(
+    parseQueryText('has:note label:thumbs-down -label.quality:<0.5 label."two words":good').conditions,
+  ).toEqual([
+    { field: 'has', value: 'note', isExcluded: false },
+    { field: 'label', value: 'thumbs-down', isExcluded: false },
+    { field: 'label.quality', value: '<0.5', isExcluded: true },
+    { field: 'label.two words', value: 'good', isExcluded: false },
+  ]);
+  expect(parseQueryText('has:cats').problem?.message).toContain('has:note');
+  expect(parseQueryText('label.quality:<bad').problem?.message).toContain('label.quality:<0.5');
+  expect(completeAt('label:th', 8)?.asked).toEqual({ fields: ['label'], prefix: 'th' });
+});
+
 test.each([
   ['usr:mia', 'user'],
   ['userid:mia', 'user'],

@@ -16,6 +16,8 @@ const typedFields: Record<string, string> = {
   took: 'duration',
   tokens: 'tokens',
   cost: 'cost',
+  label: 'label',
+  has: 'has',
 };
 
 /** Names that other products have. They are not offered, but understood. */
@@ -36,14 +38,14 @@ export function quote(text: string): string {
   return `"${text.replaceAll(/["\\]/g, '\\$&')}"`;
 }
 
-/** The field that a typed name stands for; fields have their own names, too. */
+/** The field that a typed name stands for; fields have their own names, too. Keys and labels may be quoted. */
 export function fieldNamed(name: string): string | undefined {
   if (isField(name) || isMeasure(name)) return name;
   if (Object.hasOwn(typedFields, name)) return typedFields[name];
   if (Object.hasOwn(aliases, name)) return aliases[name];
-  const [, quotedKey, key = ''] = /^attr\.(?:"(.*)"|(.*))$/s.exec(name) ?? [];
-  const attribute = quotedKey === undefined ? key : unquote(quotedKey);
-  return attribute === '' ? undefined : attributePrefix + attribute;
+  const [, prefix, quotedKey, plain = ''] = /^(attr\.|label\.)(?:"(.*)"|(.*))$/s.exec(name) ?? [];
+  const key = quotedKey === undefined ? plain : unquote(quotedKey);
+  return key === '' ? undefined : prefix + key;
 }
 
 /** The names that begin with a text, with what they mean. */

@@ -7,9 +7,9 @@ import { useSpace } from '../space/space.tsx';
 import { ignoringCase } from '../text/ignoring-case.ts';
 import type { Search } from '../url/search.ts';
 import {
-  type AskedValues,
   type Completion,
   type CompletionOption,
+  type FacetField,
   toOptions,
   valueOption,
 } from './completion.ts';
@@ -74,25 +74,33 @@ export function useCompletion(completion: Completion | undefined): readonly (Com
   const { id: spaceId } = useSpace();
   const asked = completion?.asked;
   const settled = useSettled(asked);
+  const isLabel = settled?.fields.includes('label') === true;
+  const fields = settled?.fields.filter((field) => field !== 'label') ?? nothing;
   const { data } = useQuery({
-    ...apiQuery('events.facets', { spaceId, ...(settled ?? nothing), from: recentMs() }),
-    enabled: asked !== undefined && settled !== undefined,
+    ...apiQuery('events.facets', { spaceId, fields, prefix: settled?.prefix ?? '', from: recentMs() }),
+    enabled: asked !== undefined && settled !== undefined && !isLabel,
     staleTime: freshMs,
     placeholderData: keepPreviousData,
+  });
+  const { data: labels = [] } = useQuery({
+    ...apiQuery('notes.labels', { spaceId, prefix: settled?.prefix ?? '' }),
+    enabled: isLabel,
+    staleTime: freshMs,
   });
   const offers = useOffers(completion?.word ?? '');
   if (completion === undefined) return [];
   if (asked === undefined) return [...completion.options, ...offers];
   const isSame = settled?.fields.join() === asked.fields.join();
   const prefix = ignoringCase(asked.prefix);
-  const values = (isSame ? (data ?? []) : [])
+  const values = (data ?? [])
     .flatMap((facet) => facet.values)
     .toSorted((a, b) => (b.events ?? 0) - (a.events ?? 0))
     .map(({ value }) => value);
+  const found = isLabel ? labels.map(({ label }) => label) : values;
   return toOptions(
     asked,
-    values.filter((value) => value.search(prefix) === 0 && value !== asked.prefix),
+    isSame ? found.filter((value) => value.search(prefix) === 0 && value !== asked.prefix) : [],
   );
 }
 
-const nothing: AskedValues = { fields: ['model'], prefix: '' };
+const nothing: FacetField[] = ['model'];

@@ -44,6 +44,36 @@ export function TextField({
   );
 }
 
+/** Of several lines. */
+export function TextAreaField({
+  label,
+  value,
+  onText,
+  charsMax,
+}: {
+  label: string;
+  value: string;
+  onText: (text: string) => void;
+  charsMax: number;
+}) {
+  const id = useId();
+  return (
+    <div>
+      <label htmlFor={id} className="mb-1 block text-sm font-medium">
+        {label}
+      </label>
+      <textarea
+        id={id}
+        rows={4}
+        maxLength={charsMax}
+        className={classes(inputClasses, 'h-auto py-1.5')}
+        value={value}
+        onChange={(event) => onText(event.target.value)}
+      />
+    </div>
+  );
+}
+
 export function SelectField<Value extends string>({
   label,
   hint,

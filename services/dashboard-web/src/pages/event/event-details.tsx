@@ -11,6 +11,7 @@ import { useFilter } from '../../filter/use-filter.ts';
 import { formatDuration } from '../../format/number.ts';
 import { formatTime } from '../../format/time.ts';
 import { JsonTree } from '../../json/json-tree.tsx';
+import { Notes } from '../../notes/notes.tsx';
 import { CallCost, TokenBar } from '../../peek/call-usage.tsx';
 import { useSettings } from '../../settings/settings.ts';
 import { SpaceLink, useSpace } from '../../space/space.tsx';
@@ -175,6 +176,16 @@ function FieldsPanel({ event, parts }: { event: WholeEvent; parts: EventText }) 
           <CallCost event={event} />
         </div>
       )}
+      <h2 className="label mb-2">Notes</h2>
+      <div className="mb-5">
+        <Notes
+          on={{ eventId: event.id }}
+          also={[
+            ...(event.traceId === null ? [] : [{ traceId: event.traceId }]),
+            ...(event.threadId === null ? [] : [{ threadId: event.threadId }]),
+          ]}
+        />
+      </div>
       <h2 className="label mb-2">Fields</h2>
       <EventFields event={event} parts={parts} />
     </aside>

@@ -7,6 +7,7 @@ import { apiQuery } from '../../api/query.ts';
 import { eventQuery } from '../../event/event-query.ts';
 import { readEventText } from '../../event/event-text.ts';
 import { MarkdownToggle, Prose } from '../../event/prose.tsx';
+import { NotesButton } from '../../notes/notes.tsx';
 import { useSpace } from '../../space/space.tsx';
 import { FoundTextProvider, useFoundMarks } from '../../text/found-marks.tsx';
 import { describeText } from '../../text/marks.ts';
@@ -61,6 +62,7 @@ function Thread({ threadId }: { threadId: string }) {
         <>
           <MarkdownToggle place="thread" />
           {turns.length > 0 && <FindField threadId={threadId} onFound={show} onText={setFoundText} />}
+          <NotesButton on={{ threadId }} />
           <CopyButton label="Copy the thread id" text={threadId} />
         </>
       }

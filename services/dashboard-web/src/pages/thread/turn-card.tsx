@@ -5,6 +5,7 @@ import { type ListedEvent, showPreview } from '../../event/event-query.ts';
 import { formatCount, formatDuration } from '../../format/number.ts';
 import { describeCost, sumCosts } from '../../format/priced.ts';
 import { formatTime } from '../../format/time.ts';
+import { Notes, NotesButton } from '../../notes/notes.tsx';
 import { useSettings } from '../../settings/settings.ts';
 import { SpaceLink } from '../../space/space.tsx';
 import { ShownText } from '../../text/shown-text.tsx';
@@ -63,6 +64,7 @@ export function TurnCard({
             ))}
           </ul>
         )}
+        {llm !== undefined && <Notes on={{ eventId: llm.id }} isHiddenEmpty />}
       </div>
     </article>
   );
@@ -117,6 +119,7 @@ function TurnHeader({
         {formatCount(turn.inputTokens)} in, {formatCount(turn.outputTokens)} out
         {cost !== undefined && `, ${describeCost(cost)}`}
       </span>
+      {llm !== undefined && <NotesButton on={{ eventId: llm.id }} isIcon />}
       {llm !== undefined && <TickBox event={llm} className="max-md:order-first" />}
     </header>
   );

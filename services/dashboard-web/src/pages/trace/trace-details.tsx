@@ -5,6 +5,7 @@ import { useFilter } from '../../filter/use-filter.ts';
 import { formatCount, formatCounted, formatDuration } from '../../format/number.ts';
 import { describeCost, sumCosts } from '../../format/priced.ts';
 import { formatTime } from '../../format/time.ts';
+import { NotesButton } from '../../notes/notes.tsx';
 import { Peek } from '../../peek/peek.tsx';
 import { useSettings } from '../../settings/settings.ts';
 import { SpaceLink } from '../../space/space.tsx';
@@ -125,6 +126,7 @@ function TraceActions({
         <GitCompareArrows aria-hidden />
         Compare
       </SpaceLink>
+      <NotesButton on={{ traceId }} />
       <IconButton icon={RefreshCw} label="Reload the trace" onClick={onReload} />
     </>
   );

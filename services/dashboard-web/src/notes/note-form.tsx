@@ -1,0 +1,74 @@
+import { useEffect, useRef, useState } from 'react';
+import { type Input, type Output, useApiMutation } from '../api/query.ts';
+import { useSpace } from '../space/space.tsx';
+import { Form } from '../ui/dialog.tsx';
+import { TextAreaField, TextField } from '../ui/field.tsx';
+import { parseValue } from './value.ts';
+
+export type Note = Output<'notes.list'>[number];
+export type NoteTarget = Input<'notes.list'>['on'][number];
+
+/** As the API limits them. */
+const labelCharsMax = 64;
+const valueCharsMax = 256;
+const textCharsMax = 4_000;
+
+/** Adds a note, or edits one. */
+export function NoteForm({
+  on,
+  note,
+  onClose,
+}: {
+  on: NoteTarget;
+  note: Note | undefined;
+  onClose: () => void;
+}) {
+  const { id: spaceId } = useSpace();
+  const fields = useRef<HTMLDivElement>(null);
+  useEffect(() => fields.current?.querySelector('input')?.focus(), []);
+  const [label, setLabel] = useState(note?.label ?? '');
+  const [value, setValue] = useState(String(note?.value ?? ''));
+  const [text, setText] = useState(note?.text ?? '');
+  const { mutateAsync: add } = useApiMutation('notes.add', { reload: ['notes.list'] });
+  const { mutateAsync: change } = useApiMutation('notes.change', { reload: ['notes.list'] });
+  const save = async () => {
+    const content = {
+      ...(label.trim() !== '' && { label: label.trim() }),
+      ...(value.trim() !== '' && { value: parseValue(value) }),
+      ...(text.trim() !== '' && { text: text.trim() }),
+    };
+    if (note === undefined) await add({ spaceId, notes: [{ ...on, ...content }] });
+    else await change({ spaceId, id: note.id, ...content });
+    onClose();
+  };
+  return (
+    <Form
+      action="Save"
+      className="w-full"
+      onSubmit={save}
+      onCancel={onClose}
+      isDisabled={label.trim() === '' && text.trim() === ''}
+    >
+      <div ref={fields} className="flex flex-wrap gap-3">
+        <TextField
+          label="Label"
+          hint="Such as thumbs-down or quality."
+          maxLength={labelCharsMax}
+          value={label}
+          onText={setLabel}
+          className="min-w-28 flex-1"
+        />
+        <TextField
+          label="Value"
+          hint="A number, true, false or a text."
+          maxLength={valueCharsMax}
+          value={value}
+          onText={setValue}
+          disabled={label.trim() === ''}
+          className="min-w-28 flex-1"
+        />
+      </div>
+      <TextAreaField label="Note" value={text} onText={setText} charsMax={textCharsMax} />
+    </Form>
+  );
+}
