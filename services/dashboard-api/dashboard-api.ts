@@ -117,10 +117,7 @@ interface ServerOptions {
   stopping: AbortSignal;
 }
 
-/**
- * Serves HTTP/1.1 and HTTP/2, which browsers use only with TLS: over HTTP/1.1 they open at most six
- * connections, and each live stream occupies one.
- */
+/** Serves HTTP/2 to browsers with TLS; HTTP/1.1 has six connections, and each live stream takes one. */
 function serveDashboard({ onRequest, config, log, stopping }: ServerOptions): Promise<Listener> {
   const http1 = openHttp1(createServer(http1Options, onRequest), stopping);
   const http2 = createHttp2(

@@ -76,10 +76,7 @@ export const errorGroupsShown = 20;
 /** Additional properties in the filter of a list. Each is another condition on every row. */
 export const attributeFiltersMax = 10;
 
-/**
- * Events opened at once: each decompresses up to 4 MiB and scans it on the main thread, so more would not be
- * faster. The third slot is for another space.
- */
+/** Events opened at once: each scans up to 4 MiB on the main thread. The third slot is for another space. */
 export const openingLimits: FairLimits = { atOnceMax: 3, atOnceOfSpaceMax: 2, waitingOfUserMax: 250 };
 
 /** Difference between a duration and end minus start that is not flagged: clients round to milliseconds. */

@@ -5,10 +5,7 @@ import type { OpenBytes } from '../../store/segments/open-segments.ts';
 import type { LiveStreams } from './live/live-streams.ts';
 import type { SegmentSearcher } from './search/segment-searcher.ts';
 
-/**
- * Opened for one caller who may read the space (access.ts), and passed on whole: what reads rows of tenants
- * takes the id from here, so no input can name another space by mistake.
- */
+/** A space opened for one reader (access.ts): rows of tenants are read by its id, never by an input's. */
 export interface SpaceData {
   readonly spaceId: string;
   /** Statements take turns with those of other callers (fair-limiter.ts). */
@@ -28,10 +25,7 @@ export type SpaceRows = Pick<SpaceData, 'database' | 'spaceId'>;
 /** What reads of the text of events need. */
 export type SpaceTexts = SpaceRows & Pick<SpaceData, 'openingLimiter'>;
 
-/**
- * What changes of a space's members and settings need. Bound to the space's id and to the actor, so that
- * every change has an audit row.
- */
+/** What changes of members and settings need. Bound to the actor, so that every change has an audit row. */
 export interface SpaceAdmin {
   readonly database: Database;
   readonly spaceId: string;

@@ -2,10 +2,7 @@ import tailwindcss from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
-/**
- * Modules that are loaded together, each with what it imports that no group before has. Alone, each of some
- * fifty small chunks costs a request and compresses badly.
- */
+/** Modules of one chunk, each with what no group before has: fifty small chunks compress badly. */
 const groups = [
   { name: 'frame', test: /src\/(main|layout\/layout|(?:ui|table)\/|api\/|format\/|settings\/|space\/)/ },
   { name: 'overview', test: /src\/pages\/overview\// },

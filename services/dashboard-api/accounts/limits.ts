@@ -8,19 +8,13 @@ export const ssoSessionTtlMs = 12 * 60 * 60 * 1_000;
 /** The browser of an unused session may have changed hands. */
 export const sessionIdleMs = 7 * 24 * 60 * 60 * 1_000;
 
-/**
- * Changes that widen access require a session that authenticated at most this long ago, not just an unlocked
- * browser or a stolen cookie. Long enough to set up a space.
- */
+/** Age of an authentication that may widen access: an unlocked browser or stolen cookie is not enough. */
 export const confirmationTtlMs = 15 * 60 * 1_000;
 
 /** Minimum interval between writes of a session's last use: a write for each call would cost too much. */
 export const sessionUseMs = 60_000;
 
-/**
- * How long an unknown read key is refused without a query. Below the second within which a new key must work:
- * it may have been tried before it was created.
- */
+/** Refusal of an unknown read key without a query: below the second within which a new key must work. */
 export const unknownReadKeyMs = 500;
 export const unknownReadKeysMax = 10_000;
 

@@ -37,10 +37,7 @@ export interface Evaluation extends Measured {
   readonly transitions: readonly Transition[];
 }
 
-/**
- * Evaluates the windows that end after `afterMs`, one per step. Depends only on the state and the statistics:
- * windows that an outage missed are evaluated like others.
- */
+/** Evaluates windows after `afterMs` from state and statistics alone: those that an outage missed, too. */
 export async function evaluate(
   rule: AlertCondition,
   state: AlertState,

@@ -12,8 +12,8 @@ export interface PagedResponse {
 }
 
 /**
- * Sends a body as fast as the client consumes it. When a page or its access check fails, or the client is too
- * slow, the connection is reset: a partial body must not look complete.
+ * Sends pages as they are consumed. A failure or a slow client resets the connection: no partial body ends
+ * well.
  */
 export async function sendPages({ response, pages, checkAccess, pageMsMax }: PagedResponse): Promise<void> {
   const stalled = new AbortController();

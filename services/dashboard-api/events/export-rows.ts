@@ -52,10 +52,7 @@ const textLimits = {
   charsMax: exportTextCharsMax,
 };
 
-/**
- * Yields events newest first, in pages, with one prefetched. Every event stored before the export began comes
- * exactly once; one stored meanwhile once or not at all.
- */
+/** Yields events newest first; those stored before the export exactly once, later ones at most once. */
 export async function* exportEvents(space: SpaceRows, filter: EventFilter): AsyncGenerator<ExportedEvent[]> {
   const { database, spaceId } = space;
   const pages = readPages(space, filter, (query) =>

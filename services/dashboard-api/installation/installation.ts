@@ -29,10 +29,7 @@ import { readRetentionState } from './retention-state.ts';
 
 export type Installation = ReturnType<typeof openInstallation>;
 
-/**
- * The installation's state for its operators, without data of a space. Each part is read apart, so that the
- * others are shown while nats-server or Postgres is away.
- */
+/** The installation's state, in parts, so that some are shown while nats-server or Postgres is away. */
 export function openInstallation(database: Database, config: Config) {
   return {
     /** @throws QueueAwayError */

@@ -33,8 +33,7 @@ export const liveQueueBytesMax = 2 * 1024 ** 2;
 export const liveQueuedBytesMax = 32 * 1024 ** 2;
 
 /**
- * Poll interval, for all spaces at once, for events that no writer notified, and for deleted spaces, whose
- * streams end within a second.
+ * Poll interval for events that no writer notified, and for deleted spaces, whose streams end in a second.
  */
 export const liveLookMs = 500;
 

@@ -60,8 +60,7 @@ export class LiveStreams {
   }
 
   /**
-   * Yields the messages of one subscriber until its signal is aborted. Holds a bounded number of bytes: a
-   * slow reader gets a `skipped` message. @throws errors of `checkAccess`.
+   * Yields messages until the signal, in bounded bytes: slow readers get `skipped`. @throws as `checkAccess`.
    */
   async *open(query: LiveQuery): AsyncGenerator<TrackedMessage, void> {
     const { spaceId, filter, signal } = query;

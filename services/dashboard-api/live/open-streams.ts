@@ -3,10 +3,7 @@ import { FairSlots, type SlotHolder } from '../fair-slots.ts';
 import { refusal } from '../refusal.ts';
 import { liveStallMsMax, liveStreamLimits } from './limits.ts';
 
-/**
- * Shared fairly between people. Streams do not end by themselves: on shutdown they are destroyed first, and
- * clients reconnect, so that the drain only waits for other requests.
- */
+/** Fair places of streams. A shutdown ends these first: clients reconnect, and only other requests drain. */
 export class OpenStreams implements Disposable {
   readonly #responses = new Set<ServerResponse>();
   readonly #slots = new FairSlots(liveStreamLimits);

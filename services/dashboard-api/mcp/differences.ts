@@ -43,10 +43,7 @@ interface PathValues {
   isComplete: boolean;
 }
 
-/**
- * Values by path, such as `properties.llm.model` and `messages[0].role`. The length of paths is bounded, too:
- * below a key of a megabyte each value would have a path of a megabyte.
- */
+/** Values by path, such as `messages[0].role`. Paths are bounded: a key can be a megabyte. */
 async function readValues(text: string): Promise<PathValues> {
   const values = new Map<string, unknown>();
   let pathChars = 0;

@@ -42,10 +42,7 @@ export const searchEvents = tool({
 
 type SearchInput = Parameters<Reads['call']['events']['search']>[0];
 
-/**
- * A page may have more events than an answer. The cursor is then the page's with the id of the last event
- * shown, and the page is searched again.
- */
+/** Searches a page again after the event in the cursor, since a page may have more than an answer. */
 async function searchPayloads(
   { call, spaceId }: Reads,
   query: SearchInput,

@@ -85,10 +85,7 @@ export const charts = router({
     .output(z.array(listedDimension))
     .query(({ ctx: { space } }) => listDimensions(space.database, space.spaceId)),
 
-  /**
-   * Times from receipt until stored. The range is widened to whole 5 minutes, or hours when it is longer than
-   * a day. The figures of the last ten seconds may be missing.
-   */
+  /** Times from receipt until stored, of whole 5 minutes or hours. The last ten seconds may be missing. */
   delays: spaceProcedure('viewer', { isStatistics: true })
     .input(z.object({ from: chartTimeMs, to: chartTimeMs }))
     .output(delayTotal)

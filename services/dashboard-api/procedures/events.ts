@@ -65,10 +65,7 @@ const facetsInput = z.object({
 const neighbours = z.object({ ...eventFilter, id: z.guid().toLowerCase() });
 
 export const events = router({
-  /**
-   * Lists events, newest start first. Times are milliseconds since the epoch; `to` is excluded. A page may be
-   * incomplete: see EventList.
-   */
+  /** Lists events, newest start first. `to` is excluded. A page may be incomplete: see EventList. */
   list: spaceProcedure('viewer')
     .input(page)
     .output(eventList)

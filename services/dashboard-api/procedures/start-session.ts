@@ -63,8 +63,7 @@ export function verifyPasskey(ctx: Context, { proposal, answer }: z.infer<typeof
 }
 
 /**
- * Runs a call that takes the token of a link. Invalid tokens, for which `call` returns undefined, are limited
- * by network address. @throws TRPCError TOO_MANY_REQUESTS
+ * Limits invalid tokens, for which `call` returns undefined, by network. @throws TRPCError TOO_MANY_REQUESTS
  */
 export async function attemptToken<T>(
   { tokenAttempts, request }: Context,

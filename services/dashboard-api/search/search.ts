@@ -41,10 +41,7 @@ export const searchPage = z
   .meta({ id: 'SearchPage' });
 export type SearchPage = z.infer<typeof searchPage>;
 
-/**
- * Searches for a bounded time and number of bytes. Each page continues where the previous one ended; a client
- * stops by not requesting the next, or by aborting.
- */
+/** Searches for a bounded time and number of bytes. A client ends the search by not asking for a page. */
 export async function searchEvents(
   space: SpaceRows & Pick<SpaceData, 'searchLimiter' | 'searcher'>,
   query: SearchQuery,

@@ -4,8 +4,7 @@ import type { SearchOutcome, SearchTask } from './search-thread.ts';
 type Settle = { resolve: (indexes: number[]) => void; reject: (error: Error) => void };
 
 /**
- * Searches on a thread, one segment after another: 4 MiB take some ten milliseconds. The thread starts with
- * the first search, and again after it has ended.
+ * Searches on a thread, which starts with the first search, and again after it has ended: 10 ms for 4 MiB.
  */
 export class SegmentSearcher implements AsyncDisposable {
   #worker: Worker | undefined;

@@ -9,10 +9,7 @@ export const passkeyTimeoutMs = 120_000;
 /** How long a used challenge is remembered: beyond its validity, also with clocks that differ by hours. */
 export const usedChallengeTtlMs = 24 * 60 * 60 * 1_000;
 
-/**
- * Attempts at the second step, from one network, and from all. Only somebody with the password makes them;
- * three of a million codes are right at a time: 960 guesses a day.
- */
+/** Codes from one network, and from all: three of a million are right, and 960 a day can be guessed. */
 export const codeAttemptsMax = 5;
 export const codeAccountAttemptsMax = 10;
 

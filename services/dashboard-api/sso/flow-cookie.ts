@@ -12,8 +12,7 @@ const flowShape = z.object({
 });
 
 /**
- * Binds a sign-in to the browser that began it: a link with an attacker's code would sign the victim in as
- * the attacker. Has the port and `__Host-` like the session cookie.
+ * Binds a sign-in to its browser: a link with an attacker's code would sign the victim in as the attacker.
  */
 function nameOf(publicUrl: string): string {
   const { protocol, port } = new URL(publicUrl);

@@ -3,10 +3,7 @@ import { findContaining } from './containment.ts';
 import { matchToolCalls } from './tool-answers.ts';
 import type { TraceRow } from './trace-events.ts';
 
-/**
- * `otlp`: the client named the parent. Otherwise inferred (docs/api.md §2.2): by `tool_call`, of an LLM event
- * whose tool's next event this is; by `containment` in the other's time.
- */
+/** `otlp`: named by the client. Inferred from an LLM event's `tool_call`, or `containment` in time. */
 const parentSource = z.enum(['otlp', 'tool_call', 'containment']);
 type ParentSource = z.infer<typeof parentSource>;
 

@@ -19,10 +19,7 @@ import { letOthersRun } from '../slices.ts';
 import type { Context } from './context.ts';
 import { classifyFailure, publicMessage, unavailable } from './failure.ts';
 
-/**
- * A role is one in the space of the call. Set by the builders below; docs/dashboard-procedures.md and the
- * access tests are generated from it.
- */
+/** Callers of a procedure; a role is one in the call's space. Documents and access tests come from it. */
 export type Access = 'everybody' | 'signed in' | 'operator' | Role | `${Role} of any space`;
 
 export interface ProcedureMeta {
@@ -59,8 +56,7 @@ const t = initTRPC
 export const router = t.router;
 
 /**
- * Requires no session. Calls have a time limit; mutations sent by a page of another site are rejected. The
- * whole input is read before that.
+ * Requires no session, limits time, and rejects mutations by pages of other sites, once the input is read.
  */
 export const publicProcedure = t.procedure
   .meta({ access: 'everybody' })

@@ -23,10 +23,7 @@ const filterOf = <Text extends z.ZodType<string>>(text: Text) =>
 
 export const condition = z.object({
   kind,
-  /**
-   * Statistics by agent have no other dimension. An additional property is read from events, of an hour at
-   * most.
-   */
+  /** Statistics by agent have no other dimension. An additional property is read from events of one hour. */
   filter: filterOf(columnText).default({}),
   comparison: comparison.default('above'),
   /**

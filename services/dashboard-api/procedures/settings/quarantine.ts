@@ -48,8 +48,8 @@ export const quarantine = router({
     }),
 
   /**
-   * Stores events after the cause was removed. Each counts once, in its month of receipt. `failed` were
-   * rejected again and stay; ids in neither list were not in quarantine.
+   * Stores events after the cause was removed, each in its month of receipt. `failed` stay; others were no
+   * entries.
    */
   replay: spaceProcedure('admin')
     .input(z.object({ ids: z.array(z.guid()).min(1).max(replayedAtOnceMax) }))

@@ -17,10 +17,7 @@ type Message<Path extends string> = Output<Path> extends AsyncIterable<infer Ite
 
 type StreamInput = Extract<Input<'live.tail'>, object>;
 
-/**
- * tRPC reconnects and continues after the last message. Proxies log addresses, in which a stream's input is:
- * the filter is sealed first.
- */
+/** Opens a stream, which tRPC continues. The filter is sealed first: proxies log a stream's address. */
 export function subscribe(
   path: 'live.tail',
   { spaceId, lastEventId, changes, ...filter }: StreamInput,

@@ -66,10 +66,7 @@ function describeCount(count: number | null, isOfNewest: boolean): string {
     : `${formatCounted(count, 'event')} in 30 days`;
 }
 
-/**
- * The options of a completion. Values of the API arrive after a pause in typing; until then the previous ones
- * are filtered.
- */
+/** Options of a completion. Until the API's values arrive, after a pause, earlier ones are filtered. */
 export function useCompletion(completion: Completion | undefined): readonly (CompletionOption | Offer)[] {
   const { id: spaceId } = useSpace();
   const asked = completion?.asked;

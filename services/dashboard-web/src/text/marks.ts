@@ -7,10 +7,7 @@ export type TextPart =
 /** API keys of Weir, also behind other characters of a word, and keys of OpenAI and Anthropic. */
 const key = /(?:weir_(?:read_)?[0-9A-Za-z]{38}|\bsk-[A-Za-z0-9_-]{16,})\b/g;
 
-/**
- * A JSON Web Token behind its first part. A pattern for whole tokens would read a long word without a dot
- * again at each `eyJ`, in quadratic time.
- */
+/** Ends a JSON Web Token: a pattern for a whole one reads a word at each `eyJ`, in quadratic time. */
 const tokenEnd = /\.eyJ[\w-]{8,}\.[\w-]{8,}\b/g;
 
 /** The beginning of a token, in the word before `tokenEnd`. */

@@ -10,10 +10,7 @@ const rowsMax = 2_000;
 
 export type TailState = 'connecting' | 'live' | 'reconnecting' | 'delayed' | { error: unknown };
 
-/**
- * A stream back sooner is not reported as lost: the server ends each after some minutes, to check the
- * session, and the browser reconnects after three seconds.
- */
+/** A stream away for less is not lost: the server ends each to check the session, and browsers reconnect. */
 const reconnectGraceMs = 10_000;
 
 export interface Tail {

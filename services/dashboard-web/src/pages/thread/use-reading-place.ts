@@ -4,10 +4,7 @@ import { keyOf, type ThreadTurn } from './use-thread.ts';
 /** Row heights may settle for this time after earlier turns are prepended, in milliseconds. */
 const holdMs = 2_000;
 
-/**
- * Keeps the turn being read in place when earlier turns are prepended. Right after a scroll the virtualizer
- * fails, whose offset is older than the element's.
- */
+/** Keeps the read turn in place when turns are prepended: right after a scroll the virtualizer fails. */
 export function useReadingPlace({
   scroller,
   turns,
