@@ -100,14 +100,14 @@ export const guards: readonly Guard[] = [
     name: 'MarkEveryStream',
     scope: 'erasure',
     violates: 'ErasedIsGone',
-    code: ['store/queue-state/watermark.ts', 'The watermarks of the existing streams.'],
+    code: ['store/queue-state/watermark.ts', 'export async function readWatermarks'],
     test: ['test/erasure/random-erasures.test.ts', 'after any sequence of sends, stores and erasures'],
   },
   {
     name: 'AnswerAfterControl',
     scope: 'restore',
     violates: 'RevokedStays',
-    code: ['store/control/answering-relay.ts', 'Relays the changes of calls before they are answered.'],
+    code: ['store/control/relay.ts', 'export function openAnsweringRelay'],
     test: [
       'operations/control/erased-again.test.ts',
       'the stream has a change of the dashboard when it is answered',
@@ -141,7 +141,7 @@ export const guards: readonly Guard[] = [
     name: 'FloorOfDatabase',
     scope: 'restore',
     violates: 'NothingLost',
-    code: ['store/queue-state/stored-positions.ts', 'was read before this statement'],
+    code: ['store/queue-state/stored-positions.ts', 'export async function recordStoredPosition'],
     test: [
       'store/queue-state/replay.test.ts',
       'Message 4 was not stored when the position was kept, whatever the time says.',

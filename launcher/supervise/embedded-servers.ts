@@ -2,16 +2,19 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError } from '../../platform/config/config-error.ts';
 import { controlBytesMax } from '../../store/control/limits.ts';
+import { lastLogLines, logBytes } from '../process/log-file.ts';
+import type { ServerProcess, StartHooks } from '../process/server-process.ts';
 import { startNatsServer } from '../provision/nats/nats-server.ts';
 import { findNatsServer } from '../provision/nats/nats-sources.ts';
+import { startOnFreePorts } from '../provision/ports.ts';
 import { startPostgres } from '../provision/postgres/postgres.ts';
 import { type DatabaseUser, ensureRoles, urlOfRole } from '../provision/postgres/roles.ts';
 import { findOpenRestore } from '../restore/restore-journal.ts';
 import { watchNats } from './nats-watchdog.ts';
 import { watchPostgres } from './postgres-watchdog.ts';
+import { startRestartLoop } from './restart-loop.ts';
 import { finishRestore } from './restores.ts';
 import type { StartContext } from './start-context.ts';
-import { superviseServer } from './supervised-server.ts';
 
 /**
  * JetStream's file limit is higher than that of all streams: files also hold indexes and deleted messages.
@@ -123,4 +126,49 @@ async function superviseOwnNats(context: StartContext, report: (detail: string) 
       return server;
     },
   });
+}
+
+interface SupervisedServer<T extends ServerProcess> {
+  name: 'postgres' | 'nats-server';
+  portCount: number;
+  stopSignal: NodeJS.Signals;
+  start: (ports: readonly number[], hooks: Required<StartHooks>) => Promise<T>;
+}
+
+/** Starts an embedded server and restarts it on the same ports, to which clients reconnect. */
+async function superviseServer<T extends ServerProcess>(
+  { data, state, progress, resources, loops, signal }: StartContext,
+  server: SupervisedServer<T>,
+): Promise<T> {
+  signal.throwIfAborted();
+  const { name } = server;
+  const logFile = data.logFile(name);
+  const hooks = { signal, onSpawn: (pid: number) => state.addChild(name, pid, server.stopSignal) };
+  let logStart = 0;
+  const startOn = (ports: readonly number[]) => {
+    logStart = logBytes(logFile);
+    return server.start(ports, hooks);
+  };
+  let running: T | undefined;
+  let ports: readonly number[] | undefined;
+  const supervised = await startRestartLoop({
+    name,
+    report: (line) => progress.note(line),
+    lastOutput: () => lastLogLines(logFile, logStart, 1),
+    start: async () => {
+      if (ports !== undefined) return startOn(ports);
+      const choose = async (chosen: number[]) => {
+        const started = await startOn(chosen);
+        ports = chosen;
+        return started;
+      };
+      running = await startOnFreePorts(server.portCount, choose, state.portsOf(name));
+      return running;
+    },
+  });
+  resources.use(supervised);
+  loops.set(name, supervised);
+  if (running === undefined || ports === undefined) throw new Error(`${name} started without ports`);
+  state.keepPorts(name, ports);
+  return running;
 }

@@ -11,7 +11,7 @@ import type { Logger } from '../../platform/log.ts';
 import { requireWritable } from '../../platform/queue/nats-health.ts';
 import { createReadiness } from '../../platform/readiness.ts';
 import type { ServiceContext, Started } from '../../platform/service.ts';
-import { openAnsweringRelay } from '../../store/control/answering-relay.ts';
+import { openAnsweringRelay } from '../../store/control/relay.ts';
 import { openPostgres } from '../../store/db/connect.ts';
 import { openDatabase } from '../../store/db/database.ts';
 import { requireSchemaOnStart } from '../../store/migrate/schema-range.ts';

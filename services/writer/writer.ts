@@ -12,7 +12,7 @@ import { allowMoreWaiting, ensureReadableStreams } from '../../platform/queue/st
 import { createReadiness } from '../../platform/readiness.ts';
 import type { ServiceContext, Started } from '../../platform/service.ts';
 import { openOwnSpans } from '../../platform/tracing/own-spans.ts';
-import { startBackgroundRelay } from '../../store/control/background-relay.ts';
+import { startBackgroundRelay } from '../../store/control/relay.ts';
 import { openPostgres, storeTimeoutMs } from '../../store/db/connect.ts';
 import { type Database, openDatabase } from '../../store/db/database.ts';
 import { untilDurable } from '../../store/db/durability.ts';

@@ -1,13 +1,17 @@
 import { jetstream } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { inArray, sql } from 'drizzle-orm';
+import { startLoop } from '../../platform/background-loop.ts';
+import type { Config } from '../../platform/config.ts';
+import type { Logger } from '../../platform/log.ts';
 import { pubAckTimeoutMs } from '../../platform/queue/limits.ts';
+import { withTimeout } from '../../platform/timeout.ts';
 import type { Database } from '../db/database.ts';
 import { controlChanges } from '../db/schema.ts';
 import { numberOf } from '../db/statement.ts';
 import { type ControlChange, encodeChanges } from './change.ts';
-import { messageChangesMax, messageImageBytesMax } from './limits.ts';
-import { controlStream } from './stream.ts';
+import { messageChangesMax, messageImageBytesMax, relayPauseMs, relayPollMs, relayWaitMs } from './limits.ts';
+import { controlStream, ensureControlStream } from './stream.ts';
 
 /**
  * Publishes pending changes by their numbers, and deletes them from Postgres. Any number of processes may do
@@ -54,4 +58,82 @@ async function readPending(database: Database): Promise<ControlChange[]> {
     ) AS pending
     WHERE place = 1 OR bytes <= ${numberOf(messageImageBytesMax)}
     ORDER BY number`);
+}
+
+export interface AnsweringRelay {
+  /** Relays over this connection from now on. Without one nothing is relayed here: writers do it. */
+  connect(connection: NatsConnection): void;
+  /**
+   * Resolves when the stream has every change committed before the call, or after `relayWaitMs`. Never
+   * rejects: the changes are in force, and writers relay them later (ADR 32).
+   */
+  relay(): Promise<void>;
+}
+
+/** Calls share relays, but wait for the next one: one that runs may have read the changes before. */
+export function openAnsweringRelay(database: Database, log: Logger): AnsweringRelay {
+  let connection: NatsConnection | undefined;
+  let running: Promise<void> = Promise.resolve();
+  let next: Promise<void> | undefined;
+  let pausedUntilMs = 0;
+  const start = (through: NatsConnection) => {
+    next ??= running.then(() => {
+      next = undefined;
+      const relaying = relayControlChanges(database, through);
+      running = relaying.then(
+        () => {},
+        () => {},
+      );
+      return relaying.then(() => {});
+    });
+    return next;
+  };
+  return {
+    connect(opened) {
+      connection = opened;
+    },
+    async relay() {
+      if (connection === undefined || performance.now() < pausedUntilMs) return;
+      try {
+        await withTimeout(relayWaitMs, start(connection));
+      } catch (error) {
+        pausedUntilMs = performance.now() + relayPauseMs;
+        log.warn(
+          { err: error },
+          'a change is done, but not in the control stream yet: it would be lost with the database',
+        );
+      }
+    },
+  };
+}
+
+/**
+ * Creates the control stream, and relays what others left: sign-ins, killed processes, programs without
+ * queue.
+ */
+export function startBackgroundRelay({
+  database,
+  connection,
+  config,
+  log,
+}: {
+  database: Database;
+  connection: NatsConnection;
+  config: Pick<Config, 'NATS_REPLICAS'>;
+  log: Logger;
+}): AsyncDisposable {
+  let isEnsured = false;
+  const run = async () => {
+    try {
+      if (!isEnsured) await ensureControlStream(connection, config);
+      isEnsured = true;
+      await relayControlChanges(database, connection);
+    } catch (error) {
+      // The stream may have been deleted.
+      isEnsured = false;
+      throw error;
+    }
+  };
+  const failure = 'changes are not in the control stream yet; trying again';
+  return startLoop({ run, intervalMs: relayPollMs, failure }, log);
 }

@@ -2,7 +2,6 @@
 export * from './schema/accounts.ts';
 export * from './schema/alerts.ts';
 export * from './schema/backups.ts';
-export * from './schema/control-changes.ts';
 export * from './schema/erasures.ts';
 export * from './schema/events.ts';
 export * from './schema/memberships.ts';

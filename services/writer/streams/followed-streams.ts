@@ -6,12 +6,13 @@ import { retryUntilAvailable } from '../../../platform/queue/availability.ts';
 import type { QueueStream } from '../../../platform/queue/settings.ts';
 import { findOrAddConsumer, findStreams, type QueueConfig } from '../../../platform/queue/stream.ts';
 import type { OwnSpans } from '../../../platform/tracing/own-spans.ts';
+import { parseTraceparent } from '../../../platform/tracing/traceparent.ts';
 import type { Database } from '../../../store/db/database.ts';
 import type { WindowLimits } from '../../../store/queue-state/window-limits.ts';
+import type { Delivered } from '../delivered.ts';
 import { type Receiver, startDelivery } from '../delivery.ts';
 import { streamLookMs, unusedLookMs } from '../limits.ts';
 import { registerStream } from '../metrics.ts';
-import { withSpan } from '../store-span.ts';
 import { clearUndeletedMessages } from '../undeleted-messages.ts';
 import { keepWindow } from './purge-loop.ts';
 import { removeUnusedStreams } from './unused-streams.ts';
@@ -93,4 +94,25 @@ function followStream(
     ),
   );
   return resources;
+}
+
+/** Adds a span below a sampled `traceparent`, from delivery until the message is stored or given back. */
+function withSpan(message: Delivered, spans: OwnSpans): Delivered {
+  const parent = parseTraceparent(message.readTraceparent());
+  if (parent === undefined || !parent.isSampled) return message;
+  const span = spans.start('store', parent, 'consumer');
+  const { deliveries, data } = message;
+  const end = (hasFailed: boolean) =>
+    span.end({ 'weir.bytes': data.length, 'weir.deliveries': deliveries }, hasFailed);
+  return {
+    ...message,
+    ack: () => {
+      message.ack();
+      end(false);
+    },
+    nak: (delayMs) => {
+      message.nak(delayMs);
+      end(true);
+    },
+  };
 }
