@@ -34,7 +34,6 @@ try {
 
 /**
  * Goes on as another Node, in the same process where the platform can.
- *
  * @param {readonly string[]} nodeArgs
  */
 async function continueIn(nodeArgs) {

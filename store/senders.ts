@@ -52,11 +52,7 @@ export function addCounts(to: SenderCounts, counts: SenderCounts): void {
   to.refusal = counts.refusal ?? to.refusal;
 }
 
-/**
- * Adds the counts of spans to the senders of a space.
- *
- * @param given each sender once.
- */
+/** Adds the counts of spans to the senders of a space. @param given each sender once. */
 export async function recordSenders(
   database: Database,
   spaceId: string,

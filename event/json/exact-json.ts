@@ -18,7 +18,6 @@ export function digitsOf(value: unknown): string | undefined {
 
 /**
  * Writes as JSON.stringify, four times as fast with such numbers: V8 is fast for objects without them.
- *
  * @param written the JSON of objects and arrays that are written already.
  */
 export function stringifyExact(json: Json, written: Written = new WeakMap()): string {

@@ -50,7 +50,6 @@ export async function requireCaller(
 
 /**
  * Reads the key of a request that adds notes.
- *
  * @throws TRPCError UNAUTHORIZED when the key is not valid; FORBIDDEN when it has another scope.
  */
 export async function requireAnnotator({ readKeys }: Callers, readKey: string): Promise<AnnotationKeyUser> {

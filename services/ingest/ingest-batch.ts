@@ -59,11 +59,7 @@ export interface Receipt {
   headers: Record<string, string>;
 }
 
-/**
- * Ingests one batch (docs/api.md §4).
- *
- * @throws what `ingestRequest` throws.
- */
+/** Ingests one batch (docs/api.md §4). @throws what `ingestRequest` throws. */
 export async function ingestBatch(
   dependencies: BatchDependencies,
   request: IncomingMessage,
@@ -80,7 +76,6 @@ export async function ingestBatch(
 /**
  * Ingests one request of any protocol. The checks run in the order of docs/api.md: clock, key, declared
  * length, quota, body, encoding, syntax, batch, events. Then the batches are made durable.
- *
  * @returns the decoder's result, and the headers of the response.
  * @throws IngestError for every error response.
  * @throws ClientGoneError
@@ -181,7 +176,6 @@ function readClock(clock: BatchDependencies['clock']): number {
 
 /**
  * Makes batches durable. Settles when all of them have settled, because the caller then reuses their memory.
- *
  * @returns one element for each message.
  */
 async function commitAll(

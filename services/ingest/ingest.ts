@@ -31,7 +31,6 @@ import { createRespondRpcError } from './rpc/respond-error.ts';
 
 /**
  * Starts ingest: HTTP in, JetStream out.
- *
  * @throws ConfigError when a variable is missing, nats-server cannot store the queue, or a port cannot be
  * used.
  */

@@ -74,7 +74,6 @@ for (const reason of ['usage_limit_exceeded', 'billing_not_active']) quotaRefusa
 
 /**
  * Counts a request and measures its duration.
- *
  * @param run resolves with the number of accepted events.
  * @throws what `run` throws.
  */

@@ -100,7 +100,6 @@ async function sendReadiness(
 /**
  * Sends UNIMPLEMENTED for a gRPC or gRPC-Web call to an unknown path: these clients do not read the status of
  * an HTTP 404. An exporter that posted protobuf gets a google.rpc.Status, which exporters log.
- *
  * @throws IngestError `not_found` for every other request.
  */
 async function answerUnknownPath(

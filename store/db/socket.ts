@@ -19,7 +19,6 @@ interface Target {
  * connected would break the pool: postgres.js never retries a connection whose socket promise was rejected,
  * so a pool in which every connection was refused once would never connect again. Nor would connect_timeout
  * apply.
- *
  * @param silenceMsMax 0 for no limit.
  */
 export function socketOpener(silenceMsMax: number): (target: Target) => Socket {

@@ -15,7 +15,6 @@ const returned = { id: notes.id, spaceId: notes.spaceId };
 
 /**
  * Replaces what a note says.
- *
  * @returns whether the space has such a note of the actor.
  * @throws GrantLostError
  */

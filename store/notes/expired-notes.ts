@@ -7,7 +7,6 @@ import { eventIds, events, notes, segments } from '../db/schema.ts';
  * Deletes the notes of a space on events that have expired, and on those traces and threads of which no event
  * is left. A note on what was never stored expires by its own age, as does one on a trace or thread: it may
  * be of events that are still to come.
- *
  * @param cutoffMs events that were received before have expired.
  * @returns how many.
  */

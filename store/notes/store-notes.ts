@@ -15,7 +15,6 @@ export interface NotesToStore extends NoteAuthor {
 
 /**
  * Stores notes whose ids are new: the first one with an id is kept. What they are on need not be stored yet.
- *
  * @returns the ids that were not stored, because their target or the space has as many notes as it may have,
  * or the event was stored once, and has expired or was erased.
  * @throws GrantLostError

@@ -18,7 +18,6 @@ export type PriceList = z.output<typeof priceList>;
 
 /**
  * Reads a price list: Weir's format, or LiteLLM's `model_prices_and_context_window.json`.
- *
  * @param day the day of a list that does not have one.
  * @throws Error with a public message when the text is no price list.
  */

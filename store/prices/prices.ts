@@ -70,7 +70,6 @@ export function appliesTo(ofSpace: string | null): SQL | undefined {
 
 /**
  * Sets the price of a model from a day on. A change for all spaces is logged in the operator's audit log.
- *
  * @returns false when the space has {@link spacePricesMax} prices: then only those can be replaced. Calls at
  * the same time do not count each other's price: where the limit must be exact, they take turns.
  */

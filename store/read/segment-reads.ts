@@ -96,7 +96,6 @@ export async function walkNewestSegments<Columns extends EventColumns>(
 /**
  * Examines segments of the space in order of time: where the terms are frequent, some of the next segments
  * have them, and listing all takes longer the more there are.
- *
  * @returns where the walk ended at its limit: the segments from there have to be listed. Undefined at the end
  * of the space.
  */

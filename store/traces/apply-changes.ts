@@ -68,7 +68,6 @@ export interface TraceChanges {
 /**
  * Applies the changes of traces that still have the versions that were read, in one statement: columns,
  * texts, terms, usage and statistics change together.
- *
  * @returns false, with nothing changed, if one of the traces or segments was changed or deleted meanwhile.
  */
 export async function applyChanges(

@@ -30,7 +30,6 @@ export interface FoundContexts {
 /**
  * The changes of the events whose agent, thread or user is not that of their span, or else of another span of
  * their call. A value that none of these spans names was not taken from a span, and stays.
- *
  * @param merged what was known of these events when calls were merged: one that was stored since then is not
  * stored yet.
  */

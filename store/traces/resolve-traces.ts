@@ -21,7 +21,6 @@ export type ResolveOutcome = 'resolved' | 'changed' | 'incomplete';
  * Traces are read once, and then changed by statements that apply only if nothing was added meanwhile. So the
  * last one of several concurrent writers resolves a trace with all of its spans, and a resolver that is
  * killed leaves it unresolved.
- *
  * @param mayWait whether a trace stays unresolved while a span is known whose event is not.
  */
 export async function resolveTraces(

@@ -17,7 +17,6 @@ import { markUnresolved } from './unresolved-traces.ts';
  * Spans of other traces may have the same response. That is looked up after the COMMIT, so that the last one
  * of several concurrent writers finds the spans of all, and for spans that are not new, too: after a crash a
  * redelivery does it again.
- *
  * @param sent spans of this space, from one or more messages.
  * @param newParts parts of the same messages, of which all events were stored for the first time.
  * @returns whether one of their traces is unresolved.

@@ -91,7 +91,6 @@ const insertRest: readonly CompiledStatement[] = [
 
 /**
  * Stores parts in one transaction.
- *
  * @param parts well-formed.
  * @param repeated positions of events whose id an earlier one has. A part has only such events or none
  * (separateRepeated).

@@ -15,7 +15,6 @@ export const sketchElement = sql`CASE WHEN ${duration} > ${numberOf(latencyMsMin
 /**
  * The element that counts events which were received at `received_at` and are stored now. If the clock of
  * ingest is ahead of that of Postgres, the shortest duration is counted.
- *
  * @param count the number of events.
  */
 export function delayElement(count: SQL): SQL {

@@ -67,7 +67,6 @@ export const entryParameters = { spaceId: 'entry_space', id: 'entry_id', hash: '
  * The parameters of the store statement for these parts, by name: the bodies of all parts, one after another,
  * and array literals as text, with an element for each part or for each event. The bodies are one value, cut
  * by position, so that they need no quoting.
- *
  * @param parts well-formed.
  * @param repeated positions of events whose id an earlier event has (findRepeatedIds).
  */

@@ -7,7 +7,6 @@ import type { Part } from '../../platform/queue/group.ts';
 /**
  * The terms of a part's segment, as the inside of an array literal. A part without terms, for example one
  * that was cut out of another, has them computed from its columns.
- *
  * @param part well-formed.
  */
 export function termsOfPart(part: Part): string {

@@ -29,7 +29,6 @@ export class QuarantineRefusedError extends Error {
  * is the key: a redelivery or a client's retry adds no second entry. An event whose id is in the ledger is
  * not kept: it is stored, or it was erased from the quarantine, and is delivered again after a restore. An
  * event of a deleted space is dropped.
- *
  * @param part of one event, well-formed. Its body holds this event and no other.
  * @throws QuarantineRefusedError when Postgres rejects the entry permanently; the driver's error for other
  * failures.

@@ -16,7 +16,6 @@ import { uuidChars } from './well-formed.ts';
 /**
  * The positions, counted from 1 over all parts, of events whose id an earlier event of the same space has.
  * SQL would need a sort of all rows for it, and repeated ids are rare.
- *
  * @param parts well-formed: their ids are UUIDs in lower case, of one length.
  */
 export function findRepeatedIds(parts: readonly Part[]): number[] {
@@ -51,7 +50,6 @@ export function separateRepeated(parts: readonly Part[], repeated: readonly numb
 
 /**
  * Separates the events whose ids the ledger has at this time.
- *
  * @param parts well-formed.
  * @returns the same number of parts when no part has both new and known events.
  */

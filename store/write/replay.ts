@@ -26,7 +26,6 @@ export interface ReplayResult {
  * which it was received, however often it is replayed.
  *
  * One audit row per space is written first, because each entry is stored by a statement of its own.
- *
  * @param which the entries of one space, with these ids; all when absent. `actor`: by default the operator.
  * @throws when Postgres fails for a reason other than the data.
  */

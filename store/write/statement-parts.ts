@@ -40,7 +40,6 @@ export function unfoldParts(): SQL {
 
 /**
  * The ids of events with the columns of their parts.
- *
  * @param where which of them, by `position`, from 1 over all parts.
  * @param names columns of the events besides their ids.
  */
@@ -198,7 +197,6 @@ export const areOfNewEvents = sql`(${traces.spaceId}, ${traces.traceId}) IN (
  * Traces become unresolved (ADR 27): they get events by a replay from the quarantine, or another order of the
  * messages of a request. They are locked in the order of their key, and before the counters of the space, as
  * by all other statements.
- *
  * @param areNoted the condition on `traces`.
  * @param space of all of them, for Citus: it refuses to lock rows of several spaces.
  */

@@ -51,7 +51,6 @@ export const replayStatement = replay.text;
 
 /**
  * The parameters of one of these statements for these well-formed parts, in its order.
- *
  * @param repeated positions of events whose id an earlier one has. A part has only such events or none
  * (separateRepeated).
  */

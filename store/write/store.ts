@@ -30,7 +30,6 @@ export interface StoreResult {
 /**
  * Stores parts in one transaction. Events that Postgres rejects are found by bisection and kept in
  * quarantine; all others are stored. Storing the same parts again changes nothing.
- *
  * @param parts well-formed.
  * @throws QuarantineRefusedError when Postgres permanently rejects an event and its quarantine entry; another
  * error when the failure is transient. Then any subset may have been stored; call again with the same parts.
@@ -55,7 +54,6 @@ export async function storeParts(database: Database, parts: readonly Part[]): Pr
 /**
  * Stores parts in one transaction, or none of them. When a part has new and stored events, the stored ones
  * are separated first, so that the segment holds the texts of the new ones only.
- *
  * @returns how many rows were new.
  */
 export async function insertParts(database: Database, parts: readonly Part[]): Promise<number> {
@@ -97,7 +95,6 @@ async function runOnCluster(client: Sql, parts: readonly Part[]): Promise<number
 
 /**
  * Runs the store statement once.
- *
  * @returns how many rows were new.
  * @throws an error with {@link partlyKnownState} when a part has both new and stored events. A part of one
  * event never does.
@@ -119,7 +116,6 @@ async function runStoreStatement(client: Sql, parts: readonly Part[]): Promise<n
 
 /**
  * Stores a quarantined part and removes its entry, in one statement.
- *
  * @returns false when the entry no longer exists: nothing was stored.
  */
 export async function replayPart(database: Database, part: Part, entry: ReadEntry): Promise<boolean> {

@@ -24,7 +24,6 @@ const rawBytesMax = 2n ** 31n - 1n;
 /**
  * Checks that a part from the queue can be converted to parameters, and be quarantined event by event when
  * Postgres rejects it. Ingest's parts always pass; damaged bytes, or messages of other programs, may not.
- *
  * @throws Error that names every fault, without the part's content.
  */
 export function requireWellFormed(part: Part): void {

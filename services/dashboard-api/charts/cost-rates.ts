@@ -15,7 +15,6 @@ import { readCells } from './read-cells.ts';
 /**
  * Adds what a read needs to a filter: where conditions on notes find events, and, if it compares costs, the prices of the models that were
  * used in its range.
- *
  * @throws TRPCError BAD_REQUEST when the range is open or too long, or has too many models.
  */
 export async function completeFilter<Filter extends EventFilter>(

@@ -43,7 +43,6 @@ export interface CountedList {
 
 /**
  * The filter of a list as statistics have it, without its range.
- *
  * @returns undefined when it has conditions that statistics do not have.
  */
 export function toCountedList(list: EventFilter): CountedList | undefined {

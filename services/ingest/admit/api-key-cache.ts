@@ -65,7 +65,6 @@ export class ApiKeyCache {
 
   /**
    * Authenticates a key. Synchronous when it is cached, which is nearly always.
-   *
    * @throws IngestError `unauthorized`; `ingest_unavailable` when Postgres is unreachable and the key is not
    * cached.
    */

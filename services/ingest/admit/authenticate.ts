@@ -7,7 +7,6 @@ const bearer = /^[ \t]*Bearer +(\S+)[ \t]*$/i;
 
 /**
  * Authenticates a request by its `Authorization: Bearer <API_KEY>` (docs/api.md §5).
- *
  * @throws IngestError `unauthorized`, also for two Authorization headers: choosing one would be a guess;
  *   `ingest_unavailable` when Postgres is unreachable and the key is not cached.
  */
@@ -36,7 +35,6 @@ export type Authenticate = typeof authenticate;
  * exporters are fixed: some send `OTEL_EXPORTER_OTLP_HEADERS` undecoded (`Bearer%20KEY`), some the bare key;
  * Langfuse's send Basic credentials with the key as user or password, others send `x-api-key` (LangSmith) or
  * `api_key` (Phoenix).
- *
  * @throws what `authenticate` throws; `unauthorized` also for two different keys: choosing one would be a
  * guess.
  */

@@ -59,7 +59,6 @@ export class Quota {
 
   /**
    * Admits a request, or throws. Synchronous for a space without a limit.
-   *
    * @throws IngestError `billing_not_active`, `usage_limit_exceeded`; `ingest_unavailable` when pending
    * events could reach the limit and are not counted within `quotaSettleTimeoutMs`: the writers lag, or
    * Postgres or NATS is unreachable.

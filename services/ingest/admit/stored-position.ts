@@ -22,7 +22,6 @@ export interface StoredPosition {
   read(): Promise<StoredUpTo>;
   /**
    * Waits until the writers have acknowledged, and so committed, every message up to these positions.
-   *
    * @returns false after `quotaSettleTimeoutMs`, also when nats-server is unreachable.
    */
   reaches(positions: readonly QueuePosition[]): Promise<boolean>;

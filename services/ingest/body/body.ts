@@ -12,7 +12,6 @@ export class ClientGoneError extends Error {
 
 /**
  * Rejects a request by its declared length, before anything is read (docs/api.md §8).
- *
  * @throws IngestError `batch_too_large`.
  */
 export function checkDeclaredLength(request: IncomingMessage, bytesMax: number): void {
@@ -37,7 +36,6 @@ export interface BodyLimits {
 
 /**
  * Reads a request body as it was sent. The caller disposes the result.
- *
  * @throws IngestError `batch_too_large` past `bytesMax`, `ingest_unavailable` past the budget.
  * @throws ClientGoneError
  */

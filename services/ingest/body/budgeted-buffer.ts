@@ -9,7 +9,6 @@ export interface BudgetedBuffer extends Disposable {
 
 /**
  * Counts a buffer against the budget. Disposing it frees its memory.
- *
  * @throws IngestError `ingest_unavailable` when the budget has no room; the buffer's memory is freed as well.
  */
 export function holdBuffer(bytes: Buffer, budget: ByteBudget): BudgetedBuffer {

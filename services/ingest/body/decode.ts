@@ -30,7 +30,6 @@ export class UnknownEncodingError extends IngestError {
 /**
  * Decompresses a body. The limits also apply to the result: a decompression bomb stops at `bytesMax`, and
  * each decompressed chunk counts against the budget at once.
- *
  * @param encoding the header's value; absent, empty and `identity` are the same.
  * @throws IngestError `invalid_request_body`, `batch_too_large`, `ingest_unavailable`.
  */

@@ -55,7 +55,6 @@ export class Committer {
 
   /**
    * Makes a batch durable, in as many messages as it needs.
-   *
    * @returns one element for each message, when all of them are on disk.
    * @throws IngestError `ingest_unavailable` when a message was not confirmed. Its events may be durable
    * nevertheless: a retry with the same ids is safe.

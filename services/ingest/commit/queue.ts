@@ -9,7 +9,6 @@ import { ensureStreams } from '../../../platform/queue/stream.ts';
 /**
  * Opens the queue for publishing: connects, creates missing streams, and keeps their leaders on different
  * servers. Everything that must be released is added to `resources`.
- *
  * @throws ConfigError when nats-server is unreachable, or cannot store the queue.
  */
 export async function openQueue(

@@ -20,7 +20,6 @@ export const strictHttpOptions = { requireHostHeader: false };
  * Makes an HTTP/1.1 server reject requests that violate RFC 9112 but pass Node's parser, and send errors in
  * the shape of docs/api.md §7 where Node sends no body or no response at all. An unknown Expect is ignored,
  * as RFC 9110 §10.1.1 allows.
- *
  * @param handlers `onRequest` is called for valid requests only.
  */
 export function enforceStrictHttp(

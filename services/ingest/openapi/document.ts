@@ -8,7 +8,6 @@ import { exportTraces, traceSchemas } from './traces.ts';
 /**
  * The OpenAPI 3.1 document of ingest (docs/api.md §4, §7, §8). It is generated from the schema that validates
  * events and from the error table, and adds no rule of its own.
- *
  * @param vendor the literal that `instrumentation.vendor` must equal.
  */
 export function describeApi(vendor: string): Json {

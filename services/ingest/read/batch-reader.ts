@@ -12,7 +12,6 @@ export interface ReadBatch {
 
 /**
  * Parses, validates and projects the bytes of a batch.
- *
  * @throws IngestError `invalid_request_body`, `invalid_event_batch`, `too_many_events`.
  * @throws CostlyBatchError when reading would exceed the reader's limits.
  */

@@ -64,7 +64,6 @@ function readEventByEvent(
 
 /**
  * The events of a valid body.
- *
  * @throws IngestError `invalid_event_batch` for nesting that only a member has which a later one of its name
  * replaces: readers of segments do not go that deep.
  */

@@ -13,7 +13,6 @@ export function withoutBom(bytes: Buffer): Buffer {
  * Parses a whole request body as JSON. Of duplicate keys the last one wins; `__proto__` is a key like any
  * other. Values nested too deep are emptied one level below the limit, so that the depth check still rejects
  * the result.
- *
  * @throws IngestError `invalid_request_body` when the body is missing, not UTF-8, or not JSON.
  */
 export function parseBody(body: Buffer): unknown {

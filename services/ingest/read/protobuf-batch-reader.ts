@@ -105,7 +105,6 @@ function checkCount(count: number): void {
 /**
  * Locates the events of a request. They are counted before any is read, so that 413 takes precedence over
  * 400.
- *
  * @throws IngestError `too_many_events`
  */
 function locateEvents(bytes: Buffer, fieldsMax: number): Range[] {

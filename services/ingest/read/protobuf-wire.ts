@@ -18,22 +18,14 @@ export class WireReader extends BinaryReader {
     this.#fieldsLeft = fieldsMax;
   }
 
-  /**
-   * Reads the tag of the next field.
-   *
-   * @throws CostlyBatchError after `fieldsMax` tags.
-   */
+  /** Reads the tag of the next field. @throws CostlyBatchError after `fieldsMax` tags. */
   nextTag(): number {
     if (--this.#fieldsLeft < 0) throw new CostlyBatchError();
     return this.uint32();
   }
 }
 
-/**
- * Skips an unknown field.
- *
- * @throws MalformedMessageError for the field number 0, which protobuf reserves.
- */
+/** Skips an unknown field. @throws MalformedMessageError for the field number 0, which protobuf reserves. */
 export function skipField(reader: WireReader, tag: number): void {
   const number = tag >>> 3;
   if (number === 0) throw new MalformedMessageError('a field has the number 0');
@@ -51,7 +43,6 @@ export function readEnd(reader: WireReader, messageEnd: number): number {
 /**
  * Reads a string. Most strings are short, and for those Buffer's decoder is twice as fast as TextDecoder. It
  * replaces invalid UTF-8 by U+FFFD, so a string with that character is checked.
- *
  * @throws MalformedMessageError when it is not UTF-8.
  */
 export function readString(reader: WireReader, messageEnd: number): string {

@@ -20,7 +20,6 @@ const exposedHeaders = [
 
 /**
  * Sets the CORS headers of a response.
- *
  * @returns whether the request was a preflight request; its response is sent.
  */
 export type Cors = (request: IncomingMessage, response: ServerResponse) => boolean;

@@ -40,7 +40,6 @@ interface RpcDependencies extends BatchDependencies {
 /**
  * `weir.ingest.v1.IngestService/IngestEvents`, over Connect, gRPC and gRPC-Web: the same checks as a
  * JSON batch, in the same order (ADR 10).
- *
  * @throws IngestError `unsupported_media_type` when the Content-Type names no protocol.
  * @throws ClientGoneError
  */

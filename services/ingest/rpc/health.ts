@@ -29,7 +29,6 @@ export interface HealthService extends Disposable {
  * Implements grpc.health.v1.Health for the whole process (the empty name) and for our service: they are ready
  * together. Load balancers call it without an API key, so it is bounded: at most `healthWatchersMax` Watch
  * streams, which share one StatusMonitor.
- *
  * @param findUnready the readiness check that /readyz uses.
  */
 export function createHealth(findUnready: FindUnready): HealthService {

@@ -44,7 +44,6 @@ export class WorkerReader implements AsyncDisposable {
   /**
    * Reads a request of at most `limits.bytesMax` with the reader of its encoding, and throws the same errors.
    * The caller must await one call before the next.
-   *
    * @throws IngestError `ingest_unavailable` when the thread ends during the call, or cannot start.
    */
   async read<E extends Encoding>(encoding: E, bytes: Buffer): Promise<ReadResults[E]> {

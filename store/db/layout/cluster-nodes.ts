@@ -22,7 +22,6 @@ export async function listNodes(database: Database | Transaction): Promise<Clust
 
 /**
  * Runs one statement on a node, in a transaction of its own, unless the statement cannot run in one.
- *
  * @returns the first column of its first row, as text, or the tag of a command.
  * @throws Error with the message of the node.
  */
@@ -62,7 +61,6 @@ export interface SpacesOfShard {
 /**
  * The spaces with rows in a table, by shard. Connects to each shard anew, so that those of other nodes answer
  * while one is away.
- *
  * @param where the condition on the rows, without the name of the table.
  */
 export async function listSpacesByShard(

@@ -50,7 +50,6 @@ function isOfSpaces(table: PgTable): boolean {
 /**
  * Distributes the tables that are not distributed yet, and makes those local again that should no longer be
  * distributed. Existing rows are moved; meanwhile the table rejects writes.
- *
  * @param database of one connection without a statement timeout, to the coordinator.
  * @param shards how many, when the first table is distributed; default: two for each worker, at least four.
  * @returns the tables that were distributed now.
@@ -100,7 +99,6 @@ export async function identifyRows(database: Database): Promise<void> {
 /**
  * Allows CREATE FUNCTION after DDL on distributed tables in one transaction, which Citus rejects by default.
  * No effect without Citus.
- *
  * @param database of one connection.
  */
 export async function changeShardsInSequence(database: Database): Promise<void> {

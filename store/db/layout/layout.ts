@@ -35,7 +35,6 @@ const layouts = new WeakMap<Sql, Promise<Layout>>();
 /**
  * The layout of a database, which is read once for each pool: services are restarted after `weir migrate
  * --citus`.
- *
  * @throws the driver's error while Postgres is away. Call again later.
  */
 export function layoutOf(database: Database): Promise<Layout> {

@@ -14,7 +14,6 @@ export function isUnreachableNode(error: unknown): boolean {
  * For what is on the node of a space, beside what is on the coordinator. A node that hangs is felt as a
  * statement that takes too long, or as a coordinator that does not answer; when that is away, what is on it
  * fails, too.
- *
  * @throws other errors.
  */
 export function nullIfNodeFailed(error: unknown): null {

@@ -20,7 +20,6 @@ export class Placements {
 
   /**
    * The spaces by server. A space whose shard is being moved is under the empty name.
-   *
    * @returns undefined when the tables are not distributed.
    * @throws the driver's error when the coordinator does not answer.
    */

@@ -67,7 +67,6 @@ const sortedSegmentsMax = 20_000;
 
 /**
  * Counts the events of each value, in the segments that have one of the values.
- *
  * @returns `isComplete` is false when they have more than `eventsMax` events: then only the newest segments
  * are counted.
  */

@@ -10,7 +10,6 @@ export interface OtherEvent {
 /**
  * Merges the events that describe one call: ids, times and state come from the first, everything else is the
  * union. For input, output and usage the largest comes first, and the others add what it lacks.
- *
  * @param others from the nearest span to the farthest.
  */
 export function mergeEvents(first: JsonObject, others: readonly OtherEvent[]): JsonObject {

@@ -22,7 +22,6 @@ export function readExactEvent(segment: Buffer, range: EventRange | undefined): 
 
 /**
  * Merges stored events of one call. Its parent is no longer one of them, but the parent of the outermost.
- *
  * @param stored the event of the call.
  * @param changes `others`: from the nearest to the outermost. `dropped`: spans that were merged, and do not
  * describe the call.

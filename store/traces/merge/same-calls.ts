@@ -30,7 +30,6 @@ export const comparisonsMax = 64;
  * Groups what different instrumentations observed of the same call: by the response, in any trace; without
  * one, by parent, model and usage. In both cases the times must overlap. Two spans of one library are always
  * two calls, so that three simultaneous equal calls stay three. Overlapping times alone are not enough.
- *
  * @returns each call once, as a group. The event gets the ids of its first element.
  */
 export function groupCalls<Call extends ObservedCall>(calls: readonly Call[]): Call[][] {

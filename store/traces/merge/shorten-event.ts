@@ -18,7 +18,6 @@ interface Place {
  * Shortens an event that is too large: first each text is stored once (texts-once.ts), which loses nothing;
  * then the largest texts are replaced by `{ truncated, bytes, sha256 }`, as the SDK does. Rejecting the span
  * instead would go unnoticed: exporters do not show rejected spans to their users.
- *
  * @returns the size of its JSON then; the event may still be too large.
  */
 export function shortenEvent(event: JsonObject, bytesMax: number): number {

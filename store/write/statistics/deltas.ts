@@ -44,7 +44,6 @@ const measured: readonly PgColumn[] = [
 
 /**
  * The rows that a change of stored events counts: those whose counted columns differ.
- *
  * @param updated what an UPDATE returned, with the rows of events `before` and `after`.
  * @param valueBefore the value that statistics have counted; by default that of the row.
  */

@@ -60,7 +60,6 @@ export function selectKnownValues(areFolded: SQL): SQL {
 
 /**
  * The rows of slices of `deltas`: those of dimension 0, and one for each value of a delta.
- *
  * @param columns of deltas.
  */
 export function selectSlices(areFolded: SQL, columns: readonly PgColumn[]): SQL {

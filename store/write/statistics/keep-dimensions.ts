@@ -21,7 +21,6 @@ import { selectDimensions } from './space-dimensions.ts';
  * Brings the dimensions of spaces to what is wanted (ADR 45): new ones count what was stored before, and the
  * statistics of removed ones are deleted. Any number of writers may call it at the same time, and each can be
  * killed at any moment: the next call continues.
- *
  * @param signal ends it after a transaction.
  */
 export async function keepDimensions(database: Database, signal: AbortSignal): Promise<void> {

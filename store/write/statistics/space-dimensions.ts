@@ -16,7 +16,6 @@ export const attributePrefix = 'attr.';
 
 /**
  * The inside of `space_dimensions`.
- *
  * @param isDeclared the condition on spaces and dimensions.
  * @param lock `FOR SHARE` where stored events change: counting what was stored before waits then, or is waited for.
  */
@@ -35,7 +34,6 @@ export const isCountedBySpace = sql`${numbers} IS NOT NULL`;
 /**
  * Rows of events, with the dimensions of their spaces. FULL JOIN, since nested loops cannot make one: who reads it
  * leaves out spaces without such rows.
- *
  * @param isStored whether they were stored before, so that dimensions which have not counted them yet are left out.
  */
 export function withDimensions(from: SQL, isStored: boolean): SQL {

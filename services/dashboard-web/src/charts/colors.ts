@@ -15,7 +15,6 @@ const storageKey = 'weir.colors';
  * Gives each name of a chart a colour. A name keeps its colour in all charts and ranges of this browser: its
  * place in the order in which names were first shown. Where two names of a chart have the same colour, the
  * later one gets a free colour.
- *
  * @param kind of group that the names belong to, such as `model`.
  */
 export function colorNames(kind: string, names: readonly string[]): Map<string, ColorName> {

@@ -17,7 +17,6 @@ export interface TimeSeries {
 
 /**
  * The upper edges of stacked bars, the highest stack first: each is painted over by those below it.
- *
  * @param series from the bottom of the stack to its top.
  */
 export function stackValues(series: readonly Values[]): number[][] {

@@ -12,7 +12,6 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
  * The API's filter for an address.
- *
  * @returns an error message instead, when the address has an invalid value.
  */
 export function toEventFilter(search: Search, nowMs: number, zone?: Zone): ListInput | string {

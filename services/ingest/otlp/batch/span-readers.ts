@@ -12,7 +12,6 @@ export type SpanEncoding = 'otlp' | 'otlpJson' | 'otlpLogs' | 'otlpLogsJson';
 
 /**
  * Parses a request of spans, maps its LLM and tool spans to events, validates and projects them.
- *
  * @throws IngestError `invalid_request_body`, `batch_too_large`.
  * @throws CostlyBatchError when reading would exceed the reader's limits.
  */

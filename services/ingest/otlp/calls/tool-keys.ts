@@ -6,7 +6,6 @@ import type { Span } from '../spans/span.ts';
 
 /**
  * The properties by which tool spans are recognised as one call (store/traces/span-tree.ts).
- *
  * @param scope the library that created it.
  */
 export function toolKeysOf(

@@ -12,7 +12,6 @@ const hashed = Buffer.alloc(idVersion.length + 24, idVersion);
 /**
  * The event id of a span. It depends on the span only, so that retries of an exporter and the fan-out of a Collector are
  * stored once.
- *
  * @param spanId the id of the span, or of its parent.
  */
 export function eventIdOf(traceId: string, spanId: string): string {

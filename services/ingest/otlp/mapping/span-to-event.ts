@@ -29,7 +29,6 @@ export interface EventContext {
 
 /**
  * Maps an LLM or tool span to an event, in the shape of the JSON API (docs/api.md §2).
- *
  * @throws UnstorableError when ids are missing, or an attribute is nested too deep.
  */
 export function toEvent(span: Span, context: EventContext): JsonObject {

@@ -15,7 +15,6 @@ import { type RecordRequest, type SpanRequest, type SpanSource, UnstorableError 
 /**
  * Opens an ExportTraceServiceRequest in OTLP/JSON. Its spans are located in the bytes and parsed one by one on access:
  * parsed as a whole, 16 MiB can take a gigabyte.
- *
  * @throws IngestError `invalid_request_body`, or `batch_too_large` when there are too many spans.
  * @throws CostlyBatchError
  */

@@ -41,7 +41,6 @@ type Walk = (start: number) => number;
 
 /**
  * Finds the elements of `resourceSpans[].scopeSpans[].spans[]`, or of the lists with other names, in the bytes of a body.
- *
  * @throws Error when the scan finds that the bytes are not JSON. It does not find every error.
  * @throws IngestError `batch_too_large` when there are too many spans, or too many values around them.
  * @throws CostlyBatchError when there are more than `valuesMax` values.

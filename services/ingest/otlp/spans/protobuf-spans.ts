@@ -15,7 +15,6 @@ const fieldsPerValue = 4;
 
 /**
  * Opens an ExportTraceServiceRequest in protobuf. Its spans are located, and read on access.
- *
  * @throws IngestError `invalid_request_body`, or `batch_too_large` when there are too many spans.
  * @throws CostlyBatchError
  */

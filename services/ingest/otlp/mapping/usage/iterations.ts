@@ -36,7 +36,6 @@ export function readInnerCalls(attributes: Attributes): readonly InnerCall[] {
 /**
  * Adds what the compactions of a call took. Anthropic's own totals do not have it, those of some senders do:
  * then their output is not that of the provider.
- *
  * @param usage the provider's own, if the sender has it.
  */
 export function addCompactions(counts: Counts, usage: Json | undefined): void {

@@ -10,7 +10,6 @@ import { type Counts, usageRows } from './usage-rows.ts';
 
 /**
  * Maps the tokens of a call to `properties.llm.usage` (docs/api.md §2.6).
- *
  * @param raw the provider's own counts, if the span has its response. They add what a sender has no attribute for.
  * @returns undefined when none are known.
  */
