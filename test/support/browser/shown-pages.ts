@@ -184,7 +184,11 @@ export const shownPages: readonly ShownPage[] = [
     path: ({ spaceId }) => `/s/${spaceId}/quarantine`,
     ready: (page) => page.getByText('Nothing is in quarantine').waitFor(),
   },
-  { name: 'usage', path: ({ spaceId }) => `/s/${spaceId}/usage`, ready: heading('Usage & plan') },
+  {
+    name: 'usage',
+    path: ({ spaceId }) => `/s/${spaceId}/usage`,
+    ready: (page) => page.getByRole('columnheader', { name: /^(Of the limit|Share)/ }).waitFor(),
+  },
   {
     name: 'alerts',
     path: ({ spaceId }) => `/s/${spaceId}/alerts`,

@@ -107,5 +107,15 @@ export function testCharts(system: BrowserSystem): void {
       .first()
       .waitFor();
     await row.getByRole('cell', { name: /^\$/ }).waitFor();
+
+    await page.goto(`/s/${spaceId}/usage`);
+    await page.getByRole('combobox', { name: 'Usage by' }).selectOption('By user');
+    await page.waitForURL((url) => url.searchParams.get('by') === 'user');
+    const all = events.filter(({ context }) => context.userId === user).length;
+    await row
+      .getByRole('cell', { name: String(all), exact: true })
+      .first()
+      .waitFor();
+    await row.getByRole('cell', { name: /%$/ }).first().waitFor();
   });
 }

@@ -75,6 +75,13 @@ const numbers: readonly Column<ChartSeries>[] = [
   ...tokens,
 ];
 
+const shareColumn = ({ title, of }: { title: string; of: number }) =>
+  numberColumn(
+    title,
+    ({ events }) => events,
+    ({ events }) => formatShare(events / of),
+  );
+
 function costColumn(costOf: (one: ChartSeries) => Cost | undefined): Column<ChartSeries> {
   return {
     title: 'Cost',
@@ -94,6 +101,7 @@ export function GroupTable({
   groupBy,
   range,
   only,
+  share,
 }: {
   series: readonly ChartSeries[];
   /** Undefined when they are not loaded, or not known for this grouping. */
@@ -102,6 +110,8 @@ export function GroupTable({
   range: ChartRange;
   /** The filter of all groups. */
   only: Search;
+  /** A column with the share of this number of events. */
+  share?: { title: string; of: number };
 }) {
   const sort = useSort();
   const costOf = ({ group }: ChartSeries) => findCost(costs, groupBy, group, only);
@@ -112,6 +122,7 @@ export function GroupTable({
       className: 'md:max-w-64',
       sortBy: ({ group }) => group,
     },
+    ...(share ? [shareColumn(share)] : []),
     ...numbers,
     ...(costs === undefined ? [] : [costColumn(costOf)]),
   ];

@@ -40,6 +40,12 @@ export function readOnly(search: Search, groupBy: GroupBy, declared: Declared): 
   return Object.fromEntries(first === undefined ? own : [...own, first]);
 }
 
+/** Whether costs are known by a group. */
+export function hasCosts(groupBy: GroupBy, declared: Declared): boolean {
+  const isByModel = groupBy === 'none' || groupBy === 'model';
+  return isByModel || groupBy === 'user' || isAttribute(groupBy) || isDeclared(declared, groupBy);
+}
+
 /** The filter of the API for what {@link readOnly} found. */
 export function toChartFilter({ type, name, source, userId, agentId, ...others }: Search) {
   const [attribute] = Object.entries(others).map(([key, value]) => ({

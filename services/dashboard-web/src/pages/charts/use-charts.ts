@@ -3,9 +3,9 @@ import { apiQuery } from '../../api/query.ts';
 import { useFilter } from '../../filter/use-filter.ts';
 import { useSettings } from '../../settings/settings.ts';
 import { useSpace } from '../../space/space.tsx';
-import { isDeclared, readGroup, readOnly, toChartFilter } from './grouping.ts';
+import { hasCosts, readGroup, readOnly, toChartFilter } from './grouping.ts';
 import { readRange } from './range.ts';
-import { type Chart, isAttribute } from './series.ts';
+import type { Chart } from './series.ts';
 
 /** Groups with a series of their own; one colour is left for all others. */
 const groupsMax = 7;
@@ -31,21 +31,19 @@ export function useCharts() {
     placeholderData: keepPreviousData,
   });
   const isByModel = groupBy === 'none' || groupBy === 'model';
-  const hasCosts =
-    only.type !== 'tool' &&
-    (isByModel || groupBy === 'user' || isAttribute(groupBy) || isDeclared(declared, groupBy));
+  const isPriced = only.type !== 'tool' && hasCosts(groupBy, declared);
   const costInput = isByModel ? input : { ...input, name, groupBy };
   const costs = useQuery({
     ...apiQuery('charts.costs', costInput),
     placeholderData: keepPreviousData,
-    enabled: hasCosts,
+    enabled: isPriced,
   });
   return {
     ...{ range, declared, groupBy, only, query, isByModel },
     before: spanBefore && before.data,
-    costInput: hasCosts ? costInput : undefined,
+    costInput: isPriced ? costInput : undefined,
     costInputBefore: spanBefore && { ...costInput, ...spanBefore },
-    costs: hasCosts ? costs.data : undefined,
+    costs: isPriced ? costs.data : undefined,
   };
 }
 

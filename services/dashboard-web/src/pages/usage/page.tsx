@@ -8,6 +8,7 @@ import { Table } from '../../table/table.tsx';
 import { Loaded, together } from '../../ui/loaded.tsx';
 import { Card, Page } from '../../ui/page.tsx';
 import { PlanCard } from './plan-card.tsx';
+import { UsageByGroup } from './usage-by-group.tsx';
 
 export function UsagePage() {
   const { id: spaceId } = useSpace();
@@ -21,6 +22,7 @@ export function UsagePage() {
         {(data) => (
           <div className="flex flex-col gap-4">
             <PlanCard usage={data} />
+            <UsageByGroup usage={data} />
             <UsageDays />
           </div>
         )}
