@@ -1,24 +1,25 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { PgDialect } from 'drizzle-orm/pg-core';
+import { type PgColumn, PgDialect } from 'drizzle-orm/pg-core';
 import { columnTypes } from '../../event/columns.ts';
+import { splitElements } from '../../event/text.ts';
 import type { Part } from '../../platform/queue/group.ts';
 import type { Sql } from '../db/connect.ts';
-import { commitCounters, deletedSpaces, events, traces } from '../db/schema.ts';
+import { commitCounters, deletedSpaces, events, segments, traces } from '../db/schema.ts';
 import { arrayParameter, type CompiledStatement, compileStatement, namesOf } from '../db/statement.ts';
-import { orderParameters, parameterValues } from './parameters.ts';
+import { orderParameters, parameterValues, partColumns, replayedColumn } from './parameters.ts';
 import { findRepeatedIds, idsOf } from './repeats.ts';
 import {
   countByDay,
-  countParts,
   countUsage,
   insertCommits,
   insertEvents,
   insertIds,
   insertSegments,
+  isFirst,
   noteTraces,
   numberCommits,
+  ofPart,
   type UnfoldedName,
-  unfoldEvents,
   unfoldedNames,
   unfoldIncoming,
   unfoldParts,
@@ -34,27 +35,41 @@ import { selectDimensions } from './statistics/space-dimensions.ts';
  */
 
 /** Parameters of these statements besides those of the store statement. */
-const fresh = 'fresh';
 const noted = { space: 'noted_space', traceIds: 'noted_traces' } as const;
 const declared = 'space_dimensions';
 const numbered = { spaceIds: 'numbered_spaces', numbers: 'numbers' } as const;
+/** For each part, as countParts has them. */
+const counts = [
+  { name: 'stored', type: 'bigint' },
+  { name: 'first_ms', type: 'float8' },
+  { name: 'last_ms', type: 'float8' },
+] as const;
 
-const isFresh = sql`position = ANY (${arrayParameter(fresh, 'bigint')})`;
+/** Citus plans each statement three times, and copies it: only the columns that it reads. */
+function unfoldColumns(columns: readonly PgColumn[], ...more: string[]): SQL {
+  const names = [...columns.map(({ name }) => name), ...more];
+  return unfoldParts([...partColumns, ...counts].filter(({ name }) => names.includes(name)));
+}
 
-/** @param names the columns of the new events that the statement reads. */
+/**
+ * The events of parts that are stored: those of a part are all new, or the statement of segments fails.
+ *
+ * @param names the columns of the new events that the statement reads.
+ */
 function fromEvents(names: readonly UnfoldedName[], more = sql``): SQL {
-  const freshEvents = sql`(${unfoldIncoming(isFresh)})`;
-  return sql`WITH parts AS (${unfoldParts()}
-), new_events AS MATERIALIZED (${unfoldEvents(names, freshEvents)}
+  return sql`WITH parts AS (${unfoldColumns(ofPart, 'stored')} WHERE stored IS NOT NULL
+), new_events AS MATERIALIZED (${unfoldIncoming(sql`true`, names)}
 )${more} `;
 }
 
-const counted = (more = sql``) =>
-  fromEvents(['startTimeMs'], sql`, stored_parts AS MATERIALIZED (${countParts()})${more}`);
+const fromParts = (parts: SQL, more = sql``) => sql`WITH stored_parts AS (${parts})${more} `;
 
 const tokens = ['inputTokens', 'outputTokens', 'totalTokens', 'cacheReadTokens', 'cacheWriteTokens'] as const;
-const measured = ['startTimeMs', 'durationMs', 'state', 'type', 'name', 'source', ...tokens] as const;
 const priced = ['reasoningTokens', 'priceClass', 'usageParts', 'reportedCost'] as const;
+const measured = [
+  ...(['startTimeMs', 'durationMs', 'state', 'type', 'name', 'source'] as const),
+  ...[...tokens, ...priced],
+] as const;
 /** Read once by the transaction: all of its statements have the same. */
 const spaceDimensions = sql`, space_dimensions AS (
   SELECT * FROM json_to_recordset(${sql.placeholder(declared)}::json)
@@ -64,9 +79,12 @@ const commitNumber = sql`, commit_number AS (
     AS numbered(${namesOf([commitCounters.spaceId, commitCounters.lastNumber])}))`;
 
 const insertNewIds = compileStatement(
-  insertIds(sql`WITH parts AS (${unfoldParts()}), incoming AS (${unfoldIncoming(isFresh)}) `),
+  insertIds(sql`WITH parts AS (${unfoldColumns(ofPart)}), incoming AS (${unfoldIncoming(isFirst)}) `),
 );
-const countDays = compileStatement(countByDay(counted()));
+const { spaceId, segmentId, receivedAt } = events;
+const { apiKeyId, eventCount } = segments;
+const ofDays = unfoldColumns([spaceId, receivedAt, apiKeyId, eventCount], replayedColumn, 'stored');
+const countDays = compileStatement(countByDay(fromParts(ofDays)));
 /** In the order in which the store statement locks rows. */
 const insertNewEvents = compileStatement(insertEvents(fromEvents(unfoldedNames)));
 const findTraces = compileStatement(sql`
@@ -78,16 +96,19 @@ const notedSpace = sql`${sql.placeholder(noted.space)}::uuid`;
 const noteNewTraces = compileStatement(
   noteTraces(sql`${traces.traceId} = ANY (${arrayParameter(noted.traceIds, columnTypes.id)})`, notedSpace),
 );
-const numberNewCommits = compileStatement(numberCommits(counted()));
+const numberNewCommits = compileStatement(numberCommits(fromParts(unfoldColumns([spaceId], 'stored'))));
 const insertRest: readonly CompiledStatement[] = [
-  insertCommits(counted(commitNumber)),
-  countUsage(counted()),
-  insertDeltas(
-    newEvents,
-    fromEvents([...measured, ...priced, 'userId', 'agentId', 'attributes'], spaceDimensions),
-  ),
-  insertSegments(counted(spaceDimensions)),
+  insertCommits(fromParts(unfoldColumns([spaceId, segmentId, receivedAt], 'stored'), commitNumber)),
+  countUsage(fromParts(unfoldColumns([spaceId, receivedAt], 'stored'))),
+  insertSegments(fromParts(unfoldParts([...partColumns, ...counts]), spaceDimensions)),
 ].map(compileStatement);
+const countEvents = compileStatement(
+  insertDeltas({ ...newEvents, countedBy: 'all but dimensions' }, fromEvents([...measured, 'agentId'])),
+);
+/** When one of the spaces has dimensions. */
+const countByDimensions = compileStatement(
+  insertDeltas(newEvents, fromEvents([...measured, 'agentId', 'userId', 'attributes'], spaceDimensions)),
+);
 
 /**
  * Stores parts in one transaction.
@@ -103,22 +124,21 @@ export async function storeOnCluster(
   repeated: readonly number[],
 ): Promise<number> {
   const values = parameterValues(parts, repeated);
-  const setPositions = (positions: Iterable<number>) => values.set(fresh, `{${[...positions].join()}}`);
-  const placesById = placeIds(parts, new Set(repeated));
   const stored = await client.begin(async (transaction) => {
     // The lock of this query, held until COMMIT, is the one that a deletion waits for when it begins.
     const spaceIds = `{${parts.map(({ spaceId }) => spaceId).join()}}`;
-    const gone = await transaction.unsafe<{ space_id: string }[]>(findDeleted, [spaceIds]);
+    const gone = await transaction.unsafe<{ space_id: string }[]>(findDeleted, [spaceIds], {
+      prepare: true,
+    });
     if (gone.length > 0) return new Set(gone.map((row) => row.space_id));
-    const sliced = await transaction.unsafe(findDimensions, [spaceIds]);
+    const sliced = await transaction.unsafe(findDimensions, [spaceIds], { prepare: true });
     values.set(declared, JSON.stringify(sliced));
     const run = <Row extends Record<string, unknown>>(statement: CompiledStatement) =>
       transaction.unsafe<Row[]>(statement.text, orderParameters(statement, values), { prepare: true });
-    setPositions(placesById.values());
     const kept = await run<{ space_id: string; id: string }>(insertNewIds);
-    const isNew = kept.map((row) => placesById.get(keyOf(row.space_id, row.id)) ?? 0);
-    setPositions(isNew);
-    if (isNew.length === 0) {
+    const isNew = new Set(kept.map((row) => keyOf(row.space_id, row.id)));
+    for (const [name, value] of countStored(parts, isNew)) values.set(name, value);
+    if (kept.length === 0) {
       await run(countDays);
       return 0;
     }
@@ -133,8 +153,9 @@ export async function storeOnCluster(
     const numbers = await run<{ space_id: string; last_number: string }>(numberNewCommits);
     values.set(numbered.spaceIds, `{${numbers.map((row) => row.space_id).join()}}`);
     values.set(numbered.numbers, `{${numbers.map((row) => row.last_number).join()}}`);
-    await Promise.all([countDays, ...insertRest].map(run));
-    return isNew.length;
+    const countNew = sliced.length === 0 ? countEvents : countByDimensions;
+    await Promise.all([countDays, ...insertRest, countNew].map(run));
+    return kept.length;
   });
   if (typeof stored === 'number') return stored;
   const left = parts.filter(({ spaceId }) => !stored.has(spaceId));
@@ -152,15 +173,14 @@ const findDimensions = new PgDialect().sqlToQuery(
 
 const keyOf = (spaceId: string, id: string) => `${spaceId} ${id}`;
 
-/** The position of each event that is not repeated, from 1 over all parts, by space and id. */
-function placeIds(parts: readonly Part[], repeated: ReadonlySet<number>): Map<string, number> {
-  const places = new Map<string, number>();
-  let position = 0;
-  for (const part of parts) {
-    for (const id of idsOf(part)) {
-      position += 1;
-      if (!repeated.has(position)) places.set(keyOf(part.spaceId, id), position);
-    }
-  }
-  return places;
+/** The values of {@link counts}: of repeated events, which are parts of their own, none is stored. */
+function countStored(parts: readonly Part[], isNew: Set<string>): Map<string, string> {
+  const rows = parts.map((part) => {
+    // Of equal ids, the first is stored.
+    const stored = [...idsOf(part)].filter((id) => isNew.delete(keyOf(part.spaceId, id))).length;
+    if (stored === 0) return ['NULL', 'NULL', 'NULL'];
+    const times = splitElements(part.columns?.startTimeMs ?? '').map(Number);
+    return [stored, times.reduce((a, b) => Math.min(a, b)), times.reduce((a, b) => Math.max(a, b))];
+  });
+  return new Map(counts.map(({ name }, at) => [name, `{${rows.map((row) => row[at]).join()}}`]));
 }

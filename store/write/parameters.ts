@@ -6,7 +6,7 @@ import type { CompiledStatement } from '../db/statement.ts';
 import { termsOfPart } from './part-terms.ts';
 
 /** A column with one value per part: a column of `parts` in the store statement. */
-interface PartColumn {
+export interface PartColumn {
   readonly name: string;
   readonly type: string;
   /**

@@ -13,7 +13,7 @@ import {
 } from '../db/schema.ts';
 import { arrayParameter, listOf, nameOf, namesOf } from '../db/statement.ts';
 import { delayElement } from './latency-sketch.ts';
-import { parameterNames, partColumns, replayedColumn } from './parameters.ts';
+import { type PartColumn, parameterNames, partColumns, replayedColumn } from './parameters.ts';
 import { addTo } from './statistics/measures.ts';
 
 /**
@@ -22,7 +22,7 @@ import { addTo } from './statistics/measures.ts';
  * own has them in `source`, a WITH clause before its SELECT (cluster-store.ts).
  */
 
-const ofPart = [events.spaceId, events.segmentId, events.receivedAt];
+export const ofPart = [events.spaceId, events.segmentId, events.receivedAt];
 export const idKey = namesOf([eventIds.spaceId, eventIds.id]);
 
 export type UnfoldedName = Exclude<ColumnName, 'id'>;
@@ -32,10 +32,10 @@ export const unfoldedNames: readonly UnfoldedName[] = columnNames.filter(
   (name) => name !== parameterNames.id,
 );
 
-export function unfoldParts(): SQL {
+export function unfoldParts(columns: readonly Pick<PartColumn, 'name' | 'type'>[] = partColumns): SQL {
   return sql`
-  SELECT * FROM unnest(${listOf(partColumns.map(({ name, type }) => arrayParameter(name, type)))})
-    WITH ORDINALITY AS part(${listOf(partColumns.map(({ name }) => sql`${sql.identifier(name)}`))}, part)`;
+  SELECT * FROM unnest(${listOf(columns.map(({ name, type }) => arrayParameter(name, type)))})
+    WITH ORDINALITY AS part(${listOf(columns.map(({ name }) => sql`${sql.identifier(name)}`))}, part)`;
 }
 
 /**
@@ -55,6 +55,9 @@ export function unfoldIncoming(where: SQL, names: readonly UnfoldedName[] = []):
 
 const asArray = (name: UnfoldedName) => arrayParameter(name, columnTypes[name]);
 const asColumn = (name: UnfoldedName) => sql`${sql.identifier(columnInDatabase(name))}`;
+
+/** Of events with equal ids, the first is stored. */
+export const isFirst = sql`position <> ALL (${arrayParameter(parameterNames.repeated, 'bigint')})`;
 
 /** The ids go to the ledger; those of new events are returned. */
 export function insertIds(source = sql``): SQL {

@@ -1,9 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { Part } from '../../platform/queue/group.ts';
 import { events, quarantine } from '../db/schema.ts';
-import { arrayParameter, type CompiledStatement, compileStatement, nameOf } from '../db/statement.ts';
+import { type CompiledStatement, compileStatement, nameOf } from '../db/statement.ts';
 import { isNotDeleted } from './deleted-spaces.ts';
-import { entryParameters, orderParameters, parameterNames, parameterValues } from './parameters.ts';
+import { entryParameters, orderParameters, parameterValues } from './parameters.ts';
 import { findRepeatedIds } from './repeats.ts';
 import {
   areOfNewEvents,
@@ -16,6 +16,7 @@ import {
   insertIds,
   insertOnlyNewIds,
   insertSegments,
+  isFirst,
   noteTraces,
   numberCommits,
   unfoldEvents,
@@ -96,18 +97,13 @@ interface NewRows {
   readonly where?: SQL;
 }
 
-/** Of events with equal ids, the first is stored. */
-function isFirst(): SQL {
-  return sql`position <> ALL (${arrayParameter(parameterNames.repeated, 'bigint')})`;
-}
-
 /** The events that the ledger does not know. */
 function unfoldFresh(): NewRows {
   // IS TRUE makes Postgres hash the ids. It would join them by nested loops, since it does not know how many
   // there are.
   const isNew = sql`((${idKey}) IN (SELECT ${idKey} FROM new_ids)) IS TRUE`;
   return {
-    expressions: sql`incoming AS (${unfoldIncoming(isFirst())}
+    expressions: sql`incoming AS (${unfoldIncoming(isFirst)}
 ), new_ids AS (${insertIds()}
 ), new_events AS MATERIALIZED (${unfoldEvents(unfoldedNames, sql`(SELECT * FROM incoming WHERE ${isNew})`)}
 )`,
@@ -117,7 +113,7 @@ function unfoldFresh(): NewRows {
 /** All events. They are neither looked up in the ledger first nor unfolded in two steps. */
 function unfoldOnlyNew(): NewRows {
   return {
-    expressions: sql`new_events AS MATERIALIZED (${unfoldIncoming(isFirst(), unfoldedNames)}
+    expressions: sql`new_events AS MATERIALIZED (${unfoldIncoming(isFirst, unfoldedNames)}
 ), new_ids AS (${insertOnlyNewIds()}
 )`,
     // The ledger first: when it has an id, nothing else is written.

@@ -85,8 +85,9 @@ function foldShard(database: Database, shard: string, spaceIds: readonly string[
         .from(deletedSpaces)
         .where(isAmong(deletedSpaces.spaceId, spaceIds));
       const kept = spaceIds.filter((one) => !gone.some(({ id }) => id === one));
-      for (const statement of addStatements(isAmong(spaceId, kept), areFirst))
-        await transaction.execute(statement);
+      // Citus refuses them without any.
+      const statements = kept.length === 0 ? [] : addStatements(isAmong(spaceId, kept), areFirst);
+      for (const statement of statements) await transaction.execute(statement);
       return (await transaction.delete(statisticDeltas).where(areFirst)).count;
     },
     { isolationLevel: 'repeatable read' },
