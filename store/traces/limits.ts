@@ -10,8 +10,11 @@ export const largeTracesMax = 20;
 export const partnersMax = 200;
 export const partnerSpansMax = 20_000;
 
-/** Traces and spans of one space in a turn. A single larger trace is allowed. */
-export const turnTracesMax = 50;
+/**
+ * Traces and spans of one space in a turn. A single larger trace is allowed. Traces of one call whose events
+ * share segments are changed together: each statement writes its segments again.
+ */
+export const turnTracesMax = 500;
 export const turnSpansMax = 10_000;
 
 /** After this time a trace that could not be resolved, or lacks an event, is looked at again. */

@@ -8,10 +8,10 @@ import { findRelations } from './relations.ts';
 import { findSharedResponses } from './shared-responses.ts';
 
 /**
- * What became of traces: `changed` when some of them got further spans or events meanwhile; `incomplete` when
- * a span is known whose event is not stored yet. In both cases they are still unresolved.
+ * The traces that are still unresolved: `changed`, all of them, when some got further spans or events
+ * meanwhile; otherwise those with a span whose event is not stored yet.
  */
-export type ResolveOutcome = 'resolved' | 'changed' | 'incomplete';
+export type ResolveOutcome = 'changed' | ReadonlySet<string>;
 
 /**
  * Brings events and spans of these traces to what the stored spans determine (ADR 27), whatever came first:
@@ -30,7 +30,7 @@ export async function resolveTraces(
   { mayWait = true } = {},
 ): Promise<ResolveOutcome> {
   const own = await readTraces(database, spaceId, { traceIds, nodesMax: resolvedNodesMax });
-  if (own.length === 0) return 'resolved';
+  if (own.length === 0) return new Set();
   // After the versions: a span that is stored between the two statements changes them.
   const { partnerIds } = await findSharedResponses(database, spaceId, traceIds);
   const others = [...partnerIds.difference(new Set(traceIds))];
@@ -58,7 +58,7 @@ export async function resolveTraces(
   const mustAllWait = [...waiting].some((id) => !isOwn.has(id));
   const resolved = new Set(mustAllWait ? [] : traceIds.filter((id) => !waiting.has(id)));
   if (!(await resolving.apply({ ...none, ...changes, nodes }, resolved))) return 'changed';
-  return traceIds.every((id) => resolved.has(id)) ? 'resolved' : 'incomplete';
+  return new Set(traceIds).difference(resolved);
 }
 
 const none: Omit<TraceChanges, 'traces'> = {

@@ -89,27 +89,34 @@ export class TraceResolver {
     });
   }
 
-  /** Traces that cannot be resolved together are resolved one by one. @returns whether one was. */
+  /**
+   * Those that wait for an event are resolved one by one, and halves of several of which some have changed.
+   *
+   * @returns whether a trace was resolved.
+   */
   async #resolve(spaceId: string, listed: readonly Listed[]): Promise<boolean> {
     const traceIds = listed.map(({ traceId }) => traceId);
     const lone = listed.length === 1 ? listed[0] : undefined;
+    const half = listed.length >> 1;
+    let isResolved = false;
+    let left = [listed.slice(0, half), listed.slice(half)];
     try {
       const mayWait = lone === undefined || this.#mayWait(spaceId, lone);
       const outcome = await resolveTraces(this.#database, spaceId, traceIds, { mayWait });
-      if (outcome === 'resolved') {
-        for (const traceId of traceIds) this.#forget(spaceId, traceId);
-        return true;
+      if (outcome !== 'changed') {
+        isResolved = outcome.size < listed.length;
+        for (const traceId of new Set(traceIds).difference(outcome)) this.#forget(spaceId, traceId);
+        left = listed.filter(({ traceId }) => outcome.has(traceId)).map((one) => [one]);
+        if (lone !== undefined && !isResolved) this.#postpone(spaceId, lone);
       }
-      if (lone !== undefined && outcome === 'incomplete') this.#postpone(spaceId, lone);
     } catch (error) {
       if (lone !== undefined) {
         this.#options.onError?.(error, { spaceId, traceId: lone.traceId });
         this.#postpone(spaceId, lone);
       }
     }
-    if (lone !== undefined) return false;
-    let isResolved = false;
-    for (const one of listed) if (await this.#resolve(spaceId, [one])) isResolved = true;
+    if (lone !== undefined) return isResolved;
+    for (const some of left) if (await this.#resolve(spaceId, some)) isResolved = true;
     return isResolved;
   }
 

@@ -84,7 +84,9 @@ function mergeSections(all: readonly Sections[]): Sections {
 }
 
 /** The sort is stable: of parts with the same size the first one wins. */
-function byFullness(parts: readonly JsonObject[]): JsonObject[] {
+function byFullness(sections: readonly JsonObject[]): readonly JsonObject[] {
+  const parts = sections.filter((section) => Object.keys(section).length > 0);
+  if (parts.length < 2) return parts;
   const sized = parts.map((part) => ({ part, size: JSON.stringify(part).length }));
   return sized.sort((a, b) => b.size - a.size).map(({ part }) => part);
 }

@@ -79,6 +79,8 @@ class Merging {
   readonly #open: ReadonlyMap<string, OpenSegment>;
   readonly #groups: CallGroup[] = [];
   readonly #edits = new Map<string, Map<number, string | undefined>>();
+  /** The bytes that the edits add to each segment. */
+  readonly #added = new Map<string, number>();
   readonly #terms = new Map<string, bigint[]>();
   readonly #replaced: TraceChanges['replaced'][number][] = [];
   readonly #removed: TraceChanges['removed'][number][] = [];
@@ -97,8 +99,7 @@ class Merging {
     if (call !== undefined && row !== undefined && merged !== undefined) {
       this.#edit(row, merged.text);
       const { columns, terms } = merged;
-      const known = this.#terms.get(row.segmentId) ?? [];
-      this.#terms.set(row.segmentId, [...known, ...inSpace(this.#spaceId, terms)]);
+      this.#terms.getOrInsert(row.segmentId, []).push(...inSpace(this.#spaceId, terms));
       this.#replaced.push(columns);
     }
     for (const { node } of outer) {
@@ -124,7 +125,8 @@ class Merging {
   }
 
   #edit({ segmentId, segmentIndex }: EventRow, text: string | undefined): void {
-    this.#edits.set(segmentId, (this.#edits.get(segmentId) ?? new Map()).set(segmentIndex, text));
+    this.#edits.getOrInsertComputed(segmentId, () => new Map()).set(segmentIndex, text);
+    this.#added.set(segmentId, (this.#added.get(segmentId) ?? 0) + Buffer.byteLength(text ?? ''));
   }
 
   /**
@@ -142,8 +144,7 @@ class Merging {
       });
       const ids = new Set(dropped.map(({ spanId }) => spanId));
       const { event, text } = mergeStored(this.#read(row), { others, dropped: ids });
-      const edited = [...(this.#edits.get(row.segmentId)?.values() ?? []), text];
-      const bytes = edited.reduce((sum, one) => sum + Buffer.byteLength(one ?? ''), 0);
+      const bytes = (this.#added.get(row.segmentId) ?? 0) + Buffer.byteLength(text);
       if ((this.#open.get(row.segmentId)?.rawBytes ?? 0) + bytes > editedBytesMax) return undefined;
       return { text, ...projectEvent(event, row) };
     } catch {

@@ -1,5 +1,5 @@
 import type { IngestEvent } from '../../../event/event.ts';
-import { parseExactJson } from '../../../event/json/exact-json.ts';
+import { parseExactJson, stringifyExact } from '../../../event/json/exact-json.ts';
 import { isJsonObject, type JsonObject } from '../../../event/json/json-value.ts';
 import type { EventRange } from '../../../event/segment/cut.ts';
 import { bodyBytesMax } from '../../../platform/limits.ts';
@@ -35,10 +35,10 @@ export function mergeStored(
   const ids = new Set(merged.map(({ id }) => id));
   for (const event of merged) dropParent(event, ids);
   const event = mergeEvents(first, others);
-  let text = JSON.stringify(event);
+  let text = stringifyExact(event);
   if (Buffer.byteLength(text) > bodyBytesMax) {
     shortenEvent(event, bodyBytesMax);
-    text = JSON.stringify(event);
+    text = stringifyExact(event);
   }
   // Valid events make a valid event: each member comes from one of them.
   return { event: event as unknown as IngestEvent, text };
