@@ -86,18 +86,21 @@ export async function readResolveLag(database: Database): Promise<number> {
   return Math.max(0, row?.seconds ?? 0);
 }
 
-/** How long a trace has waited for its relations, in milliseconds: null when they are resolved. */
-export async function readTraceLag(
-  database: Database,
-  spaceId: string,
-  traceId: string,
-): Promise<number | null> {
-  const { unresolvedSince } = traces;
+/** How long a trace has waited for its relations: null when they are resolved. */
+export interface TraceLag {
+  readonly unresolvedMs: number | null;
+  /** Such a trace is not resolved at all. */
+  readonly hasTooManySpans: boolean;
+}
+
+export async function readTraceLag(database: Database, spaceId: string, traceId: string): Promise<TraceLag> {
+  const { unresolvedSince, spans } = traces;
+  const unresolvedMs = sql<number | null>`(extract(epoch FROM now() - ${unresolvedSince}) * 1000)::float8`;
   const [row] = await database
-    .select({ ms: sql<number | null>`(extract(epoch FROM now() - ${unresolvedSince}) * 1000)::float8` })
+    .select({ unresolvedMs, hasTooManySpans: sql<boolean>`${gt(spans, resolvedNodesMax)}` })
     .from(traces)
     .where(and(eq(traces.spaceId, spaceId), eq(traces.traceId, traceId)));
-  return row?.ms ?? null;
+  return row ?? { unresolvedMs: null, hasTooManySpans: false };
 }
 
 export type LargeTrace = Pick<typeof traces.$inferSelect, 'traceId' | 'spans' | 'receivedAt'>;

@@ -337,6 +337,7 @@ test('a trace shows its events in time order, with named and inferred parents, l
     isComplete: true,
     areToolCallsComplete: true,
     unresolvedMs: null,
+    hasTooManySpans: false,
     lanes: [{ threadId: 't', eventIds: ids, startMs: 0, endMs: 60 }],
     gaps: [
       { startMs: 10, endMs: 20 },

@@ -44,6 +44,8 @@ export const trace = z
     areToolCallsComplete: z.boolean(),
     /** How long new spans or events have waited to be related to the others; null when all are. */
     unresolvedMs: z.number().nullable(),
+    /** Whether the trace has more spans than are related to each other. */
+    hasTooManySpans: z.boolean(),
     /** By agent group, agent and thread, each ordered by first start. */
     lanes: z.array(lane),
     gaps: z.array(interval),
@@ -65,7 +67,7 @@ export async function readTrace(
 async function openTrace({ database, spaceId }: SpaceRows, traceId: string): Promise<Trace | undefined> {
   const { rows, isComplete } = await readTraceRows(database, spaceId, traceId);
   if (rows.length === 0) return undefined;
-  const [toolCalls, shown, unresolvedMs] = await Promise.all([
+  const [toolCalls, shown, lag] = await Promise.all([
     readToolCalls(database, spaceId, rows),
     showEvents(database, spaceId, rows.map(listedOf)),
     readTraceLag(database, spaceId, traceId),
@@ -107,7 +109,7 @@ async function openTrace({ database, spaceId }: SpaceRows, traceId: string): Pro
     eventsMax: traceEventsMax,
     isComplete: isComplete && spans.length === all.length,
     areToolCallsComplete: toolCalls.isComplete,
-    unresolvedMs,
+    ...lag,
     ...timeline,
   };
 }

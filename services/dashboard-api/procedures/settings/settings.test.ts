@@ -1,7 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { agedPart } from '../../../../harness/fixtures/aged-part.ts';
-import { someEvents } from '../../../../harness/fixtures/events.ts';
+import { llmEvent, someEvents } from '../../../../harness/fixtures/events.ts';
+import { partOf } from '../../../../harness/fixtures/part.ts';
 import { dayOf, monthOf } from '../../../../store/accounts/month.ts';
 import { changeSpace } from '../../../../store/accounts/spaces.ts';
 import { readUsage } from '../../../../store/accounts/usage.ts';
@@ -122,6 +123,10 @@ test('traces with too many spans are listed, the last received first', async () 
       receivedAt: new Date(1_760_000_000_000 + at),
     });
   expect(await client.trpc.senders.largeTraces.query()).toMatchObject([ids[2], ids[1]]);
+  for (const { traceId, spans } of ids) {
+    await insertParts(dashboard.database, [partOf(spaceId, [llmEvent({ traceId })])]);
+    expect((await client.trpc.traces.get.query({ traceId })).hasTooManySpans).toBe(spans > 10_000);
+  }
 });
 
 test('an owner creates a space with the limit of new spaces, renames it, and switches between both', async () => {

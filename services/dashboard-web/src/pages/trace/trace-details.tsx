@@ -180,12 +180,17 @@ function ErrorButton({ count, onClick }: { count: number; onClick: () => void })
 /** Traces are resolved within a second or two, unless many wait. */
 const shownLagMs = 5_000;
 
+const tooManySpans =
+  'The trace has more than 10,000 spans. Those of different requests are not related to each other: agents, threads and users may be missing, and a call that two libraries describe may be two events.';
+
 function Warnings({ trace }: { trace: Trace }) {
-  const { isComplete, eventsMax, areToolCallsComplete, unresolvedMs, events } = trace;
+  const { isComplete, eventsMax, areToolCallsComplete, unresolvedMs, hasTooManySpans, events } = trace;
   const missing = events.filter(({ missingParentId }) => missingParentId !== null).length;
   const texts = [
     !isComplete && `The trace has more events: the newest ${formatCount(eventsMax)} are shown.`,
-    unresolvedMs !== null &&
+    hasTooManySpans && tooManySpans,
+    !hasTooManySpans &&
+      unresolvedMs !== null &&
       unresolvedMs >= shownLagMs &&
       `Spans that came ${formatDuration(unresolvedMs)} ago or later are not related to the others yet: agents, threads and parents may be missing.`,
     !areToolCallsComplete && 'Not all tool calls were read, so some inferred parents are missing.',
