@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import type { ServiceName } from '../platform/config/variables.ts';
+import type { ServiceName } from '../platform/config/services.ts';
 import { limitToSystem, type ProcessCounts } from './supervise/process-counts.ts';
 import { processes, withVariable } from './supervise/services.ts';
 import { portOf, superviseServices } from './supervise/supervised-services.ts';

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { execPath } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { requiredOf, serviceNames } from '../platform/config/variables.ts';
+import { requiredOf, serviceNames } from '../platform/config/services.ts';
 import { inheritedEnvironment } from '../test/support/run/inherited-environment.ts';
 
 const script = fileURLToPath(new URL('service.ts', import.meta.url));

@@ -1,7 +1,7 @@
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { ConfigError } from '../platform/config/config-error.ts';
-import { type ServiceName, serviceNames } from '../platform/config/variables.ts';
+import { type ServiceName, serviceNames } from '../platform/config/services.ts';
 import { parseConfig } from '../platform/config.ts';
 import { runServiceGroup } from './service-group.ts';
 import { countProcesses, type ProcessCounts } from './supervise/process-counts.ts';

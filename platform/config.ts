@@ -61,7 +61,7 @@ function isNetwork(text: string): boolean {
 /** Checks of several variables run although others are wrong, so that all mistakes are reported at once. */
 const always = { when: () => true };
 
-/** Every environment variable that Weir reads (docs/configuration.md, platform/config/variables.ts). */
+/** Every environment variable that Weir reads (docs/configuration.md, harness/configuration/variables.ts). */
 export const configSchema = z
   .object({
     WEIR_DATA_DIR: z.string().min(1).default('.weir'),

@@ -1,8 +1,8 @@
 import { flushCompileCache } from 'node:module';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { requiredOf, type ServiceName } from './config/services.ts';
 import { trustCertificates } from './config/trusted-certificates.ts';
-import { requiredOf, type ServiceName } from './config/variables.ts';
 import { type Config, parseConfig } from './config.ts';
 import { readExpiry } from './http/certificate.ts';
 import { drainTimeoutMs } from './limits.ts';

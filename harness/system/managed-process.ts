@@ -3,7 +3,7 @@ import process from 'node:process';
 import { describeExit, type ProcessExit, type SpawnedProcess } from '../../launcher/process/child-process.ts';
 import { logBytes, readLog } from '../../launcher/process/log-file.ts';
 import { startRestartLoop } from '../../launcher/supervise/restart-loop.ts';
-import type { ServiceName } from '../../platform/config/variables.ts';
+import type { ServiceName } from '../../platform/config/services.ts';
 import { until } from '../wait.ts';
 import { writePidFile } from './pid-file.ts';
 

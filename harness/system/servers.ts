@@ -5,7 +5,7 @@ import { startPostgres } from '../../launcher/provision/postgres/postgres.ts';
 import { urlOfRole } from '../../launcher/provision/postgres/roles.ts';
 import { watchNats } from '../../launcher/supervise/nats-watchdog.ts';
 import { watchPostgres } from '../../launcher/supervise/postgres-watchdog.ts';
-import type { ServiceName } from '../../platform/config/variables.ts';
+import type { ServiceName } from '../../platform/config/services.ts';
 import { TcpProxy } from '../network/tcp-proxy.ts';
 import { createCitusDatabase } from './citus-database.ts';
 import { type ManagedProcess, startManagedProcess } from './managed-process.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { startService } from '../../launcher/supervise/service-process.ts';
-import type { ServiceName } from '../../platform/config/variables.ts';
+import type { ServiceName } from '../../platform/config/services.ts';
 import { type ManagedProcess, startManagedProcess } from './managed-process.ts';
 import type { Servers } from './servers.ts';
 import type { SystemContext } from './system-options.ts';

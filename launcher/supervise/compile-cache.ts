@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { flushCompileCache, getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
 import process from 'node:process';
-import { serviceNames } from '../../platform/config/variables.ts';
+import { serviceNames } from '../../platform/config/services.ts';
 import { preloadOption } from '../preload.mjs';
 import { nodeOptionsOf, scriptOf } from './service-process.ts';
 

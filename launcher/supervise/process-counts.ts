@@ -1,5 +1,5 @@
 import { createServer } from 'node:net';
-import { type ServiceName, serviceNames } from '../../platform/config/variables.ts';
+import { type ServiceName, serviceNames } from '../../platform/config/services.ts';
 import type { Config } from '../../platform/config.ts';
 import { type Machine, readMachine } from '../machine.ts';
 

@@ -3,7 +3,7 @@ import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { execPath } from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { type ServiceName, serviceNames } from '../../platform/config/variables.ts';
+import { type ServiceName, serviceNames } from '../../platform/config/services.ts';
 import { drainTimeoutMs } from '../../platform/limits.ts';
 import { preloadOption } from '../preload.mjs';
 import {

@@ -1,4 +1,4 @@
-import { type ServiceName, serviceNames } from '../../platform/config/variables.ts';
+import { type ServiceName, serviceNames } from '../../platform/config/services.ts';
 import type { Connection } from '../local-system.ts';
 import type { Servers } from './embedded-servers.ts';
 import { labelOf, numbersOf, type ProcessCounts } from './process-counts.ts';

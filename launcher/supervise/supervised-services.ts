@@ -1,4 +1,4 @@
-import type { ServiceName } from '../../platform/config/variables.ts';
+import type { ServiceName } from '../../platform/config/services.ts';
 import { logBytes } from '../process/log-file.ts';
 import { type RestartLoop, startRestartLoop } from './restart-loop.ts';
 import { lastPlainLine, type ReadyMessage, startService } from './service-process.ts';

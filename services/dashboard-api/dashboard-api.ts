@@ -1,6 +1,6 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { requiredOf } from '../../platform/config/variables.ts';
+import { requiredOf } from '../../platform/config/services.ts';
 import { type Config, requireConfig } from '../../platform/config.ts';
 import { http1Options, openHttp1 } from '../../platform/http/http1.ts';
 import { createHttp2 } from '../../platform/http/http2.ts';

@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import { requiredOf } from '../../platform/config/variables.ts';
+import { requiredOf } from '../../platform/config/services.ts';
 import { type Config, requireConfig } from '../../platform/config.ts';
 import { createAnswerAfterBody } from '../../platform/http/unread-body.ts';
 import type { Logger } from '../../platform/log.ts';

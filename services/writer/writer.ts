@@ -1,7 +1,7 @@
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { type BackgroundWork, startLoop } from '../../platform/background-loop.ts';
-import { requiredOf } from '../../platform/config/variables.ts';
+import { requiredOf } from '../../platform/config/services.ts';
 import { type ConfigWith, requireConfig } from '../../platform/config.ts';
 import type { Logger } from '../../platform/log.ts';
 import { retryUntilAvailable } from '../../platform/queue/availability.ts';

@@ -5,7 +5,7 @@ import { runProgram } from '../../launcher/process/run-program.ts';
 import { startOnFreePorts } from '../../launcher/provision/ports.ts';
 import { urlOfRole } from '../../launcher/provision/postgres/roles.ts';
 import { startService as launchService } from '../../launcher/supervise/service-process.ts';
-import { serviceNames } from '../../platform/config/variables.ts';
+import { serviceNames } from '../../platform/config/services.ts';
 import { connectQueue } from '../../platform/queue/connect.ts';
 import { firstStream } from '../../platform/queue/settings.ts';
 import { inheritedEnvironment } from '../support/run/inherited-environment.ts';

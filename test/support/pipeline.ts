@@ -1,5 +1,5 @@
 import { urlOfRole } from '../../launcher/provision/postgres/roles.ts';
-import type { ServiceName } from '../../platform/config/variables.ts';
+import type { ServiceName } from '../../platform/config/services.ts';
 import { issueApiKey } from '../../store/accounts/api-keys.ts';
 import { createSpace, type SpaceChange } from '../../store/accounts/spaces.ts';
 import { openPostgres, type Sql } from '../../store/db/connect.ts';

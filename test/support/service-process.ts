@@ -5,7 +5,7 @@ import { inject } from 'vitest';
 import { writePidFile } from '../../harness/system/pid-file.ts';
 import { readLog } from '../../launcher/process/log-file.ts';
 import { startService as launchService } from '../../launcher/supervise/service-process.ts';
-import type { ServiceName } from '../../platform/config/variables.ts';
+import type { ServiceName } from '../../platform/config/services.ts';
 import { inheritedEnvironment } from './run/inherited-environment.ts';
 import { type TestService, variablesOf } from './service.ts';
 

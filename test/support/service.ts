@@ -2,7 +2,7 @@ import { pid } from 'node:process';
 import { urlOfRole } from '../../launcher/provision/postgres/roles.ts';
 import type { ReadyMessage } from '../../launcher/supervise/service-process.ts';
 import { ConfigError } from '../../platform/config/config-error.ts';
-import { requiredOf, type ServiceName } from '../../platform/config/variables.ts';
+import { requiredOf, type ServiceName } from '../../platform/config/services.ts';
 import { parseConfig } from '../../platform/config.ts';
 import { openLog } from '../../platform/log.ts';
 import { openService as open, type StartService } from '../../platform/service.ts';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { type Config, configSchema, parseConfig, secretNames } from '../config.ts';
-import { notes, otherVariables, readers, requiredOf } from './variables.ts';
+import { requiredOf } from '../../platform/config/services.ts';
+import { type Config, configSchema, parseConfig, secretNames } from '../../platform/config.ts';
+import { notes, otherVariables, readers } from './variables.ts';
 
 /** The page docs/configuration.md. */
 export function describeConfiguration(): string {
@@ -8,8 +9,8 @@ export function describeConfiguration(): string {
   return [
     '# Configuration',
     '',
-    'Generated from `platform/config.ts` and `platform/config/variables.ts`. After a change:',
-    '`npm test -- platform/config --update=all`.',
+    'Generated from `platform/config.ts` and `harness/configuration/variables.ts`. After a change:',
+    '`npm test -- harness/configuration --update=all`.',
     '',
     'Services and commands read environment variables. An empty one counts as not set. A mistake stops the process with a',
     'message that names each variable that is wrong or missing. `weir start` passes its environment on to its services, and',

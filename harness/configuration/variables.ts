@@ -1,17 +1,8 @@
-import type { Config } from '../config.ts';
-
-export const serviceNames = ['ingest', 'writer', 'dashboard-api'] as const;
-export type ServiceName = (typeof serviceNames)[number];
+import { serviceNames } from '../../platform/config/services.ts';
+import type { Config } from '../../platform/config.ts';
 
 export const readers = [...serviceNames, '`weir start`', '`weir`'] as const;
 export type Reader = (typeof readers)[number];
-
-/** The variables that a service does not start without. `weir start` sets them for its own services. */
-export const requiredOf = {
-  ingest: ['DATABASE_URL', 'NATS_URL', 'API_KEY_PEPPER'],
-  writer: ['DATABASE_URL', 'NATS_URL'],
-  'dashboard-api': ['DATABASE_URL', 'API_KEY_PEPPER'],
-} as const satisfies Record<ServiceName, readonly (keyof Config)[]>;
 
 /** What the reference page says of a variable, besides defaults and ranges (platform/config.ts). */
 export interface VariableNote {
