@@ -99,6 +99,8 @@ export interface RequestKind<T> {
   readonly batchesOf: (result: T) => readonly ReadBatch[];
   /** Nodes of traces, durable together with the batches: JSON arrays for weir.queue.v1.TraceNodes. */
   readonly nodesOf?: (result: T) => readonly string[];
+  /** Results of evaluations for it. */
+  readonly notesOf?: (result: T) => readonly string[];
   /** Default: the `Authorization: Bearer` of docs/api.md. */
   readonly authenticate?: Authenticate;
 }
@@ -118,7 +120,7 @@ async function checkAndCommit<T>(
 ): Promise<Ingested<T>> {
   const { clock, apiKeyCache, unauthenticated, connections } = dependencies;
   const { keyUses, quota, budgets, shares, buffers } = dependencies;
-  const { decoder, batchesOf, nodesOf, authenticate = authenticateByContract } = kind;
+  const { decoder, batchesOf, nodesOf, notesOf, authenticate = authenticateByContract } = kind;
   const { bodyBytesMax, overheadBytes } = decoder;
   // First: with a wrong clock valid keys can look expired.
   readClock(clock);
@@ -147,8 +149,10 @@ async function checkAndCommit<T>(
     body: written === undefined ? decoded.bytes : held.use(holdBuffer(written, budget)).bytes,
   }));
   const nodes = nodesOf?.(result) ?? [];
-  holdChars(held, nodes, budget);
-  const committed = await commitAll(dependencies, { principal, receivedAtMs, batches, nodes, span });
+  const notes = notesOf?.(result) ?? [];
+  holdChars(held, [...nodes, ...notes], budget);
+  const accepted = { principal, receivedAtMs, batches, nodes, notes, span };
+  const committed = await commitAll(dependencies, accepted);
   const eventCount = readBatches.reduce((sum, { projection }) => sum + projection.eventCount, 0);
   const headers = { ...batchIdHeader(committed), ...quotaHeaders(quotaView) };
   return { spaceId: principal.spaceId, result, eventCount, headers };
@@ -185,16 +189,20 @@ async function commitAll(
     receivedAtMs: number;
     batches: readonly Required<ReadBatch>[];
     nodes: readonly string[];
+    notes: readonly string[];
     span: OwnSpan | undefined;
   },
 ): Promise<Committed[]> {
-  const { principal, receivedAtMs: atMs, batches, nodes, span } = received;
+  const { principal, receivedAtMs: atMs, batches, nodes, notes, span } = received;
   const compressing = batches
     .filter(({ projection }) => projection.eventCount > 0)
     .map(({ projection, body }) => compressBatch(principal, projection, { body, atMs }));
-  const ofNodes = nodes.map((json) => Promise.resolve(batchOfNodes(principal, json, atMs)));
+  const ofNodes = [
+    ...nodes.map((json) => batchOfNodes(principal, { nodes: json, atMs })),
+    ...notes.map((json) => batchOfNodes(principal, { nodes: '[]', notes: json, atMs })),
+  ];
   const outcomes = await Promise.allSettled(
-    [...compressing, ...ofNodes].map(async (compressed) => {
+    [...compressing, ...ofNodes.map((batch) => Promise.resolve(batch))].map(async (compressed) => {
       const batch = span === undefined ? await compressed : { ...(await compressed), span };
       return commit(dependencies, { principal, atMs, batch });
     }),

@@ -1,5 +1,5 @@
-import { and, asc, count, desc, eq, inArray, isNotNull, or } from 'drizzle-orm';
-import { storableText } from '../../event/text.ts';
+import { and, asc, count, desc, eq, inArray, isNotNull, or, sql } from 'drizzle-orm';
+import { quoteElement, storableText } from '../../event/text.ts';
 import type { Database } from '../db/database.ts';
 import { apiKeys, notes, users } from '../db/schema.ts';
 import { startsFolded } from '../read/folded-text.ts';
@@ -11,6 +11,8 @@ export type ShownNote = Pick<
   'id' | 'target' | 'targetId' | 'label' | 'text' | 'author' | 'authorId'
 > & {
   value: string | number | boolean | null;
+  /** The number that is compared: that of the value, or of an evaluation with a text and a number. */
+  score: number | null;
   /** The name of the key. The e-mail address of the user, for those who may see the members; else null. */
   authorName: string | null;
   createdAt: string;
@@ -26,16 +28,11 @@ export async function listNotes(
 ): Promise<ShownNote[]> {
   if (targets.length === 0) return [];
   const byTarget = Map.groupBy(targets, ({ target }) => target);
-  const isOn = Array.from(byTarget, ([target, own]) =>
-    and(
-      eq(notes.target, target),
-      inArray(
-        notes.targetId,
-        // Many events have one thread.
-        [...new Set(own.map(({ targetId }) => targetId))],
-      ),
-    ),
-  );
+  const isOn = Array.from(byTarget, ([target, own]) => {
+    // One parameter: an export asks for those of thousands.
+    const ids = [...new Set(own.map(({ targetId }) => quoteElement(targetId)))];
+    return and(eq(notes.target, target), sql`${notes.targetId} = ANY (${`{${ids.join()}}`}::text[])`);
+  });
   const rows = await database
     .select()
     .from(notes)
@@ -45,6 +42,7 @@ export async function listNotes(
   return rows.map((row) => ({
     ...{ id: row.id, target: row.target, targetId: row.targetId, label: row.label, text: row.text },
     value: sentValueOf(row),
+    score: row.score,
     ...{ author: row.author, authorId: row.authorId, authorName: names.get(row.authorId) ?? null },
     createdAt: row.createdAt.toISOString(),
     changedAt: row.changedAt?.toISOString() ?? null,

@@ -13,6 +13,8 @@ export type NoteAuthor = Pick<NoteRow, 'author' | 'authorId'>;
 export interface NoteContent {
   readonly label?: string | undefined;
   readonly value?: string | number | boolean | undefined;
+  /** A number beside a value that is a text. */
+  readonly score?: number | undefined;
   readonly text?: string | undefined;
 }
 
@@ -38,13 +40,14 @@ export const notesOfSpaceMax = 250_000;
 export function contentColumns({
   label,
   value,
+  score,
   text,
 }: NoteContent): Pick<NoteRow, 'label' | 'value' | 'valueType' | 'score' | 'text'> {
   return {
     label: label === undefined ? null : storableText(label),
     value: value === undefined ? null : asStored(String(value)),
     valueType: value === undefined ? null : typeOf(value),
-    score: typeof value === 'number' || typeof value === 'boolean' ? Number(value) : null,
+    score: typeof value === 'number' || typeof value === 'boolean' ? Number(value) : (score ?? null),
     text: text === undefined ? null : storableText(text),
   };
 }

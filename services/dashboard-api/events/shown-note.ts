@@ -10,6 +10,8 @@ export const shownNote = z
     targetId: z.string(),
     label: z.string().nullable(),
     value: z.union([z.string(), z.number(), z.boolean()]).nullable(),
+    /** The number that is compared: that of the value, or of an evaluation with a text and a number. */
+    score: z.number().nullable(),
     text: z.string().nullable(),
     author: z.enum(notes.author.enumValues),
     /** The id of the user or the API key. */

@@ -21,6 +21,8 @@ export interface CompressedBatch extends Projection {
   readonly compressed: Buffer | undefined;
   /** Spans of traces: a JSON array for weir.queue.v1.TraceNodes. A batch has either these or events. */
   readonly nodes?: string;
+  /** Results of evaluations, beside nodes. */
+  readonly notes?: string;
   readonly span?: OwnSpan;
 }
 
@@ -49,7 +51,10 @@ export async function compressBatch(
 }
 
 /** A batch of nodes, without events. */
-export function batchOfNodes(principal: Principal, nodes: string, atMs: number): CompressedBatch {
+export function batchOfNodes(
+  principal: Principal,
+  { nodes, notes, atMs }: { nodes: string; notes?: string; atMs: number },
+): CompressedBatch {
   return {
     ...projectEvents([]),
     spaceId: principal.spaceId,
@@ -59,6 +64,7 @@ export function batchOfNodes(principal: Principal, nodes: string, atMs: number):
     rawBytes: 0,
     compressed: undefined,
     nodes,
+    ...(notes !== undefined && { notes }),
   };
 }
 

@@ -31,10 +31,19 @@ export function createMessage(batches: readonly CompressedBatch[]): GroupMessage
   });
   const hash = createHash('sha256');
   for (const part of parts) hash.update(`${part.spaceId}:${part.columns?.id};`);
-  const traceNodes = batches.flatMap(({ spaceId, receivedAtMs, nodes }) =>
-    nodes === undefined ? [] : [{ spaceId, receivedAtMs: BigInt(receivedAtMs), json: nodes }],
+  const traceNodes = batches.flatMap(({ spaceId, apiKeyId, receivedAtMs, nodes, notes = '' }) =>
+    nodes === undefined
+      ? []
+      : [
+          {
+            spaceId,
+            receivedAtMs: BigInt(receivedAtMs),
+            json: nodes,
+            ...(notes !== '' && { notes, apiKeyId }),
+          },
+        ],
   );
-  for (const { spaceId, json } of traceNodes) hash.update(`${spaceId}:${json};`);
+  for (const { spaceId, json, notes = '' } of traceNodes) hash.update(`${spaceId}:${json}${notes};`);
   return { payload: encodeGroup(parts, traceNodes), messageId: hash.digest('base64url'), ranges };
 }
 

@@ -68,7 +68,7 @@ export async function splitBatch(
 
 /** An upper bound of the batch's size in a message: a UTF-16 code unit takes up to three bytes of UTF-8. */
 function estimateBytes(batch: CompressedBatch): number {
-  let chars = batch.nodes?.length ?? 0;
+  let chars = (batch.nodes?.length ?? 0) + (batch.notes?.length ?? 0);
   for (const name of columnNames) chars += batch.columns[name].length;
   return overheadBytes(batch) + 3 * chars;
 }

@@ -133,6 +133,7 @@ async function exportSpans(
     protocol: encoding.protocol === 'http' ? 'otlp-http' : 'otlp-rpc',
     batchesOf: ({ parts }: SpanBatch) => parts,
     nodesOf: ({ nodes }) => nodes,
+    notesOf: ({ notes }) => notes,
     authenticate: authenticateExporter,
   });
   const { counts, rejection, senders } = result;

@@ -1,6 +1,7 @@
 import type { Logger } from '../../../platform/log.ts';
 import type { Part, TraceNodes } from '../../../platform/queue/group.ts';
 import type { Database } from '../../../store/db/database.ts';
+import { storeEvaluations } from '../../../store/notes/evaluation-notes.ts';
 import { storeNodes } from '../../../store/traces/store-nodes.ts';
 import { permanentErrorOf } from '../../../store/write/permanent-error.ts';
 import { separateKnown } from '../../../store/write/repeats.ts';
@@ -77,6 +78,12 @@ export class PartStore {
       try {
         const isUnresolved = await storeNodes(this.#database, spaceId, own, newOf.get(spaceId));
         if (isUnresolved) this.#listeners.onUnresolved();
+        const refused = await storeEvaluations(this.#database, spaceId, own);
+        if (refused > 0)
+          this.#log.warn(
+            { spaceId, refused },
+            'notes were not stored: there are too many, or none may be on their event',
+          );
       } catch (error) {
         if (isLockTimeout(error)) {
           waiting.add(spaceId);

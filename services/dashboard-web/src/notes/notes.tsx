@@ -92,6 +92,11 @@ export function NotesButton({ on, isIcon = false }: { on: NoteTarget; isIcon?: b
   );
 }
 
+function describeLabel({ label, value, score }: Note): string {
+  if (value === null) return label ?? '';
+  return `${label}: ${value}${typeof value === 'string' && score !== null ? ` (${score})` : ''}`;
+}
+
 const nouns: Record<Note['target'], string> = {
   event: 'on the event',
   trace: 'on the trace',
@@ -117,7 +122,7 @@ function NoteItem({
   const { zone } = useSettings();
   const { role } = useSpace();
   const { user } = useMe();
-  const { label, value, text, author, authorId, authorName, createdAt, changedAt, target } = note;
+  const { label, text, author, authorId, authorName, createdAt, changedAt, target } = note;
   const mayChange =
     hasRole(role, 'admin') || (hasRole(role, 'member') && author === 'user' && authorId === user.id);
   const who = authorName ?? (author === 'key' ? 'a removed key' : 'a member');
@@ -129,7 +134,7 @@ function NoteItem({
             <span className="flex min-w-0">
               <Badge tone="accent">
                 <span className="max-w-56 truncate">
-                  <ShownText text={value === null ? label : `${label}: ${value}`} />
+                  <ShownText text={describeLabel(note)} />
                 </span>
               </Badge>
             </span>

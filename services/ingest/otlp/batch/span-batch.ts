@@ -7,6 +7,8 @@ export interface SpanBatch {
   readonly parts: readonly EventPart[];
   /** The spans as nodes of their traces: JSON arrays for weir.queue.v1.TraceNodes. */
   readonly nodes: readonly string[];
+  /** The results of evaluations: JSON arrays for it, too. */
+  readonly notes: readonly string[];
   readonly counts: SpanCounts;
   readonly senders: readonly SenderCounts[];
   /** Why the first of the rejected spans cannot be stored; undefined when none was rejected. */

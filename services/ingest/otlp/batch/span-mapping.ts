@@ -2,6 +2,7 @@ import type { IngestEvent } from '../../../../event/event.ts';
 import { isDeeperThan } from '../../../../event/json/depth.ts';
 import { parseExactJson, stringifyExact } from '../../../../event/json/exact-json.ts';
 import { bodyBytesMax, jsonDepthMax } from '../../../../platform/limits.ts';
+import { encodeNotes, type SentNote } from '../../../../store/notes/evaluation-notes.ts';
 import { shortenEvent } from '../../../../store/traces/merge/shorten-event.ts';
 import { type SpanNode, SpanTree } from '../../../../store/traces/span-tree.ts';
 import { encodeNodes } from '../../../../store/traces/trace-node.ts';
@@ -9,6 +10,7 @@ import { CostlyBatchError } from '../../read/batch-reader.ts';
 import { scopeOf, withStreamTimes } from '../calls/stream-log.ts';
 import { toolKeysOf } from '../calls/tool-keys.ts';
 import { eventsBytesMax, sourceCharsMax, spanBytesMax } from '../limits.ts';
+import { evaluationName, toEvaluationNote } from '../logs/evaluation.ts';
 import { AttributeReader } from '../mapping/attribute-reader.ts';
 import { toInnerEvents } from '../mapping/inner-events.ts';
 import type { JsonObject } from '../mapping/json-object.ts';
@@ -62,6 +64,7 @@ export class SpanMapping {
   readonly #nodes = new NodeBuilder();
   /** The first spans. Holding all of them takes memory: the others are read again. */
   readonly #held: (HeldSpan | undefined)[] = [];
+  readonly #notes: SentNote[] = [];
   #madeBytes = 0;
 
   constructor(request: SpanRequest, options: MappingOptions) {
@@ -76,7 +79,8 @@ export class SpanMapping {
     for (const candidate of candidates) this.#attempt(candidate.index, () => this.#addSpan(candidate, tree));
     const nodes = encodeNodes(this.#nodes.finish((node) => tree.contextOf(node)));
     const { counts, rejection } = this.#tally;
-    return { parts: this.#parts.finish(), nodes, counts, senders: this.#tally.senders(), rejection };
+    const notes = encodeNotes([...(this.#request.evaluations ?? []), ...this.#notes]);
+    return { parts: this.#parts.finish(), nodes, notes, counts, senders: this.#tally.senders(), rejection };
   }
 
   /**
@@ -85,6 +89,7 @@ export class SpanMapping {
    */
   #addSpan(candidate: Candidate, tree: SpanTree<Candidate>): void {
     const { index, role } = candidate;
+    this.#addEvaluations(candidate);
     if (role.kind !== 'llm' && role.kind !== 'tool') {
       this.#tally.filter(index, role.kind === 'none' ? role.reason : 'agent');
       return;
@@ -110,6 +115,18 @@ export class SpanMapping {
       const node = { ...candidate, kind: 'link' as const, context: {}, spanId, parentSpanId: span.spanId };
       this.#nodes.add(node, span);
       this.#nodes.setEvent(node, span, { event: inner, isSurplus: false });
+    }
+  }
+
+  /** The results of evaluations among the events of a call or an agent. */
+  #addEvaluations({ index, role }: Candidate): void {
+    if (role.kind === 'none' || this.#options.isLogs) return;
+    const { span } = this.#readSpan(index);
+    for (const { name, timeNs, attributes } of span.readEvents()) {
+      const { traceId, spanId } = span;
+      const note =
+        name === evaluationName ? toEvaluationNote({ traceId, spanId, timeNs, attributes }) : undefined;
+      if (note !== undefined) this.#notes.push(note);
     }
   }
 

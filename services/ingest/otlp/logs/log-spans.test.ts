@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { type LogInit, toJsonLogs, toProtobufLogs } from '../../../../harness/fixtures/logs.ts';
 import { unlimited } from '../../read/batch-reader.ts';
 import { createSpanReaders } from '../batch/span-readers.ts';
+import { eventIdOf, traceUuidOf } from '../mapping/ids.ts';
 
 const { otlpLogs, otlpLogsJson } = createSpanReaders('weir', unlimited);
 
@@ -16,7 +17,9 @@ function mapLogs(...records: LogInit[]) {
     batch.parts.map(({ body }) => body.toString()),
   );
   const events = batch.parts.flatMap(({ body }) => JSON.parse(body.toString()).events);
-  return { events, nodes: batch.nodes.flatMap((json) => JSON.parse(json)) };
+  expect(ofJson.notes).toEqual(batch.notes);
+  const [nodes, notes] = [batch.nodes, batch.notes].map((list) => list.flatMap((json) => JSON.parse(json)));
+  return { events, nodes: nodes ?? [], notes: notes ?? [] };
 }
 
 test('an event with all of a call has its content, below the span of the call', () => {
@@ -85,7 +88,6 @@ test('the same records have the same id, and those of another span or time have 
 test('other records are left out', () => {
   const { events, nodes } = mapLogs(
     { ...ids, body: 'listening on 8080' },
-    { ...ids, eventName: 'gen_ai.evaluation.result' },
     { traceId: '', spanId: '', eventName: 'gen_ai.choice', body: '{}' },
     {
       ...ids,
@@ -94,6 +96,38 @@ test('other records are left out', () => {
     },
   );
   expect([events, nodes]).toEqual([[], []]);
+});
+
+test('the result of an evaluation is a note on the call, the trace or the conversation, with the same id when it is sent again', () => {
+  const evaluation = (attributes: Record<string, string>, on: object = ids): LogInit => ({
+    ...ids,
+    ...on,
+    eventName: 'gen_ai.evaluation.result',
+    attributes: { 'gen_ai.evaluation.name': 'Relevance', ...attributes },
+  });
+  const records = [
+    evaluation({ 'gen_ai.evaluation.score.value': '0.25', 'gen_ai.evaluation.explanation': 'Off topic.' }),
+    evaluation(
+      { 'gen_ai.evaluation.score.label': 'fail', 'gen_ai.evaluation.score.value': '0' },
+      { spanId: '' },
+    ),
+    evaluation(
+      { 'gen_ai.conversation.id': 'thread-1', 'error.type': 'timeout' },
+      { traceId: '', spanId: '' },
+    ),
+    // Of nothing that is known.
+    evaluation({}, { traceId: '', spanId: '' }),
+  ];
+  const { events, notes } = mapLogs(...records);
+  expect(events).toEqual([]);
+  const eventId = eventIdOf(ids.traceId, ids.spanId);
+  const traceId = traceUuidOf(ids.traceId);
+  expect(notes).toMatchObject([
+    { label: 'Relevance', score: 0.25, text: 'Off topic.', eventId, traceId, spanId: ids.spanId },
+    { label: 'Relevance', value: 'fail', score: 0, traceId },
+    { label: 'Relevance', text: 'error: timeout', threadId: 'thread-1' },
+  ]);
+  expect(mapLogs(...records).notes).toEqual(notes);
 });
 
 const session = { traceId: '', spanId: '' };

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { SentNote } from '../../../../store/notes/evaluation-notes.ts';
 import type { ReadLimits } from '../../read/batch-reader.ts';
 import type { Json } from '../../read/protobuf-struct.ts';
 import { type Attributes, lazyAttributes } from '../spans/attributes.ts';
@@ -12,6 +13,7 @@ import {
   UnstorableError,
 } from '../spans/span.ts';
 import { isCallRecord, momentOf, toCallSpan } from './call-records.ts';
+import { evaluationName, toEvaluationNote } from './evaluation.ts';
 import { type LogRecord, readJsonLog, readProtobufLog } from './log-record.ts';
 
 /**
@@ -48,6 +50,7 @@ function groupRecords({ count, bytesOf, read, readSource }: RecordRequest<LogRec
   const bySpan = new Map<string, number[]>();
   const calls: { index: number; moment: string | undefined }[] = [];
   const contents = new Map<string, number>();
+  const evaluations: SentNote[] = [];
   for (let index = 0; index < count; index++) {
     const record = classify(read, index);
     if (record?.kind === 'ofSpan') {
@@ -57,6 +60,7 @@ function groupRecords({ count, bytesOf, read, readSource }: RecordRequest<LogRec
     }
     if (record?.kind === 'call') calls.push({ index, moment: record.moment });
     if (record?.kind === 'content') contents.set(record.moment, index);
+    if (record?.kind === 'evaluation') evaluations.push(record.note);
   }
   const lists = [
     ...bySpan.values(),
@@ -77,6 +81,7 @@ function groupRecords({ count, bytesOf, read, readSource }: RecordRequest<LogRec
     bytesOf: (group) => at(group).reduce((sum, index) => sum + bytesOf(index), 0),
     readSpan: (group) => toSpan(at(group).map(read)),
     readSource: (group) => readSource(at(group)[0] ?? 0),
+    evaluations,
   };
 }
 
@@ -84,12 +89,17 @@ function groupRecords({ count, bytesOf, read, readSource }: RecordRequest<LogRec
 type RecordKind =
   | { readonly kind: 'ofSpan'; readonly key: string }
   | { readonly kind: 'call'; readonly moment: string | undefined }
-  | { readonly kind: 'content'; readonly moment: string };
+  | { readonly kind: 'content'; readonly moment: string }
+  | { readonly kind: 'evaluation'; readonly note: SentNote };
 
 /** Whether a record that cannot be read is one of a call is not known: it is left out. */
 function classify(read: (index: number) => LogRecord, index: number): RecordKind | undefined {
   try {
     const record = read(index);
+    if (record.name === evaluationName) {
+      const note = toEvaluationNote(record);
+      return note && { kind: 'evaluation', note };
+    }
     const moment = momentOf(record);
     if (isCallRecord(record)) return { kind: 'call', moment };
     if (record.name === detailsName && moment !== undefined) return { kind: 'content', moment };

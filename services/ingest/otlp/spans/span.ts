@@ -1,3 +1,4 @@
+import type { SentNote } from '../../../../store/notes/evaluation-notes.ts';
 import type { Attributes } from './attributes.ts';
 
 /** A span as it was sent, in protobuf or in JSON. Enums are the numbers of the protocol. */
@@ -64,6 +65,8 @@ export interface RecordRequest<T> {
 
 /** The spans of a request. */
 export interface SpanRequest extends Omit<RecordRequest<Span>, 'read'> {
+  /** The results of evaluations among log records. */
+  readonly evaluations?: readonly SentNote[];
   /**
    * @throws IngestError `invalid_request_body`
    * @throws UnstorableError when this span alone cannot be read.
