@@ -88,16 +88,3 @@ const elementBytes = lengthBytes + 8;
 /** The upper four bytes of an element hold the bucket, and the upper bits of the count. */
 const highCountBits = countBits - 32;
 const highCountMask = 2 ** highCountBits - 1;
-
-/**
- * A quantile of the durations in stored sketches together, in milliseconds, within 5 %.
- * @param quantile 0 to 1. @returns undefined when nothing was counted.
- */
-export function latencyQuantile(
-  sketches: Iterable<readonly bigint[] | readonly number[]>,
-  quantile: number,
-): number | undefined {
-  const sum = new LatencySketch();
-  for (const sketch of sketches) for (const element of sketch) sum.add(Number(element));
-  return sum.quantiles([quantile])[0];
-}

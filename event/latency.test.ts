@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { timeMsMax } from '../platform/limits.ts';
+import { latencyQuantile } from '../test/support/latency-quantile.ts';
 import { countBits, latencyAccuracy, latencyBucketOf, latencyBuckets, latencyMsMin } from './latency.ts';
-import { LatencySketch, latencyQuantile } from './latency-sketch.ts';
+import { LatencySketch } from './latency-sketch.ts';
 
 const sketchOf = (durations: readonly number[]) =>
   durations.map((duration) => (BigInt(latencyBucketOf(duration)) << BigInt(countBits)) | 1n);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { keyText, objectText, valueText } from '../../harness/fixtures/json-text.ts';
 import { type Body, batchBodies, createBodyMemory, splitBody } from './body.ts';
-import { prepareFreshBodies, withFreshId } from './fresh-id.ts';
+import { withFreshId } from './fresh-id.ts';
 
 const anyEvents = fc.array(
   fc.record({
@@ -98,16 +98,4 @@ test('a damaged event whose id cannot be found is unchanged', () => {
   for (const event of ['{"id" "old"}', '{"\\q":1,"id":"old"}', '{"id":"old"]']) {
     expect(withFreshId(Buffer.from(event)).toString()).toBe(event);
   }
-});
-
-test('prepared bodies differ only in their ids, and no id repeats', () => {
-  const events = ['{"id":"x","a":1}', '{"a":2}', '{"a":"é","id":"y"}'].map((text) => Buffer.from(text));
-  const next = prepareFreshBodies(events);
-  const parsed: { events: { id?: string; a: unknown }[] }[] = [next(), next()].map((body) =>
-    JSON.parse(body.toString()),
-  );
-  const ids = parsed.flatMap((body) => body.events.map((event) => event.id)).filter((id) => id !== undefined);
-  expect(new Set(ids).size).toBe(4);
-  for (const id of ids) expect(id).toMatch(uuid);
-  for (const body of parsed) expect(body.events.map((event) => event.a)).toEqual([1, 2, 'é']);
 });

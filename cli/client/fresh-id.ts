@@ -1,8 +1,5 @@
 import { hash, randomUUID } from 'node:crypto';
 import { findMember, type Range } from '../../event/json/scan.ts';
-import { joinBody } from './body.ts';
-
-const idChars = 36;
 
 /** A UUIDv4 whose random bits are a hash: a line that is sent again is no second event. */
 export function deriveId(seed: string, line: number): string {
@@ -18,26 +15,8 @@ export function withFreshId(event: Buffer, freshId: string = randomUUID()): Buff
   return Buffer.concat([event.subarray(0, id.start), Buffer.from(`"${freshId}"`), event.subarray(id.end)]);
 }
 
-/**
- * @returns a function that yields copies of a request body in which every event has a fresh id, for little
- * more than copying: load generators share the machine with the service.
- */
-export function prepareFreshBodies(events: readonly Buffer[]): () => Buffer {
-  // Once all ids have the length of a UUID, fresh ones can be written in place.
-  const prepared = joinBody(events.map((event, index) => ({ line: index + 1, bytes: withFreshId(event) })));
-  const idStarts: number[] = [];
-  for (const { start, end } of prepared.events) {
-    const id = findId(prepared.bytes.subarray(start, end));
-    if (id !== undefined) idStarts.push(start + id.start + 1);
-  }
-  return () => {
-    const fresh = Buffer.from(prepared.bytes);
-    for (const start of idStarts) fresh.write(randomUUID(), start, idChars, 'latin1');
-    return fresh;
-  };
-}
-
-function findId(event: Buffer): Range | undefined {
+/** Finds the value of the `id`; undefined when there is none, or the event is damaged. */
+export function findId(event: Buffer): Range | undefined {
   try {
     return findMember(event, 'id');
   } catch {

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { openEventFile } from '../../cli/client/event-file.ts';
-import { prepareFreshBodies } from '../../cli/client/fresh-id.ts';
 import { eventsPerBatchMax } from '../../platform/limits.ts';
+import { prepareFreshBodies } from './fresh-bodies.ts';
 import { prepareFreshMessages } from './rpc-bodies.ts';
 
 /** Real events if they are available; else Weir's sample events. */

@@ -1,11 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { getTableName, is } from 'drizzle-orm';
-import { getTableConfig, PgTable } from 'drizzle-orm/pg-core';
 import { expect, test } from 'vitest';
 import { createDatabase } from '../../test/support/test-servers.ts';
-import { loggedTables, unloggedTables } from '../control/logged-tables.ts';
 import { openPostgres, type Sql } from './connect.ts';
-import * as schema from './schema.ts';
 
 /**
  * `npm run check` compares schema.ts with drizzle-kit's snapshot of the last migration. Migrations are partly
@@ -133,16 +129,3 @@ function withoutCasts(described: Record<string, Described>): unknown {
     .replaceAll(/WHERE [^"]*/g, (condition) => condition.replaceAll(/[()]/g, ''));
   return JSON.parse(text);
 }
-
-test('the control stream has every table, or a reason why not; parents come first', () => {
-  const tables = Object.values(schema).filter((one) => is(one, PgTable));
-  expect(tables.length).toBeGreaterThan(30);
-  const named = [...loggedTables.map(({ table }) => table), ...unloggedTables.keys()].map(getTableName);
-  expect(named.toSorted()).toEqual(tables.map(getTableName).toSorted());
-  for (const [at, { table }] of loggedTables.entries())
-    for (const key of getTableConfig(table).foreignKeys) {
-      const parent = loggedTables.findIndex((one) => one.table === key.reference().foreignTable);
-      expect(parent, getTableName(table)).toBeLessThan(at);
-      expect(parent).toBeGreaterThanOrEqual(0);
-    }
-});
