@@ -26,6 +26,11 @@ export function parseEmbeddedJson(text: string): Json | undefined {
   }
 }
 
+/** A value that instrumentations send as it is, or as JSON text. */
+export function parseIfJson(value: Json): Json {
+  return typeof value === 'string' ? (parseEmbeddedJson(value) ?? value) : value;
+}
+
 /** @throws Error when there are too many values, or none. */
 function scan(text: string): ScanState {
   const bytes = Buffer.from(text);

@@ -1,4 +1,4 @@
-import { parseEmbeddedJson } from '../../../../event/json/embedded-json.ts';
+import { parseIfJson } from '../../../../event/json/embedded-json.ts';
 import type { Json } from '../../read/protobuf-struct.ts';
 import type { Span, SpanEvent } from '../spans/span.ts';
 import { type AttributeReader, type Found, unquoted } from './attribute-reader.ts';
@@ -46,7 +46,7 @@ function readModel(reader: AttributeReader): string | undefined {
 
 /** OpenInference reads the model's name from the response. Without a response it is in the request's parameters. */
 function findRequestedModel(reader: AttributeReader): string | undefined {
-  const parameters = parsed(reader.get('llm.invocation_parameters') ?? null);
+  const parameters = parseIfJson(reader.get('llm.invocation_parameters') ?? null);
   const model = isJsonObject(parameters) ? parameters.model : undefined;
   return typeof model === 'string' && model !== '' ? model : undefined;
 }
@@ -151,7 +151,7 @@ function fromEvents<T>(messages: readonly Json[], read: (value: Json) => T): T |
 function readSeparately(reader: AttributeReader): Partial<LlmOutput> {
   const text = reader.find(llmRows.response, (value) => typeof value === 'string' && value !== '');
   const calls = reader.find(llmRows.toolCalls);
-  const toolCalls = calls === undefined ? [] : readToolCalls(parsed(calls.value));
+  const toolCalls = calls === undefined ? [] : readToolCalls(parseIfJson(calls.value));
   if (text !== undefined) reader.take(text);
   const isListed = text?.names[0] === 'gen_ai.response.text';
   const response = isListed ? textOfList(text?.value) : text === undefined ? undefined : String(text.value);
@@ -164,7 +164,7 @@ function readSeparately(reader: AttributeReader): Partial<LlmOutput> {
 
 /** Sentry sends the texts of a response as a list in JSON. */
 function textOfList(value: Json | undefined): string | undefined {
-  const json = parsed(value ?? null);
+  const json = parseIfJson(value ?? null);
   const isList = Array.isArray(json) && json.every((text) => typeof text === 'string');
   const text = isList ? json.join('') : value;
   return typeof text === 'string' && text !== '' ? text : undefined;
@@ -172,7 +172,7 @@ function textOfList(value: Json | undefined): string | undefined {
 
 function takeFinishReason(reader: AttributeReader): string | undefined {
   const found = reader.find(llmRows.finishReason);
-  const value = parsed(found?.value ?? null);
+  const value = parseIfJson(found?.value ?? null);
   const reasons = Array.isArray(value) ? value : [value];
   const reason = typeof reasons[0] === 'string' ? unquoted(reasons[0]) : undefined;
   if (found === undefined || reason === undefined) return undefined;
@@ -204,8 +204,4 @@ function mapTimeToFirstChunk(reader: AttributeReader, { span, events }: CallTime
       : Number(event.timeNs - span.startNs) / 1e6;
   // NaN without a time. A time before the start is of another clock.
   return sinceStart >= 0 ? sinceStart : undefined;
-}
-
-function parsed(value: Json): Json {
-  return typeof value === 'string' ? (parseEmbeddedJson(value) ?? value) : value;
 }

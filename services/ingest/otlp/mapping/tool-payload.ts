@@ -1,4 +1,4 @@
-import { parseEmbeddedJson } from '../../../../event/json/embedded-json.ts';
+import { parseEmbeddedJson, parseIfJson } from '../../../../event/json/embedded-json.ts';
 import type { Json } from '../../read/protobuf-struct.ts';
 import type { SpanEvent } from '../spans/span.ts';
 import type { AttributeReader } from './attribute-reader.ts';
@@ -38,7 +38,7 @@ export function mapToolPayload(
 /** Strands sends the arguments and the result of a tool as events of its span, Claude Code the result. */
 function valueOfEvent(events: readonly SpanEvent[], event: string, attribute: string): Json | undefined {
   const value = events.find(({ name }) => name === event)?.attributes.get(attribute);
-  return value === undefined ? undefined : parsed(value);
+  return value === undefined ? undefined : parseIfJson(value);
 }
 
 /** An attribute that holds more than the value stays in the event's other attributes. */
@@ -49,7 +49,7 @@ function takeValue(
 ): Unwrapped | undefined {
   const found = reader.find(row);
   if (found === undefined) return undefined;
-  const json = withoutType(parsed(found.value));
+  const json = withoutType(parseIfJson(found.value));
   const unwrapped = unwrap(json);
   if (unwrapped === undefined) reader.take(found);
   return unwrapped ?? { value: json };
@@ -77,15 +77,11 @@ function unwrapInput(json: Json): Unwrapped | undefined {
 function unwrapOutput(json: Json): Unwrapped | undefined {
   if (!isJsonObject(json)) return undefined;
   if (json.raw_output !== undefined && json.tool_name !== undefined)
-    return { value: parsed(json.raw_output) };
+    return { value: parseIfJson(json.raw_output) };
   const inner = json.lc === undefined ? (json.type === 'tool' ? json.data : json.output) : json.kwargs;
   if (isJsonObject(inner)) return unwrapOutput(inner);
   const callId = textIn(json, 'tool_call_id');
   return callId !== undefined && json.content !== undefined
-    ? { value: parsed(json.content), callId, name: textIn(json, 'name') || undefined }
+    ? { value: parseIfJson(json.content), callId, name: textIn(json, 'name') || undefined }
     : undefined;
-}
-
-function parsed(value: Json): Json {
-  return typeof value === 'string' ? (parseEmbeddedJson(value) ?? value) : value;
 }

@@ -1,4 +1,4 @@
-import { parseEmbeddedJson } from '../../../../../event/json/embedded-json.ts';
+import { parseEmbeddedJson, parseIfJson } from '../../../../../event/json/embedded-json.ts';
 import type { Json } from '../../../read/protobuf-struct.ts';
 import { attributesToJson, textOf } from '../../spans/attributes.ts';
 import type { SpanEvent } from '../../spans/span.ts';
@@ -52,7 +52,7 @@ function contributionsOf(event: SpanEvent): Contribution[] {
   return lists.flatMap(({ to, attribute, within }) => {
     const value = name === within ? attributes.get(attribute) : undefined;
     if (value === undefined) return [];
-    const json = parsed(value);
+    const json = parseIfJson(value);
     return [{ to, messages: Array.isArray(json) ? json : [json], names: [attribute] }];
   });
 }
@@ -66,7 +66,7 @@ function messageOf(event: SpanEvent, to: Contribution['to'], role: string): Cont
     return { to, messages: [unwrapped(body, role)], names: ['gen_ai.event.content'] };
   }
   const own = attributesToJson(attributes, contextNames);
-  const members = Object.fromEntries(Object.entries(own).map(([key, value]) => [key, parsed(value)]));
+  const members = Object.fromEntries(Object.entries(own).map(([key, value]) => [key, parseIfJson(value)]));
   return { to, messages: [unwrapped(members, role)], names: Object.keys(own) };
 }
 
@@ -75,8 +75,4 @@ function unwrapped(members: { readonly [key: string]: Json }, role: string): Jso
   const { message, ...others } = members;
   if (typeof message === 'string' || Array.isArray(message)) return { role, ...others, content: message };
   return isJsonObject(message) ? { role, ...others, ...message } : { role, ...members };
-}
-
-function parsed(value: Json): Json {
-  return typeof value === 'string' ? (parseEmbeddedJson(value) ?? value) : value;
 }

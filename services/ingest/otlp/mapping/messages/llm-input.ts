@@ -1,4 +1,4 @@
-import { parseEmbeddedJson } from '../../../../../event/json/embedded-json.ts';
+import { parseIfJson } from '../../../../../event/json/embedded-json.ts';
 import type { Json } from '../../../read/protobuf-struct.ts';
 import { isJsonObject, type Message, readMessage, readMessages, withoutType } from './messages.ts';
 
@@ -18,7 +18,7 @@ export interface LlmInput {
 
 /** Reads an input of any convention: messages, a request with messages, or a prompt; as JSON or as JSON text. */
 export function readInput(value: Json): LlmInput {
-  const json = withoutType(parsed(value));
+  const json = withoutType(parseIfJson(value));
   if (typeof json === 'string') return { prompt: json, isWhole: true, emptyCount: 0 };
   const messages = readMessages(json);
   if (messages !== undefined) {
@@ -52,13 +52,13 @@ function toolsAmong(messages: Json): Json[] {
 
 /** Reads tool definitions of any convention as a list of objects. */
 export function readTools(value: Json): readonly Json[] | undefined {
-  const json = parsed(value);
+  const json = parseIfJson(value);
   return Array.isArray(json) && json.length > 0 ? json.map(readTool) : undefined;
 }
 
 /** Reads the text of system instructions, which are text or a list of parts. */
 export function readInstructions(value: Json): { text: string; isWhole: boolean } | undefined {
-  const json = parsed(value);
+  const json = parseIfJson(value);
   const message = readMessage(Array.isArray(json) ? { role: 'system', content: json } : json);
   if (message === undefined || message.texts.length === 0) return undefined;
   const isWhole = !Array.isArray(json) || json.length === message.texts.length;
@@ -101,21 +101,17 @@ function summarize(messages: readonly Message[]): Pick<LlmInput, 'system' | 'pro
 }
 
 function readTool(tool: Json): Json {
-  if (typeof tool === 'string') return parsed(tool);
+  if (typeof tool === 'string') return parseIfJson(tool);
   if (!isJsonObject(tool)) return tool;
   if (isJsonObject(tool.tool) && typeof tool.tool.json_schema === 'string') return readSchema(tool.tool);
-  if (typeof tool.parameters === 'string') return { ...tool, parameters: parsed(tool.parameters) };
+  if (typeof tool.parameters === 'string') return { ...tool, parameters: parseIfJson(tool.parameters) };
   return tool;
 }
 
 /** OpenInference's `tool.json_schema` is the definition, or only the schema of its parameters beside the name. */
 function readSchema({ name, description, json_schema }: { readonly [key: string]: Json }): Json {
-  const schema = parsed(json_schema ?? null);
+  const schema = parseIfJson(json_schema ?? null);
   const isOfParameters = typeof name === 'string' && isJsonObject(schema) && schema.type === 'object';
   if (!isOfParameters) return schema;
   return { name, ...(description !== undefined && { description }), parameters: schema };
-}
-
-function parsed(value: Json): Json {
-  return typeof value === 'string' ? (parseEmbeddedJson(value) ?? value) : value;
 }
