@@ -27,6 +27,12 @@ type Trpc = DashboardClient['trpc'];
 const goalMs = 50;
 const firstRowsMs = 150;
 
+/** The dimensions that the space declares, and what the page of events counts. */
+export const declared = ['user', 'agent', 'attr.plan'] as const;
+const facetFields: Parameters<Trpc['events']['facets']['query']>[0]['fields'] = [
+  ...(['state', 'model', 'tool', 'userId', 'agentId', 'attr.plan', 'attr.release'] as const),
+];
+
 /** What the pages of a space read. */
 export function callsOf({ trpc }: DashboardClient, space: MeasuredSpace): Call[] {
   return [
@@ -164,6 +170,23 @@ function charts(trpc: Trpc, { spaceId, nowMs }: MeasuredSpace): Call[] {
       name: `overview's ${groupBy}s, 30 days`,
       goalMs,
       run: () => trpc.charts.events.query({ spaceId, ...month, step: 'day', groupBy }),
+    })),
+    ...declared.map((groupBy) => ({
+      name: `chart, 30 days by day and ${groupBy}`,
+      goalMs: firstRowsMs,
+      run: () => trpc.charts.events.query({ spaceId, ...month, step: 'day', groupBy }),
+    })),
+    ...(
+      [
+        ['', {}],
+        [' of a name', { name: 'name-1' }],
+        [' of a user', { userId: 'user-31' }],
+        [' of a session', { threadId: 'thread-31' }],
+      ] as const
+    ).map(([name, filter]) => ({
+      name: `facets${name}, 30 days`,
+      goalMs: firstRowsMs,
+      run: () => trpc.events.facets.query({ spaceId, ...month, ...filter, fields: facetFields }),
     })),
     {
       name: 'costs, 30 days',

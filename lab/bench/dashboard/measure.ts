@@ -1,16 +1,22 @@
 import { randomUUID } from 'node:crypto';
+import { eq } from 'drizzle-orm';
 import { llmEvent, someEvents } from '../../../harness/fixtures/events.ts';
 import { partOf } from '../../../harness/fixtures/part.ts';
 import { type DashboardClient, openDashboardClient } from '../../../harness/system/dashboard-client.ts';
 import { peakResidentBytes } from '../../../harness/system/process-stats.ts';
 import type { RunningWeir } from '../../../harness/system/weir.ts';
+import { until } from '../../../harness/wait.ts';
+import { hourMs } from '../../../platform/time.ts';
 import { createSpace } from '../../../store/accounts/spaces.ts';
 import { openPostgres, type Sql } from '../../../store/db/connect.ts';
 import { type Database, openDatabase } from '../../../store/db/database.ts';
+import { spaces } from '../../../store/db/schema.ts';
+import { foldStatistics } from '../../../store/write/statistics/fold.ts';
+import { listDimensions } from '../../../store/write/statistics/list-dimensions.ts';
 import { insertParts } from '../../../store/write/store.ts';
 import { growSpace } from '../filters/growth.ts';
 import type { Workload } from '../workload.ts';
-import { callsOf } from './calls.ts';
+import { callsOf, declared } from './calls.ts';
 import { measureExport } from './export.ts';
 import { measureTailLatency, openTails } from './live-tails.ts';
 import { type CallFigure, measureProcedures } from './procedures.ts';
@@ -85,6 +91,16 @@ async function measureCalls(
   const nowMs = Date.now();
   await growSpace(database, spaceId, { rows, nowMs, say });
   const trace = await storeTrace(database, spaceId, nowMs);
+  say('counting by dimensions …');
+  await database
+    .update(spaces)
+    .set({ dimensions: [...declared] })
+    .where(eq(spaces.id, spaceId));
+  // The writers count what is stored.
+  const isCounted = async () =>
+    (await listDimensions(database, spaceId)).every(({ counted }) => counted === 1);
+  await until(isCounted, hourMs);
+  while ((await foldStatistics(database)) > 0);
   await sql`VACUUM ANALYZE`;
   const client = await openDashboardClient(weir.connection);
   // A model without a price would cost nothing.

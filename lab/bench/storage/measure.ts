@@ -1,5 +1,6 @@
 import { cpuTimeMs } from '../../../harness/system/process-stats.ts';
 import type { RunningWeir } from '../../../harness/system/weir.ts';
+import type { Part } from '../../../platform/queue/group.ts';
 import { openPostgres } from '../../../store/db/connect.ts';
 import type { Figures } from '../measures.ts';
 import { medianFigures } from '../report.ts';
@@ -17,6 +18,10 @@ export interface StorageOptions {
 }
 
 const spaceId = '01900000-0000-7000-8000-000000000001';
+
+/** A space that declares three dimensions (ADR 45). */
+const slicedSpaceId = '01900000-0000-7000-8000-000000000002';
+const dimensions = ['user', 'agent', 'attr.release'];
 
 /** The span of all start times, up to now. Statistics have one row per minute. */
 const spreadMs = 30 * 24 * 60 * 60_000;
@@ -41,20 +46,28 @@ export async function measureStorage(
   const clock = startTimes(rows);
   const source = preparePartSource(workload.events);
   const store = stack.use(await createStore(administration, weir.superuserUrl));
-  const measure = async (when: string) => {
+  const measure = async (when: string, id: string): Promise<Figures> => {
+    const { perSecond, cpuMs } = await measureRate(store, (ms) => source.next(id, ms), clock, seconds);
+    return { [`${when}PerSecond`]: perSecond, [`${when}CpuMs`]: cpuMs };
+  };
+  const repeat = async (measureRound: () => Promise<Figures>) => {
     const results: Figures[] = [];
-    for (let round = 0; round <= rounds; round++) {
-      const { perSecond, cpuMs } = await measureRate(store, source, clock, seconds);
-      // The first round connects, prepares and fills caches.
-      if (round > 0) results.push({ [`${when}PerSecond`]: perSecond, [`${when}CpuMs`]: cpuMs });
-    }
-    return medianFigures(results);
+    // The first round connects, prepares and fills caches.
+    for (let round = 0; round <= rounds; round++) results.push(await measureRound());
+    return medianFigures(results.slice(1));
   };
   log('storing into an empty database …');
-  const empty = await measure('empty');
+  const empty = await repeat(() => measure('empty', spaceId));
   await grow(store, source, clock, { rows, log });
   log('storing into a full database …');
-  return { rows, ...empty, ...(await measure('full')), ...(await measureSizes(store.sql)) };
+  const sizes = await measureSizes(store.sql);
+  await store.declare(slicedSpaceId, dimensions);
+  // In turn, so that other work on the machine affects both.
+  const full = await repeat(async () => ({
+    ...(await measure('full', spaceId)),
+    ...(await measure('sliced', slicedSpaceId)),
+  }));
+  return { rows, ...empty, ...full, ...sizes };
 }
 
 type Clock = () => number;
@@ -69,7 +82,7 @@ function startTimes(rows: number): Clock {
 /** @returns events per second, and milliseconds of CPU that the connections' backends use for 500 events. */
 async function measureRate(
   store: Store,
-  source: PartSource,
+  next: (startMs: number) => Part,
   clock: Clock,
   seconds: number,
 ): Promise<{ perSecond: number; cpuMs: number }> {
@@ -80,7 +93,7 @@ async function measureRate(
   let parts = 0;
   await inLanes(async () => {
     if (performance.now() > endMs) return false;
-    await store.store(source.next(spaceId, clock()));
+    await store.store(next(clock()));
     parts += 1;
     return true;
   });

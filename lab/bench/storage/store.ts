@@ -1,7 +1,9 @@
 import type { Part } from '../../../platform/queue/group.ts';
 import { openPostgres, type Sql } from '../../../store/db/connect.ts';
 import { openDatabase } from '../../../store/db/database.ts';
+import { spaces } from '../../../store/db/schema.ts';
 import { migrateDatabase } from '../../../store/migrate/migrate.ts';
+import { keepDimensions } from '../../../store/write/statistics/keep-dimensions.ts';
 import { insertParts } from '../../../store/write/store.ts';
 
 /** Concurrent statements, as many as the writer's. */
@@ -14,6 +16,8 @@ export const applicationName = 'weir-bench-storage';
 export interface Store extends AsyncDisposable {
   readonly sql: Sql;
   store(part: Part): Promise<void>;
+  /** Adds a space that declares dimensions. */
+  declare(spaceId: string, names: readonly string[]): Promise<void>;
 }
 
 /** @param administration a connection that may create databases. */
@@ -32,6 +36,10 @@ export async function createStore(administration: Sql, serverUrl: string): Promi
     sql,
     async store(part) {
       await insertParts(database, [part]);
+    },
+    async declare(id, names) {
+      await database.insert(spaces).values({ id, name: 'sliced', dimensions: [...names] });
+      await keepDimensions(database, new AbortController().signal);
     },
     [Symbol.asyncDispose]: () => sql[Symbol.asyncDispose](),
   };
