@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { cutText } from '../../../event/text.ts';
 import { formatEventCursor } from '../../../store/read/event-cursor.ts';
 import type { ListedEvent } from '../events/listed-event.ts';
+import { facetField } from '../events/newest-facets.ts';
+import { facetFieldsMax } from '../limits.ts';
 import { cutTexts, fitting, showListed, showNotes } from './answer.ts';
 import { findDifferences } from './differences.ts';
 import {
@@ -13,6 +15,23 @@ import {
   listedTextCharsMax,
 } from './limits.ts';
 import { eventId, filter, type Reads, tool, withLabel } from './tool.ts';
+
+export const countValues = tool({
+  name: 'count_values',
+  title: 'Count values',
+  description:
+    'Counts the calls that match all given fields by their values of `fields`, the most frequent first: which users, models or ' +
+    'environments there are. `attribute` counts the keys of additional properties, `attr.KEY` the values of one. Counts cover all calls, or ' +
+    'only the `newest` ones.',
+  input: {
+    ...filter,
+    fields: z.array(facetField).min(1).max(facetFieldsMax).default(['state', 'model', 'tool', 'userId']),
+    prefix: z.string().max(256).optional().describe('The beginning of the values, in any case'),
+  },
+  async run({ call }, query) {
+    return { fields: cutTexts(await call.events.facets(query), listedTextCharsMax) };
+  },
+});
 
 export const searchEvents = tool({
   name: 'search_events',

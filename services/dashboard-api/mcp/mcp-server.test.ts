@@ -229,6 +229,11 @@ test.each(revisions)('%s: a trace, a thread, a chart, costs and a comparison', a
     series: [],
   });
   expect(await read(client, 'get_costs', day)).toMatchObject({ total: { tokens: 0 } });
+  const counted = await read(client, 'count_values', { threadId: 'chat', fields: ['threadId', 'agentId'] });
+  expect(counted.fields).toEqual([
+    { field: 'threadId', values: [{ value: 'chat', events: 30 }], others: 0 },
+    expect.objectContaining({ field: 'agentId' }),
+  ]);
   const { differences } = await read(client, 'compare_events', { a: ids[1], b: ids[2] });
   expect(differences).toEqual([
     expect.objectContaining({ path: 'properties.llm.input.prompt[0].content' }),

@@ -6,11 +6,11 @@ import { publicMessage } from '../trpc/failure.ts';
 import { markedText, notice, toAnswer } from './answer.ts';
 import { getChart, getCosts } from './chart-tools.ts';
 import { getThread, getTrace } from './conversation-tools.ts';
-import { compareEvents, getEvent, searchEvents } from './event-tools.ts';
+import { compareEvents, countValues, getEvent, searchEvents } from './event-tools.ts';
 import type { Reads, Tool } from './tool.ts';
 
 export const tools: readonly Tool[] = [
-  ...[searchEvents, getEvent, getTrace, getThread, compareEvents],
+  ...[searchEvents, countValues, getEvent, getTrace, getThread, compareEvents],
   ...[getChart, getCosts],
 ];
 
