@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isApiKey, isCallerKey } from '../../store/accounts/api-key.ts';
+import { isAnnotationKey, isApiKey, isCallerKey } from '../../store/accounts/api-key.ts';
 import { Operator } from '../../test/support/cli/operator.ts';
 
 const operator = new Operator();
@@ -24,10 +24,13 @@ test('a read key is created with its scope and its expiry', async () => {
   const scoped = await operator.weir(
     ...['key', 'create', '--space', spaceId, '--read', 'statistics', '--expires', expires],
   );
-  expect([plain.apiKey, scoped.apiKey].map(isCallerKey)).toEqual([true, true]);
+  const annotation = await operator.weir('key', 'create', '--space', spaceId, '--annotate');
+  const keys = [plain, scoped, annotation].map(({ apiKey }) => apiKey);
+  expect([...keys.map(isCallerKey), isAnnotationKey(annotation.apiKey)]).toEqual([true, true, true, true]);
   const listed = await operator.weir('key', 'list', '--space', spaceId);
   expect(listed).toMatchObject([
     { scope: 'events', expiresAt: null },
     { scope: 'statistics', expiresAt: expires },
+    { scope: 'annotation', expiresAt: null },
   ]);
 });

@@ -35,6 +35,11 @@ export function isCallerKey(text: string): boolean {
   return callerShape.test(text) && hasChecksum(text);
 }
 
+/** Whether a text begins as the keys that add notes. */
+export function isAnnotationKey(text: string): boolean {
+  return text.startsWith(prefixes.annotation);
+}
+
 function hasChecksum(text: string): boolean {
   return text.endsWith(checksum(text.slice(0, -checksumChars)));
 }

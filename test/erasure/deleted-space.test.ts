@@ -100,11 +100,13 @@ test('a deleted space is refused at once, can be restored for a day, and leaves 
   await sql`UPDATE erasure_requests SET attempt_at = now() + interval '1 hour' WHERE space_id = ${spaceId}`;
   const { alertTargets, alertRules } = await addAlert(pipeline, spaceId);
   expect(alertTargets + alertRules).toBe(2);
+  await trpc.notes.add.mutate({ ...of, notes: [{ threadId: 'later', label: 'a' }] });
   await foldStatistics(pipeline.database);
   expect(await tablesWith(pipeline, spaceId)).toEqual(
     expect.arrayContaining([
       'agent_stats',
       'alert_rules',
+      'notes',
       'quarantine',
       'senders',
       'sessions',

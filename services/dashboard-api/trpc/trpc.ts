@@ -1,6 +1,7 @@
 import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
 import { withTimeout } from '../../../platform/timeout.ts';
+import { isAnnotationKey } from '../../../store/accounts/api-key.ts';
 import type { Role } from '../../../store/accounts/role.ts';
 import {
   actorOf,
@@ -77,7 +78,9 @@ export const publicProcedure = t.procedure
     if (type === 'mutation' && ctx.request.isCrossSite) {
       throw refusal('FORBIDDEN', 'This request comes from another site.');
     }
-    if (type === 'mutation' && ctx.request.readKey !== undefined && meta?.isAnnotation !== true) {
+    const { readKey } = ctx.request;
+    const mayAdd = meta?.isAnnotation === true && readKey !== undefined && isAnnotationKey(readKey);
+    if (type === 'mutation' && readKey !== undefined && !mayAdd) {
       throw refusal('FORBIDDEN', 'A read key cannot change anything.');
     }
     return next();
