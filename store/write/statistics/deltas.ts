@@ -113,18 +113,18 @@ function keyOf({ isStored, countedBy = 'all' }: CountedRows): SQL {
 function sliceRows(rows: CountedRows): SQL {
   const { usageParts } = events;
   const [ofClass, ofPart] = [sql`${nameOf(priceClass)} IS NOT NULL`, sql`${nameOf(usageParts)} IS NOT NULL`];
-  const sums = [usageUnits, reportedCost, ...tokens];
-  const noTokens = listOf(tokens.map(() => sql`NULL`));
+  const keys = sql`${rows.isStored ? sql`sign, ` : sql``}${namesOf(key)}`;
   return sql`
-    SELECT ${rows.isStored ? sql`sign, ` : sql``}${namesOf(key)}, slice.*
-    -- Most calls have neither: they are read once, and joined to nothing.
-    FROM (
+    -- Most calls have neither: they are read once.
+    WITH priced AS MATERIALIZED (
       SELECT ${keyOf(rows)}, ${namesOf([priceClass, usageParts, reportedCost, ...tokens])}
       FROM ${joined(rows, sql`(${ofClass} OR ${ofPart})`)}
-    ) AS priced, LATERAL (
-      SELECT ${nameOf(priceClass)}, NULL::float8, ${namesOf([reportedCost, ...tokens])} WHERE ${ofClass}
-      UNION ALL
-      SELECT coalesce(${nameOf(priceClass)}, '') || '+' || used.key, used.value::float8, NULL, ${noTokens}
-      FROM json_each_text(${nameOf(usageParts)}) AS used WHERE ${nameOf(reportedCost)} IS NULL
-    ) AS slice(${namesOf([priceClass, ...sums])})`;
+    )
+    SELECT ${keys}, ${nameOf(priceClass)}, NULL::float8 AS ${nameOf(usageUnits)}, ${namesOf([reportedCost, ...tokens])}
+    FROM priced WHERE ${ofClass}
+    UNION ALL
+    SELECT ${keys}, coalesce(${nameOf(priceClass)}, '') || '+' || (used).key, (used).value::float8, NULL, ${listOf(tokens.map(() => sql`NULL`))}
+    -- In the list of columns: a join would be a nested loop over all events.
+    FROM (SELECT *, json_each_text(${nameOf(usageParts)}) AS used FROM priced WHERE ${ofPart} AND ${nameOf(reportedCost)} IS NULL)
+      AS parts_of_usage`;
 }
