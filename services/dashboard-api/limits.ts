@@ -79,6 +79,12 @@ export const attributeFiltersMax = 10;
 /** Events opened at once: each scans up to 4 MiB on the main thread. The third slot is for another space. */
 export const openingLimits: FairLimits = { atOnceMax: 3, atOnceOfSpaceMax: 2, waitingOfUserMax: 250 };
 
+/**
+ * Charts computed at once: one of 800 models by minute takes seconds of CPU time of Postgres, and half as many of
+ * the event loop in slices, and holds 75,000 rows. A page asks for three; the fourth place is for another space.
+ */
+export const chartLimits: FairLimits = { atOnceMax: 4, atOnceOfSpaceMax: 3, waitingOfUserMax: 250 };
+
 /** Difference between a duration and end minus start that is not flagged: clients round to milliseconds. */
 export const durationToleranceMs = 1;
 

@@ -18,6 +18,7 @@ import { openSessionList } from './accounts/session-list.ts';
 import { openLinkRedemption, openSignIn } from './accounts/sign-in.ts';
 import { openInstallation, openOperators } from './installation/installation.ts';
 import {
+  chartLimits,
   exportOpenBytesMax,
   noteCallsPerMinuteMax,
   noteSpacesCounted,
@@ -123,6 +124,7 @@ function openSpaceServices(
   const queries = openFairLimiter(spaceQueryLimits, noteTime);
   const opening = openFairLimiter(openingLimits);
   const search = openFairLimiter(searchLimits);
+  const chart = openFairLimiter(chartLimits);
   const turns = openFairLimiter({ ...spaceQueryLimits, atOnceOfSpaceMax: 1 });
   const openBytes = new OpenBytes(exportOpenBytesMax);
   return {
@@ -132,6 +134,7 @@ function openSpaceServices(
       streams,
       openingLimiter: limitFor(caller, opening),
       searchLimiter: limitFor(caller, search),
+      chartLimiter: limitFor(caller, chart),
       searcher,
       openBytes,
     }),

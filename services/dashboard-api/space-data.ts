@@ -14,6 +14,8 @@ export interface SpaceData {
   readonly openingLimiter: Limiter;
   /** Limits concurrent searches in the same way. */
   readonly searchLimiter: Limiter;
+  /** Limits the charts that are computed at a time in the same way. */
+  readonly chartLimiter: Limiter;
   readonly searcher: Pick<SegmentSearcher, 'find'>;
   readonly openBytes: OpenBytes;
   readonly streams: LiveStreams;

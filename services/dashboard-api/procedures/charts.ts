@@ -69,7 +69,9 @@ export const charts = router({
     .input(chartInput)
     .output(chart)
     .query(({ ctx, input: { from, to, step, timeZone, groupBy, groupsMax, ...filter } }) =>
-      readChart(ctx.space, { from, to, step, timeZone, groupBy, groupsMax, filter }),
+      ctx.space.chartLimiter(() =>
+        readChart(ctx.space, { from, to, step, timeZone, groupBy, groupsMax, filter }),
+      ),
     ),
 
   /** Costs by time bucket, of models or another group, and of kinds of usage: see Costs. */
@@ -77,7 +79,7 @@ export const charts = router({
     .input(z.object({ ...range, ...filter, groupBy: chartGroup.default('model') }))
     .output(costs)
     .query(({ ctx, input: { from, to, step, timeZone, groupBy, ...filter } }) =>
-      readCosts(ctx.space, { from, to, step, timeZone, groupBy, filter }),
+      ctx.space.chartLimiter(() => readCosts(ctx.space, { from, to, step, timeZone, groupBy, filter })),
     ),
 
   /** What the space has declared as dimensions, and how much of what was stored before is counted. */

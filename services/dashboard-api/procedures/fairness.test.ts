@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addEvents, openDashboard, type TestDashboard } from '../../../test/support/dashboard.ts';
 import { until } from '../../../test/support/wait.ts';
-import { openingLimits } from '../limits.ts';
+import { chartLimits, openingLimits } from '../limits.ts';
 
 let dashboard: TestDashboard;
 beforeAll(async () => {
@@ -12,11 +12,13 @@ afterAll(() => dashboard[Symbol.asyncDispose]());
 
 const calls = 400;
 
-/** Locks the table of bodies: no event is opened until it is unlocked. */
-async function lockSegments() {
+/** Locks a table: no event is opened, or no chart read, until it is unlocked. */
+async function lock(table: 'segments' | 'statistic_deltas') {
+  // postgres.js reserves a connection that is open.
+  await dashboard.sql`SELECT 1`;
   const sql = await dashboard.sql.reserve();
   await sql`BEGIN`;
-  await sql`LOCK TABLE segments IN ACCESS EXCLUSIVE MODE`;
+  await sql`LOCK TABLE ${sql(table)} IN ACCESS EXCLUSIVE MODE`;
   let isLocked = true;
   const unlock = async () => {
     if (isLocked) await sql`ROLLBACK`;
@@ -52,7 +54,7 @@ test('during 400 calls of one viewer another tenant opens an event at once, and 
     );
     codes.push(failure.data.code);
   };
-  await using blocker = await lockSegments();
+  await using blocker = await lock('segments');
   const opened = Array.from({ length: calls }, open);
   // Calls above the queue limit are rejected while the others wait.
   await until(() => codes.includes('TOO_MANY_REQUESTS'));
@@ -71,7 +73,7 @@ test('calls whose client has disconnected are not executed', async () => {
   const { spaceId, client } = await dashboard.addSpace();
   const [id = ''] = await addEvents(dashboard.sql, spaceId, [{ text: '{}' }]);
   // No event is opened until the lock is released.
-  await using blocker = await lockSegments();
+  await using blocker = await lock('segments');
   const left = new AbortController();
   const gone = Array.from({ length: openingLimits.waitingOfUserMax }, () =>
     client.trpc.events.get.query({ id }, { signal: left.signal }),
@@ -84,4 +86,19 @@ test('calls whose client has disconnected are not executed', async () => {
   const refused = expect(absent).rejects.toMatchObject({ data: { code: 'NOT_FOUND' } });
   await blocker.unlock();
   await refused;
+});
+
+test('of a space few charts are computed at a time, and one of another space beside them', async () => {
+  const [viewer, other] = [await dashboard.addSpace(), await dashboard.addSpace()];
+  const to = Date.now();
+  const ask = ({ client }: typeof viewer) =>
+    client.trpc.charts.events.query({ from: to - 3_600_000, to, step: 'hour' });
+  await using blocker = await lock('statistic_deltas');
+  const charts = [...Array.from({ length: 12 }, () => viewer), other].map(ask);
+  await until(async () => (await countWaiting()) > chartLimits.atOnceOfSpaceMax);
+  // An answer to a later call: by then those for charts have begun.
+  await viewer.client.trpc.me.query();
+  expect(await countWaiting()).toBe(chartLimits.atOnceOfSpaceMax + 1);
+  await blocker.unlock();
+  await Promise.all(charts);
 });
