@@ -298,6 +298,6 @@ def test_names_and_depths_of_spans_are_bounded() -> None:
     for _ in range(20):
         with_name = Trace("a > b" * 100, {})
         scope = with_name.scope()
-        scope = scope.inside(scope.spans[0])
+        scope = scope.inside(scope.spans[0].name)
     assert len(scope.spans[0].name) == 100
     assert " > " not in scope.spans[0].name

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 from stub import Reply, Stub, llm_event, until
 
-from weir import DropReport, Receipt, Weir
+from weir import DropReport, Receipt, Weir, limits
 from weir.delivery import sender as sender_module
-from weir.delivery.queue import Queue, QueuedEvent
+from weir.delivery.counters import Counters, Notices
+from weir.delivery.source import BatchSource, QueuedEvent
 from weir.delivery.verdict import Answer, judge
 from weir.limits import QUEUE_EVENTS_MAX
 
@@ -128,7 +129,7 @@ def test_a_damaged_request_is_no_refusal(make: Make, stub: Stub) -> None:
 def test_the_spool_keeps_events_until_the_pause_is_over(
     status: int, make: Make, stub: Stub, tmp_path: Any, monkeypatch: Any
 ) -> None:
-    monkeypatch.setattr(sender_module, "PROBE_INTERVAL_S", 0.05)
+    monkeypatch.setattr(limits, "PROBE_INTERVAL_S", 0.05)
     stub.respond = lambda events: Reply(status)
     weir = make(spool=tmp_path, on_quota="spool")
     weir.record(llm_event())
@@ -158,10 +159,9 @@ def test_flush_returns_in_time_when_the_server_hangs(make: Make, stub: Stub) -> 
 
 
 def test_memory_is_bounded_and_drops_are_counted() -> None:
-    queue = Queue()
+    queue, big = [BatchSource(None, Counters(Notices(), None)) for _ in range(2)]
     pushed = [queue.push(QueuedEvent("id", b"x" * 10, 0.0)) for _ in range(QUEUE_EVENTS_MAX + 1)]
     assert pushed.count(False) == 1
-    big = Queue()
     assert [big.push(QueuedEvent("id", b"x" * (20 * 1024 * 1024), 0.0)) for _ in range(2)] == [True, False]
 
 

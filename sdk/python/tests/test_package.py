@@ -16,7 +16,8 @@ import pytest
 from stub import llm_event
 
 from weir import Weir
-from weir.delivery import compression
+from weir.delivery import link as link_module
+from weir.options import parse_address
 
 _ROOT = Path(__file__).parents[3]
 _SOURCE = Path(__file__).parents[1] / "src"
@@ -58,19 +59,16 @@ def test_recording_is_cheap(make: Callable[..., Weir]) -> None:
 
 def test_zstd_is_used_where_it_is(monkeypatch: Any) -> None:
     zstd = pytest.importorskip("backports.zstd")
-    monkeypatch.setattr(compression, "zstd", zstd)
-    encoding, packed = compression.compress(b"events" * 100)
+    monkeypatch.setattr(link_module, "zstd", zstd)
+    encoding, packed = link_module.compress(b"events" * 100)
     assert (encoding, zstd.decompress(packed)) == ("zstd", b"events" * 100)
 
 
 def test_proxies_of_the_environment_are_used(monkeypatch: Any) -> None:
-    from weir.delivery.address import parse_address
-    from weir.delivery.link import Link
-
     for name in ("no_proxy", "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("https_proxy", "http://proxy.example:3128")
-    link: Any = Link(parse_address("https://weir.example/base/"), "key", {})
+    link: Any = link_module.Link(parse_address("https://weir.example/base/"), "key", {})
     connection = link._open()
     assert (connection.host, connection.port, connection._tunnel_host) == ("proxy.example", 3128, "weir.example")
     assert link._target(SimpleNamespace(host="proxy.example")) == "/base/v1/ingest-events"

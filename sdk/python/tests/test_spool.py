@@ -14,7 +14,7 @@ import pytest
 from stub import Stub, llm_event, until
 
 from weir import Weir
-from weir.delivery.queue import QueuedEvent
+from weir.delivery.source import QueuedEvent
 from weir.event.types import create_uuid
 from weir.limits import SEGMENT_BYTES_MAX
 from weir.spool.file_spool import FileSpool

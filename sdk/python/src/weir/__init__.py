@@ -3,99 +3,53 @@
 >>> import weir
 >>> client = weir.observe(OpenAI())  # WEIR_URL, WEIR_API_KEY, WEIR_SPOOL
 
-The functions of this module use one client, which the environment configures, or ``weir.init``.
+The functions of this module are the methods of one client, which the environment configures, or ``weir.init``.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from weir.api import Api, Weir
-from weir.calls.trace import Trace
-from weir.delivery.batch import Receipt
-from weir.delivery.counters import DropReport
-from weir.event.types import Event
+from weir.api import Weir as Weir
+from weir.calls.trace import Trace as Trace
+from weir.delivery.counters import DropReport as DropReport
+from weir.delivery.courier import Receipt as Receipt
+from weir.event.types import Event as Event
 from weir.limits import FLUSH_TIMEOUT_S
-from weir.options import Options
-from weir.recorder import FlushResult, Recorder, Stats
+from weir.recorder import FlushResult as FlushResult
+from weir.recorder import Stats as Stats
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = [
-    "DropReport",
-    "Event",
-    "FlushResult",
-    "Receipt",
-    "Stats",
-    "Trace",
-    "Weir",
-    "agent",
-    "client",
-    "close",
-    "flush",
-    "init",
-    "observe",
-    "record",
-    "serverless",
-    "span",
-    "stats",
-    "tool",
-    "trace",
-    "wrap",
-]
+    from weir.options import Options
 
-_default: Weir | None = None
+#: Reads the environment at its first use: ``init`` may come before.
+_client = Weir.__new__(Weir)
 
 
 def init(**options: Unpack[Options]) -> Weir:
     """Configures the client that the functions of this module use, and returns it."""
-    global _default
-    previous, _default = _default, Weir(**options)
+    previous = _client._recorder
+    Weir.__init__(_client, **options)
     if previous is not None:
-        previous.close()
-    return _default
+        previous.close(FLUSH_TIMEOUT_S)
+    return _client
 
 
 def client() -> Weir:
     """The client that the functions of this module use."""
-    global _default
-    # Without a lock, which the child of a fork could find locked: two clients would both deliver.
-    if _default is None:
-        _default = Weir()
-    return _default
+    return _client
 
 
-class _Module(Api):
-    def _recorder(self) -> Recorder:
-        return client()
-
-
-_module = _Module()
-observe = _module.observe
-trace = _module.trace
-span = _module.span
-agent = _module.agent
-tool = _module.tool
-wrap = _module.wrap
-serverless = _module.serverless
-
-
-def record(event: Event) -> str:
-    """Records an event of docs/api.md §2.2; missing fields are filled in. Returns its id in Weir."""
-    return client().record(event)
-
-
-def flush(timeout: float = FLUSH_TIMEOUT_S) -> FlushResult:
-    """Delivers what was recorded so far, and returns after ``timeout`` seconds at the latest."""
-    return client().flush(timeout)
-
-
-def close(timeout: float = FLUSH_TIMEOUT_S) -> FlushResult:
-    """Flushes, and ends recording. What is pending then stays in the spool, or is dropped and counted."""
-    return client().close(timeout)
-
-
-def stats() -> Stats:
-    """Numbers of events of this process since its start."""
-    return client().stats()
+observe = _client.observe
+trace = _client.trace
+span = _client.span
+agent = _client.agent
+tool = _client.tool
+wrap = _client.wrap
+serverless = _client.serverless
+record = _client.record
+flush = _client.flush
+close = _client.close
+stats = _client.stats

@@ -1,15 +1,15 @@
-"""The client of Weir, with everything that an application calls."""
+"""The client of Weir: everything that an application calls."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 from weir.calls.trace import Identity, Trace
+from weir.event.types import Event
+from weir.limits import FLUSH_TIMEOUT_S
 from weir.options import Options
-from weir.process import flush_on_sigterm
-from weir.recorder import Recorder
+from weir.recorder import FlushResult, Recorder, Stats
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -19,11 +19,30 @@ R = TypeVar("R")
 T = TypeVar("T")
 
 
-class Api(ABC):
-    """What an application calls: of a client, or of this package for the client that the environment configures."""
+class Weir:
+    """Records the LLM and tool calls of a program and delivers them to Weir.
 
-    @abstractmethod
-    def _recorder(self) -> Recorder: ...
+    >>> weir = Weir()  # WEIR_URL, WEIR_API_KEY, WEIR_SPOOL
+    >>> client = weir.observe(OpenAI())
+    """
+
+    _recorder: Recorder | None = None
+
+    def __init__(self, **options: Unpack[Options]) -> None:
+        self._recorder = Recorder(options)
+
+    @property
+    def recorder(self) -> Recorder:
+        """For integrations of frameworks."""
+        # Without a lock, which the child of a fork could find locked: two recorders would both deliver.
+        if self._recorder is None:
+            self._recorder = Recorder({})
+        return self._recorder
+
+    @property
+    def is_enabled(self) -> bool:
+        """Whether events are recorded: there is a key, and no option is wrong."""
+        return self.recorder.is_enabled
 
     def observe(self, client: T, *, source: str | None = None, include_usage: bool = False) -> T:
         """Records the calls of a client of OpenAI, Anthropic, Google, Mistral or Ollama, or of an ``httpx.Client``.
@@ -37,7 +56,7 @@ class Api(ABC):
         """
         from weir.http.observe import observe_client
 
-        return observe_client(self._recorder(), client, source=source, include_usage=include_usage)
+        return observe_client(self.recorder, client, source=source, include_usage=include_usage)
 
     def trace(self, name: str | None = None, **identity: Unpack[Identity]) -> Trace:
         """A block or a decorator: the events inside share a ``traceId`` and these identifiers."""
@@ -55,7 +74,12 @@ class Api(ABC):
     ) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
     def agent(self, name: Any = None, **identity: Any) -> Any:
         """A decorator: a span whose name is the ``agentId`` of the events inside."""
-        return _decorate(name, lambda title, fn: Trace(title, _named(title, identity))(fn))
+
+        def decorate(title: str, fn: Any) -> Any:
+            own: Identity = {"agent": title, **identity}  # type: ignore[typeddict-item]
+            return Trace(title, own)(fn)
+
+        return _decorate(name, decorate)
 
     @overload
     def tool(self, name: Callable[P, R]) -> Callable[P, R]: ...
@@ -65,7 +89,7 @@ class Api(ABC):
         """A decorator: each call of the function, coroutine or generator is a tool event."""
         from weir.calls.tool import wrap_tool
 
-        return _decorate(name, lambda title, fn: wrap_tool(self._recorder, title, fn))
+        return _decorate(name, lambda title, fn: wrap_tool(lambda: self.recorder, title, fn))
 
     def wrap(self, target: T) -> T:
         """Carries the trace of the running code into an executor's threads, or into a function or generator."""
@@ -78,30 +102,26 @@ class Api(ABC):
         """Wraps a handler of AWS Lambda or Cloud Functions: it delivers before the process is frozen."""
         from weir.calls.serverless import wrap_handler
 
-        return wrap_handler(lambda timeout: self._recorder().flush(timeout), handler)
+        return wrap_handler(self.flush, handler)
+
+    def record(self, event: Event) -> str:
+        """Records an event of docs/api.md §2.2; missing fields are filled in. Returns its id in Weir."""
+        return self.recorder.record(event)
+
+    def flush(self, timeout: float = FLUSH_TIMEOUT_S) -> FlushResult:
+        """Delivers what was recorded so far, and returns after ``timeout`` seconds at the latest."""
+        return self.recorder.flush(timeout)
+
+    def close(self, timeout: float = FLUSH_TIMEOUT_S) -> FlushResult:
+        """Flushes, and ends recording. What is pending then stays in the spool, or is dropped and counted."""
+        return self.recorder.close(timeout)
+
+    def stats(self) -> Stats:
+        """Numbers of events of this process since its start."""
+        return self.recorder.stats()
 
 
-class Weir(Recorder, Api):
-    """Records the LLM and tool calls of a program and delivers them to Weir.
-
-    >>> weir = Weir()  # WEIR_URL, WEIR_API_KEY, WEIR_SPOOL
-    >>> client = weir.observe(OpenAI())
-    """
-
-    def __init__(self, **options: Unpack[Options]) -> None:
-        super().__init__(options)
-        if options.get("flush_on_sigterm") and self.is_enabled:
-            flush_on_sigterm(lambda: self.flush(_SIGTERM_TIMEOUT_S))
-
-    def _recorder(self) -> Recorder:
-        return self
-
-
-#: Kubernetes kills 30 s after SIGTERM; the program has its own end before it.
-_SIGTERM_TIMEOUT_S = 5.0
-
-
-def _decorate(name: Any, make: Callable[[str, Callable[..., Any]], Any]) -> Any:
+def _decorate(name: Any, make: Callable[[str, Any], Any]) -> Any:
     """A decorator with or without parentheses, whose name is that of the function by default."""
     if callable(name) or isinstance(name, (staticmethod, classmethod)):
         return make(_name_of(name), name)
@@ -111,9 +131,3 @@ def _decorate(name: Any, make: Callable[[str, Callable[..., Any]], Any]) -> Any:
 def _name_of(fn: Any) -> str:
     target = fn.__func__ if isinstance(fn, (staticmethod, classmethod)) else fn
     return str(getattr(target, "__name__", type(target).__name__))
-
-
-def _named(title: str, identity: Any) -> Identity:
-    identity.setdefault("agent", title)
-    known: Identity = identity
-    return known

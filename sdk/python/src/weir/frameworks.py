@@ -3,47 +3,52 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from weir.event.json_text import JsonText
-from weir.event.scope import ModelRun, Scope, create_level, current_scope, entered, set_scope
-from weir.event.types import Event, EventError, Json, create_uuid, drop_none
+from weir.event.scope import ModelRun, Scope, current_scope, set_scope
+from weir.event.types import EventError, create_uuid, drop_none
 from weir.limits import RUNS_MAX
+from weir.operation import Operation
 from weir.recorder import Recorder
 from weir.wire.adapter import LlmAnswer, LlmRequest, compose_llm
 
+if TYPE_CHECKING:
+    from weir.api import Weir
 
-class Run:
+
+def recorder_of(client: Weir | None) -> Recorder:
+    """The recorder of a client, by default of the one that the functions of ``weir`` use."""
+    import weir
+
+    return (client or weir.client()).recorder
+
+
+class Run(Operation):
     """A run that a framework reported: a chain, an agent, a tool or a model call."""
 
-    def __init__(self, outer: Scope, data: Any) -> None:
-        #: The scope around the run, in which its own event is recorded, and that of what it runs.
-        self.outer = self.inner = outer
+    def __init__(self, recorder: Recorder, package: str, scope: Scope | None = None, data: Any = None) -> None:
+        super().__init__(recorder)
+        #: The scope of what the run calls; ``outer`` is that of its own event.
+        self.outer = self.inner = scope or current_scope()
         self.data = data
-        self.event_id = create_uuid()
-        self.start_ms = time.time() * 1000
-        self._started = time.monotonic()
+        self._package = package
         self._previous = current_scope()
 
     def as_span(self, name: str) -> Run:
-        self.inner = self.outer.inside(create_level(name))
+        self.inner = self.outer.inside(name)
         return self
 
     def as_tool(self, name: str) -> Run:
         """A decorated function or an observed session of MCP below does not record the call again."""
-        self.inner = self.outer._replace(parent_event_id=self.event_id, reported_tool=name)
+        self.inner = self.outer._replace(parent_event_id=self.id, reported_tool=name)
         return self
 
     def as_model(self) -> Run:
         """An observed client below records the call, with more than the framework knows."""
         self.inner = self.outer._replace(model_run=ModelRun())
         return self
-
-    @property
-    def elapsed_ms(self) -> float:
-        return round((time.monotonic() - self._started) * 1000, 3)
 
     def enter(self) -> None:
         """For frameworks that report in the context of the running code."""
@@ -53,11 +58,46 @@ class Run:
         if current_scope() is self.inner:
             set_scope(self._previous)
 
+    def end_model(
+        self,
+        request: LlmRequest | None,
+        answer: LlmAnswer | None,
+        error: EventError | None = None,
+        *,
+        source: str,
+        function: str,
+        first_ms: float | None = None,
+    ) -> None:
+        if answer is not None and answer.response_id is not None:
+            is_observed = answer.response_id in self.recorder.observed_responses
+        else:
+            is_observed = self.inner.model_run is not None and self.inner.model_run.is_observed
+        if not is_observed:
+            llm = compose_llm(request, answer, timeToFirstChunkMs=first_ms)
+            self.record("llm", (source, self._package, function), llm, error)
+
+    def end_tool(
+        self,
+        name: str,
+        given: Any,
+        output: Any = None,
+        error: EventError | None = None,
+        *,
+        function: str,
+        call_id: str | None = None,
+    ) -> None:
+        tool = drop_none({"name": name, "callId": call_id, "input": given})
+        if error is None:
+            tool["output"] = output
+        self.record("tool", (name, self._package, function), tool, error)
+
 
 class Runs:
     """The runs in progress, by the framework's ids. The oldest is forgotten when there are too many."""
 
-    def __init__(self) -> None:
+    def __init__(self, recorder: Recorder, package: str) -> None:
+        self.recorder = recorder
+        self._package = package
         self._runs: dict[Any, Run] = {}
 
     def open(
@@ -68,7 +108,7 @@ class Runs:
         scope = parent.inner if parent is not None else current_scope()
         if scope.trace_id is None:
             scope = scope.of_trace(trace_id or create_uuid())
-        run = self._runs[run_id] = Run(change(scope), data)
+        run = self._runs[run_id] = Run(self.recorder, self._package, change(scope), data)
         if len(self._runs) > RUNS_MAX:
             self._runs.pop(next(iter(self._runs)), None)
         return run
@@ -81,67 +121,6 @@ class Runs:
         if run is not None:
             run.leave()
         return run
-
-
-class Reporter:
-    """Records the events of a framework's runs."""
-
-    def __init__(self, recorder: Recorder, package: str) -> None:
-        self._recorder = recorder
-        self._package = package
-
-    @property
-    def is_enabled(self) -> bool:
-        return self._recorder.is_enabled
-
-    def model(
-        self,
-        run: Run,
-        request: LlmRequest | None,
-        answer: LlmAnswer | None,
-        error: EventError | None = None,
-        *,
-        source: str,
-        function: str,
-        first_ms: float | None = None,
-    ) -> None:
-        if not self._is_observed(run, answer):
-            llm = compose_llm(request, answer, timeToFirstChunkMs=first_ms)
-            self._record(run, "llm", source, function, llm, error)
-
-    def tool(
-        self,
-        run: Run,
-        name: str,
-        given: Any,
-        output: Any = None,
-        error: EventError | None = None,
-        *,
-        function: str,
-        call_id: str | None = None,
-    ) -> None:
-        payload = drop_none({"name": name, "callId": call_id, "input": given})
-        if error is None:
-            payload["output"] = output
-        self._record(run, "tool", name, function, payload, error)
-
-    def _is_observed(self, run: Run, answer: LlmAnswer | None) -> bool:
-        if answer is not None and answer.response_id is not None:
-            return answer.response_id in self._recorder.observed_responses
-        return run.inner.model_run is not None and run.inner.model_run.is_observed
-
-    def _record(self, run: Run, kind: Any, source: str, function: str, payload: Json, error: EventError | None) -> None:
-        event: Event = {
-            "id": run.event_id,
-            "type": kind,
-            "startTimeMs": run.start_ms,
-            "durationMs": run.elapsed_ms,
-            "status": {"state": "error", "error": error} if error else {"state": "ok"},
-            "instrumentation": {"source": source, "sourcePackage": self._package, "sourceFunction": function},
-            "properties": {kind: payload},
-        }
-        with entered(run.outer):
-            self._recorder.record(event)
 
 
 def as_json(text: Any) -> Any:

@@ -8,13 +8,12 @@ from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
 
-from weir import client
+from weir.api import Weir
 from weir.event.errors import describe_error
 from weir.event.json_text import JsonText, json_text
 from weir.event.scope import Scope
 from weir.event.types import EventError, Json, drop_none
-from weir.frameworks import Reporter, Run, Runs, as_json
-from weir.recorder import Recorder
+from weir.frameworks import Run, Runs, as_json, recorder_of
 from weir.wire.adapter import LlmAnswer, LlmRequest
 from weir.wire.read import as_list, as_object, as_text, first_text, last_text, text_of, texts_of
 from weir.wire.usage import compose_usage, sum_known
@@ -28,12 +27,12 @@ _OWN_METADATA = re.compile(
 )
 
 
-def weir_callbacks(recorder: Recorder | None = None) -> WeirCallbackHandler:
+def weir_callbacks(client: Weir | None = None) -> WeirCallbackHandler:
     """A handler that records models and tools. Chains, graph nodes and retrievers are the spans around them.
 
     ``thread_id``, ``session_id`` or ``conversation_id`` of the metadata is the thread, ``user_id`` the user.
     """
-    return WeirCallbackHandler(recorder or client())
+    return WeirCallbackHandler(client)
 
 
 class WeirCallbackHandler(BaseCallbackHandler):
@@ -42,9 +41,8 @@ class WeirCallbackHandler(BaseCallbackHandler):
     # In the context of the running code, so that what it calls is inside of the run.
     run_inline = True
 
-    def __init__(self, recorder: Recorder) -> None:
-        self._reporter = Reporter(recorder, "langchain")
-        self._runs = Runs()
+    def __init__(self, client: Weir | None = None) -> None:
+        self._runs = Runs(recorder_of(client), "langchain")
 
     def on_chain_start(self, serialized: Any, inputs: Any, *, run_id: UUID, **about: Any) -> None:
         run = self._open(run_id, None, about)
@@ -53,20 +51,14 @@ class WeirCallbackHandler(BaseCallbackHandler):
                 run.as_span(_name_of(serialized, about))
             run.enter()
 
-    def on_chain_end(self, outputs: Any, *, run_id: UUID, **about: Any) -> None:
+    def _close(self, result: Any, *, run_id: UUID, **about: Any) -> None:
         self._runs.close(run_id)
 
-    def on_chain_error(self, error: BaseException, *, run_id: UUID, **about: Any) -> None:
-        self._runs.close(run_id)
-
-    def on_retriever_start(self, serialized: Any, query: str, *, run_id: UUID, **about: Any) -> None:
-        self.on_chain_start(serialized, query, run_id=run_id, **about)
-
-    def on_retriever_end(self, documents: Any, *, run_id: UUID, **about: Any) -> None:
-        self._runs.close(run_id)
-
-    def on_retriever_error(self, error: BaseException, *, run_id: UUID, **about: Any) -> None:
-        self._runs.close(run_id)
+    on_retriever_start: Any = on_chain_start
+    on_chain_end: Any = _close
+    on_chain_error: Any = _close
+    on_retriever_end: Any = _close
+    on_retriever_error: Any = _close
 
     def on_tool_start(self, serialized: Any, input_str: str, *, run_id: UUID, **about: Any) -> None:
         name = _name_of(serialized, about)
@@ -108,7 +100,7 @@ class WeirCallbackHandler(BaseCallbackHandler):
         self._end_model(run_id, None, describe_error(error))
 
     def _open(self, run_id: UUID, data: Any, about: Json) -> Run | None:
-        if not self._reporter.is_enabled:
+        if not self._runs.recorder.is_enabled:
             return None
         return self._runs.open(run_id, about.get("parent_run_id"), data, lambda scope: _describe(scope, about), None)
 
@@ -116,13 +108,13 @@ class WeirCallbackHandler(BaseCallbackHandler):
         run = self._runs.close(run_id)
         if run is not None:
             name, given, call_id = run.data
-            self._reporter.tool(run, name, given, output, error, function="tool", call_id=as_text(call_id))
+            run.end_tool(name, given, output, error, function="tool", call_id=as_text(call_id))
 
     def _end_model(self, run_id: UUID, answer: LlmAnswer | None, error: EventError | None) -> None:
         run = self._runs.close(run_id)
         if run is not None:
             request, source, first_ms = run.data
-            self._reporter.model(run, request, answer, error, source=source, function="invoke", first_ms=first_ms)
+            run.end_model(request, answer, error, source=source, function="invoke", first_ms=first_ms)
 
 
 def _name_of(serialized: Any, about: Json) -> str:
@@ -157,7 +149,7 @@ def _read_request(messages: Any, about: Json) -> LlmRequest:
     )
     given = {
         "system": "\n\n".join(texts_of(plain, ("system", "developer"))) or None,
-        "prompt": last_text(plain, ("user",)),
+        "prompt": last_text(plain),
         "tools": JsonText(json_text(tools)) if isinstance(tools, list) else None,
         "messages": JsonText(json_text(plain)),
     }

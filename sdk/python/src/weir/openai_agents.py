@@ -6,11 +6,12 @@ from typing import Any
 
 from agents.tracing import TracingProcessor
 
-from weir import client
+from weir.api import Weir
 from weir.event.json_text import json_text
 from weir.event.scope import Scope
 from weir.event.types import EventError, Json, uuid_of
-from weir.frameworks import Reporter, Run, Runs, as_json
+from weir.frameworks import Run, Runs, as_json, recorder_of
+from weir.limits import FLUSH_TIMEOUT_S
 from weir.recorder import Recorder
 from weir.wire.adapter import LlmAnswer, LlmRequest
 from weir.wire.chat import chat_completions
@@ -19,19 +20,17 @@ from weir.wire.responses import responses
 from weir.wire.usage import compose_usage
 
 
-def weir_trace_processor(recorder: Recorder | None = None) -> TracingProcessor:
+def weir_trace_processor(client: Weir | None = None) -> TracingProcessor:
     """Records model calls and tools. Agents, guardrails and custom spans are the spans around them.
 
     An agent's name is the ``agentId``, and the group of a trace the ``threadId``.
     """
-    return _TraceProcessor(recorder or client())
+    return _TraceProcessor(recorder_of(client))
 
 
 class _TraceProcessor(TracingProcessor):
     def __init__(self, recorder: Recorder) -> None:
-        self._recorder = recorder
-        self._reporter = Reporter(recorder, "openai-agents")
-        self._runs = Runs()
+        self._runs = Runs(recorder, "openai-agents")
         self._groups: dict[str, str | None] = {}
 
     def on_trace_start(self, trace: Any) -> None:
@@ -41,7 +40,7 @@ class _TraceProcessor(TracingProcessor):
         self._groups.pop(trace.trace_id, None)
 
     def on_span_start(self, span: Any) -> None:
-        if not self._reporter.is_enabled:
+        if not self._runs.recorder.is_enabled:
             return
         thread = self._groups.get(span.trace_id)
 
@@ -60,19 +59,18 @@ class _TraceProcessor(TracingProcessor):
             return
         data, error = span.span_data, _read_error(span.error)
         if data.type == "function":
-            self._reporter.tool(run, data.name, as_json(data.input), as_json(data.output), error, function="function")
+            run.end_tool(data.name, as_json(data.input), as_json(data.output), error, function="function")
         elif data.type == "response":
             request, answer = _read_response(data)
-            self._reporter.model(run, request, answer, error, source="openai", function="responses.create")
+            run.end_model(request, answer, error, source="openai", function="responses.create")
         elif data.type == "generation":
             request, answer = _read_generation(data)
-            self._reporter.model(run, request, answer, error, source="openai", function="get_response")
-
-    def shutdown(self) -> None:
-        self._recorder.flush()
+            run.end_model(request, answer, error, source="openai", function="get_response")
 
     def force_flush(self) -> None:
-        self._recorder.flush()
+        self._runs.recorder.flush(FLUSH_TIMEOUT_S)
+
+    shutdown = force_flush
 
 
 def _enter(run: Run, data: Any) -> None:

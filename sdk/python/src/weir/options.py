@@ -5,16 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, TypedDict
+from typing import Any, Literal, TypedDict
+from urllib.parse import SplitResult, urlsplit
 
-from weir.delivery.address import Address, parse_address
-from weir.delivery.batch import Receipt
 from weir.delivery.counters import DropReport
-from weir.delivery.notices import Notices
-from weir.event.complete import Defaults
+from weir.delivery.courier import Receipt
 from weir.event.redact import Mask
-
-_DEFAULT_URL = "http://127.0.0.1:8080"
+from weir.limits import SPOOL_BYTES_MAX
 
 
 class Options(TypedDict, total=False):
@@ -57,59 +54,67 @@ class Options(TypedDict, total=False):
     flush_on_sigterm: bool
 
 
-class Settings(NamedTuple):
-    address: Address
-    api_key: str
-    is_enabled: bool
-    defaults: Defaults
-    content: str
-    mask: Mask | None
-    sample_rate: float
-    spool: str | None
-    options: Options
+_DEFAULTS: Options = {
+    "url": "http://127.0.0.1:8080",
+    "api_key": "",
+    "vendor": "weir",
+    "content": "full",
+    "sample_rate": 1.0,
+    "spool_fsync": False,
+    "spool_bytes_max": SPOOL_BYTES_MAX,
+    "headers": {},
+    "flush_on_sigterm": False,
+}
+
+_VARIABLES = ("url", "api_key", "release", "environment", "spool")
 
 
-def read_settings(options: Options, notices: Notices) -> Settings:
-    """Invalid options turn recording off with one warning. Never raises."""
-    read = os.environ.get
-    url = options.get("url") or read("WEIR_URL") or _DEFAULT_URL
-    api_key = options.get("api_key") or read("WEIR_API_KEY") or ""
-    is_wanted = options.get("enabled", not read("WEIR_DISABLED"))
-    fault = _find_fault(url, api_key, options) if is_wanted else None
-    if fault is not None:
-        notices.say("options", f"{fault} Nothing is recorded.")
-    spool: Any = options.get("spool") or read("WEIR_SPOOL")
-    return Settings(
-        address=parse_address(_DEFAULT_URL if fault or not is_wanted else url),
-        api_key=api_key,
-        is_enabled=is_wanted and fault is None,
-        defaults=Defaults(
-            vendor=options.get("vendor", "weir"),
-            release=options.get("release") or read("WEIR_RELEASE"),
-            environment=options.get("environment") or read("WEIR_ENVIRONMENT"),
-            tags=tuple(options.get("tags", ())),
-        ),
-        content=options.get("content", "full"),
-        mask=options.get("mask"),
-        sample_rate=options.get("sample_rate", 1.0),
-        spool=os.path.abspath(os.fspath(spool)) if spool else None,
-        options=options,
-    )
+def complete_options(options: Options) -> tuple[Options, str | None]:
+    """The options with ``enabled``, and what is wrong with them, which turns recording off. Never raises."""
+    variables = {name: os.environ.get(f"WEIR_{name.upper()}") for name in _VARIABLES}
+    is_wanted = options.get("enabled", not os.environ.get("WEIR_DISABLED"))
+    known: Any = {**_DEFAULTS, **_known(variables), **_known(options)}
+    fault = _find_fault(known) if is_wanted else None
+    known["enabled"] = is_wanted and fault is None
+    complete: Options = known
+    return complete, fault
 
 
-def _find_fault(url: str, api_key: str, options: Options) -> str | None:
+def _known(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None and value != ""}
+
+
+def _find_fault(options: Options) -> str | None:
     unknown = set(options) - set(Options.__annotations__)
     if unknown:
         return f"There is no option {sorted(unknown)[0]}."
-    if options.get("content", "full") not in ("full", "metadata"):
+    if options["content"] not in ("full", "metadata"):
         return "The option content is neither full nor metadata."
-    if not api_key:
+    if not options["api_key"]:
         return "There is no API key: set WEIR_API_KEY, or the option api_key."
     # A header value with other characters would make every request fail.
-    if not re.fullmatch(r"[\x21-\x7e]+", api_key):
+    if not re.fullmatch(r"[\x21-\x7e]+", options["api_key"]):
         return "The API key contains characters that are not allowed in a header."
     try:
-        parse_address(url)
-    except ValueError as error:
-        return str(error) if str(error).startswith("The address") else f"The address is not a URL: {url}."
+        parse_address(options["url"])
+    except ValueError:
+        return f"The address is not a URL: {options['url']}."
     return None
+
+
+_PATH = "/v1/ingest-events"
+
+
+def parse_address(url: str) -> SplitResult:
+    """The endpoint of ingest, from an address with or without its path. Without credentials, which are not for a log.
+
+    Raises:
+        ValueError: when it is no HTTP address.
+    """
+    parts = urlsplit(url.strip())
+    # Reading the port raises an error for one that is no number.
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0:
+        raise ValueError("not an address")
+    base = parts.path.rstrip("/")
+    path = base if base.endswith(_PATH) else base + _PATH
+    return SplitResult(parts.scheme, parts.netloc.rpartition("@")[2], path, "", "")

@@ -6,14 +6,13 @@ from typing import Any
 
 from pydantic_ai.capabilities import AbstractCapability
 
-from weir import client
+from weir.api import Weir
 from weir.calls.trace import Trace
 from weir.event.errors import describe_error
 from weir.event.json_text import JsonText, json_text
-from weir.event.scope import current_scope, entered
+from weir.event.scope import Entered
 from weir.event.types import Json, drop_none
-from weir.frameworks import Reporter, Run
-from weir.recorder import Recorder
+from weir.frameworks import Run, recorder_of
 from weir.wire.adapter import LlmAnswer, LlmRequest
 from weir.wire.usage import compose_usage
 
@@ -21,8 +20,8 @@ from weir.wire.usage import compose_usage
 class WeirCapability(AbstractCapability[Any]):
     """Records model calls and tools; a run is a span, and its agent's name the ``agentId``."""
 
-    def __init__(self, recorder: Recorder | None = None) -> None:
-        self._reporter = Reporter(recorder or client(), "pydantic-ai")
+    def __init__(self, client: Weir | None = None) -> None:
+        self._recorder = recorder_of(client)
 
     async def wrap_run(self, ctx: Any, *, handler: Any) -> Any:
         name = getattr(ctx.agent, "name", None) or "agent"
@@ -30,34 +29,34 @@ class WeirCapability(AbstractCapability[Any]):
             return await handler()
 
     async def wrap_model_request(self, ctx: Any, *, request_context: Any, handler: Any) -> Any:
-        run = Run(current_scope(), None).as_model()
+        run = Run(self._recorder, "pydantic-ai").as_model()
         request = _read_request(request_context)
         source = getattr(request_context.model, "system", None) or "pydantic-ai"
         answer, error = None, None
         try:
-            with entered(run.inner):
+            with Entered(run.inner):
                 response = await handler(request_context)
             answer = _read_answer(response)
         except BaseException as thrown:
             error = describe_error(thrown)
             raise
         finally:
-            self._reporter.model(run, request, answer, error, source=source, function="request")
+            run.end_model(request, answer, error, source=source, function="request")
         return response
 
     async def wrap_tool_execute(self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any) -> Any:
-        run = Run(current_scope(), None).as_tool(call.tool_name)
-        given = JsonText(json_text(args))
+        run = Run(self._recorder, "pydantic-ai").as_tool(call.tool_name)
+        given = JsonText.of(args)
         output, error = None, None
         try:
-            with entered(run.inner):
+            with Entered(run.inner):
                 output = await handler(args)
         except BaseException as thrown:
             error = describe_error(thrown)
             raise
         finally:
             name, call_id = call.tool_name, call.tool_call_id
-            self._reporter.tool(run, name, given, output, error, function="tool", call_id=call_id)
+            run.end_tool(name, given, output, error, function="tool", call_id=call_id)
         return output
 
 
@@ -71,8 +70,8 @@ def _read_request(context: Any) -> LlmRequest:
     given = {
         "system": "\n\n".join(texts["system-prompt"]) or None,
         "prompt": prompts[-1] if prompts else None,
-        "tools": JsonText(json_text(tools)) if tools else None,
-        "messages": JsonText(json_text(context.messages)),
+        "tools": JsonText.of(tools) if tools else None,
+        "messages": JsonText.of(context.messages),
     }
     return LlmRequest(getattr(context.model, "model_name", None), drop_none(given))
 

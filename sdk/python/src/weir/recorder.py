@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections import deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakSet
 
-from weir.delivery.counters import Counters, DropReason
-from weir.delivery.notices import Notices
-from weir.delivery.queue import QueuedEvent
-from weir.delivery.sender import Sender, SenderOptions
+from weir.delivery.counters import Counters, DropReason, Notices
+from weir.delivery.sender import Sender
+from weir.delivery.source import QueuedEvent
 from weir.event.complete import complete_event
-from weir.event.compose import compose_event
-from weir.event.json_text import encode
-from weir.event.redact import mask_event, to_metadata
-from weir.event.sample import is_sampled
+from weir.event.json_text import compose_event, encode
+from weir.event.redact import is_sampled, mask_event, to_metadata
 from weir.event.truncate import truncate_event
 from weir.event.types import Event, create_uuid
-from weir.limits import EVENT_BYTES_MAX, EXIT_TIMEOUT_S, FLUSH_TIMEOUT_S
-from weir.options import Options, read_settings
-from weir.process import at_exit, register, watch_children
+from weir.limits import EVENT_BYTES_MAX, EXIT_TIMEOUT_S
+from weir.options import Options, complete_options, parse_address
+from weir.process import at_exit, flush_on_sigterm, register, watch_children
 
 if TYPE_CHECKING:
     from weir.spool.file_spool import FileSpool
@@ -65,7 +63,9 @@ class Recorder:
 
     def __init__(self, options: Options) -> None:
         self.notices = Notices()
-        self._settings = read_settings(options, self.notices)
+        self._options, fault = complete_options(options)
+        if fault is not None:
+            self.notices.say("options", f"{fault} Nothing is recorded.")
         # Not at the import of the package, which has to be quick, and not in a thread: the child of a fork in the
         # middle of an import would wait for it for ever.
         from weir.delivery.link import Link
@@ -77,54 +77,62 @@ class Recorder:
         #: The last responses that observed clients have recorded, by id: frameworks report them, too.
         self.observed_responses: deque[str] = deque(maxlen=1_000)
         self._start()
-        if self._settings.is_enabled:
-            register(self)
-            if self._settings.spool is not None and self._open_sender().pending:
-                # What earlier processes left is sent also by a program that records nothing.
-                self._open_sender().wake()
+        if not self._options["enabled"]:
+            return
+        register(self)
+        if "spool" in self._options and self._open_sender().pending:
+            # What earlier processes left is sent also by a program that records nothing.
+            self._open_sender().wake()
+        if self._options["flush_on_sigterm"]:
+            flush_on_sigterm(lambda: self.flush(EXIT_TIMEOUT_S))
 
     def _start(self) -> None:
-        self.counters = Counters(self.notices, self._settings.options.get("on_drop"))
+        self.counters = Counters(self.notices, self._options.get("on_drop"))
         self._is_watching = False
         self._opening = threading.Lock()
         self._sender: Sender | None = None
 
     def _open_sender(self) -> Sender:
-        if self._sender is not None:
-            return self._sender
-        with self._opening:
-            return self._sender or self._create_sender()
-
-    def _create_sender(self) -> Sender:
-        settings, options = self._settings, self._settings.options
-        link = self._open_link(settings.address, settings.api_key, options.get("headers", {}))
-        keeps = options.get("on_quota") == "spool"
-        sender = SenderOptions(settings.address, link, self._open_spool(), keeps, options.get("on_accepted"))
-        self._sender = Sender(sender, self.counters, self.notices)
+        if self._sender is None:
+            with self._opening:
+                self._sender = self._sender or self._create_sender()
         return self._sender
 
+    def _create_sender(self) -> Sender:
+        options = self._options
+        address = parse_address(options["url"])
+        return Sender(
+            self._open_link(address, options["api_key"], options["headers"]),
+            self._open_spool(),
+            self.counters,
+            keeps_on_quota=options.get("on_quota") == "spool",
+            on_accepted=options.get("on_accepted"),
+            say=lambda problem, text: self.notices.say(problem, f"{address.scheme}://{address.netloc} {text}"),
+        )
+
     def _open_spool(self) -> FileSpool | None:
-        settings, options = self._settings, self._settings.options
-        if settings.spool is None:
+        options = self._options
+        if "spool" not in options:
             return None
         # Loaded at the start of the program, not in a thread: `__init__` opens the spool.
         from weir.spool.file_spool import FileSpool
 
-        limit = {"bytes_max": options["spool_bytes_max"]} if "spool_bytes_max" in options else {}
+        # Absolute: the program may change its working directory before it forks.
+        folder = os.path.abspath(options["spool"])
         try:
-            return FileSpool(settings.spool, fsync=options.get("spool_fsync", False), **limit)
+            return FileSpool(folder, fsync=options["spool_fsync"], bytes_max=options["spool_bytes_max"])
         except OSError as error:
             self.notices.say("spool", f"the spool cannot be used ({error}): events are kept in memory only.")
             return None
 
     @property
     def is_enabled(self) -> bool:
-        return self._settings.is_enabled and not self._is_closed
+        return self._options["enabled"] and not self._is_closed
 
     def record(self, event: Event) -> str:
-        """Records an event of docs/api.md §2.2; missing fields are filled in. Returns its id in Weir."""
+        """Records an event. Returns its id in Weir."""
         try:
-            complete = complete_event(event, self._settings.defaults, time.time() * 1000)
+            complete = complete_event(event, self._options, time.time() * 1000)
             reason = self._take(complete)
             event_id = complete["id"]
         except Exception:
@@ -134,14 +142,19 @@ class Recorder:
             self.counters.drop(reason)
         return event_id
 
-    def flush(self, timeout: float = FLUSH_TIMEOUT_S) -> FlushResult:
-        """Delivers what was recorded so far, and returns after ``timeout`` seconds at the latest."""
-        return self._flush(timeout, once=False)
+    def flush(self, timeout: float, *, once: bool = False) -> FlushResult:
+        """Delivers what was recorded so far. With ``once``, until a request fails."""
+        counters = self.counters
+        accepted, dropped = counters.accepted, counters.dropped.total()
+        sender = self._sender
+        if sender is not None:
+            sender.drain(timeout, once=once)
+        pending = sender.pending if sender else 0
+        return FlushResult(counters.accepted - accepted, counters.dropped.total() - dropped, pending)
 
-    def close(self, timeout: float = FLUSH_TIMEOUT_S) -> FlushResult:
-        """Flushes, and ends recording. What is pending then stays in the spool, or is dropped and counted."""
+    def close(self, timeout: float) -> FlushResult:
         self._settle_calls()
-        result = self._flush(timeout, once=False)
+        result = self.flush(timeout)
         self._is_closed = True
         if self._sender is not None:
             self._sender.stop()
@@ -176,7 +189,7 @@ class Recorder:
             return
         self._settle_calls()
         if self._sender is not None:
-            self._flush(EXIT_TIMEOUT_S, once=self._settings.spool is not None)
+            self.flush(EXIT_TIMEOUT_S, once="spool" in self._options)
         self._is_watching = False
 
     def end(self) -> None:
@@ -194,7 +207,7 @@ class Recorder:
         if sender.refusal is not None:
             return sender.refusal
         is_error = event["status"].get("state") == "error"
-        if not is_error and not is_sampled(event.get("traceId", event["id"]), self._settings.sample_rate):
+        if not is_error and not is_sampled(event.get("traceId", event["id"]), self._options["sample_rate"]):
             self.counters.sampled_out += 1
             return None
         redacted = self._redact(event)
@@ -210,33 +223,19 @@ class Recorder:
         if not sender.push(QueuedEvent(event["id"], data, time.monotonic())):
             return "queue_full"
         self.counters.recorded += 1
-        self._watch()
+        if not self._is_watching:
+            self._is_watching = True
+            watch_children(at_exit)
         return None
 
     def _redact(self, event: Event) -> Event | None:
-        visible = to_metadata(event) if self._settings.content == "metadata" else event
-        if self._settings.mask is None:
+        visible = to_metadata(event) if self._options["content"] == "metadata" else event
+        if "mask" not in self._options:
             return visible
-        masked, has_failed = mask_event(visible, self._settings.mask)
+        masked, has_failed = mask_event(visible, self._options["mask"])
         self.counters.mask_failures += has_failed
         return masked
-
-    def _flush(self, timeout: float, *, once: bool) -> FlushResult:
-        counters = self.counters
-        accepted, dropped = counters.accepted, counters.dropped.total()
-        sender = self._sender
-        if sender is not None:
-            sender.drain(timeout, once=once)
-            sender.say_pending()
-        pending = sender.pending if sender else 0
-        return FlushResult(counters.accepted - accepted, counters.dropped.total() - dropped, pending)
 
     def _settle_calls(self) -> None:
         for call in list(self.open_calls):
             call.settle()
-
-    def _watch(self) -> None:
-        """Processes of multiprocessing end without ``atexit``: they flush by what that module offers."""
-        if not self._is_watching:
-            self._is_watching = True
-            watch_children(at_exit)

@@ -6,7 +6,7 @@ import functools
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from typing import Any
 
-from weir.event.scope import Scope, current_scope, reset_scope, set_scope
+from weir.event.scope import Entered, Scope
 
 
 class Activity:
@@ -25,10 +25,9 @@ class Activity:
         """The function has raised."""
 
 
-Begin = Callable[[tuple[Any, ...], dict[str, Any]], Activity]
-
-
-def instrument(fn: Callable[..., Any], begin: Begin) -> Callable[..., Any]:
+def instrument(
+    fn: Callable[..., Any], begin: Callable[[tuple[Any, ...], dict[str, Any]], Activity]
+) -> Callable[..., Any]:
     """The same function, whose calls are activities. Results and exceptions are passed on unchanged.
 
     No task is created for a coroutine, so that time-outs and cancellation of the caller's task reach it. A
@@ -51,14 +50,12 @@ def instrument(fn: Callable[..., Any], begin: Begin) -> Callable[..., Any]:
     @functools.wraps(fn)
     def call(*args: Any, **kwargs: Any) -> Any:
         activity = begin(args, kwargs)
-        token = set_scope(activity.scope)
         try:
-            result = fn(*args, **kwargs)
+            with Entered(activity.scope):
+                result = fn(*args, **kwargs)
         except BaseException as error:
             activity.fail(error)
             raise
-        finally:
-            reset_scope(token)
         return bind(result, activity)
 
     return call
@@ -79,85 +76,62 @@ def bind(result: Any, activity: Activity) -> Any:
 
 
 async def _awaited(coroutine: Coroutine[Any, Any, Any], activity: Activity) -> Any:
-    token = set_scope(activity.scope)
     try:
-        result = await coroutine
+        with Entered(activity.scope):
+            result = await coroutine
     except BaseException as error:
         activity.fail(error)
         raise
-    finally:
-        reset_scope(token)
     activity.end(result)
     return result
 
 
 def _generated(body: Generator[Any, Any, Any], activity: Activity) -> Generator[Any, Any, Any]:
     """Enters the scope for each step: the caller may iterate in other contexts, such as a thread pool's."""
-    scope = activity.scope
+    inside = Entered(activity.scope)
     step, argument = body.send, None
     while True:
-        token = set_scope(scope)
         try:
-            item = step(argument)
+            with inside:
+                item = step(argument)
         except StopIteration as stop:
             activity.end(stop.value)
             return stop.value
         except BaseException as error:
             activity.fail(error)
             raise
-        finally:
-            # The body may be inside a span of its own now.
-            scope = current_scope()
-            reset_scope(token)
         activity.item(item)
         try:
             step, argument = body.send, (yield item)
         except GeneratorExit:
-            _close(body, scope)
+            with inside:
+                body.close()
             activity.end(None)
             raise
         except BaseException as error:
             step, argument = body.throw, error
 
 
-def _close(body: Generator[Any, Any, Any], scope: Scope) -> None:
-    token = set_scope(scope)
-    try:
-        body.close()
-    finally:
-        reset_scope(token)
-
-
 async def _generated_async(body: AsyncGenerator[Any, Any], activity: Activity) -> AsyncGenerator[Any, Any]:
-    scope = activity.scope
+    inside = Entered(activity.scope)
     step, argument = body.asend, None
     while True:
-        token = set_scope(scope)
         try:
-            item = await step(argument)
+            with inside:
+                item = await step(argument)
         except StopAsyncIteration:
             activity.end(None)
             return
         except BaseException as error:
             activity.fail(error)
             raise
-        finally:
-            scope = current_scope()
-            reset_scope(token)
         activity.item(item)
         try:
             step, argument = body.asend, (yield item)
         except GeneratorExit:
-            await _close_async(body, scope)
+            with inside:
+                await body.aclose()
             activity.end(None)
             raise
         except BaseException as error:
             step, argument = body.athrow, error
-
-
-async def _close_async(body: AsyncGenerator[Any, Any], scope: Scope) -> None:
-    token = set_scope(scope)
-    try:
-        await body.aclose()
-    finally:
-        reset_scope(token)

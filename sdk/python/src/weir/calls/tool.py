@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
 from weir.calls.activity import Activity, instrument
 from weir.event.errors import describe_error
-from weir.event.json_text import JsonText, json_text
-from weir.event.scope import current_scope, entered
-from weir.event.types import Event, EventError, Json, create_uuid, drop_none
+from weir.event.json_text import JsonText
+from weir.event.scope import current_scope
+from weir.event.types import EventError, Json, drop_none
 from weir.limits import YIELD_CHARS_MAX, YIELDS_MAX
+from weir.operation import Operation
 from weir.recorder import Recorder
 
 
@@ -32,20 +32,13 @@ def wrap_tool(recorder_of: Callable[[], Recorder], name: str, fn: Callable[..., 
 
 class _ToolCall(Activity):
     def __init__(self, recorder: Recorder, name: str, given: Json) -> None:
-        self._recorder = recorder
-        self._name = name
-        self._id = create_uuid()
-        # At the end other code may be running.
-        self._outer = current_scope()
-        super().__init__(self._outer._replace(parent_event_id=self._id, reported_tool=None))
+        self._operation = Operation(recorder)
+        super().__init__(current_scope()._replace(parent_event_id=self._operation.id, reported_tool=None))
         call_id = given.get("tool_call_id")
-        self._call_id = call_id if isinstance(call_id, str) else None
+        self._head = drop_none({"name": name, "callId": call_id if isinstance(call_id, str) else None})
         # Tools may change their arguments: this is what was passed in.
-        self._input = _snapshot(given)
+        self._head["input"] = JsonText.of(given)
         self._yields = _Yields()
-        self._start_ms = time.time() * 1000
-        self._started = time.monotonic()
-        self._is_over = False
 
     def item(self, value: object) -> None:
         self._yields.add(value)
@@ -54,30 +47,16 @@ class _ToolCall(Activity):
         yielded = self._yields.list()
         # A generator that returns nothing has what it yielded as its output.
         if yielded is not None and value is None:
-            self._finish(None, {"output": yielded})
+            self._finish({"output": yielded})
         else:
-            self._finish(None, drop_none({"output": _snapshot(value), "yielded": yielded}))
+            self._finish({"output": JsonText.of(value), **drop_none({"yielded": yielded})})
 
     def fail(self, error: BaseException) -> None:
-        self._finish(describe_error(error), {})
+        self._finish({}, describe_error(error))
 
-    def _finish(self, error: EventError | None, output: Json) -> None:
-        if self._is_over:
-            return
-        self._is_over = True
-        name = self._name
-        tool = drop_none({"name": name, "callId": self._call_id}) | {"input": self._input} | output
-        event: Event = {
-            "id": self._id,
-            "type": "tool",
-            "startTimeMs": self._start_ms,
-            "durationMs": round((time.monotonic() - self._started) * 1000, 3),
-            "status": {"state": "error", "error": error} if error else {"state": "ok"},
-            "instrumentation": {"source": name, "sourcePackage": "weir-sdk", "sourceFunction": name},
-            "properties": {"tool": tool},
-        }
-        with entered(self._outer):
-            self._recorder.record(event)
+    def _finish(self, output: Json, error: EventError | None = None) -> None:
+        name = self._head["name"]
+        self._operation.record("tool", (name, "weir-sdk", name), {**self._head, **output}, error)
 
 
 class _Yields:
@@ -89,7 +68,7 @@ class _Yields:
         self._last = ""
 
     def add(self, value: object) -> None:
-        text = self._last = _snapshot(value).text
+        text = self._last = JsonText.of(value).text
         if self._omitted or len(self._texts) == YIELDS_MAX or self._chars + len(text) > YIELD_CHARS_MAX:
             self._omitted += 1
         else:
@@ -103,13 +82,6 @@ class _Yields:
         if self._omitted > 0:
             texts.append(self._last)
         return JsonText(f"[{','.join(texts)}]") if texts else None
-
-
-def _snapshot(value: object) -> JsonText:
-    try:
-        return JsonText(json_text(value))
-    except Exception:
-        return JsonText('"[Unserializable]"')
 
 
 def _input_reader(fn: Callable[..., Any]) -> Callable[[tuple[Any, ...], dict[str, Any]], Json]:

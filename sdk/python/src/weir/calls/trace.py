@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from contextvars import Token
 from types import TracebackType
 from typing import Any, ParamSpec, TypedDict, TypeVar, cast
 
 from weir.calls.activity import Activity, instrument
-from weir.event.scope import Scope, create_level, current_scope, reset_scope, set_scope
+from weir.event.scope import Entered, Scope, current_scope
 from weir.event.types import create_uuid
 
 P = ParamSpec("P")
@@ -41,7 +40,7 @@ class Trace:
     def __init__(self, name: str | None, identity: Identity) -> None:
         self._name = name
         self._identity = identity
-        self._entered: list[tuple[Token[Scope], Scope, Scope]] = []
+        self._entered: list[Entered] = []
 
     @property
     def id(self) -> str | None:
@@ -49,26 +48,15 @@ class Trace:
         return current_scope().trace_id
 
     def __enter__(self) -> Trace:
-        outer, inner = current_scope(), self.scope()
-        self._entered.append((set_scope(inner), outer, inner))
+        entered = Entered(self.scope())
+        entered.__enter__()
+        self._entered.append(entered)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        token, outer, inner = self._entered.pop()
-        reset_scope(token)
-        if current_scope() is inner:
-            # A generator has entered in another context, such as that of another thread.
-            set_scope(outer)
-
-    async def __aenter__(self) -> Trace:
-        return self.__enter__()
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.__exit__(kind, error, traceback)
+        self._entered.pop().__exit__()
 
     def __call__(self, fn: Callable[P, R]) -> Callable[P, R]:
         """Runs each call of a function, coroutine or generator as a trace or span of its own."""
@@ -83,7 +71,7 @@ class Trace:
         inner = outer.of_trace(trace_id)
         name = self._name or ("trace" if outer.trace_id == trace_id else None)
         if name is not None:
-            inner = inner.inside(create_level(name))
+            inner = inner.inside(name)
         return inner._replace(
             thread_id=identity.get("thread") or outer.thread_id,
             user_id=identity.get("user") or outer.user_id,

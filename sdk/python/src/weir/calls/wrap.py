@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from weir.calls.activity import Activity, bind
-from weir.event.scope import Scope, current_scope, entered
+from weir.event.scope import Entered, Scope, current_scope
 
 
 def wrap(target: Any) -> Any:
@@ -27,7 +27,7 @@ def wrap(target: Any) -> Any:
 
 def run_in(scope: Scope, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """A function of the module, so that a pool of processes can pickle it."""
-    with entered(scope):
+    with Entered(scope):
         result = fn(*args, **kwargs)
     return bind(result, Activity(scope))
 

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
-from weir.delivery.notices import Notices
 from weir.limits import DROP_REPORT_INTERVAL_S
 
 #: Why events were dropped (docs/sdk-python.md).
@@ -34,6 +33,23 @@ class DropReport(NamedTuple):
     dropped: dict[DropReason, int]
     #: The ``details`` of Weir's last error, such as ``events[17].durationMs must be a number``.
     details: str | None
+
+
+class Notices:
+    """Says each problem once: delivery is in the background, where a failure would go unnoticed."""
+
+    def __init__(self) -> None:
+        # Not at the import of the package, which has to be quick.
+        import logging
+
+        self._said: set[str] = set()
+        self._logger = logging.getLogger("weir")
+
+    def say(self, problem: str, text: str) -> None:
+        """Logs a warning for the logger ``weir``, which Python prints when nobody has configured logging."""
+        if problem not in self._said:
+            self._said.add(problem)
+            self._logger.warning("weir: %s", text)
 
 
 #: Reasons that the application knows already, from its own doing or from the notice of a pause.
@@ -69,10 +85,10 @@ class Counters:
             self._notices.say(reason, f"events dropped: {events} ({reason}{f': {details}' if details else ''})")
 
     @property
-    def report_wait(self) -> float | None:
-        """Seconds until ``on_drop`` may be called; None when there is nothing to report."""
+    def report_wait(self) -> float:
+        """Seconds until ``on_drop`` may be called; infinite when there is nothing to report."""
         if not self._unreported:
-            return None
+            return float("inf")
         return max(0.0, self._reported_at + DROP_REPORT_INTERVAL_S - time.monotonic())
 
     def report(self) -> None:

@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
+from weir import limits
 from weir.delivery.counters import Counters
-from weir.delivery.queue import Queue, QueuedEvent
-from weir.limits import MEMORY_AGE_MAX_S
 
 if TYPE_CHECKING:
     from weir.spool.file_spool import FileSpool
     from weir.spool.segment import Segment
 
 
+class QueuedEvent(NamedTuple):
+    """A snapshot of an event, as JSON in UTF-8."""
+
+    id: str
+    data: bytes
+    #: ``time.monotonic()`` of its recording.
+    at: float
+
+
 class Batch(NamedTuple):
-    """Events that are sent together, and where they come from."""
+    """Events that are sent together."""
 
     #: The events that are not settled yet.
     events: list[QueuedEvent]
-    taken: tuple[QueuedEvent, ...]
+    #: Where they are on disk; None when they are in memory.
     segment: Segment | None
+    #: Bytes in memory until the batch is released.
+    bytes: int = 0
 
 
 class BatchSource:
@@ -32,84 +43,93 @@ class BatchSource:
     def __init__(self, spool: FileSpool | None, counters: Counters) -> None:
         self.spool = spool
         self._counters = counters
-        self._queue = Queue()
-        #: The batch of a failed request, and that of a request in flight.
-        self._kept: Batch | None = None
-        self._in_flight: Batch | None = None
+        #: Oldest first, bounded by count and bytes, which include those of the batch.
+        self._memory: deque[QueuedEvent] = deque()
+        self._memory_bytes = 0
+        #: The batch of the request in flight, or of a failed one, which is sent again.
+        self._batch: Batch | None = None
 
     @property
-    def is_retrying(self) -> bool:
-        return self._kept is not None
+    def has_batch(self) -> bool:
+        return self._batch is not None
 
     @property
     def pending(self) -> int:
-        batch = self._kept or self._in_flight
-        in_batch = len(batch.events) if batch is not None and batch.segment is None else 0
-        return len(self._queue) + in_batch + (self.spool.events if self.spool else 0)
+        return self._in_memory + (self.spool.events if self.spool else 0)
 
     @property
     def bytes(self) -> int:
-        return self._queue.bytes + (self.spool.bytes if self.spool else 0)
+        return self._memory_bytes + (self.spool.bytes if self.spool else 0)
 
     def push(self, event: QueuedEvent) -> bool:
-        """False when neither the disk nor memory has room for the event."""
-        return (self.spool is not None and self.spool.append(event)) or self._queue.push(event)
+        """False when neither the disk nor memory has room: the newest is dropped, so that the others stay in order."""
+        if self.spool is not None and self.spool.append(event):
+            return True
+        if self._in_memory >= limits.QUEUE_EVENTS_MAX or self._memory_bytes + len(event.data) > limits.QUEUE_BYTES_MAX:
+            return False
+        self._memory.append(event)
+        self._memory_bytes += len(event.data)
+        return True
 
     def next(self) -> Batch | None:
-        """The batch to send now; it is pending until ``release`` or ``keep``."""
+        """The batch to send now, which is pending until ``release``: of a failed request the same one again."""
         self.expire()
-        batch, self._kept = self._kept, None
-        if batch is not None and not batch.events:
-            self.release(batch)
-            batch = None
-        # Memory first: its events are lost in a crash.
-        self._in_flight = batch or self._from_memory() or self._from_spool()
-        return self._in_flight
+        if self._batch is None or not self._batch.events:
+            self.release()
+            # Memory first: its events are lost in a crash.
+            self._batch = self._from_memory() or self._from_spool()
+        return self._batch
 
-    def release(self, batch: Batch) -> None:
-        """Frees the memory or the disk space of a batch whose events are settled."""
-        self._in_flight = None
-        if batch.segment is None:
-            self._queue.settle(batch.taken)
-        elif self.spool is not None:
+    def release(self) -> None:
+        """Frees the memory or the disk space of the batch, whose events are settled."""
+        batch, self._batch = self._batch, None
+        if batch is None:
+            return
+        self._memory_bytes -= batch.bytes
+        if batch.segment is not None and self.spool is not None:
             self.spool.release(batch.segment)
-
-    def keep(self, batch: Batch) -> None:
-        """Keeps a batch whose request failed."""
-        self._in_flight, self._kept = None, batch
-        self.expire()
 
     def expire(self) -> None:
         """Drops what is too old in memory, if there is no spool."""
         if self.spool is not None:
             return
-        oldest = time.monotonic() - MEMORY_AGE_MAX_S
-        expired = self._queue.take_before(oldest)
-        self._queue.settle(expired)
-        lost = len(expired)
-        if self._kept is not None:
-            kept = self._kept.events
-            fresh = [event for event in kept if event.at >= oldest]
-            lost += len(kept) - len(fresh)
-            kept[:] = fresh
+        oldest = time.monotonic() - limits.MEMORY_AGE_MAX_S
+        lost = 0
+        while self._memory and self._memory[0].at < oldest:
+            self._memory_bytes -= len(self._memory.popleft().data)
+            lost += 1
+        while self._batch is not None and self._batch.events and self._batch.events[0].at < oldest:
+            del self._batch.events[0]
+            lost += 1
         self._counters.drop("expired", lost)
 
     def save_all(self) -> None:
         """At the end: what is in memory goes to the spool, or is dropped and counted."""
-        batch = self._kept or self._in_flight
-        unsaved = list(batch.events) if batch is not None and batch.segment is None else []
-        while taken := self._queue.take():
-            self._queue.settle(taken)
-            unsaved += taken
-        self._kept = self._in_flight = None
-        spool = self.spool
-        lost = [event for event in unsaved if spool is None or not spool.append(event)]
-        self._counters.drop("queue_full" if spool else "unsent", len(lost))
+        unsaved = [*self._batch_in_memory, *self._memory]
+        self._memory.clear()
+        self._batch = None
+        lost = [event for event in unsaved if self.spool is None or not self.spool.append(event)]
+        self._counters.drop("queue_full" if self.spool else "unsent", len(lost))
+
+    @property
+    def _batch_in_memory(self) -> list[QueuedEvent]:
+        return self._batch.events if self._batch is not None and self._batch.segment is None else []
+
+    @property
+    def _in_memory(self) -> int:
+        return len(self._memory) + len(self._batch_in_memory)
 
     def _from_memory(self) -> Batch | None:
-        events = self._queue.take()
-        return Batch(events, tuple(events), None) if events else None
+        events: list[QueuedEvent] = []
+        size = 0
+        while self._memory and len(events) < limits.BATCH_EVENTS_MAX:
+            # One byte for the comma.
+            size += len(self._memory[0].data) + 1
+            if events and size > limits.EVENT_BYTES_MAX:
+                break
+            events.append(self._memory.popleft())
+        return Batch(events, None, sum(len(event.data) for event in events)) if events else None
 
     def _from_spool(self) -> Batch | None:
         found = self.spool.next(self._counters.drop) if self.spool else None
-        return Batch(found[1], (), found[0]) if found else None
+        return Batch(found[1], found[0]) if found else None

@@ -8,6 +8,8 @@ from typing import Literal, NamedTuple
 from weir.delivery.counters import DropReason
 from weir.limits import RETRY_AFTER_MAX_S
 
+_NEVER = float("inf")
+
 
 class Answer(NamedTuple):
     """The response to a request."""
@@ -17,7 +19,7 @@ class Answer(NamedTuple):
     details: str = ""
     #: Seconds of Retry-After, and of Weir-Quota-Reset.
     retry_after: float = 0
-    quota_reset: float | None = None
+    quota_reset: float = _NEVER
     #: Weir-Batch-Id of a 202.
     batch_id: str | None = None
 
@@ -34,24 +36,22 @@ class Verdict(NamedTuple):
     #: Seconds before which no request may be sent.
     after: float = 0
     reason: DropReason = "refused"
+    batch_id: str | None = None
 
 
 def judge(answer: Answer) -> Verdict:
     status, details = answer.status, answer.details
     cause = f"status {status}: {details}" if details else f"status {status}"
     if status == 202:
-        return Verdict("accepted")
+        return Verdict("accepted", batch_id=answer.batch_id)
     if status == 400:
         named = re.search(r"\bevents\[(\d+)\]", details)
         return Verdict("bad_event", cause, details, event_index=int(named[1]) if named else None)
     if status == 413:
         return Verdict("too_large", cause, details)
-    if status == 401:
-        return Verdict("pause", cause, after=float("inf"), reason="unauthorized")
     if status == 402:
-        after = float("inf") if answer.quota_reset is None else answer.quota_reset
-        return Verdict("pause", cause, after=after, reason="quota")
+        return Verdict("pause", cause, after=answer.quota_reset, reason="quota")
     # Any other 2xx comes from a proxy, such as a captive portal: the events are not stored. Retry later.
     if status in (408, 429) or status >= 500 or 200 <= status < 300:
         return Verdict("retry", cause, after=min(answer.retry_after, RETRY_AFTER_MAX_S))
-    return Verdict("pause", cause, after=float("inf"))
+    return Verdict("pause", cause, after=_NEVER, reason="unauthorized" if status == 401 else "refused")

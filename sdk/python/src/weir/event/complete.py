@@ -4,24 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 from weir.event.json_text import json_text
 from weir.event.scope import Scope, current_scope
 from weir.event.types import Event, Json, create_uuid, drop_none, is_uuid
 
 
-class Defaults(NamedTuple):
-    """The options of the client that apply to every event."""
-
-    vendor: str = "weir"
-    release: str | None = None
-    environment: str | None = None
-    tags: tuple[str, ...] = ()
-
-
-def complete_event(given: Event, defaults: Defaults, now_ms: float) -> Event:
-    """Takes missing fields from the scope or from defaults. ``id`` is the first member: the spool finds it there."""
+def complete_event(given: Event, options: Mapping[str, Any], now_ms: float) -> Event:
+    """Takes missing fields from the scope or from the options. ``id`` is the first member: the spool finds it there."""
     scope = current_scope()
     duration = given.get("durationMs")
     start = given.get("startTimeMs", now_ms - (duration or 0))
@@ -36,17 +28,21 @@ def complete_event(given: Event, defaults: Defaults, now_ms: float) -> Event:
     event["startTimeMs"], event["endTimeMs"] = start, end
     event["durationMs"] = end - start if duration is None else duration
     event["status"] = given.get("status") or {"state": "ok"}
-    event["instrumentation"] = {
-        "source": "application",
-        "sourcePackage": "weir-sdk",
-        "vendor": defaults.vendor,
-        **given.get("instrumentation", {}),
+    origin = {"source": "application", "sourcePackage": "weir-sdk", "vendor": options.get("vendor")}
+    event["instrumentation"] = {**origin, **given.get("instrumentation", {})}
+    identifiers = {
+        "threadId": scope.thread_id,
+        "agentId": scope.agent_id,
+        "agentGroupId": scope.group_id,
+        "userId": scope.user_id,
+        **given.get("context", {}),
     }
-    event["context"] = texts_of({**_identifiers(scope), **given.get("context", {})})
+    # Identifiers are texts.
+    event["context"] = drop_none({name: _text_of(value) for name, value in identifiers.items()})
     event["additionalProperties"] = dimensions_of(
         {
             **({} if trace_id is None or is_uuid(trace_id) else {"traceId": trace_id}),
-            **_own_dimensions(defaults, scope),
+            **_own_dimensions(options, scope),
             **scope.dimensions,
             **given.get("additionalProperties", {}),
         }
@@ -55,38 +51,22 @@ def complete_event(given: Event, defaults: Defaults, now_ms: float) -> Event:
     return event
 
 
-def _identifiers(scope: Scope) -> Json:
-    return {
-        "threadId": scope.thread_id,
-        "agentId": scope.agent_id,
-        "agentGroupId": scope.group_id,
-        "userId": scope.user_id,
-    }
-
-
-def _own_dimensions(defaults: Defaults, scope: Scope) -> Json:
+def _own_dimensions(options: Mapping[str, Any], scope: Scope) -> Json:
     """The contract has no fields for these. The trace page builds its tree from the spans and the parent."""
-    return drop_none(
-        {
-            "release": scope.release or defaults.release,
-            "environment": scope.environment or defaults.environment,
-            "tags": ", ".join(dict.fromkeys((*defaults.tags, *scope.tags))) or None,
-            "span.path": " > ".join(name for _, name in scope.spans) or None,
-            "span.ids": "/".join(level_id for level_id, _ in scope.spans) or None,
-            "otel.parent_event_id": scope.parent_event_id,
-        }
-    )
+    return {
+        "release": scope.release or options.get("release"),
+        "environment": scope.environment or options.get("environment"),
+        "tags": ", ".join(dict.fromkeys((*options.get("tags", ()), *scope.tags))) or None,
+        "span.path": " > ".join(name for _, name in scope.spans) or None,
+        "span.ids": "/".join(level_id for level_id, _ in scope.spans) or None,
+        "otel.parent_event_id": scope.parent_event_id,
+    }
 
 
 def dimensions_of(members: Json) -> Json:
     """The members as Weir takes dimensions: texts and finite numbers. Others would have the event refused."""
     known = {str(name): value if _is_number(value) else _text_of(value) for name, value in members.items()}
     return drop_none(known)
-
-
-def texts_of(members: Json) -> dict[str, str]:
-    """Identifiers are texts."""
-    return drop_none({name: _text_of(value) for name, value in members.items()})
 
 
 def _is_number(value: Any) -> bool:

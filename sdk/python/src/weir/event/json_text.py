@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from weir.event.types import Event
 from weir.limits import CONVERTED_OBJECTS_MAX, JSON_DEPTH_MAX
 
 
@@ -18,8 +19,13 @@ class JsonText:
         # Files of the spool hold one event per line; between tokens a space means the same.
         self.text = text.replace("\n", " ").replace("\r", " ") if "\n" in text or "\r" in text else text
 
-    def value(self) -> Any:
-        return json.loads(self.text)
+    @staticmethod
+    def of(value: object) -> JsonText:
+        """The value as it is now: the application may change it later."""
+        try:
+            return JsonText(json_text(value))
+        except Exception:
+            return JsonText('"[Unserializable]"')
 
 
 def json_text(value: object) -> str:
@@ -28,15 +34,38 @@ def json_text(value: object) -> str:
     Raises:
         ValueError: when even that fails.
     """
-    converter = _Converter()
     try:
-        return _dumps(value, converter.convert)
+        return dumps(value, _Converter().convert)
     except (ValueError, TypeError, RecursionError, RuntimeError, OverflowError):
         # A cycle, NaN, a key that is no text, or a container that another thread changes.
         try:
-            return _dumps(_Converter().plain(value, ()), None)
+            return dumps(_Converter().plain(value, ()))
         except (TypeError, RecursionError, RuntimeError, OverflowError) as error:
             raise ValueError("the value cannot be serialized") from error
+
+
+def compose_event(event: Event) -> str:
+    """Serializes an event. Its payload, and the payload's ``input``, may have members of ``JsonText``.
+
+    Raises:
+        ValueError: when a value cannot be serialized.
+    """
+    head = {name: value for name, value in event.items() if name != "properties"}
+    kind = event["type"]
+    payload = event["properties"].get(kind)
+    if not isinstance(payload, dict):
+        return json_text(event)
+    return f'{json_text(head)[:-1]},"properties":{{"{kind}":{_object_text(payload, 2)}}}}}'
+
+
+def _object_text(members: dict[Any, Any], depth: int) -> str:
+    return "{" + ",".join(f"{dumps(str(name))}:{_member_text(value, depth)}" for name, value in members.items()) + "}"
+
+
+def _member_text(value: object, depth: int) -> str:
+    if isinstance(value, JsonText):
+        return value.text
+    return _object_text(value, depth - 1) if depth > 1 and isinstance(value, dict) else json_text(value)
 
 
 def encode(text: str) -> bytes:
@@ -47,24 +76,12 @@ def encode(text: str) -> bytes:
         return text.encode(errors="backslashreplace")
 
 
-def _dumps(value: object, default: Any) -> str:
+def dumps(value: object, default: Any = None) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=default)
 
 
-#: Standard types with a text that everybody expects, by module and name: they are not imported for this.
-_TEXTUAL = {
-    ("datetime", "datetime"),
-    ("datetime", "date"),
-    ("datetime", "time"),
-    ("datetime", "timedelta"),
-    ("uuid", "UUID"),
-    ("decimal", "Decimal"),
-    ("fractions", "Fraction"),
-    ("pathlib", "PosixPath"),
-    ("pathlib", "WindowsPath"),
-    ("pathlib._local", "PosixPath"),
-    ("pathlib._local", "WindowsPath"),
-}
+#: Standard modules whose objects have a text that everybody expects: they are not imported for this.
+_TEXTUAL = ("datetime", "uuid", "decimal", "fractions", "pathlib")
 
 
 class _Converter:
@@ -82,7 +99,7 @@ class _Converter:
         if self._left < 0:
             return "[Omitted]"
         if isinstance(value, JsonText):
-            return value.value()
+            return json.loads(value.text)
         if isinstance(value, (set, frozenset)):
             return list(value)
         if isinstance(value, (bytes, bytearray, memoryview)):
@@ -90,7 +107,7 @@ class _Converter:
         if isinstance(value, BaseException):
             return {"name": type(value).__name__, "message": str(value)}
         kind = type(value)
-        if (kind.__module__, kind.__name__) in _TEXTUAL:
+        if kind.__module__.partition(".")[0] in _TEXTUAL:
             return str(value)
         fields = _fields_of(value)
         return f"<{kind.__module__}.{kind.__qualname__}>" if fields is None else fields

@@ -1,4 +1,4 @@
-"""Removes content from events before they are stored anywhere."""
+"""What of an event leaves the program: the mask, metadata, and the share of traces that is kept."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from weir.event.complete import dimensions_of
-from weir.event.compose import compose_event
-from weir.event.json_text import json_text
+from weir.event.json_text import compose_event, json_text
 from weir.event.types import Event, Json, drop_none
 
 #: Changes an event before it leaves the application; ``None`` drops it.
@@ -69,3 +68,18 @@ def _pick(source: Any, fields: Iterable[str]) -> Json:
 def _as_event(members: Any) -> Event:
     event: Event = members
     return event
+
+
+def is_sampled(trace_id: str, rate: float) -> bool:
+    """Depends only on the id and the rate, so that all processes, in all languages, keep or drop a trace whole."""
+    return rate >= 1 or _hash(trace_id) / 2**32 < rate
+
+
+def _hash(text: str) -> int:
+    """FNV-1a, 32 bits, with the final mix of MurmurHash3: FNV alone leaves the high bits of similar texts alike."""
+    value = 0x811C9DC5
+    for character in text:
+        value = ((value ^ ord(character)) * 0x01000193) & 0xFFFFFFFF
+    value = ((value ^ (value >> 16)) * 0x85EBCA6B) & 0xFFFFFFFF
+    value = ((value ^ (value >> 13)) * 0xC2B2AE35) & 0xFFFFFFFF
+    return value ^ (value >> 16)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar, Token
+from collections.abc import Mapping
+from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from weir.event.types import create_uuid
@@ -41,15 +40,17 @@ class Scope(NamedTuple):
     spans: tuple[Level, ...] = ()
     #: The event of the tool call that the running code belongs to.
     parent_event_id: str | None = None
-    #: The call of a provider's client that an HTTP attempt belongs to.
-    attempts: Any = None
+    #: The call of a provider's client that HTTP attempts belong to, from the first attempt on.
+    attempts: list[Any] | None = None
     #: The model call that a framework reports, and that an observed client may record.
     model_run: ModelRun | None = None
     #: The tool call that a framework reports: the same tool below does not record it again.
     reported_tool: str | None = None
 
-    def inside(self, level: Level) -> Scope:
-        """The scope inside a span. Deeper events belong to the deepest span that is kept."""
+    def inside(self, name: object) -> Scope:
+        """The scope inside a new span. Deeper events belong to the deepest span that is kept."""
+        # The name may not contain the separator of `span.path`.
+        level = Level(create_uuid()[-12:], str(name).replace(" > ", ">")[:SPAN_NAME_CHARS_MAX])
         return self._replace(spans=(*self.spans, level)[:SPAN_DEPTH_MAX])
 
     def of_trace(self, trace_id: str) -> Scope:
@@ -63,32 +64,31 @@ _EMPTY = Scope()
 _current: ContextVar[Scope] = ContextVar("weir.scope", default=_EMPTY)
 
 
-def create_level(name: object) -> Level:
-    """A span. Its name may not contain the separator of ``span.path``."""
-    return Level(create_uuid()[-12:], str(name).replace(" > ", ">")[:SPAN_NAME_CHARS_MAX])
-
-
 def current_scope() -> Scope:
     return _current.get()
 
 
-def set_scope(scope: Scope) -> Token[Scope]:
-    return _current.set(scope)
+def set_scope(scope: Scope) -> None:
+    _current.set(scope)
 
 
-def reset_scope(token: Token[Scope]) -> None:
-    try:
-        _current.reset(token)
-    except ValueError:
-        # An asynchronous generator is closed by the event loop in a context of its own, which ends with it.
-        pass
+class Entered:
+    """A block that runs in a scope alone, without what is around. It may be entered again, one step after another."""
 
+    def __init__(self, scope: Scope) -> None:
+        #: After a step: the scope that the block had at its end, such as that of a span around a ``yield``.
+        self.scope = scope
 
-@contextmanager
-def entered(scope: Scope) -> Iterator[None]:
-    """Runs a block in this scope alone, without what is around."""
-    token = set_scope(scope)
-    try:
-        yield
-    finally:
-        reset_scope(token)
+    def __enter__(self) -> None:
+        self._outer = _current.get()
+        self._inner = self.scope
+        self._token = _current.set(self.scope)
+
+    def __exit__(self, *error: object) -> None:
+        self.scope = _current.get()
+        try:
+            _current.reset(self._token)
+        except ValueError:
+            # It was entered in another context: by a generator in another thread, or that the event loop closes.
+            if self.scope is self._inner:
+                _current.set(self._outer)

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from weir.event.json_text import encode
+from weir.event.json_text import dumps, encode
 from weir.limits import EVENT_BYTES_MAX
 
 #: Fields that docs/api.md §2 types as strings: their replacement must be a string, too.
@@ -32,8 +32,8 @@ def truncate_event(text: str, bytes_max: int = EVENT_BYTES_MAX) -> bytes | None:
         holder, key, largest, is_string = places.pop()
         content = encode(largest)
         stub = {"truncated": True, "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
-        holder[key] = _dumps(stub) if is_string else stub
-        encoded = encode(_dumps(event))
+        holder[key] = dumps(stub) if is_string else stub
+        encoded = encode(dumps(event))
     return encoded
 
 
@@ -44,7 +44,3 @@ def _strings_of(value: Any, is_string: bool) -> Iterator[tuple[Any, Any, str, bo
             yield value, key, member, is_string or key in _STRING_FIELDS
         else:
             yield from _strings_of(member, is_string)
-
-
-def _dumps(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

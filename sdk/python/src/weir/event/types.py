@@ -9,8 +9,6 @@ from typing import Any, Literal, TypedDict
 #: A JSON object of unknown shape.
 Json = dict[str, Any]
 
-EventType = Literal["llm", "tool"]
-
 
 class EventError(TypedDict, total=False):
     """``status.error`` of docs/api.md §2.3."""
@@ -24,7 +22,7 @@ class Event(TypedDict, total=False):
     """An event of docs/api.md §2.2. ``record`` fills in the fields that are missing."""
 
     id: str
-    type: EventType
+    type: Literal["llm", "tool"]
     traceId: str
     startTimeMs: float
     endTimeMs: float

@@ -4,28 +4,26 @@ from __future__ import annotations
 
 import codecs
 import json
-from typing import Any
 
-from weir.event.errors import as_code
-from weir.event.types import EventError, drop_none
+from weir.event.types import EventError
 from weir.limits import ANSWER_CHARS_MAX, ERROR_CHARS_MAX
 from weir.wire.adapter import Adapter, LlmAnswer
-from weir.wire.read import as_object, as_text, first_text
-from weir.wire.sse import LineParser, SseParser
+from weir.wire.read import read_error
+from weir.wire.sse import LINE_END, StreamParser
 
 _EMPTY: EventError = {"code": "empty_answer", "message": "The answer has no content."}
 _MALFORMED: EventError = {"code": "malformed_answer", "message": "The answer is not valid JSON."}
 _INCOMPLETE: EventError = {"code": "incomplete", "message": "The stream ended before the answer did."}
 
 
-class AnswerReader:
+class AnswerSink:
     """Chooses JSON or an event stream by the first character: some proxies send streams as ``text/plain``."""
 
     def __init__(self, adapter: Adapter) -> None:
         self._adapter = adapter
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._parser: SseParser | LineParser | None = None
-        self._stream = adapter.open_stream()
+        self._parser: StreamParser | None = None
+        self._reader = adapter.open_stream()
         self._text = ""
         self._is_malformed = False
 
@@ -38,10 +36,11 @@ class AnswerReader:
         if self._parser is None:
             if len(self._text) <= ANSWER_CHARS_MAX:
                 self._text += text
-            if not self._is_stream_text():
+            first = self._text.lstrip()[:1]
+            if first == "" or (first in "{[" and self._adapter.event_end is not LINE_END):
                 return
             text, self._text = self._text, ""
-            self._parser = self._adapter.parser(self._on_event)
+            self._parser = StreamParser(self._on_event, self._adapter.event_end)
         self._parser.push(text)
 
     def finish(self, is_end: bool) -> LlmAnswer | None:
@@ -50,62 +49,51 @@ class AnswerReader:
             return self._read_whole(is_end)
         if is_end:
             self._parser.end()
-        answer = self._stream.answer()
+        answer = self._reader.answer()
         if answer.is_complete or answer.error is not None:
             return answer
         # Clients stop reading at a malformed event: that is no abort by the application.
-        error = _MALFORMED if self._is_malformed else _INCOMPLETE if is_end else None
-        return answer._replace(error=error)
+        return answer._replace(error=_MALFORMED if self._is_malformed else _INCOMPLETE if is_end else None)
 
     def _read_whole(self, is_end: bool) -> LlmAnswer | None:
         if len(self._text) > ANSWER_CHARS_MAX:
             return None
-        if not self._text.strip():
-            return _failed(_EMPTY) if is_end else None
-        try:
-            return self._adapter.read_answer(self._text)
-        except (ValueError, RecursionError):
-            # A body that was not read to its end is no error.
-            return _failed(_MALFORMED) if is_end else None
-
-    def _is_stream_text(self) -> bool:
-        first = self._text.lstrip()[:1]
-        return first != "" and (self._adapter.parser is LineParser or first not in "{[")
+        if self._text.strip():
+            self._on_event(self._text)
+            if not self._is_malformed:
+                return self._reader.answer()
+        # A body that was not read to its end is no error.
+        error = _MALFORMED if self._is_malformed else _EMPTY
+        return LlmAnswer(is_complete=False, error=error) if is_end else None
 
     def _on_event(self, data: str) -> None:
         try:
-            self._stream.push(data)
+            self._reader.push(data)
         except (ValueError, RecursionError):
             self._is_malformed = True
 
 
-def read_http_error(content: bytes, status: int) -> EventError:
-    """The ``error`` of a response: an object, a text (Ollama), or the body itself (Mistral).
+class ErrorSink:
+    """Reads the body of an error."""
 
-    The code is ``code`` if it is a text, else Google's ``status``, else the number, else ``type``.
-    """
-    text = content[:ERROR_CHARS_MAX].decode(errors="replace")
-    known: Any
-    try:
-        body = json.loads(text)
-        # Google's streams send a list.
-        body = as_object(body[0] if isinstance(body, list) and body else body)
-        given = body.get("error", body)
-        error = as_object(given)
-        codes = (
-            as_text(error.get("code")),
-            as_text(error.get("status")),
-            as_code(error.get("code")),
-            as_code(error.get("type")),
-        )
-        code = next((known for known in codes if known is not None), None)
-        message = first_text(error.get("message"), given) or ""
-        known = drop_none({"code": code, "httpStatus": status, "message": message})
-    except (ValueError, RecursionError):
-        known = {"httpStatus": status, **({"message": text[:1_000]} if text else {})}
-    described: EventError = known
-    return described
+    is_stream = False
 
+    def __init__(self, status: int) -> None:
+        self._status = status
+        self._content = b""
 
-def _failed(error: EventError) -> LlmAnswer:
-    return LlmAnswer(is_complete=False, error=error)
+    def push(self, data: bytes) -> None:
+        if len(self._content) < ERROR_CHARS_MAX:
+            self._content += data
+
+    def finish(self, is_end: bool) -> LlmAnswer:
+        text = self._content[:ERROR_CHARS_MAX].decode(errors="replace")
+        try:
+            body = json.loads(text)
+            # Google's streams send a list.
+            body = body[0] if isinstance(body, list) and body else body
+            # Mistral's body is the error itself.
+            error = read_error(body.get("error", body) if isinstance(body, dict) else None, self._status)
+        except (ValueError, RecursionError):
+            error = {"httpStatus": self._status, **({"message": text[:1_000]} if text else {})}
+        return LlmAnswer(is_complete=False, error=error)

@@ -8,27 +8,28 @@ import re
 from typing import Any
 
 from weir.wire.adapter import Adapter
-from weir.wire.json_slice import slice_members
-from weir.wire.read import as_object
-from weir.wire.sse import SseSplitter
+from weir.wire.read import as_object, slice_members
+from weir.wire.sse import Splitter
 
 
-def add_usage_option(adapter: Adapter, request: Any, body: str) -> Any | None:
-    """The changed request, or None when no change is needed."""
+def add_usage_option(adapter: Adapter, request: Any, body: str) -> bool:
+    """Changes the request. False when no change is needed."""
     try:
         given = as_object(json.loads(body))
         options = as_object(given.get("stream_options"))
         if not adapter.has_usage_option or given.get("stream") is not True or "include_usage" in options:
-            return None
+            return False
         members = slice_members(body)
     except (ValueError, RecursionError):
-        return None
+        return False
     members["stream_options"] = json.dumps({**options, "include_usage": True})
     text = "{" + ",".join(f"{json.dumps(name)}:{member}" for name, member in members.items()) + "}"
     # The stream is changed, which a compressed one cannot be.
     headers = {**request.headers, "accept-encoding": "identity"}
     headers.pop("content-length", None)
-    return type(request)(request.method, request.url, headers=headers, content=text, extensions=request.extensions)
+    changed = type(request)(request.method, request.url, headers=headers, content=text, extensions=request.extensions)
+    vars(request).update(vars(changed))
+    return True
 
 
 class UsageFilter:
@@ -36,7 +37,7 @@ class UsageFilter:
 
     def __init__(self) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._splitter = SseSplitter()
+        self._splitter = Splitter()
 
     def __call__(self, data: bytes) -> bytes:
         events = self._splitter.push(self._decoder.decode(data))

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeVar
 
+from weir.calls.activity import Activity, instrument
 from weir.event.errors import describe_error, is_abort
-from weir.event.scope import current_scope, entered
+from weir.event.scope import current_scope
+from weir.http.answer import AnswerSink, ErrorSink
 from weir.http.call import Attempts, Call
 from weir.http.include_usage import UsageFilter, add_usage_option
-from weir.http.tap import ErrorTap, Tap, tap_stream
+from weir.http.tap import Tap, decoder_of, tap_stream
 from weir.recorder import Recorder
 from weir.wire.adapter import Adapter
 from weir.wire.chat import chat_completions, mistral_completions
@@ -36,76 +37,82 @@ class Observer(NamedTuple):
     source: str | None
     include_usage: bool
 
-    def begin(self, request: Any) -> Attempt | None:
-        """An attempt, if the request is one of a known API. Never raises."""
+    def begin(self, args: tuple[Any, ...], options: dict[str, Any]) -> Activity:
+        """Never raises. A request that is not one of a known API is an attempt without a call."""
+        request: Any = args[0] if args else options.get("request")
+        attempt = Attempt(self, request, options.get("stream", False))
         try:
-            return self._match(request)
+            if request.method == "POST" and self.recorder.is_enabled:
+                attempt.join()
         except Exception:
-            return None
+            pass
+        return attempt
 
-    def _match(self, request: Any) -> Attempt | None:
-        if request.method != "POST" or not self.recorder.is_enabled:
-            return None
-        adapter = next((known for known in self.adapters if known.path.search(request.url.path)), None)
+
+class Attempt(Activity):
+    """A request, which the client sends by its method ``send``."""
+
+    def __init__(self, observer: Observer, request: Any, is_stream: bool) -> None:
+        super().__init__(current_scope())
+        self._observer = observer
+        self._request = request
+        self._is_stream = is_stream
+        self._call: Call | None = None
+        #: Whether no other attempt of the call can follow.
+        self._is_last = True
+        self._change: Any = bytes
+
+    def join(self) -> None:
+        """Begins a call, or continues the one that the client repeats."""
+        observer, request = self._observer, self._request
+        adapter = next((known for known in observer.adapters if known.path.search(request.url.path)), None)
         if adapter is None:
-            self.recorder.counters.embeddings += _EMBEDDINGS.search(request.url.path) is not None
-            return None
+            observer.recorder.counters.embeddings += _EMBEDDINGS.search(request.url.path) is not None
+            return
         try:
             body = request.content.decode()
         except (RuntimeError, UnicodeDecodeError):
             # A stream can be read only once, by the provider.
             body = None
-        changed = add_usage_option(adapter, request, body) if self.include_usage and body is not None else None
-        attempts = current_scope().attempts
-        call = attempts.call if attempts is not None else None
-        if call is None:
-            call = Call(self.recorder, adapter, request.url, body, self.source)
-        else:
+        calls = current_scope().attempts
+        if calls:
+            call = calls[0]
             call.retries += 1
-        if attempts is not None:
-            attempts.call = call
-        return Attempt(self, adapter, call, changed or request, attempts is None, changed is not None)
-
-
-class Attempt(NamedTuple):
-    observer: Observer
-    adapter: Adapter
-    call: Call
-    request: Any
-    #: Whether no other attempt of the call can follow.
-    is_last: bool
-    is_changed: bool
+        else:
+            call = Call(observer.recorder, adapter, request.url, body, observer.source)
+            if calls is not None:
+                calls.append(call)
+        self._call, self._adapter, self._is_last = call, adapter, calls is None
+        if observer.include_usage and body is not None and add_usage_option(adapter, request, body):
+            self._change = UsageFilter()
 
     def fail(self, error: BaseException) -> None:
-        self.call.error = describe_error(error)
-        if self.is_last or is_abort(error):
-            self.call.finish(error=self.call.error)
+        if self._call is not None:
+            self._call.error = describe_error(error)
+            if self._is_last or is_abort(error):
+                self._call.finish(error=self._call.error)
 
-    def answered(self, response: Any, is_stream: bool) -> Any:
-        """Observes a response, and returns it. If that fails, the call is recorded without it."""
-        try:
-            self._tap(response, is_stream)
-        except Exception:
-            self.call.finish()
-        return response
+    def end(self, value: object) -> None:
+        """Observes the response. If that fails, the call is recorded without it."""
+        if self._call is not None:
+            try:
+                self._tap(self._call, value)
+            except Exception:
+                self._call.finish()
 
-    def _tap(self, response: Any, is_stream: bool) -> None:
-        call, headers = self.call, response.headers
-        call.request_id = headers.get("x-request-id") or headers.get("request-id")
-        call.error = None
-        tap = (
-            Tap(call, self.adapter, response)
-            if response.is_success
-            else ErrorTap(call, response.status_code, response, is_last=self.is_last)
-        )
-        if is_stream and not response.is_stream_consumed:
-            self.observer.recorder.open_calls.add(tap)
-            tap_stream(self.observer.package, response, tap, UsageFilter() if self.is_changed else None)
+    def _tap(self, call: Call, response: Any) -> None:
+        call.request_id = response.headers.get("x-request-id") or response.headers.get("request-id")
+        sink = AnswerSink(self._adapter) if response.is_success else ErrorSink(response.status_code)
+        call.error = None if response.is_success else {"httpStatus": response.status_code}
+        if self._is_stream and not response.is_stream_consumed:
+            tap = Tap(call, sink, decoder_of(response), self._is_last)
+            self._observer.recorder.open_calls.add(tap)
+            tap_stream(self._observer.package, response, tap, self._change)
         else:
             # The client has read and decoded it.
-            tap._decode = bytes
-            tap.chunk(response.content)
-            tap.end()
+            tap = Tap(call, sink, bytes, self._is_last)
+            with tap:
+                tap.chunk(response.content)
 
 
 def observe_client(recorder: Recorder, client: T, *, source: str | None, include_usage: bool) -> T:
@@ -136,9 +143,7 @@ _PLACES = (
 
 def _http_clients(client: Any) -> Iterator[tuple[str, Any]]:
     for place in _PLACES:
-        http = client
-        for name in place:
-            http = getattr(http, name, None)
+        http = functools.reduce(lambda owner, name: getattr(owner, name, None), place, client)
         modules = [kind.__module__.split(".")[0] for kind in type(http).__mro__]
         package = next((module for module in modules if module in ("httpx", "httpx2")), None)
         if package is not None and hasattr(http, "send"):
@@ -154,36 +159,7 @@ def _observe_send(observer: Observer, http: Any) -> None:
             return
         send = send.__wrapped__
 
-    if inspect.iscoroutinefunction(send):
-
-        @functools.wraps(send)
-        async def observed_async(request: Any, **options: Any) -> Any:
-            attempt = observer.begin(request)
-            if attempt is None:
-                return await send(request, **options)
-            try:
-                response = await send(attempt.request, **options)
-            except BaseException as error:
-                attempt.fail(error)
-                raise
-            return attempt.answered(response, options.get("stream", False))
-
-        http.send = observed_async
-    else:
-
-        @functools.wraps(send)
-        def observed(request: Any, **options: Any) -> Any:
-            attempt = observer.begin(request)
-            if attempt is None:
-                return send(request, **options)
-            try:
-                response = send(attempt.request, **options)
-            except BaseException as error:
-                attempt.fail(error)
-                raise
-            return attempt.answered(response, options.get("stream", False))
-
-        http.send = observed
+    http.send = instrument(send, observer.begin)
     http.send.weir_recorder = observer.recorder
 
 
@@ -193,49 +169,16 @@ def _join_attempts(client: Any) -> None:
         _join(client, "request")
         for name in ("copy", "with_options"):
             _observe_copies(client, name)
-    google = getattr(client, "_api_client", None)
     for name in ("_request", "_async_request"):
-        if google is not None:
-            _join(google, name)
+        _join(getattr(client, "_api_client", None), name)
 
 
 def _join(owner: Any, name: str) -> None:
-    method: Callable[..., Any] | None = getattr(owner, name, None)
-    if method is None or hasattr(method, "weir_observed"):
-        return
-
-    if inspect.iscoroutinefunction(method):
-
-        @functools.wraps(method)
-        async def joined_async(*args: Any, **kwargs: Any) -> Any:
-            attempts = Attempts()
-            try:
-                with entered(current_scope()._replace(attempts=attempts)):
-                    result = await method(*args, **kwargs)
-            except BaseException as error:
-                attempts.end(error)
-                raise
-            attempts.end(None)
-            return result
-
-        joined: Any = joined_async
-    else:
-
-        @functools.wraps(method)
-        def joined_sync(*args: Any, **kwargs: Any) -> Any:
-            attempts = Attempts()
-            try:
-                with entered(current_scope()._replace(attempts=attempts)):
-                    result = method(*args, **kwargs)
-            except BaseException as error:
-                attempts.end(error)
-                raise
-            attempts.end(None)
-            return result
-
-        joined = joined_sync
-    joined.weir_observed = True
-    setattr(owner, name, joined)
+    method = getattr(owner, name, None)
+    if method is not None and not hasattr(method, "weir_observed"):
+        joined: Any = instrument(method, lambda args, kwargs: Attempts())
+        joined.weir_observed = True
+        setattr(owner, name, joined)
 
 
 def _observe_copies(client: Any, name: str) -> None:

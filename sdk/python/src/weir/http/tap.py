@@ -10,41 +10,43 @@ from typing import Any
 
 from weir.event.errors import describe_error
 from weir.event.types import EventError
-from weir.http.answer import AnswerReader, read_http_error
+from weir.http.answer import AnswerSink, ErrorSink
 from weir.http.call import Call
-from weir.wire.adapter import Adapter
+
+Change = Callable[[bytes], bytes]
 
 _ABORTED: EventError = {"code": "aborted", "message": "The caller stopped reading the answer."}
-
-#: Changes the bytes that the application gets.
-Filter = Callable[[bytes], bytes]
 
 
 class Tap:
     """Records a call when its response ends, fails, is closed, or is forgotten."""
 
-    def __init__(self, call: Call, adapter: Adapter, response: Any) -> None:
+    def __init__(self, call: Call, sink: AnswerSink | ErrorSink, decode: Change, is_last: bool) -> None:
         self._call = call
-        self._reader = AnswerReader(adapter)
-        self._decode = _decoder_of(response)
+        self._sink = sink
+        self._decode = decode
+        self._is_last = is_last
         self._is_over = False
 
     def chunk(self, data: bytes) -> None:
         try:
-            text = self._decode(data)
-            if text:
-                self._reader.push(text)
-            if self._reader.is_stream:
+            content = self._decode(data)
+            if content:
+                self._sink.push(content)
+            if self._sink.is_stream:
                 self._call.note_chunk()
         except Exception:
             # A body that cannot be decoded is recorded without content. The application gets it unchanged.
             self._decode = lambda _: b""
 
-    def end(self) -> None:
-        self._finish(True, None)
+    def __enter__(self) -> None:
+        """Reads to the end."""
 
-    def fail(self, error: BaseException) -> None:
-        self._finish(False, describe_error(error))
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if error is None:
+            self._finish(True, None)
+        elif not isinstance(error, GeneratorExit):
+            self._finish(False, describe_error(error))
 
     def cancel(self) -> None:
         self._finish(False, _ABORTED)
@@ -58,109 +60,75 @@ class Tap:
             return
         self._is_over = True
         try:
-            answer = self._reader.finish(is_end)
+            answer = self._sink.finish(is_end)
         except Exception:
             answer = None
         # After the provider's end mark an error does not matter: clients stop reading there. An error of the
         # provider comes first: clients stop reading there, too.
         if answer is not None and (answer.is_complete or answer.error is not None):
             error = answer.error
-        self._call.finish(answer, error)
+        if isinstance(self._sink, AnswerSink):
+            self._call.finish(answer, error)
+        else:
+            # Whether another attempt follows only the client knows.
+            self._call.error = error
+            if self._is_last:
+                self._call.finish(error=error)
 
 
-class ErrorTap(Tap):
-    """Reads the body of an error. Whether another attempt follows only the client knows."""
+class _Tapped:
+    """The stream of a response, plain or asynchronous."""
 
-    def __init__(self, call: Call, status: int, response: Any, *, is_last: bool) -> None:
-        self._call = call
-        self._status = status
-        self._is_last = is_last
-        self._decode = _decoder_of(response)
-        self._content = b""
-        self._is_over = False
-        call.error = read_http_error(b"", status)
+    def __init__(self, inner: Any, tap: Tap, change: Change) -> None:
+        self._inner, self._tap, self._change = inner, tap, change
 
-    def chunk(self, data: bytes) -> None:
+    def __iter__(self) -> Iterator[bytes]:
+        with self._tap:
+            for data in self._inner:
+                self._tap.chunk(data)
+                yield self._change(data)
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        with self._tap:
+            async for data in self._inner:
+                self._tap.chunk(data)
+                yield self._change(data)
+
+    def close(self) -> None:
         try:
-            self._content += self._decode(data)
-        except Exception:
-            self._decode = lambda _: b""
+            self._inner.close()
+        finally:
+            self._tap.cancel()
 
-    def _finish(self, is_end: bool, error: EventError | None) -> None:
-        if self._is_over:
-            return
-        self._is_over = True
-        self._call.error = read_http_error(self._content, self._status)
-        if self._is_last:
-            self._call.finish(error=self._call.error)
+    async def aclose(self) -> None:
+        try:
+            await self._inner.aclose()
+        finally:
+            self._tap.cancel()
+
+    def __del__(self) -> None:
+        self._tap.settle()
 
 
-def tap_stream(package: str, response: Any, tap: Tap, change: Filter | None) -> None:
-    """Replaces the stream of a response that is not read yet."""
-    plain, asynchronous = _stream_types(package)
-    is_async = not hasattr(response.stream, "__iter__") or hasattr(response.stream, "__aiter__")
-    response.stream = (asynchronous if is_async else plain)(response.stream, tap, change)
+def tap_stream(package: str, response: Any, tap: Tap, change: Change) -> None:
+    """Replaces the stream of a response that is not read yet.
+
+    Args:
+        change: changes the bytes that the application gets.
+    """
+    inner: Any = response.stream
+    module: Any = sys.modules[package]
+    bases = tuple(kind for kind in (module.SyncByteStream, module.AsyncByteStream) if isinstance(inner, kind))
+    response.stream = _tapped(bases)(inner, tap, change)
 
 
 @lru_cache
-def _stream_types(package: str) -> tuple[type[Any], type[Any]]:
+def _tapped(bases: tuple[type, ...]) -> Any:
     """``httpx`` and ``httpx2`` take streams of their own classes only."""
-    module: Any = sys.modules[package]
-
-    class Tapped(module.SyncByteStream):  # type: ignore[misc]
-        def __init__(self, inner: Any, tap: Tap, change: Filter | None) -> None:
-            self._inner, self._tap, self._change = inner, tap, change or bytes
-
-        def __iter__(self) -> Iterator[bytes]:
-            try:
-                for data in self._inner:
-                    self._tap.chunk(data)
-                    yield self._change(data)
-            except GeneratorExit:
-                raise
-            except BaseException as error:
-                self._tap.fail(error)
-                raise
-            self._tap.end()
-
-        def close(self) -> None:
-            try:
-                self._inner.close()
-            finally:
-                self._tap.cancel()
-
-        def __del__(self) -> None:
-            self._tap.settle()
-
-    class AsyncTapped(module.AsyncByteStream):  # type: ignore[misc]
-        def __init__(self, inner: Any, tap: Tap, change: Filter | None) -> None:
-            self._inner, self._tap, self._change = inner, tap, change or bytes
-
-        async def __aiter__(self) -> AsyncIterator[bytes]:
-            try:
-                async for data in self._inner:
-                    self._tap.chunk(data)
-                    yield self._change(data)
-            except GeneratorExit:
-                raise
-            except BaseException as error:
-                self._tap.fail(error)
-                raise
-            self._tap.end()
-
-        async def aclose(self) -> None:
-            try:
-                await self._inner.aclose()
-            finally:
-                self._tap.cancel()
-
-        def __del__(self) -> None:
-            self._tap.settle()
-
-    return Tapped, AsyncTapped
+    return type("Tapped", (_Tapped, *bases), {})
 
 
-def _decoder_of(response: Any) -> Callable[[bytes], bytes]:
+def decoder_of(response: Any) -> Change:
     """A decoder beside the client's own, for a stream that is compressed."""
     encoding = response.headers.get("content-encoding", "").strip().lower()
     if encoding in ("", "identity"):
@@ -169,5 +137,5 @@ def _decoder_of(response: Any) -> Callable[[bytes], bytes]:
         return zlib.decompressobj(31).decompress
     package = type(response).__module__.split(".")[0]
     known = getattr(sys.modules.get(f"{package}._decoders"), "SUPPORTED_DECODERS", {})
-    decode: Callable[[bytes], bytes] = known[encoding]().decode if encoding in known else lambda _: b""
+    decode: Change = known[encoding]().decode if encoding in known else lambda _: b""
     return decode

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Literal
 
-from weir.delivery.queue import QueuedEvent
+from weir.delivery.source import QueuedEvent
 from weir.event.types import create_uuid
 from weir.limits import BATCH_EVENTS_MAX, RETRY_WRITE_S, SEGMENT_BYTES_MAX, SPOOL_AGE_MAX_S, SPOOL_BYTES_MAX
 from weir.spool.owner import find_orphans, lock, touch, unlock

@@ -72,7 +72,8 @@ def _is_orphan(folder: str) -> bool:
             owner = json.load(file)
         if owner.get("isClosed"):
             return True
-        if owner["host"] != socket.gethostname():
+        # On Windows `os.kill` would end the process.
+        if owner["host"] != socket.gethostname() or os.name == "nt":
             return time.time() - os.stat(path).st_mtime > ABANDONED_S
         return not _is_running(owner["pid"], owner.get("startTicks"))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
@@ -91,8 +92,6 @@ def _is_running(pid: int, ticks: int | None) -> bool:
     now = _start_ticks(pid)
     if now is not None and ticks is not None:
         return now == ticks
-    if os.name == "nt":
-        return _is_running_on_windows(pid)
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -100,18 +99,6 @@ def _is_running(pid: int, ticks: int | None) -> bool:
     except OSError:
         # The process runs as another user.
         return True
-    return True
-
-
-def _is_running_on_windows(pid: int) -> bool:
-    """There ``os.kill`` would end the process."""
-    import ctypes
-
-    synchronize = 0x00100000
-    handle = ctypes.windll.kernel32.OpenProcess(synchronize, False, pid)  # type: ignore[attr-defined, unused-ignore]
-    if not handle:
-        return False
-    ctypes.windll.kernel32.CloseHandle(handle)  # type: ignore[attr-defined, unused-ignore]
     return True
 
 

@@ -9,7 +9,7 @@ import time
 import zlib
 from typing import NamedTuple
 
-from weir.delivery.queue import QueuedEvent
+from weir.delivery.source import QueuedEvent
 from weir.limits import SEGMENT_BYTES_MAX
 
 #: A segment can exceed ``SEGMENT_BYTES_MAX`` by one event. A few bytes could decompress into all memory.

@@ -1,10 +1,13 @@
-"""Reads JSON of unknown shape."""
+"""Reads JSON of unknown shape, as values and as text."""
 
 from __future__ import annotations
 
+import re
+from json import JSONDecoder
 from typing import Any
 
-from weir.event.types import Json
+from weir.event.errors import as_code
+from weir.event.types import EventError, Json, drop_none
 
 
 def as_object(value: Any) -> Json:
@@ -28,6 +31,16 @@ def first_text(*values: Any) -> str | None:
     return next((value for value in values if isinstance(value, str)), None)
 
 
+def member(value: Any, path: str) -> Any:
+    """The member at a path such as ``usage.cost``; None where there is none."""
+    for name in path.split("."):
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
+_TEXTS = ("text", "input_text", "output_text")
+
+
 def text_of(content: Any) -> str | None:
     """The text of a message's content, which is a string or a list of parts."""
     if isinstance(content, str):
@@ -37,14 +50,79 @@ def text_of(content: Any) -> str | None:
     return "\n".join(texts) if texts else None
 
 
-_TEXTS = ("text", "input_text", "output_text")
-
-
 def texts_of(messages: Any, roles: tuple[str, ...]) -> list[str]:
     """The texts of the messages with one of these roles."""
     contents = [text_of(item.get("content")) for item in map(as_object, as_list(messages)) if item.get("role") in roles]
     return [text for text in contents if text is not None]
 
 
-def last_text(messages: Any, roles: tuple[str, ...]) -> str | None:
-    return next(reversed(texts_of(messages, roles)), None)
+def last_text(messages: Any) -> str | None:
+    """The text of the user's last message."""
+    return next(reversed(texts_of(messages, ("user",))), None)
+
+
+def read_error(given: Any, status: int | None = None) -> EventError | None:
+    """The ``error`` of a provider: an object or a text. None when it says nothing.
+
+    The code is ``code`` if it is a text, else Google's ``status``, else the number, else ``type``.
+    """
+    error = as_object(given)
+    code, kind = as_code(error.get("code")), as_code(error.get("type"))
+    codes = (as_text(code), as_text(error.get("status")), code, kind)
+    message = first_text(error.get("message"), given)
+    known: Any = drop_none({"code": next((known for known in codes if known is not None), None), "message": message})
+    if status is not None:
+        known = {"message": "", **known, "httpStatus": status}
+    described: EventError = known
+    return described or None
+
+
+_space = re.compile(r"[ \t\n\r]*")
+_decode = JSONDecoder(strict=False).raw_decode
+
+
+def slice_members(text: str) -> dict[str, str]:
+    """The texts of an object's members, by name: numbers keep all digits, and nothing is serialized again.
+
+    The text must be valid JSON; the callers have parsed it.
+    """
+    members: dict[str, str] = {}
+    at = _skip(text, 0)
+    if text[at : at + 1] != "{":
+        return members
+    at = _skip(text, at + 1)
+    while text[at : at + 1] == '"':
+        name, at = _decode(text, at)
+        start = _skip(text, _skip(text, at) + 1)
+        _, end = _decode(text, start)
+        members[name] = text[start:end]
+        at = _skip(text, _skip(text, end) + 1)
+    return members
+
+
+def slice_elements(text: str) -> list[str]:
+    """The texts of an array's elements, by the rules of ``slice_members``."""
+    elements: list[str] = []
+    at = _skip(text, 0)
+    if text[at : at + 1] != "[":
+        return elements
+    at = _skip(text, at + 1)
+    while at < len(text) and text[at] != "]":
+        _, end = _decode(text, at)
+        elements.append(text[at:end])
+        at = _skip(text, end)
+        if text[at : at + 1] == ",":
+            at = _skip(text, at + 1)
+    return elements
+
+
+def slice_member(text: str, path: str) -> str:
+    """The text of the member at a path; empty where there is none."""
+    for name in path.split("."):
+        text = slice_members(text).get(name, "")
+    return text
+
+
+def _skip(text: str, at: int) -> int:
+    match = _space.match(text, at)
+    return match.end() if match else at

@@ -7,15 +7,18 @@ from collections.abc import Callable
 
 from weir.limits import ANSWER_CHARS_MAX
 
-#: The blank line that ends an event. Line ends are LF, CR or CRLF.
-_event_end = re.compile(r"\r\n\r\n|\n\n|\r\r|\n\r\n|\r\n\n")
+#: The blank line that ends a server-sent event. Line ends are LF, CR or CRLF.
+SSE_END = re.compile(r"\r\n\r\n|\n\n|\r\r|\n\r\n|\r\n\n")
+LINE_END = re.compile(r"\n")
+
 _line_end = re.compile(r"\r\n|\n|\r")
 
 
-class SseSplitter:
-    """Splits server-sent events, each with the blank line that ends it. Chunks may be split anywhere."""
+class Splitter:
+    """Splits a stream into events, each with its end. Chunks may be split anywhere."""
 
-    def __init__(self) -> None:
+    def __init__(self, end: re.Pattern[str] = SSE_END) -> None:
+        self._end = end
         self.rest = ""
         self._searched = 0
 
@@ -28,7 +31,7 @@ class SseSplitter:
         start = 0
         # The last three characters may be the first part of an end.
         at = max(0, self._searched - 3)
-        while found := _event_end.search(self.rest, at, end_max):
+        while found := self._end.search(self.rest, at, end_max):
             events.append(self.rest[start : found.end()])
             start = at = found.end()
         self.rest = self.rest[start:]
@@ -41,54 +44,34 @@ class SseSplitter:
         return rest
 
 
-class SseParser:
-    """Parses server-sent events (WHATWG HTML §9.2). Only data is reported: the providers repeat the name in it."""
+class StreamParser:
+    """Reports the data of server-sent events (WHATWG HTML §9.2), or of newline-delimited JSON.
 
-    def __init__(self, on_event: Callable[[str], None]) -> None:
+    Only data: the providers repeat the name of an event in it.
+    """
+
+    def __init__(self, on_event: Callable[[str], None], end: re.Pattern[str]) -> None:
         self._on_event = on_event
-        self._splitter = SseSplitter()
-        self._is_start = True
+        self._is_lines = end is LINE_END
+        self._splitter = Splitter(end)
 
     def push(self, text: str) -> None:
-        if self._is_start and text:
-            self._is_start = False
-            text = text.removeprefix("\ufeff")
         for event in self._splitter.push(text):
             self._parse(event)
         if len(self._splitter.rest) > ANSWER_CHARS_MAX:
             self._splitter.take_rest()
 
     def end(self) -> None:
-        """An event without its blank line is dispatched, as in the providers' clients."""
+        """An event without its end is dispatched, as in the providers' clients."""
         self._parse(self._splitter.take_rest())
 
     def _parse(self, event: str) -> None:
-        data = []
-        for line in _line_end.split(event):
-            field, _, value = line.partition(":")
-            if field == "data":
-                data.append(value.removeprefix(" "))
+        if self._is_lines:
+            if event.strip():
+                self._on_event(event)
+            return
+        # The first event may begin with the mark of the byte order.
+        fields = [line.partition(":") for line in _line_end.split(event.removeprefix("\ufeff"))]
+        data = [value.removeprefix(" ") for name, _, value in fields if name == "data"]
         if data:
             self._on_event("\n".join(data))
-
-
-class LineParser:
-    """Splits newline-delimited JSON into its lines."""
-
-    def __init__(self, on_event: Callable[[str], None]) -> None:
-        self._on_event = on_event
-        self._rest = ""
-
-    def push(self, text: str) -> None:
-        first, *others = text.split("\n")
-        self._rest += first
-        for line in others:
-            self.end()
-            self._rest = line
-        if len(self._rest) > ANSWER_CHARS_MAX:
-            self._rest = ""
-
-    def end(self) -> None:
-        line, self._rest = self._rest, ""
-        if line.strip():
-            self._on_event(line)

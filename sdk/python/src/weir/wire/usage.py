@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from weir.event.types import Json, drop_none
-from weir.wire.read import as_object
+from weir.wire.read import member
 
 
 def compose_usage(
@@ -26,47 +26,46 @@ def compose_usage(
     read, write = _count(cache_read), _count(cache_write)
     if given is None and answered is None:
         return None
-    usage: Json = {"inputTokens": given}
-    details: Json = {}
+    known_input, known_output = _positive(input_parts), _positive(output_parts)
     if given is not None and (read is not None or write is not None):
-        details = {
+        known_input |= {
             "uncachedTokens": max(0, given - (read or 0) - (write or 0)),
             "cacheReadTokens": read or 0,
             "cacheWriteTokens": write or 0,
         }
-    usage["inputTokenDetails"] = {**details, **_positive(input_parts)} or None
-    usage["outputTokens"] = answered
-    thoughts: Json = {}
     if answered is not None and thought is not None:
-        thoughts = {"reasoningTokens": thought, "responseTokens": max(0, answered - thought)}
-    usage["outputTokenDetails"] = {**thoughts, **_positive(output_parts)} or None
-    known = _count(total)
-    usage["totalTokens"] = (given or 0) + (answered or 0) if known is None else known
-    usage["webSearches"] = _count(web_searches) or None
-    return drop_none(usage)
+        known_output |= {"reasoningTokens": thought, "responseTokens": max(0, answered - thought)}
+    sum_of_both = (given or 0) + (answered or 0)
+    return drop_none(
+        {
+            "inputTokens": given,
+            "inputTokenDetails": known_input or None,
+            "outputTokens": answered,
+            "outputTokenDetails": known_output or None,
+            "totalTokens": sum_of_both if _count(total) is None else total,
+            "webSearches": _count(web_searches) or None,
+        }
+    )
 
 
 def openai_usage(usage: Any, input: str, output: str) -> Json | None:
     """The usage of OpenAI's APIs, whose counts have the same structure under different names."""
-    counts = as_object(usage)
-    details = as_object(counts.get(f"{input}_details"))
-    cached = as_object(details.get("cached_tokens_details"))
-    answered = as_object(counts.get(f"{output}_details"))
+    given, answered = member(usage, f"{input}_details"), member(usage, f"{output}_details")
     return compose_usage(
-        input=counts.get(input),
-        cache_read=details.get("cached_tokens"),
-        cache_write=details.get("cache_write_tokens"),
-        output=counts.get(output),
-        reasoning=answered.get("reasoning_tokens"),
-        total=counts.get("total_tokens"),
+        input=member(usage, input),
+        cache_read=member(given, "cached_tokens"),
+        cache_write=member(given, "cache_write_tokens"),
+        output=member(usage, output),
+        reasoning=member(answered, "reasoning_tokens"),
+        total=member(usage, "total_tokens"),
         input_parts={
-            "audioTokens": details.get("audio_tokens"),
-            "imageTokens": details.get("image_tokens"),
-            "cacheReadAudioTokens": cached.get("audio_tokens"),
-            "cacheReadImageTokens": cached.get("image_tokens"),
-            "cacheWriteHalfDayTokens": as_object(details.get("cache_write_tokens_details")).get("ttl_12h"),
+            "audioTokens": member(given, "audio_tokens"),
+            "imageTokens": member(given, "image_tokens"),
+            "cacheReadAudioTokens": member(given, "cached_tokens_details.audio_tokens"),
+            "cacheReadImageTokens": member(given, "cached_tokens_details.image_tokens"),
+            "cacheWriteHalfDayTokens": member(given, "cache_write_tokens_details.ttl_12h"),
         },
-        output_parts={"audioTokens": answered.get("audio_tokens"), "imageTokens": answered.get("image_tokens")},
+        output_parts={"audioTokens": member(answered, "audio_tokens"), "imageTokens": member(answered, "image_tokens")},
     )
 
 
@@ -76,8 +75,7 @@ def sum_known(*counts: Any) -> float | None:
 
 
 def _positive(parts: Json | None) -> Json:
-    counts = {name: _count(value) for name, value in (parts or {}).items()}
-    return {name: count for name, count in counts.items() if count is not None and count > 0}
+    return {name: value for name, value in (parts or {}).items() if (_count(value) or 0) > 0}
 
 
 def _count(value: Any) -> float | None:
