@@ -5,6 +5,7 @@ import { peakResidentBytes } from '../../harness/system/process-stats.ts';
 import { type RunningWeir, startWeir } from '../../harness/system/weir.ts';
 import { measureSdk } from '../../sdk/typescript/bench/measure.ts';
 import { measurePeers } from '../peers/measure.ts';
+import { measurePythonPackages } from '../peers/python-packages/measure.ts';
 import { measureCpuTime } from './cpu-time.ts';
 import { measureDashboard, measureDashboardCalls } from './dashboard/measure.ts';
 import { measureErasure } from './erasure.ts';
@@ -77,6 +78,7 @@ const parts: Record<string, () => Promise<string>> = {
     await using weir = await startWeir();
     return await measurePeers(weir, workload, { rounds, seconds, say: log });
   },
+  'python-sdk': () => measurePythonPackages({ rounds, calls: 2_000, say: log }),
   dashboard: async () => {
     const workload = await loadWorkload();
     await using weir = await startWeir();

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, TypedDict
-from urllib.parse import SplitResult, urlsplit
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from weir.delivery.counters import DropReport
 from weir.delivery.courier import Receipt
 from weir.event.redact import Mask
 from weir.limits import SPOOL_BYTES_MAX
+
+if TYPE_CHECKING:
+    from urllib.parse import SplitResult
 
 
 class Options(TypedDict, total=False):
@@ -111,6 +113,8 @@ def parse_address(url: str) -> SplitResult:
     Raises:
         ValueError: when it is no HTTP address.
     """
+    from urllib.parse import SplitResult, urlsplit
+
     parts = urlsplit(url.strip())
     # Reading the port raises an error for one that is no number.
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0:

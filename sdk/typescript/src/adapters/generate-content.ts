@@ -1,3 +1,5 @@
+import { dropUndefined } from '../event/drop-undefined.ts';
+import { codeOf } from '../event/error-details.ts';
 import type { EventError } from '../event/event.ts';
 import type { Adapter, LlmAnswer, LlmRequest, StreamReader, ToolCall } from '../wire/adapter.ts';
 import { sliceElements, sliceMembers } from '../wire/json-slice.ts';
@@ -111,8 +113,8 @@ function addPart(candidate: Candidate, raw: string): void {
   candidate.toolCalls.push({ id: asText(id), name: asText(name), arguments: args });
 }
 
-function readError({ status, code, message }: Json): EventError {
-  return { code: asText(status) ?? String(code ?? 'error'), message: asText(message) ?? '' };
+function readError(error: Json): EventError {
+  return dropUndefined({ code: codeOf(error), message: asText(error.message) ?? '' });
 }
 
 function readUsage(counts: Json) {

@@ -21,6 +21,19 @@ export function describeError(thrown: unknown): EventError {
   }
 }
 
+/**
+ * The code in the error of a provider: `code` if it is a text, else Google's `status`, else the number, else
+ * `type`.
+ */
+export function codeOf({
+  code,
+  status,
+  type,
+}: Readonly<Record<string, unknown>>): string | number | undefined {
+  const texts = [code, status].filter((known) => typeof known === 'string');
+  return texts[0] ?? asCode(code) ?? asCode(type);
+}
+
 /** A code as docs/api.md §2.3 takes it. */
 export function asCode(value: unknown): string | number | undefined {
   return typeof value === 'string' || typeof value === 'number' ? value : undefined;

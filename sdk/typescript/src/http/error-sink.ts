@@ -1,5 +1,5 @@
 import { dropUndefined } from '../event/drop-undefined.ts';
-import { asCode } from '../event/error-details.ts';
+import { codeOf } from '../event/error-details.ts';
 import type { EventError } from '../event/event.ts';
 import { asObject, asText } from '../wire/read.ts';
 import type { Attempt, CallBoard } from './call-board.ts';
@@ -53,20 +53,13 @@ export function isRetried({ status, headers }: Response): boolean {
   return status === 408 || status === 409 || status === 429 || status >= 500;
 }
 
-/**
- * Reads the `error` of a response, which is an object, a text (Ollama), or the body itself (Mistral). The
- * code is `code` if it is a text, else Google's `status`, else the number, else `type`.
- */
+/** Reads the `error` of a response, which is an object, a text (Ollama), or the body itself (Mistral). */
 export function readError(text: string, httpStatus: number): EventError {
   try {
     const body = asObject(JSON.parse(text));
-    const { code, status, type, message } = asObject(body.error ?? body);
-    const known = asText(code) ?? asText(status) ?? asCode(code) ?? asCode(type);
-    return dropUndefined({
-      code: known,
-      httpStatus,
-      message: asText(message) ?? asText(body.error) ?? '',
-    });
+    const error = asObject(body.error ?? body);
+    const message = asText(error.message) ?? asText(body.error) ?? '';
+    return dropUndefined({ code: codeOf(error), httpStatus, message });
   } catch {
     return { httpStatus, ...(text !== '' && { message: text.slice(0, 1_000) }) };
   }

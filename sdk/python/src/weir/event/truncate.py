@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -19,6 +18,8 @@ _SHORTEST = 256
 
 def truncate_event(text: str, bytes_max: int = EVENT_BYTES_MAX) -> bytes | None:
     """Replaces the largest strings by ``{truncated, bytes, sha256}``. None if the event is still too large."""
+    import hashlib
+
     event = json.loads(text)
     # The identifying fields stay: without them Weir would reject the event.
     places = list(_strings_of(event.get("properties"), is_string=False))

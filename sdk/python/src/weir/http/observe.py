@@ -164,33 +164,16 @@ def _observe_send(observer: Observer, http: Any) -> None:
 
 
 def _join_attempts(client: Any) -> None:
-    """Makes the attempts of a call one event, for clients that retry: OpenAI's, Anthropic's and Google's."""
+    """Makes the attempts of a call one event, for clients that retry: OpenAI's, Anthropic's and Google's.
+
+    In the class: copies of the client share its HTTP client, and have the same attributes as without us.
+    """
+    places = [(getattr(client, "_api_client", None), name) for name in ("_request", "_async_request")]
     if hasattr(client, "max_retries"):
-        _join(client, "request")
-        for name in ("copy", "with_options"):
-            _observe_copies(client, name)
-    for name in ("_request", "_async_request"):
-        _join(getattr(client, "_api_client", None), name)
-
-
-def _join(owner: Any, name: str) -> None:
-    method = getattr(owner, name, None)
-    if method is not None and not hasattr(method, "weir_observed"):
-        joined: Any = instrument(method, lambda args, kwargs: Attempts())
-        joined.weir_observed = True
-        setattr(owner, name, joined)
-
-
-def _observe_copies(client: Any, name: str) -> None:
-    """A copy shares the HTTP client, and retries by itself."""
-    method = getattr(client, name, None)
-    if method is None:
-        return
-
-    @functools.wraps(method)
-    def copied(*args: Any, **kwargs: Any) -> Any:
-        copy = method(*args, **kwargs)
-        _join_attempts(copy)
-        return copy
-
-    setattr(client, name, copied)
+        places.append((client, "request"))
+    for owner, name in places:
+        method = getattr(type(owner), name, None)
+        if method is not None and not hasattr(method, "weir_observed"):
+            joined: Any = instrument(method, lambda args, kwargs: Attempts())
+            joined.weir_observed = True
+            setattr(type(owner), name, joined)
