@@ -87,6 +87,7 @@ class AnswerReader:
 
     def answer(self) -> LlmAnswer:
         first, *others = [choice for _, choice in sorted(self.choices.items())] or [Choice()]
+        known: Any = {name: as_text(member(self.body, path)) for name, path in self.paths}
         return LlmAnswer(
             response=first.response,
             reasoning=first.reasoning or None,
@@ -96,7 +97,7 @@ class AnswerReader:
             finish_reason=first.finish_reason,
             error=self.error,
             is_complete=self.is_over,
-            **{name: as_text(member(self.body, path)) for name, path in self.paths},
+            **known,
         )
 
 
