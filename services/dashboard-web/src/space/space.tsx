@@ -53,6 +53,7 @@ const pages = {
   charts: '/s/$spaceId/charts',
   usage: '/s/$spaceId/usage',
   prices: '/s/$spaceId/settings/prices',
+  settings: '/s/$spaceId/settings/space',
   profile: '/s/$spaceId/profile',
 } as const;
 

@@ -8,7 +8,7 @@ import { useFilter } from '../../filter/use-filter.ts';
 import { formatCompact, formatDuration } from '../../format/number.ts';
 import { nameZone } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
-import { SpaceLink, useOpen } from '../../space/space.tsx';
+import { hasRole, SpaceLink, useOpen, useSpace } from '../../space/space.tsx';
 import { describeText } from '../../text/marks.ts';
 import { Button, buttonClasses } from '../../ui/button.tsx';
 import { classes } from '../../ui/classes.ts';
@@ -63,7 +63,9 @@ export function ChartsPage() {
 function Shown({ data, charts }: { data: Chart; charts: ReturnType<typeof useCharts> }) {
   const { range, declared, groupBy, only, isByModel, before, costInput, costInputBefore, costs } = charts;
   const { set } = useFilter();
+  const { role } = useSpace();
   const open = useOpen();
+  const openSettings = () => open({ page: 'settings' });
   const isOnly = isByModel && only.name !== undefined;
   const shown = useMemo(() => data.series.map(({ group }) => group), [data]);
   const actions = {
@@ -72,7 +74,13 @@ function Shown({ data, charts }: { data: Chart; charts: ReturnType<typeof useCha
       open({ page: 'events', search: { ...events, from: String(from), to: String(to) } }),
     splits: (events: Search) => {
       const { filter, ways } = splitsOf(events, declared);
-      return ways.map(({ value, label }) => ({ label, onSelect: () => set({ ...filter, by: value }) }));
+      const split = ways.map(({ value, label }) => ({
+        label,
+        onSelect: () => set({ ...filter, by: value }),
+      }));
+      // By user and attributes, once an admin has declared them.
+      const canDeclare = declared.length === 0 && ways.length > 0 && hasRole(role, 'admin');
+      return canDeclare ? [...split, { label: 'By users or attributes …', onSelect: openSettings }] : split;
     },
   };
   const groups = isOnly ? [only.name ?? ''] : groupBy === 'none' ? undefined : shown;
