@@ -5,9 +5,9 @@ import { openClients } from './protocols.ts';
 import type { Abuse } from './requests.ts';
 
 /**
- * The memory to plan for one ingest process under any load: 160 MiB for the heap of the thread for costly batches and 140
- * for that of the event loop, both of which V8 keeps filled, 128 for bodies (INGEST_BYTES_IN_FLIGHT_MAX), 60 for Node, and
- * 100 for malloc. Rounds on an idle machine used 508 to 603 (ADR 0013).
+ * The memory to plan for one ingest process under any load: 160 and 64 MiB for the heaps of the threads for costly and
+ * large batches, 128 for bodies (INGEST_BYTES_IN_FLIGHT_MAX), 60 for Node, 100 for malloc, and the rest for the heap of the
+ * event loop, which reads small batches only (ADR 0013).
  */
 export const residentBytesMax = 640 * 1024 ** 2;
 
