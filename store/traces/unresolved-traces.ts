@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, gt, isNotNull, lte, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
-import { listSpacesByShard } from '../db/layout/cluster-nodes.ts';
+import { listShardsByNode } from '../db/layout/cluster-nodes.ts';
 import { layoutOf } from '../db/layout/layout.ts';
 import { traces } from '../db/schema.ts';
 import { nameOf } from '../db/statement.ts';
@@ -41,7 +41,7 @@ const isUnresolved = and(isNotNull(traces.unresolvedSince), lte(traces.spans, re
 /** The spaces with unresolved traces. On Citus, while a node is away, those of the others. */
 export async function listUnresolvedSpaces(database: Database): Promise<string[]> {
   const { isCluster } = await layoutOf(database);
-  return isCluster ? listOnCluster(database).catch(() => listByShard(database)) : listOnPostgres(database);
+  return isCluster ? listOnCluster(database).catch(() => listByNode(database)) : listOnPostgres(database);
 }
 
 async function listOnCluster(database: Database): Promise<string[]> {
@@ -52,13 +52,11 @@ async function listOnCluster(database: Database): Promise<string[]> {
   return rows.map((row) => row.space);
 }
 
-async function listByShard(database: Database): Promise<string[]> {
-  const shards = await listSpacesByShard(
-    database,
-    traces,
-    sql`${nameOf(traces.unresolvedSince)} IS NOT NULL`,
-  );
-  return shards.flatMap(({ spaceIds }) => spaceIds);
+async function listByNode(database: Database): Promise<string[]> {
+  const isWaiting = sql`${nameOf(traces.unresolvedSince)} IS NOT NULL`;
+  const nodes = await listShardsByNode(database, traces, isWaiting);
+  const found = await Promise.all(nodes.map((listShards) => listShards().catch(() => [])));
+  return found.flat().flatMap(({ spaceIds }) => spaceIds);
 }
 
 /** The index is read once for each space, not for each of its traces. */

@@ -45,7 +45,7 @@ const counts = [
   { name: 'last_ms', type: 'float8' },
 ] as const;
 
-/** Citus plans each statement three times, and copies it: only the columns that it reads. */
+/** Only the columns that a statement reads: Citus plans it more than once, and copies it for that. */
 function unfoldColumns(columns: readonly PgColumn[], ...more: string[]): SQL {
   const names = [...columns.map(({ name }) => name), ...more];
   return unfoldParts([...partColumns, ...counts].filter(({ name }) => names.includes(name)));

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { create, toBinary } from '@bufbuild/protobuf';
-import { count, eq } from 'drizzle-orm';
+import { count, eq, inArray } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { GroupSchema } from '../../gen/weir/queue/v1/queue_pb.ts';
 import { someEvents } from '../../harness/fixtures/events.ts';
@@ -13,7 +13,8 @@ import { type StoreWorkers, startStoreWorkers } from '../../services/writer/stor
 import { openPostgres, type Sql } from '../../store/db/connect.ts';
 import { type Database, openDatabase } from '../../store/db/database.ts';
 import { readPlacements } from '../../store/db/layout/cluster-nodes.ts';
-import { eventIds, events, usageMonths } from '../../store/db/schema.ts';
+import { eventIds, events, statisticDeltas, usageMonths } from '../../store/db/schema.ts';
+import { foldStatistics } from '../../store/write/statistics/fold.ts';
 import { until } from '../support/wait.ts';
 
 /** A statement that hangs on a node ends after this time. */
@@ -52,7 +53,7 @@ describe.skipIf(!isLocal)(
       database = openDatabase(sql);
       checked = openDatabase(
         resources.use(
-          openPostgres(url, { applicationName: 'check', connectionsMax: 4, statementTimeoutMs: 60_000 }),
+          openPostgres(url, { applicationName: 'check', connectionsMax: 4, statementTimeoutMs: 15_000 }),
         ),
       );
       const ids = Array.from({ length: 12 }, () => randomUUIDv7());
@@ -95,6 +96,10 @@ describe.skipIf(!isLocal)(
           [`127.0.0.1:${proxy.port}`, spaces.lost.toSorted()],
         ]);
         expect(queue.acknowledged()).toBe(0);
+        const unfolded = () => checked.$count(statisticDeltas, inArray(statisticDeltas.spaceId, spaces.kept));
+        expect(await unfolded()).toBeGreaterThan(0);
+        await expect(foldStatistics(checked)).rejects.toThrow();
+        expect(await unfolded()).toBe(0);
         await proxy.heal();
         await until(() => queue.acknowledged() === 8, 100_000);
         expect(writer.failedNodes).toEqual([]);

@@ -10,6 +10,7 @@ import { type Database, openDatabase } from '../../store/db/database.ts';
 import {
   agentStats,
   agentStatsRollups,
+  deletedSpaces,
   dimensionValues,
   eventStats,
   eventStatsRollups,
@@ -119,6 +120,21 @@ describe.skipIf(citusUrl === undefined)(
       await keepDimensions(database, signal);
       return [counted, await readStatistics(database, spaceId)];
     }
+
+    test('a space whose deletion has begun is not counted, alone on its shard or beside others', async () => {
+      const spaceIds = Array.from({ length: 6 }, () => randomUUIDv7());
+      await insertParts(
+        cluster,
+        spaceIds.map((spaceId) => partOf(spaceId, [llmEvent()])),
+      );
+      const [kept = '', ...gone] = spaceIds;
+      const deleted = { name: 'deleted', requestedAt: new Date(), requestedBy: 'operator' };
+      await cluster.insert(deletedSpaces).values(gone.map((spaceId) => ({ spaceId, ...deleted })));
+      expect(await foldStatistics(cluster)).toBe(6);
+      expect(await cluster.selectDistinct({ spaceId: eventStats.spaceId }).from(eventStats)).toEqual([
+        { spaceId: kept },
+      ]);
+    });
 
     test('are as on one Postgres: of events stored before a dimension, by several writers, without an erased user and a removed dimension', async () => {
       const expected = await count(plain);

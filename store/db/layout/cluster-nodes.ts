@@ -51,32 +51,37 @@ export async function readPlacements(
   return new Map(rows.map(({ spaceId, node }) => [spaceId, node]));
 }
 
-/** The spaces of a shard, or why its node did not answer. */
+/** The spaces with rows in a shard of a table. */
 export interface SpacesOfShard {
   readonly shard: string;
   readonly spaceIds: readonly string[];
-  readonly failure: string | undefined;
 }
 
 /**
- * The spaces with rows in a table, by shard. Connects to each shard anew, so that those of other nodes answer
- * while one is away.
+ * For each node with shards of a table, what lists their spaces, and fails while the node is away: each waits for
+ * one node only.
+ *
  * @param where the condition on the rows, without the name of the table.
  */
-export async function listSpacesByShard(
+export async function listShardsByNode(
   database: Database,
   table: PgTable,
   where = sql`true`,
-): Promise<SpacesOfShard[]> {
-  const name = events.spaceId.name;
-  const ofShard = `SELECT string_agg(DISTINCT ${name}::text, ',') FROM %s WHERE ${textOf(where)}`;
-  const rows = await database.execute<{ shard: string; success: boolean; result: string | null }>(sql`
-    SELECT shardid::text AS shard, success, result FROM run_command_on_shards(${getTableName(table)}::regclass, ${ofShard})`);
-  return rows.map(({ shard, success, result }) => ({
-    shard,
-    spaceIds: success && result ? result.split(',') : [],
-    failure: success ? undefined : `shard ${shard}: ${result}`,
-  }));
+): Promise<(() => Promise<SpacesOfShard[]>)[]> {
+  const shards = await database.execute<{ host: string; port: number; shard: string; name: string }>(sql`
+    SELECT nodename AS host, nodeport AS port, shardid::text AS shard, shard_name(logicalrelid, shardid) AS name
+    FROM pg_dist_shard JOIN pg_dist_placement USING (shardid) JOIN pg_dist_node USING (groupid)
+    WHERE logicalrelid = ${getTableName(table)}::regclass AND noderole = 'primary'`);
+  const spaceId = sql.identifier(events.spaceId.name);
+  return [...Map.groupBy(shards, nameOfNode).values()].map((own) => async () => {
+    const each = own.map(
+      ({ shard, name }) => sql`
+        SELECT ${shard} AS shard, json_agg(DISTINCT ${spaceId}) AS "spaceIds" FROM ${sql.raw(name)} WHERE ${where} HAVING count(*) > 0`,
+    );
+    const all = sql`SELECT coalesce(json_agg(found), '[]')::text FROM (${sql.join(each, sql` UNION ALL `)}) AS found`;
+    const [node = { host: '', port: 0 }] = own;
+    return JSON.parse(await runOnNode(database, node, textOf(all))) as SpacesOfShard[];
+  });
 }
 
 /** The text of a statement, with its values as literals. */
