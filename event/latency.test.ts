@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { timeMsMax } from '../platform/limits.ts';
-import { latencyQuantile } from '../test/support/latency-quantile.ts';
+import { latencyQuantile } from '../test/support/tools/latency-quantile.ts';
 import { countBits, latencyAccuracy, latencyBucketOf, latencyBuckets, latencyMsMin } from './latency.ts';
 import { LatencySketch } from './latency-sketch.ts';
 

@@ -2,9 +2,9 @@ import { and, desc, eq, lt, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { dayMs } from '../platform/time.ts';
 import type { Database } from './db/database.ts';
+import { rowsOfKeptSpaces } from './db/deleted-spaces.ts';
 import { senders } from './db/schema.ts';
 import { listOf, nameOf, namesOf } from './db/statement.ts';
-import { rowsOfKeptSpaces } from './write/deleted-spaces.ts';
 
 /** What identifies a sender within its space. */
 export type SenderName = Pick<SenderCounts, 'service' | 'scope' | 'version'>;

@@ -64,6 +64,8 @@ const mayImport: Record<string, readonly string[]> = {
   'harness/fuzz': [...product, 'harness', 'services/ingest'],
   // It is a client of the services: it imports only the type of the dashboard API's router.
   harness: [...product, 'operations', 'launcher', 'cli', 'sdk/typescript', 'type:services/dashboard-api'],
+  // It times ingest's readers in its own process.
+  'lab/spans': [...product, 'lab', 'services/ingest'],
   // A separate package: benchmarks. Nothing imports it.
   lab: [
     ...product,
@@ -72,6 +74,7 @@ const mayImport: Record<string, readonly string[]> = {
     'cli',
     'harness',
     'harness/heavy',
+    'lab/spans',
     'sdk/typescript',
     'type:services/dashboard-api',
   ],

@@ -6,6 +6,7 @@ import { type RunningWeir, startWeir } from '../../harness/system/weir.ts';
 import { measureSdk } from '../../sdk/typescript/bench/measure.ts';
 import { measurePeers } from '../peers/measure.ts';
 import { measurePythonPackages } from '../peers/python-packages/measure.ts';
+import { measureSpanReading } from '../spans/span-reading.ts';
 import { measureCpuTime } from './cpu-time.ts';
 import { measureDashboard, measureDashboardCalls } from './dashboard/measure.ts';
 import { measureErasure } from './erasure.ts';
@@ -16,7 +17,6 @@ import { type Figures, measureHttpToPostgres, measureRound } from './measures.ts
 import { medianFigures, renderReport } from './report.ts';
 import { measureRetention } from './retention.ts';
 import { measureSend } from './send.ts';
-import { measureSpanReading } from './span-reading.ts';
 import { measureStorage } from './storage/measure.ts';
 import { measureBytesPerEvent } from './storage/sizes.ts';
 import { measureWeb } from './web/measure.ts';
@@ -55,7 +55,7 @@ const parts: Record<string, () => Promise<string>> = {
     await measureHttpToPostgres(weir, workload, seconds);
     return await measureCpuTime(weir, workload, { rounds, seconds, say: log });
   },
-  spans: async () => JSON.stringify(measureSpanReading(await loadWorkload(), 4 * rounds), null, 2),
+  spans: async () => JSON.stringify(measureSpanReading((await loadWorkload()).events, 4 * rounds), null, 2),
   sdk: async () => renderReport(await measureSdk(), 'sdk'),
   retention: async () =>
     renderReport(await underLoad((weir) => measureRetention(weir, { events: rows, log })), 'retention'),

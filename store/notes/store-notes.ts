@@ -1,9 +1,9 @@
 import { and, eq, inArray, sql } from 'drizzle-orm';
 import { type Actor, runAudited } from '../accounts/audit/audit.ts';
 import type { Database } from '../db/database.ts';
+import { isNotDeleted } from '../db/deleted-spaces.ts';
 import { eventIds, events, notes } from '../db/schema.ts';
 import { listOf, nameOf, namesOf } from '../db/statement.ts';
-import { isNotDeleted } from '../write/deleted-spaces.ts';
 import { contentColumns, type NewNote, type NoteAuthor, notesOfSpaceMax, notesOfTargetMax } from './note.ts';
 
 export interface NotesToStore extends NoteAuthor {

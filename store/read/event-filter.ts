@@ -2,8 +2,8 @@ import { and, eq, gte, lt, lte, or, type SQL, sql } from 'drizzle-orm';
 import { hashTerm, inSpace, type TermColumn, type TermSource, termColumns } from '../../event/terms.ts';
 import { asStored, storableText } from '../../event/text.ts';
 import { events } from '../db/schema.ts';
-import { matchNoted, type NoteCondition } from '../notes/note-conditions.ts';
 import { type Comparison, type CostRate, matchComparison } from './compare/comparisons.ts';
+import { matchNoted, type NoteCondition } from './compare/note-conditions.ts';
 import { containsFolded } from './folded-text.ts';
 
 /** Which events a list shows. Undefined members do not restrict it. */

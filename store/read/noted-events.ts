@@ -1,7 +1,7 @@
 import { and, eq, inArray } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
 import { events, notes } from '../db/schema.ts';
-import { matchNotes, type NoteCondition } from '../notes/note-conditions.ts';
+import { matchNotes, type NoteCondition } from './compare/note-conditions.ts';
 import { type EventFilter, type NotedSegments, termsOf } from './event-filter.ts';
 
 /**

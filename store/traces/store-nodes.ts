@@ -1,9 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { Part, TraceNodes } from '../../platform/queue/group.ts';
 import type { Database } from '../db/database.ts';
+import { isNotDeleted } from '../db/deleted-spaces.ts';
 import { eventIds, traceNodes, traces } from '../db/schema.ts';
 import { compileStatement, listOf, nameOf, namesOf } from '../db/statement.ts';
-import { isNotDeleted } from '../write/deleted-spaces.ts';
 import { findSharedResponses } from './shared-responses.ts';
 import { nodeColumns, surplusName } from './trace-node.ts';
 import { markUnresolved } from './unresolved-traces.ts';

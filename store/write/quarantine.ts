@@ -3,9 +3,9 @@ import { and, asc, eq, sql } from 'drizzle-orm';
 import { cutText, storableText } from '../../event/text.ts';
 import { encodePart, type Part } from '../../platform/queue/group.ts';
 import type { Database } from '../db/database.ts';
+import { rowsOfKeptSpaces } from '../db/deleted-spaces.ts';
 import { noSpace } from '../db/limits.ts';
 import { eventIds, quarantine } from '../db/schema.ts';
-import { rowsOfKeptSpaces } from './deleted-spaces.ts';
 import { type PermanentError, permanentErrorOf } from './permanent-error.ts';
 
 /** Longest reason kept with an entry, in characters. */

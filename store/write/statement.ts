@@ -1,8 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { Part } from '../../platform/queue/group.ts';
+import { isNotDeleted } from '../db/deleted-spaces.ts';
 import { events, quarantine } from '../db/schema.ts';
 import { type CompiledStatement, compileStatement, nameOf } from '../db/statement.ts';
-import { isNotDeleted } from './deleted-spaces.ts';
 import { entryParameters, orderParameters, parameterValues } from './parameters.ts';
 import { findRepeatedIds } from './repeats.ts';
 import {

@@ -6,8 +6,8 @@ import { llmEvent, someEvents, toolEvent } from '../../harness/fixtures/events.t
 import { agentStats, eventStats } from '../../store/db/schema.ts';
 import { foldStatistics } from '../../store/write/statistics/fold.ts';
 import { postEvents, postRaw } from '../support/http.ts';
-import { latencyQuantile } from '../support/latency-quantile.ts';
 import type { Tenant } from '../support/pipeline.ts';
+import { latencyQuantile } from '../support/tools/latency-quantile.ts';
 import { usePipeline } from '../support/use-pipeline.ts';
 import { countRows, countUsage, until, untilDrained } from '../support/wait.ts';
 

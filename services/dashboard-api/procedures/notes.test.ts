@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventIds, notes as notesTable } from '../../../store/db/schema.ts';
 import { notesOfTargetMax } from '../../../store/notes/note.ts';
-import type { NoteCondition } from '../../../store/notes/note-conditions.ts';
+import type { NoteCondition } from '../../../store/read/compare/note-conditions.ts';
 import {
   addEvents,
   openDashboard,

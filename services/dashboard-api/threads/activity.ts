@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { Database } from '../../../store/db/database.ts';
-import type { NoteCondition } from '../../../store/notes/note-conditions.ts';
 import { CostSum } from '../../../store/prices/cost-sum.ts';
 import {
   type ActivitySearch,
@@ -19,6 +18,7 @@ import {
   walkValues,
 } from '../../../store/read/activity/activity-walk.ts';
 import type { operators } from '../../../store/read/compare/comparisons.ts';
+import type { NoteCondition } from '../../../store/read/compare/note-conditions.ts';
 import { type EventCursor, formatEventCursor } from '../../../store/read/event-cursor.ts';
 import { withNotedEvents } from '../../../store/read/noted-events.ts';
 import { cost, costOfCalls } from '../charts/token-prices.ts';

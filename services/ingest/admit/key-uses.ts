@@ -3,9 +3,9 @@ import { startLoop } from '../../../platform/background-loop.ts';
 import type { Logger } from '../../../platform/log.ts';
 import { dayOf } from '../../../store/accounts/month.ts';
 import type { Database } from '../../../store/db/database.ts';
+import { rowsOfKeptSpaces } from '../../../store/db/deleted-spaces.ts';
 import { leaveReadOnlySession } from '../../../store/db/read-only.ts';
 import { apiKeys, usageDays } from '../../../store/db/schema.ts';
-import { rowsOfKeptSpaces } from '../../../store/write/deleted-spaces.ts';
 
 /** `last_used_at` of an API key is written at most once in this time. */
 const keyLastUseFlushMs = 60_000;

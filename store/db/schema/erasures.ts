@@ -67,7 +67,7 @@ export const erasureRequests = pgTable(
 
 /**
  * Spaces whose deletion has begun: rows in `spaces` are deleted, and nothing more is stored, such as queued
- * events (store/write/deleted-spaces.ts). Rows are never deleted (ADR 30).
+ * events (store/db/deleted-spaces.ts). Rows are never deleted (ADR 30).
  */
 export const deletedSpaces = pgTable('deleted_spaces', {
   spaceId: uuid('space_id').primaryKey(),

@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../db/database.ts';
+import { isNotDeleted } from '../../db/deleted-spaces.ts';
 import { layoutOf } from '../../db/layout/layout.ts';
 import { statisticDeltas } from '../../db/schema.ts';
 import { nameOf, namesOf, numberOf } from '../../db/statement.ts';
-import { isNotDeleted } from '../deleted-spaces.ts';
 import { deltasPerFoldMax } from '../limits.ts';
 import { foldShards } from './cluster-fold.ts';
 import { insertNewValues, selectOwnValues, selectValuesSeen } from './fold-dimensions.ts';

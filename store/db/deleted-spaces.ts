@@ -1,7 +1,7 @@
 import { getTableColumns, is, SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
-import { deletedSpaces } from '../db/schema.ts';
-import { listOf, nameOf, namesOf } from '../db/statement.ts';
+import { deletedSpaces } from './schema.ts';
+import { listOf, nameOf, namesOf } from './statement.ts';
 
 /**
  * The condition that the deletion of a space has not begun. Every statement that stores rows for a space,

@@ -5,7 +5,6 @@ import { unlimited } from '../../services/ingest/read/batch-reader.ts';
 import { createBatchReaders } from '../../services/ingest/read/batch-readers.ts';
 import { median } from '../median.ts';
 import { prepareSpanBodies } from '../peers/bodies.ts';
-import type { Workload } from './workload.ts';
 
 /** Real events of up to this size have spans of 6 KB, all of them spans of 11 KB. */
 const smallBytesMax = 8_085;
@@ -16,7 +15,7 @@ const smallBytesMax = 8_085;
  *
  * @returns medians of `rounds`, in milliseconds for 100 spans or events, by bytes of a span.
  */
-export function measureSpanReading({ events }: Workload, rounds: number): Record<string, number> {
+export function measureSpanReading(events: readonly Buffer[], rounds: number): Record<string, number> {
   const rules = compileBatchRules('weir');
   const { otlp } = createSpanReaders('weir', unlimited, rules);
   const { json } = createBatchReaders('weir', unlimited, rules);

@@ -1,4 +1,4 @@
-import { LatencySketch } from '../../event/latency-sketch.ts';
+import { LatencySketch } from '../../../event/latency-sketch.ts';
 
 /**
  * A quantile of the durations in stored sketches together, in milliseconds, within 5 %.

@@ -1,7 +1,7 @@
 import { and, eq, isNotNull, type SQL, sql } from 'drizzle-orm';
-import { asStored, storableText } from '../../event/text.ts';
-import { events, notes } from '../db/schema.ts';
-import type { Comparison } from '../read/compare/comparisons.ts';
+import { asStored, storableText } from '../../../event/text.ts';
+import { events, notes } from '../../db/schema.ts';
+import type { Comparison } from './comparisons.ts';
 
 /**
  * A condition on the notes on an event, its trace or its thread: that there is one, with the label, the value
