@@ -52,7 +52,7 @@ class Stub:
 
     def take(self, body: bytes, headers: dict[str, str]) -> Reply:
         self.headers.append(headers)
-        events = json.loads(gzip.decompress(body))["events"]
+        events = json.loads(_decompress(body, headers["content-encoding"]))["events"]
         self.requests.append(events)
         reply = self.respond(events)
         if reply is not None:
@@ -61,6 +61,16 @@ class Stub:
             self.accepted.setdefault(event["id"], event)
             self.deliveries[event["id"]] += 1
         return Reply(202, headers=(("Weir-Batch-Id", f"batch-{len(self.requests)}"),))
+
+
+def _decompress(body: bytes, encoding: str) -> bytes:
+    if encoding == "gzip":
+        return gzip.decompress(body)
+    # From Python 3.14 on.
+    from compression import zstd
+
+    text: bytes = zstd.decompress(body)
+    return text
 
 
 class _Server(ThreadingHTTPServer):

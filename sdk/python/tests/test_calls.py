@@ -174,7 +174,7 @@ def test_no_task_is_created_and_a_time_out_of_the_caller_holds(make: Make) -> No
 
     async def main() -> None:
         assert await step() is asyncio.current_task()
-        with pytest.raises(TimeoutError):
+        with pytest.raises(asyncio.TimeoutError):
             await asyncio.wait_for(slow(), 0.01)
 
     asyncio.run(main())

@@ -126,7 +126,7 @@ def test_time_outs_and_cancellation_of_asynchronous_calls(make: Make, stub: Stub
     async def main() -> None:
         with pytest.raises(openai.APITimeoutError):
             await client.chat.completions.create(model="hang", messages=_MESSAGES, timeout=0.1)
-        with pytest.raises(TimeoutError):
+        with pytest.raises(asyncio.TimeoutError):
             await asyncio.wait_for(client.chat.completions.create(model="hang", messages=_MESSAGES), 0.1)
         stream = await client.responses.create(model="tools", input="Hi", stream=True)
         assert [event.type async for event in stream][-1] == "response.completed"
