@@ -6,8 +6,14 @@ import { newScanState, type ScanState, skipSpace, skipValue } from './scan.ts';
 /** Deepest nesting of JSON text in a text. Deeper JSON stays a text. */
 const embeddedDepthMax = 256;
 
-/** A text of this length has fewer values, and is parsed fast whatever its keys. */
+/** A text of this length has fewer values than the bound. */
 const smallCharsMax = 16 * 1024;
+
+/**
+ * In each text with an escape in a key (parse-escaped-keys.ts): the last one has no other behind it up to the
+ * quote and the colon. Also in some others, as in JSON within a string, which are scanned for nothing.
+ */
+const mayHaveEscapedKey = /\\.[^"\\]*"\s*:/s;
 
 /** Bounds the memory of the values. */
 const embeddedValuesMax = 256 * 1024;
@@ -19,7 +25,8 @@ const embeddedValuesMax = 256 * 1024;
 export function parseEmbeddedJson(text: string): Json | undefined {
   if (!/^\s*[[{]/.test(text)) return undefined;
   try {
-    const value = parseExactJson(text, text.length > smallCharsMax && scan(text).hasEscapedKey);
+    const isScanned = text.length > smallCharsMax || mayHaveEscapedKey.test(text);
+    const value = parseExactJson(text, isScanned && scan(text).hasEscapedKey);
     return isDeeperThan(value, embeddedDepthMax) ? undefined : value;
   } catch {
     return undefined;

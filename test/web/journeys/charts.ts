@@ -78,7 +78,9 @@ export function testCharts(system: BrowserSystem): void {
     const chart = page.getByRole('slider', { name: 'Events' });
     const box = await chart.boundingBox();
     if (box === null) throw new Error('the chart has no size');
-    expect(await chart.getAttribute('aria-valuetext')).toMatch(/: OK \d+, Errors \d+, Period before 0$/);
+    await expect
+      .poll(() => chart.getAttribute('aria-valuetext'))
+      .toMatch(/: OK \d+, Errors \d+, Period before 0$/);
     // Near its bottom the bar has the events without errors.
     await page.mouse.click(box.x + box.width * 0.8, box.y + box.height * 0.75);
     await page.waitForURL(

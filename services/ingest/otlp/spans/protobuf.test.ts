@@ -57,6 +57,7 @@ test('an empty request has no spans', () => {
   expect(otlp(Buffer.alloc(0))).toEqual({
     parts: [],
     nodes: [],
+    notes: [],
     senders: [],
     counts: { stored: 0, rejected: 0, filtered: {} },
     rejection: undefined,

@@ -12,6 +12,7 @@ import { Loaded } from '../../ui/loaded.tsx';
 import { Card } from '../../ui/page.tsx';
 import type { Search } from '../../url/search.ts';
 import { eventsOf, type GroupBy, nameGroup, seriesBefore } from './series.ts';
+import { noPeriod } from './use-charts.ts';
 
 /** Models shown as series of their own. */
 const modelsShown = 7;
@@ -37,7 +38,7 @@ export function CostCard({
 }) {
   const query = useQuery({ ...apiQuery('charts.costs', input), placeholderData: keepPreviousData });
   const before = useQuery({
-    ...apiQuery('charts.costs', inputBefore ?? input),
+    ...apiQuery('charts.costs', inputBefore ?? { ...input, ...noPeriod }),
     enabled: inputBefore !== undefined,
     placeholderData: keepPreviousData,
   });

@@ -10,6 +10,9 @@ import type { Chart } from './series.ts';
 /** Groups with a series of their own; one colour is left for all others. */
 const groupsMax = 7;
 
+/** Never asked. With the input of the chart itself, its data would be kept and shown as those of the period before. */
+export const noPeriod = { from: 0, to: 0 };
+
 /** What the charts page shows, by its address: the range, the group, what is counted, and the period before. */
 export function useCharts() {
   const { search } = useFilter();
@@ -26,7 +29,7 @@ export function useCharts() {
   const query = useQuery({ ...apiQuery('charts.events', chartInput), placeholderData: keepPreviousData });
   const spanBefore = search.before === '1' ? periodBefore(query.data) : undefined;
   const before = useQuery({
-    ...apiQuery('charts.events', { ...chartInput, ...spanBefore }),
+    ...apiQuery('charts.events', { ...chartInput, ...(spanBefore ?? noPeriod) }),
     enabled: spanBefore !== undefined,
     placeholderData: keepPreviousData,
   });
