@@ -19,6 +19,7 @@ import { sessions } from './procedures/settings/sessions.ts';
 import { spaces } from './procedures/settings/spaces.ts';
 import { threads, traces, users } from './procedures/traces.ts';
 import { usage } from './procedures/usage.ts';
+import { views } from './procedures/views.ts';
 import { router } from './trpc/trpc.ts';
 
 export const appRouter = router({
@@ -36,6 +37,7 @@ export const appRouter = router({
   threads,
   users,
   notes,
+  views,
   charts,
   prices,
   usage,

@@ -39,6 +39,7 @@ export const loggedTables: readonly LoggedTable[] = [
   logged(schema.recoveryCodes),
   logged(apiKeys, { ignored: [apiKeys.lastUsedAt] }),
   logged(schema.memberships),
+  logged(schema.views),
   logged(schema.invitations),
   logged(schema.auditLog),
   logged(schema.modelPrices),

@@ -13,3 +13,4 @@ export * from './schema/senders.ts';
 export * from './schema/spaces.ts';
 export * from './schema/statistics.ts';
 export * from './schema/traces.ts';
+export * from './schema/views.ts';

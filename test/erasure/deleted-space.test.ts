@@ -101,6 +101,8 @@ test('a deleted space is refused at once, can be restored for a day, and leaves 
   const { alertTargets, alertRules } = await addAlert(pipeline, spaceId);
   expect(alertTargets + alertRules).toBe(2);
   await trpc.notes.add.mutate({ ...of, notes: [{ threadId: 'later', label: 'a' }] });
+  const view = { ...of, list: 'events', name: 'errors', address: '?state=error' } as const;
+  for (const isOfSpace of [true, false]) await trpc.views.save.mutate({ ...view, isOfSpace });
   await foldStatistics(pipeline.database);
   expect(await tablesWith(pipeline, spaceId)).toEqual(
     expect.arrayContaining([
@@ -111,6 +113,7 @@ test('a deleted space is refused at once, can be restored for a day, and leaves 
       'senders',
       'sessions',
       'trace_nodes',
+      'views',
     ]),
   );
   expect(await tablesWith(pipeline, other.spaceId)).not.toContain('events');

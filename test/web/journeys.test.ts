@@ -3,6 +3,7 @@ import { testCharts } from './journeys/charts.ts';
 import { testEntry } from './journeys/entry.ts';
 import { testLists } from './journeys/lists.ts';
 import { testSearch } from './journeys/search.ts';
+import { testViews } from './journeys/views.ts';
 
 /** What people do with the dashboard, from page to page. All tests share one system and one browser: each start takes seconds. */
 const system = useBrowser();
@@ -11,3 +12,4 @@ testEntry(system);
 testSearch(system);
 testLists(system);
 testCharts(system);
+testViews(system);

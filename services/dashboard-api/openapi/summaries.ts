@@ -36,4 +36,5 @@ export const summaries: Readonly<Record<string, string>> = {
   'usage.months': 'Events by month',
   'users.get': 'One end user with counts of all their events',
   'users.list': 'A page of end users, the most recently active first',
+  'views.list': 'The saved views of the space',
 };

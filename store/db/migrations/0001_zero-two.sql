@@ -443,3 +443,20 @@ CREATE INDEX notes_by_target ON notes (space_id, target_id, target);
 CREATE INDEX notes_by_label ON notes (space_id, label);
 
 ALTER TABLE erasures ADD COLUMN notes bigint NOT NULL DEFAULT 0;
+
+-- Saved views of lists.
+
+CREATE TABLE views (
+  space_id uuid NOT NULL CONSTRAINT views_space_id_spaces_id_fk REFERENCES spaces ON DELETE CASCADE,
+  id uuid NOT NULL,
+  user_id uuid,
+  list text NOT NULL,
+  name text NOT NULL,
+  address text NOT NULL,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  changed_at timestamptz,
+  CONSTRAINT views_space_id_id_pk PRIMARY KEY (space_id, id),
+  CONSTRAINT views_by_name UNIQUE NULLS NOT DISTINCT (space_id, user_id, list, name),
+  CONSTRAINT views_of_member FOREIGN KEY (space_id, user_id) REFERENCES memberships (space_id, user_id)
+    ON DELETE CASCADE
+);

@@ -53,6 +53,7 @@ const dashboardRights: readonly Right[] = [
     schema.modelPrices,
     schema.quarantine,
     schema.notes,
+    schema.views,
   ),
   ...may('SELECT, INSERT, UPDATE, DELETE', schema.sessions, schema.signInLinks),
   ...may('SELECT, INSERT, UPDATE, DELETE', schema.totpSecrets, schema.passkeys),

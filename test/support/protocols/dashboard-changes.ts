@@ -25,6 +25,7 @@ export function changesOf(dashboard: TestDashboard, space: TestSpace): Record<st
     const { ids } = await trpc.notes.add.mutate({ spaceId, notes: [{ traceId: randomUUID(), label: 'a' }] });
     return ids[0] ?? '';
   };
+  const view = { list: 'events', name: 'v', address: '?state=error' } as const;
   const saveAlert = () => trpc.alerts.save.mutate({ spaceId, name: 'a', kind: 'events' });
   // The reserved name resolves to nothing.
   const target = { name: 't', kind: 'webhook', address: 'https://alerts.invalid/' } as const;
@@ -91,6 +92,9 @@ export function changesOf(dashboard: TestDashboard, space: TestSpace): Record<st
     'spaces.setDimensions': async () => own({ dimensions: ['user', 'attr.environment'] }),
     'spaces.setRetention': async () => own({ retentionDays: 30 }),
     'spaces.switch': async () => own({}),
+    'views.remove': async () => own(await trpc.views.save.mutate({ spaceId, ...view })),
+    'views.rename': async () => own({ ...(await trpc.views.save.mutate({ spaceId, ...view })), name: 'w' }),
+    'views.save': async () => own({ ...view, isOfSpace: true }),
   };
 }
 

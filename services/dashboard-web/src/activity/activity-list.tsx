@@ -15,6 +15,7 @@ import { ShownText } from '../text/shown-text.tsx';
 import { Notice } from '../ui/loaded.tsx';
 import { Page } from '../ui/page.tsx';
 import { SearchField } from '../ui/search-field.tsx';
+import { ViewsMenu } from '../views/views-menu.tsx';
 import { type Activity, activityColumns } from './activity-columns.tsx';
 import { type ActivityFilter, readActivityQuery } from './activity-query.ts';
 
@@ -115,6 +116,7 @@ export function ActivityPage({
             onSearch={(searched) => set({ search: searched })}
           />
           <RangeField search={search} onChange={set} />
+          <ViewsMenu list={procedure === 'threads.list' ? 'threads' : 'users'} />
         </>
       }
     >

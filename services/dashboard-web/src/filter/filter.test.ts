@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { formatSearch, parseSearch } from '../url/search.ts';
 import { readConditions, withCondition, withoutCondition, withoutFilter } from './conditions.ts';
 import { toEventFilter } from './event-filter.ts';
+import { withFixedTimes } from './time-range.ts';
 
 test('an address becomes the filter of the API, ids of any digits included', () => {
   const search = parseSearch(
@@ -19,6 +20,17 @@ test('an address becomes the filter of the API, ids of any digits included', () 
 test('a range that ends now begins that long before', () => {
   expect(toEventFilter({ last: '1h' }, 10_000_000)).toEqual({ from: 6_400_000 });
   expect(toEventFilter({ last: 'constructor' }, 0)).toEqual({});
+});
+
+test('a link with fixed times shows later what a range that ends now shows now', () => {
+  const fix = (search: Record<string, string>) => withFixedTimes(search, 10_000_000, 'UTC');
+  expect(fix({ last: '1h', 'not.name': 'a\u001fb' })).toEqual({
+    ...{ from: '6400000', to: '10000000' },
+    'not.name': 'a\u001fb',
+  });
+  expect(fix({ state: 'error' })).toEqual({ state: 'error', to: '10000000' });
+  expect(fix({ from: '1', to: '2' })).toEqual({ from: '1', to: '2' });
+  expect(fix({ last: 'today' })).toEqual({ from: '0', to: '10000000' });
 });
 
 test.for([

@@ -49,6 +49,13 @@ export function rangeOf(search: Search, nowMs: number, zone: Zone): TimeRange {
   return { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
 }
 
+/** The address with the present ends of its range as times: it shows the same events later, too. */
+export function withFixedTimes(search: Search, nowMs: number, zone: Zone): Search {
+  const { last: _, ...rest } = search;
+  const { from, to = nowMs } = rangeOf(search, nowMs, zone);
+  return { ...rest, ...(from !== undefined && { from: String(from) }), to: String(to) };
+}
+
 /**
  * The range of an address that names a day, up to the next full minute of now; undefined for another range.
  */

@@ -6,6 +6,8 @@ import { eventQuery } from '../event/event-query.ts';
 import { useOffers } from '../search/use-offers.ts';
 import { changeSettings } from '../settings/settings.ts';
 import { useMe, useSpace } from '../space/space.tsx';
+import { parseSearch } from '../url/search.ts';
+import { useViews } from '../views/view.ts';
 import { type Destination, type DestinationGroup, matchLabels } from './destinations.ts';
 import { navigationOf } from './navigation.ts';
 
@@ -56,9 +58,16 @@ export function useDestinations(query: string): { groups: DestinationGroup[]; is
     hint: detail,
     go: () => void navigate({ to: '/s/$spaceId/events', params, search: field }),
   }));
+  const views = useViews().map(({ id, list, name, address }) => ({
+    key: id,
+    label: name,
+    hint: `view of ${list}`,
+    go: () => void navigate({ to: `/s/$spaceId/${list}`, params, search: parseSearch(address) }),
+  }));
   const groups = [
     { title: 'Found', items: found },
     { title: 'Filters', items: offers },
+    { title: 'Views', items: matchLabels(views, query) },
     { title: 'Pages', items: matchLabels([...pages, ...further], query) },
     { title: 'Spaces', items: matchLabels(otherSpaces, query) },
     { title: 'Theme', items: matchLabels(themes, query) },

@@ -18,6 +18,7 @@ import { Menu, MenuItem, MenuLabel } from '../../ui/menu.tsx';
 import { Page } from '../../ui/page.tsx';
 import { useToast } from '../../ui/toasts.tsx';
 import { basePath } from '../../url/page-values.ts';
+import { ViewsMenu } from '../../views/views-menu.tsx';
 import { FacetsButton, FacetsPanel } from './facets.tsx';
 import { FoundEvents } from './found-events.tsx';
 import { ListFrame, type Order, orders, readOrder } from './list-frame.tsx';
@@ -35,6 +36,7 @@ export function EventsPage() {
       actions={
         <>
           {typeof input !== 'string' && <FacetsButton input={input} />}
+          <ViewsMenu list="events" />
           {/* What a text is found in has one order, and no export. */}
           {search.text === undefined && <OrderField />}
           {hasRole(role, 'admin') && (

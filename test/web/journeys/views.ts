@@ -1,0 +1,75 @@
+import AxeBuilder from '@axe-core/playwright';
+import { expect, test } from 'vitest';
+import { demoEvents } from '../../support/browser/demo-events.ts';
+import type { BrowserSystem } from '../../support/browser/use-browser.ts';
+
+/** Views of lists, and links to them. */
+export function testViews(system: BrowserSystem): void {
+  test('views are saved, opened, renamed and removed with the keyboard, and a link has fixed times', async () => {
+    await using visitor = await system.visit();
+    const { page, apiKey, spaceId } = visitor;
+    await system.send(apiKey, demoEvents());
+    await page.getByRole('heading', { name: 'Recent events' }).waitFor();
+    const errors = '?state=error&not.type=llm&not.name=a&not.name=b&last=7d';
+    await page.goto(`/s/${spaceId}/events${errors}`);
+    const item = (name: string) => page.getByRole('menuitem', { name, exact: true });
+    const choose = async (name: string) => {
+      await page.getByRole('button', { name: 'Views', exact: true }).press('Enter');
+      await item(name).press('Enter');
+    };
+    const save = async (name: string, owner: string) => {
+      await choose('Save this view …');
+      await page.getByLabel('Name', { exact: true }).fill(name);
+      await page.getByLabel('For').selectOption(owner);
+    };
+    await save('Failed tools', 'Only me');
+    expect((await new AxeBuilder({ page }).include('[role=dialog]').analyze()).violations).toEqual([]);
+    await page.keyboard.press('Enter');
+    await page.getByText('View saved.').waitFor();
+    await page.goto(`/s/${spaceId}/events?userId=nobody`);
+    await page.getByText('No matching events').waitFor();
+    await save('Nobody', 'Everybody in the space');
+    await page.keyboard.press('Enter');
+    await page.getByText('View saved.').waitFor();
+
+    await choose('Failed tools');
+    await page.waitForURL(`**/events${errors}`);
+    await page.getByRole('row').nth(1).waitFor();
+    await page.getByRole('button', { name: 'Views', exact: true }).press('Enter');
+    await page.getByText('Views of the space').waitFor();
+    expect((await new AxeBuilder({ page }).include('[role=menu]').analyze()).violations).toEqual([]);
+    await item('Copy link with fixed times').press('Enter');
+    await page.getByText('Link copied.').waitFor();
+    const link = new URL(await page.evaluate<string>('navigator.clipboard.readText()'));
+    const [from, to] = ['from', 'to'].map((name) => Number(link.searchParams.get(name)));
+    expect((to ?? 0) - (from ?? 0)).toBe(7 * 86_400_000);
+    expect(link.searchParams.has('last')).toBe(false);
+    expect(link.searchParams.getAll('not.name')).toEqual(['a', 'b']);
+
+    await choose('Edit views …');
+    await page.getByRole('button', { name: 'Rename Failed tools' }).press('Enter');
+    await page.getByLabel('Name', { exact: true }).fill('Nobody at all');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Rename Nobody at all' }).waitFor();
+    expect((await new AxeBuilder({ page }).include('[role=dialog]').analyze()).violations).toEqual([]);
+    await page.getByRole('button', { name: 'Remove Nobody', exact: true }).press('Enter');
+    await page.getByRole('button', { name: 'Remove', exact: true }).press('Enter');
+    await page.getByText('Remove the view?').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Remove Nobody', exact: true }).waitFor({ state: 'detached' });
+    await page.keyboard.press('Escape');
+
+    // The lists of threads and of users have views of their own; the palette knows all.
+    await page.goto(`/s/${spaceId}/threads?search=errors%3A%3E0&last=24h`);
+    await save('Threads with errors', 'Only me');
+    await page.keyboard.press('Enter');
+    await page.getByText('View saved.').waitFor();
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('nobody at');
+    await page.getByRole('option', { name: 'Nobody at all' }).click();
+    await page.waitForURL(`**/events${errors}`);
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('threads with');
+    await page.getByRole('option', { name: 'Threads with errors' }).click();
+    await page.waitForURL('**/threads?search=errors%3A%3E0&last=24h');
+  });
+}
