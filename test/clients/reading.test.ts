@@ -31,10 +31,12 @@ beforeAll(async () => {
   ]);
   const key = { name: 'k', pepper: dashboardPepper, scope: 'events' } as const;
   const { apiKey } = await issueApiKey(dashboard.database, spaceId, key);
+  const notes = await issueApiKey(dashboard.database, spaceId, { ...key, scope: 'annotation' });
   env = {
     ...programEnvironment,
     WEIR_DASHBOARD_URL: dashboard.url,
     WEIR_READ_KEY: apiKey,
+    WEIR_NOTE_KEY: notes.apiKey,
     WEIR_SPACE: spaceId,
   };
 });

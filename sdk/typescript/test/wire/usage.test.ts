@@ -3,9 +3,6 @@ import { chatCompletions } from '../../src/adapters/chat.ts';
 import { generateContent } from '../../src/adapters/generate-content.ts';
 import { messages } from '../../src/adapters/messages.ts';
 import { responses } from '../../src/adapters/responses.ts';
-import type { EventInput } from '../../src/event/event.ts';
-import { Call } from '../../src/http/call.ts';
-import { platformRuntime } from '../../src/runtime/runtime.ts';
 import { composeLlm } from '../../src/wire/llm.ts';
 
 /** What decides the price of a call, as each provider says it. */
