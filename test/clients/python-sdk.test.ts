@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -106,6 +106,50 @@ describe.skipIf(missing)('with its packages', () => {
     expect(exitCode, `${stdout}${stderr}`).toBe(0);
   });
 
+  test.for(suites)(
+    'the tests of %s have the same outcomes with every client observed',
+    {
+      timeout: buildTimeoutMs,
+    },
+    async ([suite, files, options], context) => {
+      context.skip(python === undefined, 'its packages cannot be downloaded');
+      const directory = mkdtempSync(join(tmpdir(), 'weir-test-python-'));
+      try {
+        const [name] = suite.split('==');
+        const source = await runShell(
+          `'${python}' -m pip download --quiet --no-deps --no-binary ${name} ${suite} && tar xzf *.tar.gz --strip-components=1`,
+          { cwd: directory, env: pythonSdkEnvironment, timeoutMs: 120_000 },
+        );
+        expect(source.exitCode, source.stderr).toBe(0);
+        const run = async (variables: Record<string, string>) => {
+          const outcomes = join(directory, 'outcomes.json');
+          const path = ['src', 'tests', 'tests/programs'].map((folder) => join(pythonSdk, folder));
+          const { stdout, stderr } = await runShell(
+            `'${python}' -m pytest -q -p no:cacheprovider -p observed_suite ${options} -o addopts= ${files}`,
+            {
+              cwd: directory,
+              env: {
+                ...pythonSdkEnvironment,
+                PYTHONPATH: [...path, '.'].join(':'),
+                OUTCOMES: outcomes,
+                ...variables,
+              },
+              timeoutMs: 280_000,
+            },
+          );
+          expect(existsSync(outcomes), `${stdout}${stderr}`).toBe(true);
+          return JSON.parse(readFileSync(outcomes, 'utf8'));
+        };
+        const [bare, observed] = [await run({}), await run({ OBSERVE: '1' })];
+        expect(Object.keys(bare.outcomes).length).toBeGreaterThan(100);
+        expect(observed.outcomes).toEqual(bare.outcomes);
+        expect(observed.events).toBeGreaterThan(10);
+      } finally {
+        rmSync(directory, { recursive: true });
+      }
+    },
+  );
+
   test('the same answers become the same events as those of the TypeScript SDK', {
     timeout: 120_000,
   }, async (context) => {
@@ -118,7 +162,7 @@ describe.skipIf(missing)('with its packages', () => {
     const directory = mkdtempSync(join(tmpdir(), 'weir-test-python-'));
     writeFileSync(join(directory, 'requests.json'), JSON.stringify(requests));
     const { exitCode, stderr } = await runShell(
-      `'${python}' tests/programs/requests.py '${join(directory, 'requests.json')}'`,
+      `'${python}' tests/programs/send_requests.py '${join(directory, 'requests.json')}'`,
       {
         cwd: pythonSdk,
         env: { ...pythonSdkEnvironment, WEIR_URL: pipeline.url, WEIR_API_KEY: theirs.apiKey },
@@ -135,6 +179,16 @@ describe.skipIf(missing)('with its packages', () => {
     expect(events.map(comparable)).toEqual(expected.map(comparable));
   });
 });
+
+/** Of the suites of the providers' clients those that send requests: minutes, not an hour. */
+const suites: [suite: string, files: string, options: string][] = [
+  ['openai==3.57.0', 'tests/test_client.py tests/test_response.py tests/test_streaming.py', ''],
+  [
+    'anthropic==2.14.0',
+    'tests/test_client.py tests/test_response.py tests/test_streaming.py tests/lib/test_client_copy.py',
+    '-p tests._alias_httpx',
+  ],
+];
 
 const messages = [
   { role: 'system', content: 'Be brief.' },
