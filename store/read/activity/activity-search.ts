@@ -6,7 +6,7 @@ import type { EventCursor } from '../event-cursor.ts';
 import { type EventFilter, matchValues } from '../event-filter.ts';
 import { readEventPage } from '../event-page.ts';
 import { containsFolded, startsFolded } from '../folded-text.ts';
-import type { ActivityColumn } from './activity-summary.ts';
+import type { ActivityColumn } from './activity-segments.ts';
 import type { ActivityWalk } from './activity-walk.ts';
 
 /** How the threads or users of a search are found. */

@@ -1,17 +1,14 @@
-import { and, desc, eq, gte, lt, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { and, eq, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { addedNumberMax } from '../../../event/limits.ts';
-import { anyTerm, inSpace } from '../../../event/terms.ts';
 import { quoteElement } from '../../../event/text.ts';
 import { sumParts, type UsageParts } from '../../../event/usage/usage-parts.ts';
 import type { Database } from '../../db/database.ts';
-import { events, segments } from '../../db/schema.ts';
+import { events } from '../../db/schema.ts';
 import { opaqueArray } from '../../db/statement.ts';
 import type { EventCursor } from '../event-cursor.ts';
-import { type EventFilter, matchTime, termsOf } from '../event-filter.ts';
+import { matchTime } from '../event-filter.ts';
 import { compareEvents, isAfter, newestFirst, oldestFirst, startInSegment } from '../event-position.ts';
-
-/** A column that groups events by thread or by user. */
-export type ActivityColumn = 'threadId' | 'userId';
+import { listSegments, type SegmentQuery, takeSegments } from './activity-segments.ts';
 
 export interface ActivitySummary {
   value: string;
@@ -24,6 +21,7 @@ export interface ActivitySummary {
   /** The input preview of the first call of a model; null without one. */
   firstInput: string | null;
   lastState: 'ok' | 'error';
+  /** The user of the last event that has one. */
   userId: string | null;
   /** The calls of each model by UTC day and price class, since prices change by day. */
   calls: DayCalls[];
@@ -36,6 +34,7 @@ export interface DayCalls {
   /** Null for calls without the name of a model. */
   model: string | null;
   events: number;
+  /** The start of one of the calls. */
   atMs: number;
   inputTokens: number;
   outputTokens: number;
@@ -47,10 +46,7 @@ export interface DayCalls {
   reportedCost: string | null;
 }
 
-export interface SummaryQuery {
-  column: ActivityColumn;
-  values: readonly string[];
-  range: Pick<EventFilter, 'from' | 'to'>;
+export interface SummaryQuery extends SegmentQuery {
   /** Which events `isShown` regards. */
   match?: SQL | undefined;
   /** The last event that earlier pages examined; undefined for the first page. */
@@ -58,12 +54,6 @@ export interface SummaryQuery {
   /** Limit of the events in the segments that are read; the last segment may exceed it. */
   eventsMax: number;
 }
-
-/** Limit of the segments that are read: each has a fixed cost besides its events. */
-const segmentsMax = 400;
-
-/** Candidate segments that are sorted by time to choose the newest. */
-const sortedSegmentsMax = 20_000;
 
 /**
  * Counts the events of each value, in the segments that have one of the values.
@@ -216,53 +206,6 @@ function addUp(parts: readonly Part[]): ActivitySummary {
   };
 }
 
-interface ListedSegment {
-  id: string;
-  eventCount: number;
-}
-
-function takeSegments(listed: readonly ListedSegment[], eventsMax: number): string[] {
-  let events = 0;
-  const end = listed.findIndex(({ eventCount }, place) => {
-    const isFull = place === segmentsMax || events >= eventsMax;
-    events += eventCount;
-    return isFull;
-  });
-  return listed.slice(0, end === -1 ? undefined : end).map(({ id }) => id);
-}
-
-/** The newest segments that may have an event with one of the values. */
-async function listSegments(
-  database: Database,
-  spaceId: string,
-  { column, values, range }: Pick<SummaryQuery, 'column' | 'values' | 'range'>,
-): Promise<ListedSegment[]> {
-  const { id, maxStartMs, minStartMs, eventCount } = segments;
-  const candidates = database.$with('candidates').as(
-    database
-      .select({ id, maxStartMs, eventCount })
-      .from(segments)
-      .where(
-        and(
-          eq(segments.spaceId, spaceId),
-          overlaps([
-            ...values.flatMap((value) => termsOf(spaceId, { [column]: value })),
-            ...inSpace(spaceId, [anyTerm]),
-          ]),
-          range.from === undefined ? undefined : gte(maxStartMs, range.from),
-          range.to === undefined ? undefined : lt(minStartMs, range.to),
-        ),
-      )
-      .limit(sortedSegmentsMax),
-  );
-  return await database
-    .with(candidates)
-    .select({ id: candidates.id, eventCount: candidates.eventCount })
-    .from(candidates)
-    .orderBy(desc(candidates.maxStartMs))
-    .limit(segmentsMax + 1);
-}
-
 /** The parts of the usage of each event; null without any. */
 export function listParts(column: SQLWrapper): SQL<UsageParts[] | null> {
   return sql<UsageParts[] | null>`json_agg(${column}) FILTER (WHERE ${column} IS NOT NULL)`;
@@ -274,8 +217,4 @@ function sumTokens(column: SQLWrapper): SQL<number> {
   // greatest() and least() ignore a NULL.
   const added = sql`sum(least(greatest(${column}, -${bound}), ${bound})) FILTER (WHERE ${column} IS NOT NULL)`;
   return sql<number>`coalesce(${added}, 0)`;
-}
-
-function overlaps(terms: readonly bigint[]): SQL {
-  return sql`${segments.terms} && ${`{${terms.join(',')}}`}::bigint[]`;
 }

@@ -5,7 +5,7 @@ import { opaqueLimit } from '../../db/statement.ts';
 import type { EventCursor } from '../event-cursor.ts';
 import { type EventFilter, matchTime } from '../event-filter.ts';
 import { isAfter, newestFirst } from '../event-position.ts';
-import type { ActivityColumn } from './activity-summary.ts';
+import type { ActivityColumn } from './activity-segments.ts';
 
 export interface ActivityWalkQuery {
   column: ActivityColumn;
