@@ -25,6 +25,7 @@ export function parseEventLimit(text: string): number | 'none' {
   return text === 'none' ? text : wholeNumber(0)(text);
 }
 
+/** Retention in days; `none` is unlimited. */
 export function parseRetentionDays(text: string): number | 'none' {
   return text === 'none' ? text : wholeNumber(1, retentionDaysMax)(text);
 }
@@ -86,6 +87,7 @@ export function parseRate(text: string, before: Rates): Rates {
   throw new InvalidArgumentError(`${inner?.message}.`);
 }
 
+/** A day, `YYYY-MM-DD`. */
 export function parseDay(text: string): string {
   if (day.safeParse(text).success) return text;
   throw new InvalidArgumentError('It must be a day such as 2026-11-30.');

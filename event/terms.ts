@@ -60,6 +60,7 @@ export function unionTerms(lists: readonly (readonly bigint[])[]): bigint[] {
   return union.size > segmentTermsMax || union.has(anyTerm) ? [anyTerm] : [...union];
 }
 
+/** The first 64 bits of SHA-256. */
 function hash64(text: string): bigint {
   const known = recentHashes.get(text);
   if (known !== undefined) return known;

@@ -33,6 +33,7 @@ export function wellFormedJson(json: string): string {
   );
 }
 
+/** A text as a quoted element of a Postgres array literal. */
 export function quoteElement(text: string): string {
   const wellFormed = text.toWellFormed();
   if (!special.test(wellFormed)) return `"${wellFormed}"`;

@@ -83,6 +83,7 @@ const articles: Record<string, string> = {
   array: 'an array',
 };
 
+/** Longest part of a client's key in a path, in characters. */
 const keyCharsMax = 64;
 
 /**

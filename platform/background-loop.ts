@@ -6,6 +6,7 @@ export interface BackgroundWork<Result> {
   readonly run: (signal: AbortSignal) => Result | PromiseLike<Result>;
   /** Pause between two passes, or how the result of a pass decides it. At 0 the next pass follows at once. */
   readonly intervalMs: number | ((result: Result) => number);
+  /** Pause before the first pass; default 0. */
   readonly delayMs?: number;
   /** Pause after a pass that failed; default `intervalMs`, or a second when that is a function. */
   readonly retryMs?: number;

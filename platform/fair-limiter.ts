@@ -2,6 +2,7 @@ export interface Caller {
   readonly spaceId: string;
   /** All sessions and read keys of a person are one. */
   readonly holderId: string;
+  /** Aborted when the result is no longer needed. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -24,6 +25,7 @@ export interface FairLimits {
   readonly atOnceMax: number;
   /** Lower than `atOnceMax`: no space can take all slots. */
   readonly atOnceOfSpaceMax: number;
+  /** Most tasks of one user that wait in one space. */
   readonly waitingOfUserMax: number;
 }
 
@@ -84,6 +86,7 @@ export function openFairLimiter(
   };
 }
 
+/** Resolves when the task may start. */
 async function waitForTurn(
   { users }: SpaceQueue,
   { holderId: userId, signal }: Caller,

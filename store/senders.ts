@@ -97,6 +97,7 @@ ON CONFLICT (${namesOf([senders.spaceId, ...key])}) DO UPDATE SET
   ${nameOf(senders.refusal)} = coalesce(${excluded(senders.refusal)}, stored.${nameOf(senders.refusal)})`);
 }
 
+/** The senders of a space, the last seen first. */
 export async function listSenders(database: Database, spaceId: string): Promise<Sender[]> {
   const rows = await database
     .select()

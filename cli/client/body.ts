@@ -8,6 +8,7 @@ const tail = Buffer.from(batchTail);
 export const bodyOverheadBytes = head.length + tail.length;
 
 export interface FileEvent {
+  /** The line number, from 1. */
   line: number;
   bytes: Buffer;
 }

@@ -24,6 +24,7 @@ export interface EventFile {
   sizeBytes: number;
   /** Bytes of the file that were read so far, before decompression. */
   bytesRead(): number;
+  /** The events in the order of the file, byte for byte. */
   events: AsyncIterable<FileEvent>;
 }
 

@@ -6,6 +6,7 @@ export const responseBytesMax = 64 * 1024;
 export interface IngestResponse {
   status: number;
   body: string;
+  /** The unparsed header. */
   retryAfter: string | undefined;
   /** A header of the response by its lower-case name; undefined when it is absent or repeated. */
   header(name: string): string | undefined;

@@ -1,5 +1,6 @@
 /** Delimited by its braces; the content may be invalid. */
 export interface StreamedObject {
+  /** The line it begins in, from 1. */
   line: number;
   /** Undefined when the object is longer than `bytesMax`, or the stream ends within it. */
   bytes: Buffer | undefined;

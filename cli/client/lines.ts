@@ -1,4 +1,5 @@
 export interface Line {
+  /** The line number, from 1. */
   number: number;
   /** Undefined when the line is longer than `lineBytesMax`. */
   bytes: Buffer | undefined;

@@ -26,6 +26,7 @@ export interface RetryOptions {
   /** A failure later than this after the start of the first attempt is final. */
   retryForMs: number;
   onResponse?: (durationMs: number) => void;
+  /** Called before each wait, with the error that causes the retry. */
   onRetry?: (error: SendError, waitMs: number) => void;
   /** Returns the error that a response reports. By default it reads responses of `/v1/ingest-events`. */
   describeResponse?: (response: IngestResponse) => SendError | undefined;

@@ -8,12 +8,14 @@ export interface SpanFile {
   sizeBytes: number;
   /** Bytes of the file that were read so far, before decompression. */
   bytesRead(): number;
+  /** The requests in the order of the file, byte for byte. */
   requests: AsyncIterable<SpanRequestBody>;
 }
 
 export interface SpanRequestBody {
   /** Its number in the file, from 1: a line may hold several. */
   position: number;
+  /** The line it begins in, from 1. */
   line: number;
   bytes: Buffer;
 }

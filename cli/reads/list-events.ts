@@ -49,6 +49,7 @@ function tokensOf({ totalTokens, inputTokens, outputTokens }: ListedEvent): numb
   return (inputTokens ?? 0) + (outputTokens ?? 0);
 }
 
+/** UTC, to the second. */
 export function formatTime(timeMs: number): string {
   return new Date(timeMs).toISOString().slice(0, 19).replace('T', ' ');
 }

@@ -10,7 +10,9 @@ import { createTally, type SendSummary, type Tally } from './send-summary.ts';
 export interface SendingFile {
   url: string;
   apiKey: string;
+  /** Requests at once. */
   concurrency: number;
+  /** How long one request is retried. */
   retryForMs: number;
   progress: Progress;
   settled: SettledPart;

@@ -123,6 +123,7 @@ export function withShiftedTimes(event: Buffer, shiftMs: number): Buffer {
   return Buffer.concat([...parts, event.subarray(copied)]);
 }
 
+/** In the order of the text. */
 function findTimes(event: Buffer): (Range & { value: number })[] {
   try {
     return timeMembers

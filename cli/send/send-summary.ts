@@ -22,9 +22,11 @@ export interface SendCounts {
 export interface SendSummary extends SendCounts {
   /** Why the rest was not sent: Weir was away or not ready for as long as requests are retried. */
   stopped?: SendError;
+  /** Includes retries. */
   requests: number;
   retries: number;
   eventsPerSecond: number;
+  /** Latency of the answered requests. */
   p50Ms: number;
   p99Ms: number;
 }

@@ -73,6 +73,7 @@ export function findMember(bytes: Buffer, name: string): Range | undefined {
   return found;
 }
 
+/** Visits each of the object's own members. */
 export function walkObject(bytes: Buffer, at: number, visit: VisitMember): number {
   expect(bytes, at, openBrace);
   let next = skipSpace(bytes, at + 1);
@@ -88,6 +89,7 @@ export function walkObject(bytes: Buffer, at: number, visit: VisitMember): numbe
   }
 }
 
+/** Visits each of the array's own elements. */
 export function walkArray(bytes: Buffer, at: number, visit: VisitElement): number {
   expect(bytes, at, openBracket);
   let next = skipSpace(bytes, at + 1);

@@ -73,6 +73,7 @@ function isInsideEscape(json: string, at: number): boolean {
 
 const unicodeEscapeChars = 6;
 
+/** Whether the character is the second one of an escape. */
 function isEscaped(json: string, at: number): boolean {
   let start = at;
   while (json[start - 1] === '\\') start -= 1;

@@ -41,6 +41,7 @@ async function pump(source: FileHandle, write: (chunk: Uint8Array) => Promise<vo
   }
 }
 
+/** Makes renames and new files in a directory durable. */
 export async function syncDirectory(path: string): Promise<void> {
   await using directory = await open(path, 'r');
   await directory.sync();

@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path';
 import { type Connection, readConnection, readSecrets, type Secrets } from '../local-system.ts';
 
 export interface EmbeddedPostgres {
+  /** With the superuser. */
   url: string;
   dataDir: string;
   secrets: Secrets;

@@ -14,6 +14,7 @@ import { restoreCommand } from './restore-command.ts';
 export interface TrialOptions {
   directory: BackupDirectory;
   backup: Backup;
+  /** The password of the superuser at the time of the backup. */
   password: string;
   /** A directory with room for a copy of the backup. The user of Postgres must be able to pass it. */
   scratch: string;

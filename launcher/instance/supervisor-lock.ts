@@ -18,6 +18,7 @@ export interface SupervisorLockOptions {
   kill: (pid: number, signal: NodeJS.Signals) => void;
   /** Called when the connection.json of a stopping or killed predecessor has become invalid. */
   onPredecessorGone: () => void;
+  /** Called with the reason for which the start waits. */
   report: (text: string) => void;
 }
 

@@ -12,6 +12,7 @@ export interface SupervisorRecord extends ProcessIdentity {
   launcher?: ProcessIdentity;
   /** The next start waits for the exit. */
   isStopping: boolean;
+  /** In the order of their starts. */
   children: ChildRecord[];
   /** The ports of the embedded servers. The next start prefers them, so that the URLs stay the same. */
   ports: Record<string, number[]>;

@@ -11,6 +11,7 @@ export interface ServerProcess extends SpawnedProcess, AsyncDisposable {
 
 export interface StartHooks {
   onSpawn?: (pid: number) => void;
+  /** Aborts the start, and stops the server. */
   signal?: AbortSignal;
 }
 

@@ -11,6 +11,7 @@ const triesMax = 200;
 /** Attempts to start a server on other ports when its port was taken between the check and the start. */
 const startsMax = 5;
 
+/** The system's error code. */
 export type PortFault = 'EADDRINUSE' | 'EACCES' | 'EADDRNOTAVAIL' | 'ENOTFOUND' | (string & {});
 
 /** Listens on an address and closes at once. @returns undefined when that works. */

@@ -6,7 +6,9 @@ import { copyBackup, type RecoveryOptions, recover } from './recovery.ts';
 import type { RestoreRecord } from './restore-journal.ts';
 
 export interface RestoreSystem {
+  /** The data directory of Postgres; it may be missing. */
   dataDir: string;
+  /** The password of the superuser. */
   password: string;
   logFile: string;
   onSpawn?: RecoveryOptions['onSpawn'];

@@ -89,6 +89,7 @@ export async function startService(options: {
   /** Absent: it writes to the output of this process. */
   logFile?: string | undefined;
   onSpawn: (pid: number) => void;
+  /** Aborts the start, and stops the service. */
   signal?: AbortSignal;
   /** The checkout whose code runs. Default: this one. */
   root?: string | undefined;

@@ -2,6 +2,7 @@
 const duplicateMs = 700;
 
 export interface StopRequests {
+  /** Aborted with a readable reason when the process must stop. */
   signal: AbortSignal;
   requested: Promise<string>;
   request(reason: string): void;

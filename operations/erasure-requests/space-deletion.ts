@@ -126,6 +126,7 @@ export interface SpaceDeletion {
   readonly spaceId: string;
   readonly name: string;
   readonly requestedAt: Date;
+  /** A user's id, or `operator`. */
   readonly requestedBy: string;
   /** When it can no longer be taken back; null when it has begun. */
   readonly dueAt: Date | null;

@@ -58,6 +58,7 @@ function add(a: ReprojectResult, b: ReprojectResult): ReprojectResult {
   };
 }
 
+/** Lists segments of an older version, in primary key order. */
 async function* listBatches(database: Database, spaceId: string): AsyncGenerator<string[]> {
   for (let after: string | undefined; ; ) {
     const listed = await database

@@ -13,6 +13,7 @@ import { type AppliedChanges, applyControlChanges } from '../control/apply-chang
 export interface CaughtUp {
   readonly control: AppliedChanges;
   readonly queue: readonly StreamReplay[];
+  /** A sentence each. */
   readonly lost: readonly string[];
 }
 

@@ -32,6 +32,7 @@ export interface ArchiveState {
   readonly isOn: boolean;
   /** Bytes of WAL that were written after the last segment in the archive. Unset with `archive_mode=off`. */
   readonly behindBytes?: number;
+  /** The last attempt failed. */
   readonly isFailing: boolean;
 }
 

@@ -6,6 +6,7 @@ import { defaultEvents, defaultSegments } from '../../store/db/partitions.ts';
 import * as schema from '../../store/db/schema.ts';
 import { listWeekPartitions } from '../../store/retention/week-partitions.ts';
 
+/** The sizes of all tables, in bytes with indexes and TOAST. */
 export interface StorageSizes {
   /** The weeks of receipt, oldest first, without empty ones ahead. */
   readonly weeks: WeekSize[];

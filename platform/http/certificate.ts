@@ -11,6 +11,7 @@ import { dayMs } from '../time.ts';
 import { defineDaysLeft } from './certificate-metrics.ts';
 import { certificateCheckMs, certificateWarningDays } from './limits.ts';
 
+/** PEM. */
 export interface KeyPair {
   cert: Buffer;
   key: Buffer;

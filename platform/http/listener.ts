@@ -17,6 +17,7 @@ export interface ListenerOptions {
    * Whether other processes share the port (SO_REUSEPORT): then the shutdown serves `acceptedGraceMs` more.
    */
   isShared?: boolean;
+  /** Resolves when every request that has begun is answered. */
   drain: () => Promise<unknown>;
   log: Logger;
 }

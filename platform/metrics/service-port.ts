@@ -17,12 +17,14 @@ export interface Probes {
   readonly findDead?: FindUnready;
 }
 
+/** Metrics and probes. */
 export interface ServicePort extends AsyncDisposable {
   readonly url: string;
   /** Called while the service starts, with what it waits for: `/readyz` names that instead of `start`. */
   setStarting(findUnready: FindUnready): void;
   /** Called when the service has started. Before that, `/startupz` and `/readyz` answer 503. */
   setStarted(probes: Probes): void;
+  /** `/readyz` answers 503 from then on. */
   setStopping(): void;
 }
 

@@ -21,6 +21,7 @@ export interface ServiceReport {
   readonly certificateExpiresAt?: string | undefined;
   /** Of the bytes of ingest, the events of a writer, the time of calls of the dashboard API. */
   readonly busiest?: BusiestSpace | undefined;
+  /** Its clock, in milliseconds since the epoch. */
   readonly nowMs: number;
   readonly metricsUrl: string;
 }

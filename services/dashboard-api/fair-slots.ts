@@ -27,6 +27,7 @@ interface Slot extends SlotHolder {
  */
 export class FairSlots {
   readonly #limits: SlotLimits;
+  /** In the order in which they were taken. */
   readonly #slots = new Set<Slot>();
 
   constructor(limits: SlotLimits) {

@@ -27,11 +27,13 @@ export const auditPageMax = 500;
 export const quarantinePageMax = 200;
 export const replayedAtOnceMax = 100;
 
+/** Limit of the reason of an erasure, in characters. */
 export const reasonCharsMax = 500;
 
 /** Time after which a preview of an erasure stops counting: before the time-out of the call. */
 export const erasurePreviewMs = 8_000;
 
+/** Limit of the name of a space or a key, in characters. */
 export const nameCharsMax = 100;
 
 export const dashboardBodyBytesMax = 64 * 1024;

@@ -16,6 +16,7 @@ export interface SpaceData {
   readonly searchLimiter: Limiter;
   /** Limits the charts that are computed at a time in the same way. */
   readonly chartLimiter: Limiter;
+  /** Off the event loop. */
   readonly searcher: Pick<SegmentSearcher, 'find'>;
   readonly openBytes: OpenBytes;
   readonly streams: LiveStreams;

@@ -8,6 +8,7 @@ export interface Delivered {
   readonly position: QueuePosition;
   /** Number of deliveries, including this one. */
   readonly deliveries: number;
+  /** The time of receipt by nats-server, by its clock. */
   readonly queuedAtMs: number;
   /** The span that published it: the header `traceparent`. */
   readTraceparent(): string | undefined;

@@ -16,6 +16,7 @@ export function createWriterProbes({
   failedNodes,
   startedAtMs = performance.now(),
 }: {
+  /** Whether Postgres and nats-server answer. */
   findUnready: FindUnready;
   readQueue: () => Promise<QueueFigures[]>;
   lastStoredAtMs: () => number;

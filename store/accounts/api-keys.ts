@@ -136,6 +136,7 @@ export async function revokeApiKey(
   return key;
 }
 
+/** The oldest first. */
 export async function listApiKeys(database: Database, spaceId: string): Promise<ApiKeyInfo[]> {
   return database.select(shown).from(apiKeys).where(eq(apiKeys.spaceId, spaceId)).orderBy(apiKeys.id);
 }

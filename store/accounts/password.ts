@@ -14,6 +14,7 @@ const shape = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0
 /** 96 random bits. */
 const generatedBytes = 12;
 
+/** 16 characters. */
 export function generatePassword(): string {
   return randomBytes(generatedBytes).toString('base64url');
 }

@@ -4,6 +4,7 @@ import { createHash, randomBytes } from 'node:crypto';
 const tokenBytes = 32;
 const tokenShape = /^[A-Za-z0-9_-]{43}$/;
 
+/** 43 characters of base64url. */
 export function createToken(): string {
   return randomBytes(tokenBytes).toString('base64url');
 }

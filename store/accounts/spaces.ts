@@ -14,6 +14,7 @@ export interface SpaceChange {
   billingState?: BillingState;
   /** Retention of events in days; null is unlimited. */
   retentionDays?: number | null;
+  /** The name of its plan, for display. */
   plan?: string | null;
   /** What statistics are kept by: see dimensions.ts. */
   dimensions?: string[];
@@ -103,6 +104,7 @@ export async function listKeptSpaces(database: Database, spaceIds: string[]): Pr
   return new Set(rows.map(({ id }) => id));
 }
 
+/** The oldest first. */
 export async function listSpaces(database: Database): Promise<Space[]> {
   return database.select().from(spaces).orderBy(spaces.id);
 }

@@ -56,6 +56,7 @@ export async function readUsage(
   return { ...usage, ...forecastUsage({ ...counted, limit, sinceMs, nowMs, endMs: Date.parse(resetsAt) }) };
 }
 
+/** Counts the events of a month, and those since a day. */
 async function countUsage(
   database: Database,
   spaceId: string,
@@ -76,6 +77,7 @@ async function countUsage(
   return { events: ofMonth[0]?.events ?? 0, recentEvents: recent[0]?.events ?? 0 };
 }
 
+/** A space's events of one UTC day of receipt. */
 export interface UsageDay {
   /** `YYYY-MM-DD` */
   day: string;
@@ -100,6 +102,7 @@ export async function readUsageDays(
     .orderBy(asc(usageDays.day));
 }
 
+/** A space's stored events of one UTC month. */
 export interface UsageMonth {
   /** `YYYY-MM` */
   month: string;

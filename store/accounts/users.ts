@@ -196,6 +196,7 @@ export async function findUserId(database: Database, email: string): Promise<str
   return user?.id;
 }
 
+/** All users with their spaces, ordered by e-mail address. */
 export async function listUsers(database: Database): Promise<UserInfo[]> {
   const rows = await database
     .select({

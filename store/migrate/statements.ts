@@ -16,6 +16,7 @@ export function splitStatements(text: string): string[] {
 
 /** What a statement does, and what it locks meanwhile. */
 export interface StatementPlan {
+  /** The first line. */
   readonly statement: string;
   readonly locks: string;
 }

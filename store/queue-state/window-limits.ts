@@ -8,6 +8,7 @@ const defaultBytesMax = 1024 ** 3;
 
 export interface WindowLimits {
   readonly windowMs: number;
+  /** Most bytes of each stream. */
   readonly bytesMax: number;
 }
 

@@ -2,6 +2,7 @@ import { and, eq } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
 import { eventIds, events } from '../db/schema.ts';
 
+/** Whether an event is currently stored. */
 export async function isEventStored(database: Database, spaceId: string, id: string): Promise<boolean> {
   const rows = await database
     .select({ id: events.id })

@@ -25,7 +25,9 @@ export interface Neighbour<Row> {
 }
 
 export interface Neighbours<Row> {
+  /** The event just before the position: the next newer one. */
   newer: Neighbour<Row>;
+  /** The event just after the position: the next older one. */
   older: Neighbour<Row>;
 }
 

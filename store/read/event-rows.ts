@@ -32,6 +32,7 @@ export interface EventSource<Columns extends EventColumns> {
   readonly limits: ListLimits;
 }
 
+/** Events in list order. */
 export interface FoundEvents<Row> {
   readonly rows: Row[];
   /** The position up to which `rows` has all matching events; undefined when no event follows. */

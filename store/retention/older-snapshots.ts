@@ -7,6 +7,7 @@ export class StatementsRunningError extends Error {
   override name = 'StatementsRunningError';
 }
 
+/** The id that the next transaction will get. */
 export async function readNextTransaction(database: Database): Promise<string> {
   const [now] = await database.execute<{ xid: string }>(
     sql`SELECT pg_snapshot_xmax(pg_current_snapshot())::text AS xid`,
@@ -48,6 +49,7 @@ export async function findHolder(database: Database, xid: string, table: CopiedT
 
 /** The wait for transactions that write: of another database, they may take long. */
 export interface WritersWait {
+  /** By `performance.now()`. */
   readonly untilMs: number;
   readonly report: () => void;
 }

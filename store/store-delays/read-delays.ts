@@ -7,6 +7,7 @@ import { delayDays, delaySpansMinutes } from './limits.ts';
 
 /** Times from receipt until storage, of the events stored in a span. Percentiles are within 5%. */
 export interface DelayPoint {
+  /** The start of the span, in milliseconds since the epoch. */
   readonly startMs: number;
   readonly events: number;
   readonly p50Ms: number;

@@ -3,6 +3,7 @@ import type { Database } from '../db/database.ts';
 import { commitCounters, eventChanges } from '../db/schema.ts';
 import { changesPerRead } from './limits.ts';
 
+/** Changes of stored events after a number, in order. */
 export interface ChangePage {
   /** Each event once, with the number of its last change. It may not exist any more. */
   readonly numbers: ReadonlyMap<string, number>;

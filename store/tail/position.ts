@@ -2,6 +2,7 @@ import { uuidShape } from '../../platform/uuid.ts';
 
 /** A place in a space's storage order: by commit, segment, and index. All events up to it were read. */
 export interface TailPosition {
+  /** The number of the commit; 0 before the first. */
   readonly number: number;
   /** The segment also identifies the commit: after a restore another one may have the same number. */
   readonly segmentId: string;

@@ -7,6 +7,7 @@ import { firstPosition, lastIndex, type TailPosition } from './position.ts';
 export interface StoredSegment {
   readonly number: number;
   readonly segmentId: string;
+  /** Average of the commit's segments. */
   readonly eventCount: number;
 }
 

@@ -23,6 +23,7 @@ export interface StoredEvent<Columns extends StoredColumns> {
   readonly position: TailPosition;
 }
 
+/** Events stored after a position, in storage order. */
 export interface StoredPage<Columns extends StoredColumns> {
   readonly events: readonly StoredEvent<Columns>[];
   /** The start of the next page: everything up to here was read. */

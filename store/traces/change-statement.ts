@@ -89,6 +89,7 @@ function noteResolved(): SQL {
     AND ${kept(traces.version)} = ${change(traces.version)}`;
 }
 
+/** What spans and events inherit. */
 function changeContexts(): SQL {
   return sql`, changed_nodes AS (
   UPDATE ${traceNodes} AS kept SET ${filled},

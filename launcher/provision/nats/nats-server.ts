@@ -19,6 +19,7 @@ export interface NatsServerOptions extends StartHooks {
   storeDir: string;
   port: number;
   monitorPort: number;
+  /** The password of the user `weir`. */
   password: string;
   /** `max_file`: the limit of all streams together, in bytes. */
   maxFileBytes: number;

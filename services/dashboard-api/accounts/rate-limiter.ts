@@ -1,8 +1,10 @@
 export interface RateLimiterOptions {
+  /** Allowed attempts per key and window. */
   attemptsMax: number;
   windowMs: number;
   /** Limit of the keys counted at a time. Clients choose the keys, so memory must be bounded. */
   keysMax: number;
+  /** The clock, in milliseconds. */
   now: () => number;
 }
 

@@ -26,6 +26,7 @@ export type SessionList = ReturnType<typeof openSessionList>;
 
 export function openSessionList(database: Database) {
   return {
+    /** The sessions that have not expired, most recently used first. */
     list: (user: { userId: string; sessionId: string }) => listSessions(database, user),
     /** @returns whether the user had the session. */
     revoke: async (user: Actor, id: string) => {

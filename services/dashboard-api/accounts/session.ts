@@ -37,6 +37,7 @@ export interface SessionUser extends SpaceUser {
   secondFactors: SecondFactors;
   /** With SECOND_FACTOR_REQUIRED, whether the user has to add a second factor before anything else. */
   mustEnrol: boolean;
+  /** Whether the user may see the state of the installation. */
   isOperator: boolean;
 }
 

@@ -21,6 +21,7 @@ export type Member = z.infer<typeof member>;
 /** `owner_only`: owners are changed and made by owners only. `last_owner`: one must remain. */
 export type MemberChange = 'changed' | 'not_a_member' | 'owner_only' | 'last_owner';
 
+/** A space's members, ordered by e-mail address. */
 export async function listMembers(database: Database, spaceId: string): Promise<Member[]> {
   const rows = await database
     .select({

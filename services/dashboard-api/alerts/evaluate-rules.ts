@@ -12,6 +12,7 @@ import { countsEvents, isStateNow, stepMinutesOf } from './rule.ts';
 import type { SlowSpaces } from './slow-spaces.ts';
 
 export type ClaimedRule = typeof alertRules.$inferSelect & {
+  /** The clock of Postgres. */
   readonly nowMs: number;
 };
 

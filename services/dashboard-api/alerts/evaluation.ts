@@ -8,7 +8,9 @@ export interface Bucket {
   readonly events: number;
   readonly errors: number;
   readonly tokens: number;
+  /** Undefined when not needed. */
   readonly cost?: CostSum | undefined;
+  /** The durations; undefined when they are not needed. */
   readonly latency?: LatencySketch | undefined;
 }
 
@@ -21,6 +23,7 @@ export interface Series {
 
 export type Phase = 'ok' | 'pending' | 'firing' | 'clearing';
 
+/** A phase, and when it began. */
 export interface AlertState {
   readonly phase: Phase;
   readonly sinceMs: number;
@@ -28,6 +31,7 @@ export interface AlertState {
 
 export interface Transition extends Measured {
   readonly change: 'fired' | 'resolved';
+  /** The end of the window. */
   readonly atMs: number;
 }
 

@@ -10,6 +10,7 @@ export interface AlertMessage {
   readonly value: number | null;
   /** How the value compares with the true one: a cost may be without that of tokens that have no price. */
   readonly valueBound?: CostBound;
+  /** The end of the window, ISO 8601. */
   readonly at: string;
   /** The page of the alerts; null without DASHBOARD_PUBLIC_URL. */
   readonly link: string | null;

@@ -6,12 +6,14 @@ import { slowEvaluationMs, slowEvaluationRest } from './limits.ts';
  */
 export class SlowSpaces {
   readonly #now: () => number;
+  /** Until when each waits. */
   readonly #until = new Map<string, number>();
 
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
 
+  /** Notes how long an evaluation took, also one that failed. */
   note(spaceId: string, tookMs: number): void {
     if (tookMs >= slowEvaluationMs) this.#until.set(spaceId, this.#now() + slowEvaluationRest * tookMs);
   }

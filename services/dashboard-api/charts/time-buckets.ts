@@ -9,6 +9,7 @@ export type ChartStep = (typeof chartSteps)[number];
 
 export interface ChartRange {
   from: number;
+  /** Excluded. */
   to: number;
   step: ChartStep;
   /** IANA name, such as Europe/Zurich. */

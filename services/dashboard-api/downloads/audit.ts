@@ -48,6 +48,7 @@ export async function sendAuditLog(
   }
 }
 
+/** Yields the lines of one page at a time. */
 async function* toLines({ database, spaceId }: SpaceAdmin, first: AuditRow[]): AsyncGenerator<string> {
   let rows = first;
   while (rows.length > 0) {

@@ -162,6 +162,7 @@ async function* toColumns(
   }
 }
 
+/** In output order. */
 const csvColumns = [
   ...(['id', 'type', 'state', 'name', 'source', 'traceId', 'threadId', 'agentId', 'agentGroupId'] as const),
   ...(['userId', 'startTimeMs', 'endTimeMs', 'durationMs', 'inputTokens', 'outputTokens'] as const),

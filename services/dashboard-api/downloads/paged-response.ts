@@ -8,6 +8,7 @@ export interface PagedResponse {
   pages: AsyncIterable<string | Buffer>;
   /** Called before each page. @throws when the user has lost access. */
   checkAccess: () => Promise<void>;
+  /** Milliseconds that the client may take for a page. */
   pageMsMax: number;
 }
 

@@ -24,6 +24,7 @@ const errorGroup = z
 
 export const errorGroups = z
   .object({
+    /** By descending number of events. */
     groups: z.array(errorGroup),
     /** The start of the oldest counted error; null when all of the filter were counted. */
     countedUntilMs: z.number().nullable(),

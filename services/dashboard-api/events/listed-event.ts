@@ -11,6 +11,7 @@ export const listedColumns = {
   id: events.id,
   type: events.type,
   state: events.state,
+  /** The name of the model or tool. */
   name: events.name,
   source: events.source,
   traceId: events.traceId,
@@ -48,6 +49,7 @@ export const listedEvent = z
     id: z.guid(),
     type: z.enum(events.type.enumValues),
     state: z.enum(events.state.enumValues),
+    /** The name of the model or tool. */
     name: text,
     source: z.string(),
     traceId: z.guid().nullable(),
@@ -79,6 +81,7 @@ export const listedEvent = z
     errorCode: text,
     errorHttpStatus: text,
     errorMessage: text,
+    /** The first characters. */
     inputPreview: text,
     outputPreview: text,
     /** When ingest received it, ISO 8601. */

@@ -14,6 +14,7 @@ import { listedColumns, listedEvent, showEvents } from './listed-event.ts';
 
 export const topEvents = z
   .object({
+    /** The largest first. */
     events: z.array(listedEvent),
     /** Number of matching events that were compared: the newest of the filter. */
     compared: z.number(),

@@ -16,6 +16,7 @@ export const wholeEvent = listedEvent
      * JSON text exactly as sent, since parsing would round 64-bit integers, but with the parent known now.
      */
     event: z.string(),
+    /** How the cost came about; null for a tool call. */
     costReason: costReason.nullable(),
     /** Those on the event, its trace and its thread. */
     notes: z.array(shownNote),

@@ -91,6 +91,7 @@ export class LiveStreams {
     }
   }
 
+  /** What was stored between two positions. */
   async *#catchUp(
     spaceId: string,
     stream: StreamFilter,
@@ -112,6 +113,7 @@ export class LiveStreams {
     }
   }
 
+  /** What is stored from now on. */
   async *#follow(
     feed: SpaceFeed,
     queue: StreamQueue,

@@ -21,6 +21,7 @@ export class StreamQueue implements Disposable {
   #taken: TailPosition;
   /** Everything up to this position was taken, is queued, or is skipped. */
   #end: TailPosition;
+  /** Whether everything after #taken is skipped. */
   #isSkipping = false;
   /** Events read since the client was last up to date. */
   #behind: SkippedCount = noneSkipped;

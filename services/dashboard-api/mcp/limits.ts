@@ -5,6 +5,7 @@ export const answerCharsMax = 24_000;
 export const listedTextCharsMax = 300;
 export const threadTextCharsMax = 1_200;
 
+/** Characters of an event that `get_event` returns at a time. */
 export const eventCharsDefault = 12_000;
 export const eventCharsMax = 20_000;
 

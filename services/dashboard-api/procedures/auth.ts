@@ -36,6 +36,7 @@ const credentials = z.object({
 
 const methods = z.object({
   password: z.boolean(),
+  /** Whether passkeys can be used at this address. */
   passkey: z.boolean(),
   sso: z.object({ name: z.string(), path: z.string() }).nullable(),
 });

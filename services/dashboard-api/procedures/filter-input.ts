@@ -17,6 +17,7 @@ import type { Seal } from '../seal.ts';
 /** A time since the epoch, or a duration, in milliseconds. */
 export const timeMs = z.number().min(-timeMsMax).max(timeMsMax);
 
+/** A position in a list, as text. */
 export const eventCursor = z.string().transform((text, context) => {
   const parsed = parseEventCursor(text);
   if (parsed !== undefined) return parsed;

@@ -28,6 +28,7 @@ const listedPrice = z
     /** Null: the price applies to every space without its own price for the model. */
     spaceId: z.guid().nullable(),
     model: z.string(),
+    /** The first UTC day of the price. */
     validFrom: z.iso.date(),
     /** US dollars per million tokens, exact decimals. */
     input: z.string(),

@@ -26,6 +26,7 @@ const page = {
   limit: z.int().min(1).max(activityPageMax).default(activityPageDefault),
   cursor: eventCursor.optional(),
 };
+/** An id or its beginning. */
 const search = z.string().min(1).max(activitySearchCharsMax).optional();
 const activity = {
   ...page,

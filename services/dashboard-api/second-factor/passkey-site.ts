@@ -1,6 +1,7 @@
 /** The site that passkeys belong to. Browsers use a passkey only on pages of its site. */
 export interface PasskeySite {
   origin: string;
+  /** The relying party id: the host's name. */
   rpId: string;
 }
 

@@ -111,6 +111,7 @@ function failurePath(sso: Sso, reason: SsoFailure): string {
   return pagePath(sso, `/sign-in?sso=${reason}`);
 }
 
+/** The path of a page, below the base path. */
 function pagePath({ publicUrl }: Sso, path: string): string {
   return `${publicUrl.slice(new URL(publicUrl).origin.length)}${path}`;
 }

@@ -7,11 +7,8 @@ import {
   openActivitySearch,
   walkEventValues,
 } from '../../../store/read/activity/activity-search.ts';
-import {
-  type ActivityColumn,
-  type ActivitySummary,
-  summarizeActivity,
-} from '../../../store/read/activity/activity-summary.ts';
+import type { ActivityColumn } from '../../../store/read/activity/activity-segments.ts';
+import { type ActivitySummary, summarizeActivity } from '../../../store/read/activity/activity-summary.ts';
 import {
   type ActivityWalk,
   type ActivityWalkQuery,
@@ -45,6 +42,7 @@ export interface ActivityQuery {
   to?: number | undefined;
   /** An id or its beginning; for threads also a user's id or its beginning, or a text of an input preview. */
   search?: string | undefined;
+  /** The threads of one user. */
   userId?: string | undefined;
   /** Those with a call of this model. */
   model?: string | undefined;
@@ -68,6 +66,7 @@ export const activity = z
     lastStartMs: z.number(),
     /** The first characters of the input of the first model call; null without one. */
     firstInput: z.string().nullable(),
+    /** The state of the last event. */
     lastState: z.enum(['ok', 'error']),
     /** The user of the last event that has one. */
     userId: z.string().nullable(),
@@ -85,6 +84,7 @@ export type Activity = z.infer<typeof activity>;
 
 export const activityList = z
   .object({
+    /** Most recently active first. */
     items: z.array(activity),
     /** Start of the next page; null at the end. A page before the end may have fewer items than requested. */
     nextCursor: z.string().nullable(),

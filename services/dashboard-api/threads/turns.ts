@@ -23,6 +23,7 @@ export type Turn = z.infer<typeof turn>;
 
 export const turnPage = z
   .object({
+    /** Newest turn first. */
     turns: z.array(turn),
     /** Start of the next page, with older turns; null at the beginning of the thread. */
     nextCursor: z.string().nullable(),

@@ -38,6 +38,7 @@ function openContainers<Key>(rows: readonly TraceRow[], keyOf: (row: TraceRow) =
 
 /** A Fenwick tree over end times: finds the shortest event that ends at a given time or later. */
 class Containers {
+  /** Latest first. */
   readonly #ends: readonly number[];
   readonly #shortest: (TraceRow | undefined)[];
 

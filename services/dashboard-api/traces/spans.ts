@@ -9,6 +9,7 @@ const shownKinds = ['agent', 'workflow', 'chain', 'retriever', 'embedding'] as c
 /** A span that is no event: of OpenTelemetry (ADR 27), or, with the kind `span`, named by events (ADR 17). */
 export const traceSpan = z
   .object({
+    /** The id of the span, in hexadecimal. */
     id: z.string(),
     kind: z.enum([...shownKinds, 'span']),
     name: z.string(),

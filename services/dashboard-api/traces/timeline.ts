@@ -9,6 +9,7 @@ export const lane = z
     agentGroupId: z.string().nullable(),
     agentId: z.string().nullable(),
     threadId: z.string().nullable(),
+    /** In time order. */
     eventIds: z.array(z.guid()),
     /** Spans that are no events, in time order. */
     spanIds: z.array(z.string()),

@@ -48,6 +48,7 @@ export const trace = z
     hasTooManySpans: z.boolean(),
     /** By agent group, agent and thread, each ordered by first start. */
     lanes: z.array(lane),
+    /** Spans in which no event ran. */
     gaps: z.array(interval),
     /** Spans in which several events without children ran. */
     overlaps: z.array(overlap),

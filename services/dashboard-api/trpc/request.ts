@@ -10,6 +10,7 @@ import { noteSender, type Sender } from '../request-log.ts';
 export interface CallRequest {
   /** The sender for the log. The user is added once known. */
   sender: Sender;
+  /** The session's token from the cookie. */
   token: string | undefined;
   readKey: string | undefined;
   /** The sealed sign-in that waits for its second step, from its cookie. */
@@ -19,6 +20,7 @@ export interface CallRequest {
   address: string;
   /** The User-Agent header, truncated. */
   userAgent: string | null;
+  /** Whether a page of another site sent the request. */
   isCrossSite: boolean;
   /** Sets the browser's session cookie; undefined deletes it. */
   setSession(token: string | undefined): void;

@@ -1,6 +1,7 @@
 import postgres from 'postgres';
 import { lockedSpaceMs } from '../limits.ts';
 
+/** lock_not_available */
 const lockNotAvailable = '55P03';
 
 export function isLockTimeout(error: unknown): boolean {

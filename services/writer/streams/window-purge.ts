@@ -8,6 +8,7 @@ import {
 } from '../limits.ts';
 
 export interface Removal {
+  /** The first sequence to keep. */
   readonly firstKept: number;
   /**
    * The window has its bytes even without all messages before the oldest waiting one. Then messages are

@@ -54,6 +54,7 @@ export const sessions = pgTable(
     /** The User-Agent header and the network address that it was opened with. */
     userAgent: text('user_agent'),
     address: text('address'),
+    /** The one that the user switched to. */
     spaceId: uuid('space_id'),
   },
   (table) => [index('sessions_by_user').on(table.userId)],

@@ -55,6 +55,7 @@ export const alertRules = pgTable(
     phase: text('phase', { enum: ['ok', 'pending', 'firing', 'clearing'] })
       .notNull()
       .default('ok'),
+    /** When the phase began. */
     since: instant('since').notNull().default(sql`now()`),
     value: doublePrecision('value'),
     /** The end of the last window, a whole minute. Of several evaluations the first to change it succeeds. */
@@ -76,6 +77,7 @@ export const alertEvents = pgTable(
     /** Null for a test of a target. */
     ruleId: uuid('rule_id'),
     change: text('change', { enum: ['fired', 'resolved', 'test'] }).notNull(),
+    /** The end of the window. */
     at: instant('at').notNull(),
     /** Names and numbers, no content of events. */
     message: jsonb('message').$type<Record<string, unknown>>().notNull(),
@@ -93,6 +95,7 @@ export const alertDeliveries = pgTable(
     eventId: uuid('event_id').notNull(),
     targetId: uuid('target_id').notNull(),
     attempts: integer('attempts').notNull().default(0),
+    /** When the next attempt is due. */
     attemptAt: instant('attempt_at').notNull().default(sql`now()`),
     deliveredAt: instant('delivered_at'),
     /** When it failed for good: there are no more attempts. */

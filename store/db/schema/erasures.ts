@@ -58,6 +58,7 @@ export const erasureRequests = pgTable(
     /** Events that the writer counted before it began. */
     expectedEvents: bigint('expected_events', { mode: 'number' }),
     progress: text('progress'),
+    /** Why the last attempt failed. */
     failure: text('failure'),
     /** When the next attempt begins; of the deletion of a space at first: the end of its grace. */
     attemptAt: instant('attempt_at').notNull().default(sql`now()`),

@@ -11,6 +11,7 @@ export const quarantine = pgTable(
     receivedAt: instant('received_at').notNull(),
     quarantinedAt: instant('quarantined_at').notNull().default(sql`now()`),
     eventCount: integer('event_count').notNull(),
+    /** The SQLSTATE and message of the rejection. */
     sqlstate: text('sqlstate').notNull(),
     message: text('message').notNull(),
     /** A weir.queue.v1.Part, as it was queued. */

@@ -21,6 +21,7 @@ export const queueCounts = pgTable(
   'queue_counts',
   {
     stream: text('stream').notNull(),
+    /** When the stream was created. */
     createdAt: instant('created_at').notNull(),
     /** The range: messages after this sequence, up to `storedUpTo`. All of them were stored. */
     afterSequence: bigint('after_sequence', { mode: 'number' }).notNull(),

@@ -34,6 +34,7 @@ export const passkeys = pgTable(
   (table) => [index('passkeys_by_user').on(table.userId)],
 );
 
+/** Unused ones. */
 export const recoveryCodes = pgTable(
   'recovery_codes',
   {

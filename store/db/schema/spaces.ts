@@ -82,6 +82,7 @@ export const usageMonths = pgTable(
   (table) => [primaryKey({ columns: [table.spaceId, table.month] })],
 );
 
+/** Received events by UTC day of receipt and API key. */
 export const usageDays = pgTable(
   'usage_days',
   {

@@ -47,6 +47,7 @@ export const listedRule = z
     holdMinutes: z.number(),
     targetIds: z.array(z.guid()),
     phase: z.enum(['ok', 'pending', 'firing', 'clearing']),
+    /** When the phase began. */
     since: z.iso.datetime(),
     /** At the last evaluation; null when the window has no value. */
     value: z.number().nullable(),

@@ -37,6 +37,7 @@ const runningService = z
     schema: z.string(),
     /** Took most in some two minutes: bytes of ingest, events of a writer, time of dashboard calls. */
     busiest: z.object({ spaceId: z.string(), share: z.number() }).optional(),
+    /** Its clock, in milliseconds since the epoch. */
     nowMs: z.number(),
     metricsUrl: z.string(),
   } satisfies Partial<Record<keyof ServiceReport, z.ZodType>>)
@@ -144,6 +145,7 @@ export const operator = router({
   /** When expired data was last deleted, and what expires next. */
   retention: operatorProcedure.output(retentionState).query(({ ctx }) => ctx.installation.retention()),
 
+  /** Rejected events of all spaces by SQLSTATE. */
   quarantine: operatorProcedure
     .output(z.array(quarantineReason))
     .query(({ ctx }) => ctx.installation.quarantine()),

@@ -11,6 +11,7 @@ const position = z.object({ quarantinedAt: z.iso.datetime(), id: z.guid() });
 const page = z
   .object({
     limit: z.int().min(1).max(quarantinePageMax).default(quarantinePageMax),
+    /** The nextCursor of the previous page. */
     cursor: position.extend({ quarantinedAt: instant }).optional(),
   })
   .prefault({});

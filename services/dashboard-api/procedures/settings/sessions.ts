@@ -4,6 +4,7 @@ import { refusal } from '../../refusal.ts';
 import { router, userProcedure } from '../../trpc/trpc.ts';
 
 export const sessions = router({
+  /** The sessions that have not expired, most recently used first. */
   list: userProcedure.output(z.array(listedSession)).query(({ ctx }) => ctx.sessionList.list(ctx.user)),
 
   /** Ends one of them, which may be the current one. */

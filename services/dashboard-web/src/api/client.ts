@@ -12,6 +12,7 @@ import { isTransient } from './failure.ts';
 
 const url = `${basePath}/trpc`;
 
+/** The server's limit for one request. */
 const batchItemsMax = 20;
 
 /** Queries, too: user ids and search texts belong into bodies, since proxies and browsers keep addresses. */

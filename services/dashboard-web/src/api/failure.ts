@@ -33,6 +33,7 @@ export function describeFailure(error: unknown): Failure {
   return { kind: kinds[code] ?? 'broken', message: error.message };
 }
 
+/** Whether a retry may succeed. */
 export function isTransient(error: unknown): boolean {
   return describeFailure(error).kind === 'unavailable';
 }

@@ -3,6 +3,7 @@ import { SortTitle } from '../table/table.tsx';
 import { classes } from '../ui/classes.ts';
 import { type EventColumn, widthMin } from './columns.tsx';
 
+/** The largest first, or by time. */
 export interface GridSort {
   by: EventColumn['sort'];
   onSort: (by: EventColumn['sort']) => void;

@@ -20,6 +20,7 @@ function ToolCallCard({
   isFolded,
 }: {
   call: ToolCall;
+  /** The tool's event; undefined when there is none. */
   result: ListedEvent | undefined;
   isFolded: boolean;
 }) {

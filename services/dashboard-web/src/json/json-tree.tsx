@@ -20,6 +20,7 @@ export function JsonTree({
 }: {
   text: string;
   label: string;
+  /** The value to show at first. */
   focusPath?: string | undefined;
   onFocusPath?: (path: string) => void;
   /** In a text of its own height, below a maximum; else the tree fills its parent. */

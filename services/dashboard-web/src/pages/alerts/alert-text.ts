@@ -10,6 +10,7 @@ interface KindText {
   /** The unit of the bound; undefined without a bound. */
   unit?: string;
   bound: string;
+  /** Whether it is measured over a window, of some events. */
   isWindow: boolean;
 }
 

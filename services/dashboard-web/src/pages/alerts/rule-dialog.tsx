@@ -129,6 +129,7 @@ function TargetChoice({
 
 const listedMax = 5;
 
+/** When the alert would have fired in the last week. */
 function RulePreview({ condition }: { condition: Condition }) {
   const { id: spaceId } = useSpace();
   const { zone } = useSettings();

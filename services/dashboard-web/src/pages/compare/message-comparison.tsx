@@ -13,6 +13,7 @@ import { Button } from '../../ui/button.tsx';
 import { classes } from '../../ui/classes.ts';
 import { NoDiff, startDiff } from './line-comparison.tsx';
 
+/** Changes drawn at first. */
 const shownRows = 60;
 
 /** Unchanged messages are folded, words marked within changed ones. */

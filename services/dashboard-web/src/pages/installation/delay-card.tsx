@@ -95,6 +95,7 @@ function DelayChart({
   );
 }
 
+/** None where nothing was stored. */
 export function drawDelays(
   { spanMs, points }: Delays,
   { from, to }: { from: number; to: number },

@@ -65,6 +65,7 @@ const tones: Record<Finding['status'], Tone> = {
 };
 const order = Object.keys(tones);
 
+/** Failures and warnings first. */
 function DoctorCard() {
   const [isAll, setAll] = useState(false);
   const query = useQuery({

@@ -14,6 +14,7 @@ export type TailState = 'connecting' | 'live' | 'reconnecting' | 'delayed' | { e
 const reconnectGraceMs = 10_000;
 
 export interface Tail {
+  /** The newest first. */
   events: readonly ListedEvent[];
   waiting: number;
   isPaused: boolean;

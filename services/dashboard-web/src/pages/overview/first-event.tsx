@@ -12,6 +12,7 @@ import { makeSnippets } from './snippets.ts';
 
 const keyPlaceholder = 'YOUR_API_KEY';
 
+/** How to send the first event, which this page waits for. */
 export function FirstEvent() {
   const { name } = useSpace();
   const [apiKey, setApiKey] = useState<string>();

@@ -14,6 +14,7 @@ const foundMax = 500;
 
 interface Finding {
   text: string;
+  /** The newest first. */
   ids: string[];
   index: number;
 }

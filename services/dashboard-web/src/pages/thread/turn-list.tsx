@@ -182,6 +182,7 @@ function useListEnd({
   return { onMove, onScroll, leave };
 }
 
+/** The height of a turn until it is measured, in pixels. */
 const estimatedHeight = 190;
 const gap = 12;
 const overscan = 4;
