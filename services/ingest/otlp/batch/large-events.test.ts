@@ -103,3 +103,17 @@ test('what is still too large is shortened', () => {
   expect(JSON.parse(llm.input.prompt)).toMatchObject({ truncated: true, bytes: prompt.length });
   expect(llm.output.response).toBe(answer);
 });
+
+test('a key with an escape is kept in what is shortened (nodejs/node#63785)', () => {
+  const other = JSON.parse('{"a":0,"\\\\":0}');
+  const json = textOf({
+    'gen_ai.operation.name': 'execute_tool',
+    'gen_ai.tool.name': 'search',
+    'gen_ai.tool.call.arguments': JSON.stringify({ a: 1, '"': 2 }),
+    'gen_ai.tool.call.result': textOfSize('result', 4_200),
+  });
+  expect(json).toContain('"input":{"a":1,"\\"":2}');
+  expect(json).toContain('"truncated":true');
+  // The object is in use until here: V8 may forget the order of its keys with it.
+  expect(Object.keys(other)).toEqual(['a', '\\']);
+});

@@ -193,7 +193,7 @@ export class SpanMapping {
     let bytes = Buffer.byteLength(json);
     if (bytes > eventBytesMax) {
       // A copy: events share what the request repeats.
-      const copy = parseExactJson(json, false) as JsonObject;
+      const copy = parseExactJson(json, true) as JsonObject;
       shortenEvent(copy, eventBytesMax);
       json = stringifyExact(copy);
       bytes = Buffer.byteLength(json);
