@@ -9,7 +9,7 @@ import { fingerprintOf } from '../../platform/queue/service-discovery.ts';
 import { firstStream } from '../../platform/queue/settings.ts';
 import { version } from '../../platform/version.ts';
 import { openPostgres } from '../../store/db/connect.ts';
-import { schemaVersion } from '../../store/db/schema/version.ts';
+import { schemaVersion } from '../../store/db/version.ts';
 import { quarantineMessage } from '../../store/write/quarantine.ts';
 import { runWeir } from '../../test/support/cli/command-line.ts';
 import { startNats } from '../../test/support/test-servers.ts';

@@ -4,7 +4,7 @@ import { expectSameTime, readServerClock } from '../../store/db/clock.ts';
 import type { Database } from '../../store/db/database.ts';
 import { requireDurable } from '../../store/db/durability.ts';
 import { findPartitionFaults, listPartitions, partitionedTables } from '../../store/db/partitions.ts';
-import { newestMigration } from '../../store/db/schema/version.ts';
+import { newestMigration } from '../../store/db/version.ts';
 import { erasures, quarantine } from '../../store/db/schema.ts';
 import { requireSchema } from '../../store/migrate/schema-range.ts';
 import { readArchiveState, readLastBackup } from '../storage/backup-state.ts';

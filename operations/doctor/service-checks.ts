@@ -8,7 +8,7 @@ import {
 import { dayMs } from '../../platform/time.ts';
 import { version } from '../../platform/version.ts';
 import { clockDifferenceMsMax } from '../../store/db/limits.ts';
-import { schemaVersion } from '../../store/db/schema/version.ts';
+import { schemaVersion } from '../../store/db/version.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 
 /** Checks which services run, and whether their versions, peppers and clocks agree. */

@@ -12,7 +12,7 @@ import {
 import { ensurePartitions, serverTimeMs } from '../db/partitions.ts';
 import { setPlannerStatistics } from '../db/planner-statistics.ts';
 import { grantRights } from '../db/roles/grants.ts';
-import { firstMigration, newestMigration } from '../db/schema/version.ts';
+import { firstMigration, newestMigration } from '../db/version.ts';
 import { importListPrices } from '../prices/list-prices.ts';
 import { readShippedList } from '../prices/price-list.ts';
 import { migratorPollMs } from './limits.ts';

@@ -4,7 +4,7 @@ import { version } from '../../platform/version.ts';
 import { type Sql, throwIfRejected } from '../db/connect.ts';
 import { openDatabase } from '../db/database.ts';
 import { findUndistributed, refuseWorker } from '../db/layout/distribution.ts';
-import { newestMigration } from '../db/schema/version.ts';
+import { newestMigration } from '../db/version.ts';
 
 /** The oldest Weir that works with this schema: its services may run while the database is migrated. */
 const oldestVersion = '0.1.0';

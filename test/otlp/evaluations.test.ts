@@ -72,14 +72,12 @@ test('an evaluation becomes a note on the event of its call, also when the call 
     spansOf('client', [{ traceId, spanId: client, parentSpanId: framework, attributes: call }]),
   );
   await post('/v1/logs', logs);
-  const stored = () => pipeline.database.select({ id: events.id }).from(events);
-  await until(
-    async () => (await notes((await stored())[0]?.id ?? '')).length === 3 && (await stored()).length === 1,
-  );
-  const [event] = await stored();
-  expect(event?.id).toBe(eventIdOf(traceId, client));
+  const id = eventIdOf(traceId, client);
+  const stored = async () =>
+    (await pipeline.database.select({ id: events.id }).from(events)).map((one) => one.id);
+  await until(async () => (await stored()).join() === id && (await notes(id)).length === 3);
   expect(
-    (await notes(event?.id ?? ''))
+    (await notes(id))
       .map(({ label, value, score, target, authorName }) => [label, value, score, target, authorName])
       .toSorted(),
   ).toEqual([

@@ -9,7 +9,7 @@ import { openService as open, type StartService } from '../../platform/service.t
 import { startDashboard } from '../../services/dashboard-api/dashboard-api.ts';
 import { startIngest } from '../../services/ingest/ingest.ts';
 import { startWriter } from '../../services/writer/writer.ts';
-import { schemaVersion } from '../../store/db/schema/version.ts';
+import { schemaVersion } from '../../store/db/version.ts';
 
 /** One of our services, in the test's process or in its own (service-process.ts). Disposing stops it. */
 export interface TestService extends AsyncDisposable {

@@ -3,7 +3,7 @@ import type { Finding } from '../../../../operations/doctor/finding.ts';
 import type { StorageSizes } from '../../../../operations/storage/storage-sizes.ts';
 import type { ServiceReport } from '../../../../platform/queue/service-discovery.ts';
 import { version } from '../../../../platform/version.ts';
-import { schemaVersion } from '../../../../store/db/schema/version.ts';
+import { schemaVersion } from '../../../../store/db/version.ts';
 import type { QueueFigures } from '../../../../store/queue-state/queue-figures.ts';
 import { delayHistory } from '../../charts/delays.ts';
 import { type QuarantineReason, QueueAwayError } from '../../installation/installation.ts';

@@ -7,7 +7,7 @@ export interface JournalEntry {
 }
 
 const journal: { entries: JournalEntry[] } = JSON.parse(
-  readFileSync(new URL('../migrations/meta/_journal.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('./migrations/meta/_journal.json', import.meta.url), 'utf8'),
 );
 
 export const firstMigration: JournalEntry = journal.entries[0] ?? { tag: '', when: 0 };
