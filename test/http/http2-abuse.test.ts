@@ -166,9 +166,9 @@ test('connections without a valid key are closed when there are many, and client
       connection.send(headersFrame(id, postHeaders(createApiKey())), Buffer.from(body));
     }
   }
-  await until(() => closed.length > 0);
-  // The oldest.
-  expect(closed[0]).toBe(0);
+  // The oldest. Ingest may see the requests of two connections that were opened one after the other in the other order.
+  await until(() => closed.includes(0));
+  expect(Math.max(...closed)).toBeLessThanOrEqual(closed.length);
   expect((await send()).status).toBe(202);
   expect(residentMegabytes()).toBeLessThan(512);
 });
