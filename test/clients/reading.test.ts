@@ -96,12 +96,15 @@ test('the recipes of docs/read-api.md with curl, Python, DuckDB and pandas', {
   try {
     const run = async (command: string) => {
       const result = await runShell(command, { cwd, env, timeoutMs: 120_000 });
-      expect(result, command).toMatchObject({ exitCode: 0 });
+      expect(result, `${command}\n${result.stderr}`).toMatchObject({ exitCode: 0 });
       return result.stdout;
     };
-    const [usage = '', list = '', exported = ''] = recipes('sh');
+    const [usage = '', list = '', noted = '', exported = ''] = recipes('sh');
     expect(JSON.parse(await run(usage)).result.data).toMatchObject({ billingState: 'active' });
     expect(JSON.parse(await run(list)).result.data.events).toMatchObject([{ id: ids[2], name: 'lookup' }]);
+    expect(JSON.parse(await run(noted)).result.data).toEqual({
+      ids: ['5f0c7a52-8f0e-4b8e-9d57-6f1f0f5f7b1c'],
+    });
     await run(exported);
     const programs = recipes('python');
     const python = (program = '') => {
