@@ -6,7 +6,10 @@ import { auditLog, quarantine } from '../store/db/schema.ts';
 import { Operator, unknownId } from '../test/support/cli/operator.ts';
 import { buildProgram } from './program.ts';
 
-/** Every command that changes data writes an audit row. A new command fails the first test until it is listed here. */
+/**
+ * Every command that changes data writes an audit row. A new command fails the first test until it is listed
+ * here.
+ */
 
 const operator = new Operator();
 const email = 'a@example.org';
@@ -46,8 +49,8 @@ const changes: Record<
   'quarantine replay': { args: [], log: 'space' },
 };
 /**
- * `erase` and `reproject` have tests with events; `migrate` creates the log, and `restore` and `replay` bring it back; a backup has a row of
- * its own (`backups`). The others only read, send events or run services.
+ * `erase` and `reproject` have tests with events; `migrate` creates the log, and `restore` and `replay` bring
+ * it back; a backup has a row of its own (`backups`). The others only read, send events or run services.
  */
 const others = [
   ...['space list', 'key list', 'user list', 'price list', 'quarantine list', 'usage', 'storage', 'audit'],

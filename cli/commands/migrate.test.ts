@@ -60,7 +60,8 @@ test('a database of 0.1.0: --plan says what is locked and changes nothing; a mig
   expect(steps.map(({ locks }) => locks)).toContain('reads and writes of events, for milliseconds');
   expect(await count()).toBe(1);
 
-  // A long query, such as an export. The migration waits for it, and reads of others are delayed for one lock time-out at most.
+  // A long query, such as an export. The migration waits for it, and reads of others are delayed for one lock
+  // time-out at most.
   const release = Promise.withResolvers<void>();
   const held = Promise.withResolvers<void>();
   const holding = sql.begin(async (holder) => {

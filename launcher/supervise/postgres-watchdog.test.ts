@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import { createPanicWatch } from './postgres-watchdog.ts';
 
-/** As Postgres 18.4 writes them. The chaos fault `disk-error-postgres` checks the watchdog with a real server. */
+/**
+ * As Postgres 18.4 writes them. The chaos fault `disk-error-postgres` checks the watchdog with a real server.
+ */
 const panic =
   '2026-11-21 13:46:15 UTC [7] PANIC:  could not fsync file "global/pg_control": Input/output error';
 const turnedAway = '2026-11-21 13:46:16 UTC [8] FATAL:  the database system is in recovery mode';

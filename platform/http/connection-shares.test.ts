@@ -17,7 +17,10 @@ async function serve(create: (onRequest: RequestListener) => Server): Promise<st
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Sends a request on a connection that stays open. @returns whether it is closed, and what sends the next one. */
+/**
+ * Sends a request on a connection that stays open. @returns whether it is closed, and what sends the next
+ * one.
+ */
 async function openHttp1(url: string) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   onTestFinished(() => agent.destroy());

@@ -8,8 +8,8 @@ type Connection = Socket | Http2Session;
 const fullRatio = 0.9;
 
 /**
- * Counts connections by who made the last request on each. When a server is nearly full, the holder of the most
- * loses the connection that was not used for longest: a few clients cannot keep others out.
+ * Counts connections by who made the last request on each. When a server is nearly full, the holder of the
+ * most loses the connection that was not used for longest: a few clients cannot keep others out.
  */
 export class ConnectionShares {
   readonly #countMax: number;

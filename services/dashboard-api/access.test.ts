@@ -20,8 +20,8 @@ import {
 import { readRows } from '../../test/support/table-rows.ts';
 
 /**
- * Calls every procedure of the router as users without access. The inputs are generated from the procedures' schemas, so new
- * procedures are tested automatically.
+ * Calls every procedure of the router as users without access. The inputs are generated from the procedures'
+ * schemas, so new procedures are tested automatically.
  */
 
 const canary = `canary-${randomUUID()}`;

@@ -5,7 +5,10 @@ import { changesOf } from '../../test/support/protocols/dashboard-changes.ts';
 import { callProcedure, procedures } from '../../test/support/protocols/procedures.ts';
 import { readRows } from '../../test/support/table-rows.ts';
 
-/** Runs every mutation of the router once successfully: each change must have an audit row. A new mutation fails until its call is described. */
+/**
+ * Runs every mutation of the router once successfully: each change must have an audit row. A new mutation
+ * fails until its call is described.
+ */
 
 let dashboard: TestDashboard;
 let space: TestSpace;

@@ -23,8 +23,8 @@ import { openServices } from './services.ts';
 import { openContext, type Services } from './trpc/context.ts';
 
 /**
- * Calls every mutation that needs a session as an owner who loses the required right between the start of the call and the
- * change. Nothing may change then.
+ * Calls every mutation that needs a session as an owner who loses the required right between the start of the
+ * call and the change. Nothing may change then.
  */
 
 let dashboard: TestDashboard;

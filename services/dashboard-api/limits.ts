@@ -82,8 +82,9 @@ export const attributeFiltersMax = 10;
 export const openingLimits: FairLimits = { atOnceMax: 3, atOnceOfSpaceMax: 2, waitingOfUserMax: 250 };
 
 /**
- * Charts computed at once: one of 800 models by minute takes seconds of CPU time of Postgres, and half as many of
- * the event loop in slices, and holds 75,000 rows. A page asks for three; the fourth place is for another space.
+ * Charts computed at once: one of 800 models by minute takes seconds of CPU time of Postgres, and half as
+ * many of the event loop in slices, and holds 75,000 rows. A page asks for three; the fourth place is for
+ * another space.
  */
 export const chartLimits: FairLimits = { atOnceMax: 4, atOnceOfSpaceMax: 3, waitingOfUserMax: 250 };
 

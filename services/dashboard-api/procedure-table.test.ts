@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import { type Procedure, procedures } from '../../test/support/protocols/procedures.ts';
 
-/** The document is generated. After a change of the router, `npm test -- procedure-table --update=all` writes it again. */
+/**
+ * The document is generated. After a change of the router, `npm test -- procedure-table --update=all` writes
+ * it again.
+ */
 
 test('every procedure has a schema of its output', () => {
   expect(procedures.filter(({ output }) => output === undefined).map(({ path }) => path)).toEqual([]);

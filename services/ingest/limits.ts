@@ -39,7 +39,10 @@ export const costlyBatches = {
   isStandby: false,
 };
 
-/** One batch is read at a time, in turns of the spaces. The bodies count against the byte budget of their space. */
+/**
+ * One batch is read at a time, in turns of the spaces. The bodies count against the byte budget of their
+ * space.
+ */
 export const readInTurn: FairLimits = {
   atOnceMax: 1,
   atOnceOfSpaceMax: 1,
@@ -47,8 +50,8 @@ export const readInTurn: FairLimits = {
 };
 
 /**
- * Of one space few costly batches may wait, as each takes that long. A Collector sends ten requests at a time,
- * of 8,192 spans each, and waits five seconds.
+ * Of one space few costly batches may wait, as each takes that long. A Collector sends ten requests at a
+ * time, of 8,192 spans each, and waits five seconds.
  */
 export const readCostlyInTurn: FairLimits = { ...readInTurn, waitingOfUserMax: 9 };
 

@@ -2,7 +2,9 @@ import { getTableName } from 'drizzle-orm';
 import { getTableConfig, type PgColumn, type PgTable } from 'drizzle-orm/pg-core';
 import * as schema from '../db/schema.ts';
 
-/** What the control stream has of each table (ADR 32). The test beside it has a reason for each other table. */
+/**
+ * What the control stream has of each table (ADR 32). The test beside it has a reason for each other table.
+ */
 
 export interface LoggedTable {
   readonly table: PgTable;

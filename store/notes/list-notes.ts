@@ -100,7 +100,9 @@ async function readNames(database: Database, rows: readonly NoteRow[], withMembe
   return new Map([...ofUsers, ...ofKeys].map(({ id, name }) => [id, name]));
 }
 
-/** The labels that begin with a text, ignoring case, with the number of their notes, the most frequent first. */
+/**
+ * The labels that begin with a text, ignoring case, with the number of their notes, the most frequent first.
+ */
 export async function countLabels(
   database: Database,
   spaceId: string,

@@ -38,8 +38,8 @@ interface Entry {
 
 /**
  * Reads LiteLLM's `model_prices_and_context_window.json`: the prices per token of the known providers'
- * models of texts and images, by kind, tier and size of the input. Names that {@link findByName} leads to an equal price are left
- * out.
+ * models of texts and images, by kind, tier and size of the input. Names that {@link findByName} leads to an
+ * equal price are left out.
  */
 export function readLiteLlm(file: Readonly<Record<string, unknown>>): ListPrice[] {
   // The shortest name first: `anthropic.claude-…` is the common price, `us.anthropic.…` a region's.

@@ -30,7 +30,9 @@ export interface EventFilter extends Partial<Record<TextColumn, string | undefin
   not?: readonly TermSource[] | undefined;
   /** Conditions on the notes on an event, its trace or its thread, all of which must be met. */
   notes?: readonly NoteCondition[] | undefined;
-  /** Where the conditions on notes find events (noted-events.ts). They are required where `notes` is given. */
+  /**
+   * Where the conditions on notes find events (noted-events.ts). They are required where `notes` is given.
+   */
   noted?: NotedEvents | undefined;
 }
 

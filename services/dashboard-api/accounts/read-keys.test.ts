@@ -23,7 +23,10 @@ import { readRows } from '../../../test/support/table-rows.ts';
 import { until } from '../../../test/support/wait.ts';
 import { openReadKeys } from './read-keys.ts';
 
-/** Read keys against every procedure of the router and every download: new procedures are tested automatically. */
+/**
+ * Read keys against every procedure of the router and every download: new procedures are tested
+ * automatically.
+ */
 
 const canary = `canary-${randomUUID()}`;
 const withinMs = 1_000;
@@ -49,7 +52,10 @@ beforeAll(async () => {
   for (const scope of readScopes) keys.set(scope, (await issue(scope)).apiKey);
 });
 afterAll(() => dashboard[Symbol.asyncDispose]());
-/** Calls with a second factor add one, and the calls after them would need it. The call that restores a space deletes it first. */
+/**
+ * Calls with a second factor add one, and the calls after them would need it. The call that restores a space
+ * deletes it first.
+ */
 afterEach(async () => {
   await dashboard.sql`UPDATE spaces SET delete_at = NULL`;
   await dashboard.sql`DELETE FROM totp_secrets`;

@@ -67,8 +67,8 @@ const errorRate = {
 } as const;
 
 /**
- * Lets the rules of a space begin an hour ago, as after an outage. An evaluation that began before is not stored, and would leave its
- * claim for a minute.
+ * Lets the rules of a space begin an hour ago, as after an outage. An evaluation that began before is not
+ * stored, and would leave its claim for a minute.
  */
 const rewind = (spaceId: string) =>
   dashboard.sql`

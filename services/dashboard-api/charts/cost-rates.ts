@@ -13,8 +13,8 @@ import type { SpaceRows } from '../space-data.ts';
 import { readCells } from './read-cells.ts';
 
 /**
- * Adds what a read needs to a filter: where conditions on notes find events, and, if it compares costs, the prices of the models that were
- * used in its range.
+ * Adds what a read needs to a filter: where conditions on notes find events, and, if it compares costs, the
+ * prices of the models that were used in its range.
  * @throws TRPCError BAD_REQUEST when the range is open or too long, or has too many models.
  */
 export async function completeFilter<Filter extends EventFilter>(
@@ -32,8 +32,8 @@ export async function completeFilter<Filter extends EventFilter>(
 }
 
 /**
- * Adds the prices to the filter of a live stream that compares costs: those of the models of the last days. A model that is first used
- * later has no cost until the stream is opened again.
+ * Adds the prices to the filter of a live stream that compares costs: those of the models of the last days. A
+ * model that is first used later has no cost until the stream is opened again.
  */
 export async function withRecentRates<Filter extends EventFilter>(
   space: SpaceRows,

@@ -59,7 +59,10 @@ export const costs = z
   .meta({ id: 'Costs' });
 export type Costs = z.infer<typeof costs>;
 
-/** The costs of models or other groups, from statistics and the prices of each UTC day (store/prices/price-book.ts). */
+/**
+ * The costs of models or other groups, from statistics and the prices of each UTC day
+ * (store/prices/price-book.ts).
+ */
 export async function readCosts({ database, spaceId }: SpaceRows, query: CostQuery): Promise<Costs> {
   const { groupBy: group, filter, ...range } = query;
   const boundaries = timeBoundaries(range);

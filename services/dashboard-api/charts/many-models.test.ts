@@ -14,7 +14,10 @@ const minutes = 1_440;
 const models = 75;
 const from = Date.UTC(2026, 3, 1);
 
-/** Adds statistics of models in each minute of a day, which Postgres has not analyzed: the first models have the most events. */
+/**
+ * Adds statistics of models in each minute of a day, which Postgres has not analyzed: the first models have
+ * the most events.
+ */
 async function addStatistics(spaceId: string): Promise<void> {
   const { sql } = dashboard;
   const sums = sql`sum(events), 10 * sum(events), sum(input_tokens), '{}'::bigint[]`;

@@ -26,7 +26,9 @@ export const usedModel = z
         rates: z.record(z.string(), z.string()),
       })
       .nullable(),
-    /** Of the newest model calls of these days, those whose cost the sender reported and a price is known for. */
+    /**
+     * Of the newest model calls of these days, those whose cost the sender reported and a price is known for.
+     */
     reported: z.object({
       compared: z.number(),
       /** Number of them whose reported cost is more than 1 % from that at the price. */
@@ -36,7 +38,10 @@ export const usedModel = z
   .meta({ id: 'UsedModel' });
 export type UsedModel = z.infer<typeof usedModel>;
 
-/** The models of the last 30 days that have tokens, by descending number of events, with the price that applies to each. */
+/**
+ * The models of the last 30 days that have tokens, by descending number of events, with the price that
+ * applies to each.
+ */
 export async function readUsedModels({ database, spaceId }: SpaceRows): Promise<UsedModel[]> {
   const now = Date.now();
   const to = Math.ceil(now / hourMs) * hourMs;

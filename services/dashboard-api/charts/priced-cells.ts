@@ -12,11 +12,12 @@ interface PricedModel {
 }
 
 /**
- * Calls `visit` for each bucket of each model with the price at the bucket's start and the rank of the model by its number of events, from
- * 0. All models after the first thousand are one, null, without a price and a rank. With another group it calls it for each group and
- * model; the rank is that of the group.
+ * Calls `visit` for each bucket of each model with the price at the bucket's start and the rank of the model
+ * by its number of events, from 0. All models after the first thousand are one, null, without a price and a
+ * rank. With another group it calls it for each group and model; the rank is that of the group.
  *
- * Holds a bounded number of cells, and never the event loop for long, however many models and buckets there are.
+ * Holds a bounded number of cells, and never the event loop for long, however many models and buckets there
+ * are.
  */
 export async function visitPricedCells(
   { database, spaceId }: SpaceRows,

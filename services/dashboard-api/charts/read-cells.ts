@@ -45,7 +45,10 @@ export interface Sums {
   reasoningTokens: number;
 }
 
-/** Charts of more buckets may have too many rows for one statement, which reads this many: Postgres sorts them in memory. */
+/**
+ * Charts of more buckets may have too many rows for one statement, which reads this many: Postgres sorts them
+ * in memory.
+ */
 const wholeBucketsMax = 100;
 export const rowsAtOnceMax = 25_000;
 
@@ -60,15 +63,17 @@ const summed = {
 } as const satisfies Record<keyof Sums, PgColumn>;
 
 /**
- * Reads the sums of a chart from statistics, ordered by bucket: the work depends on the number of buckets and groups, not of events.
+ * Reads the sums of a chart from statistics, ordered by bucket: the work depends on the number of buckets and
+ * groups, not of events.
  */
 export async function readCells(database: Database, spaceId: string, query: CellQuery): Promise<Cell[]> {
   return (await Array.fromAsync(readCellsInParts(database, spaceId, query))).flat();
 }
 
 /**
- * The same in one pass, some buckets at a time: every minute of a day with 800 models has 1.2 million rows, which one statement neither
- * sorts in memory nor returns within its time. While the caller works, the next two parts are read.
+ * The same in one pass, some buckets at a time: every minute of a day with 800 models has 1.2 million rows,
+ * which one statement neither sorts in memory nor returns within its time. While the caller works, the next
+ * two parts are read.
  */
 export async function* readCellsInParts(
   database: Database,
@@ -96,7 +101,10 @@ export async function* readCellsInParts(
   }
 }
 
-/** The number of buckets whose rows one statement reads. A bucket has at most as many rows as a long roll-up within the range. */
+/**
+ * The number of buckets whose rows one statement reads. A bucket has at most as many rows as a long roll-up
+ * within the range.
+ */
 async function countBucketsAtOnce(database: Database, spaceId: string, query: CellQuery): Promise<number> {
   const { boundaries, names, groupsMax } = query;
   const buckets = boundaries.length - 1;
@@ -117,7 +125,8 @@ export async function rankGroups(
   const { boundaries, group, groupsMax } = query;
   if (group === 'none') return [''];
   const { events } = eventStats;
-  // From the longest roll-ups: keeping the rows of all buckets would exceed the memory that Postgres gives a query.
+  // From the longest roll-ups: keeping the rows of all buckets would exceed the memory that Postgres gives a
+  // query.
   const whole = { ...query, boundaries: [boundaries[0] ?? 0, boundaries.at(-1) ?? 0] };
   const rows = await database.execute<{ grouped: string }>(sql`
 SELECT grouped FROM (${selectSpans(spaceId, whole, [events])}) AS whole
@@ -139,8 +148,8 @@ async function readPart(database: Database, spaceId: string, query: PartQuery): 
   const [read, latency] = withDurations
     ? [[...sums, eventStats.latency], sql`string_agg(array_send(${nameOf(eventStats.latency)}), ''::bytea)`]
     : [sums, sql`''::bytea`];
-  // OFFSET 0 lets Postgres 18 look names up in a hash table, which it does not in the expression of GROUP BY. A join would be a nested loop
-  // over all rows while Postgres has not analyzed the statistics.
+  // OFFSET 0 lets Postgres 18 look names up in a hash table, which it does not in the expression of GROUP BY.
+  // A join would be a nested loop over all rows while Postgres has not analyzed the statistics.
   const isNamed = sql`grouped = ANY (${`{${names.map(quoteElement).join(',')}}`}::text[])`;
   const slices = withSlices ? await readSlices(database, spaceId, query) : new Map<string, Slice[]>();
   const rows = await database.execute<Record<string, unknown>>(sql`
@@ -163,8 +172,8 @@ const keyOf = ({ bucket, group, model }: Pick<Cell, 'bucket' | 'group' | 'model'
   `${bucket}\0${group === null ? '' : `=${group}`}\0${model ?? ''}`;
 
 /**
- * The slices of cells. They are read before the cells: an event that is stored meanwhile then has the common price until the next read,
- * where the other order could subtract what no cell has.
+ * The slices of cells. They are read before the cells: an event that is stored meanwhile then has the common
+ * price until the next read, where the other order could subtract what no cell has.
  */
 async function readSlices(
   database: Database,

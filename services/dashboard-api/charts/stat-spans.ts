@@ -30,7 +30,8 @@ export interface SpanQuery {
 }
 
 /**
- * The rows of each bucket: a UNION branch for minutes, one for each roll-up in use, and one for what is not folded into these yet. The column
+ * The rows of each bucket: a UNION branch for minutes, one for each roll-up in use, and one for what is not
+ * folded into these yet. The column
  * `grouped` is null for values of a dimension that are counted together.
  */
 export function selectSpans(spaceId: string, query: SpanQuery, columns: readonly PgColumn[]): SQL {

@@ -216,7 +216,8 @@ test('an export is read as fast as the client consumes it, and is complete while
     .map((line) => JSON.parse(line).id);
   expect(ids.length).toBe(count + 1);
   expect(new Set(ids).size).toBe(count + 1);
-  // The export reached the older position after the event was stored there; it had passed the newest position before.
+  // The export reached the older position after the event was stored there; it had passed the newest position
+  // before.
   expect(ids.at(-1)).toBe(late);
   expect(ids).not.toContain(newest);
   expect(response.trailers['weir-export-rows']).toBe(String(count + 1));

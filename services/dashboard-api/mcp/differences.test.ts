@@ -23,7 +23,8 @@ test('the paths of a comparison are bounded in number and in length', async () =
   const many = await compare((value) => members(comparedValuesMax + 1, value));
   expect(many.isComplete).toBe(false);
   expect(many.differences).toHaveLength(comparedValuesMax);
-  // Without the bound, each of the 10,000 paths has a million characters, and the comparison takes an hour of the event loop.
+  // Without the bound, each of the 10,000 paths has a million characters, and the comparison takes an hour of
+  // the event loop.
   const long = await compare((value) => ({ ['k'.repeat(1_000_000)]: members(10_000, value) }));
   expect(long.isComplete).toBe(false);
   const chars = long.differences.reduce((sum, { path }) => sum + path.length, 0);

@@ -60,8 +60,8 @@ test('costs are exact, follow price changes by day, and state the share of price
     cacheRead: '0.02',
   });
   const costs = await trpc.charts.costs.query(range);
-  // 3 × 0.1 + 1 × 0.3, and 999,998 × 0.2 + 1 × 0.02 + 7 × 0.000001, each for a million. The 2 tokens written to the cache have
-  // no price of their own: they cost 0.2 like input.
+  // 3 × 0.1 + 1 × 0.3, and 999,998 × 0.2 + 1 × 0.02 + 7 × 0.000001, each for a million. The 2 tokens written
+  // to the cache have no price of their own: they cost 0.2 like input.
   expect(costs.models).toMatchObject([
     {
       model: 'm',

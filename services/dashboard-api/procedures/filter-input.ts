@@ -81,7 +81,10 @@ export const eventFilter = {
   comparisons: z.array(comparison).max(comparisonsMax).optional(),
   text: z.string().min(1).optional(),
   not: z.array(excluded).max(excludedValuesMax).optional(),
-  /** Conditions on the notes on an event, its trace or its thread: that there is one, with this label, value, or score. */
+  /**
+   * Conditions on the notes on an event, its trace or its thread: that there is one, with this label, value,
+   * or score.
+   */
   notes: z.array(noteCondition).max(noteConditionsMax).optional(),
 } satisfies Record<TermColumn, z.ZodType> & Record<string, z.ZodType>;
 

@@ -67,7 +67,10 @@ const newNote = z
 
 /** Notes and labels on events, threads and traces. */
 export const notes = router({
-  /** The notes on events, traces and threads, the oldest first. Those on an event's trace and thread are not among those on the event. */
+  /**
+   * The notes on events, traces and threads, the oldest first. Those on an event's trace and thread are not
+   * among those on the event.
+   */
   list: spaceProcedure('viewer')
     .input(z.object({ on: z.array(oneTarget).min(1).max(notedTargetsListed) }))
     .output(z.array(shownNote))
@@ -84,8 +87,9 @@ export const notes = router({
     ),
 
   /**
-   * Adds notes, also to what is not stored yet. Also for API keys with the scope `annotation`, which can do nothing else. TOO_MANY_REQUESTS
-   * when too many calls come in a minute; CONFLICT when some of the notes, which the message counts, were not added.
+   * Adds notes, also to what is not stored yet. Also for API keys with the scope `annotation`, which can do
+   * nothing else. TOO_MANY_REQUESTS when too many calls come in a minute; CONFLICT when some of the notes,
+   * which the message counts, were not added.
    */
   add: spaceProcedure('member', { isAnnotation: true })
     .input(z.object({ notes: z.array(newNote).min(1).max(notesAtOnceMax) }))

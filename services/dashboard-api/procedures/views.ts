@@ -58,7 +58,9 @@ export const views = router({
       throw refusal('PRECONDITION_FAILED', `${most} views, the most possible. Remove one first.`);
     }),
 
-  /** Renames a view of the caller, or, with the role member, of the space. CONFLICT when the name is taken. */
+  /**
+   * Renames a view of the caller, or, with the role member, of the space. CONFLICT when the name is taken.
+   */
   rename: spaceProcedure('viewer')
     .input(z.object({ id, name }))
     .output(z.void())

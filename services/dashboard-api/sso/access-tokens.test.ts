@@ -18,7 +18,10 @@ import {
 } from '../../../test/support/tools/openid-provider.ts';
 import { callbackPath, mcpResource } from './provider.ts';
 
-/** An assistant that only knows the address of MCP: the official client finds the provider, registers itself and signs a person in. */
+/**
+ * An assistant that only knows the address of MCP: the official client finds the provider, registers itself
+ * and signs a person in.
+ */
 
 let dashboard: TestDashboard;
 let provider: OpenIdProvider;

@@ -116,7 +116,8 @@ test('a new authentication opens a session with its time and ends the previous s
   // The provider's time is in whole seconds.
   expect(renewed[0]?.authenticated_at.getMilliseconds()).toBe(0);
 
-  // If the request is changed so that the provider does not ask, the session gets the time of the earlier authentication.
+  // If the request is changed so that the provider does not ask, the session gets the time of the earlier
+  // authentication.
   const { url: sent } = await browser.open(again, { isFollowed: () => false });
   sent.searchParams.delete('prompt');
   sent.searchParams.set('max_age', '100000');

@@ -4,7 +4,10 @@ import { readCalledTools } from './called-tools.ts';
 import { findParents } from './parents.ts';
 import type { TraceRow } from './trace-events.ts';
 
-/** Allowed reads per event: a few logarithms of the number of events. Quadratic work would be a hundred times more. */
+/**
+ * Allowed reads per event: a few logarithms of the number of events. Quadratic work would be a hundred times
+ * more.
+ */
 const readsPerRow = 400;
 
 /** Rows of a trace that count how often their times and ids are read. */

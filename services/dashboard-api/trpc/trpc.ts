@@ -31,7 +31,9 @@ export interface ProcedureMeta {
   isOfDeleted?: boolean;
   /** Whether the scope `statistics` suffices: it returns counts, costs and prices, and no event. */
   isStatistics?: boolean;
-  /** Whether keys with the scope `annotation` may call it: it adds notes, and returns nothing of the space. */
+  /**
+   * Whether keys with the scope `annotation` may call it: it adds notes, and returns nothing of the space.
+   */
   isAnnotation?: boolean;
   /** Whether it signs in: then its answer does not wait for the control stream. */
   isSignIn?: boolean;

@@ -10,8 +10,8 @@ import { createMessage, type GroupMessage } from './group.ts';
 import { countFitting, fitsMessage, splitBatch } from './message-size.ts';
 
 /**
- * Largest message of several batches, by the estimate of `countFitting`: making one of 8 MiB, and collecting the
- * garbage, holds the event loop for 80 ms.
+ * Largest message of several batches, by the estimate of `countFitting`: making one of 8 MiB, and collecting
+ * the garbage, holds the event loop for 80 ms.
  */
 const groupBytesMax = 4 * 1024 * 1024;
 

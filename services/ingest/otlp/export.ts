@@ -52,7 +52,8 @@ export const signals = {
       return rejected === 0 ? { headers } : { rejected: ['rejectedSpans', rejected], message, headers };
     },
   },
-  // Instrumentations write the content of model calls to logs. Their records become part of the events of their spans.
+  // Instrumentations write the content of model calls to logs. Their records become part of the events of
+  // their spans.
   logs: {
     rpcPath: rpcPathOf('logs', 'LogsService'),
     take: async (received) => {
@@ -63,8 +64,8 @@ export const signals = {
       return stored > 0 ? { headers } : { message: noCallInLogs, headers };
     },
   },
-  // An error would appear every minute in the log of each program that exports all signals to one endpoint. A partial success that
-  // rejects nothing and has a message is a warning in OTLP.
+  // An error would appear every minute in the log of each program that exports all signals to one endpoint. A
+  // partial success that rejects nothing and has a message is a warning in OTLP.
   metrics: {
     rpcPath: rpcPathOf('metrics', 'MetricsService'),
     take: async ({ dependencies, request }) => {
@@ -123,7 +124,10 @@ function createHandler(
 const knownTypes =
   'The Content-Type must be application/x-protobuf or application/json, or over RPC that of gRPC, gRPC-Web or Connect.';
 
-/** Ingests a request of spans or logs with the checks of a batch of events, in the same order. Throws what `ingestRequest` throws. */
+/**
+ * Ingests a request of spans or logs with the checks of a batch of events, in the same order. Throws what
+ * `ingestRequest` throws.
+ */
 async function exportSpans(
   { dependencies, request, encoding }: Received,
   decoder: 'spanDecoder' | 'logDecoder',

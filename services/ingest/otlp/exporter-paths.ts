@@ -14,9 +14,10 @@ const exporting = {
 };
 
 /**
- * The handlers of the paths that SDKs of other systems use, by method, so that an application only changes its endpoint:
- * `/api/public/otel/v1/traces` (Langfuse), `/otel/v1/traces` (LangSmith), `/api/v1/otel/v1/traces`, and any other base path.
- * Double and trailing slashes are ignored.
+ * The handlers of the paths that SDKs of other systems use, by method, so that an application only changes
+ * its endpoint:
+ * `/api/public/otel/v1/traces` (Langfuse), `/otel/v1/traces` (LangSmith), `/api/v1/otel/v1/traces`, and any
+ * other base path. Double and trailing slashes are ignored.
  * @returns undefined for an unknown path.
  */
 export function findExporterHandlers(path: string) {

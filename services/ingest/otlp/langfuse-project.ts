@@ -4,8 +4,8 @@ import { authenticateExporter } from '../admit/authenticate.ts';
 import { sendJson } from '../respond/respond.ts';
 
 /**
- * `GET /api/public/projects`: requested by `auth_check()` of the Langfuse SDKs, which programs call before they send
- * anything. The response contains the space of the key.
+ * `GET /api/public/projects`: requested by `auth_check()` of the Langfuse SDKs, which programs call before
+ * they send anything. The response contains the space of the key.
  * @throws IngestError `unauthorized`, `ingest_unavailable`
  */
 export async function describeProject(

@@ -14,8 +14,9 @@ import { senderFlushMs, sendersHeldMax } from './limits.ts';
 type Held = Map<string, Map<string, SenderCounts>>;
 
 /**
- * Counts spans by their sender, and adds the counts to the table every few seconds: a write for each request would cost too much.
- * While Postgres is away they are held in memory. Ending without a shutdown loses those of the last seconds.
+ * Counts spans by their sender, and adds the counts to the table every few seconds: a write for each request
+ * would cost too much. While Postgres is away they are held in memory. Ending without a shutdown loses those
+ * of the last seconds.
  */
 export class SenderLog implements AsyncDisposable {
   readonly #database: Database;

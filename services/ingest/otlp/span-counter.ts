@@ -3,8 +3,9 @@ import type { SpanCounts } from './batch/span-batch.ts';
 import { spanCountsLogMs } from './limits.ts';
 
 /**
- * Counts the stored, rejected and filtered spans of all requests, and logs the sums at most once in `spanCountsLogMs`:
- * responses do not report filtered spans to exporters. Disposing it logs the remaining counts.
+ * Counts the stored, rejected and filtered spans of all requests, and logs the sums at most once in
+ * `spanCountsLogMs`: responses do not report filtered spans to exporters. Disposing it logs the remaining
+ * counts.
  */
 export class SpanCounter implements Disposable {
   readonly #log: Logger;

@@ -70,7 +70,9 @@ export function openReaders(vendor: string): Readers & AsyncDisposable {
   };
 }
 
-/** Whether a batch is too much for the thread for large ones: for its limits, or for its heap, which ends it. */
+/**
+ * Whether a batch is too much for the thread for large ones: for its limits, or for its heap, which ends it.
+ */
 function isTooMuch(thrown: unknown): boolean {
   if (thrown instanceof CostlyBatchError) return true;
   return thrown instanceof IngestError && thrown.id === 'ingest_unavailable';

@@ -58,8 +58,8 @@ export interface SpacesOfShard {
 }
 
 /**
- * For each node with shards of a table, what lists their spaces, and fails while the node is away: each waits for
- * one node only.
+ * For each node with shards of a table, what lists their spaces, and fails while the node is away: each waits
+ * for one node only.
  *
  * @param where the condition on the rows, without the name of the table.
  */

@@ -127,9 +127,9 @@ const sliceSums = () => ({
 });
 
 /**
- * Sums of slices per minute. Rows with an empty price class count all events of a value. The others count the tokens of those calls whose
- * price depends on conditions once more, and parts of usage with prices of their own. Dimension 0 has only such rows: `event_stats` counts
- * all events (ADR 44).
+ * Sums of slices per minute. Rows with an empty price class count all events of a value. The others count the
+ * tokens of those calls whose price depends on conditions once more, and parts of usage with prices of their
+ * own. Dimension 0 has only such rows: `event_stats` counts all events (ADR 44).
  */
 export const sliceStats = pgTable(
   'slice_stats',

@@ -36,8 +36,9 @@ export async function foldShards(database: Database): Promise<number> {
 const foldLock = 400_040;
 
 /**
- * Folds the deltas of a shard. Citus runs no part of the one statement (fold.ts) on a shard, but each of these, which see
- * one snapshot: the same deltas, also the statement that deletes them, which fails when one is deleted meanwhile.
+ * Folds the deltas of a shard. Citus runs no part of the one statement (fold.ts) on a shard, but each of
+ * these, which see one snapshot: the same deltas, also the statement that deletes them, which fails when one
+ * is deleted meanwhile.
  */
 function foldShard(database: Database, shard: string, spaceIds: readonly string[]): Promise<number> {
   return database.transaction(

@@ -63,7 +63,9 @@ export function changedRows(
   return sql`${select(-1, valueBefore)} UNION ALL ${select(1, valueAfter)}`;
 }
 
-/** The rows that removed events are taken out by. @param removed what a DELETE returned, or rows of events. */
+/**
+ * The rows that removed events are taken out by. @param removed what a DELETE returned, or rows of events.
+ */
 export function removedRows(removed: SQL): SQL {
   return sql`SELECT -1 AS sign, ${namesOf(measured)} FROM ${removed}`;
 }
@@ -73,7 +75,10 @@ const { spaceId, minute, type, name, source, agentId, priceClass, usageUnits, re
 const { dimensionValues, isOfDimensions, events: count, errors, durationMs, latency } = statisticDeltas;
 const key = [spaceId, minute, type, name, source, agentId, dimensionValues];
 
-/** Counts rows, and their slices. @param source a WITH clause that has the rows, unless the statement has them. */
+/**
+ * Counts rows, and their slices. @param source a WITH clause that has the rows, unless the statement has
+ * them.
+ */
 export function insertDeltas(rows: CountedRows, source = sql``): SQL {
   const { isStored } = rows;
   const [countRows, element] = isStored ? [sql`sum(sign)`, signedElement] : [sql`count(*)`, sketchElement];

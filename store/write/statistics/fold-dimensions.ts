@@ -6,8 +6,8 @@ import { dimensionValueCharsMax, dimensionValuesMax } from '../limits.ts';
 
 /**
  * The rows of slices that deltas are folded into (ADR 45). The first values of a dimension have rows of their
- * own, `=VALUE`; all others share one, which is empty. So a value is counted on its own from its first event on,
- * or never.
+ * own, `=VALUE`; all others share one, which is empty. So a value is counted on its own from its first event
+ * on, or never.
  */
 
 const { spaceId, number, value } = dimensionValues;
@@ -75,7 +75,10 @@ export function selectSlices(areFolded: SQL, columns: readonly PgColumn[]): SQL 
     WHERE ${isDeclared(areFolded)}`;
 }
 
-/** The deltas of a space with a value of a dimension, each with the column `value` of the row that it will be folded into. */
+/**
+ * The deltas of a space with a value of a dimension, each with the column `value` of the row that it will be
+ * folded into.
+ */
 export function unfoldedValues(space: string, dimension: number): SQL {
   const ofDimension = sql`${dimensionValues.spaceId} = ${space}::uuid AND ${dimensionValues.number} = ${dimension}::smallint`;
   return sql`

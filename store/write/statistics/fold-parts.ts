@@ -17,8 +17,8 @@ import { selectSlices } from './fold-dimensions.ts';
 import { addTo, inMeasures, sliceSums, tokens } from './measures.ts';
 
 /**
- * The parts of folding (fold.ts): common table expressions that count `deltas`, and the statements that add the
- * counts to the statistics.
+ * The parts of folding (fold.ts): common table expressions that count `deltas`, and the statements that add
+ * the counts to the statistics.
  */
 
 const { spaceId, minute, type, name, source, agentId, priceClass, latency } = statisticDeltas;
@@ -107,7 +107,9 @@ export function addMinutes({ counts, minutes, dimensions, sums }: Statistics, so
 /** The columns of counts that have the first hour of each roll-up. */
 const hourNames = rollupSpansHours.map((span) => ({ span, name: sql`${sql.identifier(`hour_of_${span}`)}` }));
 
-/** Adds the counts, which are fewer than deltas and whose sketches are merged, by the hours of each roll-up. */
+/**
+ * Adds the counts, which are fewer than deltas and whose sketches are merged, by the hours of each roll-up.
+ */
 export function addHours({ counts, rollups, dimensions, sums }: Statistics, source = sql``): SQL {
   const { spanHours, startHour } = rollups;
   const key = namesOf([spaceId, ...dimensions]);

@@ -14,9 +14,9 @@ import { addHours, addMinutes, countByMinute, listStatistics, selectDeltas } fro
 const { spaceId, number } = statisticDeltas;
 
 /**
- * Adds deltas to the statistics, at most {@link deltasPerFoldMax}, and deletes them; on Citus, for each shard.
- * Any number of writers may call it at the same time: each row is deleted, and thereby counted, once. Rows of
- * deleted spaces are only deleted.
+ * Adds deltas to the statistics, at most {@link deltasPerFoldMax}, and deletes them; on Citus, for each
+ * shard. Any number of writers may call it at the same time: each row is deleted, and thereby counted, once.
+ * Rows of deleted spaces are only deleted.
  * @returns the number of rows.
  * @throws on Citus, the first failure, after the shards of other nodes were folded.
  */

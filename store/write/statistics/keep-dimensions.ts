@@ -70,7 +70,10 @@ async function addDimension(database: Database, spaceId: string, name: string): 
     ON CONFLICT DO NOTHING`);
 }
 
-/** Counts what was stored before the dimension was declared. Pauses after each transaction for as long as it took. */
+/**
+ * Counts what was stored before the dimension was declared. Pauses after each transaction for as long as it
+ * took.
+ */
 async function countBefore(database: Database, dimension: Dimension, signal: AbortSignal): Promise<void> {
   for (let { cursor } = dimension, isDone = false; !isDone && !signal.aborted; ) {
     const startedMs = performance.now();
@@ -81,7 +84,10 @@ async function countBefore(database: Database, dimension: Dimension, signal: Abo
   }
 }
 
-/** Counts the next segments that the dimension has not counted. @returns the cursor; the same when there are none, or another writer counts. */
+/**
+ * Counts the next segments that the dimension has not counted. @returns the cursor; the same when there are
+ * none, or another writer counts.
+ */
 async function countNext(database: Database, { spaceId, number, cursor }: Dimension): Promise<string | null> {
   await database.execute(sql.raw(countingBlock(spaceId, number)));
   const [counted] = await database
@@ -92,8 +98,8 @@ async function countNext(database: Database, { spaceId, number, cursor }: Dimens
 }
 
 /**
- * One command of two statements: the second one begins when the row of the dimension is locked, so it sees what other statements changed
- * before.
+ * One command of two statements: the second one begins when the row of the dimension is locked, so it sees
+ * what other statements changed before.
  */
 function countingBlock(space: string, dimension: number): string {
   const { spaceId, number, cursor, countedAt, removedAt } = dimensions;

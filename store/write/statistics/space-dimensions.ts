@@ -17,7 +17,8 @@ export const attributePrefix = 'attr.';
 /**
  * The inside of `space_dimensions`.
  * @param isDeclared the condition on spaces and dimensions.
- * @param lock `FOR SHARE` where stored events change: counting what was stored before waits then, or is waited for.
+ * @param lock `FOR SHARE` where stored events change: counting what was stored before waits then, or is
+ * waited for.
  */
 export function selectDimensions(isDeclared: SQL, lock = sql``): SQL {
   return sql`
@@ -32,9 +33,10 @@ export function selectDimensions(isDeclared: SQL, lock = sql``): SQL {
 export const isCountedBySpace = sql`${numbers} IS NOT NULL`;
 
 /**
- * Rows of events, with the dimensions of their spaces. FULL JOIN, since nested loops cannot make one: who reads it
- * leaves out spaces without such rows.
- * @param isStored whether they were stored before, so that dimensions which have not counted them yet are left out.
+ * Rows of events, with the dimensions of their spaces. FULL JOIN, since nested loops cannot make one: who
+ * reads it leaves out spaces without such rows.
+ * @param isStored whether they were stored before, so that dimensions which have not counted them yet are
+ * left out.
  */
 export function withDimensions(from: SQL, isStored: boolean): SQL {
   const joined = sql`${from} AS counted FULL JOIN space_dimensions USING (${nameOf(spaceId)})`;
@@ -42,8 +44,8 @@ export function withDimensions(from: SQL, isStored: boolean): SQL {
 }
 
 /**
- * The inside of `counted_segments`, which statements have that count stored events, besides `measured`: what dimensions had counted of
- * the segments when they were stored.
+ * The inside of `counted_segments`, which statements have that count stored events, besides `measured`: what
+ * dimensions had counted of the segments when they were stored.
  */
 export function selectCountedSegments(space: SQL): SQL {
   return sql`
@@ -53,8 +55,9 @@ export function selectCountedSegments(space: SQL): SQL {
 }
 
 /**
- * The values of an event of such rows, as an array of `NUMBER=VALUE`, with a null for each that it does not have; null in a space without
- * dimensions. A value that is too long keeps one character more than the longest.
+ * The values of an event of such rows, as an array of `NUMBER=VALUE`, with a null for each that it does not
+ * have; null in a space without dimensions. A value that is too long keeps one character more than the
+ * longest.
  */
 export function valuesOf(isStored: boolean): SQL {
   const values = Array.from({ length: dimensionsMax }, (_, index) => {

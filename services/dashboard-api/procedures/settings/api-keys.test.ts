@@ -126,7 +126,8 @@ test('usage counts events by day and by key, and retries separately', async () =
   const events = someEvents(7);
   await post(first.apiKey, events);
   await untilDrained(pipeline);
-  // A complete retry, a partial one, and the same id twice in a batch. The queue itself would drop an unchanged batch.
+  // A complete retry, a partial one, and the same id twice in a batch. The queue itself would drop an
+  // unchanged batch.
   await post(first.apiKey, events.toReversed());
   await post(second.apiKey, [...events.slice(0, 2), ...someEvents(3)]);
   const twice = llmEvent();

@@ -28,7 +28,10 @@ afterAll(() => dashboard[Symbol.asyncDispose]());
 
 const code = (value: string) => ({ data: { code: value } });
 
-/** The next time step of an app: its codes are accepted one step early, and later than the code of the enrolment. */
+/**
+ * The next time step of an app: its codes are accepted one step early, and later than the code of the
+ * enrolment.
+ */
 const nextStep = () => Date.now() + 30_000;
 
 /** Gives the password in a browser of its own. */

@@ -12,7 +12,8 @@ const comparison = /^(>=?|<=?)\$?(\d+(?:\.\d+)?)([km]?)$/i;
 const units: Record<string, number> = { '': 1, k: 1_000, m: 1_000_000 };
 
 /**
- * `errors:>0 cost:>1 events:>10 tokens:>1k model:gpt-4o label:thumbs-down has:note`; other words are searched for.
+ * `errors:>0 cost:>1 events:>10 tokens:>1k model:gpt-4o label:thumbs-down has:note`; other words are searched
+ * for.
  * @returns an error message for a wrong comparison.
  */
 export function readActivityQuery(text: string): ActivityFilter | string {

@@ -81,7 +81,10 @@ export function drawPlot(element: HTMLElement, plot: Plot, size: { width: number
   return chart;
 }
 
-/** A click without a drag chooses the bucket under the pointer, and the series: the bar, or the line beside it. */
+/**
+ * A click without a drag chooses the bucket under the pointer, and the series: the bar, or the line beside
+ * it.
+ */
 function reportClicks(
   chart: uPlot,
   { starts, end, kind, onRange }: Plot,
@@ -100,7 +103,8 @@ function reportClicks(
       const value = chart.data[place + 1]?.[idx];
       return value == null ? Number.NaN : chart.valToPos(value, 'y') - top;
     });
-    // The bars of a stack are drawn from the top: the last one that reaches the pointer is the one to be seen.
+    // The bars of a stack are drawn from the top: the last one that reaches the pointer is the one to be
+    // seen.
     const place =
       kind === 'bars'
         ? heights.findLastIndex((height, at) => height <= 0 && drawn[at]?.isBefore !== true)

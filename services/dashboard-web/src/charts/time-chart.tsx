@@ -14,9 +14,9 @@ import { type ChartOptions, type TimeSpan, useChart } from './use-chart.ts';
 const heightPixels = 190;
 
 /**
- * A chart over time: stacked bars, or lines. Dragging selects a range; a click opens the events of a bucket, and
- * of the series under it. The arrow keys move a cursor, with Shift they select a range, and Enter does the same.
- * Screen readers read the values at the cursor. A table beside the chart has the same values.
+ * A chart over time: stacked bars, or lines. Dragging selects a range; a click opens the events of a bucket,
+ * and of the series under it. The arrow keys move a cursor, with Shift they select a range, and Enter does
+ * the same. Screen readers read the values at the cursor. A table beside the chart has the same values.
  */
 export function TimeChart({
   name,
@@ -78,7 +78,9 @@ export function TimeChart({
 
 export interface ChartActions {
   onZoom: (range: TimeSpan) => void;
-  /** Opens the events of a bucket: of a series that was clicked, or of all. Without it buckets open nothing. */
+  /**
+   * Opens the events of a bucket: of a series that was clicked, or of all. Without it buckets open nothing.
+   */
   onOpen?: (range: TimeSpan, events: Search | undefined) => void;
   splits?: Splits;
 }

@@ -78,7 +78,10 @@ export function readConditions(search: Search): Condition[] {
   return found.sort((a, b) => rank(a) - rank(b));
 }
 
-/** The address with a condition added. It replaces one of the same field; excluded values are added to each other. */
+/**
+ * The address with a condition added. It replaces one of the same field; excluded values are added to each
+ * other.
+ */
 export function withCondition(search: Search, { field, value, isExcluded }: Condition): Search {
   const { [field]: _is, [notPrefix + field]: not, ...rest } = search;
   return isExcluded

@@ -123,7 +123,8 @@ function useQueryText(
     if (event.key === 'Escape') return isOpen ? close() : event.currentTarget.blur();
     // Tab completes what was begun; in an empty field it goes on to the next control.
     const isTab = event.key === 'Tab' && !event.shiftKey && text.trim() !== '';
-    // Enter takes the only value that begins with what was typed; the name of a field may be a word to search for.
+    // Enter takes the only value that begins with what was typed; the name of a field may be a word to search
+    // for.
     const [only] = options;
     const isOnly = options.length === 1 && only?.isOpen === false && active === -1;
     const option = options[isTab || isOnly ? Math.max(0, active) : active];

@@ -16,7 +16,9 @@ const databaseAttributes = ['db.system', 'db.system.name'];
 /** These have an event, which has the name. Links are only followed. */
 const unnamedKinds: ReadonlySet<NodeKind> = new Set(['llm', 'tool', 'link', 'log']);
 
-/** Makes the nodes of a request's traces (store/traces): they connect its events with those of other requests. */
+/**
+ * Makes the nodes of a request's traces (store/traces): they connect its events with those of other requests.
+ */
 export class NodeBuilder {
   readonly #nodes = new Map<SpanNode, SentNode>();
 

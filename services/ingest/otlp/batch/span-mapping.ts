@@ -31,7 +31,9 @@ interface MappingOptions {
   isEvent: (value: unknown) => value is IngestEvent;
   /** Whether no other reader has higher limits: a span that is too costly is then rejected. */
   isUnlimited: boolean;
-  /** Whether the spans stand for log records: each has content of the span above it, or is a call without one. */
+  /**
+   * Whether the spans stand for log records: each has content of the span above it, or is a call without one.
+   */
   isLogs: boolean;
 }
 
@@ -108,7 +110,10 @@ export class SpanMapping {
     this.#held[index] = undefined;
   }
 
-  /** Makes events of the calls of other models within a call. For the trace each is a span below that of the call. */
+  /**
+   * Makes events of the calls of other models within a call. For the trace each is a span below that of the
+   * call.
+   */
   #addInnerCalls(candidate: Candidate, span: Span, event: JsonObject): void {
     for (const { spanId, event: inner } of toInnerEvents(event, span)) {
       this.#addToPart(inner);

@@ -7,7 +7,9 @@ import type { SpanRequest } from '../spans/span.ts';
 import type { SpanBatch } from './span-batch.ts';
 import { SpanMapping } from './span-mapping.ts';
 
-/** The two forms of an ExportTraceServiceRequest, and of an ExportLogsServiceRequest: protobuf, and OTLP/JSON. */
+/**
+ * The two forms of an ExportTraceServiceRequest, and of an ExportLogsServiceRequest: protobuf, and OTLP/JSON.
+ */
 export type SpanEncoding = 'otlp' | 'otlpJson' | 'otlpLogs' | 'otlpLogsJson';
 
 /**

@@ -3,7 +3,10 @@ import type { SpanInit } from '../../../../harness/fixtures/spans.ts';
 import { mapRequests } from '../../../../test/support/otlp/mapped-spans.ts';
 import { eventIdOf } from '../mapping/ids.ts';
 
-/** Streamed calls as Logfire records them: a span of the request, and a span of type `log` when the stream has ended. */
+/**
+ * Streamed calls as Logfire records them: a span of the request, and a span of type `log` when the stream has
+ * ended.
+ */
 
 const traceId = '0af7651916cd43dd8448eb211c80319c';
 const parentSpanId = 'f'.repeat(16);

@@ -7,15 +7,18 @@ import type { Span } from '../spans/span.ts';
 import type { LogRecord } from './log-record.ts';
 
 /*
- * Coding agents (Claude Code, Codex, Gemini CLI, Qwen Code) write one log record for each call of a model and of a tool, with its
- * tokens or its result and with the time it took. They name the records alike, with or without a prefix:
+ * Coding agents (Claude Code, Codex, Gemini CLI, Qwen Code) write one log record for each call of a model and
+ * of a tool, with its tokens or its result and with the time it took. They name the records alike, with or
+ * without a prefix:
  * `api_request`, `codex.sse_event`, `gemini_cli.api_response`.
  */
 
 const modelRecords = /(?:^|\.)(?:api_request|api_response|api_error|sse_event)$/;
 const toolRecords = /(?:^|\.)(?:tool_result|tool_call)$/;
 
-/** The attributes of the records, by the name of the convention for spans. The first that is present is taken. */
+/**
+ * The attributes of the records, by the name of the convention for spans. The first that is present is taken.
+ */
 const renamed: Readonly<Record<string, readonly string[]>> = {
   'gen_ai.request.model': ['model'],
   'gen_ai.usage.input_tokens': ['input_token_count'],
@@ -48,8 +51,8 @@ const agentsOfRecords = /^(?:codex|gemini_cli)\./;
 const agentOfBoth = /^qwen-code\./;
 
 /**
- * Whether a record describes a whole call: of a model with its tokens or its error, or of a tool. A record of another agent in a span
- * is not one: its spans describe the calls.
+ * Whether a record describes a whole call: of a model with its tokens or its error, or of a tool. A record of
+ * another agent in a span is not one: its spans describe the calls.
  */
 export function isCallRecord({ name, spanId, attributes }: LogRecord): boolean {
   const isKept = agentsOfRecords.test(name) || (agentOfBoth.test(name) && !toolRecords.test(name));
@@ -61,7 +64,10 @@ export function isCallRecord({ name, spanId, attributes }: LogRecord): boolean {
   return firstOf(attributes, inputTokenNames) !== undefined || errorOf(attributes) !== undefined;
 }
 
-/** Identifies the moment of a call in the records of one session: Gemini CLI writes another record with the content. */
+/**
+ * Identifies the moment of a call in the records of one session: Gemini CLI writes another record with the
+ * content.
+ */
 export function momentOf({ attributes }: LogRecord): string | undefined {
   const time = textOf(attributes, 'event.timestamp');
   return time === undefined ? undefined : JSON.stringify([attributes.get('session.id') ?? null, time]);
@@ -114,7 +120,10 @@ function renameAll(sources: readonly Attributes[]): Map<string, Json> {
   return own;
 }
 
-/** The calls of one prompt, or else of one session, are a trace. The same record, sent again, has the same ids. */
+/**
+ * The calls of one prompt, or else of one session, are a trace. The same record, sent again, has the same
+ * ids.
+ */
 function idsOf({ traceId, name, timeNs, attributes }: LogRecord): { traceId: string; spanId: string } {
   const all = attributesToJson(attributes);
   const session = firstOf(attributes, ['session.id', 'conversation.id']) ?? all;

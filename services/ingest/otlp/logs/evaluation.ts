@@ -18,8 +18,8 @@ interface Evaluated {
 }
 
 /**
- * The note of an evaluation: its name is the label. It is on the call of the span, else on the trace, else on the
- * conversation. @returns undefined when it says nothing, or names none of them.
+ * The note of an evaluation: its name is the label. It is on the call of the span, else on the trace, else on
+ * the conversation. @returns undefined when it says nothing, or names none of them.
  */
 export function toEvaluationNote({ traceId, spanId, timeNs, attributes }: Evaluated): SentNote | undefined {
   const label = textOf(attributes, 'gen_ai.evaluation.name');

@@ -13,8 +13,8 @@ export interface Found {
 }
 
 /**
- * Reads the fields of an event from the attributes of one span, by the rows of the table. Attributes that no field has
- * taken are stored unchanged (`rest`).
+ * Reads the fields of an event from the attributes of one span, by the rows of the table. Attributes that no
+ * field has taken are stored unchanged (`rest`).
  */
 export class AttributeReader {
   readonly #attributes: Attributes;

@@ -4,7 +4,10 @@ import type { Json } from '../../read/protobuf-struct.ts';
 import { type AttributeReader, unquoted } from './attribute-reader.ts';
 import type { JsonObject } from './json-object.ts';
 
-/** Attributes with these prefixes are the application's dimensions: they go to `additionalProperties`, without the prefix. */
+/**
+ * Attributes with these prefixes are the application's dimensions: they go to `additionalProperties`, without
+ * the prefix.
+ */
 const dimensionPrefixes = [
   'ai.telemetry.metadata.',
   'traceloop.association.properties.',
@@ -27,7 +30,10 @@ const tagLists = [
   'tags',
 ] as const;
 
-/** Takes the application's dimensions (docs/api.md §2.2): the metadata of any convention, and its tags joined as one text. */
+/**
+ * Takes the application's dimensions (docs/api.md §2.2): the metadata of any convention, and its tags joined
+ * as one text.
+ */
 export function takeDimensions(reader: AttributeReader): JsonObject {
   const dimensions: JsonObject = {};
   takeObjects(reader, dimensions);

@@ -10,8 +10,8 @@ const idVersion = 'weir-otlp-1';
 const hashed = Buffer.alloc(idVersion.length + 24, idVersion);
 
 /**
- * The event id of a span. It depends on the span only, so that retries of an exporter and the fan-out of a Collector are
- * stored once.
+ * The event id of a span. It depends on the span only, so that retries of an exporter and the fan-out of a
+ * Collector are stored once.
  * @param spanId the id of the span, or of its parent.
  */
 export function eventIdOf(traceId: string, spanId: string): string {

@@ -21,9 +21,10 @@ export function prefixOf(name: string): string | undefined {
 const firstNumber = /\.\d{1,6}(?:\.|$)/;
 
 /**
- * Reads a list from attributes with numbers in their names, which is how flat conventions send lists: with the prefix
- * `llm.tools.`, the attribute `llm.tools.0.tool.json_schema` is read as `[{ "tool": { "json_schema": … } }]`. Elements are
- * sorted by number; gaps are closed.
+ * Reads a list from attributes with numbers in their names, which is how flat conventions send lists: with
+ * the prefix
+ * `llm.tools.`, the attribute `llm.tools.0.tool.json_schema` is read as `[{ "tool": { "json_schema": … } }]`.
+ * Elements are sorted by number; gaps are closed.
  * @param names those with the prefix.
  * @param leaves the values of the attributes.
  */

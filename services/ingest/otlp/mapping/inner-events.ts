@@ -14,8 +14,8 @@ export interface InnerEvent {
 
 /**
  * Events of the calls of other models that a provider made within the call of a span: they have prices of
- * their own. Each has the times of the whole call. Its id depends on the response, which several libraries may
- * send: it is stored once.
+ * their own. Each has the times of the whole call. Its id depends on the response, which several libraries
+ * may send: it is stored once.
  * @param event that of the span.
  */
 export function toInnerEvents(event: JsonObject, { attributes, traceId, spanId }: Span): InnerEvent[] {

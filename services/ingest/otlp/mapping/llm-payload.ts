@@ -44,7 +44,10 @@ function readModel(reader: AttributeReader): string | undefined {
   return unquoted(String(found.value));
 }
 
-/** OpenInference reads the model's name from the response. Without a response it is in the request's parameters. */
+/**
+ * OpenInference reads the model's name from the response. Without a response it is in the request's
+ * parameters.
+ */
 function findRequestedModel(reader: AttributeReader): string | undefined {
   const parameters = parseIfJson(reader.get('llm.invocation_parameters') ?? null);
   const model = isJsonObject(parameters) ? parameters.model : undefined;
@@ -64,7 +67,10 @@ function mapInput(reader: AttributeReader, { input: ofEvents }: EventMessages): 
   return unlessEmpty(compact({ system, prompt, messages, tools: tools as Json[] | undefined }));
 }
 
-/** OpenInference for Anthropic's JavaScript client has the system prompt in the request only. A search is cheaper than parsing each request. */
+/**
+ * OpenInference for Anthropic's JavaScript client has the system prompt in the request only. A search is
+ * cheaper than parsing each request.
+ */
 function findSystemOfRequest(reader: AttributeReader): string | undefined {
   const request = reader.get('input.value');
   const isPossible =
@@ -108,7 +114,10 @@ function findToolCalls(reader: AttributeReader, finishReason: string | undefined
   return [];
 }
 
-/** Reads the first value of a field that lacks nothing, or the one that lacks least. Senders repeat content in several attributes. */
+/**
+ * Reads the first value of a field that lacks nothing, or the one that lacks least. Senders repeat content in
+ * several attributes.
+ */
 function takeBest<T extends { isWhole: boolean }>(
   reader: AttributeReader,
   row: CompiledRow,
@@ -126,7 +135,10 @@ function takeBest<T extends { isWhole: boolean }>(
   return best?.result;
 }
 
-/** Counts the messages without content. A value with fewer messages is never better: it may be the last of them only. */
+/**
+ * Counts the messages without content. A value with fewer messages is never better: it may be the last of
+ * them only.
+ */
 function countMissingInput(input: LlmInput, best: LlmInput): number {
   return countMessages(input) < countMessages(best) ? Number.POSITIVE_INFINITY : input.emptyCount;
 }
@@ -136,7 +148,10 @@ function countMessages({ messages }: LlmInput): number {
   return Array.isArray(messages) ? messages.flat().filter(isJsonObject).length : 0;
 }
 
-/** Counts the tool calls without an id. A value with fewer tool calls is never better: it may be the text only, or a response in another form. */
+/**
+ * Counts the tool calls without an id. A value with fewer tool calls is never better: it may be the text
+ * only, or a response in another form.
+ */
 function countMissingOutput({ response, toolCalls }: LlmOutput, best: LlmOutput): number {
   const isEmpty = response === undefined && toolCalls.length === 0;
   if (isEmpty || toolCalls.length < best.toolCalls.length) return Number.POSITIVE_INFINITY;

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import { mapRequests, mapSpan } from '../../../../test/support/otlp/mapped-spans.ts';
 
-/** Spans in the formats of SDKs that send to a platform of their own: LangWatch, Laminar, Langfuse 3, Logfire. */
+/**
+ * Spans in the formats of SDKs that send to a platform of their own: LangWatch, Laminar, Langfuse 3, Logfire.
+ */
 
 const call = { id: 'call_1', name: 'get_weather', arguments: '{"city":"Bern"}' };
 const tool = { type: 'function', function: { name: 'get_weather' } };

@@ -20,8 +20,8 @@ interface KnownList extends IndexedList {
 type Read<T> = (value: Json) => T;
 
 /**
- * What the spans of one request have in common, such as the tools and the system prompt of an agent (ADR 43). It is
- * read once, and its JSON is written once: the results are shared, so nobody may change them.
+ * What the spans of one request have in common, such as the tools and the system prompt of an agent (ADR 43).
+ * It is read once, and its JSON is written once: the results are shared, so nobody may change them.
  */
 export class RepeatedValues {
   /** The JSON of the results that several events share (`stringifyExact`). */
@@ -38,7 +38,9 @@ export class RepeatedValues {
     return this.#prefixes.getOrInsertComputed(name, prefixOf);
   }
 
-  /** Reads a list from numbered attributes: the same object if the attributes equal those of an earlier span. */
+  /**
+   * Reads a list from numbered attributes: the same object if the attributes equal those of an earlier span.
+   */
   list(attributes: Attributes, prefix: string, names: readonly string[]): IndexedList | undefined {
     const leaves = names.map((name) => attributes.get(name) ?? null);
     const known = this.#lists.getOrInsert(prefix, []);

@@ -99,7 +99,8 @@ const rules: readonly Rule[] = [
   byWord('agentops.span.kind', 'openLlmetry', { tool: 'tool', agent: 'agent' }),
   byWord('llm.request.type', 'openLlmetry', requestTypes),
   byWord('gen_ai.request.type', 'openLlmetry', requestTypes),
-  // Haystack's own tracing names the component's class: `OpenAIChatGenerator`, `AnthropicChatGenerator`, `OpenAIGenerator`.
+  // Haystack's own tracing names the component's class: `OpenAIChatGenerator`, `AnthropicChatGenerator`,
+  // `OpenAIGenerator`.
   (attributes) =>
     textOf(attributes, 'haystack.component.type')?.endsWith('Generator')
       ? { kind: 'llm', by: 'genAi' }
@@ -108,7 +109,10 @@ const rules: readonly Rule[] = [
   byModelAndUsage,
 ];
 
-/** Determines the role of a span from the span alone. store/traces/span-tree.ts then merges LLM spans that describe the same call. */
+/**
+ * Determines the role of a span from the span alone. store/traces/span-tree.ts then merges LLM spans that
+ * describe the same call.
+ */
 export function findRole({ attributes, endNs, name }: Span): Role {
   const isPending = textOf(attributes, 'logfire.span_type') === 'pending_span';
   if (isPending || endNs === 0n) return { kind: 'none', reason: 'unfinished' };
@@ -123,7 +127,10 @@ export function findRole({ attributes, endNs, name }: Span): Role {
 /** LlamaIndex marks the function that prepares a request as an LLM call. */
 const preparation = /\._prepare_chat_with_tools$/;
 
-/** OpenInference for BeeAI creates spans of the kind of a run for its events, such as `error`. They have the event's path, and no class. */
+/**
+ * OpenInference for BeeAI creates spans of the kind of a run for its events, such as `error`. They have the
+ * event's path, and no class.
+ */
 function isStepOfBeeAi(attributes: Attributes): boolean {
   return has(attributes, 'metadata.path') && !has(attributes, 'metadata.class_name');
 }
@@ -174,7 +181,10 @@ function byVercelOperation(attributes: Attributes): Role | undefined {
   return { kind: 'none', reason: 'aggregate' };
 }
 
-/** A span with one of these attributes is not identified by its model and usage: the attribute says that it is of another kind. */
+/**
+ * A span with one of these attributes is not identified by its model and usage: the attribute says that it is
+ * of another kind.
+ */
 const kindAttributes = [
   'langfuse.observation.type',
   'openinference.span.kind',

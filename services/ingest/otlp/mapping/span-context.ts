@@ -17,7 +17,10 @@ export function readContext(span: Span, role: Role, reader: AttributeReader): Sp
   };
 }
 
-/** The agent's id or name, for a span of an agent run. Some conventions have no attribute and name the span after the agent. */
+/**
+ * The agent's id or name, for a span of an agent run. Some conventions have no attribute and name the span
+ * after the agent.
+ */
 function agentIdOf(span: Span, role: Role): string | undefined {
   if (role.kind !== 'agent') return undefined;
   const named = firstText(span.attributes, agentNames);
@@ -25,7 +28,8 @@ function agentIdOf(span: Span, role: Role): string | undefined {
 }
 
 /**
- * The agent of a step of LlamaIndex. Its spans of agents are chains without an attribute for the name; the last field of the step's input has it:
+ * The agent of a step of LlamaIndex. Its spans of agents are chains without an attribute for the name; the
+ * last field of the step's input has it:
  * `{"ev": "AgentSetup(input=[…], current_agent_name='planner')"}`.
  */
 function agentOfStep({ name, attributes }: Span): string | undefined {
@@ -38,7 +42,10 @@ function agentOfStep({ name, attributes }: Span): string | undefined {
 
 const agentOfSetup = /, current_agent_name='([^'\\]*)'\)$/;
 
-/** Instrumentations of Python name a span by the agent and its method, or its kind: `planner.run`, `planner.agent`. */
+/**
+ * Instrumentations of Python name a span by the agent and its method, or its kind: `planner.run`,
+ * `planner.agent`.
+ */
 const methodSuffix =
   /\.(?:a?run|run_stream|a?invoke|a?call|kickoff|_execute_core|on_messages|on_messages_stream|agent)$/;
 

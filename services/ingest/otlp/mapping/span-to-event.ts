@@ -111,7 +111,10 @@ const failedPattern = /^(?:\["error"\]|error)$/;
 /** Semantic Kernel sends the class of an exception as Python prints it. */
 const pythonClass = /^<class '(.+)'>$/;
 
-/** LangSmith creates an exception whose message is the original one as Python prints it: `BadRequestError('…')`. */
+/**
+ * LangSmith creates an exception whose message is the original one as Python prints it:
+ * `BadRequestError('…')`.
+ */
 const printedException = /^([A-Za-z_]\w*)\(/;
 
 /** LangChain's messages end with the stack trace. All of the status is stored under `otel`. */

@@ -1,13 +1,17 @@
 import { defineRows } from './rows.ts';
 
 /*
- * The attributes that hold each field of an event, by convention. One span often follows several: the column of
- * the one that identified the span is searched first, then the others from left to right. In a column the first
- * attribute with a value wins. A name that ends in `.*` stands for all attributes with that prefix, those of
- * numbered lists (`llm.tools.0.tool…`); `metadata#user_id` is a member of a JSON object in an attribute.
+ * The attributes that hold each field of an event, by convention. One span often follows several: the column
+ * of the one that identified the span is searched first, then the others from left to right. In a column the
+ * first attribute with a value wins. A name that ends in `.*` stands for all attributes with that prefix,
+ * those of numbered lists (`llm.tools.0.tool…`); `metadata#user_id` is a member of a JSON object in an
+ * attribute.
  */
 
-/** Names of the thread and the user in the metadata that an application attaches, whatever its instrumentation. */
+/**
+ * Names of the thread and the user in the metadata that an application attaches, whatever its
+ * instrumentation.
+ */
 const threadNames = [
   'thread_id',
   'threadId',
@@ -104,7 +108,8 @@ export const llmRows = defineRows({
   model: {
     langfuse: ['langfuse.observation.model.name'],
     genAi: ['gen_ai.response.model', 'gen_ai.request.model', 'genkit:name', 'braintrust.metadata#model'],
-    // OpenInference's processor for Pydantic AI adds the requested model to spans that have the model of the response.
+    // OpenInference's processor for Pydantic AI adds the requested model to spans that have the model of the
+    // response.
     openInference: ['gen_ai.response.model', 'llm.model_name'],
     vercel: ['ai.response.model', 'ai.model.id'],
     openLlmetry: [

@@ -14,7 +14,10 @@ interface Unwrapped {
   readonly name?: string | undefined;
 }
 
-/** Maps a tool span to `properties.tool` (docs/api.md §2.7), by the rows of the table. Input and output in JSON text are stored as JSON. */
+/**
+ * Maps a tool span to `properties.tool` (docs/api.md §2.7), by the rows of the table. Input and output in
+ * JSON text are stored as JSON.
+ */
 export function mapToolPayload(
   reader: AttributeReader,
   spanName: string,
@@ -56,8 +59,9 @@ function takeValue(
 }
 
 /**
- * The arguments in a call of a Python function (`{ args: [], kwargs }`: smolagents, LlamaIndex) or of a tool of LangChain (`inputs`; in
- * JavaScript `{ args: [text] }`), or of one over MCP (`{ tool_name, arguments }`: OpenLLMetry).
+ * The arguments in a call of a Python function (`{ args: [], kwargs }`: smolagents, LlamaIndex) or of a tool
+ * of LangChain (`inputs`; in JavaScript `{ args: [text] }`), or of one over MCP (`{ tool_name, arguments }`:
+ * OpenLLMetry).
  */
 function unwrapInput(json: Json): Unwrapped | undefined {
   if (!isJsonObject(json)) return undefined;
@@ -73,7 +77,10 @@ function unwrapInput(json: Json): Unwrapped | undefined {
   return !hasArgs && isJsonObject(kwargs) ? { value: kwargs } : undefined;
 }
 
-/** The result in a tool message of LangChain, in any of its serialized forms, or in a tool output of LlamaIndex. */
+/**
+ * The result in a tool message of LangChain, in any of its serialized forms, or in a tool output of
+ * LlamaIndex.
+ */
 function unwrapOutput(json: Json): Unwrapped | undefined {
   if (!isJsonObject(json)) return undefined;
   if (json.raw_output !== undefined && json.tool_name !== undefined)

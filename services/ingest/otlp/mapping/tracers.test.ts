@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import { mapRequests, mapSpan } from '../../../../test/support/otlp/mapped-spans.ts';
 
-/** Spans in the formats of tracers that frameworks bring along: Haystack, AgentOps, AutoGen, LangSmith, LiteLLM. */
+/**
+ * Spans in the formats of tracers that frameworks bring along: Haystack, AgentOps, AutoGen, LangSmith,
+ * LiteLLM.
+ */
 
 const call = { id: 'call_1', name: 'get_weather', arguments: '{"city":"Bern"}' };
 const usage = {

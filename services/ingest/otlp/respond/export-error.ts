@@ -2,9 +2,9 @@ import { Code } from '@connectrpc/connect';
 import { type ErrorId, errorTable, IngestError } from '../../../../event/errors.ts';
 
 /**
- * The HTTP status and the gRPC code that report each error to an exporter. Exporters retry after 429, 502, 503, 504 and
- * UNAVAILABLE, and drop the spans after any other error. So every temporary error is one of these, and a 500 or INTERNAL
- * is never sent.
+ * The HTTP status and the gRPC code that report each error to an exporter. Exporters retry after 429, 502,
+ * 503, 504 and UNAVAILABLE, and drop the spans after any other error. So every temporary error is one of
+ * these, and a 500 or INTERNAL is never sent.
  */
 const exportErrors: Record<ErrorId, { status: number; code: Code }> = {
   invalid_request_body: { status: 400, code: Code.InvalidArgument },

@@ -8,7 +8,10 @@ export interface Answer {
   readonly message?: string;
 }
 
-/** An Export…ServiceResponse: `partial_success { rejected_…, error_message }`, with the same numbers for all signals. */
+/**
+ * An Export…ServiceResponse: `partial_success { rejected_…, error_message }`, with the same numbers for all
+ * signals.
+ */
 export function encodeAnswer(
   { rejected, message }: Answer,
   { isJson }: { readonly isJson: boolean },

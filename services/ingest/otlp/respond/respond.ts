@@ -29,7 +29,10 @@ export function sendMessage(
   response.end(message);
 }
 
-/** Logs an error and sends it with the codes that exporters retry, once the rest of the request's body is read. */
+/**
+ * Logs an error and sends it with the codes that exporters retry, once the rest of the request's body is
+ * read.
+ */
 export type RespondExportError = (
   exchange: { request: IncomingMessage; response: ServerResponse },
   encoding: ExportEncoding,

@@ -7,8 +7,8 @@ import { toConnectError } from '../../rpc/error.ts';
 import { toExportError } from './export-error.ts';
 
 /**
- * Converts an error for a call of TraceService: UNAVAILABLE with RetryInfo for temporary errors, a final code for all
- * others.
+ * Converts an error for a call of TraceService: UNAVAILABLE with RetryInfo for temporary errors, a final code
+ * for all others.
  */
 export function toExportConnectError(error: IngestError, encoding: RpcEncoding): ConnectError {
   const { code, message, isRetryable } = toExportError(error);

@@ -7,8 +7,8 @@ import { type Attributes, lazyAttributes } from './attributes.ts';
 import { UnstorableError } from './span.ts';
 
 /**
- * Reads the field types of OTLP/JSON: ids in hexadecimal, 64-bit integers as text or as numbers, enums as numbers or as
- * names. A field that is null or missing is unset. Unknown fields are ignored.
+ * Reads the field types of OTLP/JSON: ids in hexadecimal, 64-bit integers as text or as numbers, enums as
+ * numbers or as names. A field that is null or missing is unset. Unknown fields are ignored.
  */
 
 export type JsonObject = { readonly [key: string]: Json };

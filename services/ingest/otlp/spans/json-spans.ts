@@ -13,8 +13,8 @@ import { type ListNames, type LocatedSpans, locateJsonSpans } from './locate-jso
 import { type RecordRequest, type SpanRequest, type SpanSource, UnstorableError } from './span.ts';
 
 /**
- * Opens an ExportTraceServiceRequest in OTLP/JSON. Its spans are located in the bytes and parsed one by one on access:
- * parsed as a whole, 16 MiB can take a gigabyte.
+ * Opens an ExportTraceServiceRequest in OTLP/JSON. Its spans are located in the bytes and parsed one by one
+ * on access: parsed as a whole, 16 MiB can take a gigabyte.
  * @throws IngestError `invalid_request_body`, or `batch_too_large` when there are too many spans.
  * @throws CostlyBatchError
  */
@@ -92,8 +92,8 @@ function parse(text: string, hasEscapedKey: boolean): Json {
 }
 
 /**
- * The body with each span replaced by its index among the located spans. This text and every span are valid JSON if and only
- * if the whole body is: a value may stand wherever another value stands.
+ * The body with each span replaced by its index among the located spans. This text and every span are valid
+ * JSON if and only if the whole body is: a value may stand wherever another value stands.
  */
 function textAround(bytes: Buffer, spans: readonly Range[]): string {
   let text = '';

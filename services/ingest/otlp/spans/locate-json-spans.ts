@@ -17,7 +17,10 @@ import { addSpan } from './span-count.ts';
 const openBrace = 0x7b;
 const openBracket = 0x5b;
 
-/** The position of a span, its number of nested values, and whether one of its keys may be written with an escape. */
+/**
+ * The position of a span, its number of nested values, and whether one of its keys may be written with an
+ * escape.
+ */
 export interface LocatedSpan extends Range {
   readonly values: number;
   readonly hasEscapedKey: boolean;
@@ -40,7 +43,8 @@ export interface ListNames {
 type Walk = (start: number) => number;
 
 /**
- * Finds the elements of `resourceSpans[].scopeSpans[].spans[]`, or of the lists with other names, in the bytes of a body.
+ * Finds the elements of `resourceSpans[].scopeSpans[].spans[]`, or of the lists with other names, in the
+ * bytes of a body.
  * @throws Error when the scan finds that the bytes are not JSON. It does not find every error.
  * @throws IngestError `batch_too_large` when there are too many spans, or too many values around them.
  * @throws CostlyBatchError when there are more than `valuesMax` values.

@@ -24,15 +24,16 @@ export function openProtobufSpans(bytes: Buffer, limits: ReadLimits): SpanReques
 }
 
 /**
- * Opens an ExportTraceServiceRequest, or an ExportLogsServiceRequest: the messages around their records have the same fields with the same
- * numbers. Throws what `openProtobufSpans` throws.
+ * Opens an ExportTraceServiceRequest, or an ExportLogsServiceRequest: the messages around their records have
+ * the same fields with the same numbers. Throws what `openProtobufSpans` throws.
  */
 export function openProtobufRecords<T>(
   bytes: Buffer,
   { valuesMax, recordsMax }: ReadLimits,
   readRecord: (reader: WireReader, end: number) => T,
 ): RecordRequest<T> {
-  // With limits, one reader counts the fields of the whole request. Without limits, each span is counted separately.
+  // With limits, one reader counts the fields of the whole request. Without limits, each span is counted
+  // separately.
   const whole = new WireReader(bytes, fieldsPerValue * valuesMax);
   const spans: LocatedSpan[] = [];
   explainMalformed(() => readFields(whole, whole.len, requestFields, spans));

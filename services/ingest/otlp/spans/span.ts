@@ -70,8 +70,8 @@ export interface SpanRequest extends Omit<RecordRequest<Span>, 'read'> {
   /**
    * @throws IngestError `invalid_request_body`
    * @throws UnstorableError when this span alone cannot be read.
-   * @throws CostlyBatchError when the request exceeds the reader's limits; without limits, when this span alone has too
-   *   many values.
+   * @throws CostlyBatchError when the request exceeds the reader's limits; without limits, when this span
+   * alone has too many values.
    */
   readSpan(index: number): Span;
 }

@@ -1,6 +1,6 @@
 /**
- * Tags of the fields that are read from OTLP's messages: field number × 8 + wire type. A test compares them with the
- * descriptors in gen/.
+ * Tags of the fields that are read from OTLP's messages: field number × 8 + wire type. A test compares them
+ * with the descriptors in gen/.
  */
 export const tags = {
   request: { resourceSpans: 10 },

@@ -2,7 +2,10 @@ import { attributePrefix } from '../../filter/conditions.ts';
 import type { Search } from '../../url/search.ts';
 import { type GroupBy, isAttribute } from './series.ts';
 
-/** What the charts page groups and filters by, from its address and from the dimensions that the space declares. */
+/**
+ * What the charts page groups and filters by, from its address and from the dimensions that the space
+ * declares.
+ */
 
 export const groups: readonly { value: Exclude<GroupBy, `attr.${string}`>; label: string }[] = [
   { value: 'none', label: 'All events' },
@@ -24,8 +27,8 @@ export function readGroup(by = 'none'): GroupBy {
 
 /**
  * Which events are counted, from the address: those of a type, of one model or tool, and of one value of a
- * declared dimension, unless the chart is grouped by another. Statistics by agent have none of these while the
- * space does not declare agents.
+ * declared dimension, unless the chart is grouped by another. Statistics by agent have none of these while
+ * the space does not declare agents.
  */
 export function readOnly(search: Search, groupBy: GroupBy, declared: Declared): Search {
   if (groupBy === 'agent' && !isDeclared(declared, 'agent')) return {};
@@ -72,8 +75,8 @@ export function slicedGroups(declared: Declared, groupBy: GroupBy): { value: Gro
 }
 
 /**
- * What the events of a series can be split by: charts filter by type, name, source and one dimension, and what is
- * filtered by is no group.
+ * What the events of a series can be split by: charts filter by type, name, source and one dimension, and
+ * what is filtered by is no group.
  */
 export function splitsOf(
   { state: _state, sort: _sort, ...filter }: Search,

@@ -10,10 +10,15 @@ import type { Chart } from './series.ts';
 /** Groups with a series of their own; one colour is left for all others. */
 const groupsMax = 7;
 
-/** Never asked. With the input of the chart itself, its data would be kept and shown as those of the period before. */
+/**
+ * Never asked. With the input of the chart itself, its data would be kept and shown as those of the period
+ * before.
+ */
 export const noPeriod = { from: 0, to: 0 };
 
-/** What the charts page shows, by its address: the range, the group, what is counted, and the period before. */
+/**
+ * What the charts page shows, by its address: the range, the group, what is counted, and the period before.
+ */
 export function useCharts() {
   const { search } = useFilter();
   const { id: spaceId } = useSpace();

@@ -15,12 +15,15 @@ import { Button } from '../../ui/button.tsx';
 import { FailureNotice, Notice } from '../../ui/loaded.tsx';
 import { ListFrame } from './list-frame.tsx';
 
-/** A search goes on by itself until it has found so many events, and so many more each time the reader goes on. */
+/**
+ * A search goes on by itself until it has found so many events, and so many more each time the reader goes
+ * on.
+ */
 const foundStep = 100;
 
 /**
- * The events of a filter whose payload has a text, as they are found, the newest first. The note says how far back has
- * been searched, with buttons to stop and to go on.
+ * The events of a filter whose payload has a text, as they are found, the newest first. The note says how far
+ * back has been searched, with buttons to stop and to go on.
  */
 export function FoundEvents({ input: { text = '', ...filter } }: { input: ListInput }) {
   const { id: spaceId } = useSpace();

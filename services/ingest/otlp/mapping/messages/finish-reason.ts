@@ -15,7 +15,9 @@ const spellings: Readonly<Record<string, string>> = {
   guardrail_intervened: 'content_filter',
 };
 
-/** `tool_calls` for `tool-calls`, `TOOL_USE` or `FinishReason.TOOL_CALLS`. Unknown reasons are in lower case. */
+/**
+ * `tool_calls` for `tool-calls`, `TOOL_USE` or `FinishReason.TOOL_CALLS`. Unknown reasons are in lower case.
+ */
 export function spellReason(reason: string): string {
   // Semantic Kernel sends the name of its constant.
   const name = reason

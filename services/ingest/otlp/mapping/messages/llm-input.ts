@@ -12,11 +12,16 @@ export interface LlmInput {
   readonly tools?: readonly Json[];
   /** Whether the fields above hold all of the value. */
   readonly isWhole: boolean;
-  /** Messages without text and without tool calls. Some senders leave content out that another attribute holds. */
+  /**
+   * Messages without text and without tool calls. Some senders leave content out that another attribute
+   * holds.
+   */
   readonly emptyCount: number;
 }
 
-/** Reads an input of any convention: messages, a request with messages, or a prompt; as JSON or as JSON text. */
+/**
+ * Reads an input of any convention: messages, a request with messages, or a prompt; as JSON or as JSON text.
+ */
 export function readInput(value: Json): LlmInput {
   const json = withoutType(parseIfJson(value));
   if (typeof json === 'string') return { prompt: json, isWhole: true, emptyCount: 0 };
@@ -108,7 +113,9 @@ function readTool(tool: Json): Json {
   return tool;
 }
 
-/** OpenInference's `tool.json_schema` is the definition, or only the schema of its parameters beside the name. */
+/**
+ * OpenInference's `tool.json_schema` is the definition, or only the schema of its parameters beside the name.
+ */
 function readSchema({ name, description, json_schema }: { readonly [key: string]: Json }): Json {
   const schema = parseIfJson(json_schema ?? null);
   const isOfParameters = typeof name === 'string' && isJsonObject(schema) && schema.type === 'object';

@@ -28,7 +28,9 @@ export interface LlmOutput {
   readonly isWhole: boolean;
 }
 
-/** Reads an output of any convention: messages, a response with messages, or text; as JSON or as JSON text. */
+/**
+ * Reads an output of any convention: messages, a response with messages, or text; as JSON or as JSON text.
+ */
 export function readOutput(value: Json): LlmOutput {
   const json = withoutType(typeof value === 'string' ? (parseEmbeddedJson(unquoted(value)) ?? value) : value);
   if (typeof json === 'string' && pythonObject.test(json)) return { toolCalls: [], isWhole: false };
@@ -52,10 +54,15 @@ export function readOutput(value: Json): LlmOutput {
   return { response, toolCalls: [], isJson: true, isWhole: true };
 }
 
-/** What Python prints for an object without a text of its own: `<anthropic.Stream object at 0x7f04808bfad0>`. */
+/**
+ * What Python prints for an object without a text of its own: `<anthropic.Stream object at 0x7f04808bfad0>`.
+ */
 const pythonObject = /^<[\w.]{1,200} object at 0x[0-9a-f]{1,16}>$/;
 
-/** The messages in a response of OpenAI's chat completions, completions or responses API, of Gemini, LangChain or Haystack. */
+/**
+ * The messages in a response of OpenAI's chat completions, completions or responses API, of Gemini, LangChain
+ * or Haystack.
+ */
 function messagesOfResponse(response: { readonly [key: string]: Json }): Json | undefined {
   const { choices, output, generations, candidates, replies, result, success } = response;
   if (isJsonObject(result) && typeof success === 'boolean') return messagesOfWorkersAi(result);
@@ -94,7 +101,10 @@ export function joinReasons(reasons: readonly string[]): string | undefined {
   return reasons.length === 0 ? undefined : [...new Set(reasons)].join(', ');
 }
 
-/** @param areChoices whether several messages are choices, each with a text of its own, and not parts of one text. */
+/**
+ * @param areChoices whether several messages are choices, each with a text of its own, and not parts of one
+ * text.
+ */
 function summarize(messages: readonly Message[], json: Json, areChoices = true): Omit<LlmOutput, 'isWhole'> {
   const texts = messages.flatMap((message) => (message.texts.length > 0 ? message.texts.join('') : []));
   const reasoning = messages.flatMap((message) => message.reasoning);

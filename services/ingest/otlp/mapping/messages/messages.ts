@@ -15,8 +15,9 @@ import type { Json } from '../../../read/protobuf-struct.ts';
  *   OpenLLMetry    { role, content, tool_calls: [{ id, name, arguments }] }
  *   Bedrock        { role, content: [{ text }, { toolUse: { toolUseId, name, input } }] }
  *   Genkit         { role, content: [{ text }, { toolRequest: { ref, name, input } }] }
- *   Gemini         { role, parts: [{ text }, { functionCall: { name, args } }] }, or this as the `content` of a candidate
- *   LangChain      { lc: 1, id: [ …, 'HumanMessage'], kwargs: { content, tool_calls: [{ id, name, args }] } }
+ *   Gemini         { role, parts: [{ text }, { functionCall: { name, args } }] }, or this as the `content` of
+ * a candidate LangChain      { lc: 1, id: [ …, 'HumanMessage'], kwargs: { content, tool_calls: [{ id, name,
+ * args }] } }
  */
 
 export interface Message {
@@ -78,7 +79,10 @@ function readLangChain(path: readonly Json[], kwargs: JsonObject): Message | und
   return role === undefined ? undefined : readMessage({ role, content: '', ...kwargs });
 }
 
-/** Reads a list whose elements are all messages. LangChain sends such a list inside another list, which must have no other element. */
+/**
+ * Reads a list whose elements are all messages. LangChain sends such a list inside another list, which must
+ * have no other element.
+ */
 export function readMessages(json: Json): readonly Message[] | undefined {
   if (!Array.isArray(json) || json.length === 0) return undefined;
   if (json.length === 1 && Array.isArray(json[0])) return readMessages(json[0]);

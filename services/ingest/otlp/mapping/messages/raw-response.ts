@@ -14,7 +14,10 @@ export interface RawResponse {
 
 type Members = { readonly [key: string]: Json };
 
-/** Reads a response of OpenAI's, Anthropic's or Gemini's client, of LangChain or of Haystack, which their tracers send as JSON text. */
+/**
+ * Reads a response of OpenAI's, Anthropic's or Gemini's client, of LangChain or of Haystack, which their
+ * tracers send as JSON text.
+ */
 export function readRawResponse(value: Json | undefined): RawResponse {
   const json = typeof value === 'string' ? parseEmbeddedJson(value) : value;
   if (!isJsonObject(json))

@@ -14,7 +14,10 @@ export interface InnerCall {
 /** Where senders have Anthropic's usage, or a response or metadata with it. */
 const holders = ['gen_ai.usage.raw', 'ai.response.providerMetadata', 'output.value'];
 
-/** The calls within the call of a span. The counts of the span have none of their tokens, which have prices of their own. */
+/**
+ * The calls within the call of a span. The counts of the span have none of their tokens, which have prices of
+ * their own.
+ */
 export function readInnerCalls(attributes: Attributes): readonly InnerCall[] {
   for (const holder of holders) {
     const value = attributes.get(holder);

@@ -6,7 +6,10 @@ import { isJsonObject } from '../messages/messages.ts';
 import { defineRows } from '../rows.ts';
 import { readProviderMetadata } from './provider-metadata.ts';
 
-/** What the price of a call depends on besides its tokens, and what the sender says that it cost (docs/api.md §2.6). */
+/**
+ * What the price of a call depends on besides its tokens, and what the sender says that it cost (docs/api.md
+ * §2.6).
+ */
 export const conditionRows = defineRows({
   /** Of the response: what a request asks for, such as `auto`, says nothing. */
   serviceTier: {

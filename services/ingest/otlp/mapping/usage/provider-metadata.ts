@@ -15,7 +15,9 @@ export interface ProviderMetadata {
   readonly usage: Json | undefined;
 }
 
-/** Reads `ai.response.providerMetadata`, which is all that the AI SDK 4 and 5 have of cached tokens and tiers. */
+/**
+ * Reads `ai.response.providerMetadata`, which is all that the AI SDK 4 and 5 have of cached tokens and tiers.
+ */
 export function readProviderMetadata(reader: AttributeReader): ProviderMetadata | undefined {
   const text = reader.get('ai.response.providerMetadata');
   const json = typeof text === 'string' ? parseEmbeddedJson(text) : text;

@@ -6,9 +6,10 @@ import { isJsonObject, withoutType } from '../messages/messages.ts';
 import type { Counts } from './usage-rows.ts';
 
 /**
- * The counts in an object that a provider, a framework or a platform sends, or in its JSON text. Langfuse's counts exclude each other:
- * `input` does not include `input_cached_tokens`, nor do Anthropic's. The nested counts of OpenAI, Google and LangChain are parts of their
- * totals.
+ * The counts in an object that a provider, a framework or a platform sends, or in its JSON text. Langfuse's
+ * counts exclude each other:
+ * `input` does not include `input_cached_tokens`, nor do Anthropic's. The nested counts of OpenAI, Google and
+ * LangChain are parts of their totals.
  */
 export function countsIn(value: Json | undefined): Counts | undefined {
   const sent = withoutType((typeof value === 'string' ? parseEmbeddedJson(value) : value) ?? null);
@@ -65,14 +66,18 @@ export function countsIn(value: Json | undefined): Counts | undefined {
   return known.length === 0 ? undefined : (Object.fromEntries(known) as Counts);
 }
 
-/** Whether a count is named so, and is no part of another. A sender chooses the names: one of a megabyte must not take quadratic time. */
+/**
+ * Whether a count is named so, and is no part of another. A sender chooses the names: one of a megabyte must
+ * not take quadratic time.
+ */
 function isWhole(name: string, word: string): boolean {
   return (
     name.includes(word) &&
     !name.includes('.') &&
     !otherUnits.some((unit) => name.endsWith(unit)) &&
     !isLife(name) &&
-    // LangChain counts the tokens of the priority tier within the others, and those of the flex tier beside them.
+    // LangChain counts the tokens of the priority tier within the others, and those of the flex tier beside
+    // them.
     !name.includes('priority')
   );
 }
@@ -85,7 +90,9 @@ const modalities: Readonly<Record<string, RegExp>> = {
   image: /image(?:_?tokens)?$/i,
 };
 
-/** Anthropic and OpenAI send the parts of the written tokens, too: `cache_creation.ephemeral_5m_input_tokens`. */
+/**
+ * Anthropic and OpenAI send the parts of the written tokens, too: `cache_creation.ephemeral_5m_input_tokens`.
+ */
 function isLife(name: string): boolean {
   return /ephemeral_|ttl_\d/.test(name);
 }

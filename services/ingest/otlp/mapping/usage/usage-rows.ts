@@ -1,6 +1,8 @@
 import { defineRows } from '../rows.ts';
 
-/** `properties.llm.usage`, as tokens. Langfuse, LangSmith and LangWatch send one object: see `usageObjects`. */
+/**
+ * `properties.llm.usage`, as tokens. Langfuse, LangSmith and LangWatch send one object: see `usageObjects`.
+ */
 export const usageRows = defineRows({
   input: {
     genAi: [

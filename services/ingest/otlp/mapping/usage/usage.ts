@@ -10,7 +10,8 @@ import { type Counts, usageRows } from './usage-rows.ts';
 
 /**
  * Maps the tokens of a call to `properties.llm.usage` (docs/api.md §2.6).
- * @param raw the provider's own counts, if the span has its response. They add what a sender has no attribute for.
+ * @param raw the provider's own counts, if the span has its response. They add what a sender has no attribute
+ * for.
  * @returns undefined when none are known.
  */
 export function mapUsage(reader: AttributeReader, raw?: Json): { [key: string]: Json } | undefined {
@@ -48,7 +49,10 @@ export function composeUsage(counts: Counts, isBesideInput: boolean): { [key: st
   return compact({ ...input, ...output, totalTokens: total, webSearches: counts.webSearches || undefined });
 }
 
-/** LiteLLM sends the provider's counts as Python prints them: `{'prompt_tokens': 20, 'prompt_tokens_details': None}`. */
+/**
+ * LiteLLM sends the provider's counts as Python prints them: `{'prompt_tokens': 20, 'prompt_tokens_details':
+ * None}`.
+ */
 function readPrinted(value: Json | undefined): Json | undefined {
   if (typeof value !== 'string' || !/^\{[\w\s'{}:,.]*\}$/.test(value)) return undefined;
   return parseEmbeddedJson(value.replaceAll("'", '"').replaceAll('None', 'null'));
@@ -79,8 +83,8 @@ function takeCounts(reader: AttributeReader): Counts | undefined {
 const exclusiveCounts = ['cache_read_tokens', 'cache_creation_tokens'];
 
 /**
- * By convention the input includes the cached tokens. The sender excluded them if the input is less than them, or if only their sum
- * results in the total: then they are added.
+ * By convention the input includes the cached tokens. The sender excluded them if the input is less than
+ * them, or if only their sum results in the total: then they are added.
  */
 function splitInput(counts: Counts, isOfProvider: boolean) {
   const { input, cacheRead, cacheWrite, output, reasoning, total } = counts;
@@ -110,8 +114,8 @@ function splitInput(counts: Counts, isOfProvider: boolean) {
 }
 
 /**
- * By convention the output includes the reasoning tokens. The sender excluded them if it is less than them, or if only their sum results in the
- * total (Gemini): then they are added.
+ * By convention the output includes the reasoning tokens. The sender excluded them if it is less than them,
+ * or if only their sum results in the total (Gemini): then they are added.
  */
 function splitOutput({ input, output, reasoning, total, audioOutput, imageOutput }: Counts) {
   if (output === undefined && reasoning === undefined) return undefined;
