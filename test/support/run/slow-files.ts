@@ -1,6 +1,7 @@
 /** Test files that `npm test` leaves out and `.ci/run` runs (`npm run test:slow`), and why each takes long. */
 export const slowFiles: Readonly<Record<string, string>> = {
   'harness/chaos/chaos.test.ts': 'runs a round of faults on a whole system',
+  'harness/fuzz/bodies.test.ts': 'sends thousands of random bodies',
   'launcher/backup/backup.test.ts': 'starts a Postgres for each backup that it proves',
   'launcher/provision/postgres/postgres.test.ts': 'makes and starts a Postgres for each test',
   'launcher/provision/web/web-build.test.ts': 'builds the pages with Vite',
@@ -19,6 +20,7 @@ export const slowFiles: Readonly<Record<string, string>> = {
   'test/durability/drain.test.ts': 'stops services under load',
   'test/durability/live-tail.test.ts': 'kills the writer and the dashboard again and again',
   'test/durability/many-processes.test.ts': 'starts several processes of each service',
+  'test/durability/overload.test.ts': 'floods ingest until it refuses',
   'test/durability/replay-window.test.ts': 'fills the window of the queue',
   'test/durability/reproject.test.ts': 'rewrites a large table, and is killed meanwhile',
   'test/durability/retention.test.ts': 'kills the writer in a purge, and waits for the next one',
