@@ -1,9 +1,7 @@
-import { and, eq, inArray } from 'drizzle-orm';
 import { z } from 'zod';
 import type { TraceNodes } from '../../platform/queue/group.ts';
 import type { Database } from '../db/database.ts';
-import { traceNodes } from '../db/schema.ts';
-import type { NewNote, NoteTarget } from './note.ts';
+import type { NewNote } from './note.ts';
 import { storeNotes } from './store-notes.ts';
 
 /** The result of an evaluation, as ingest queues it. */
@@ -14,7 +12,7 @@ const sentNote = z.object({
   score: z.number().optional(),
   text: z.string().optional(),
   traceId: z.guid().optional(),
-  /** The evaluated span, in hexadecimal, and the event that it became if it is a call. */
+  /** The evaluated span, in hexadecimal, and the event that it becomes if it is a call. */
   spanId: z.string().optional(),
   eventId: z.guid().optional(),
   threadId: z.string().optional(),
@@ -43,64 +41,34 @@ export function encodeNotes(notes: readonly SentNote[]): string[] {
 }
 
 /**
- * Stores the notes of messages, after their spans, so that one on a span that is no call is one on its trace.
+ * Stores the notes of messages. One on a span is on its call, or on its trace when it is none: as a call until
+ * its span is stored, and for good when its trace, which becomes unresolved, is resolved.
  *
- * @returns how many were not stored: see storeNotes.
+ * @returns how many were not stored, see storeNotes, and whether a trace is unresolved.
  */
 export async function storeEvaluations(
   database: Database,
   spaceId: string,
   sent: readonly Pick<TraceNodes, 'notes' | 'apiKeyId' | 'receivedAtMs'>[],
-): Promise<number> {
-  let refused = 0;
+): Promise<{ refused: number; isUnresolved: boolean }> {
+  const stored = { refused: 0, isUnresolved: false };
   for (const { notes: json, apiKeyId, receivedAtMs } of sent) {
     if (json === '') continue;
-    const all = z.array(sentNote).parse(JSON.parse(json));
+    const all = z.array(sentNote).parse(JSON.parse(json)).map(toNote);
     for (let from = 0; from < all.length; from += notesAtOnceMax) {
-      const notes = await resolveTargets(database, spaceId, all.slice(from, from + notesAtOnceMax));
+      const notes = all.slice(from, from + notesAtOnceMax);
       const author = { author: 'key', authorId: apiKeyId } as const;
       const createdAt = new Date(Number(receivedAtMs));
-      refused += (await storeNotes(database, spaceId, { notes, ...author, createdAt })).length;
+      stored.refused += (await storeNotes(database, spaceId, { notes, ...author, createdAt })).length;
+      if (notes.some(({ span }) => span !== undefined)) stored.isUnresolved = true;
     }
   }
-  return refused;
+  return stored;
 }
 
-async function resolveTargets(
-  database: Database,
-  spaceId: string,
-  sent: readonly SentNote[],
-): Promise<NewNote[]> {
-  const { traceId, spanId, eventId, mergedEventId } = traceNodes;
-  const ofSpans = sent.filter((note) => note.spanId !== undefined);
-  const idsOf = (name: 'traceId' | 'spanId') => [...new Set(ofSpans.flatMap((note) => note[name] ?? []))];
-  const found =
-    ofSpans.length === 0
-      ? []
-      : await database
-          .select({ traceId, spanId, eventId, mergedEventId })
-          .from(traceNodes)
-          .where(
-            and(
-              eq(traceNodes.spaceId, spaceId),
-              inArray(traceId, idsOf('traceId')),
-              inArray(spanId, idsOf('spanId')),
-            ),
-          );
-  const nodes = new Map(found.map((node) => [`${node.traceId} ${node.spanId}`, node]));
-  return sent.map(({ id, label, value, score, text, ...on }) => ({
-    ...{ id, label, value: value ?? score, score, text },
-    ...targetOf(on, nodes.get(`${on.traceId} ${on.spanId}`)),
-  }));
-}
-
-function targetOf(
-  on: Pick<SentNote, 'traceId' | 'eventId' | 'threadId'>,
-  node: { eventId: string | null; mergedEventId: string | null } | undefined,
-): NoteTarget {
-  // A span that has not come yet is expected to be a call.
-  const eventId = node === undefined ? on.eventId : (node.mergedEventId ?? node.eventId ?? undefined);
-  if (eventId !== undefined) return { target: 'event', targetId: eventId };
-  if (on.traceId !== undefined) return { target: 'trace', targetId: on.traceId };
-  return { target: 'thread', targetId: on.threadId ?? '' };
+function toNote({ value, traceId, spanId, eventId, threadId, ...note }: SentNote): NewNote {
+  const said = { ...note, value: value ?? note.score };
+  if (traceId === undefined) return { ...said, target: 'thread', targetId: threadId ?? '' };
+  if (eventId === undefined || spanId === undefined) return { ...said, target: 'trace', targetId: traceId };
+  return { ...said, target: 'event', targetId: eventId, span: { traceId, spanId } };
 }

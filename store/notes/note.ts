@@ -22,6 +22,8 @@ export interface NoteContent {
 export interface NewNote extends NoteTarget, NoteContent {
   /** A UUID that the sender chose. */
   readonly id: string;
+  /** The span that was evaluated: the note is on its call, or else on its trace, once it is stored. */
+  readonly span?: { readonly traceId: string; readonly spanId: string } | undefined;
 }
 
 /** Longest name of a label, in characters: it is typed in filters. */

@@ -1,9 +1,10 @@
-import { and, eq, inArray, sql } from 'drizzle-orm';
+import { and, eq, inArray, is, SQL, sql } from 'drizzle-orm';
 import { type Actor, runAudited } from '../accounts/audit/audit.ts';
 import type { Database } from '../db/database.ts';
 import { isNotDeleted } from '../db/deleted-spaces.ts';
-import { eventIds, events, notes } from '../db/schema.ts';
+import { eventIds, events, notes, traceNodes, traces } from '../db/schema.ts';
 import { listOf, nameOf, namesOf } from '../db/statement.ts';
+import { evaluated, isNodeOf } from './evaluated-span.ts';
 import { contentColumns, type NewNote, type NoteAuthor, notesOfSpaceMax, notesOfTargetMax } from './note.ts';
 
 export interface NotesToStore extends NoteAuthor {
@@ -25,16 +26,23 @@ export async function storeNotes(
   { notes: sent, author, authorId, createdAt, actor }: NotesToStore,
 ): Promise<string[]> {
   const rows = sent.map((note, place) => ({
-    ...{ id: note.id, target: note.target, targetId: note.targetId },
+    ...{ id: note.id, target: note.target, targetId: note.targetId, ...note.span },
     ...contentColumns(note),
-    ...{ spaceId, author, authorId, createdAt: createdAt.toISOString(), place },
-    eventId: note.target === 'event' ? note.targetId : null,
+    ...{ author, authorId, createdAt: createdAt.toISOString(), place },
   }));
-  const returned = { id: notes.id, spaceId: notes.spaceId };
+  const returned = { id: notes.id, spaceId: notes.spaceId, traceId: notes.traceId };
   const added = database.$with('added', returned).as(insertFitting(spaceId, JSON.stringify(rows)));
   const action = 'note.add';
-  if (actor === undefined) await database.with(added).select().from(added);
-  else await runAudited(database, added, { spaceId: added.spaceId, actor, action, target: added.id });
+  if (actor !== undefined)
+    await runAudited(database, added, { spaceId: added.spaceId, actor, action, target: added.id });
+  else {
+    const hasSpans = sent.some(({ span }) => span !== undefined);
+    const noted = database.$with('noted', {}).as(noteEvaluated(spaceId, createdAt));
+    await database
+      .with(added, ...(hasSpans ? [noted] : []))
+      .select()
+      .from(added);
+  }
   const ids = rows.map(({ id }) => id);
   const kept = await database
     .select({ id: notes.id })
@@ -45,9 +53,10 @@ export async function storeNotes(
 }
 
 const stored = {
-  ...{ spaceId: notes.spaceId, id: notes.id, target: notes.target, targetId: notes.targetId },
+  ...{ id: notes.id, target: notes.target, targetId: notes.targetId },
   ...{ label: notes.label, value: notes.value, valueType: notes.valueType, score: notes.score },
   ...{ text: notes.text, author: notes.author, authorId: notes.authorId, createdAt: notes.createdAt },
+  ...{ traceId: notes.traceId, spanId: notes.spanId },
 };
 
 /** Rows whose members are named like the properties of `stored`. */
@@ -57,26 +66,52 @@ function insertFitting(spaceId: string, json: string) {
   const types = Object.values(stored).map(
     (column, at) => sql`${members[at]} ${sql.raw(column.getSQLType())}`,
   );
-  const ofTarget = sql`kept.${nameOf(notes.targetId)} = sent."targetId" AND kept.${nameOf(notes.target)} = sent.target`;
+  const ofSpan = isNodeOf(space, { traceId: sql`sent."traceId"`, spanId: sql`sent."spanId"` });
+  const placed = Object.entries({ ...stored, ...evaluated }).map(([name, column]) => {
+    const member = sql`sent.${sql.identifier(name)}`;
+    return is(column, SQL)
+      ? sql`CASE WHEN node.${nameOf(traceNodes.spanId)} IS NULL THEN ${member} ELSE ${column} END AS ${sql.identifier(name)}`
+      : member;
+  });
+  const ofTarget = sql`kept.${nameOf(notes.targetId)} = placed."targetId" AND kept.${nameOf(notes.target)} = placed.target`;
+  const eventId = sql`CASE WHEN placed.target = 'event' THEN placed."targetId"::uuid END`;
   return sql`
   WITH sent AS MATERIALIZED (
-    SELECT DISTINCT ON (id) * FROM json_to_recordset(${json}::json)
-      AS sent(${listOf(types)}, place integer, "eventId" uuid)
+    SELECT DISTINCT ON (id) * FROM json_to_recordset(${json}::json) AS sent(${listOf(types)}, place integer)
     WHERE ${isNotDeleted(space)} ORDER BY id, place
+  ), placed AS MATERIALIZED (
+    SELECT ${listOf(placed)}, place FROM sent LEFT JOIN ${traceNodes} AS node ON ${ofSpan}
   ), counted AS MATERIALIZED (
     SELECT ${listOf(members)},
       (SELECT count(*) FROM ${notes} AS kept WHERE kept.${nameOf(notes.spaceId)} = ${space} AND ${ofTarget})
-        + row_number() OVER (PARTITION BY sent.target, sent."targetId" ORDER BY place) AS of_target,
+        + row_number() OVER (PARTITION BY placed.target, placed."targetId" ORDER BY place) AS of_target,
       (SELECT count(*) FROM ${notes} AS kept WHERE kept.${nameOf(notes.spaceId)} = ${space})
         + row_number() OVER (ORDER BY place) AS of_space,
-      (SELECT count(*) FROM ${eventIds} WHERE ${eventIds.spaceId} = ${space} AND ${eventIds.id} = sent."eventId")
-        > (SELECT count(*) FROM ${events} WHERE ${events.spaceId} = ${space} AND ${events.id} = sent."eventId")
+      (SELECT count(*) FROM ${eventIds} WHERE ${eventIds.spaceId} = ${space} AND ${eventIds.id} = ${eventId})
+        > (SELECT count(*) FROM ${events} WHERE ${events.spaceId} = ${space} AND ${events.id} = ${eventId})
         AS is_gone
-    FROM sent
+    FROM placed
   )
-  INSERT INTO ${notes} (${namesOf(Object.values(stored))})
-  SELECT ${listOf(members)} FROM counted
+  INSERT INTO ${notes} (${namesOf([notes.spaceId, ...Object.values(stored)])})
+  SELECT ${space}, ${listOf(members)} FROM counted
   WHERE of_target <= ${notesOfTargetMax} AND of_space <= ${notesOfSpaceMax} AND NOT is_gone
   ON CONFLICT DO NOTHING
-  RETURNING ${namesOf([notes.id, notes.spaceId])}`;
+  RETURNING ${namesOf([notes.id, notes.spaceId, notes.traceId])}`;
+}
+
+/**
+ * The traces of added notes on spans become unresolved, also one of which no span is stored yet: it has a row
+ * without spans. A resolver that has read a trace before does not change it any more, and reads it again.
+ */
+function noteEvaluated(spaceId: string, receivedAt: Date): SQL {
+  const { traceId, version, unresolvedSince, spans, hasCalls } = traces;
+  const received = sql`${receivedAt.toISOString()}::timestamptz`;
+  const key = [traces.spaceId, traceId];
+  return sql`
+  INSERT INTO ${traces} AS kept (${namesOf([...key, version, unresolvedSince, spans, hasCalls, traces.receivedAt])})
+  SELECT DISTINCT ${spaceId}::uuid, ${nameOf(traceId)}, 1, ${received}, 0, false, ${received}
+  FROM added WHERE ${nameOf(notes.traceId)} IS NOT NULL ORDER BY ${nameOf(traceId)}
+  ON CONFLICT (${namesOf(key)}) DO UPDATE SET ${nameOf(version)} = kept.${nameOf(version)} + 1,
+    ${nameOf(unresolvedSince)} = coalesce(kept.${nameOf(unresolvedSince)}, excluded.${nameOf(unresolvedSince)})
+  RETURNING ${nameOf(traceId)}`;
 }

@@ -12,6 +12,7 @@ import {
   usageMonths,
 } from '../db/schema.ts';
 import { compileStatement, listOf, nameOf, namesOf } from '../db/statement.ts';
+import { settleNotes } from '../notes/evaluated-span.ts';
 import { changedRows, insertDeltas, removedRows } from '../write/statistics/deltas.ts';
 import { selectCountedSegments, selectDimensions } from '../write/statistics/space-dimensions.ts';
 import { columns, context, ofEvent, rowsOf } from './change-parameters.ts';
@@ -39,8 +40,11 @@ export const changeAll = compileStatement(buildStatement(true));
 export const changeFilled = compileStatement(buildStatement(false));
 
 /** Only notes that the traces are resolved. */
-export const changeNothing = compileStatement(sql`${noteResolved()}
-  RETURNING ${kept(traces.traceId)} AS trace`);
+export const changeNothing = compileStatement(sql`
+WITH resolved AS (${noteResolved()}
+  RETURNING ${kept(traces.traceId)}
+)${settleResolved()}
+SELECT ${nameOf(traceId)} AS trace FROM resolved`);
 
 function buildStatement(isWhole: boolean): SQL {
   return sql`
@@ -51,7 +55,14 @@ ${noteChanges(isWhole)}
 ${changeSegments()}
 ${isWhole ? removeSegments() : sql``}
 ${countChanges(isWhole)}
+${isWhole ? sql`` : settleResolved()}
 SELECT ${nameOf(traceId)} AS trace FROM resolved`;
+}
+
+/** Not in the statement that merges calls, and moves notes itself: another one follows it. */
+function settleResolved(): SQL {
+  return sql`, settled_notes AS (${settleNotes(space, (id) => sql`${id} IN (SELECT ${nameOf(traceId)} FROM resolved)`)}
+)`;
 }
 
 /**

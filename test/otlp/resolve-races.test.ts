@@ -1,13 +1,15 @@
 import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { toProtobufLogs } from '../../harness/fixtures/logs.ts';
 import { partOf } from '../../harness/fixtures/part.ts';
 import { createSpanReaders } from '../../services/ingest/otlp/batch/span-readers.ts';
-import { eventIdOf } from '../../services/ingest/otlp/mapping/ids.ts';
+import { evaluationName } from '../../services/ingest/otlp/logs/evaluation.ts';
+import { eventIdOf, traceUuidOf } from '../../services/ingest/otlp/mapping/ids.ts';
 import { unlimited } from '../../services/ingest/read/batch-reader.ts';
 import { createSpace } from '../../store/accounts/spaces.ts';
 import { openPostgres, type Sql } from '../../store/db/connect.ts';
 import { type Database, openDatabase } from '../../store/db/database.ts';
-import { events } from '../../store/db/schema.ts';
+import { events, notes } from '../../store/db/schema.ts';
 import { storeNodes } from '../../store/traces/store-nodes.ts';
 import { TraceResolver } from '../../store/traces/trace-resolver.ts';
 import { storeParts } from '../../store/write/store.ts';
@@ -17,7 +19,7 @@ import { until } from '../support/wait.ts';
 
 /** A span or an event that is stored between two statements of a resolver: the call is one event then, too. */
 
-const { otlp: readSpans } = createSpanReaders('weir', unlimited);
+const readers = createSpanReaders('weir', unlimited);
 const resources = new AsyncDisposableStack();
 let sql: Sql;
 let database: Database;
@@ -30,6 +32,9 @@ beforeAll(async () => {
   blocker = resources.use(openPostgres(url, { ...options, connectionsMax: 1 }));
 });
 afterAll(() => resources.disposeAsync());
+
+const untilBlocked = () =>
+  until(async () => (await sql`SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'`).length > 0);
 
 /** Calls `before` with the number of each statement, and waits for it. */
 function intercept(before: (number: number) => Promise<unknown> | undefined): Database {
@@ -120,9 +125,7 @@ describe.each(Object.entries(others))('a call with an observation %s', (_, other
       const id = eventIdOf(span.traceId, span.spanId);
       await blocker`INSERT INTO event_ids (space_id, id) VALUES (${spaceId}, ${id})`;
       const stored = messages[index]?.(database, spaceId);
-      await until(
-        async () => (await sql`SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'`).length > 0,
-      );
+      await untilBlocked();
       return async () => {
         await blocker.unsafe('ROLLBACK');
         await stored;
@@ -150,10 +153,67 @@ describe('a trace whose spans come in one request with all of their parents', ()
     },
   ])('$name', async ({ spans, isUnresolved = true, wasSent = false }) => {
     const { id: spaceId } = await createSpace(database, 'test');
-    const { parts, nodes } = readSpans(toRequest(spans));
+    const { parts, nodes } = readers.otlp(toRequest(spans));
     const stored = parts.map(({ body }) => partOf(spaceId, JSON.parse(body.toString()).events));
     await storeParts(database, stored);
     const sent = nodes.map((json) => ({ json, receivedAtMs: BigInt(Date.now()) }));
     expect(await storeNodes(database, spaceId, sent, wasSent ? [] : stored)).toBe(isUnresolved);
+  });
+});
+
+describe('evaluations of a run, and of a call that is merged into another', () => {
+  const spans = [
+    { span: { traceId, spanId: spanIds.run, attributes: run }, library: 'framework' },
+    { span: { traceId, spanId: spanIds.call, attributes: chat }, library: 'framework' },
+    { span: others['of the same trace'], library: 'client' },
+  ].flatMap((span) => messagesOf(toRequest([span])));
+  const logs = toProtobufLogs(
+    [spanIds.run, spanIds.call].map((spanId) => ({
+      ...{ traceId, spanId, eventName: evaluationName },
+      attributes: { 'gen_ai.evaluation.name': spanId },
+    })),
+  );
+  const evaluations = messagesOf(logs, 'otlpLogs');
+  const messages = [...evaluations, ...spans];
+  const noteId = JSON.parse(readers.otlpLogs(logs).notes[0] ?? '')[0].id;
+
+  async function expectSettled(spaceId: string, when: string) {
+    await new TraceResolver(database).run();
+    const rows = await database.select().from(notes).where(eq(notes.spaceId, spaceId));
+    expect(Object.fromEntries(rows.map(({ label, targetId }) => [label, targetId])), when).toEqual({
+      [spanIds.run]: traceUuidOf(traceId),
+      [spanIds.call]: eventIdOf(traceId, spanIds.below),
+    });
+  }
+
+  test.each([...messages.keys()])('message %s comes last, between statements', async (last) => {
+    for (let place = 1, wasBetween = true; wasBetween; place++) {
+      const { id: spaceId } = await createSpace(database, 'test');
+      for (const message of messages.toSpliced(last, 1)) await message(database, spaceId);
+      let isDelivered = false;
+      const deliver = () => {
+        isDelivered = true;
+        return messages[last]?.(database, spaceId);
+      };
+      await new TraceResolver(intercept((number) => (number === place ? deliver() : undefined))).run();
+      wasBetween = isDelivered;
+      if (!isDelivered) await deliver();
+      await expectSettled(spaceId, `before statement ${place}`);
+    }
+  });
+
+  test('are stored by a statement that does not see the merge', async () => {
+    const { id: spaceId } = await createSpace(database, 'test');
+    for (const message of spans) await message(database, spaceId);
+    await blocker.unsafe('BEGIN');
+    await blocker`INSERT INTO notes (space_id, id, target, target_id, author, author_id, created_at)
+      VALUES (${spaceId}, ${noteId}, 'event', '', 'key', ${noteId}, now())`;
+    const stored = evaluations.map((message) => message(database, spaceId));
+    await untilBlocked();
+    await new TraceResolver(database).run();
+    expect(await database.$count(events, eq(events.spaceId, spaceId))).toBe(1);
+    await blocker.unsafe('ROLLBACK');
+    await Promise.all(stored);
+    await expectSettled(spaceId, 'after the merge');
   });
 });

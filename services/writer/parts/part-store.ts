@@ -77,8 +77,9 @@ export class PartStore {
       }
       try {
         const isUnresolved = await storeNodes(this.#database, spaceId, own, newOf.get(spaceId));
-        if (isUnresolved) this.#listeners.onUnresolved();
-        const refused = await storeEvaluations(this.#database, spaceId, own);
+        const evaluations = await storeEvaluations(this.#database, spaceId, own);
+        if (isUnresolved || evaluations.isUnresolved) this.#listeners.onUnresolved();
+        const { refused } = evaluations;
         if (refused > 0)
           this.#log.warn(
             { spaceId, refused },

@@ -437,10 +437,13 @@ CREATE TABLE notes (
   author_id uuid NOT NULL,
   created_at timestamptz NOT NULL,
   changed_at timestamptz,
+  trace_id uuid,
+  span_id text,
   CONSTRAINT notes_space_id_id_pk PRIMARY KEY (space_id, id)
 );
 CREATE INDEX notes_by_target ON notes (space_id, target_id, target);
 CREATE INDEX notes_by_label ON notes (space_id, label);
+CREATE INDEX notes_by_trace ON notes (space_id, trace_id) WHERE trace_id IS NOT NULL;
 
 ALTER TABLE erasures ADD COLUMN notes bigint NOT NULL DEFAULT 0;
 

@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm';
 import { doublePrecision, index, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core';
 import { instant } from './columns.ts';
 
@@ -27,10 +28,14 @@ export const notes = pgTable(
     authorId: uuid('author_id').notNull(),
     createdAt: instant('created_at').notNull(),
     changedAt: instant('changed_at'),
+    /** The span that was evaluated: what the note is on is known for good when its trace is resolved. */
+    traceId: uuid('trace_id'),
+    spanId: text('span_id'),
   },
   (table) => [
     primaryKey({ columns: [table.spaceId, table.id] }),
     index('notes_by_target').on(table.spaceId, table.targetId, table.target),
     index('notes_by_label').on(table.spaceId, table.label),
+    index('notes_by_trace').on(table.spaceId, table.traceId).where(sql`${table.traceId} IS NOT NULL`),
   ],
 );

@@ -76,7 +76,7 @@ export const budgets: Readonly<Record<string, number>> = {
   'services/dashboard-api/main.test.ts': 7,
   'harness/fuzz/bodies.test.ts': 6,
   'test/otlp/traces.test.ts': 7,
-  'test/otlp/resolve-races.test.ts': 6,
+  'test/otlp/resolve-races.test.ts': 8,
   'test/otlp/trace-order.test.ts': 5,
   'test/http/dashboard-fuzz.test.ts': 6,
   'launcher/service.test.ts': 6,
