@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { errorTable } from '../../event/errors.ts';
 import { llmEvent, someEvents, toolEvent, without } from '../../harness/fixtures/events.ts';
+import { pricedCalls } from '../../harness/fixtures/priced-calls.ts';
 import { readEventTexts } from '../../store/segments/read.ts';
 import { postEvents } from '../support/http.ts';
 import type { Tenant } from '../support/pipeline.ts';
@@ -60,6 +61,7 @@ const goodBatches: Record<string, Json[]> = {
       },
     }),
   ],
+  'everything that decides a price': pricedCalls.map(([, call]) => llm(call)),
   'fields that the contract does not name': [
     llm({
       model: 'm',

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { llmEvent } from '../../../harness/fixtures/events.ts';
 import { partOf } from '../../../harness/fixtures/part.ts';
+import { million, type PricedCall, pricedCalls, usage } from '../../../harness/fixtures/priced-calls.ts';
 import { issueApiKey } from '../../../store/accounts/api-keys.ts';
 import { formatCost, unitsOfCost } from '../../../store/prices/decimal.ts';
 import { foldStatistics } from '../../../store/write/statistics/fold.ts';
@@ -23,135 +24,13 @@ afterAll(() => dashboard[Symbol.asyncDispose]());
 const dayMs = 24 * 3_600_000;
 const startTimeMs = Date.UTC(2026, 2, 1, 12);
 const range = { from: startTimeMs - 2 * dayMs, to: startTimeMs + 2 * dayMs, step: 'day' } as const;
-const million = 1_000_000;
 const traceId = randomUUID();
-
-interface Call {
-  readonly model: string;
-  readonly usage?: object;
-  readonly serviceTier?: string;
-  readonly region?: string;
-  readonly cost?: object;
-}
-const usage = (inputTokens: number, outputTokens: number, input: object = {}, output: object = {}) => ({
-  ...{ inputTokens, outputTokens },
-  ...{ inputTokenDetails: input, outputTokenDetails: output },
-});
-
-const rows: readonly (readonly [string, Call, string | null])[] = [
-  [
-    'cached tokens beside the input',
-    { model: 'claude-sonnet-4-5', usage: usage(5, 0, { uncachedTokens: 5, cacheReadTokens: 100_000 }) },
-    '0.030015',
-  ],
-  ['as many tokens of input', { model: 'claude-sonnet-4-5', usage: usage(100_000, 0) }, '0.3'],
-  ['negative counts', { model: 'claude-sonnet-4-5', usage: usage(-90_000, 0) }, null],
-  ['the priority tier', { model: 'gpt-5.5', usage: usage(million, 100_000), serviceTier: 'priority' }, '20'],
-  ['a long context', { model: 'gpt-5.5', usage: usage(million, 100_000) }, '14.5'],
-  ['batches', { model: 'claude-opus-4-6', usage: usage(million, 0), serviceTier: 'batch' }, '2.5'],
-  ['the flex tier', { model: 'gpt-5.5', usage: usage(100_000, 0), serviceTier: 'flex' }, '0.25'],
-  [
-    'the one-hour cache',
-    {
-      model: 'claude-opus-4-6',
-      usage: usage(million, 0, { cacheWriteTokens: million, cacheWriteHourTokens: million }),
-    },
-    '10',
-  ],
-  [
-    'both caches',
-    {
-      model: 'claude-opus-4-6',
-      usage: usage(million, 0, { cacheWriteTokens: million, cacheWriteHourTokens: 400_000 }),
-    },
-    '7.75',
-  ],
-  [
-    'audio',
-    { model: 'gpt-4o-audio-preview', usage: usage(1_000, 1_000, { audioTokens: 900 }, { audioTokens: 800 }) },
-    '0.10225',
-  ],
-  ['a region', { model: 'claude-opus-4-6', usage: usage(million, 0), region: 'us' }, '5.5'],
-  [
-    'a cache of twelve hours, the priority tier and a long context at once',
-    {
-      ...{ model: 'gpt-5.6-terra', serviceTier: 'priority' },
-      usage: usage(300_000, 10, {
-        ...{ cacheReadTokens: 100_000, cacheWriteTokens: 900, cacheWriteHalfDayTokens: 500 },
-      }),
-    },
-    '1.68716',
-  ],
-  [
-    'cached audio and images',
-    {
-      model: 'gpt-realtime-1.5',
-      usage: usage(
-        1_000,
-        100,
-        {
-          ...{ audioTokens: 500, imageTokens: 200, cacheReadTokens: 300 },
-          ...{ cacheReadAudioTokens: 250, cacheReadImageTokens: 10 },
-        },
-        { audioTokens: 90 },
-      ),
-    },
-    '0.016031',
-  ],
-  [
-    'images of a model that answers with text, too',
-    { model: 'models/gemini-3-pro-image', usage: usage(1_000, 1_500, {}, { imageTokens: 1_290 }) },
-    '0.15932',
-  ],
-  ['a region of OpenAI', { model: 'gpt-5.5', usage: usage(100_000, 0), region: 'eu' }, '0.55'],
-  [
-    'web searches of a region and a tier, which change the prices of tokens only',
-    {
-      ...{ model: 'claude-opus-4-6', serviceTier: 'batch', region: 'us' },
-      usage: { ...usage(1_000, 0), webSearches: 3 },
-    },
-    '0.03275',
-  ],
-  ['the fast mode', { model: 'claude-opus-4-8', usage: usage(million, 0), serviceTier: 'fast' }, '10'],
-  ['web searches', { model: 'claude-opus-4-6', usage: { ...usage(1_000, 0), webSearches: 3 } }, '0.035'],
-  [
-    'a reported cost, of an unknown model',
-    { model: 'unknown', usage: usage(10, 1), cost: { total: 0.5, currency: 'USD' } },
-    '0.5',
-  ],
-  [
-    'a reported cost, of a known model',
-    { model: 'gpt-4o', usage: usage(10, 1), cost: { total: 0.125, currency: 'usd' } },
-    '0.125',
-  ],
-  [
-    'a reported cost without tokens',
-    { model: 'unknown', cost: { total: 0.000001, currency: 'USD' } },
-    '0.000001',
-  ],
-  [
-    'a cost in another currency',
-    { model: 'unknown', usage: usage(10, 1), cost: { total: 1, currency: 'EUR' } },
-    null,
-  ],
-  ['a cost without a currency', { model: 'unknown', usage: usage(10, 1), cost: { total: 1 } }, null],
-  [
-    'a reported cost of 0',
-    { model: 'gpt-4o', usage: usage(million, 0), cost: { total: 0, currency: 'USD' } },
-    '2.5',
-  ],
-  ['an unknown model', { model: 'unknown', usage: usage(10, 1) }, null],
-  ['the name of OpenRouter', { model: 'anthropic/claude-sonnet-4.5', usage: usage(million, 0) }, '3'],
-  ['the name of Azure', { model: 'gpt-35-turbo', usage: usage(million, 0) }, '0.5'],
-  ['a route of OpenRouter', { model: 'openai/gpt-4o:nitro', usage: usage(million, 0) }, '2.5'],
-  ['the name of Claude Code', { model: 'claude-sonnet-4-5[1m]', usage: usage(million, 0) }, '3'],
-];
 
 const sumOf = (costs: readonly (string | null)[]) =>
   formatCost(costs.reduce((sum, cost) => sum + (cost === null ? 0n : unitsOfCost(cost)), 0n));
 
 /** Stores calls, each of a thread and a user of its own, and reads the sum of their costs in each place. */
-async function store(calls: readonly Call[], timeOf: (place: number) => number = () => startTimeMs) {
+async function store(calls: readonly PricedCall[], timeOf: (place: number) => number = () => startTimeMs) {
   const { spaceId, client } = await dashboard.addSpace();
   const events = calls.map((call, place) =>
     llmEvent({
@@ -232,11 +111,11 @@ async function connectMcp(apiKey: string) {
 }
 
 test('a call costs the same in a list, a thread, a user and a chart, and is found by it', async () => {
-  const { trpc, events, costs } = await store(rows.map(([, call]) => call));
-  const expected = rows.map(([, , cost]) => cost);
+  const { trpc, events, costs } = await store(pricedCalls.map(([, call]) => call));
+  const expected = pricedCalls.map(([, , cost]) => cost);
   for (const step of ['before', 'after folding']) {
     const { each, threads, user, chart, ...split } = await costs();
-    rows.forEach(([name, , cost], place) => {
+    pricedCalls.forEach(([name, , cost], place) => {
       expect(each[place], name).toBe(cost);
       expect(threads.get(`thread-${place}`), name).toBe(cost);
     });
@@ -248,8 +127,10 @@ test('a call costs the same in a list, a thread, a user and a chart, and is foun
   for (const [place, cost] of expected.entries()) {
     const whole = await trpc.events.get.query({ id: String(events[place]?.id) });
     const { reported, priced, lines = [] } = whole.costReason ?? {};
-    expect([whole.cost, reported ?? priced], rows[place]?.[0]).toEqual([cost, cost]);
-    expect(priced, rows[place]?.[0]).toBe(priced === null ? null : sumOf(lines.map((one) => one.cost)));
+    expect([whole.cost, reported ?? priced], pricedCalls[place]?.[0]).toEqual([cost, cost]);
+    expect(priced, pricedCalls[place]?.[0]).toBe(
+      priced === null ? null : sumOf(lines.map((one) => one.cost)),
+    );
     if (cost === null) continue;
     const find = async (operator: '>=' | '>') => {
       const comparisons = [{ measure: 'cost' as const, operator, value: Number(cost) }];
@@ -257,7 +138,7 @@ test('a call costs the same in a list, a thread, a user and a chart, and is foun
       const page = await trpc.events.list.query({ comparisons, from, to: startTimeMs + 1, limit: 200 });
       return page.events.map(({ id }) => id).includes(String(events[place]?.id));
     };
-    expect([await find('>='), await find('>')], rows[place]?.[0]).toEqual([true, false]);
+    expect([await find('>='), await find('>')], pricedCalls[place]?.[0]).toEqual([true, false]);
   }
 });
 
@@ -296,7 +177,7 @@ test('the sum of the costs of many is exact: at any usage, tiers, reported costs
     numRuns: 1,
     seed: 20_261_127,
   });
-  const sent: Call[] = JSON.parse(JSON.stringify(calls));
+  const sent: PricedCall[] = JSON.parse(JSON.stringify(calls));
   const days = (place: number) => startTimeMs + ((place % 3) - 1) * dayMs;
   const { trpc, costs, ...space } = await store(sent, days);
   await trpc.prices.set.mutate({
@@ -338,7 +219,7 @@ test('the sum of the costs of many is exact: at any usage, tiers, reported costs
 });
 
 test('an event says how its cost came about, and where it doubts', async () => {
-  const calls: Call[] = [
+  const calls: PricedCall[] = [
     {
       model: 'openai/gpt-5.5:nitro',
       usage: usage(300_000, 10, { cacheReadTokens: 100_000 }),

@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { parseExactJson, stringifyExact } from '../../../event/json/exact-json.ts';
 import type { JsonObject } from '../../../event/json/json-value.ts';
+import { type LogInit, toJsonLogs, toProtobufLogs } from '../../../harness/fixtures/logs.ts';
 import { type RequestInit, type SpanInit, toOtlpJson, toProtobuf } from '../../../harness/fixtures/spans.ts';
 import type { SpanBatch } from '../../../services/ingest/otlp/batch/span-batch.ts';
 import { createSpanReaders } from '../../../services/ingest/otlp/batch/span-readers.ts';
@@ -67,6 +68,20 @@ export function mapSpan(span: SpanInit, around: Omit<RequestInit, 'spans'> = {})
   const { events } = mapRequests({ ...around, spans: [span] });
   expect(events).toHaveLength(1);
   return events[0];
+}
+
+/** Maps log records in both encodings, and expects equal results. */
+export function mapLogs(...records: readonly LogInit[]) {
+  const batch = readers.otlpLogs(toProtobufLogs(records));
+  const ofJson = readers.otlpLogsJson(toJsonLogs(records));
+  expect(ofJson.nodes).toEqual(batch.nodes);
+  expect(ofJson.parts.map(({ body }) => body.toString())).toEqual(
+    batch.parts.map(({ body }) => body.toString()),
+  );
+  const events = batch.parts.flatMap(({ body }) => JSON.parse(body.toString()).events);
+  expect(ofJson.notes).toEqual(batch.notes);
+  const [nodes, notes] = [batch.nodes, batch.notes].map((list) => list.flatMap((json) => JSON.parse(json)));
+  return { events, nodes: nodes ?? [], notes: notes ?? [] };
 }
 
 export function textsOf({ parts }: SpanBatch): string[] {

@@ -1,26 +1,9 @@
 import { expect, test } from 'vitest';
-import { type LogInit, toJsonLogs, toProtobufLogs } from '../../../../harness/fixtures/logs.ts';
-import { unlimited } from '../../read/batch-reader.ts';
-import { createSpanReaders } from '../batch/span-readers.ts';
+import type { LogInit } from '../../../../harness/fixtures/logs.ts';
+import { mapLogs } from '../../../../test/support/otlp/mapped-spans.ts';
 import { eventIdOf, traceUuidOf } from '../mapping/ids.ts';
 
-const { otlpLogs, otlpLogsJson } = createSpanReaders('weir', unlimited);
-
 const ids = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331' };
-
-/** Maps a request in both encodings, and expects equal results. */
-function mapLogs(...records: LogInit[]) {
-  const batch = otlpLogs(toProtobufLogs(records));
-  const ofJson = otlpLogsJson(toJsonLogs(records));
-  expect(ofJson.nodes).toEqual(batch.nodes);
-  expect(ofJson.parts.map(({ body }) => body.toString())).toEqual(
-    batch.parts.map(({ body }) => body.toString()),
-  );
-  const events = batch.parts.flatMap(({ body }) => JSON.parse(body.toString()).events);
-  expect(ofJson.notes).toEqual(batch.notes);
-  const [nodes, notes] = [batch.nodes, batch.notes].map((list) => list.flatMap((json) => JSON.parse(json)));
-  return { events, nodes: nodes ?? [], notes: notes ?? [] };
-}
 
 test('an event with all of a call has its content, below the span of the call', () => {
   const { events, nodes } = mapLogs({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { mapRequests, mapSpan } from '../../../../../test/support/otlp/mapped-spans.ts';
+import { mapLogs, mapRequests, mapSpan } from '../../../../../test/support/otlp/mapped-spans.ts';
 
 /** What senders send of the tokens and the price of a call (docs/opentelemetry.md), and the event's usage. */
 
@@ -31,7 +31,7 @@ const compacted = {
 /** `[input, cached, written, output]`, and what else is expected of `properties.llm`. */
 type Expected = readonly [number, number | undefined, number | undefined, number, object?];
 
-const cases: Record<string, readonly [object, Expected]> = {
+const cases: Record<string, readonly [attributes: Record<string, string | number>, Expected]> = {
   'Pydantic AI 1, the names of the provider': [
     {
       ...chat,
@@ -341,6 +341,12 @@ test.each(Object.entries(cases))('%s', (_name, [attributes, [input, cached, writ
   expect(llm.usage.inputTokenDetails?.cacheReadTokens).toBe(cached);
   expect(llm.usage.inputTokenDetails?.cacheWriteTokens).toBe(written);
   expect(llm).toMatchObject(more);
+  // A log record with all of a call says the same.
+  const ids = { traceId: '1'.repeat(32), spanId: '2'.repeat(16) };
+  const name = 'gen_ai.client.inference.operation.details';
+  const [{ properties }] = mapLogs({ ...ids, eventName: name, attributes: { ...attributes } }).events;
+  for (const member of ['usage', 'serviceTier', 'region', 'cost'])
+    expect(properties.llm[member], member).toEqual(llm[member]);
 });
 
 test.each([
