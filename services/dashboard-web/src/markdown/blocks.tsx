@@ -135,7 +135,7 @@ function CodeBlock({ text }: { text: string }) {
       >
         <ShownText text={text} />
       </pre>
-      <div className="absolute top-1 right-1 rounded-md bg-sunken opacity-0 group-hover/code:opacity-100 focus-within:opacity-100">
+      <div className="absolute top-1 right-1 rounded-md bg-sunken opacity-0 group-hover/code:opacity-100 focus-within:opacity-100 max-md:opacity-100 pointer-coarse:opacity-100">
         <CopyButton label="Copy the code" text={text} />
       </div>
     </div>
