@@ -71,7 +71,7 @@ export function Waterfall({
               onClick={() => onSelect(row.event.id)}
               className={classes(
                 'absolute inset-x-0 flex h-7 cursor-pointer items-center border-line border-b text-sm',
-                row.event.id === selectedId ? 'bg-accent-soft' : 'hover:bg-hover',
+                row.event.id === selectedId ? 'bg-accent-soft' : 'bg-surface hover:bg-hover',
               )}
               style={place}
             >
@@ -175,8 +175,7 @@ function LaneHead({
 /** Bars that end after this fraction of the width have the duration at their left. */
 const leftFrom = 0.75;
 
-/** A bar that begins before this fraction may lack room at its left: the duration is then on the bar. */
-const leftRoom = 0.25;
+/** Where a bar leaves less room at its left, the duration is on the bar. */
 const labelWidth = '3.5rem';
 
 function colorOf({ state, type }: TraceEvent): string {
@@ -201,7 +200,7 @@ function Bar({
   const isLeft = left + width > leftFrom;
   return (
     // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus.
-    <div role="gridcell" className="relative mx-2 h-full flex-1">
+    <div role="gridcell" className="relative mx-2 h-full flex-1 bg-inherit">
       <div
         className={classes('absolute top-2 h-3 min-w-[3px] rounded-xs', color)}
         style={{ left: `${left * 100}%`, width: `${width * 100}%` }}
@@ -209,7 +208,7 @@ function Bar({
       <span
         className={classes(
           'absolute top-1.5 px-1.5 text-faint text-xs whitespace-nowrap',
-          isLeft && left < leftRoom && 'rounded-xs bg-surface',
+          isLeft && 'rounded-xs bg-inherit',
         )}
         style={
           isLeft
