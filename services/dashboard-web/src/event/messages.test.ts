@@ -89,6 +89,13 @@ test.each([
   expect(message?.parts).toMatchObject([{ kind: 'media', what, type, url: undefined }]);
 });
 
+test('a photo of megabytes is no reason to show a conversation as a tree, a text of megabytes is', () => {
+  const ask = (part: object) => JSON.stringify([{ role: 'user', content: [part] }]);
+  const photo = `data:image/png;base64,${png.slice(0, -2).repeat(30_000)}`;
+  expect(readMessages(ask({ type: 'image_url', image_url: { url: photo } }))).toHaveLength(1);
+  expect(readMessages(ask({ type: 'text', text: 'a word '.repeat(150_000) }))).toBeUndefined();
+});
+
 test('an address is no data, and thinking is not the answer', () => {
   const content = [
     { type: 'image', source: { type: 'url', url: 'https://img.example/a.png' } },

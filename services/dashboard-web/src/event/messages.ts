@@ -26,8 +26,9 @@ export type MessagePart =
   | MediaPart
   | { kind: 'other'; text: string };
 
-/** Parsing a longer text would block the page. */
+/** Parsing a longer text would block the page; base64 takes no time. */
 const parsedCharsMax = 1_000_000;
+const base64 = /[\w+/-]{1000,}/g;
 
 const roles: Record<string, Message['role']> = {
   system: 'system',
@@ -44,7 +45,8 @@ const roles: Record<string, Message['role']> = {
 /** Messages of a JSON array, or of an object's member `messages`; undefined for another text. */
 export function readMessages(text: string): Message[] | undefined {
   const first = text.trimStart()[0];
-  if ((first !== '[' && first !== '{') || text.length > parsedCharsMax) return undefined;
+  if (first !== '[' && first !== '{') return undefined;
+  if (text.length > parsedCharsMax && text.replaceAll(base64, '').length > parsedCharsMax) return undefined;
   try {
     JSON.parse(text);
   } catch {
