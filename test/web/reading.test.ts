@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { useBrowser } from '../support/browser/use-browser.ts';
-import { llmEvent } from './complaints/sent-event.ts';
+import { llmEvent, toolEvent } from './complaints/sent-event.ts';
 
 const system = useBrowser();
 
@@ -145,6 +145,12 @@ test('a text anywhere in a payload is found, marked in the event, and an id lead
   await page.getByText('Straßenbahn-Fahrplan').first().waitFor();
   await expect.poll(() => page.evaluate(`CSS.highlights.get('found')?.size ?? 0`)).toBeGreaterThan(0);
 
+  // Enter right after a pasted id waits for what the id names.
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'Page, space, or id' }).fill(wanted.traceId);
+  await page.keyboard.press('Enter');
+  await page.waitForURL(`**/traces/${wanted.traceId}`);
+
   await page.goto(`/s/${spaceId}/events?text=nowhere`);
   await page.getByText(/No event has “nowhere” in what was sent/).waitFor();
   await page.keyboard.press('Control+k');
@@ -152,6 +158,46 @@ test('a text anywhere in a payload is found, marked in the event, and an id lead
   await page.getByRole('option', { name: 'Search events for “Fahrplan”' }).click();
   await page.getByText('1 event found; ').waitFor();
 });
+
+test('a hit is in view wherever it stands: in earlier messages, long instructions, thoughts, and trees of JSON', async () => {
+  await using visitor = await system.visit();
+  const { page, apiKey, spaceId } = visitor;
+  const messages = Array.from({ length: 60 }, (_, place) => ({
+    role: place % 2 === 0 ? 'user' : 'assistant',
+    content:
+      place === 5
+        ? [{ type: 'thinking', thinking: 'They want marmalade.' }]
+        : `message ${place}: ${place === 8 ? 'a jar of apricots' : 'nothing'}`,
+  }));
+  const rules = `${'Be brief and exact. '.repeat(100)}Never speak of the quince.`;
+  const chat = llmEvent({ input: { system: rules, prompt: JSON.stringify(messages) } });
+  const rows = Array.from({ length: 300 }, (_, sku) => ({
+    sku,
+    note: sku === 250 ? 'the tangerine shelf' : '',
+  }));
+  const tool = toolEvent({ properties: { tool: { name: 'stock', input: {}, output: { rows } } } });
+  await system.send(apiKey, [chat, tool]);
+  await page.getByRole('heading', { name: 'Recent events' }).waitFor();
+  for (const [text, { id }] of [
+    ['MARMALADE', chat],
+    ['apricots', chat],
+    ['quince', chat],
+    ['tangerine', tool],
+  ] as const) {
+    for (const address of [`events/${id}?text=${text}`, `events/${id}?text=${text}&view=json`]) {
+      await page.goto(`/s/${spaceId}/${address}`);
+      await expect.poll(() => page.evaluate(hitsInView), { message: address }).toBeGreaterThan(0);
+    }
+    await page.goto(`/s/${spaceId}/events?text=${text}&peek=${id}`);
+    await page.getByRole('complementary', { name: 'Selected event' }).waitFor();
+    await expect.poll(() => page.evaluate(hitsInView), { message: text }).toBeGreaterThan(0);
+  }
+});
+
+const hitsInView = `[...(CSS.highlights.get('found') ?? [])].filter((range) => {
+  const { top, bottom, height } = range.getBoundingClientRect();
+  return range.startContainer.parentElement.closest('[role=row]') === null && height > 0 && top >= 0 && bottom <= innerHeight;
+}).length`;
 
 test('a text of a conversation is found in a thread where it is new, not in every prompt that repeats it', async () => {
   await using visitor = await system.visit();

@@ -9,6 +9,7 @@ import {
   Wrench,
 } from 'lucide-react';
 import { useMemo } from 'react';
+import { useIsFound } from '../text/found-marks.tsx';
 import { describeText } from '../text/marks.ts';
 import { ShownText } from '../text/shown-text.tsx';
 import { TextBlock } from '../text/text-block.tsx';
@@ -41,6 +42,7 @@ export function Conversation({ event, parts }: { event: WholeEvent; parts: Event
 }
 
 function LlmTurns({ llm, event }: { llm: NonNullable<EventText['llm']>; event: WholeEvent }) {
+  const isFound = useIsFound();
   return (
     <>
       {llm.system && (
@@ -48,7 +50,7 @@ function LlmTurns({ llm, event }: { llm: NonNullable<EventText['llm']>; event: W
           icon={ScrollText}
           title="System"
           tone="neutral"
-          isFolded={llm.system.length > foldedChars}
+          isFolded={llm.system.length > foldedChars && !isFound(llm.system)}
           aside={
             <>
               <TextSize text={llm.system} />
@@ -139,12 +141,13 @@ function ErrorTurn({ event }: { event: WholeEvent }) {
 }
 
 function OfferedTools({ tools }: { tools: { name: string; source: string }[] }) {
+  const isFound = useIsFound();
   return (
     <Turn
       icon={Wrench}
       title={`${tools.length} ${tools.length === 1 ? 'tool' : 'tools'} offered`}
       tone="neutral"
-      isFolded={tools.length > 6}
+      isFolded={tools.length > 6 && !tools.some(({ name }) => isFound(name))}
     >
       <ul className="flex flex-wrap gap-1.5">
         {tools.map(({ name, source }, index) => (

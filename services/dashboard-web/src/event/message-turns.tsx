@@ -1,5 +1,6 @@
 import { Bot, LogOut, type LucideIcon, ScrollText, UserRound, Wrench } from 'lucide-react';
 import { useState } from 'react';
+import { useIsFound } from '../text/found-marks.tsx';
 import { describeText } from '../text/marks.ts';
 import { ShownText } from '../text/shown-text.tsx';
 import { Button } from '../ui/button.tsx';
@@ -24,8 +25,10 @@ export const roleLooks = {
 const shownMessages = 20;
 
 export function MessageTurns({ messages, text }: { messages: readonly Message[]; text: string }) {
-  const [isWhole, setWhole] = useState(messages.length <= shownMessages);
-  const hidden = isWhole ? 0 : messages.length - shownMessages;
+  const [isWhole, setWhole] = useState(false);
+  const isFound = useIsFound();
+  const earlier = messages.slice(0, -shownMessages);
+  const hidden = isWhole || earlier.some(({ source }) => isFound(source)) ? 0 : earlier.length;
   return (
     <section aria-label="Prompt" className="flex flex-col gap-2.5">
       <div className="flex items-center gap-2 text-muted text-xs">
@@ -47,7 +50,7 @@ export function MessageTurns({ messages, text }: { messages: readonly Message[];
           icon={roleLooks[role].icon}
           title={roleLooks[role].title}
           tone={roleLooks[role].tone}
-          isFolded={role === 'system' && source.length > 400}
+          isFolded={role === 'system' && source.length > 400 && !isFound(source)}
           aside={<CopyButton label={`Copy the message of ${roleLooks[role].title}`} text={source} />}
         >
           <MessageParts parts={parts} place="event" />
@@ -79,6 +82,7 @@ export function MessageParts({
 }
 
 function Part({ part, place, firstMax }: { part: MessagePart; place: ProsePlace; firstMax?: number }) {
+  const isFound = useIsFound();
   switch (part.kind) {
     case 'text':
       return <Prose text={part.text} place={place} {...(firstMax !== undefined && { firstMax })} />;
@@ -98,7 +102,7 @@ function Part({ part, place, firstMax }: { part: MessagePart; place: ProsePlace;
       );
     case 'thinking':
       return (
-        <details className="text-muted">
+        <details className="text-muted" open={isFound(part.text)}>
           <summary className="w-fit text-xs">Thinking</summary>
           <Prose text={part.text} place={place} />
         </details>

@@ -4,6 +4,7 @@ import { useMemo, useState } from 'react';
 import { apiQuery } from '../api/query.ts';
 import { formatCounted, formatDuration } from '../format/number.ts';
 import { SpaceLink, useSpace } from '../space/space.tsx';
+import { useIsFound } from '../text/found-marks.tsx';
 import { describeText } from '../text/marks.ts';
 import { ShownText } from '../text/shown-text.tsx';
 import { StateBadge } from '../ui/badge.tsx';
@@ -94,7 +95,9 @@ const openMax = 10;
 /** The calls that a model asked for, each with the tool's event that followed. */
 export function ToolCalls({ calls, event }: { calls: readonly ToolCall[]; event: WholeEvent }) {
   const { id: spaceId } = useSpace();
-  const [isAll, setAll] = useState(false);
+  const isFound = useIsFound();
+  const [isChosen, setAll] = useState(false);
+  const isAll = isChosen || calls.slice(shownMax).some(({ input = '' }) => isFound(input));
   const { data } = useQuery({
     ...apiQuery('events.list', {
       spaceId,
@@ -115,7 +118,7 @@ export function ToolCalls({ calls, event }: { calls: readonly ToolCall[]; event:
           key={index}
           call={call}
           result={results[index]}
-          isFolded={index >= openMax}
+          isFolded={index >= openMax && !isFound(call.input ?? '')}
         />
       ))}
       {shown.length < calls.length && (

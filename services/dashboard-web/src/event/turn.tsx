@@ -15,9 +15,11 @@ export function Turn({
   tone: 'neutral' | 'user' | 'llm' | 'tool' | 'bad';
   aside?: ReactNode;
   children: ReactNode;
+  /** Until the reader folds or unfolds it. */
   isFolded?: boolean;
 }) {
-  const [isFolded, setFolded] = useState(isFoldedFirst);
+  const [isChosen, setFolded] = useState<boolean>();
+  const isFolded = isChosen ?? isFoldedFirst;
   const id = useId();
   return (
     <section className={classes('rounded-lg border bg-surface', borders[tone])} aria-labelledby={id}>

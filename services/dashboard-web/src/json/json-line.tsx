@@ -7,13 +7,11 @@ import { ShownText } from '../text/shown-text.tsx';
 import { classes } from '../ui/classes.ts';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { readString, readStringHead, sourceOf } from './node.ts';
-import type { JsonDocument, JsonRow } from './rows.ts';
+import { headChars, type JsonDocument, type JsonRow } from './rows.ts';
 
 const indentPx = 14;
 /** Deeper values are not indented further, so that they stay in the window. */
 const indentDepthMax = 24;
-/** Characters of a text, and of the source of a number, in a closed line. */
-const headChars = 160;
 
 export function JsonLine({
   id,

@@ -1,33 +1,46 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react';
+import { useFoundText } from '../text/found-marks.tsx';
 import { classes } from '../ui/classes.ts';
 import { JsonLine } from './json-line.tsx';
 import { nodeAt } from './node.ts';
 import { parsePath } from './path.ts';
-import { ancestorsOf, type JsonRow, openDocument, toRows } from './rows.ts';
+import { ancestorsOf, isHit, type JsonRow, openDocument, pathsToHits, toRows } from './rows.ts';
 
 /** A line has buttons, which are 24 pixels high at least. */
 const lineHeight = 24;
 const overscan = 12;
 
-/** A tree over source text: values are read when their parent is opened, and only visible lines drawn. */
-export function JsonTree({
+interface TreeProps {
+  text: string;
+  label: string;
+  /** The value to show at first: without one the first hit of a search. */
+  focusPath?: string | undefined;
+  onFocusPath?: (path: string) => void;
+  /** In a text of its own height, below a maximum; else the tree fills its parent. */
+  isEmbedded?: boolean;
+}
+
+/**
+ * A tree over source text: values are read when their parent is opened, and only visible lines drawn. Opened at
+ * the hits of a search.
+ */
+export function JsonTree(props: TreeProps) {
+  const found = useFoundText();
+  return <Tree key={found} found={found} {...props} />;
+}
+
+function Tree({
+  found,
   text,
   label,
   focusPath,
   onFocusPath,
   isEmbedded = false,
-}: {
-  text: string;
-  label: string;
-  /** The value to show at first. */
-  focusPath?: string | undefined;
-  onFocusPath?: (path: string) => void;
-  /** In a text of its own height, below a maximum; else the tree fills its parent. */
-  isEmbedded?: boolean;
-}) {
-  const { document, rows, toggle } = useRows(text, focusPath);
-  const { list, scroller, current, place, focus, move } = useCursor(rows, { focusPath, onFocusPath });
+}: TreeProps & { found: string }) {
+  const { document, rows, toggle } = useRows(text, focusPath, found);
+  const [firstPath] = useState(() => focusPath ?? rows.find((row) => isHit(row, document, found))?.path);
+  const { list, scroller, current, place, focus, move } = useCursor(rows, firstPath, onFocusPath);
   return (
     <div
       ref={scroller}
@@ -71,12 +84,10 @@ export function JsonTree({
 
 function useCursor(
   rows: readonly JsonRow[],
-  {
-    focusPath,
-    onFocusPath,
-  }: { focusPath: string | undefined; onFocusPath: ((path: string) => void) | undefined },
+  firstPath: string | undefined,
+  onFocusPath: ((path: string) => void) | undefined,
 ) {
-  const [current, setCurrent] = useState(focusPath);
+  const [current, setCurrent] = useState(firstPath);
   const scroller = useRef<HTMLDivElement>(null);
   const list = useVirtualizer({
     count: rows.length,
@@ -104,9 +115,11 @@ function useCursor(
   return { list, scroller, current, place, focus, move };
 }
 
-function useRows(text: string, focusPath: string | undefined) {
+function useRows(text: string, focusPath: string | undefined, found: string) {
   const document = useMemo(() => openDocument(text, nodeAt(text)), [text]);
-  const [open, setOpen] = useState(() => initiallyOpen(focusPath));
+  const [open, setOpen] = useState(
+    () => new Set([...initiallyOpen(focusPath), ...pathsToHits(document, found)]),
+  );
   const rows = useMemo(() => toRows(document, open), [document, open]);
   const toggle = (path: string) => {
     const next = new Set(open);

@@ -4,7 +4,7 @@ import { anyCharacter } from '../../../../harness/fixtures/any-character.ts';
 import { splitLines } from '../text/split-lines.ts';
 import { childrenOf, find, nodeAt, openSource, readString, readStringHead, sourceOf } from './node.ts';
 import { formatPath, parsePath } from './path.ts';
-import { ancestorsOf, openDocument, toRows } from './rows.ts';
+import { ancestorsOf, isHit, openDocument, pathsToHits, toRows } from './rows.ts';
 
 const odd =
   '{"id" : 12345678901234567890,\n "odd":"\\u0000\\ud800 \\"ü\\\\", "n":1.0e0, "deep":[{"a":"]}"},-0.10]}';
@@ -96,6 +96,20 @@ test('a tree has the lines of what is open, and no others', () => {
   expect(paths([])).toEqual(['']);
   expect(paths([''])).toEqual(['', 'id', 'odd', 'n', 'deep', '#end']);
   expect(paths(['', ...ancestorsOf(['deep', 0, 'a'])])).toContain('deep[0].a');
+});
+
+test('a tree is open at the hits of a search, in any case, and where a client escapes what is not ASCII', () => {
+  const long = `${'x '.repeat(200)}the Tangerine shelf`;
+  const text = `{"rows":[{"note":"none"},{"note":${JSON.stringify(long)}}],"city":{"name":"Z\\u00fcrich"}}`;
+  const document = openDocument(text, nodeAt(text));
+  const hits = (found: string) => {
+    const rows = toRows(document, pathsToHits(document, found));
+    return rows.filter((row) => isHit(row, document, found)).map(({ path }) => path);
+  };
+  expect(hits('tangerine')).toEqual(['rows[1].note#3']);
+  expect(hits('Zürich')).toEqual(['city.name']);
+  expect(hits('nowhere')).toEqual([]);
+  expect(hits('')).toEqual([]);
 });
 
 test('a line is cut after so many characters, and loses none', () => {

@@ -1,12 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { ArrowUpRight, X } from 'lucide-react';
-import { useMemo } from 'react';
+import { useMemo, useRef } from 'react';
 import { Conversation } from '../event/conversation.tsx';
 import { EventFields } from '../event/event-fields.tsx';
 import { eventQuery, type WholeEvent } from '../event/event-query.ts';
 import { readEventText } from '../event/event-text.ts';
 import { formatDuration } from '../format/number.ts';
 import { SpaceLink, useSpace } from '../space/space.tsx';
+import { useFoundMarks, useFoundText } from '../text/found-marks.tsx';
 import { ShownText } from '../text/shown-text.tsx';
 import { StateBadge, TypeBadge } from '../ui/badge.tsx';
 import { buttonClasses, IconButton } from '../ui/button.tsx';
@@ -53,7 +54,7 @@ export function Peek({
         aria-label="Content of the selected event"
       >
         <Loaded query={query} isSmall>
-          {(data) => <EventSummary event={data} />}
+          {(data) => <EventSummary key={data.id} event={data} />}
         </Loaded>
       </div>
     </aside>
@@ -62,8 +63,10 @@ export function Peek({
 
 function EventSummary({ event }: { event: WholeEvent }) {
   const parts = useMemo(() => readEventText(event.event), [event.event]);
+  const summary = useRef<HTMLDivElement>(null);
+  useFoundMarks(summary, useFoundText(), { scrolls: true });
   return (
-    <div className="flex flex-col gap-4">
+    <div ref={summary} className="flex flex-col gap-4">
       <div className="flex flex-wrap items-center gap-2">
         <TypeBadge type={event.type} />
         <StateBadge state={event.state} />

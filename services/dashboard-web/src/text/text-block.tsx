@@ -27,7 +27,9 @@ export function TextBlock({
   firstMax?: number;
 }) {
   const found = useFoundText();
-  const [extent, setExtent] = useState<Extent>(() => extentWith(text, found, firstMax));
+  const firstExtent = useMemo(() => extentWith(text, found, firstMax), [text, found, firstMax]);
+  const [chosen, setExtent] = useState<Extent>();
+  const extent = chosen ?? firstExtent;
   const pieces = useMemo(() => splitMedia(text), [text]);
   const length = lengthOf(pieces);
   if (extent === 'all')

@@ -47,7 +47,7 @@ export function EventDetails({ event }: { event: WholeEvent }) {
     views.find(({ value }) => value === search.view)?.value ??
     (hash === '' ? 'conversation' : isLine ? 'text' : 'json');
   const page = useRef<HTMLElement>(null);
-  useFoundMarks(page, search.text ?? '');
+  useFoundMarks(page, search.text ?? '', { scrolls: true });
   useTitle(describeText(event.name ?? 'Event'));
   return (
     <FoundTextProvider value={search.text ?? ''}>
@@ -154,7 +154,7 @@ function EventView({
           <JsonTree
             text={event.event}
             label="Event as JSON"
-            focusPath={isLine || hash === '' ? 'properties' : hash}
+            focusPath={!isLine && hash !== '' ? hash : search.text ? undefined : 'properties'}
             onFocusPath={setHash}
           />
         </div>
