@@ -1,7 +1,7 @@
 import { Autocomplete } from '@base-ui/react/autocomplete';
 import { Dialog } from '@base-ui/react/dialog';
 import { Search } from 'lucide-react';
-import { useState } from 'react';
+import { useEffect, useEffectEvent, useState } from 'react';
 import { ShownText } from '../text/shown-text.tsx';
 import type { Destination, DestinationGroup } from './destinations.ts';
 import { useDestinations } from './use-destinations.ts';
@@ -35,6 +35,14 @@ function Choice({ onClose }: { onClose: () => void }) {
     onClose();
     go();
   };
+  const [first] = groups;
+  const [isWaiting, setWaiting] = useState(false);
+  // Enter after a pasted id: what has the id is only known a moment later.
+  const isUndecided = isLooking && (first === undefined || first.title === 'Search');
+  const chooseFirst = useEffectEvent(() => first?.items[0] && choose(first.items[0]));
+  useEffect(() => {
+    if (isWaiting && !isUndecided) chooseFirst();
+  }, [isWaiting, isUndecided]);
   return (
     <Autocomplete.Root
       inline
@@ -55,6 +63,10 @@ function Choice({ onClose }: { onClose: () => void }) {
           className="h-12 w-full bg-transparent outline-none placeholder:text-faint"
           spellCheck={false}
           autoComplete="off"
+          onKeyDown={(event) => {
+            setWaiting(event.key === 'Enter' && isUndecided);
+            if (event.key === 'Enter' && isUndecided) event.preventBaseUIHandler();
+          }}
         />
       </div>
       <Autocomplete.Empty className="text-center text-muted text-sm">
