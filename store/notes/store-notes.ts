@@ -79,8 +79,6 @@ function insertFitting(spaceId: string, json: string) {
   WITH sent AS MATERIALIZED (
     SELECT DISTINCT ON (id) * FROM json_to_recordset(${json}::json) AS sent(${listOf(types)}, place integer)
     WHERE ${isNotDeleted(space)} ORDER BY id, place
-  ), placed AS MATERIALIZED (
-    SELECT ${listOf(placed)}, place FROM sent LEFT JOIN ${traceNodes} AS node ON ${ofSpan}
   ), counted AS MATERIALIZED (
     SELECT ${listOf(members)},
       (SELECT count(*) FROM ${notes} AS kept WHERE kept.${nameOf(notes.spaceId)} = ${space} AND ${ofTarget})
@@ -90,7 +88,8 @@ function insertFitting(spaceId: string, json: string) {
       (SELECT count(*) FROM ${eventIds} WHERE ${eventIds.spaceId} = ${space} AND ${eventIds.id} = ${eventId})
         > (SELECT count(*) FROM ${events} WHERE ${events.spaceId} = ${space} AND ${events.id} = ${eventId})
         AS is_gone
-    FROM placed
+    -- Not in another CTE, which Citus would run before, and read a call from before its merge.
+    FROM (SELECT ${listOf(placed)}, place FROM sent LEFT JOIN ${traceNodes} AS node ON ${ofSpan}) AS placed
   )
   INSERT INTO ${notes} (${namesOf([notes.spaceId, ...Object.values(stored)])})
   SELECT ${space}, ${listOf(members)} FROM counted

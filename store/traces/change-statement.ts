@@ -131,12 +131,12 @@ function changeCalls(): SQL {
   WHERE ${isSameEvent}
   RETURNING kept.*
 ), moved_notes AS (
-  -- To the event into which theirs was merged.
+  -- To the event into which theirs was merged. Citus runs this after changed_nodes, and reads what that wrote.
   UPDATE ${notes} AS kept SET ${nameOf(notes.targetId)} = ${change(mergedEventId)}::text
   FROM ${rowsOf('nodes', columns.node)} JOIN ${traceNodes} AS node ON node.${nameOf(traceNodes.traceId)} = ${change(traceId)}
     AND node.${nameOf(traceNodes.spanId)} = ${change(traceNodes.spanId)}
   WHERE ${kept(notes.spaceId)} = ${space} AND node.${nameOf(traceNodes.spaceId)} = ${space} AND ${kept(notes.target)} = 'event'
-    AND ${kept(notes.targetId)} = node.${nameOf(traceNodes.eventId)}::text
+    AND ${kept(notes.targetId)} = coalesce(node.${nameOf(traceNodes.eventId)}, node.${nameOf(removedEventId)})::text
     AND change.is_removed AND ${change(mergedEventId)} IS NOT NULL AND ${isResolved}
   RETURNING ${kept(notes.id)}
 )`;

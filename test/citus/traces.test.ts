@@ -5,6 +5,7 @@ import { createSpace } from '../../store/accounts/spaces.ts';
 import { openPostgres } from '../../store/db/connect.ts';
 import { type Database, openDatabase } from '../../store/db/database.ts';
 import { TraceResolver } from '../../store/traces/trace-resolver.ts';
+import { evaluationsOf, findMisplaced } from '../support/otlp/evaluated-spans.ts';
 import { findMismatches } from '../support/otlp/stored-traces.ts';
 import { messagesOf, toRequest } from '../support/otlp/trace-messages.ts';
 import { observeTrace, traceKinds } from '../support/otlp/trace-observation.ts';
@@ -19,16 +20,16 @@ describe.skipIf(citusUrl === undefined)('traces on the Citus cluster of WEIR_TES
   }, turnTimeoutMs);
   afterAll(() => resources.disposeAsync());
 
-  test('spans of a request each, those above last, are resolved: calls, agents, threads and users are as observed', async () => {
+  test('spans of a request each, those above last, are resolved: calls, agents, threads, users and evaluations are as observed', async () => {
     const random = createRandom(1);
     const observed = traceKinds.map((kind, number) => observeTrace(random, kind, number));
     const { id: spaceId } = await createSpace(database, 'test');
-    const requests = observed.flatMap(({ spans }) => spans.toReversed().map((span) => toRequest([span])));
+    const spans = observed.flatMap((one) => one.spans.toReversed());
     const failures: unknown[] = [];
     const resolver = new TraceResolver(database, { onError: (error) => failures.push(error) });
-    for (const [place, bytes] of requests.entries()) {
-      // Spans come before or after their events, which then make the trace unresolved again.
-      const messages = messagesOf(bytes);
+    for (const [place, span] of spans.entries()) {
+      // Spans come before or after their events and evaluations, which then make the trace unresolved again.
+      const messages = [...messagesOf(toRequest([span])), ...messagesOf(evaluationsOf([span]), 'otlpLogs')];
       for (const message of place % 2 === 0 ? messages : messages.toReversed())
         await message(database, spaceId);
       if (place % 5 === 0) await resolver.run();
@@ -36,6 +37,7 @@ describe.skipIf(citusUrl === undefined)('traces on the Citus cluster of WEIR_TES
     await resolver.run();
     const expected = observed.flatMap((one) => one.events);
     expect(await findMismatches(database, spaceId, expected)).toEqual([]);
+    expect(await findMisplaced(database, spaceId, observed)).toEqual([]);
     expect(failures).toEqual([]);
   }, 180_000);
 });

@@ -1,7 +1,5 @@
 import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { toProtobufLogs } from '../../harness/fixtures/logs.ts';
-import { evaluationName } from '../../services/ingest/otlp/logs/evaluation.ts';
 import { eventIdOf, traceUuidOf } from '../../services/ingest/otlp/mapping/ids.ts';
 import { createSpace } from '../../store/accounts/spaces.ts';
 import { openPostgres } from '../../store/db/connect.ts';
@@ -9,6 +7,7 @@ import { type Database, openDatabase } from '../../store/db/database.ts';
 import { notes, traces } from '../../store/db/schema.ts';
 import { deleteTracesWithoutCalls } from '../../store/retention/expired-nodes.ts';
 import { TraceResolver } from '../../store/traces/trace-resolver.ts';
+import { evaluationsOf } from '../support/otlp/evaluated-spans.ts';
 import { messagesOf, toRequest } from '../support/otlp/trace-messages.ts';
 import { createDatabase } from '../support/test-servers.ts';
 
@@ -35,16 +34,8 @@ const messages = [
   { span: { traceId, spanId: inner, parentSpanId: outer, attributes: chat }, library: 'client' },
 ].flatMap((span) => messagesOf(toRequest([span])));
 
-const evaluate = (...spans: string[]) =>
-  messagesOf(
-    toProtobufLogs(
-      spans.map((spanId) => ({
-        ...{ traceId, spanId, eventName: evaluationName },
-        attributes: { 'gen_ai.evaluation.name': spanId },
-      })),
-    ),
-    'otlpLogs',
-  );
+const evaluate = (...ids: string[]) =>
+  messagesOf(evaluationsOf(ids.map((spanId) => ({ span: { traceId, spanId } }))), 'otlpLogs');
 
 const ofEvent = (spanId: string) => ({ target: 'event', targetId: eventIdOf(traceId, spanId) });
 

@@ -1,9 +1,7 @@
 import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { toProtobufLogs } from '../../harness/fixtures/logs.ts';
 import { partOf } from '../../harness/fixtures/part.ts';
 import { createSpanReaders } from '../../services/ingest/otlp/batch/span-readers.ts';
-import { evaluationName } from '../../services/ingest/otlp/logs/evaluation.ts';
 import { eventIdOf, traceUuidOf } from '../../services/ingest/otlp/mapping/ids.ts';
 import { unlimited } from '../../services/ingest/read/batch-reader.ts';
 import { createSpace } from '../../store/accounts/spaces.ts';
@@ -13,6 +11,7 @@ import { events, notes } from '../../store/db/schema.ts';
 import { storeNodes } from '../../store/traces/store-nodes.ts';
 import { TraceResolver } from '../../store/traces/trace-resolver.ts';
 import { storeParts } from '../../store/write/store.ts';
+import { evaluationsOf } from '../support/otlp/evaluated-spans.ts';
 import { type Message, messagesOf, toRequest } from '../support/otlp/trace-messages.ts';
 import { createDatabase } from '../support/test-servers.ts';
 import { until } from '../support/wait.ts';
@@ -167,12 +166,8 @@ describe('evaluations of a run, and of a call that is merged into another', () =
     { span: { traceId, spanId: spanIds.call, attributes: chat }, library: 'framework' },
     { span: others['of the same trace'], library: 'client' },
   ].flatMap((span) => messagesOf(toRequest([span])));
-  const logs = toProtobufLogs(
-    [spanIds.run, spanIds.call].map((spanId) => ({
-      ...{ traceId, spanId, eventName: evaluationName },
-      attributes: { 'gen_ai.evaluation.name': spanId },
-    })),
-  );
+  const evaluatedIds = [spanIds.run, spanIds.call];
+  const logs = evaluationsOf(evaluatedIds.map((spanId) => ({ span: { traceId, spanId } })));
   const evaluations = messagesOf(logs, 'otlpLogs');
   const messages = [...evaluations, ...spans];
   const noteId = JSON.parse(readers.otlpLogs(logs).notes[0] ?? '')[0].id;

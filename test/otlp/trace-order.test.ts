@@ -8,6 +8,7 @@ import { type Database, openDatabase } from '../../store/db/database.ts';
 import { events } from '../../store/db/schema.ts';
 import { parentProperty, withParents } from '../../store/traces/parent-events.ts';
 import { TraceResolver } from '../../store/traces/trace-resolver.ts';
+import { evaluationsOf, findMisplaced } from '../support/otlp/evaluated-spans.ts';
 import { cut, logOf, shuffle } from '../support/otlp/random-requests.ts';
 import { readStored } from '../support/otlp/stored-space.ts';
 import { findMismatches } from '../support/otlp/stored-traces.ts';
@@ -93,10 +94,13 @@ test.each([1, 2, 3, 4, 5, 6, 7, 8])(
         .filter((_, at) => definiteKinds.includes(traceKinds[at] ?? 'chain'))
         .flatMap(({ spans }) => spans.map(({ span }) => span.traceId)),
     );
-    await deliverAll(random, pieces, [...requests.flatMap((bytes) => messagesOf(bytes)), ...logMessages]);
-    for (const message of messagesOf(toRequest(observed.flatMap(({ spans }) => spans))))
+    const spans = observed.flatMap((one) => one.spans);
+    const evaluate = (own: typeof spans) => messagesOf(evaluationsOf(own), 'otlpLogs');
+    const evaluations = cut(random, spans).flatMap(evaluate);
+    const spanMessages = requests.flatMap((bytes) => messagesOf(bytes));
+    await deliverAll(random, pieces, [...spanMessages, ...logMessages, ...evaluations]);
+    for (const message of [...messagesOf(toRequest(spans)), ...logMessages, ...evaluate(spans)])
       await message(database, whole);
-    for (const message of logMessages) await message(database, whole);
     await new TraceResolver(database).run();
     const [a, b] = [await readStored(database, pieces), await readStored(database, whole)];
     const isDefinite = ({ traceId }: { traceId: string | null }) =>
@@ -110,7 +114,9 @@ test.each([1, 2, 3, 4, 5, 6, 7, 8])(
         ...event,
         ...(logged.includes(event) && { merged: undefined, prompt: event.prompt ?? 'How warm?' }),
       }));
-    for (const spaceId of [whole, pieces])
+    for (const spaceId of [whole, pieces]) {
       expect(await findMismatches(database, spaceId, expected)).toEqual([]);
+      expect(await findMisplaced(database, spaceId, observed)).toEqual([]);
+    }
   },
 );

@@ -78,7 +78,7 @@ export const budgets: Readonly<Record<string, number>> = {
   'harness/fuzz/bodies.test.ts': 6,
   'test/otlp/traces.test.ts': 7,
   'test/otlp/resolve-races.test.ts': 8,
-  'test/otlp/trace-order.test.ts': 5,
+  'test/otlp/trace-order.test.ts': 7,
   'test/http/dashboard-fuzz.test.ts': 6,
   'launcher/service.test.ts': 6,
   'sdk/typescript/test/core/spool.test.ts': 6,
