@@ -1,13 +1,12 @@
 import { SearchX } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { usePages } from '../api/query.ts';
 import { NewestActivity } from '../filter/newest-event.tsx';
 import { RangeField } from '../filter/range-field.tsx';
 import { useFilter } from '../filter/use-filter.ts';
 import { formatCount } from '../format/number.ts';
 import { formatTime } from '../format/time.ts';
 import { useSettings } from '../settings/settings.ts';
-import { useSpace } from '../space/space.tsx';
+import { usePages } from '../space/use-space-query.ts';
 import { PagedTable } from '../table/paged-table.tsx';
 import type { Column } from '../table/table.tsx';
 import { useSort } from '../table/table-sort.ts';
@@ -32,10 +31,9 @@ export function ActivityTable({
   query: ActivityFilter & { from?: number | undefined; to?: number | undefined; userId?: string };
   empty: ReactNode;
 }) {
-  const { id: spaceId } = useSpace();
   const { zone } = useSettings();
   const sort = useSort();
-  const pages = usePages(procedure, { spaceId, ...query });
+  const pages = usePages(procedure, { ...query });
   const loaded = pages.data?.pages ?? [];
   const rows = loaded.flatMap((page) => page.items);
   const last = loaded.at(-1);

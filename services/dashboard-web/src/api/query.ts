@@ -1,11 +1,4 @@
-import {
-  type InfiniteData,
-  queryOptions,
-  type UseInfiniteQueryResult,
-  useInfiniteQuery,
-  useMutation,
-  useQueryClient,
-} from '@tanstack/react-query';
+import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import type {
   AnyTRPCMutationProcedure,
   AnyTRPCProcedure,
@@ -86,29 +79,4 @@ export function useApiMutation<Path extends MutationPath>(
       await Promise.all(reload.map((one) => queries.invalidateQueries({ queryKey: [one] })));
     },
   });
-}
-
-export type PagedPath = {
-  [Path in QueryPath]: Output<Path> extends { nextCursor: unknown } ? Path : never;
-}[QueryPath];
-
-export type Pages<Path extends PagedPath> = UseInfiniteQueryResult<InfiniteData<Output<Path>>>;
-
-/** Loads pages. With `isFixed` loaded ones are not loaded again: what is read must not move. */
-export function usePages<Path extends PagedPath>(
-  path: Path,
-  input: Omit<NonNullable<Input<Path>>, 'cursor'>,
-  { isFixed = false, gcTime }: { isFixed?: boolean; gcTime?: number } = {},
-): Pages<Path> {
-  return useInfiniteQuery({
-    queryKey: [path, 'pages', input],
-    queryFn: ({ pageParam, signal }) =>
-      // Without a cursor the API returns the first page; TypeScript cannot join `Omit` and `cursor` of a
-      // generic input.
-      callQuery(path, { ...input, ...(pageParam != null && { cursor: pageParam }) } as Input<Path>, signal),
-    initialPageParam: undefined as unknown,
-    getNextPageParam: ({ nextCursor }: { nextCursor: unknown }) => nextCursor ?? undefined,
-    ...(isFixed && { staleTime: Number.POSITIVE_INFINITY }),
-    ...(gcTime !== undefined && { gcTime }),
-  }) as Pages<Path>;
 }

@@ -1,4 +1,7 @@
+import { useQuery } from '@tanstack/react-query';
 import { apiQuery, type Output } from '../api/query.ts';
+import { useSpace } from '../space/space.tsx';
+import { readEventText } from './event-text.ts';
 
 export type ListedEvent = Output<'events.list'>['events'][number];
 export type WholeEvent = Output<'events.get'>;
@@ -28,4 +31,18 @@ export function tokensOf({
 /** Events never change, so they are loaded once. They may be megabytes, so they are cached only briefly. */
 export function eventQuery(spaceId: string, id: string) {
   return { ...apiQuery('events.get', { spaceId, id }), staleTime: Number.POSITIVE_INFINITY, gcTime: 60_000 };
+}
+
+/** @param id undefined: no event is loaded. */
+export function useEvent(id: string | undefined) {
+  const { id: spaceId } = useSpace();
+  return useQuery({ ...eventQuery(spaceId, id ?? ''), enabled: id !== undefined });
+}
+
+const textOf = ({ event }: WholeEvent) => readEventText(event);
+
+/** The texts of an event. */
+export function useEventText(id: string | undefined) {
+  const { id: spaceId } = useSpace();
+  return useQuery({ ...eventQuery(spaceId, id ?? ''), enabled: id !== undefined, select: textOf });
 }

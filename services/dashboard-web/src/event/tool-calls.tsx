@@ -1,17 +1,16 @@
-import { useQuery } from '@tanstack/react-query';
 import { ArrowRight, Wrench } from 'lucide-react';
 import { useMemo, useState } from 'react';
-import { apiQuery } from '../api/query.ts';
 import { formatCounted, formatDuration } from '../format/number.ts';
-import { SpaceLink, useSpace } from '../space/space.tsx';
+import { SpaceLink } from '../space/space.tsx';
+import { useSpaceQuery } from '../space/use-space-query.ts';
 import { useIsFound } from '../text/found-marks.tsx';
 import { describeText } from '../text/marks.ts';
 import { ShownText } from '../text/shown-text.tsx';
 import { StateBadge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { FailureNotice } from '../ui/loaded.tsx';
-import { eventQuery, isCut, type ListedEvent, showPreview, type WholeEvent } from './event-query.ts';
-import { readEventText, type ToolCall } from './event-text.ts';
+import { isCut, type ListedEvent, showPreview, useEventText, type WholeEvent } from './event-query.ts';
+import type { ToolCall } from './event-text.ts';
 import { Payload } from './payload.tsx';
 import { Turn } from './turn.tsx';
 
@@ -61,10 +60,9 @@ function ToolCallCard({
 
 /** The preview, and all of it on a click, since it may be megabytes. */
 function Result({ result }: { result: ListedEvent }) {
-  const { id: spaceId } = useSpace();
   const [isWhole, setWhole] = useState(false);
-  const { data, error } = useQuery({ ...eventQuery(spaceId, result.id), enabled: isWhole });
-  const output = useMemo(() => data && readEventText(data.event).tool?.output, [data]);
+  const { data, error } = useEventText(isWhole ? result.id : undefined);
+  const output = data?.tool?.output;
   const { errorMessage, outputPreview } = result;
   if (error !== null) return <FailureNotice error={error} isSmall />;
   if (output !== undefined)
@@ -94,20 +92,14 @@ const openMax = 10;
 
 /** The calls that a model asked for, each with the tool's event that followed. */
 export function ToolCalls({ calls, event }: { calls: readonly ToolCall[]; event: WholeEvent }) {
-  const { id: spaceId } = useSpace();
   const isFound = useIsFound();
   const [isChosen, setAll] = useState(false);
   const isAll = isChosen || calls.slice(shownMax).some(({ input = '' }) => isFound(input));
-  const { data } = useQuery({
-    ...apiQuery('events.list', {
-      spaceId,
-      traceId: event.traceId ?? '',
-      type: 'tool',
-      from: event.startTimeMs,
-      limit: searchedMax,
-    }),
-    enabled: event.traceId !== null && calls.length > 0,
-  });
+  const { data } = useSpaceQuery(
+    'events.list',
+    { traceId: event.traceId ?? '', type: 'tool', from: event.startTimeMs, limit: searchedMax },
+    { enabled: event.traceId !== null && calls.length > 0 },
+  );
   const results = useMemo(() => inferResults(calls, data?.events ?? []), [calls, data]);
   const shown = isAll ? calls : calls.slice(0, shownMax);
   return (

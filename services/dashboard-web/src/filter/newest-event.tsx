@@ -1,17 +1,14 @@
-import { useQuery } from '@tanstack/react-query';
-import { apiQuery } from '../api/query.ts';
 import { dayMs, formatMinute, minuteMs } from '../format/time.ts';
 import { useSettings } from '../settings/settings.ts';
-import { useSpace } from '../space/space.tsx';
+import { useSpaceQuery } from '../space/use-space-query.ts';
 import { Button } from '../ui/button.tsx';
 import type { ListInput } from './event-filter.ts';
 import { useFilter } from './use-filter.ts';
 
 /** In a range without events: where the newest event is, and a button that shows the day up to it. */
 export function NewestEvent({ filter = {} }: { filter?: ListInput }) {
-  const { id: spaceId } = useSpace();
-  const input = { ...filter, spaceId, limit: 1, from: undefined, to: undefined };
-  const { data } = useQuery({ ...apiQuery('events.list', input), retry: false });
+  const input = { ...filter, limit: 1, from: undefined, to: undefined };
+  const { data } = useSpaceQuery('events.list', input, { retry: false });
   return <Newest what="event started" atMs={data?.events[0]?.startTimeMs} />;
 }
 
@@ -23,8 +20,7 @@ export function NewestActivity({
   procedure: 'threads.list' | 'users.list';
   search: string | undefined;
 }) {
-  const { id: spaceId } = useSpace();
-  const { data } = useQuery({ ...apiQuery(procedure, { spaceId, search, limit: 1 }), retry: false });
+  const { data } = useSpaceQuery(procedure, { search, limit: 1 }, { retry: false });
   const what = procedure === 'users.list' ? 'user was last active' : 'thread was last active';
   return <Newest what={what} atMs={data?.items[0]?.lastStartMs} />;
 }

@@ -3,6 +3,7 @@ import { Check, ChevronsUpDown, Pencil, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { useApiMutation } from '../api/query.ts';
 import { hasRole, useMe, useSpace } from '../space/space.tsx';
+import { useSpaceMutation } from '../space/use-space-query.ts';
 import { Dialog, Form } from '../ui/dialog.tsx';
 import { TextField } from '../ui/field.tsx';
 import { Menu, MenuItem, MenuLabel } from '../ui/menu.tsx';
@@ -72,9 +73,9 @@ interface DialogState {
 }
 
 function RenameSpaceDialog({ isOpen, onClose }: DialogState) {
-  const { id: spaceId, name } = useSpace();
-  const { mutateAsync } = useApiMutation('spaces.rename', { reload: ['me'] });
-  const rename = (next: string) => mutateAsync({ spaceId, name: next }).then(onClose);
+  const { name } = useSpace();
+  const { mutateAsync } = useSpaceMutation('spaces.rename', { reload: ['me'] });
+  const rename = (next: string) => mutateAsync({ name: next }).then(onClose);
   return (
     <Dialog isOpen={isOpen} onClose={onClose} title="Rename the space">
       <NameForm first={name} action="Rename" onName={rename} onClose={onClose} />

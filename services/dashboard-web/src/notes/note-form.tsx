@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
-import { type Input, type Output, useApiMutation } from '../api/query.ts';
-import { useSpace } from '../space/space.tsx';
+import type { Input, Output } from '../api/query.ts';
+import { useSpaceMutation } from '../space/use-space-query.ts';
 import { Form } from '../ui/dialog.tsx';
 import { TextAreaField, TextField } from '../ui/field.tsx';
 import { parseValue } from './value.ts';
@@ -23,22 +23,21 @@ export function NoteForm({
   note: Note | undefined;
   onClose: () => void;
 }) {
-  const { id: spaceId } = useSpace();
   const fields = useRef<HTMLDivElement>(null);
   useEffect(() => fields.current?.querySelector('input')?.focus(), []);
   const [label, setLabel] = useState(note?.label ?? '');
   const [value, setValue] = useState(String(note?.value ?? ''));
   const [text, setText] = useState(note?.text ?? '');
-  const { mutateAsync: add } = useApiMutation('notes.add', { reload: ['notes.list'] });
-  const { mutateAsync: change } = useApiMutation('notes.change', { reload: ['notes.list'] });
+  const { mutateAsync: add } = useSpaceMutation('notes.add', { reload: ['notes.list'] });
+  const { mutateAsync: change } = useSpaceMutation('notes.change', { reload: ['notes.list'] });
   const save = async () => {
     const content = {
       ...(label.trim() !== '' && { label: label.trim() }),
       ...(value.trim() !== '' && { value: parseValue(value) }),
       ...(text.trim() !== '' && { text: text.trim() }),
     };
-    if (note === undefined) await add({ spaceId, notes: [{ ...on, ...content }] });
-    else await change({ spaceId, id: note.id, ...content });
+    if (note === undefined) await add({ notes: [{ ...on, ...content }] });
+    else await change({ id: note.id, ...content });
     onClose();
   };
   return (

@@ -1,11 +1,10 @@
-import { useQuery } from '@tanstack/react-query';
 import { MessageSquarePlus, Pencil, Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { apiQuery, useApiMutation } from '../api/query.ts';
 import { formatCounted } from '../format/number.ts';
 import { formatTime } from '../format/time.ts';
 import { useSettings } from '../settings/settings.ts';
 import { hasRole, useMe, useSpace } from '../space/space.tsx';
+import { useSpaceMutation, useSpaceQuery } from '../space/use-space-query.ts';
 import { ShownText } from '../text/shown-text.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Button, IconButton } from '../ui/button.tsx';
@@ -22,11 +21,11 @@ export function Notes({
   also?: readonly NoteTarget[];
   isHiddenEmpty?: boolean;
 }) {
-  const { id: spaceId, role } = useSpace();
-  const { data = [] } = useQuery(apiQuery('notes.list', { spaceId, on: [on, ...also] }));
+  const { role } = useSpace();
+  const { data = [] } = useSpaceQuery('notes.list', { on: [on, ...also] });
   const [opened, setOpened] = useState<string>();
   const [removed, setRemoved] = useState<Note>();
-  const { mutateAsync: remove } = useApiMutation('notes.remove', { reload: ['notes.list'] });
+  const { mutateAsync: remove } = useSpaceMutation('notes.remove', { reload: ['notes.list'] });
   const mayAdd = hasRole(role, 'member');
   if (data.length === 0 && (isHiddenEmpty || !mayAdd)) return null;
   const close = () => setOpened(undefined);
@@ -62,7 +61,7 @@ export function Notes({
         title="Remove the note?"
         action="Remove"
         onClose={() => setRemoved(undefined)}
-        onConfirm={() => remove({ spaceId, id: removed?.id ?? '' })}
+        onConfirm={() => remove({ id: removed?.id ?? '' })}
       >
         The audit log keeps that it was removed, not what it said.
       </ConfirmDialog>
@@ -72,8 +71,8 @@ export function Notes({
 
 /** Opens the notes in a dialog. */
 export function NotesButton({ on, isIcon = false }: { on: NoteTarget; isIcon?: boolean }) {
-  const { id: spaceId, role } = useSpace();
-  const { data = [] } = useQuery(apiQuery('notes.list', { spaceId, on: [on] }));
+  const { role } = useSpace();
+  const { data = [] } = useSpaceQuery('notes.list', { on: [on] });
   const [isOpen, setOpen] = useState(false);
   if (data.length === 0 && !hasRole(role, 'member')) return null;
   return (

@@ -1,9 +1,10 @@
 import { Download, ScrollText, X } from 'lucide-react';
-import { type Output, usePages } from '../api/query.ts';
+import type { Output } from '../api/query.ts';
 import { useFilter } from '../filter/use-filter.ts';
 import { formatTime, type Zone } from '../format/time.ts';
 import { useSettings } from '../settings/settings.ts';
 import { hasRole, useSpace } from '../space/space.tsx';
+import { usePages } from '../space/use-space-query.ts';
 import { PagedTable } from '../table/paged-table.tsx';
 import { type Column, Faded } from '../table/table.tsx';
 import { ShownText } from '../text/shown-text.tsx';
@@ -20,7 +21,7 @@ export function AuditPage() {
   const { zone } = useSettings();
   const { search, set } = useFilter();
   const { action, actor } = search;
-  const pages = usePages('audit.list', { spaceId, action, actor });
+  const pages = usePages('audit.list', { action, actor });
   const rows = pages.data?.pages.flatMap((page) => page.rows) ?? [];
   return (
     <Page

@@ -1,8 +1,8 @@
 import { useNavigate } from '@tanstack/react-router';
-import { useApiMutation } from '../api/query.ts';
 import { formatTime } from '../format/time.ts';
 import { useSettings } from '../settings/settings.ts';
 import { hasRole, useSpace } from '../space/space.tsx';
+import { useSpaceMutation } from '../space/use-space-query.ts';
 import { Button } from '../ui/button.tsx';
 import { FormFailure } from '../ui/dialog.tsx';
 import { Card, Page } from '../ui/page.tsx';
@@ -14,9 +14,9 @@ export function DeletedSpacePage() {
   const { zone } = useSettings();
   const navigate = useNavigate();
   const toast = useToast();
-  const { mutateAsync, error, isPending } = useApiMutation('spaces.restore', { reload: ['me'] });
+  const { mutateAsync, error, isPending } = useSpaceMutation('spaces.restore', { reload: ['me'] });
   const restore = () =>
-    mutateAsync({ spaceId }).then(
+    mutateAsync({}).then(
       () => {
         toast('The space is restored.');
         return navigate({ to: '/s/$spaceId', params: { spaceId } });

@@ -1,10 +1,10 @@
 import { ShieldCheck } from 'lucide-react';
 import { describeFailure } from '../api/failure.ts';
-import { type Output, useApiMutation, usePages } from '../api/query.ts';
+import type { Output } from '../api/query.ts';
 import { formatCount } from '../format/number.ts';
 import { formatTime, type Zone } from '../format/time.ts';
 import { useSettings } from '../settings/settings.ts';
-import { useSpace } from '../space/space.tsx';
+import { usePages, useSpaceMutation } from '../space/use-space-query.ts';
 import { PagedTable } from '../table/paged-table.tsx';
 import { actionsColumn, type Column, Faded } from '../table/table.tsx';
 import { ShownText } from '../text/shown-text.tsx';
@@ -21,15 +21,14 @@ const replayedAtOnceMax = 100;
 
 /** Events that were accepted and that Postgres rejected. They are kept whole and can be stored again. */
 export function QuarantinePage() {
-  const { id: spaceId } = useSpace();
   const { zone } = useSettings();
   const toast = useToast();
-  const pages = usePages('quarantine.list', { spaceId });
-  const { mutateAsync, isPending } = useApiMutation('quarantine.replay', { reload: ['quarantine.list'] });
+  const pages = usePages('quarantine.list', {});
+  const { mutateAsync, isPending } = useSpaceMutation('quarantine.replay', { reload: ['quarantine.list'] });
   const entries = pages.data?.pages.flatMap((page) => page.entries) ?? [];
   const replay = async (ids: string[]) => {
     try {
-      const { replayed, failed } = await mutateAsync({ spaceId, ids: ids.slice(0, replayedAtOnceMax) });
+      const { replayed, failed } = await mutateAsync({ ids: ids.slice(0, replayedAtOnceMax) });
       toast(`${replayed.length} stored${failed.length > 0 ? `, ${failed.length} rejected again` : ''}.`);
     } catch (error) {
       toast(describeFailure(error).message);

@@ -1,12 +1,11 @@
-import { useQuery } from '@tanstack/react-query';
 import { ArrowUpRight, X } from 'lucide-react';
 import { useMemo, useRef } from 'react';
 import { Conversation } from '../event/conversation.tsx';
 import { EventFields } from '../event/event-fields.tsx';
-import { eventQuery, type WholeEvent } from '../event/event-query.ts';
+import { useEvent, type WholeEvent } from '../event/event-query.ts';
 import { readEventText } from '../event/event-text.ts';
 import { formatDuration } from '../format/number.ts';
-import { SpaceLink, useSpace } from '../space/space.tsx';
+import { SpaceLink } from '../space/space.tsx';
 import { useFoundMarks, useFoundText } from '../text/found-marks.tsx';
 import { ShownText } from '../text/shown-text.tsx';
 import { StateBadge, TypeBadge } from '../ui/badge.tsx';
@@ -28,8 +27,7 @@ export function Peek({
   onClose: () => void;
   isBelow?: boolean;
 }) {
-  const { id: spaceId } = useSpace();
-  const query = useQuery(eventQuery(spaceId, eventId));
+  const query = useEvent(eventId);
   return (
     <aside
       aria-label="Selected event"

@@ -1,9 +1,7 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { apiQuery } from '../api/query.ts';
 import { useSettled } from '../api/use-settled.ts';
 import { formatCount, formatCounted } from '../format/number.ts';
 import { dayMs, hourMs } from '../format/time.ts';
-import { useSpace } from '../space/space.tsx';
+import { keepsData, useSpaceQuery } from '../space/use-space-query.ts';
 import { ignoringCase } from '../text/ignoring-case.ts';
 import type { Search } from '../url/search.ts';
 import {
@@ -38,14 +36,13 @@ const recentMs = () => Math.floor(Date.now() / hourMs) * hourMs - 30 * dayMs;
 
 /** Filters by models, tools and users whose name begins with a word, with their numbers of events. */
 export function useOffers(word: string): Offer[] {
-  const { id: spaceId } = useSpace();
   const prefix = useSettled(word);
   const fields = offered.map(({ facet }) => facet);
-  const { data = [] } = useQuery({
-    ...apiQuery('events.facets', { spaceId, fields, prefix, from: recentMs() }),
-    enabled: prefix.length >= wordCharsMin,
-    staleTime: freshMs,
-  });
+  const { data = [] } = useSpaceQuery(
+    'events.facets',
+    { fields, prefix, from: recentMs() },
+    { enabled: prefix.length >= wordCharsMin, staleTime: freshMs },
+  );
   if (prefix !== word) return [];
   return offered.flatMap(({ field, typed }, place) => {
     const { values = [], newest = null } = data[place] ?? {};
@@ -68,22 +65,24 @@ function describeCount(count: number | null, isOfNewest: boolean): string {
 
 /** Options of a completion. Until the API's values arrive, after a pause, earlier ones are filtered. */
 export function useCompletion(completion: Completion | undefined): readonly (CompletionOption | Offer)[] {
-  const { id: spaceId } = useSpace();
   const asked = completion?.asked;
   const settled = useSettled(asked);
   const isLabel = settled?.fields.includes('label') === true;
   const fields = settled?.fields.filter((field) => field !== 'label') ?? nothing;
-  const { data } = useQuery({
-    ...apiQuery('events.facets', { spaceId, fields, prefix: settled?.prefix ?? '', from: recentMs() }),
-    enabled: asked !== undefined && settled !== undefined && !isLabel,
-    staleTime: freshMs,
-    placeholderData: keepPreviousData,
-  });
-  const { data: labels = [] } = useQuery({
-    ...apiQuery('notes.labels', { spaceId, prefix: settled?.prefix ?? '' }),
-    enabled: isLabel,
-    staleTime: freshMs,
-  });
+  const { data } = useSpaceQuery(
+    'events.facets',
+    { fields, prefix: settled?.prefix ?? '', from: recentMs() },
+    {
+      enabled: asked !== undefined && settled !== undefined && !isLabel,
+      staleTime: freshMs,
+      ...keepsData,
+    },
+  );
+  const { data: labels = [] } = useSpaceQuery(
+    'notes.labels',
+    { prefix: settled?.prefix ?? '' },
+    { enabled: isLabel, staleTime: freshMs },
+  );
   const offers = useOffers(completion?.word ?? '');
   if (completion === undefined) return [];
   if (asked === undefined) return [...completion.options, ...offers];

@@ -1,7 +1,7 @@
 import { Pencil, Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { useApiMutation } from '../api/query.ts';
 import { hasRole, useSpace } from '../space/space.tsx';
+import { useSpaceMutation } from '../space/use-space-query.ts';
 import { describeText } from '../text/marks.ts';
 import { ShownText } from '../text/shown-text.tsx';
 import { IconButton } from '../ui/button.tsx';
@@ -12,10 +12,10 @@ import type { View } from './view.ts';
 
 /** The views of a list, to rename and to remove. */
 export function EditViews({ views }: { views: readonly View[] }) {
-  const { id: spaceId, role } = useSpace();
+  const { role } = useSpace();
   const [renamed, setRenamed] = useState<string>();
   const [removed, setRemoved] = useState<View>();
-  const { mutateAsync: remove } = useApiMutation('views.remove', { reload: ['views.list'] });
+  const { mutateAsync: remove } = useSpaceMutation('views.remove', { reload: ['views.list'] });
   if (views.length === 0) return <p className="text-muted text-sm">There are no views of this list.</p>;
   return (
     <>
@@ -54,7 +54,7 @@ export function EditViews({ views }: { views: readonly View[] }) {
         title="Remove the view?"
         action="Remove"
         onClose={() => setRemoved(undefined)}
-        onConfirm={() => remove({ spaceId, id: removed?.id ?? '' })}
+        onConfirm={() => remove({ id: removed?.id ?? '' })}
       >
         {removed?.isOfSpace ? 'Nobody in the space has the view any more.' : 'The events that it shows stay.'}
       </ConfirmDialog>
@@ -63,14 +63,13 @@ export function EditViews({ views }: { views: readonly View[] }) {
 }
 
 function RenameView({ view: { id, name: before }, onClose }: { view: View; onClose: () => void }) {
-  const { id: spaceId } = useSpace();
   const [name, setName] = useState(before);
-  const { mutateAsync: rename } = useApiMutation('views.rename', { reload: ['views.list'] });
+  const { mutateAsync: rename } = useSpaceMutation('views.rename', { reload: ['views.list'] });
   return (
     <Form
       action="Rename"
       className="w-full py-2"
-      onSubmit={() => rename({ spaceId, id, name }).then(onClose)}
+      onSubmit={() => rename({ id, name }).then(onClose)}
       onCancel={onClose}
       isDisabled={name.trim() === ''}
     >

@@ -1,6 +1,6 @@
 import { useState } from 'react';
-import { useApiMutation } from '../api/query.ts';
 import { hasRole, useSpace } from '../space/space.tsx';
+import { useSpaceMutation } from '../space/use-space-query.ts';
 import { Form } from '../ui/dialog.tsx';
 import { SelectField, TextField } from '../ui/field.tsx';
 import { useToast } from '../ui/toasts.tsx';
@@ -20,16 +20,16 @@ export function SaveView({
   views: readonly View[];
   onClose: () => void;
 }) {
-  const { id: spaceId, role } = useSpace();
+  const { role } = useSpace();
   const address = savedAddress(useSearchTexts());
   const [name, setName] = useState('');
   const [owner, setOwner] = useState<'me' | 'space'>('me');
   const toast = useToast();
-  const { mutateAsync: save } = useApiMutation('views.save', { reload: ['views.list'] });
+  const { mutateAsync: save } = useSpaceMutation('views.save', { reload: ['views.list'] });
   const isOfSpace = owner === 'space';
   const isTaken = views.some((view) => view.isOfSpace === isOfSpace && view.name === name.trim());
   const onSubmit = async () => {
-    await save({ spaceId, list, name, address, isOfSpace });
+    await save({ list, name, address, isOfSpace });
     toast('View saved.');
     onClose();
   };

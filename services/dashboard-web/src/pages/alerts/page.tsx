@@ -1,12 +1,12 @@
-import { useQuery } from '@tanstack/react-query';
 import { BellPlus } from 'lucide-react';
 import { useState } from 'react';
-import { apiQuery, type Output } from '../../api/query.ts';
+import type { Output } from '../../api/query.ts';
 import { filterOf } from '../../filter/conditions.ts';
 import { useFilter } from '../../filter/use-filter.ts';
 import { formatMinute } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
 import { hasRole, useSpace } from '../../space/space.tsx';
+import { useSpaceQuery } from '../../space/use-space-query.ts';
 import { Table } from '../../table/table.tsx';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Badge, type Tone } from '../../ui/badge.tsx';
@@ -21,15 +21,12 @@ import { TargetCard } from './target-card.tsx';
 const stateMs = 10_000;
 
 export function AlertsPage() {
-  const { id: spaceId, role, name } = useSpace();
+  const { role, name } = useSpace();
   const { search, set } = useFilter();
   const [changed, setChanged] = useState<Rule>();
   const edited = search.new === undefined ? changed : 'new';
   const mayChange = hasRole(role, 'admin');
-  const query = useQuery({
-    ...apiQuery('alerts.list', { spaceId }),
-    refetchInterval: stateMs,
-  });
+  const query = useSpaceQuery('alerts.list', {}, { refetchInterval: stateMs });
   return (
     <Page
       title="Alerts"
@@ -75,12 +72,8 @@ const changes: Record<Row['change'], { tone: Tone; label: string }> = {
 };
 
 function HistoryCard({ refetchMs }: { refetchMs: number }) {
-  const { id: spaceId } = useSpace();
   const { zone } = useSettings();
-  const query = useQuery({
-    ...apiQuery('alerts.history', { spaceId }),
-    refetchInterval: refetchMs,
-  });
+  const query = useSpaceQuery('alerts.history', {}, { refetchInterval: refetchMs });
   return (
     <Card title="History" isFlush>
       <Loaded query={query} rows={3} isSmall>

@@ -1,12 +1,10 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useDeferredValue, useState } from 'react';
 import { describeFailure } from '../../api/failure.ts';
-import { apiQuery, useApiMutation } from '../../api/query.ts';
 import { labelOf } from '../../filter/conditions.ts';
 import { formatCounted } from '../../format/number.ts';
 import { formatMinute } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
-import { useSpace } from '../../space/space.tsx';
+import { keepsData, useSpaceMutation, useSpaceQuery } from '../../space/use-space-query.ts';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Dialog, Form } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
@@ -48,18 +46,17 @@ function RuleForm({
   filter: Search;
   onClose: () => void;
 }) {
-  const { id: spaceId } = useSpace();
   const [first] = useState(() =>
     rule === undefined ? draftFrom(filter) : { draft: draftOf(rule), leftOut: [] },
   );
   const [draft, setDraft] = useState(first.draft);
   const [targetIds, setTargetIds] = useState<readonly string[]>(rule?.targetIds ?? []);
-  const { mutateAsync } = useApiMutation('alerts.save', { reload: ['alerts.list'] });
+  const { mutateAsync } = useSpaceMutation('alerts.save', { reload: ['alerts.list'] });
   const condition = conditionOf(draft);
   const save = async () => {
     if (condition === undefined) return;
     const name = draft.name.trim();
-    const saved = { spaceId, ...condition, name, targetIds: [...targetIds], ...(rule && { id: rule.id }) };
+    const saved = { ...condition, name, targetIds: [...targetIds], ...(rule && { id: rule.id }) };
     await mutateAsync(saved);
     onClose();
   };
@@ -97,8 +94,7 @@ function TargetChoice({
   chosen: readonly string[];
   onChange: (ids: readonly string[]) => void;
 }) {
-  const { id: spaceId } = useSpace();
-  const { data } = useQuery(apiQuery('alerts.targets', { spaceId }));
+  const { data } = useSpaceQuery('alerts.targets', {});
   if (data === undefined) return null;
   return (
     <fieldset>
@@ -131,13 +127,9 @@ const listedMax = 5;
 
 /** When the alert would have fired in the last week. */
 function RulePreview({ condition }: { condition: Condition }) {
-  const { id: spaceId } = useSpace();
   const { zone } = useSettings();
   const deferred = useDeferredValue(condition);
-  const { data, error } = useQuery({
-    ...apiQuery('alerts.preview', { spaceId, ...deferred }),
-    placeholderData: keepPreviousData,
-  });
+  const { data, error } = useSpaceQuery('alerts.preview', { ...deferred }, keepsData);
   const box = 'rounded-md border border-line bg-sunken px-3 py-2 text-sm';
   if (error !== null) return <p className={`${box} text-bad`}>{describeFailure(error).message}</p>;
   if (data === undefined) return <p className={`${box} text-muted`}>Reading the last week …</p>;

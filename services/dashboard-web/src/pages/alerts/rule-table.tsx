@@ -1,9 +1,9 @@
 import { BellOff, BellRing, Pencil, Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { useApiMutation } from '../../api/query.ts';
 import { formatMinute } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
 import { hasRole, useSpace } from '../../space/space.tsx';
+import { useSpaceMutation } from '../../space/use-space-query.ts';
 import { actionsColumn, Table } from '../../table/table.tsx';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { IconButton } from '../../ui/button.tsx';
@@ -86,18 +86,18 @@ export function RuleTable({ rules, onEdit }: { rules: readonly Rule[]; onEdit: (
 }
 
 function RuleActions({ rule, onEdit }: { rule: Rule; onEdit: (rule: Rule) => void }) {
-  const { id: spaceId, role } = useSpace();
+  const { role } = useSpace();
   const attempt = useAttempt();
   const [isRemoving, setRemoving] = useState(false);
-  const mute = useApiMutation('alerts.mute', { reload: ['alerts.list'] });
-  const remove = useApiMutation('alerts.remove', { reload: ['alerts.list'] });
+  const mute = useSpaceMutation('alerts.mute', { reload: ['alerts.list'] });
+  const remove = useSpaceMutation('alerts.remove', { reload: ['alerts.list'] });
   if (!hasRole(role, 'admin')) return null;
   const { id, name } = rule;
   const wasMuted = isMuted(rule.mutedUntil);
   const changeMute = () => {
     const until = wasMuted ? null : new Date(Date.now() + muteMs).toISOString();
     attempt(
-      mute.mutateAsync({ spaceId, id, until }),
+      mute.mutateAsync({ id, until }),
       wasMuted ? `${name} is no longer muted.` : `${name} is muted for a day.`,
     );
   };
@@ -115,7 +115,7 @@ function RuleActions({ rule, onEdit }: { rule: Rule; onEdit: (rule: Rule) => voi
         onClose={() => setRemoving(false)}
         title="Remove alert"
         action="Remove"
-        onConfirm={() => remove.mutateAsync({ spaceId, id })}
+        onConfirm={() => remove.mutateAsync({ id })}
       >
         {name} will be removed. Its history is kept.
       </ConfirmDialog>

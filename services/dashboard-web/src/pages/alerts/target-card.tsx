@@ -1,8 +1,7 @@
-import { useQuery } from '@tanstack/react-query';
 import { Plus, Send, Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { apiQuery, type Output, useApiMutation } from '../../api/query.ts';
-import { useSpace } from '../../space/space.tsx';
+import type { Output } from '../../api/query.ts';
+import { useSpaceMutation, useSpaceQuery } from '../../space/use-space-query.ts';
 import { actionsColumn, Table } from '../../table/table.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { IconButton } from '../../ui/button.tsx';
@@ -14,8 +13,7 @@ import { Card } from '../../ui/page.tsx';
 import { useAttempt } from '../../ui/toasts.tsx';
 
 export function TargetCard() {
-  const { id: spaceId } = useSpace();
-  const query = useQuery(apiQuery('alerts.targets', { spaceId }));
+  const query = useSpaceQuery('alerts.targets', {});
   return (
     <Card
       title="Targets"
@@ -59,23 +57,22 @@ export function TargetCard() {
 }
 
 function TargetActions({ id, name }: { id: string; name: string }) {
-  const { id: spaceId } = useSpace();
   const attempt = useAttempt();
-  const test = useApiMutation('alerts.testTarget', { reload: ['alerts.history'] });
-  const remove = useApiMutation('alerts.removeTarget', { reload: ['alerts.targets', 'alerts.list'] });
+  const test = useSpaceMutation('alerts.testTarget', { reload: ['alerts.history'] });
+  const remove = useSpaceMutation('alerts.removeTarget', { reload: ['alerts.targets', 'alerts.list'] });
   return (
     <span className="inline-flex gap-1">
       <IconButton
         icon={Send}
         label={`Send a test to ${name}`}
         onClick={() =>
-          attempt(test.mutateAsync({ spaceId, id }), 'Sending the test. Its outcome appears in the history.')
+          attempt(test.mutateAsync({ id }), 'Sending the test. Its outcome appears in the history.')
         }
       />
       <IconButton
         icon={Trash2}
         label={`Remove ${name}`}
-        onClick={() => attempt(remove.mutateAsync({ spaceId, id }), `${name} is removed.`)}
+        onClick={() => attempt(remove.mutateAsync({ id }), `${name} is removed.`)}
       />
     </span>
   );
@@ -91,15 +88,14 @@ const kinds: { value: Kind; label: string; address: string; example: string }[] 
 
 /** The secret of a webhook is shown once. */
 function TargetForm({ onClose, hasMail }: { onClose: () => void; hasMail: boolean }) {
-  const { id: spaceId } = useSpace();
   const [kind, setKind] = useState<Kind>('webhook');
   const [name, setName] = useState('');
   const [address, setAddress] = useState('');
-  const { mutateAsync, data } = useApiMutation('alerts.createTarget', { reload: ['alerts.targets'] });
+  const { mutateAsync, data } = useSpaceMutation('alerts.createTarget', { reload: ['alerts.targets'] });
   const shown = kinds.find(({ value }) => value === kind);
   const isUnavailable = kind === 'email' && !hasMail;
   const add = async () => {
-    const { secret } = await mutateAsync({ spaceId, kind, name, address: address.trim() });
+    const { secret } = await mutateAsync({ kind, name, address: address.trim() });
     if (secret === null) onClose();
   };
   if (data?.secret != null)

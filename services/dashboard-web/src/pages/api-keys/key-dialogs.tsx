@@ -1,8 +1,7 @@
 import { useState } from 'react';
-import { useApiMutation } from '../../api/query.ts';
 import { formatMinute } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
-import { useSpace } from '../../space/space.tsx';
+import { useSpaceMutation } from '../../space/use-space-query.ts';
 import { ShownText } from '../../text/shown-text.tsx';
 import { ConfirmDialog, Dialog, Form } from '../../ui/dialog.tsx';
 import { SelectField } from '../../ui/field.tsx';
@@ -19,8 +18,7 @@ export function RevokeKeyDialog({
   keys: readonly ApiKey[];
   onClose: () => void;
 }) {
-  const { id: spaceId } = useSpace();
-  const { mutateAsync } = useApiMutation('apiKeys.revoke', { reload: ['apiKeys.list'] });
+  const { mutateAsync } = useSpaceMutation('apiKeys.revoke', { reload: ['apiKeys.list'] });
   return (
     <ConfirmDialog
       isOpen={apiKey !== undefined}
@@ -28,7 +26,7 @@ export function RevokeKeyDialog({
       title="Revoke API key"
       action="Revoke"
       typed={apiKey?.lastFour ?? ''}
-      onConfirm={() => mutateAsync({ spaceId, keyId: apiKey?.id ?? '' })}
+      onConfirm={() => mutateAsync({ keyId: apiKey?.id ?? '' })}
     >
       {apiKey !== undefined && <KeyFacts apiKey={apiKey} keys={keys} />}
       Clients that use this key get 401 within a second. This cannot be undone. Events that were sent are
@@ -83,11 +81,10 @@ export function RollKeyDialog({ apiKey, onClose }: { apiKey: ApiKey | undefined;
 }
 
 function RollKeyForm({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }) {
-  const { id: spaceId } = useSpace();
   const [overlap, setOverlap] = useState<(typeof overlaps)[number]['value']>('24');
-  const { mutateAsync, data } = useApiMutation('apiKeys.roll', { reload: ['apiKeys.list'] });
+  const { mutateAsync, data } = useSpaceMutation('apiKeys.roll', { reload: ['apiKeys.list'] });
   if (data !== undefined) return <NewKey apiKey={data.apiKey} onDone={onClose} />;
-  const roll = () => mutateAsync({ spaceId, keyId: apiKey.id, overlapHours: Number(overlap) });
+  const roll = () => mutateAsync({ keyId: apiKey.id, overlapHours: Number(overlap) });
   return (
     <Form action="Roll the key" onSubmit={roll} onCancel={onClose}>
       <SelectField label="The old key ends" options={overlaps} value={overlap} onChange={setOverlap} />

@@ -1,9 +1,7 @@
-import { useQuery } from '@tanstack/react-query';
 import { KeyRound, Plus } from 'lucide-react';
 import { useState } from 'react';
-import { apiQuery, useApiMutation } from '../../api/query.ts';
 import { dayMs } from '../../format/time.ts';
-import { useSpace } from '../../space/space.tsx';
+import { useSpaceMutation, useSpaceQuery } from '../../space/use-space-query.ts';
 import { DialogButton, Form } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { Loaded, Notice } from '../../ui/loaded.tsx';
@@ -12,8 +10,7 @@ import { KeyTable } from './key-table.tsx';
 import { NewKey } from './new-key.tsx';
 
 export function ApiKeysPage() {
-  const { id: spaceId } = useSpace();
-  const query = useQuery(apiQuery('apiKeys.list', { spaceId }));
+  const query = useSpaceQuery('apiKeys.list', {});
   return (
     <Page
       title="API keys"
@@ -65,18 +62,17 @@ const scopeHints: Partial<Record<(typeof scopes)[number]['value'], string>> = {
 };
 
 function CreateKeyForm({ onClose }: { onClose: () => void }) {
-  const { id: spaceId } = useSpace();
   const [name, setName] = useState('');
   const [scope, setScope] = useState<(typeof scopes)[number]['value']>('ingest');
   const [lifetime, setLifetime] = useState<(typeof lifetimes)[number]['value']>('never');
-  const { mutateAsync, data } = useApiMutation('apiKeys.create', { reload: ['apiKeys.list'] });
+  const { mutateAsync, data } = useSpaceMutation('apiKeys.create', { reload: ['apiKeys.list'] });
   if (data !== undefined) return <NewKey apiKey={data.apiKey} onDone={onClose} />;
   const create = () => {
     const expiry =
       lifetime === 'never'
         ? {}
         : { expiresAt: new Date(Date.now() + Number(lifetime) * dayMs).toISOString() };
-    return mutateAsync({ spaceId, name, scope, ...expiry });
+    return mutateAsync({ name, scope, ...expiry });
   };
   return (
     <Form action="Create" onSubmit={create} onCancel={onClose}>

@@ -1,12 +1,12 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
-import { apiQuery, type Input, type Output } from '../../api/query.ts';
+import type { Output } from '../../api/query.ts';
 import { colorNames } from '../../charts/colors.ts';
 import { type ChartActions, TimeChart } from '../../charts/time-chart.tsx';
 import type { TimeSeries } from '../../charts/time-series.ts';
 import { formatMoney } from '../../format/number.ts';
 import { describeCost, describePriced, nameKind } from '../../format/priced.ts';
 import { SpaceLink } from '../../space/space.tsx';
+import { keepsData, type SpaceInput, useSpaceQuery } from '../../space/use-space-query.ts';
 import { SelectField } from '../../ui/field.tsx';
 import { Loaded } from '../../ui/loaded.tsx';
 import { Card } from '../../ui/page.tsx';
@@ -32,15 +32,14 @@ export function CostCard({
   inputBefore,
   ...chart
 }: CostChart & {
-  input: Input<'charts.costs'>;
+  input: SpaceInput<'charts.costs'>;
   /** Of the period before, which is shown beside. */
-  inputBefore: Input<'charts.costs'> | undefined;
+  inputBefore: SpaceInput<'charts.costs'> | undefined;
 }) {
-  const query = useQuery({ ...apiQuery('charts.costs', input), placeholderData: keepPreviousData });
-  const before = useQuery({
-    ...apiQuery('charts.costs', inputBefore ?? { ...input, ...noPeriod }),
+  const query = useSpaceQuery('charts.costs', input, keepsData);
+  const before = useSpaceQuery('charts.costs', inputBefore ?? { ...input, ...noPeriod }, {
+    ...keepsData,
     enabled: inputBefore !== undefined,
-    placeholderData: keepPreviousData,
   });
   return (
     <Loaded query={query} isSmall frame={(state) => <Card title="Cost">{state}</Card>}>

@@ -1,8 +1,6 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { apiQuery } from '../../api/query.ts';
 import { useFilter } from '../../filter/use-filter.ts';
 import { useSettings } from '../../settings/settings.ts';
-import { useSpace } from '../../space/space.tsx';
+import { keepsData, useSpaceQuery } from '../../space/use-space-query.ts';
 import { hasCosts, readGroup, readOnly, toChartFilter } from './grouping.ts';
 import { readRange } from './range.ts';
 import type { Chart } from './series.ts';
@@ -21,31 +19,26 @@ export const noPeriod = { from: 0, to: 0 };
  */
 export function useCharts() {
   const { search } = useFilter();
-  const { id: spaceId } = useSpace();
   const { zone } = useSettings();
   const range = readRange(search, Date.now(), zone);
-  const declared = useQuery(apiQuery('charts.dimensions', { spaceId })).data ?? [];
+  const declared = useSpaceQuery('charts.dimensions', {}).data ?? [];
   const groupBy = readGroup(search.by);
   const only = readOnly(search, groupBy, declared);
   const { type, name, ...sliced } = toChartFilter(only);
   const timeZone = zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const input = { spaceId, from: range.from, to: range.to, step: range.step, timeZone, ...sliced };
+  const input = { from: range.from, to: range.to, step: range.step, timeZone, ...sliced };
   const chartInput = { ...input, type, name, groupBy, groupsMax };
-  const query = useQuery({ ...apiQuery('charts.events', chartInput), placeholderData: keepPreviousData });
+  const query = useSpaceQuery('charts.events', chartInput, keepsData);
   const spanBefore = search.before === '1' ? periodBefore(query.data) : undefined;
-  const before = useQuery({
-    ...apiQuery('charts.events', { ...chartInput, ...(spanBefore ?? noPeriod) }),
-    enabled: spanBefore !== undefined,
-    placeholderData: keepPreviousData,
-  });
+  const before = useSpaceQuery(
+    'charts.events',
+    { ...chartInput, ...(spanBefore ?? noPeriod) },
+    { ...keepsData, enabled: spanBefore !== undefined },
+  );
   const isByModel = groupBy === 'none' || groupBy === 'model';
   const isPriced = only.type !== 'tool' && hasCosts(groupBy, declared);
   const costInput = isByModel ? input : { ...input, name, groupBy };
-  const costs = useQuery({
-    ...apiQuery('charts.costs', costInput),
-    placeholderData: keepPreviousData,
-    enabled: isPriced,
-  });
+  const costs = useSpaceQuery('charts.costs', costInput, { ...keepsData, enabled: isPriced });
   return {
     ...{ range, declared, groupBy, only, query, isByModel },
     before: spanBefore && before.data,

@@ -1,9 +1,7 @@
-import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { apiQuery } from '../../api/query.ts';
-import { eventQuery } from '../../event/event-query.ts';
-import { useSpace } from '../../space/space.tsx';
+import { useEvent } from '../../event/event-query.ts';
+import { useSpaceQuery } from '../../space/use-space-query.ts';
 import { Form } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Loaded, together } from '../../ui/loaded.tsx';
@@ -28,8 +26,7 @@ export function ComparePage() {
 }
 
 function Events({ a, b }: { a: string; b: string }) {
-  const { id: spaceId } = useSpace();
-  const query = together(useQuery(eventQuery(spaceId, a)), useQuery(eventQuery(spaceId, b)));
+  const query = together(useEvent(a), useEvent(b));
   return (
     <Loaded query={query} rows={10} label="Loading the events" frame={frameOf('event', a, b)}>
       {([before, after]) => <Comparison before={before} after={after} />}
@@ -38,10 +35,9 @@ function Events({ a, b }: { a: string; b: string }) {
 }
 
 function Traces({ a, b }: { a: string; b: string }) {
-  const { id: spaceId } = useSpace();
   const query = together(
-    useQuery(apiQuery('traces.get', { spaceId, traceId: a })),
-    useQuery(apiQuery('traces.get', { spaceId, traceId: b })),
+    useSpaceQuery('traces.get', { traceId: a }),
+    useSpaceQuery('traces.get', { traceId: b }),
   );
   return (
     <Loaded query={query} rows={10} label="Loading the traces" frame={frameOf('trace', a, b)}>

@@ -1,4 +1,3 @@
-import { useQuery } from '@tanstack/react-query';
 import {
   Braces,
   ChevronLeft,
@@ -10,14 +9,14 @@ import {
   Link2,
   Terminal,
 } from 'lucide-react';
-import { apiQuery } from '../../api/query.ts';
 import type { WholeEvent } from '../../event/event-query.ts';
 import type { EventText } from '../../event/event-text.ts';
 import { toMarkdown } from '../../event/plain-text.ts';
 import type { ListInput } from '../../filter/event-filter.ts';
 import { useFilter } from '../../filter/use-filter.ts';
 import { useShortcuts } from '../../settings/settings.ts';
-import { useOpen, useSpace } from '../../space/space.tsx';
+import { useOpen } from '../../space/space.tsx';
+import { useSpaceQuery } from '../../space/use-space-query.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { useCopy } from '../../ui/copy-button.tsx';
 import { Menu, MenuItem } from '../../ui/menu.tsx';
@@ -26,12 +25,11 @@ import { toCurl } from './curl.ts';
 
 /** Buttons for the previous and next event of the list in the address, also on `[` and `]`. */
 export function Neighbours({ event }: { event: WholeEvent }) {
-  const { id: spaceId } = useSpace();
   const { input, search } = useFilter();
   const openPage = useOpen();
   // A text was searched for in payloads, which the neighbours are not.
   const { text: _, ...filter }: ListInput = typeof input === 'string' ? {} : input;
-  const { data } = useQuery(apiQuery('events.neighbours', { ...filter, spaceId, id: event.id }));
+  const { data } = useSpaceQuery('events.neighbours', { ...filter, id: event.id });
   const open = (id: string | undefined) => {
     if (id === undefined) return;
     openPage({ page: 'event', id, search });
@@ -57,14 +55,14 @@ export function Neighbours({ event }: { event: WholeEvent }) {
 }
 
 export function CompareMenu({ event }: { event: WholeEvent }) {
-  const { id: spaceId } = useSpace();
   const openPage = useOpen();
   const { id, threadId, type } = event;
   // Only events of the same type: a prompt and a tool call have nothing in common.
-  const { data } = useQuery({
-    ...apiQuery('events.neighbours', { spaceId, id, type, threadId: threadId ?? '' }),
-    enabled: threadId !== null && threadId !== '',
-  });
+  const { data } = useSpaceQuery(
+    'events.neighbours',
+    { id, type, threadId: threadId ?? '' },
+    { enabled: threadId !== null && threadId !== '' },
+  );
   const previous = data?.inList.older?.id;
   const open = (search: Record<string, string>) => openPage({ page: 'compare', search });
   return (

@@ -1,7 +1,6 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Ban, ListFilter } from 'lucide-react';
 import { useState } from 'react';
-import { apiQuery, type Output } from '../../api/query.ts';
+import type { Output } from '../../api/query.ts';
 import { useIsNarrow } from '../../event-grid/use-is-narrow.ts';
 import { attributePrefix, type Condition, labelOf, readConditions } from '../../filter/conditions.ts';
 import type { ListInput } from '../../filter/event-filter.ts';
@@ -10,7 +9,7 @@ import { formatCompact, formatCount, formatCounted } from '../../format/number.t
 import { formatTime } from '../../format/time.ts';
 import type { FacetField } from '../../search/completion.ts';
 import { changeSettings, useSettings } from '../../settings/settings.ts';
-import { useSpace } from '../../space/space.tsx';
+import { keepsData, useSpaceQuery } from '../../space/use-space-query.ts';
 import { describeText } from '../../text/marks.ts';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
@@ -69,17 +68,16 @@ export function FacetsPanel({ input }: { input: ListInput }) {
 
 /** The values that the events of the filter have, with their counts. A click on one filters by it. */
 function Facets({ input: { text: _text, ...input } }: { input: ListInput }) {
-  const { id: spaceId } = useSpace();
   const { search } = useFilter();
-  const dimensions = useQuery(apiQuery('charts.dimensions', { spaceId }));
+  const dimensions = useSpaceQuery('charts.dimensions', {});
   const names = [...(dimensions.data ?? []), ...readConditions(search).map(({ field: name }) => ({ name }))];
   const attributes = names.flatMap(({ name }) => (isAttribute(name) ? [name] : []));
   const fields = [...new Set([...usual, ...attributes])];
-  const query = useQuery({
-    ...apiQuery('events.facets', { ...input, spaceId, fields }),
-    enabled: !dimensions.isPending,
-    placeholderData: keepPreviousData,
-  });
+  const query = useSpaceQuery(
+    'events.facets',
+    { ...input, fields },
+    { ...keepsData, enabled: !dimensions.isPending },
+  );
   return (
     <Loaded query={query} isSmall>
       {(facets) => (

@@ -1,13 +1,12 @@
 import { SearchX } from 'lucide-react';
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { type Pages, usePages } from '../../api/query.ts';
 import type { ListInput } from '../../filter/event-filter.ts';
 import { useFilter } from '../../filter/use-filter.ts';
 import { formatBytes, formatCounted, formatDuration } from '../../format/number.ts';
 import { formatTime } from '../../format/time.ts';
 import { useFoundIds } from '../../layout/use-destinations.ts';
 import { useSettings } from '../../settings/settings.ts';
-import { useSpace } from '../../space/space.tsx';
+import { type Pages, usePages } from '../../space/use-space-query.ts';
 import { FoundTextProvider, useFoundMarks } from '../../text/found-marks.tsx';
 import { describeText } from '../../text/marks.ts';
 import { ShownText } from '../../text/shown-text.tsx';
@@ -26,10 +25,9 @@ const foundStep = 100;
  * back has been searched, with buttons to stop and to go on.
  */
 export function FoundEvents({ input: { text = '', ...filter } }: { input: ListInput }) {
-  const { id: spaceId } = useSpace();
   const list = useRef<HTMLDivElement>(null);
   useFoundMarks(list, text);
-  const pages = usePages('events.search', { ...filter, spaceId, payload: text }, { isFixed: true });
+  const pages = usePages('events.search', { ...filter, payload: text }, { isFixed: true });
   const events = useMemo(
     () =>
       (pages.data?.pages.flatMap((page) => page.events) ?? []).toSorted(

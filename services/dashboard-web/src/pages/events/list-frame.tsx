@@ -1,7 +1,5 @@
-import { useQuery } from '@tanstack/react-query';
 import { Inbox, SearchX } from 'lucide-react';
 import { type ReactNode, useMemo, useState } from 'react';
-import { apiQuery } from '../../api/query.ts';
 import { EventBars, eventBarsHeight } from '../../charts/event-bars.tsx';
 import { readRange } from '../../charts/range.ts';
 import type { ListedEvent } from '../../event/event-query.ts';
@@ -14,7 +12,7 @@ import { useFilter } from '../../filter/use-filter.ts';
 import { minuteMs } from '../../format/time.ts';
 import { Peek } from '../../peek/peek.tsx';
 import { useSettings } from '../../settings/settings.ts';
-import { useSpace } from '../../space/space.tsx';
+import { useSpaceQuery } from '../../space/use-space-query.ts';
 import { Button } from '../../ui/button.tsx';
 import { Notice } from '../../ui/loaded.tsx';
 
@@ -101,7 +99,6 @@ const buckets = 72;
 
 /** The list's events over time. Dragging selects a range. */
 function Histogram({ input, newestMs }: { input: ListInput; newestMs: number | undefined }) {
-  const { id: spaceId } = useSpace();
   const { search, set } = useFilter();
   const { zone } = useSettings();
   const [now] = useState(Date.now);
@@ -114,7 +111,7 @@ function Histogram({ input, newestMs }: { input: ListInput; newestMs: number | u
     }
     return range;
   }, [search, now, newestMs, zone]);
-  const { data } = useQuery(apiQuery('events.histogram', { ...input, spaceId, from, to, buckets }));
+  const { data } = useSpaceQuery('events.histogram', { ...input, from, to, buckets });
   if (data === undefined) return <div className={eventBarsHeight} />;
   return (
     <EventBars

@@ -1,12 +1,10 @@
-import { useQuery } from '@tanstack/react-query';
 import { ArrowUp } from 'lucide-react';
 import { useState } from 'react';
-import { apiQuery } from '../../api/query.ts';
 import { useInterval } from '../../api/use-interval.ts';
 import type { ListedEvent } from '../../event/event-query.ts';
 import { useStored } from '../../event/use-stored.ts';
 import type { ListInput } from '../../filter/event-filter.ts';
-import { useSpace } from '../../space/space.tsx';
+import { useSpaceQuery } from '../../space/use-space-query.ts';
 import { Button } from '../../ui/button.tsx';
 import { countNew } from './count-new.ts';
 
@@ -31,7 +29,6 @@ export function NewPill({
   isWhole: boolean;
   onShow: () => void;
 }) {
-  const { id: spaceId } = useSpace();
   const [stored, setStored] = useState<readonly ListedEvent[]>([]);
   const isFollowing = useStored(input, {
     isEnabled: true,
@@ -41,10 +38,7 @@ export function NewPill({
       else setStored((before) => [...before, ...arrived].slice(-newestMax));
     },
   });
-  const newest = useQuery({
-    ...apiQuery('events.list', { ...input, spaceId, limit: newestMax }),
-    enabled: false,
-  });
+  const newest = useSpaceQuery('events.list', { ...input, limit: newestMax }, { enabled: false });
   useInterval(() => void newest.refetch(), isFollowing ? undefined : pollMs);
   const count = countNew(events, { isWhole, others: [...(newest.data?.events ?? []), ...stored] });
   if (count === 0) return null;

@@ -1,8 +1,7 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { BellPlus, Download, SearchX } from 'lucide-react';
 import { useCallback, useMemo } from 'react';
 import { describeFailure } from '../../api/failure.ts';
-import { apiQuery, callQuery, type Output, usePages } from '../../api/query.ts';
+import { callQuery, type Output } from '../../api/query.ts';
 import { filterOf } from '../../filter/conditions.ts';
 import type { ListInput } from '../../filter/event-filter.ts';
 import { useFilter } from '../../filter/use-filter.ts';
@@ -11,6 +10,7 @@ import { formatTime, type Zone } from '../../format/time.ts';
 import { FilterBar } from '../../search/filter-bar.tsx';
 import { useSettings } from '../../settings/settings.ts';
 import { hasRole, SpaceLink, useSpace } from '../../space/space.tsx';
+import { keepsData, usePages, useSpaceQuery } from '../../space/use-space-query.ts';
 import { Button, buttonClasses } from '../../ui/button.tsx';
 import { SelectField } from '../../ui/field.tsx';
 import { FailureNotice, Loaded, Loading, Notice } from '../../ui/loaded.tsx';
@@ -97,9 +97,8 @@ function OrderField() {
 }
 
 function NewestFirst({ input }: { input: ListInput }) {
-  const { id: spaceId } = useSpace();
   // Visible rows never move: newer events are only counted.
-  const list = usePages('events.list', { ...input, spaceId, limit: pageEvents }, { isFixed: true });
+  const list = usePages('events.list', { ...input, limit: pageEvents }, { isFixed: true });
   const { hasNextPage } = list;
   const events = useMemo(() => list.data?.pages.flatMap((page) => page.events) ?? [], [list.data]);
   const loadMore = useCallback(() => void list.fetchNextPage(), [list.fetchNextPage]);
@@ -190,12 +189,8 @@ const shownEvents = 200;
 
 /** The slowest, largest or most expensive events of a filter. The note says among which events. */
 function LargestFirst({ input, order }: { input: ListInput; order: Order }) {
-  const { id: spaceId } = useSpace();
   const { zone } = useSettings();
-  const query = useQuery({
-    ...apiQuery('events.top', { ...input, spaceId, by: order, limit: shownEvents }),
-    placeholderData: keepPreviousData,
-  });
+  const query = useSpaceQuery('events.top', { ...input, by: order, limit: shownEvents }, keepsData);
   return (
     <Loaded query={query} rows={12} label="Loading events">
       {({ events, ...compared }) => (

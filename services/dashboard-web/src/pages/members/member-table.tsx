@@ -1,10 +1,11 @@
 import { LogOut, Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { type Output, useApiMutation } from '../../api/query.ts';
+import type { Output } from '../../api/query.ts';
 import { formatCounted } from '../../format/number.ts';
 import { formatMinute } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
 import { hasRole, type Role, roles, roleTexts, useMe, useSpace } from '../../space/space.tsx';
+import { useSpaceMutation } from '../../space/use-space-query.ts';
 import { actionsColumn, type Column, Faded, Table } from '../../table/table.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { IconButton } from '../../ui/button.tsx';
@@ -82,13 +83,12 @@ function MemberDialogs({
   asked: AskedChange | undefined;
   onClose: () => void;
 }) {
-  const { id: spaceId } = useSpace();
   const toast = useToast();
-  const remove = useApiMutation('members.remove', { reload: ['members.list', 'me'] });
-  const endSessions = useApiMutation('members.endSessions');
+  const remove = useSpaceMutation('members.remove', { reload: ['members.list', 'me'] });
+  const endSessions = useSpaceMutation('members.endSessions');
   const { userId = '', email } = asked?.member ?? {};
   const end = async () => {
-    const { ended } = await endSessions.mutateAsync({ spaceId, userId });
+    const { ended } = await endSessions.mutateAsync({ userId });
     toast(`${formatCounted(ended, 'session')} of ${email} ended.`);
   };
   return (
@@ -98,7 +98,7 @@ function MemberDialogs({
         onClose={onClose}
         title="Remove member"
         action="Remove"
-        onConfirm={() => remove.mutateAsync({ spaceId, userId })}
+        onConfirm={() => remove.mutateAsync({ userId })}
       >
         {email} loses access to {space} immediately. API keys created by this member keep working.
       </ConfirmDialog>
@@ -168,13 +168,13 @@ function VerifiedTime({ at }: { at: string | null }) {
 }
 
 function RoleField({ member }: { member: Member }) {
-  const { id: spaceId, role: own } = useSpace();
+  const { role: own } = useSpace();
   const attempt = useAttempt();
-  const { mutateAsync } = useApiMutation('members.setRole', { reload: ['members.list', 'me'] });
+  const { mutateAsync } = useSpaceMutation('members.setRole', { reload: ['members.list', 'me'] });
   // Only owners may assign or remove the role owner.
   const options = roles.filter((role) => hasRole(own, role) || role === member.role);
   const onChange = (role: Role) =>
-    attempt(mutateAsync({ spaceId, userId: member.userId, role }), `${member.email} is ${role} now.`);
+    attempt(mutateAsync({ userId: member.userId, role }), `${member.email} is ${role} now.`);
   return (
     <SelectField
       label={`Role of ${member.email}`}

@@ -1,10 +1,10 @@
-import { useQuery } from '@tanstack/react-query';
 import { UserPlus } from 'lucide-react';
 import { useState } from 'react';
-import { apiQuery, type Output, useApiMutation } from '../../api/query.ts';
+import type { Output } from '../../api/query.ts';
 import { formatMinute } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
 import { hasRole, type Role, roles, roleTexts, useSpace } from '../../space/space.tsx';
+import { useSpaceMutation, useSpaceQuery } from '../../space/use-space-query.ts';
 import { actionsColumn, Faded, Table } from '../../table/table.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -18,8 +18,8 @@ import { basePath } from '../../url/page-values.ts';
 import { MemberTable } from './member-table.tsx';
 
 export function MembersPage() {
-  const { id: spaceId, role, name } = useSpace();
-  const query = useQuery(apiQuery('members.list', { spaceId }));
+  const { role, name } = useSpace();
+  const query = useSpaceQuery('members.list', {});
   const canManage = hasRole(role, 'admin');
   return (
     <Page
@@ -53,11 +53,10 @@ export function MembersPage() {
 
 /** Renders nothing when there are none. */
 function InvitationList() {
-  const { id: spaceId } = useSpace();
   const { zone } = useSettings();
   const attempt = useAttempt();
-  const { data, error } = useQuery(apiQuery('invitations.list', { spaceId }));
-  const { mutateAsync } = useApiMutation('invitations.revoke', { reload: ['invitations.list'] });
+  const { data, error } = useSpaceQuery('invitations.list', {});
+  const { mutateAsync } = useSpaceMutation('invitations.revoke', { reload: ['invitations.list'] });
   if (error !== null) return <FailureNotice error={error} isSmall />;
   if (data === undefined || data.length === 0) return null;
   return (
@@ -78,7 +77,7 @@ function InvitationList() {
               look="danger"
               size="small"
               aria-label={`Revoke the invitation of ${email}`}
-              onClick={() => attempt(mutateAsync({ spaceId, id }))}
+              onClick={() => attempt(mutateAsync({ id }))}
             >
               Revoke
             </Button>
@@ -91,10 +90,10 @@ function InvitationList() {
 
 /** Weir sends no mail: the inviting user sends the link, which is shown once. */
 function InviteForm({ onClose }: { onClose: () => void }) {
-  const { id: spaceId, role: own } = useSpace();
+  const { role: own } = useSpace();
   const [email, setEmail] = useState('');
   const [role, setRole] = useState<Role>('viewer');
-  const { mutateAsync, data } = useApiMutation('invitations.create', { reload: ['invitations.list'] });
+  const { mutateAsync, data } = useSpaceMutation('invitations.create', { reload: ['invitations.list'] });
   if (data !== undefined) {
     const link = `${window.location.origin}${basePath}/invitation#${data.token}`;
     return (
@@ -107,7 +106,7 @@ function InviteForm({ onClose }: { onClose: () => void }) {
     );
   }
   return (
-    <Form action="Create the link" onSubmit={() => mutateAsync({ spaceId, email, role })} onCancel={onClose}>
+    <Form action="Create the link" onSubmit={() => mutateAsync({ email, role })} onCancel={onClose}>
       <TextField label="E-mail address" type="email" required value={email} onText={setEmail} />
       <SelectField
         label="Role"

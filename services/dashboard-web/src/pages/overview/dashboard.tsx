@@ -1,6 +1,6 @@
-import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { apiQuery, type Input, type Output } from '../../api/query.ts';
+import type { Output } from '../../api/query.ts';
 import { useInterval } from '../../api/use-interval.ts';
 import { EventBars } from '../../charts/event-bars.tsx';
 import { readRange } from '../../charts/range.ts';
@@ -12,7 +12,8 @@ import { useFilter } from '../../filter/use-filter.ts';
 import { formatCount } from '../../format/number.ts';
 import { dayMs, formatTime, hourMs, minuteMs } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
-import { SpaceLink, useOpen, useSpace } from '../../space/space.tsx';
+import { SpaceLink, useOpen } from '../../space/space.tsx';
+import { keepsData, type SpaceInput, useSpaceQuery } from '../../space/use-space-query.ts';
 import { Table } from '../../table/table.tsx';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Loaded, together } from '../../ui/loaded.tsx';
@@ -26,13 +27,12 @@ const topMax = 50;
 const stepMs = { minute: minuteMs, hour: hourMs, day: dayMs };
 
 export function Dashboard() {
-  const { id: spaceId } = useSpace();
   const { zone } = useSettings();
   const { search } = useFilter();
   const now = useFresh();
   const range = useMemo(() => readRange(search, now, '24h', zone), [search, now, zone]);
   const timeZone = zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const { main, costs, delays } = useFigures({ spaceId, ...range, timeZone });
+  const { main, costs, delays } = useFigures({ ...range, timeZone });
   const chosen = rangeOf(search);
   const shown = Object.keys(chosen).length === 0 ? { last: '24h' } : chosen;
   return (
@@ -88,18 +88,17 @@ function EventsCard({
 }
 
 /** What the page shows of a range. While a new range is loaded, the previous figures stay. */
-function useFigures(input: Input<'charts.events'> & Input<'charts.costs'>) {
-  const { spaceId, from, to } = input;
-  const kept = { placeholderData: keepPreviousData };
+function useFigures(input: SpaceInput<'charts.events'> & SpaceInput<'charts.costs'>) {
+  const { from, to } = input;
   const grouped = { ...input, groupsMax: topMax };
   const main = together(
-    useQuery({ ...apiQuery('charts.events', input), ...kept }),
-    useQuery({ ...apiQuery('charts.events', { ...grouped, groupBy: 'model' }), ...kept }),
-    useQuery({ ...apiQuery('charts.events', { ...grouped, groupBy: 'tool' }), ...kept }),
-    useQuery(apiQuery('usage.current', { spaceId })),
+    useSpaceQuery('charts.events', input, keepsData),
+    useSpaceQuery('charts.events', { ...grouped, groupBy: 'model' }, keepsData),
+    useSpaceQuery('charts.events', { ...grouped, groupBy: 'tool' }, keepsData),
+    useSpaceQuery('usage.current', {}),
   );
-  const costs = useQuery({ ...apiQuery('charts.costs', input), ...kept });
-  const delays = useQuery({ ...apiQuery('charts.delays', { spaceId, from, to }), ...kept });
+  const costs = useSpaceQuery('charts.costs', input, keepsData);
+  const delays = useSpaceQuery('charts.delays', { from, to }, keepsData);
   return { main, costs, delays };
 }
 
@@ -148,12 +147,8 @@ const shownMax = 6;
 
 /** A message opens the newest of its events, the number all of them. */
 function ErrorList({ from, to, range }: { from: number; to: number; range: Search }) {
-  const { id: spaceId } = useSpace();
   const { zone } = useSettings();
-  const query = useQuery({
-    ...apiQuery('events.errors', { spaceId, from, to }),
-    placeholderData: keepPreviousData,
-  });
+  const query = useSpaceQuery('events.errors', { from, to }, keepsData);
   return (
     <Card title="Errors by message" isFlush>
       <Loaded query={query} isSmall>

@@ -1,7 +1,7 @@
 import { KeyRound, Radio } from 'lucide-react';
 import { useState } from 'react';
-import { useApiMutation } from '../../api/query.ts';
 import { hasRole, useSpace } from '../../space/space.tsx';
+import { useSpaceMutation } from '../../space/use-space-query.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { FormFailure } from '../../ui/dialog.tsx';
@@ -70,8 +70,8 @@ function Code({ title, code }: { title: string; code: string }) {
 
 /** Fills a new API key into the snippets. Users without the role are told whom to ask. */
 function FirstKey({ isMade, onKey }: { isMade: boolean; onKey: (apiKey: string) => void }) {
-  const { id: spaceId, role } = useSpace();
-  const { mutateAsync, isPending, error } = useApiMutation('apiKeys.create', { reload: ['apiKeys.list'] });
+  const { role } = useSpace();
+  const { mutateAsync, isPending, error } = useSpaceMutation('apiKeys.create', { reload: ['apiKeys.list'] });
   if (isMade)
     return (
       <p className="text-muted text-sm">
@@ -81,7 +81,7 @@ function FirstKey({ isMade, onKey }: { isMade: boolean; onKey: (apiKey: string) 
   if (!hasRole(role, 'admin'))
     return <p className="text-muted text-sm">Ask an admin of the space for an API key.</p>;
   const onCreate = async () => {
-    const created = await mutateAsync({ spaceId, name: 'first events' }).catch(() => undefined);
+    const created = await mutateAsync({ name: 'first events' }).catch(() => undefined);
     if (created !== undefined) onKey(created.apiKey);
   };
   return (

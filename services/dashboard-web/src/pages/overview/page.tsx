@@ -1,5 +1,3 @@
-import { useQuery } from '@tanstack/react-query';
-import { apiQuery } from '../../api/query.ts';
 import type { ListedEvent } from '../../event/event-query.ts';
 import { RangeField } from '../../filter/range-field.tsx';
 import { useFilter } from '../../filter/use-filter.ts';
@@ -7,6 +5,7 @@ import { formatDuration } from '../../format/number.ts';
 import { formatTime } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
 import { SpaceLink, useSpace } from '../../space/space.tsx';
+import { useSpaceQuery } from '../../space/use-space-query.ts';
 import { Faded, Table } from '../../table/table.tsx';
 import { ShownText } from '../../text/shown-text.tsx';
 import { StateBadge, TypeBadge } from '../../ui/badge.tsx';
@@ -22,12 +21,13 @@ const recentEvents = 8;
 
 /** The overview of a space; before its first event, instructions for sending one. */
 export function OverviewPage() {
-  const { id: spaceId, name } = useSpace();
+  const { name } = useSpace();
   const { search, set } = useFilter();
-  const query = useQuery({
-    ...apiQuery('events.list', { spaceId, limit: recentEvents }),
-    refetchInterval: ({ state }) => (state.data?.events.length === 0 ? waitingPollMs : false),
-  });
+  const query = useSpaceQuery(
+    'events.list',
+    { limit: recentEvents },
+    { refetchInterval: ({ state }) => (state.data?.events.length === 0 ? waitingPollMs : false) },
+  );
   if (query.error === null && query.data?.events.length === 0) return <FirstEvent />;
   return (
     <Page

@@ -1,9 +1,8 @@
-import { useQuery } from '@tanstack/react-query';
 import { CircleDollarSign, Plus } from 'lucide-react';
 import { useState } from 'react';
-import { apiQuery } from '../../api/query.ts';
 import { formatCompact, formatCount } from '../../format/number.ts';
 import { hasRole, useSpace } from '../../space/space.tsx';
+import { useSpaceQuery } from '../../space/use-space-query.ts';
 import { actionsColumn, type Column, NoValue, Table } from '../../table/table.tsx';
 import { describeText } from '../../text/marks.ts';
 import { ShownText } from '../../text/shown-text.tsx';
@@ -21,11 +20,8 @@ import { UnpricedModels } from './unpriced-models.tsx';
  * applies.
  */
 export function PricesPage() {
-  const { id: spaceId, role } = useSpace();
-  const query = together(
-    useQuery(apiQuery('prices.list', { spaceId })),
-    useQuery(apiQuery('prices.models', { spaceId })),
-  );
+  const { role } = useSpace();
+  const query = together(useSpaceQuery('prices.list', {}), useSpaceQuery('prices.models', {}));
   const [edited, setEdited] = useState<Partial<Price>>();
   const canSet = hasRole(role, 'owner');
   return (

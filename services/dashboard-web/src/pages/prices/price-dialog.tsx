@@ -1,6 +1,5 @@
 import { useState } from 'react';
-import { useApiMutation } from '../../api/query.ts';
-import { useSpace } from '../../space/space.tsx';
+import { useSpaceMutation } from '../../space/use-space-query.ts';
 import { Dialog, Form } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import {
@@ -30,7 +29,6 @@ export function PriceDialog({ price, onClose }: { price: Partial<Price> | undefi
 }
 
 function PriceForm({ price, onClose }: { price: Partial<Price>; onClose: () => void }) {
-  const { id: spaceId } = useSpace();
   const [model, setModel] = useState(price.model ?? '');
   const [validFrom, setValidFrom] = useState(price.validFrom === allTime ? '' : (price.validFrom ?? ''));
   const [texts, setTexts] = useState<AmountTexts>({
@@ -40,11 +38,11 @@ function PriceForm({ price, onClose }: { price: Partial<Price>; onClose: () => v
     cacheWrite: price.cacheWrite ?? '',
     rates: writeRates(price.rates ?? {}),
   });
-  const { mutateAsync } = useApiMutation('prices.set', pricesChanged);
+  const { mutateAsync } = useSpaceMutation('prices.set', pricesChanged);
   const set = async () => {
     const amounts = toAmounts(texts);
     if (amounts === undefined) return;
-    await mutateAsync({ spaceId, model, ...amounts, ...(validFrom !== '' && { validFrom }) });
+    await mutateAsync({ model, ...amounts, ...(validFrom !== '' && { validFrom }) });
     onClose();
   };
   return (

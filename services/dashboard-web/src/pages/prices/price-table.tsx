@@ -1,8 +1,7 @@
 import { Pencil, Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { useApiMutation } from '../../api/query.ts';
 import { formatCounted } from '../../format/number.ts';
-import { useSpace } from '../../space/space.tsx';
+import { useSpaceMutation } from '../../space/use-space-query.ts';
 import { actionsColumn, type Column, Faded, NoValue, Table } from '../../table/table.tsx';
 import { describeText } from '../../text/marks.ts';
 import { ShownText } from '../../text/shown-text.tsx';
@@ -21,9 +20,8 @@ export function PriceTable({
   canSet: boolean;
   onEdit: (price: Price) => void;
 }) {
-  const { id: spaceId } = useSpace();
   const [removed, setRemoved] = useState<Price>();
-  const { mutateAsync } = useApiMutation('prices.remove', pricesChanged);
+  const { mutateAsync } = useSpaceMutation('prices.remove', pricesChanged);
   return (
     <>
       <Table
@@ -42,7 +40,7 @@ export function PriceTable({
         title="Remove the price"
         action="Remove"
         onConfirm={() =>
-          mutateAsync({ spaceId, model: removed?.model ?? '', validFrom: removed?.validFrom ?? allTime })
+          mutateAsync({ model: removed?.model ?? '', validFrom: removed?.validFrom ?? allTime })
         }
       >
         <ShownText text={removed?.model ?? ''} /> then has the operator’s price or the list price, if there is

@@ -1,7 +1,6 @@
 import { type FormEvent, useState } from 'react';
-import { useApiMutation } from '../../api/query.ts';
 import { formatCompact, formatCounted } from '../../format/number.ts';
-import { useSpace } from '../../space/space.tsx';
+import { useSpaceMutation } from '../../space/use-space-query.ts';
 import { type Column, Table } from '../../table/table.tsx';
 import { describeText } from '../../text/marks.ts';
 import { ShownText } from '../../text/shown-text.tsx';
@@ -25,9 +24,8 @@ import { modelClasses } from './price-table.tsx';
  * these tokens.
  */
 export function UnpricedModels({ models, canSet }: { models: readonly UsedModel[]; canSet: boolean }) {
-  const { id: spaceId } = useSpace();
   const [texts, setTexts] = useState<Readonly<Record<string, AmountTexts>>>({});
-  const { mutateAsync, error, isPending } = useApiMutation('prices.set', pricesChanged);
+  const { mutateAsync, error, isPending } = useSpaceMutation('prices.set', pricesChanged);
   const unpriced = models.filter(({ price }) => price === null);
   if (unpriced.length === 0) return null;
   const textsOf = (model: string) => texts[model] ?? noAmounts;
@@ -43,7 +41,7 @@ export function UnpricedModels({ models, canSet }: { models: readonly UsedModel[
     event.preventDefault();
     // Each is stored by itself: those before a failure are priced, and leave the table.
     for (const price of filled) {
-      if (!(await mutateAsync({ spaceId, ...price }).then(isDone, isFailed))) return;
+      if (!(await mutateAsync({ ...price }).then(isDone, isFailed))) return;
     }
   };
   const onType = (model: string, change: Partial<AmountTexts>) =>

@@ -1,11 +1,11 @@
-import { useQuery } from '@tanstack/react-query';
 import { Antenna, SearchX } from 'lucide-react';
-import { apiQuery, type Output } from '../../api/query.ts';
+import type { Output } from '../../api/query.ts';
 import { useFilter } from '../../filter/use-filter.ts';
 import { formatCount, formatCounted } from '../../format/number.ts';
 import { formatAgo, formatTime, type Zone } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
-import { SpaceLink, useSpace } from '../../space/space.tsx';
+import { SpaceLink } from '../../space/space.tsx';
+import { useSpaceQuery } from '../../space/use-space-query.ts';
 import { type Column, Table } from '../../table/table.tsx';
 import { hasMatch, wordsIgnoringCase } from '../../text/ignoring-case.ts';
 import { ShownText } from '../../text/shown-text.tsx';
@@ -22,14 +22,10 @@ const reloadMs = 10_000;
 
 /** Programs and libraries that send OpenTelemetry spans, and what becomes of these. */
 export function SendersPage() {
-  const { id: spaceId } = useSpace();
   const { zone } = useSettings();
   const { search, set } = useFilter();
-  const query = useQuery({
-    ...apiQuery('senders.list', { spaceId }),
-    refetchInterval: reloadMs,
-  });
-  const large = useQuery({ ...apiQuery('senders.largeTraces', { spaceId }), refetchInterval: reloadMs });
+  const query = useSpaceQuery('senders.list', {}, { refetchInterval: reloadMs });
+  const large = useSpaceQuery('senders.largeTraces', {}, { refetchInterval: reloadMs });
   const isRefusedOnly = search.refused !== undefined;
   const shown = matchSenders(query.data ?? [], { text: search.q, isRefusedOnly });
   return (

@@ -1,10 +1,10 @@
-import { useQuery } from '@tanstack/react-query';
 import { X } from 'lucide-react';
 import { type FormEvent, useState } from 'react';
-import { apiQuery, type Output, useApiMutation } from '../../api/query.ts';
+import type { Output } from '../../api/query.ts';
 import { attributePrefix } from '../../filter/conditions.ts';
 import { formatCounted, formatShare } from '../../format/number.ts';
 import { hasRole, useSpace } from '../../space/space.tsx';
+import { useSpaceMutation, useSpaceQuery } from '../../space/use-space-query.ts';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Button } from '../../ui/button.tsx';
 import { FormFailure } from '../../ui/dialog.tsx';
@@ -18,11 +18,11 @@ const refreshMs = 2_000;
 
 /** What statistics are kept by besides model, tool and source. */
 export function DimensionsCard() {
-  const { id: spaceId } = useSpace();
-  const query = useQuery({
-    ...apiQuery('charts.dimensions', { spaceId }),
-    refetchInterval: ({ state }) => (state.data?.some(({ counted }) => counted < 1) ? refreshMs : false),
-  });
+  const query = useSpaceQuery(
+    'charts.dimensions',
+    {},
+    { refetchInterval: ({ state }) => (state.data?.some(({ counted }) => counted < 1) ? refreshMs : false) },
+  );
   return (
     <Card title="Dimensions">
       <p className="mb-3 max-w-3xl text-muted text-sm">
@@ -37,14 +37,14 @@ export function DimensionsCard() {
 }
 
 function Dimensions({ declared }: { declared: readonly Dimension[] }) {
-  const { id: spaceId, role } = useSpace();
+  const { role } = useSpace();
   const [key, setKey] = useState('');
-  const { mutateAsync, error, isPending } = useApiMutation('spaces.setDimensions', {
+  const { mutateAsync, error, isPending } = useSpaceMutation('spaces.setDimensions', {
     reload: ['charts.dimensions', 'spaces.get'],
   });
   const names = declared.map(({ name }) => name);
   const set = (dimensions: string[]) =>
-    mutateAsync({ spaceId, dimensions: dimensions as `${typeof attributePrefix}${string}`[] }).then(
+    mutateAsync({ dimensions: dimensions as `${typeof attributePrefix}${string}`[] }).then(
       () => setKey(''),
       () => {},
     );

@@ -1,11 +1,11 @@
-import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { describeFailure } from '../../api/failure.ts';
-import { apiQuery, type Input, useApiMutation } from '../../api/query.ts';
+import type { Input } from '../../api/query.ts';
 import { formatCounted } from '../../format/number.ts';
 import { formatTime, fromLocalTime, nameZone } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
 import { hasRole, useSpace } from '../../space/space.tsx';
+import { useSpaceMutation, useSpaceQuery } from '../../space/use-space-query.ts';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
@@ -93,19 +93,18 @@ function SubjectForm({ onSubject }: { onSubject: (subject: Subject | undefined) 
 }
 
 function ErasurePreview({ subject, onRequested }: { subject: Subject; onRequested: () => void }) {
-  const { id: spaceId } = useSpace();
   const { zone } = useSettings();
   const toast = useToast();
   const [reason, setReason] = useState('');
   const [isAsking, setAsking] = useState(false);
-  const { data, error } = useQuery(apiQuery('erasures.preview', { spaceId, ...subject }));
-  const { mutateAsync } = useApiMutation('erasures.request', { reload: ['erasures.list'] });
+  const { data, error } = useSpaceQuery('erasures.preview', { ...subject });
+  const { mutateAsync } = useSpaceMutation('erasures.request', { reload: ['erasures.list'] });
   if (error !== null) return <p className="mt-3 text-bad text-sm">{describeFailure(error).message}</p>;
   if (data === undefined) return <p className="mt-3 text-muted text-sm">Counting …</p>;
   const { events, quarantineEvents, from, to, isComplete } = data;
   const show = (time: string) => formatTime(Date.parse(time), zone).slice(0, 16);
   const erase = async () => {
-    await mutateAsync({ spaceId, ...subject, reason });
+    await mutateAsync({ ...subject, reason });
     toast('Erasure requested.');
     onRequested();
   };

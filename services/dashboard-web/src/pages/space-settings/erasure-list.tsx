@@ -1,10 +1,9 @@
-import { useQuery } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
-import { apiQuery, type Output } from '../../api/query.ts';
+import type { Output } from '../../api/query.ts';
 import { formatCount } from '../../format/number.ts';
 import { formatTime, type Zone } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
-import { useSpace } from '../../space/space.tsx';
+import { useSpaceQuery } from '../../space/use-space-query.ts';
 import { type Column, Faded, Table } from '../../table/table.tsx';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Badge } from '../../ui/badge.tsx';
@@ -25,13 +24,15 @@ const subjectNames = {
 
 /** Erasures in progress, and the receipts of completed ones; nothing when there are none. */
 export function ErasureList() {
-  const { id: spaceId } = useSpace();
   const { zone } = useSettings();
-  const { data, error } = useQuery({
-    ...apiQuery('erasures.list', { spaceId }),
-    refetchInterval: ({ state }) =>
-      state.data !== undefined && state.data.requests.length > 0 ? progressMs : false,
-  });
+  const { data, error } = useSpaceQuery(
+    'erasures.list',
+    {},
+    {
+      refetchInterval: ({ state }) =>
+        state.data !== undefined && state.data.requests.length > 0 ? progressMs : false,
+    },
+  );
   if (error !== null) return <FailureNotice error={error} isSmall />;
   if (data === undefined) return null;
   const { requests, completed } = data;

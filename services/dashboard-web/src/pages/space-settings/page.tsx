@@ -1,8 +1,7 @@
-import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
-import { apiQuery, useApiMutation } from '../../api/query.ts';
 import { hasRole, useSpace } from '../../space/space.tsx';
+import { useSpaceMutation, useSpaceQuery } from '../../space/use-space-query.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { ConfirmDialog, FormFailure } from '../../ui/dialog.tsx';
@@ -17,8 +16,8 @@ import { OperatorCard } from './operator-card.tsx';
 import { RetentionCard } from './retention-card.tsx';
 
 export function SpaceSettingsPage() {
-  const { id: spaceId, name } = useSpace();
-  const query = useQuery(apiQuery('spaces.get', { spaceId }));
+  const { name } = useSpace();
+  const query = useSpaceQuery('spaces.get', {});
   return (
     <Page title="Space settings" subtitle={name}>
       <Loaded query={query}>
@@ -44,9 +43,9 @@ function DeleteCard() {
   const { id: spaceId, name, role } = useSpace();
   const [isAsking, setAsking] = useState(false);
   const navigate = useNavigate();
-  const { mutateAsync } = useApiMutation('spaces.delete', { reload: ['me'] });
+  const { mutateAsync } = useSpaceMutation('spaces.delete', { reload: ['me'] });
   const remove = async () => {
-    await mutateAsync({ spaceId, name });
+    await mutateAsync({ name });
     await navigate({ to: '/s/$spaceId/deleted', params: { spaceId } });
   };
   return (
@@ -82,10 +81,12 @@ function NameCard() {
   const { id: spaceId, name: current } = useSpace();
   const [name, setName] = useState(current);
   const toast = useToast();
-  const { mutateAsync, error, isPending } = useApiMutation('spaces.rename', { reload: ['me', 'spaces.get'] });
+  const { mutateAsync, error, isPending } = useSpaceMutation('spaces.rename', {
+    reload: ['me', 'spaces.get'],
+  });
   const onSubmit = async (event: FormEvent) => {
     event.preventDefault();
-    await mutateAsync({ spaceId, name: name.trim() }).then(
+    await mutateAsync({ name: name.trim() }).then(
       () => toast('The space is renamed.'),
       () => {},
     );

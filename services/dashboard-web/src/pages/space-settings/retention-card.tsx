@@ -1,11 +1,10 @@
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { describeFailure } from '../../api/failure.ts';
-import { apiQuery, useApiMutation } from '../../api/query.ts';
 import { formatCounted } from '../../format/number.ts';
 import { formatTime } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
 import { hasRole, useSpace } from '../../space/space.tsx';
+import { useSpaceMutation, useSpaceQuery } from '../../space/use-space-query.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
@@ -19,7 +18,7 @@ export function RetentionCard({ retentionDays }: { retentionDays: number | null 
   const { id: spaceId, role } = useSpace();
   const [text, setText] = useState(retentionDays === null ? '' : String(retentionDays));
   const [isAsking, setAsking] = useState(false);
-  const { mutateAsync } = useApiMutation('spaces.setRetention', {
+  const { mutateAsync } = useSpaceMutation('spaces.setRetention', {
     reload: ['spaces.get', 'spaces.previewRetention'],
   });
   const days = text.trim() === '' ? null : Number(text);
@@ -67,7 +66,7 @@ export function RetentionCard({ retentionDays }: { retentionDays: number | null 
         onClose={() => setAsking(false)}
         title="Set the retention"
         action="Set the retention"
-        onConfirm={() => mutateAsync({ spaceId, retentionDays: days })}
+        onConfirm={() => mutateAsync({ retentionDays: days })}
       >
         <RetentionEffect days={days} />
       </ConfirmDialog>
@@ -76,9 +75,8 @@ export function RetentionCard({ retentionDays }: { retentionDays: number | null 
 }
 
 function RetentionEffect({ days }: { days: number | null }) {
-  const { id: spaceId } = useSpace();
   const { zone } = useSettings();
-  const { data, error } = useQuery(apiQuery('spaces.previewRetention', { spaceId, retentionDays: days }));
+  const { data, error } = useSpaceQuery('spaces.previewRetention', { retentionDays: days });
   if (error !== null) return <p className="text-bad text-sm">{describeFailure(error).message}</p>;
   if (data === undefined) return <p className="text-muted text-sm">Counting …</p>;
   const { effectiveDays, cutoff, events, oldest } = data;

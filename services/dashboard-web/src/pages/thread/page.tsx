@@ -1,14 +1,11 @@
-import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { MessagesSquare, ScrollText } from 'lucide-react';
-import { useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
+import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import { ActivityFacts } from '../../activity/activity-columns.tsx';
-import { apiQuery } from '../../api/query.ts';
-import { eventQuery } from '../../event/event-query.ts';
-import { readEventText } from '../../event/event-text.ts';
+import { useEventText } from '../../event/event-query.ts';
 import { MarkdownToggle, Prose } from '../../event/prose.tsx';
 import { NotesButton } from '../../notes/notes.tsx';
-import { useSpace } from '../../space/space.tsx';
+import { useSpaceQuery } from '../../space/use-space-query.ts';
 import { FoundTextProvider, useFoundMarks } from '../../text/found-marks.tsx';
 import { describeText } from '../../text/marks.ts';
 import { Button } from '../../ui/button.tsx';
@@ -93,8 +90,7 @@ function Thread({ threadId }: { threadId: string }) {
 }
 
 function ThreadHead({ threadId, turns }: { threadId: string; turns: readonly ThreadTurn[] }) {
-  const { id: spaceId } = useSpace();
-  const { data } = useQuery({ ...apiQuery('threads.get', { spaceId, threadId }), retry: false });
+  const { data } = useSpaceQuery('threads.get', { threadId }, { retry: false });
   return (
     <span className="flex min-h-6 flex-wrap items-center gap-x-3">
       {data !== undefined && <ActivityFacts activity={data} showsUser />}
@@ -105,14 +101,8 @@ function ThreadHead({ threadId, turns }: { threadId: string; turns: readonly Thr
 
 /** The system text of the last call, in a dialog: it may be long, and is the same in most turns. */
 function SystemText({ turns }: { turns: readonly ThreadTurn[] }) {
-  const { id: spaceId } = useSpace();
   const [isOpen, setOpen] = useState(false);
-  const last = turns.at(-1)?.events.find(({ type }) => type === 'llm');
-  const { data } = useQuery({ ...eventQuery(spaceId, last?.id ?? ''), enabled: last !== undefined });
-  const system = useMemo(
-    () => (data === undefined ? undefined : readEventText(data.event).llm?.system),
-    [data],
-  );
+  const system = useEventText(turns.at(-1)?.events.find(({ type }) => type === 'llm')?.id).data?.llm?.system;
   if (system === undefined || system === '') return null;
   return (
     <>

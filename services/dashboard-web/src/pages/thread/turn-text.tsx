@@ -1,13 +1,10 @@
-import { useQuery } from '@tanstack/react-query';
 import { Bot, ChevronRight, UserRound } from 'lucide-react';
 import { type ReactNode, useMemo, useState } from 'react';
-import { eventQuery, type ListedEvent } from '../../event/event-query.ts';
-import { readEventText } from '../../event/event-text.ts';
+import { type ListedEvent, useEventText } from '../../event/event-query.ts';
 import { MessageParts, roleLooks } from '../../event/message-turns.tsx';
 import { type Message, readMessages } from '../../event/messages.ts';
 import { Prose } from '../../event/prose.tsx';
 import { formatCounted } from '../../format/number.ts';
-import { useSpace } from '../../space/space.tsx';
 import { ShownText } from '../../text/shown-text.tsx';
 import { TextBlock } from '../../text/text-block.tsx';
 import { classes } from '../../ui/classes.ts';
@@ -29,22 +26,17 @@ export function TurnText({
 }) {
   // Earlier turns that are loaded later must not fold what is being read.
   const [before] = useState(currentBefore);
-  const { id: spaceId } = useSpace();
-  const { data, error } = useQuery(eventQuery(spaceId, event.id));
-  const earlier = useQuery({ ...eventQuery(spaceId, before?.id ?? ''), enabled: before !== undefined });
-  const llm = useMemo(() => (data === undefined ? undefined : readEventText(data.event).llm), [data]);
-  const promptBefore = useMemo(
-    () => (earlier.data === undefined ? undefined : readEventText(earlier.data.event).llm?.prompt),
-    [earlier.data],
-  );
+  const { data, error } = useEventText(event.id);
+  const earlier = useEventText(before?.id);
   if (error !== null) return <FailureNotice error={error} isSmall />;
   // A prompt that shrank a moment after it was shown would move what is read.
   if (data === undefined || (before !== undefined && earlier.isLoading)) return <Loading rows={3} />;
+  const { llm } = data;
   return (
     <>
       {llm?.prompt && (
         <Speech icon={<UserRound aria-label="Prompt" className="mt-0.5 size-4 shrink-0 text-accent" />}>
-          <Prompt text={llm.prompt} before={promptBefore ?? ''} toolsBefore={toolsBefore} />
+          <Prompt text={llm.prompt} before={earlier.data?.llm?.prompt ?? ''} toolsBefore={toolsBefore} />
         </Speech>
       )}
       {llm?.response && (

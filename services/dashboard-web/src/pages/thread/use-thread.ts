@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
-import { type Output, usePages } from '../../api/query.ts';
-import { useSpace } from '../../space/space.tsx';
+import type { Output } from '../../api/query.ts';
+import { usePages } from '../../space/use-space-query.ts';
 
 export type ThreadTurn = Output<'threads.turns'>['turns'][number];
 
@@ -9,13 +9,8 @@ const pageTurns = 50;
 
 /** The loaded turns of a thread, oldest first. Earlier ones are loaded page by page. */
 export function useThread(threadId: string) {
-  const { id: spaceId } = useSpace();
   // The pages of a long thread are never loaded again; a page that is opened again starts with the newest.
-  const list = usePages(
-    'threads.turns',
-    { spaceId, threadId, limit: pageTurns },
-    { isFixed: true, gcTime: 0 },
-  );
+  const list = usePages('threads.turns', { threadId, limit: pageTurns }, { isFixed: true, gcTime: 0 });
   const { data, fetchNextPage } = list;
   const turns = useMemo(() => turnsOf(data?.pages), [data]);
 

@@ -1,15 +1,12 @@
-import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { apiQuery } from '../../api/query.ts';
-import { useSpace } from '../../space/space.tsx';
+import { useSpaceQuery } from '../../space/use-space-query.ts';
 import { Loaded } from '../../ui/loaded.tsx';
 import { Page } from '../../ui/page.tsx';
 import { TraceDetails } from './trace-details.tsx';
 
 export function TracePage() {
   const { traceId = '' } = useParams({ strict: false });
-  const { id: spaceId } = useSpace();
-  const query = useQuery(apiQuery('traces.get', { spaceId, traceId }));
+  const query = useSpaceQuery('traces.get', { traceId });
   return (
     <Loaded query={query} rows={10} frame={(state) => <Page title="Trace">{state}</Page>}>
       {(trace) => <TraceDetails trace={trace} traceId={traceId} onReload={() => void query.refetch()} />}

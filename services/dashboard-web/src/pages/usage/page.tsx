@@ -1,9 +1,8 @@
-import { useQuery } from '@tanstack/react-query';
-import { apiQuery, type Output } from '../../api/query.ts';
+import type { Output } from '../../api/query.ts';
 import { EventBars } from '../../charts/event-bars.tsx';
 import { formatCount } from '../../format/number.ts';
 import { dayMs } from '../../format/time.ts';
-import { useSpace } from '../../space/space.tsx';
+import { useSpaceQuery } from '../../space/use-space-query.ts';
 import { Table } from '../../table/table.tsx';
 import { Loaded, together } from '../../ui/loaded.tsx';
 import { Card, Page } from '../../ui/page.tsx';
@@ -11,8 +10,7 @@ import { PlanCard } from './plan-card.tsx';
 import { UsageByGroup } from './usage-by-group.tsx';
 
 export function UsagePage() {
-  const { id: spaceId } = useSpace();
-  const query = useQuery(apiQuery('usage.current', { spaceId }));
+  const query = useSpaceQuery('usage.current', {});
   return (
     <Page
       title="Usage & plan"
@@ -34,11 +32,7 @@ export function UsagePage() {
 const shownDays = 30;
 
 function UsageDays() {
-  const { id: spaceId } = useSpace();
-  const query = together(
-    useQuery(apiQuery('usage.daily', { spaceId })),
-    useQuery(apiQuery('usage.months', { spaceId })),
-  );
+  const query = together(useSpaceQuery('usage.daily', {}), useSpaceQuery('usage.months', {}));
   return (
     <Loaded query={query} isSmall>
       {([days, months]) => <DaysAndMonths days={days} months={months} />}

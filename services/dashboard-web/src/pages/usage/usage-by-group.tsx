@@ -1,8 +1,7 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { apiQuery, type Output } from '../../api/query.ts';
+import type { Output } from '../../api/query.ts';
 import { useFilter } from '../../filter/use-filter.ts';
 import { hourMs } from '../../format/time.ts';
-import { useSpace } from '../../space/space.tsx';
+import { keepsData, useSpaceQuery } from '../../space/use-space-query.ts';
 import { SelectField } from '../../ui/field.tsx';
 import { Loaded } from '../../ui/loaded.tsx';
 import { Card } from '../../ui/page.tsx';
@@ -14,24 +13,20 @@ const groupsMax = 50;
 
 /** The month's events and costs by model, or by what the address names: whose usage it is. */
 export function UsageByGroup({ usage: { month, monthlyEventLimit } }: { usage: Output<'usage.current'> }) {
-  const { id: spaceId } = useSpace();
   const { search, set } = useFilter();
-  const declared = useQuery(apiQuery('charts.dimensions', { spaceId })).data ?? [];
+  const declared = useSpaceQuery('charts.dimensions', {}).data ?? [];
   const groupBy = readGroup(search.by ?? 'model');
   // In whole hours, so that its queries can be cached.
   const to = Math.ceil(Date.now() / hourMs) * hourMs;
   const range = { from: Date.parse(`${month}-01`), to, step: 'month', last: undefined } as const;
-  const input = { spaceId, from: range.from, to, step: range.step, timeZone: 'UTC', groupBy };
-  const query = useQuery({
-    ...apiQuery('charts.events', { ...input, groupsMax }),
-    placeholderData: keepPreviousData,
-  });
+  const input = { from: range.from, to, step: range.step, timeZone: 'UTC', groupBy };
+  const query = useSpaceQuery('charts.events', { ...input, groupsMax }, keepsData);
   const isPriced = hasCosts(groupBy, declared);
-  const costs = useQuery({
-    ...apiQuery('charts.costs', { ...input, groupBy: groupBy === 'none' ? 'model' : groupBy }),
-    enabled: isPriced,
-    placeholderData: keepPreviousData,
-  });
+  const costs = useSpaceQuery(
+    'charts.costs',
+    { ...input, groupBy: groupBy === 'none' ? 'model' : groupBy },
+    { ...keepsData, enabled: isPriced },
+  );
   return (
     <Card
       title="Who uses it"

@@ -1,0 +1,77 @@
+import {
+  type InfiniteData,
+  keepPreviousData,
+  type UseInfiniteQueryResult,
+  type UseQueryOptions,
+  type UseQueryResult,
+  useInfiniteQuery,
+  useQuery,
+} from '@tanstack/react-query';
+import {
+  apiQuery,
+  callQuery,
+  type Input,
+  type MutationPath,
+  type Output,
+  type QueryPath,
+  useApiMutation,
+} from '../api/query.ts';
+import { useSpace } from './space.tsx';
+
+/** The input of a procedure without the space, which is that of the page. */
+export type SpaceInput<Path extends string> = Omit<NonNullable<Input<Path>>, 'spaceId'>;
+
+/** While data of another input is loaded, those before it stay. */
+export const keepsData = { placeholderData: keepPreviousData } as const;
+
+/** A query of the page's space. */
+export function useSpaceQuery<Path extends QueryPath>(
+  path: Path,
+  input: SpaceInput<Path>,
+  options?: Omit<UseQueryOptions<Output<Path>>, 'queryKey' | 'queryFn'>,
+): UseQueryResult<Output<Path>> {
+  const { id: spaceId } = useSpace();
+  // TypeScript cannot join `Omit` and `spaceId` of a generic input.
+  const { queryKey, queryFn } = apiQuery(path, { ...input, spaceId } as Input<Path>);
+  return useQuery<Output<Path>>({ queryKey, queryFn, ...options } as UseQueryOptions<Output<Path>>);
+}
+
+/** A change of the page's space: as `useApiMutation`. */
+export function useSpaceMutation<Path extends MutationPath>(
+  path: Path,
+  options?: { reload?: readonly QueryPath[] },
+) {
+  const { id: spaceId } = useSpace();
+  const { mutateAsync, ...mutation } = useApiMutation(path, options);
+  const change = (input: SpaceInput<Path>) => mutateAsync({ ...input, spaceId } as Input<Path>);
+  return { ...mutation, mutateAsync: change };
+}
+
+export type PagedPath = {
+  [Path in QueryPath]: Output<Path> extends { nextCursor: unknown } ? Path : never;
+}[QueryPath];
+
+export type Pages<Path extends PagedPath> = UseInfiniteQueryResult<InfiniteData<Output<Path>>>;
+
+/** Loads pages of the space. With `isFixed` loaded ones are not loaded again: what is read must not move. */
+export function usePages<Path extends PagedPath>(
+  path: Path,
+  input: Omit<SpaceInput<Path>, 'cursor'>,
+  { isFixed = false, gcTime }: { isFixed?: boolean; gcTime?: number } = {},
+): Pages<Path> {
+  const { id: spaceId } = useSpace();
+  return useInfiniteQuery({
+    queryKey: [path, 'pages', { ...input, spaceId }],
+    queryFn: ({ pageParam, signal }) =>
+      // Without a cursor the API returns the first page.
+      callQuery(
+        path,
+        { ...input, spaceId, ...(pageParam != null && { cursor: pageParam }) } as Input<Path>,
+        signal,
+      ),
+    initialPageParam: undefined as unknown,
+    getNextPageParam: ({ nextCursor }: { nextCursor: unknown }) => nextCursor ?? undefined,
+    ...(isFixed && { staleTime: Number.POSITIVE_INFINITY }),
+    ...(gcTime !== undefined && { gcTime }),
+  }) as Pages<Path>;
+}
