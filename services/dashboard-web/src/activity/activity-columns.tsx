@@ -3,9 +3,9 @@ import type { Output } from '../api/query.ts';
 import { showPreview } from '../event/event-query.ts';
 import { formatCompact, formatCount, formatCounted, formatDuration, formatShare } from '../format/number.ts';
 import { describeCost, formatCost } from '../format/priced.ts';
-import { formatTime, type Zone } from '../format/time.ts';
+import { formatToSecond } from '../format/time.ts';
 import { SpaceLink } from '../space/space.tsx';
-import { type Column, Faded, NoValue } from '../table/table.tsx';
+import { type Column, NoValue, Time } from '../table/table.tsx';
 import { describeText } from '../text/marks.ts';
 import { ShownText } from '../text/shown-text.tsx';
 
@@ -53,49 +53,47 @@ export function Cost({ cost: { cost, bound } }: Pick<Activity, 'cost'>) {
   );
 }
 
-export function activityColumns(zone: Zone): Column<Activity>[] {
-  return [
-    { title: 'Models', isExtra: true, cell: (item) => <Models {...item} /> },
-    {
-      title: 'Last active',
-      sortBy: ({ lastStartMs }) => lastStartMs,
-      cell: ({ lastStartMs }) => <Faded>{formatTime(lastStartMs, zone).slice(0, -4)}</Faded>,
-    },
-    {
-      title: 'Lasted',
-      isNumber: true,
-      isExtra: true,
-      sortBy: ({ firstStartMs, lastStartMs }) => lastStartMs - firstStartMs,
-      cell: ({ firstStartMs, lastStartMs }) => formatDuration(lastStartMs - firstStartMs),
-    },
-    {
-      title: 'Events',
-      isNumber: true,
-      sortBy: ({ events }) => events,
-      cell: ({ events }) => formatCount(events),
-    },
-    {
-      title: 'Errors',
-      isNumber: true,
-      sortBy: ({ errors }) => errors,
-      cell: ({ errors }) => (
-        <span className={errors > 0 ? 'text-bad' : 'text-faint'}>{formatCount(errors)}</span>
-      ),
-    },
-    {
-      title: 'Tokens',
-      isNumber: true,
-      sortBy: ({ inputTokens, outputTokens }) => inputTokens + outputTokens,
-      cell: ({ inputTokens, outputTokens }) => formatCompact(inputTokens + outputTokens),
-    },
-    {
-      title: 'Cost',
-      isNumber: true,
-      sortBy: ({ cost: { cost } }) => (cost === null ? null : Number(cost)),
-      cell: ({ cost }) => <Cost cost={cost} />,
-    },
-  ];
-}
+export const activityColumns: readonly Column<Activity>[] = [
+  { title: 'Models', isExtra: true, cell: (item) => <Models {...item} /> },
+  {
+    title: 'Last active',
+    sortBy: ({ lastStartMs }) => lastStartMs,
+    cell: ({ lastStartMs }) => <Time at={lastStartMs} format={formatToSecond} />,
+  },
+  {
+    title: 'Lasted',
+    isNumber: true,
+    isExtra: true,
+    sortBy: ({ firstStartMs, lastStartMs }) => lastStartMs - firstStartMs,
+    cell: ({ firstStartMs, lastStartMs }) => formatDuration(lastStartMs - firstStartMs),
+  },
+  {
+    title: 'Events',
+    isNumber: true,
+    sortBy: ({ events }) => events,
+    cell: ({ events }) => formatCount(events),
+  },
+  {
+    title: 'Errors',
+    isNumber: true,
+    sortBy: ({ errors }) => errors,
+    cell: ({ errors }) => (
+      <span className={errors > 0 ? 'text-bad' : 'text-faint'}>{formatCount(errors)}</span>
+    ),
+  },
+  {
+    title: 'Tokens',
+    isNumber: true,
+    sortBy: ({ inputTokens, outputTokens }) => inputTokens + outputTokens,
+    cell: ({ inputTokens, outputTokens }) => formatCompact(inputTokens + outputTokens),
+  },
+  {
+    title: 'Cost',
+    isNumber: true,
+    sortBy: ({ cost: { cost } }) => (cost === null ? null : Number(cost)),
+    cell: ({ cost }) => <Cost cost={cost} />,
+  },
+];
 
 /** `showsUser` is for threads. */
 export function ActivityFacts({

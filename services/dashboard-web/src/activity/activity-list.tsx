@@ -46,7 +46,7 @@ export function ActivityTable({
       columns={[
         ...columns,
         // The card of a thread has all of its facts in the first cell.
-        ...activityColumns(zone).map((column) =>
+        ...activityColumns.map((column) =>
           procedure === 'threads.list' ? { ...column, isExtra: true } : column,
         ),
       ]}

@@ -1,6 +1,6 @@
 import 'uplot/dist/uPlot.min.css';
 import { Split } from 'lucide-react';
-import { formatTime } from '../format/time.ts';
+import { formatToMinute } from '../format/time.ts';
 import { useSettings } from '../settings/settings.ts';
 import { SpaceLink } from '../space/space.tsx';
 import { describeText } from '../text/marks.ts';
@@ -46,7 +46,7 @@ export function TimeChart({
   });
   const last = starts.length - 1;
   const shown = bucket ?? last;
-  const at = formatTime(starts[shown] ?? 0, zone).slice(0, 16);
+  const at = formatToMinute(starts[shown] ?? 0, zone);
   const values = series.map(({ label, color, values, events, isBefore = false }) => {
     const value = values[shown];
     return {

@@ -31,6 +31,16 @@ export function formatTime(ms: number, zone: Zone): string {
   return `${formatDay(ms, zone)} ${formatClock(ms, zone)}`;
 }
 
+/** `2026-11-21 14:03:09` */
+export function formatToSecond(ms: number, zone: Zone): string {
+  return formatTime(ms, zone).slice(0, -4);
+}
+
+/** `2026-11-21 14:03` */
+export function formatToMinute(ms: number, zone: Zone): string {
+  return formatTime(ms, zone).slice(0, 16);
+}
+
 /** `14:03:09.120` */
 export function formatClock(ms: number, zone: Zone): string {
   if (!isDate(ms)) return `${ms} ms`;

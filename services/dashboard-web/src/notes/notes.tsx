@@ -8,7 +8,7 @@ import { useSpaceMutation, useSpaceQuery } from '../space/use-space-query.ts';
 import { ShownText } from '../text/shown-text.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Button, IconButton } from '../ui/button.tsx';
-import { ConfirmDialog, Dialog } from '../ui/dialog.tsx';
+import { Confirmed, Dialog } from '../ui/dialog.tsx';
 import { type Note, NoteForm, type NoteTarget } from './note-form.tsx';
 
 /** The notes on an event, a thread or a trace, with those on what the event belongs to. */
@@ -24,8 +24,6 @@ export function Notes({
   const { role } = useSpace();
   const { data = [] } = useSpaceQuery('notes.list', { on: [on, ...also] });
   const [opened, setOpened] = useState<string>();
-  const [removed, setRemoved] = useState<Note>();
-  const { mutateAsync: remove } = useSpaceMutation('notes.remove', { reload: ['notes.list'] });
   const mayAdd = hasRole(role, 'member');
   if (data.length === 0 && (isHiddenEmpty || !mayAdd)) return null;
   const close = () => setOpened(undefined);
@@ -44,7 +42,6 @@ export function Notes({
                 note={note}
                 isOfOther={note.target !== targetOf(on)}
                 onEdit={() => setOpened(note.id)}
-                onRemove={() => setRemoved(note)}
               />
             ),
           )}
@@ -56,15 +53,6 @@ export function Notes({
           Add a note
         </Button>
       )}
-      <ConfirmDialog
-        isOpen={removed !== undefined}
-        title="Remove the note?"
-        action="Remove"
-        onClose={() => setRemoved(undefined)}
-        onConfirm={() => remove({ id: removed?.id ?? '' })}
-      >
-        The audit log keeps that it was removed, not what it said.
-      </ConfirmDialog>
     </div>
   );
 }
@@ -107,17 +95,7 @@ function targetOf(on: NoteTarget): Note['target'] {
   return 'traceId' in on ? 'trace' : 'thread';
 }
 
-function NoteItem({
-  note,
-  isOfOther,
-  onEdit,
-  onRemove,
-}: {
-  note: Note;
-  isOfOther: boolean;
-  onEdit: () => void;
-  onRemove: () => void;
-}) {
+function NoteItem({ note, isOfOther, onEdit }: { note: Note; isOfOther: boolean; onEdit: () => void }) {
   const { zone } = useSettings();
   const { role } = useSpace();
   const { user } = useMe();
@@ -147,7 +125,7 @@ function NoteItem({
         {mayChange && (
           <>
             <IconButton icon={Pencil} label="Edit the note" onClick={onEdit} />
-            <IconButton icon={Trash2} label="Remove the note" onClick={onRemove} />
+            <RemoveNote id={note.id} />
           </>
         )}
       </div>
@@ -157,5 +135,19 @@ function NoteItem({
         {isOfOther && ` · ${nouns[target]}`}
       </p>
     </li>
+  );
+}
+
+function RemoveNote({ id }: { id: string }) {
+  const { mutateAsync } = useSpaceMutation('notes.remove', { reload: ['notes.list'] });
+  return (
+    <Confirmed
+      button={(ask) => <IconButton icon={Trash2} label="Remove the note" onClick={ask} />}
+      title="Remove the note?"
+      action="Remove"
+      onConfirm={() => mutateAsync({ id })}
+    >
+      The audit log keeps that it was removed, not what it said.
+    </Confirmed>
   );
 }

@@ -1,12 +1,10 @@
 import { Download, ScrollText, X } from 'lucide-react';
 import type { Output } from '../api/query.ts';
 import { useFilter } from '../filter/use-filter.ts';
-import { formatTime, type Zone } from '../format/time.ts';
-import { useSettings } from '../settings/settings.ts';
 import { hasRole, useSpace } from '../space/space.tsx';
 import { usePages } from '../space/use-space-query.ts';
 import { PagedTable } from '../table/paged-table.tsx';
-import { type Column, Faded } from '../table/table.tsx';
+import { type Column, Time } from '../table/table.tsx';
 import { ShownText } from '../text/shown-text.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Button, buttonClasses } from '../ui/button.tsx';
@@ -18,7 +16,6 @@ type Row = Output<'audit.list'>['rows'][number];
 
 export function AuditPage() {
   const { id: spaceId, role } = useSpace();
-  const { zone } = useSettings();
   const { search, set } = useFilter();
   const { action, actor } = search;
   const pages = usePages('audit.list', { action, actor });
@@ -42,7 +39,7 @@ export function AuditPage() {
         caption="Audit log"
         rows={rows}
         keyOf={({ id }) => id}
-        columns={auditColumns(zone, set)}
+        columns={auditColumns(set)}
         more="Show earlier changes"
         empty={
           <Notice icon={ScrollText} title="No changes" isSmall>
@@ -54,12 +51,9 @@ export function AuditPage() {
   );
 }
 
-function auditColumns(zone: Zone, setFilter: (change: Record<string, string>) => void): Column<Row>[] {
+function auditColumns(setFilter: (change: Record<string, string>) => void): Column<Row>[] {
   return [
-    {
-      title: 'Time',
-      cell: ({ at }) => <Faded>{formatTime(Date.parse(at), zone)}</Faded>,
-    },
+    { title: 'Time', cell: ({ at }) => <Time at={at} /> },
     {
       title: 'Who',
       cell: (row) => (

@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router';
-import { formatTime } from '../format/time.ts';
+import { formatToMinute } from '../format/time.ts';
 import { useSettings } from '../settings/settings.ts';
 import { hasRole, useSpace } from '../space/space.tsx';
 import { useSpaceMutation } from '../space/use-space-query.ts';
@@ -28,9 +28,8 @@ export function DeletedSpacePage() {
       <Card title="Deletion">
         <div className="flex max-w-3xl flex-col gap-3 text-sm">
           <p>
-            Until{' '}
-            <strong>{deleteAt === null ? 'now' : formatTime(Date.parse(deleteAt), zone).slice(0, 16)}</strong>
-            , nothing is deleted: its keys are refused, nobody can read it, and an owner can restore it. Then
+            Until <strong>{deleteAt === null ? 'now' : formatToMinute(Date.parse(deleteAt), zone)}</strong>,
+            nothing is deleted: its keys are refused, nobody can read it, and an owner can restore it. Then
             everything in it is deleted permanently, and it is no longer in your list of spaces.
           </p>
           {hasRole(role, 'owner') ? (

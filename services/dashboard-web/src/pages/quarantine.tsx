@@ -2,11 +2,9 @@ import { ShieldCheck } from 'lucide-react';
 import { describeFailure } from '../api/failure.ts';
 import type { Output } from '../api/query.ts';
 import { formatCount } from '../format/number.ts';
-import { formatTime, type Zone } from '../format/time.ts';
-import { useSettings } from '../settings/settings.ts';
 import { usePages, useSpaceMutation } from '../space/use-space-query.ts';
 import { PagedTable } from '../table/paged-table.tsx';
-import { actionsColumn, type Column, Faded } from '../table/table.tsx';
+import { actionsColumn, type Column, Time } from '../table/table.tsx';
 import { ShownText } from '../text/shown-text.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
@@ -21,7 +19,6 @@ const replayedAtOnceMax = 100;
 
 /** Events that were accepted and that Postgres rejected. They are kept whole and can be stored again. */
 export function QuarantinePage() {
-  const { zone } = useSettings();
   const toast = useToast();
   const pages = usePages('quarantine.list', {});
   const { mutateAsync, isPending } = useSpaceMutation('quarantine.replay', { reload: ['quarantine.list'] });
@@ -51,7 +48,7 @@ export function QuarantinePage() {
         caption="Events in quarantine"
         rows={entries}
         keyOf={({ id }) => id}
-        columns={quarantineColumns(zone, isPending, (id) => void replay([id]))}
+        columns={quarantineColumns(isPending, (id) => void replay([id]))}
         empty={
           <Notice icon={ShieldCheck} title="Nothing is in quarantine" isSmall>
             Every accepted event was stored.
@@ -62,16 +59,9 @@ export function QuarantinePage() {
   );
 }
 
-function quarantineColumns(
-  zone: Zone,
-  isReplaying: boolean,
-  onReplay: (id: string) => void,
-): Column<Entry>[] {
+function quarantineColumns(isReplaying: boolean, onReplay: (id: string) => void): Column<Entry>[] {
   return [
-    {
-      title: 'Since',
-      cell: ({ quarantinedAt }) => <Faded>{formatTime(Date.parse(quarantinedAt), zone)}</Faded>,
-    },
+    { title: 'Since', cell: ({ quarantinedAt }) => <Time at={quarantinedAt} /> },
     {
       title: 'Event',
       cell: ({ id }) => <code className="whitespace-nowrap font-mono text-xs">{id}</code>,

@@ -2,15 +2,15 @@ import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { createPasskey } from '../api/passkey.ts';
 import { apiQuery, type Output, type QueryPath, useApiMutation } from '../api/query.ts';
-import { formatTime } from '../format/time.ts';
+import { formatToMinute } from '../format/time.ts';
 import { useSettings } from '../settings/settings.ts';
 import { ShownText } from '../text/shown-text.tsx';
 import { Button } from '../ui/button.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
-import { ConfirmDialog, Dialog, Form, FormFailure } from '../ui/dialog.tsx';
+import { Confirmed, Dialog, Form, FormFailure } from '../ui/dialog.tsx';
 import { TextField } from '../ui/field.tsx';
 import { Loaded } from '../ui/loaded.tsx';
-import { AddAppDialog } from './add-app-dialog.tsx';
+import { AddAppForm } from './add-app-form.tsx';
 
 /** What a change of the second factors changes, too. */
 const reload: readonly QueryPath[] = ['secondFactor.list', 'me', 'sessions.list'];
@@ -27,8 +27,9 @@ function FactorList({ list }: { list: Output<'secondFactor.list'> }) {
   const { totp, passkeys, recoveryCodesLeft } = list;
   const [adding, setAdding] = useState<'app' | 'passkey'>();
   const codes = useApiMutation('secondFactor.renewRecoveryCodes', { reload });
+  const close = () => setAdding(undefined);
   const onAdded = () => {
-    setAdding(undefined);
+    close();
     // The first second factor comes with recovery codes.
     if (recoveryCodesLeft === 0) codes.mutate();
   };
@@ -48,12 +49,12 @@ function FactorList({ list }: { list: Output<'secondFactor.list'> }) {
         />
       )}
       <FormFailure error={codes.error} />
-      <AddAppDialog isOpen={adding === 'app'} onClose={() => setAdding(undefined)} onAdded={onAdded} />
-      <AddPasskeyDialog
-        isOpen={adding === 'passkey'}
-        onClose={() => setAdding(undefined)}
-        onAdded={onAdded}
-      />
+      <Dialog isOpen={adding === 'app'} onClose={close} title="Add an authenticator app">
+        <AddAppForm onClose={close} onAdded={onAdded} />
+      </Dialog>
+      <Dialog isOpen={adding === 'passkey'} onClose={close} title="Add a passkey">
+        <AddPasskeyForm onClose={close} onAdded={onAdded} />
+      </Dialog>
       <RecoveryCodesDialog codes={codes.data?.codes} onClose={codes.reset} />
     </div>
   );
@@ -68,7 +69,7 @@ function AppRow({ createdAt, onAdd }: { createdAt: string | undefined; onAdd: ()
       detail={
         createdAt === undefined
           ? 'An app on your phone that shows a six-digit code.'
-          : `Added ${formatTime(Date.parse(createdAt), zone).slice(0, 16)}`
+          : `Added ${formatToMinute(Date.parse(createdAt), zone)}`
       }
       action={
         createdAt === undefined ? (
@@ -93,7 +94,7 @@ function PasskeyRows({
   const { zone } = useSettings();
   const { data: methods } = useQuery(apiQuery('auth.methods', undefined));
   const { mutateAsync } = useApiMutation('secondFactor.removePasskey', { reload });
-  const shortTime = (text: string) => formatTime(Date.parse(text), zone).slice(0, 16);
+  const shortTime = (text: string) => formatToMinute(Date.parse(text), zone);
   return (
     <>
       <Row
@@ -134,40 +135,24 @@ function Row({ title, detail, action }: { title: ReactNode; detail: string; acti
 }
 
 function RemoveButton({ name, onConfirm }: { name: string; onConfirm: () => Promise<unknown> }) {
-  const [isOpen, setOpen] = useState(false);
   return (
-    <>
-      <Button size="small" look="danger" aria-label={`Remove the ${name}`} onClick={() => setOpen(true)}>
-        Remove
-      </Button>
-      <ConfirmDialog
-        isOpen={isOpen}
-        onClose={() => setOpen(false)}
-        title={`Remove the ${name}?`}
-        action="Remove"
-        onConfirm={onConfirm}
-      >
-        You can no longer sign in with it. All your other sessions end.
-      </ConfirmDialog>
-    </>
+    <Confirmed
+      button={(ask) => (
+        <Button size="small" look="danger" aria-label={`Remove the ${name}`} onClick={ask}>
+          Remove
+        </Button>
+      )}
+      title={`Remove the ${name}?`}
+      action="Remove"
+      onConfirm={onConfirm}
+    >
+      You can no longer sign in with it. All your other sessions end.
+    </Confirmed>
   );
-}
-
-interface Outcome {
-  onClose: () => void;
-  onAdded: () => void;
 }
 
 /** The name is for the user. */
-function AddPasskeyDialog({ isOpen, ...outcome }: Outcome & { isOpen: boolean }) {
-  return (
-    <Dialog isOpen={isOpen} onClose={outcome.onClose} title="Add a passkey">
-      <AddPasskeyForm {...outcome} />
-    </Dialog>
-  );
-}
-
-function AddPasskeyForm({ onClose, onAdded }: Outcome) {
+function AddPasskeyForm({ onClose, onAdded }: { onClose: () => void; onAdded: () => void }) {
   const [name, setName] = useState('');
   const { mutateAsync } = useApiMutation('secondFactor.addPasskey', { reload });
   const add = async () => {

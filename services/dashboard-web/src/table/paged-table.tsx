@@ -2,8 +2,7 @@ import type { ReactNode } from 'react';
 import { Button } from '../ui/button.tsx';
 import { FailureNotice, Loading } from '../ui/loaded.tsx';
 import { Card } from '../ui/page.tsx';
-import { type Column, Table } from './table.tsx';
-import type { TableSort } from './table-sort.ts';
+import { Table, type TableProps } from './table.tsx';
 
 interface Pages {
   error: unknown;
@@ -18,25 +17,13 @@ interface Pages {
 /** A table in a card, with loading, failed and empty states, and a button for the next page. */
 export function PagedTable<Row>({
   pages,
-  caption,
-  columns,
-  rows,
-  keyOf,
-  sort,
   empty,
-  isEmpty = rows.length === 0,
+  isEmpty,
   note,
   more = 'Show more',
-}: {
+  ...table
+}: TableProps<Row> & {
   pages: Pages;
-  /** What the table holds, for screen readers. */
-  caption: string;
-  columns: readonly Column<Row>[];
-  rows: readonly Row[];
-  keyOf: (row: Row) => string;
-  /** The order, where columns have `sortBy`. */
-  sort?: TableSort;
-  empty: ReactNode;
   /** A search may have no rows yet, but further pages. */
   isEmpty?: boolean;
   note?: ReactNode;
@@ -50,17 +37,10 @@ export function PagedTable<Row>({
           <FailureNotice error={pages.error} onRetry={() => void pages.refetch()} isSmall />
         ) : pages.isPending ? (
           <Loading />
-        ) : isEmpty ? (
+        ) : (isEmpty ?? table.rows.length === 0) ? (
           empty
         ) : (
-          <Table
-            caption={caption}
-            rows={rows}
-            keyOf={keyOf}
-            columns={columns}
-            hasKeys
-            {...(sort && { sort })}
-          />
+          <Table {...table} hasKeys />
         )}
       </Card>
       {note}

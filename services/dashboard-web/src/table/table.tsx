@@ -1,6 +1,7 @@
 import { ArrowDown, ArrowUp, ChevronsUpDown } from 'lucide-react';
 import { type ReactNode, type RefObject, useRef } from 'react';
-import { useShortcuts } from '../settings/settings.ts';
+import { formatTime, type Zone } from '../format/time.ts';
+import { useSettings, useShortcuts } from '../settings/settings.ts';
 import { classes } from '../ui/classes.ts';
 import { SelectField } from '../ui/field.tsx';
 import { nameOf, nextSort, sortRows, sortState, type TableSort } from './table-sort.ts';
@@ -19,17 +20,7 @@ export interface Column<Row> {
   sortBy?: (row: Row) => number | string | null;
 }
 
-/** Few rows, all of them in the page. In a narrow window each is a card, with the titles of the columns. */
-export function Table<Row>({
-  caption,
-  columns,
-  rows,
-  keyOf,
-  sort,
-  rowsMax,
-  hasKeys = false,
-  empty,
-}: {
+export interface TableProps<Row> {
   /** What the table holds, for screen readers. */
   caption: string;
   columns: readonly Column<Row>[];
@@ -43,7 +34,19 @@ export function Table<Row>({
   hasKeys?: boolean;
   /** Shown in place of a table without rows. */
   empty?: ReactNode;
-}) {
+}
+
+/** Few rows, all of them in the page. In a narrow window each is a card, with the titles of the columns. */
+export function Table<Row>({
+  caption,
+  columns,
+  rows,
+  keyOf,
+  sort,
+  rowsMax,
+  hasKeys = false,
+  empty,
+}: TableProps<Row>) {
   const body = useRef<HTMLTableSectionElement>(null);
   const sorted = (sort === undefined ? rows : sortRows(rows, columns, sort.by)).slice(0, rowsMax);
   if (rows.length === 0 && empty !== undefined)
@@ -152,6 +155,14 @@ export function actionsColumn<Row>(cell: (row: Row) => ReactNode): Column<Row> {
 export function Faded({ children }: { children: ReactNode }) {
   return <span className="whitespace-nowrap text-muted">{children}</span>;
 }
+
+/** A time of the API, in the zone of the settings. */
+export function Time({ at, format = formatTime }: { at: string | number; format?: TimeFormat }) {
+  const { zone } = useSettings();
+  return <Faded>{format(typeof at === 'string' ? Date.parse(at) : at, zone)}</Faded>;
+}
+
+type TimeFormat = (ms: number, zone: Zone) => string;
 
 export function NoValue() {
   return <span className="text-faint">–</span>;

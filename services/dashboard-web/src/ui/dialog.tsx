@@ -8,6 +8,10 @@ import { Button, type ButtonLook, IconButton } from './button.tsx';
 import { classes } from './classes.ts';
 import { TextField } from './field.tsx';
 
+const popupClasses =
+  'fixed top-[12vh] left-1/2 max-h-[80vh] w-[calc(100vw-2rem)] -translate-x-1/2 overflow-y-auto animate-appear rounded-xl bg-raised p-5 shadow-pop outline-none';
+const widths = { normal: 'max-w-md', wide: 'max-w-2xl' };
+
 /**
  * Modal; focuses its first field. Esc and a click outside close it. The content is mounted while it is open.
  */
@@ -25,7 +29,7 @@ export function Dialog({
   title: string;
   description?: ReactNode;
   children: ReactNode;
-  width?: 'normal' | 'wide';
+  width?: keyof typeof widths;
   isOnTop?: boolean;
 }) {
   // A click on the question of the confirmation, or Esc there, is not meant for the dialog below it.
@@ -44,12 +48,7 @@ export function Dialog({
           ref={popup}
           // Without a field, the first control: the button that closes the dialog.
           initialFocus={() => popup.current?.querySelector<HTMLElement>('input, select, textarea') ?? true}
-          className={classes(
-            'fixed top-[12vh] left-1/2 max-h-[80vh] w-[calc(100vw-2rem)] -translate-x-1/2 overflow-y-auto',
-            'animate-appear rounded-xl bg-raised p-5 shadow-pop outline-none',
-            isOnTop ? 'z-70' : 'z-50',
-            width === 'wide' ? 'max-w-2xl' : 'max-w-md',
-          )}
+          className={classes(popupClasses, isOnTop ? 'z-70' : 'z-50', widths[width])}
         >
           <div className="mb-4 flex items-start gap-3">
             <div className="min-w-0 flex-1">
@@ -166,8 +165,9 @@ export function FormFailure({ error }: { error: unknown }) {
   );
 }
 
-interface Confirmed {
-  onClose: () => void;
+interface Confirmation {
+  title: string;
+  /** What will happen. */
   children: ReactNode;
   /** The button's text. */
   action: string;
@@ -176,16 +176,34 @@ interface Confirmed {
   onConfirm: () => Promise<unknown>;
 }
 
-/** Asks for confirmation of a change that cannot be undone. */
-export function ConfirmDialog({ isOpen, title, ...asked }: Confirmed & { isOpen: boolean; title: string }) {
+/**
+ * Asks for confirmation of a change that cannot be undone.
+ * @param props `button` draws the button, which calls the function that asks.
+ */
+export function Confirmed({
+  title,
+  button,
+  ...asked
+}: Confirmation & { button: (ask: () => void) => ReactNode }) {
+  const [isOpen, setOpen] = useState(false);
+  const close = () => setOpen(false);
   return (
-    <Dialog isOpen={isOpen} onClose={asked.onClose} title={title}>
-      <ConfirmForm {...asked} />
-    </Dialog>
+    <>
+      {button(() => setOpen(true))}
+      <Dialog isOpen={isOpen} onClose={close} title={title}>
+        <ConfirmForm {...asked} onClose={close} />
+      </Dialog>
+    </>
   );
 }
 
-function ConfirmForm({ onClose, children, action, typed, onConfirm }: Confirmed) {
+function ConfirmForm({
+  children,
+  action,
+  typed,
+  onConfirm,
+  onClose,
+}: Omit<Confirmation, 'title'> & { onClose: () => void }) {
   const [text, setText] = useState('');
   return (
     <Form

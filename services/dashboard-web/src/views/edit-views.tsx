@@ -5,7 +5,7 @@ import { useSpaceMutation } from '../space/use-space-query.ts';
 import { describeText } from '../text/marks.ts';
 import { ShownText } from '../text/shown-text.tsx';
 import { IconButton } from '../ui/button.tsx';
-import { ConfirmDialog, Form } from '../ui/dialog.tsx';
+import { Confirmed, Form } from '../ui/dialog.tsx';
 import { TextField } from '../ui/field.tsx';
 import { nameCharsMax } from './save-view.tsx';
 import type { View } from './view.ts';
@@ -14,51 +14,46 @@ import type { View } from './view.ts';
 export function EditViews({ views }: { views: readonly View[] }) {
   const { role } = useSpace();
   const [renamed, setRenamed] = useState<string>();
-  const [removed, setRemoved] = useState<View>();
   const { mutateAsync: remove } = useSpaceMutation('views.remove', { reload: ['views.list'] });
   if (views.length === 0) return <p className="text-muted text-sm">There are no views of this list.</p>;
   return (
-    <>
-      <ul aria-label="Views" className="flex flex-col gap-1">
-        {views.map((view) => (
-          <li key={view.id} className="flex min-h-8 items-center gap-2 text-sm">
-            {renamed === view.id ? (
-              <RenameView view={view} onClose={() => setRenamed(undefined)} />
-            ) : (
-              <>
-                <span className="min-w-0 flex-1 truncate">
-                  <ShownText text={view.name} />
-                </span>
-                {view.isOfSpace && <span className="shrink-0 text-faint text-xs">of the space</span>}
-                {(!view.isOfSpace || hasRole(role, 'member')) && (
-                  <>
-                    <IconButton
-                      icon={Pencil}
-                      label={`Rename ${describeText(view.name)}`}
-                      onClick={() => setRenamed(view.id)}
-                    />
-                    <IconButton
-                      icon={Trash2}
-                      label={`Remove ${describeText(view.name)}`}
-                      onClick={() => setRemoved(view)}
-                    />
-                  </>
-                )}
-              </>
-            )}
-          </li>
-        ))}
-      </ul>
-      <ConfirmDialog
-        isOpen={removed !== undefined}
-        title="Remove the view?"
-        action="Remove"
-        onClose={() => setRemoved(undefined)}
-        onConfirm={() => remove({ id: removed?.id ?? '' })}
-      >
-        {removed?.isOfSpace ? 'Nobody in the space has the view any more.' : 'The events that it shows stay.'}
-      </ConfirmDialog>
-    </>
+    <ul aria-label="Views" className="flex flex-col gap-1">
+      {views.map((view) => (
+        <li key={view.id} className="flex min-h-8 items-center gap-2 text-sm">
+          {renamed === view.id ? (
+            <RenameView view={view} onClose={() => setRenamed(undefined)} />
+          ) : (
+            <>
+              <span className="min-w-0 flex-1 truncate">
+                <ShownText text={view.name} />
+              </span>
+              {view.isOfSpace && <span className="shrink-0 text-faint text-xs">of the space</span>}
+              {(!view.isOfSpace || hasRole(role, 'member')) && (
+                <>
+                  <IconButton
+                    icon={Pencil}
+                    label={`Rename ${describeText(view.name)}`}
+                    onClick={() => setRenamed(view.id)}
+                  />
+                  <Confirmed
+                    button={(ask) => (
+                      <IconButton icon={Trash2} label={`Remove ${describeText(view.name)}`} onClick={ask} />
+                    )}
+                    title="Remove the view?"
+                    action="Remove"
+                    onConfirm={() => remove({ id: view.id })}
+                  >
+                    {view.isOfSpace
+                      ? 'Nobody in the space has the view any more.'
+                      : 'The events that it shows stay.'}
+                  </Confirmed>
+                </>
+              )}
+            </>
+          )}
+        </li>
+      ))}
+    </ul>
   );
 }
 

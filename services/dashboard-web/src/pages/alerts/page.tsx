@@ -4,10 +4,9 @@ import type { Output } from '../../api/query.ts';
 import { filterOf } from '../../filter/conditions.ts';
 import { useFilter } from '../../filter/use-filter.ts';
 import { formatMinute } from '../../format/time.ts';
-import { useSettings } from '../../settings/settings.ts';
 import { hasRole, useSpace } from '../../space/space.tsx';
 import { useSpaceQuery } from '../../space/use-space-query.ts';
-import { Table } from '../../table/table.tsx';
+import { Table, Time } from '../../table/table.tsx';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -72,7 +71,6 @@ const changes: Record<Row['change'], { tone: Tone; label: string }> = {
 };
 
 function HistoryCard({ refetchMs }: { refetchMs: number }) {
-  const { zone } = useSettings();
   const query = useSpaceQuery('alerts.history', {}, { refetchInterval: refetchMs });
   return (
     <Card title="History" isFlush>
@@ -84,11 +82,7 @@ function HistoryCard({ refetchMs }: { refetchMs: number }) {
             rows={data}
             keyOf={({ id }) => id}
             columns={[
-              {
-                title: 'Time',
-                className: 'whitespace-nowrap text-muted',
-                cell: ({ at }) => formatMinute(Date.parse(at), zone),
-              },
+              { title: 'Time', cell: ({ at }) => <Time at={at} format={formatMinute} /> },
               {
                 title: 'Change',
                 cell: ({ change, text }) => (

@@ -1,13 +1,12 @@
 import { BellOff, BellRing, Pencil, Trash2 } from 'lucide-react';
-import { useState } from 'react';
 import { formatMinute } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
 import { hasRole, useSpace } from '../../space/space.tsx';
 import { useSpaceMutation } from '../../space/use-space-query.ts';
-import { actionsColumn, Table } from '../../table/table.tsx';
+import { actionsColumn, Table, Time } from '../../table/table.tsx';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { IconButton } from '../../ui/button.tsx';
-import { ConfirmDialog } from '../../ui/dialog.tsx';
+import { Confirmed } from '../../ui/dialog.tsx';
 import { Notice } from '../../ui/loaded.tsx';
 import { useAttempt } from '../../ui/toasts.tsx';
 import { describeRule, formatAlertValue, kinds, type Rule } from './alert-text.ts';
@@ -76,8 +75,7 @@ export function RuleTable({ rules, onEdit }: { rules: readonly Rule[]; onEdit: (
         {
           title: 'Measured until',
           isExtra: true,
-          className: 'text-muted whitespace-nowrap',
-          cell: ({ evaluatedUntil }) => formatMinute(Date.parse(evaluatedUntil), zone),
+          cell: ({ evaluatedUntil }) => <Time at={evaluatedUntil} format={formatMinute} />,
         },
         actionsColumn((rule: Rule) => <RuleActions rule={rule} onEdit={onEdit} />),
       ]}
@@ -88,7 +86,6 @@ export function RuleTable({ rules, onEdit }: { rules: readonly Rule[]; onEdit: (
 function RuleActions({ rule, onEdit }: { rule: Rule; onEdit: (rule: Rule) => void }) {
   const { role } = useSpace();
   const attempt = useAttempt();
-  const [isRemoving, setRemoving] = useState(false);
   const mute = useSpaceMutation('alerts.mute', { reload: ['alerts.list'] });
   const remove = useSpaceMutation('alerts.remove', { reload: ['alerts.list'] });
   if (!hasRole(role, 'admin')) return null;
@@ -109,16 +106,14 @@ function RuleActions({ rule, onEdit }: { rule: Rule; onEdit: (rule: Rule) => voi
         onClick={changeMute}
       />
       <IconButton icon={Pencil} label={`Change ${name}`} onClick={() => onEdit(rule)} />
-      <IconButton icon={Trash2} label={`Remove ${name}`} onClick={() => setRemoving(true)} />
-      <ConfirmDialog
-        isOpen={isRemoving}
-        onClose={() => setRemoving(false)}
+      <Confirmed
+        button={(ask) => <IconButton icon={Trash2} label={`Remove ${name}`} onClick={ask} />}
         title="Remove alert"
         action="Remove"
         onConfirm={() => remove.mutateAsync({ id })}
       >
         {name} will be removed. Its history is kept.
-      </ConfirmDialog>
+      </Confirmed>
     </span>
   );
 }

@@ -1,37 +1,30 @@
+import { RefreshCw, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { formatMinute } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
 import { useSpaceMutation } from '../../space/use-space-query.ts';
 import { ShownText } from '../../text/shown-text.tsx';
-import { ConfirmDialog, Dialog, Form } from '../../ui/dialog.tsx';
+import { IconButton } from '../../ui/button.tsx';
+import { Confirmed, Dialog, Form } from '../../ui/dialog.tsx';
 import { SelectField } from '../../ui/field.tsx';
 import { type ApiKey, nameKey, nameLastUse } from './api-key.ts';
 import { NewKey } from './new-key.tsx';
 
 /** The last characters are typed, which tell the key from others of its name. */
-export function RevokeKeyDialog({
-  apiKey,
-  keys,
-  onClose,
-}: {
-  apiKey: ApiKey | undefined;
-  keys: readonly ApiKey[];
-  onClose: () => void;
-}) {
+export function RevokeButton({ apiKey, keys }: { apiKey: ApiKey; keys: readonly ApiKey[] }) {
   const { mutateAsync } = useSpaceMutation('apiKeys.revoke', { reload: ['apiKeys.list'] });
   return (
-    <ConfirmDialog
-      isOpen={apiKey !== undefined}
-      onClose={onClose}
+    <Confirmed
+      button={(ask) => <IconButton icon={Trash2} label={`Revoke ${nameKey(apiKey)}`} onClick={ask} />}
       title="Revoke API key"
       action="Revoke"
-      typed={apiKey?.lastFour ?? ''}
-      onConfirm={() => mutateAsync({ keyId: apiKey?.id ?? '' })}
+      typed={apiKey.lastFour}
+      onConfirm={() => mutateAsync({ keyId: apiKey.id })}
     >
-      {apiKey !== undefined && <KeyFacts apiKey={apiKey} keys={keys} />}
+      <KeyFacts apiKey={apiKey} keys={keys} />
       Clients that use this key get 401 within a second. This cannot be undone. Events that were sent are
       kept.
-    </ConfirmDialog>
+    </Confirmed>
   );
 }
 
@@ -67,16 +60,22 @@ const overlaps = [
 ] as const;
 
 /** Creates a replacement key. Both work until the old key ends. */
-export function RollKeyDialog({ apiKey, onClose }: { apiKey: ApiKey | undefined; onClose: () => void }) {
+export function RollButton({ apiKey }: { apiKey: ApiKey }) {
+  const [isOpen, setOpen] = useState(false);
+  const close = () => setOpen(false);
+  const title = `Roll ${nameKey(apiKey)}`;
   return (
-    <Dialog
-      isOpen={apiKey !== undefined}
-      onClose={onClose}
-      title={`Roll ${apiKey === undefined ? '' : nameKey(apiKey)}`}
-      description="A new key takes its place. Both work until the old one ends, so that nothing is refused meanwhile."
-    >
-      {apiKey !== undefined && <RollKeyForm apiKey={apiKey} onClose={onClose} />}
-    </Dialog>
+    <>
+      <IconButton icon={RefreshCw} label={title} onClick={() => setOpen(true)} />
+      <Dialog
+        isOpen={isOpen}
+        onClose={close}
+        title={title}
+        description="A new key takes its place. Both work until the old one ends, so that nothing is refused meanwhile."
+      >
+        <RollKeyForm apiKey={apiKey} onClose={close} />
+      </Dialog>
+    </>
   );
 }
 

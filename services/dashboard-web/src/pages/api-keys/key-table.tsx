@@ -1,107 +1,87 @@
-import { RefreshCw, Trash2 } from 'lucide-react';
-import { useState } from 'react';
 import { formatCount } from '../../format/number.ts';
-import { dayMs, formatDay, formatMinute, type Zone } from '../../format/time.ts';
+import { dayMs, formatDay, formatMinute } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
-import { actionsColumn, type Column, Table } from '../../table/table.tsx';
+import { actionsColumn, type Column, Table, Time } from '../../table/table.tsx';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Badge, type Tone } from '../../ui/badge.tsx';
-import { IconButton } from '../../ui/button.tsx';
-import { type ApiKey, nameKey, nameLastUse } from './api-key.ts';
-import { RevokeKeyDialog, RollKeyDialog } from './key-dialogs.tsx';
+import { type ApiKey, nameLastUse } from './api-key.ts';
+import { RevokeButton, RollButton } from './key-dialogs.tsx';
 
 const tones: Record<ApiKey['state'], Tone> = { active: 'good', expired: 'neutral', revoked: 'bad' };
 
 /** Active keys first, newest first. */
 export function KeyTable({ keys }: { keys: readonly ApiKey[] }) {
-  const { zone } = useSettings();
-  const [rolled, setRolled] = useState<ApiKey>();
-  const [revoked, setRevoked] = useState<ApiKey>();
   const rows = keys.toSorted(
     (a, b) =>
       Number(b.state === 'active') - Number(a.state === 'active') || b.createdAt.localeCompare(a.createdAt),
   );
   return (
-    <>
-      <Table
-        caption="API keys"
-        rows={rows}
-        keyOf={({ id }) => id}
-        columns={[
-          ...keyColumns(zone),
-          actionsColumn(
-            (key: ApiKey) =>
-              key.state === 'active' && (
-                <span className="inline-flex">
-                  {key.replacedBy === null && (
-                    <IconButton
-                      icon={RefreshCw}
-                      label={`Roll ${nameKey(key)}`}
-                      onClick={() => setRolled(key)}
-                    />
-                  )}
-                  <IconButton
-                    icon={Trash2}
-                    label={`Revoke ${nameKey(key)}`}
-                    onClick={() => setRevoked(key)}
-                  />
-                </span>
-              ),
-          ),
-        ]}
-      />
-      <RollKeyDialog apiKey={rolled} onClose={() => setRolled(undefined)} />
-      <RevokeKeyDialog apiKey={revoked} keys={keys} onClose={() => setRevoked(undefined)} />
-    </>
+    <Table
+      caption="API keys"
+      rows={rows}
+      keyOf={({ id }) => id}
+      columns={[
+        ...keyColumns,
+        actionsColumn(
+          (key: ApiKey) =>
+            key.state === 'active' && (
+              <span className="inline-flex">
+                {key.replacedBy === null && <RollButton apiKey={key} />}
+                <RevokeButton apiKey={key} keys={keys} />
+              </span>
+            ),
+        ),
+      ]}
+    />
   );
 }
 
-function keyColumns(zone: Zone): Column<ApiKey>[] {
-  return [
-    {
-      title: 'Name',
-      cell: ({ name, prefix, lastFour, scope }) => (
-        <div className="min-w-36">
-          <div className="font-medium">
-            <ShownText text={name} />
-          </div>
-          <code className="font-mono text-faint text-xs">
-            {prefix}…{lastFour}
-          </code>
-          {scope !== 'ingest' && (
-            <div className="text-muted text-xs">
-              {scope === 'annotation' ? 'adds notes' : `reads ${scope}`}
-            </div>
-          )}
+const keyColumns: readonly Column<ApiKey>[] = [
+  {
+    title: 'Name',
+    cell: ({ name, prefix, lastFour, scope }) => (
+      <div className="min-w-36">
+        <div className="font-medium">
+          <ShownText text={name} />
         </div>
-      ),
-    },
-    { title: 'State', cell: (key) => <State apiKey={key} /> },
-    {
-      title: 'Created',
-      cell: ({ createdAt, createdBy }) => (
-        <div className="whitespace-nowrap text-muted">
-          <div>{formatDay(Date.parse(createdAt), zone)}</div>
-          <div className="text-faint text-xs">{createdBy ?? 'operator'}</div>
+        <code className="font-mono text-faint text-xs">
+          {prefix}…{lastFour}
+        </code>
+        {scope !== 'ingest' && (
+          <div className="text-muted text-xs">{scope === 'annotation' ? 'adds notes' : `reads ${scope}`}</div>
+        )}
+      </div>
+    ),
+  },
+  { title: 'State', cell: (key) => <State apiKey={key} /> },
+  {
+    title: 'Created',
+    cell: ({ createdAt, createdBy }) => (
+      <div className="whitespace-nowrap text-muted">
+        <div>
+          <Time at={createdAt} format={formatDay} />
         </div>
-      ),
-    },
-    {
-      title: 'Last used',
-      cell: ({ lastUsedAt, days }) => (
-        <span
-          className="whitespace-nowrap text-muted"
-          title={lastUsedAt === null ? '' : formatMinute(Date.parse(lastUsedAt), zone)}
-        >
-          {nameLastUse({ lastUsedAt, days })}
-        </span>
-      ),
-    },
-    {
-      title: 'Events, 30 days',
-      cell: ({ scope, days }) => (scope === 'ingest' && days !== null ? <KeyDays days={days} /> : '—'),
-    },
-  ];
+        <div className="text-faint text-xs">{createdBy ?? 'operator'}</div>
+      </div>
+    ),
+  },
+  { title: 'Last used', cell: (key) => <LastUse {...key} /> },
+  {
+    title: 'Events, 30 days',
+    cell: ({ scope, days }) => (scope === 'ingest' && days !== null ? <KeyDays days={days} /> : '—'),
+  },
+];
+
+function LastUse({ lastUsedAt, days }: ApiKey) {
+  const { zone } = useSettings();
+  return (
+    <span
+      className="whitespace-nowrap text-muted"
+      title={lastUsedAt === null ? '' : formatMinute(Date.parse(lastUsedAt), zone)}
+    >
+      {nameLastUse({ lastUsedAt, days })}
+    </span>
+  );
 }
 
 function State({ apiKey: { state, expiresAt, replacedBy } }: { apiKey: ApiKey }) {

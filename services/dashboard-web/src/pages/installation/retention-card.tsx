@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { apiQuery } from '../../api/query.ts';
 import { formatCount, formatCounted, formatDuration } from '../../format/number.ts';
-import { formatDay, formatTime, hourMs, minuteMs } from '../../format/time.ts';
+import { formatDay, formatToSecond, hourMs, minuteMs } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
 import { Table } from '../../table/table.tsx';
 import { Badge } from '../../ui/badge.tsx';
@@ -23,7 +23,7 @@ export function RetentionCard() {
               <span className={isLate ? 'text-warn' : undefined}>
                 {lastPassAt === null
                   ? 'No writer has deleted expired data yet.'
-                  : `The last deletion pass began ${formatTime(Date.parse(lastPassAt), zone).slice(0, 19)}.`}
+                  : `The last deletion pass began ${formatToSecond(Date.parse(lastPassAt), zone)}.`}
               </span>{' '}
               {lagMs !== null && lagMs > hourMs && (
                 <span className="text-warn">Retention is {formatDuration(lagMs)} behind. </span>

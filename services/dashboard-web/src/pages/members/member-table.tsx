@@ -1,15 +1,13 @@
 import { LogOut, Trash2 } from 'lucide-react';
-import { useState } from 'react';
 import type { Output } from '../../api/query.ts';
 import { formatCounted } from '../../format/number.ts';
 import { formatMinute } from '../../format/time.ts';
-import { useSettings } from '../../settings/settings.ts';
 import { hasRole, type Role, roles, roleTexts, useMe, useSpace } from '../../space/space.tsx';
 import { useSpaceMutation } from '../../space/use-space-query.ts';
-import { actionsColumn, type Column, Faded, Table } from '../../table/table.tsx';
+import { actionsColumn, type Column, Table, Time } from '../../table/table.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { IconButton } from '../../ui/button.tsx';
-import { ConfirmDialog } from '../../ui/dialog.tsx';
+import { Confirmed } from '../../ui/dialog.tsx';
 import { SelectField } from '../../ui/field.tsx';
 import { useAttempt, useToast } from '../../ui/toasts.tsx';
 
@@ -17,101 +15,69 @@ type Member = Output<'members.list'>[number];
 
 /** Admins can change roles and remove members. */
 export function MemberTable({ members }: { members: readonly Member[] }) {
-  const { role, name } = useSpace();
+  const { role } = useSpace();
   const { user } = useMe();
-  const [asked, setAsked] = useState<AskedChange>();
   const canManage = hasRole(role, 'admin');
-  const isManageable = (member: Member) => member.role !== 'owner' || hasRole(role, 'owner');
   const owners = members.filter((member) => member.role === 'owner').length;
   /** Why a member cannot be changed; undefined when this role may change it. */
   const findObstacle = (member: Member) => {
-    if (!isManageable(member)) return 'Only an owner can change an owner.';
+    if (!isManageable(member, role)) return 'Only an owner can change an owner.';
     if (member.role !== 'owner' || owners > 1) return undefined;
     return 'A space needs an owner. Make another member an owner first.';
   };
+  const canChange = (member: Member) => canManage && findObstacle(member) === undefined;
   return (
-    <>
-      <Table
-        caption="Members"
-        rows={members}
-        keyOf={({ userId }) => userId}
-        columns={[
-          ...memberColumns(
-            user.id,
-            (member) => canManage && findObstacle(member) === undefined,
-            findObstacle,
-          ),
-          actionsColumn(
-            (member: Member) =>
-              canManage && (
-                <span className="inline-flex gap-1">
-                  {isManageable(member) && (
-                    <IconButton
-                      icon={LogOut}
-                      label={`End all sessions of ${member.email}`}
-                      onClick={() => setAsked({ kind: 'end', member })}
-                    />
-                  )}
-                  {findObstacle(member) === undefined && (
-                    <IconButton
-                      icon={Trash2}
-                      label={`Remove ${member.email}`}
-                      onClick={() => setAsked({ kind: 'remove', member })}
-                    />
-                  )}
-                </span>
-              ),
-          ),
-        ]}
-      />
-      <MemberDialogs space={name} asked={asked} onClose={() => setAsked(undefined)} />
-    </>
+    <Table
+      caption="Members"
+      rows={members}
+      keyOf={({ userId }) => userId}
+      columns={[
+        ...memberColumns(user.id, canChange, findObstacle),
+        actionsColumn(
+          (member: Member) => canManage && <MemberActions member={member} canRemove={canChange(member)} />,
+        ),
+      ]}
+    />
   );
 }
 
-interface AskedChange {
-  kind: 'remove' | 'end';
-  member: Member;
+function isManageable(member: Member, own: Role): boolean {
+  return member.role !== 'owner' || hasRole(own, 'owner');
 }
 
-function MemberDialogs({
-  space,
-  asked,
-  onClose,
-}: {
-  space: string;
-  asked: AskedChange | undefined;
-  onClose: () => void;
-}) {
+function MemberActions({ member, canRemove }: { member: Member; canRemove: boolean }) {
+  const { role, name } = useSpace();
   const toast = useToast();
   const remove = useSpaceMutation('members.remove', { reload: ['members.list', 'me'] });
   const endSessions = useSpaceMutation('members.endSessions');
-  const { userId = '', email } = asked?.member ?? {};
+  const { userId, email } = member;
   const end = async () => {
     const { ended } = await endSessions.mutateAsync({ userId });
     toast(`${formatCounted(ended, 'session')} of ${email} ended.`);
   };
   return (
-    <>
-      <ConfirmDialog
-        isOpen={asked?.kind === 'remove'}
-        onClose={onClose}
-        title="Remove member"
-        action="Remove"
-        onConfirm={() => remove.mutateAsync({ userId })}
-      >
-        {email} loses access to {space} immediately. API keys created by this member keep working.
-      </ConfirmDialog>
-      <ConfirmDialog
-        isOpen={asked?.kind === 'end'}
-        onClose={onClose}
-        title="End all sessions"
-        action="End the sessions"
-        onConfirm={end}
-      >
-        {email} is signed out in all browsers, including in other spaces, and must sign in again.
-      </ConfirmDialog>
-    </>
+    <span className="inline-flex gap-1">
+      {isManageable(member, role) && (
+        <Confirmed
+          button={(ask) => <IconButton icon={LogOut} label={`End all sessions of ${email}`} onClick={ask} />}
+          title="End all sessions"
+          action="End the sessions"
+          onConfirm={end}
+        >
+          {email} is signed out in all browsers, including in other spaces, and must sign in again.
+        </Confirmed>
+      )}
+      {canRemove && (
+        <Confirmed
+          button={(ask) => <IconButton icon={Trash2} label={`Remove ${email}`} onClick={ask} />}
+          title="Remove member"
+          action="Remove"
+          onConfirm={() => remove.mutateAsync({ userId })}
+        >
+          {email} loses access to {name} immediately. API keys created by this member keep working.
+        </Confirmed>
+      )}
+    </span>
   );
 }
 
@@ -156,10 +122,7 @@ function memberColumns(
 
 /** An unverified account belongs to whoever had the link of the invitation. */
 function VerifiedTime({ at }: { at: string | null }) {
-  const { zone } = useSettings();
-  if (at !== null) {
-    return <Faded>{formatMinute(Date.parse(at), zone)}</Faded>;
-  }
+  if (at !== null) return <Time at={at} format={formatMinute} />;
   return (
     <span title="The member accepted an invitation. Neither the operator nor single sign-on has verified who holds the address.">
       <Badge tone="warn">not verified</Badge>

@@ -2,10 +2,9 @@ import { UserPlus } from 'lucide-react';
 import { useState } from 'react';
 import type { Output } from '../../api/query.ts';
 import { formatMinute } from '../../format/time.ts';
-import { useSettings } from '../../settings/settings.ts';
 import { hasRole, type Role, roles, roleTexts, useSpace } from '../../space/space.tsx';
 import { useSpaceMutation, useSpaceQuery } from '../../space/use-space-query.ts';
-import { actionsColumn, Faded, Table } from '../../table/table.tsx';
+import { actionsColumn, Table, Time } from '../../table/table.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ShownOnce } from '../../ui/copy-button.tsx';
@@ -53,7 +52,6 @@ export function MembersPage() {
 
 /** Renders nothing when there are none. */
 function InvitationList() {
-  const { zone } = useSettings();
   const attempt = useAttempt();
   const { data, error } = useSpaceQuery('invitations.list', {});
   const { mutateAsync } = useSpaceMutation('invitations.revoke', { reload: ['invitations.list'] });
@@ -70,7 +68,7 @@ function InvitationList() {
           { title: 'Role', cell: ({ role }) => <Badge>{role}</Badge> },
           {
             title: 'Valid until',
-            cell: ({ expiresAt }) => <Faded>{formatMinute(Date.parse(expiresAt), zone)}</Faded>,
+            cell: ({ expiresAt }) => <Time at={expiresAt} format={formatMinute} />,
           },
           actionsColumn(({ id, email }: Output<'invitations.list'>[number]) => (
             <Button

@@ -2,11 +2,9 @@ import type { ListedEvent } from '../../event/event-query.ts';
 import { RangeField } from '../../filter/range-field.tsx';
 import { useFilter } from '../../filter/use-filter.ts';
 import { formatDuration } from '../../format/number.ts';
-import { formatTime } from '../../format/time.ts';
-import { useSettings } from '../../settings/settings.ts';
 import { SpaceLink, useSpace } from '../../space/space.tsx';
 import { useSpaceQuery } from '../../space/use-space-query.ts';
-import { Faded, Table } from '../../table/table.tsx';
+import { Table, Time } from '../../table/table.tsx';
 import { ShownText } from '../../text/shown-text.tsx';
 import { StateBadge, TypeBadge } from '../../ui/badge.tsx';
 import { buttonClasses } from '../../ui/button.tsx';
@@ -48,7 +46,6 @@ export function OverviewPage() {
 }
 
 function Recent({ events }: { events: readonly ListedEvent[] }) {
-  const { zone } = useSettings();
   return (
     <Card
       title="Recent events"
@@ -64,10 +61,7 @@ function Recent({ events }: { events: readonly ListedEvent[] }) {
         rows={events}
         keyOf={({ id }) => id}
         columns={[
-          {
-            title: 'Time',
-            cell: ({ startTimeMs }) => <Faded>{formatTime(startTimeMs, zone)}</Faded>,
-          },
+          { title: 'Time', cell: ({ startTimeMs }) => <Time at={startTimeMs} /> },
           { title: 'Type', cell: ({ type }) => <TypeBadge type={type} /> },
           {
             title: 'Model or tool',

@@ -1,5 +1,4 @@
 import { Pencil, Trash2 } from 'lucide-react';
-import { useState } from 'react';
 import { formatCounted } from '../../format/number.ts';
 import { useSpaceMutation } from '../../space/use-space-query.ts';
 import { actionsColumn, type Column, Faded, NoValue, Table } from '../../table/table.tsx';
@@ -7,7 +6,7 @@ import { describeText } from '../../text/marks.ts';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { IconButton } from '../../ui/button.tsx';
-import { ConfirmDialog } from '../../ui/dialog.tsx';
+import { Confirmed } from '../../ui/dialog.tsx';
 import { type Amounts, allTime, type Price, priceOn, pricesChanged, withCents, writeRates } from './price.ts';
 
 /** All prices of the space and of the operator, current and past. */
@@ -20,33 +19,17 @@ export function PriceTable({
   canSet: boolean;
   onEdit: (price: Price) => void;
 }) {
-  const [removed, setRemoved] = useState<Price>();
-  const { mutateAsync } = useSpaceMutation('prices.remove', pricesChanged);
   return (
-    <>
-      <Table
-        caption="Prices, US dollars per million tokens"
-        rows={prices}
-        keyOf={({ model, validFrom, spaceId: ofSpace }) => `${model} ${validFrom} ${ofSpace}`}
-        columns={[
-          ...validityColumns(prices),
-          ...amountColumns((price: Price) => price),
-          ...(canSet ? [actionColumn(onEdit, setRemoved)] : []),
-        ]}
-      />
-      <ConfirmDialog
-        isOpen={removed !== undefined}
-        onClose={() => setRemoved(undefined)}
-        title="Remove the price"
-        action="Remove"
-        onConfirm={() =>
-          mutateAsync({ model: removed?.model ?? '', validFrom: removed?.validFrom ?? allTime })
-        }
-      >
-        <ShownText text={removed?.model ?? ''} /> then has the operator’s price or the list price, if there is
-        one. This also changes past costs.
-      </ConfirmDialog>
-    </>
+    <Table
+      caption="Prices, US dollars per million tokens"
+      rows={prices}
+      keyOf={({ model, validFrom, spaceId }) => `${model} ${validFrom} ${spaceId}`}
+      columns={[
+        ...validityColumns(prices),
+        ...amountColumns((price: Price) => price),
+        ...(canSet ? [actionsColumn((price: Price) => <PriceActions price={price} onEdit={onEdit} />)] : []),
+      ]}
+    />
   );
 }
 
@@ -76,25 +59,28 @@ function validityColumns(prices: readonly Price[]): Column<Price>[] {
 }
 
 /** Buttons to change a price, and to remove one of the space. */
-function actionColumn(onEdit: (price: Price) => void, onRemove: (price: Price) => void): Column<Price> {
-  return actionsColumn((price) => (
+function PriceActions({ price, onEdit }: { price: Price; onEdit: (price: Price) => void }) {
+  const { model, validFrom, spaceId } = price;
+  const { mutateAsync } = useSpaceMutation('prices.remove', pricesChanged);
+  const name = `the price of ${describeText(model)} from ${validFrom}`;
+  return (
     <span className="inline-flex">
-      <IconButton
-        icon={Pencil}
-        label={`Change the price of ${describeText(price.model)} from ${price.validFrom}`}
-        onClick={() => onEdit(price)}
-      />
-      {price.spaceId === null ? (
+      <IconButton icon={Pencil} label={`Change ${name}`} onClick={() => onEdit(price)} />
+      {spaceId === null ? (
         <span className="size-7" />
       ) : (
-        <IconButton
-          icon={Trash2}
-          label={`Remove the price of ${describeText(price.model)} from ${price.validFrom}`}
-          onClick={() => onRemove(price)}
-        />
+        <Confirmed
+          button={(ask) => <IconButton icon={Trash2} label={`Remove ${name}`} onClick={ask} />}
+          title="Remove the price"
+          action="Remove"
+          onConfirm={() => mutateAsync({ model, validFrom })}
+        >
+          <ShownText text={model} /> then has the operator’s price or the list price, if there is one. This
+          also changes past costs.
+        </Confirmed>
       )}
     </span>
-  ));
+  );
 }
 
 /** The column with the name of a model. */

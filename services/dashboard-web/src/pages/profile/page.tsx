@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { apiQuery, type Output, useApiMutation } from '../../api/query.ts';
-import { formatAgo, formatTime, nameZone, type Zone } from '../../format/time.ts';
+import { formatAgo, formatToMinute, nameZone } from '../../format/time.ts';
 import { Factors } from '../../second-factor/factors.tsx';
 import { changeSettings, type Theme, useSettings } from '../../settings/settings.ts';
 import { useMe } from '../../space/space.tsx';
-import { actionsColumn, type Column, Faded, Table } from '../../table/table.tsx';
+import { actionsColumn, type Column, Faded, Table, Time } from '../../table/table.tsx';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -59,7 +59,7 @@ function Appearance() {
         />
         <SelectField
           label="Time zone"
-          hint={`All times are shown in this zone. The time is now ${formatTime(Date.now(), zone).slice(0, 16)}.`}
+          hint={`All times are shown in this zone. The time is now ${formatToMinute(Date.now(), zone)}.`}
           options={zones}
           value={zone ?? browserZone}
           onChange={(value) => changeSettings({ zone: value === browserZone ? undefined : value })}
@@ -133,7 +133,14 @@ function SessionsCard() {
       }
     >
       <Loaded query={query} rows={3} isSmall>
-        {(data) => <SessionTable sessions={data} onEnd={(id) => attempt(revoke.mutateAsync({ id }))} />}
+        {(data) => (
+          <Table
+            caption="Sessions"
+            rows={data}
+            keyOf={({ id }) => id}
+            columns={[...sessionColumns, endColumn((id) => attempt(revoke.mutateAsync({ id })))]}
+          />
+        )}
       </Loaded>
     </Card>
   );
@@ -141,42 +148,28 @@ function SessionsCard() {
 
 type Session = Output<'sessions.list'>[number];
 
-function SessionTable({ sessions, onEnd }: { sessions: readonly Session[]; onEnd: (id: string) => void }) {
-  const { zone } = useSettings();
-  return (
-    <Table
-      caption="Sessions"
-      rows={sessions}
-      keyOf={({ id }) => id}
-      columns={[...sessionColumns(zone), endColumn(onEnd)]}
-    />
-  );
-}
-
-function sessionColumns(zone: Zone): Column<Session>[] {
-  return [
-    {
-      title: 'Browser',
-      cell: ({ userAgent, isCurrent }) => (
-        <span className="flex max-w-80 items-center gap-2">
-          <span className="truncate" title={userAgent ?? ''}>
-            <ShownText text={nameBrowser(userAgent)} />
-          </span>
-          {isCurrent && <Badge tone="accent">this one</Badge>}
+const sessionColumns: readonly Column<Session>[] = [
+  {
+    title: 'Browser',
+    cell: ({ userAgent, isCurrent }) => (
+      <span className="flex max-w-80 items-center gap-2">
+        <span className="truncate" title={userAgent ?? ''}>
+          <ShownText text={nameBrowser(userAgent)} />
         </span>
-      ),
-    },
-    { title: 'IP address', cell: ({ address }) => <span className="text-muted">{address ?? '–'}</span> },
-    {
-      title: 'Signed in',
-      cell: ({ createdAt }) => <Faded>{formatTime(Date.parse(createdAt), zone).slice(0, 16)}</Faded>,
-    },
-    {
-      title: 'Last used',
-      cell: ({ lastUsedAt }) => <Faded>{formatAgo(Date.parse(lastUsedAt), Date.now())}</Faded>,
-    },
-  ];
-}
+        {isCurrent && <Badge tone="accent">this one</Badge>}
+      </span>
+    ),
+  },
+  { title: 'IP address', cell: ({ address }) => <span className="text-muted">{address ?? '–'}</span> },
+  {
+    title: 'Signed in',
+    cell: ({ createdAt }) => <Time at={createdAt} format={formatToMinute} />,
+  },
+  {
+    title: 'Last used',
+    cell: ({ lastUsedAt }) => <Faded>{formatAgo(Date.parse(lastUsedAt), Date.now())}</Faded>,
+  },
+];
 
 function endColumn(onEnd: (id: string) => void): Column<Session> {
   return actionsColumn(

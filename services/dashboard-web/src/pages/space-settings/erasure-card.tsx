@@ -2,13 +2,13 @@ import { type FormEvent, useState } from 'react';
 import { describeFailure } from '../../api/failure.ts';
 import type { Input } from '../../api/query.ts';
 import { formatCounted } from '../../format/number.ts';
-import { formatTime, fromLocalTime, nameZone } from '../../format/time.ts';
+import { formatToMinute, fromLocalTime, nameZone } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
 import { hasRole, useSpace } from '../../space/space.tsx';
 import { useSpaceMutation, useSpaceQuery } from '../../space/use-space-query.ts';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Button } from '../../ui/button.tsx';
-import { ConfirmDialog } from '../../ui/dialog.tsx';
+import { Confirmed } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { Card } from '../../ui/page.tsx';
 import { useToast } from '../../ui/toasts.tsx';
@@ -96,13 +96,13 @@ function ErasurePreview({ subject, onRequested }: { subject: Subject; onRequeste
   const { zone } = useSettings();
   const toast = useToast();
   const [reason, setReason] = useState('');
-  const [isAsking, setAsking] = useState(false);
   const { data, error } = useSpaceQuery('erasures.preview', { ...subject });
   const { mutateAsync } = useSpaceMutation('erasures.request', { reload: ['erasures.list'] });
   if (error !== null) return <p className="mt-3 text-bad text-sm">{describeFailure(error).message}</p>;
   if (data === undefined) return <p className="mt-3 text-muted text-sm">Counting …</p>;
   const { events, quarantineEvents, from, to, isComplete } = data;
-  const show = (time: string) => formatTime(Date.parse(time), zone).slice(0, 16);
+  const atLeast = isComplete ? '' : 'At least ';
+  const show = (time: string) => formatToMinute(Date.parse(time), zone);
   const erase = async () => {
     await mutateAsync({ ...subject, reason });
     toast('Erasure requested.');
@@ -111,10 +111,7 @@ function ErasurePreview({ subject, onRequested }: { subject: Subject; onRequeste
   return (
     <div className="mt-3 flex flex-col gap-3">
       <p role="status" className="text-sm">
-        <strong>
-          {isComplete ? '' : 'At least '}
-          {formatCounted(events, 'stored event')}
-        </strong>
+        <strong>{atLeast + formatCounted(events, 'stored event')}</strong>
         {from !== null && to !== null && `, from ${show(from)} to ${show(to)}`}
         {quarantineEvents > 0 && `, and ${formatCounted(quarantineEvents, 'event')} in quarantine`}.
         {events + quarantineEvents === 0 && ' Events that are still in the queue are erased too.'}
@@ -127,28 +124,28 @@ function ErasurePreview({ subject, onRequested }: { subject: Subject; onRequeste
           value={reason}
           onText={setReason}
         />
-        <Button look="danger" onClick={() => setAsking(true)}>
-          Erase …
-        </Button>
+        <Confirmed
+          button={(ask) => (
+            <Button look="danger" onClick={ask}>
+              Erase …
+            </Button>
+          )}
+          title="Erase events"
+          action="Erase permanently"
+          typed="erase"
+          onConfirm={erase}
+        >
+          {atLeast}
+          {formatCounted(events + quarantineEvents, 'event')}{' '}
+          {subject.kind === 'before' ? `from before ${show(subject.value)}` : `of the ${subject.kind} `}
+          {subject.kind !== 'before' && (
+            <strong className="break-all">
+              <ShownText text={subject.value} />
+            </strong>
+          )}{' '}
+          will be deleted permanently, including from the database files. Only a backup can restore them.
+        </Confirmed>
       </div>
-      <ConfirmDialog
-        isOpen={isAsking}
-        onClose={() => setAsking(false)}
-        title="Erase events"
-        action="Erase permanently"
-        typed="erase"
-        onConfirm={erase}
-      >
-        {isComplete ? '' : 'At least '}
-        {formatCounted(events + quarantineEvents, 'event')}{' '}
-        {subject.kind === 'before' ? `from before ${show(subject.value)}` : `of the ${subject.kind} `}
-        {subject.kind !== 'before' && (
-          <strong className="break-all">
-            <ShownText text={subject.value} />
-          </strong>
-        )}{' '}
-        will be deleted permanently, including from the database files. Only a backup can restore them.
-      </ConfirmDialog>
     </div>
   );
 }

@@ -1,10 +1,9 @@
 import { Download } from 'lucide-react';
 import type { Output } from '../../api/query.ts';
 import { formatCount } from '../../format/number.ts';
-import { formatTime, type Zone } from '../../format/time.ts';
-import { useSettings } from '../../settings/settings.ts';
+import { formatToMinute } from '../../format/time.ts';
 import { useSpaceQuery } from '../../space/use-space-query.ts';
-import { type Column, Faded, Table } from '../../table/table.tsx';
+import { type Column, Table, Time } from '../../table/table.tsx';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -24,7 +23,6 @@ const subjectNames = {
 
 /** Erasures in progress, and the receipts of completed ones; nothing when there are none. */
 export function ErasureList() {
-  const { zone } = useSettings();
   const { data, error } = useSpaceQuery(
     'erasures.list',
     {},
@@ -44,7 +42,7 @@ export function ErasureList() {
             caption="Erasures in progress"
             rows={requests}
             keyOf={({ id }) => id}
-            columns={requestColumns(zone)}
+            columns={requestColumns}
           />
         </Card>
       )}
@@ -54,7 +52,7 @@ export function ErasureList() {
             caption="Receipts of erasures"
             rows={completed}
             keyOf={({ id }) => id}
-            columns={receiptColumns(zone)}
+            columns={receiptColumns}
           />
         </Card>
       )}
@@ -62,67 +60,56 @@ export function ErasureList() {
   );
 }
 
-function requestColumns(zone: Zone): Column<Listed['requests'][number]>[] {
-  return [
-    {
-      title: 'Requested',
-      cell: ({ createdAt }) => <Time at={createdAt} zone={zone} />,
-    },
-    { title: 'Events of', cell: ({ subject }) => subjectNames[subject] },
-    {
-      title: 'Progress',
-      cell: ({ startedAt, progress, failure, expectedEvents }) => (
-        <span role="status">
-          {failure !== null ? (
-            <span className="text-bad">{failure} Retrying.</span>
-          ) : startedAt === null ? (
-            'Waiting for a writer'
-          ) : (
-            `${progress ?? 'Started'}${expectedEvents === null ? '' : `, of ${formatCount(expectedEvents)}`}`
-          )}
-        </span>
-      ),
-    },
-    { title: 'By', isExtra: true, cell: ({ requestedBy }) => requestedBy ?? '–' },
-    { title: 'Reason', isExtra: true, cell: ({ reason }) => <ShownText text={reason ?? '–'} /> },
-  ];
-}
-
-function receiptColumns(zone: Zone): Column<Listed['completed'][number]>[] {
-  return [
-    { title: 'Completed', cell: ({ completedAt }) => <Time at={completedAt} zone={zone} /> },
-    { title: 'Events of', cell: ({ subject }) => subjectNames[subject] },
-    { title: 'Events', isNumber: true, cell: ({ events }) => formatCount(events) },
-    {
-      title: 'By',
-      isExtra: true,
-      cell: ({ requestedBy }) => requestedBy ?? <Badge>operator</Badge>,
-    },
-    { title: 'Reason', isExtra: true, cell: ({ reason }) => <ShownText text={reason ?? '–'} /> },
-    {
-      title: 'Receipt',
-      isPinned: true,
-      isNumber: true,
-      cell: ({ id, receipt }) =>
-        receipt === null ? (
-          <span className="text-faint">none</span>
+const requestColumns: readonly Column<Listed['requests'][number]>[] = [
+  { title: 'Requested', cell: ({ createdAt }) => <Time at={createdAt} format={formatToMinute} /> },
+  { title: 'Events of', cell: ({ subject }) => subjectNames[subject] },
+  {
+    title: 'Progress',
+    cell: ({ startedAt, progress, failure, expectedEvents }) => (
+      <span role="status">
+        {failure !== null ? (
+          <span className="text-bad">{failure} Retrying.</span>
+        ) : startedAt === null ? (
+          'Waiting for a writer'
         ) : (
-          <Button
-            icon={Download}
-            size="small"
-            aria-label={`Download the receipt ${id}`}
-            onClick={() => download(`erasure-${id}.json`, receipt)}
-          >
-            Download
-          </Button>
-        ),
-    },
-  ];
-}
+          `${progress ?? 'Started'}${expectedEvents === null ? '' : `, of ${formatCount(expectedEvents)}`}`
+        )}
+      </span>
+    ),
+  },
+  { title: 'By', isExtra: true, cell: ({ requestedBy }) => requestedBy ?? '–' },
+  { title: 'Reason', isExtra: true, cell: ({ reason }) => <ShownText text={reason ?? '–'} /> },
+];
 
-function Time({ at, zone }: { at: string; zone: Zone }) {
-  return <Faded>{formatTime(Date.parse(at), zone).slice(0, 16)}</Faded>;
-}
+const receiptColumns: readonly Column<Listed['completed'][number]>[] = [
+  { title: 'Completed', cell: ({ completedAt }) => <Time at={completedAt} format={formatToMinute} /> },
+  { title: 'Events of', cell: ({ subject }) => subjectNames[subject] },
+  { title: 'Events', isNumber: true, cell: ({ events }) => formatCount(events) },
+  {
+    title: 'By',
+    isExtra: true,
+    cell: ({ requestedBy }) => requestedBy ?? <Badge>operator</Badge>,
+  },
+  { title: 'Reason', isExtra: true, cell: ({ reason }) => <ShownText text={reason ?? '–'} /> },
+  {
+    title: 'Receipt',
+    isPinned: true,
+    isNumber: true,
+    cell: ({ id, receipt }) =>
+      receipt === null ? (
+        <span className="text-faint">none</span>
+      ) : (
+        <Button
+          icon={Download}
+          size="small"
+          aria-label={`Download the receipt ${id}`}
+          onClick={() => download(`erasure-${id}.json`, receipt)}
+        >
+          Download
+        </Button>
+      ),
+  },
+];
 
 function download(name: string, json: string): void {
   const url = URL.createObjectURL(new Blob([json], { type: 'application/json' }));

@@ -4,7 +4,7 @@ import { hasRole, useSpace } from '../../space/space.tsx';
 import { useSpaceMutation, useSpaceQuery } from '../../space/use-space-query.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
-import { ConfirmDialog, FormFailure } from '../../ui/dialog.tsx';
+import { Confirmed, FormFailure } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Loaded } from '../../ui/loaded.tsx';
 import { Card, Page } from '../../ui/page.tsx';
@@ -41,7 +41,6 @@ export function SpaceSettingsPage() {
 
 function DeleteCard() {
   const { id: spaceId, name, role } = useSpace();
-  const [isAsking, setAsking] = useState(false);
   const navigate = useNavigate();
   const { mutateAsync } = useSpaceMutation('spaces.delete', { reload: ['me'] });
   const remove = async () => {
@@ -56,23 +55,23 @@ function DeleteCard() {
         Only its monthly event counts are kept, for billing.
       </p>
       {hasRole(role, 'owner') ? (
-        <Button look="danger" onClick={() => setAsking(true)}>
-          Delete this space …
-        </Button>
+        <Confirmed
+          button={(ask) => (
+            <Button look="danger" onClick={ask}>
+              Delete this space …
+            </Button>
+          )}
+          title="Delete the space"
+          action="Delete the space"
+          typed={name}
+          onConfirm={remove}
+        >
+          Its keys are refused at once, and nobody can read it. After one day everything in it is deleted
+          permanently. Only a backup can restore it.
+        </Confirmed>
       ) : (
         <p className="text-sm">Only an owner of the space can delete it.</p>
       )}
-      <ConfirmDialog
-        isOpen={isAsking}
-        onClose={() => setAsking(false)}
-        title="Delete the space"
-        action="Delete the space"
-        typed={name}
-        onConfirm={remove}
-      >
-        Its keys are refused at once, and nobody can read it. After one day everything in it is deleted
-        permanently. Only a backup can restore it.
-      </ConfirmDialog>
     </Card>
   );
 }

@@ -1,12 +1,12 @@
 import { useState } from 'react';
 import { describeFailure } from '../../api/failure.ts';
 import { formatCounted } from '../../format/number.ts';
-import { formatTime } from '../../format/time.ts';
+import { formatToMinute } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
 import { hasRole, useSpace } from '../../space/space.tsx';
 import { useSpaceMutation, useSpaceQuery } from '../../space/use-space-query.ts';
 import { Button } from '../../ui/button.tsx';
-import { ConfirmDialog } from '../../ui/dialog.tsx';
+import { Confirmed } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Card } from '../../ui/page.tsx';
 import { CommandLine } from './operator-card.tsx';
@@ -17,7 +17,6 @@ const daysMax = 36_500;
 export function RetentionCard({ retentionDays }: { retentionDays: number | null }) {
   const { id: spaceId, role } = useSpace();
   const [text, setText] = useState(retentionDays === null ? '' : String(retentionDays));
-  const [isAsking, setAsking] = useState(false);
   const { mutateAsync } = useSpaceMutation('spaces.setRetention', {
     reload: ['spaces.get', 'spaces.previewRetention'],
   });
@@ -43,13 +42,18 @@ export function RetentionCard({ retentionDays }: { retentionDays: number | null 
               problem={isValid ? undefined : `A whole number from 1 to ${daysMax}.`}
               onText={setText}
             />
-            <Button
-              look="primary"
-              disabled={!isValid || days === retentionDays}
-              onClick={() => setAsking(true)}
+            <Confirmed
+              button={(ask) => (
+                <Button look="primary" disabled={!isValid || days === retentionDays} onClick={ask}>
+                  Set the retention
+                </Button>
+              )}
+              title="Set the retention"
+              action="Set the retention"
+              onConfirm={() => mutateAsync({ retentionDays: days })}
             >
-              Set the retention
-            </Button>
+              <RetentionEffect days={days} />
+            </Confirmed>
           </div>
         ) : (
           <>
@@ -61,15 +65,6 @@ export function RetentionCard({ retentionDays }: { retentionDays: number | null 
         )}
         {isValid && <RetentionEffect days={days} />}
       </div>
-      <ConfirmDialog
-        isOpen={isAsking}
-        onClose={() => setAsking(false)}
-        title="Set the retention"
-        action="Set the retention"
-        onConfirm={() => mutateAsync({ retentionDays: days })}
-      >
-        <RetentionEffect days={days} />
-      </ConfirmDialog>
     </Card>
   );
 }
@@ -90,9 +85,8 @@ function RetentionEffect({ days }: { days: number | null }) {
       ) : (
         <>
           <strong className="text-bad">{formatCounted(events, 'event')}</strong>, received from{' '}
-          {formatTime(Date.parse(oldest), zone).slice(0, 16)} to{' '}
-          {formatTime(Date.parse(cutoff), zone).slice(0, 16)}, would be deleted permanently within minutes.
-          Only a backup can restore them.
+          {formatToMinute(Date.parse(oldest), zone)} to {formatToMinute(Date.parse(cutoff), zone)}, would be
+          deleted permanently within minutes. Only a backup can restore them.
         </>
       )}
     </p>

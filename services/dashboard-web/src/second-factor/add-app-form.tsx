@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
 import { apiQuery, type Output, useApiMutation } from '../api/query.ts';
 import { CopyButton } from '../ui/copy-button.tsx';
-import { Dialog, Form } from '../ui/dialog.tsx';
+import { Form } from '../ui/dialog.tsx';
 import { TextField } from '../ui/field.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 
@@ -15,15 +15,7 @@ interface Outcome {
 }
 
 /** Shows the secret, and asks for a first code. */
-export function AddAppDialog({ isOpen, ...outcome }: Outcome & { isOpen: boolean }) {
-  return (
-    <Dialog isOpen={isOpen} onClose={outcome.onClose} title="Add an authenticator app">
-      <AddAppForm {...outcome} />
-    </Dialog>
-  );
-}
-
-function AddAppForm({ onClose, onAdded }: Outcome) {
+export function AddAppForm({ onClose, onAdded }: Outcome) {
   const query = useQuery({
     ...apiQuery('secondFactor.proposeTotp', undefined),
     // Each dialog has a secret of its own, which does not change while it is open.
