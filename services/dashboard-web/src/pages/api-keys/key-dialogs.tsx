@@ -59,14 +59,16 @@ const overlaps = [
   { value: '168', label: 'After a week' },
 ] as const;
 
-/** Creates a replacement key. Both work until the old key ends. */
+/** Creates a replacement key. Both work until the old key ends. The button goes at once, the dialog stays. */
 export function RollButton({ apiKey }: { apiKey: ApiKey }) {
   const [isOpen, setOpen] = useState(false);
   const close = () => setOpen(false);
   const title = `Roll ${nameKey(apiKey)}`;
   return (
     <>
-      <IconButton icon={RefreshCw} label={title} onClick={() => setOpen(true)} />
+      {apiKey.state === 'active' && apiKey.replacedBy === null && (
+        <IconButton icon={RefreshCw} label={title} onClick={() => setOpen(true)} />
+      )}
       <Dialog
         isOpen={isOpen}
         onClose={close}

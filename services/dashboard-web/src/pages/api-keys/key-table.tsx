@@ -22,15 +22,12 @@ export function KeyTable({ keys }: { keys: readonly ApiKey[] }) {
       keyOf={({ id }) => id}
       columns={[
         ...keyColumns,
-        actionsColumn(
-          (key: ApiKey) =>
-            key.state === 'active' && (
-              <span className="inline-flex">
-                {key.replacedBy === null && <RollButton apiKey={key} />}
-                <RevokeButton apiKey={key} keys={keys} />
-              </span>
-            ),
-        ),
+        actionsColumn((key: ApiKey) => (
+          <>
+            <RollButton apiKey={key} />
+            {key.state === 'active' && <RevokeButton apiKey={key} keys={keys} />}
+          </>
+        )),
       ]}
     />
   );
