@@ -19,6 +19,7 @@ import {
   events,
   notes as notesTable,
   segments,
+  traceNodes,
   usageMonths,
 } from '../../store/db/schema.ts';
 import type { NewNote } from '../../store/notes/note.ts';
@@ -346,4 +347,38 @@ test('notes are erased with their event, and with the last event of their trace 
   expect(
     await storeNotes(database, spaceId, { notes: notes.slice(0, 1), ...author, createdAt: new Date() }),
   ).toEqual([notes[0]?.id]);
+});
+
+test('notes on spans are erased before their trace is resolved, and those that come after its events were erased', async () => {
+  const spaceId = await newSpace();
+  const [waiting, late, shared] = [randomUUID(), randomUUID(), randomUUID()];
+  const ofUsers = [eventOf('gone', { traceId: waiting }), eventOf('kept', { traceId: shared })];
+  await insertParts(database, [partOf(spaceId, ofUsers)]);
+  const eventId = randomUUID();
+  const nodes = [late, shared].map((traceId) => ({
+    ...{ spaceId, traceId, spanId: 'a', userId: 'gone', receivedAt: new Date() },
+    ...({ kind: 'llm', state: 'ok', startTimeMs: 1, endTimeMs: 2 } as const),
+    eventId: traceId === late ? eventId : String(ofUsers[1]?.id),
+  }));
+  await database.insert(traceNodes).values(nodes);
+  const on = (label: string, note: Pick<NewNote, 'target' | 'targetId' | 'span'>) => ({
+    ...{ id: randomUUID(), label },
+    ...note,
+  });
+  const spanOf = (traceId: string) => ({ traceId, spanId: 'b' });
+  const notes = [
+    on('waits', { target: 'event', targetId: randomUUID(), span: spanOf(waiting) }),
+    on('event', { target: 'event', targetId: eventId }),
+    on('trace', { target: 'trace', targetId: late }),
+    on('kept trace', { target: 'trace', targetId: shared }),
+    on('kept event', { target: 'event', targetId: String(ofUsers[1]?.id) }),
+    on('kept span', { target: 'event', targetId: randomUUID(), span: spanOf(shared) }),
+  ];
+  const author = { author: 'key', authorId: randomUUID() } as const;
+  expect(await storeNotes(database, spaceId, { notes, ...author, createdAt: new Date() })).toEqual([]);
+  const { erased, rewrittenTables } = await erase(spaceId, ofUser('gone'));
+  expect(erased).toMatchObject({ events: 1, notes: 3 });
+  expect(rewrittenTables).toContain('notes');
+  const left = await database.select().from(notesTable).where(eq(notesTable.spaceId, spaceId));
+  expect(left.map(({ label }) => label).toSorted()).toEqual(['kept event', 'kept span', 'kept trace']);
 });

@@ -2,8 +2,9 @@ import { and, asc, eq, getTableColumns, inArray, isNotNull, lt, or, type SQL, sq
 import { asStored } from '../../event/text.ts';
 import { inBoundedTransaction } from '../../store/db/bounded-transaction.ts';
 import type { Database, Transaction } from '../../store/db/database.ts';
-import { traceNodes } from '../../store/db/schema.ts';
+import { events, traceNodes } from '../../store/db/schema.ts';
 import { statisticsTable } from './cluster/cluster-files.ts';
+import { eraseNotesOn, type GoneEvent, notesTables } from './erased-notes.ts';
 import { recordErased } from './erased-record.ts';
 import { countErased, type Erasure } from './erasure-row.ts';
 import { nodesPerBatch } from './limits.ts';
@@ -11,8 +12,9 @@ import { nodesTable } from './rewritten-files.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * Clears the texts of a subject's spans. Rows stay, with OpenTelemetry's random ids: a span sent again is not
- * new. For when all spans that were accepted before the start are stored.
+ * Clears the texts of a subject's spans, and erases notes that were stored after the events of these were
+ * erased. Rows stay, with OpenTelemetry's random ids: a span sent again is not new. For when all spans that
+ * were accepted before the start are stored.
  * @returns the number of spans.
  */
 export async function eraseNodes(database: Database, erasure: Erasure): Promise<number> {
@@ -45,10 +47,31 @@ export async function eraseNodes(database: Database, erasure: Erasure): Promise<
         node.mergedEventId === null ? (node.removedEventId ?? []) : [],
       );
       await recordErased(transaction, erasure, { nodes: cleared.map(nodeImage), merged });
-      await countErased(transaction, erasure, { unwritten: [nodesTable, statisticsTable] });
+      const notes = await eraseNotesOn(
+        transaction,
+        erasure.spaceId,
+        await listGone(transaction, erasure, cleared),
+      );
+      const unwritten = [nodesTable, statisticsTable, ...(notes > 0 ? notesTables : [])];
+      await countErased(transaction, erasure, { notes, unwritten });
     });
     erased += found.length;
   }
+}
+
+/** What notes on these spans are on that is not stored: some may have come after the events were erased. */
+async function listGone(
+  transaction: Transaction,
+  { spaceId }: Erasure,
+  nodes: readonly (typeof traceNodes.$inferSelect)[],
+): Promise<GoneEvent[]> {
+  const ids = [...new Set(nodes.flatMap(({ eventId, mergedEventId }) => mergedEventId ?? eventId ?? []))];
+  const stored = await transaction
+    .select({ id: events.id })
+    .from(events)
+    .where(and(eq(events.spaceId, spaceId), inArray(events.id, ids)));
+  const gone = new Set(ids).difference(new Set(stored.map(({ id }) => id)));
+  return [...Array.from(gone, (id) => ({ id })), ...nodes.map(({ traceId }) => ({ traceId }))];
 }
 
 /** Ids of events merged into these, which the queue would store again after a restore to an earlier time. */

@@ -1,7 +1,8 @@
-import { and, eq, getTableName, inArray, or, type SQL } from 'drizzle-orm';
+import { and, eq, getTableName, inArray, not, or, type SQL, sql } from 'drizzle-orm';
 import { inBoundedTransaction } from '../../store/db/bounded-transaction.ts';
 import type { Database, Transaction } from '../../store/db/database.ts';
 import { events, notes, segments } from '../../store/db/schema.ts';
+import { isOnEventIn } from '../../store/notes/expired-notes.ts';
 import type { NoteTarget } from '../../store/notes/note.ts';
 import { hasTerms } from '../../store/read/candidate-segments.ts';
 import { type EventFilter, matchValues, termsOf } from '../../store/read/event-filter.ts';
@@ -11,9 +12,9 @@ import { countErased, type Erasure } from './erasure-row.ts';
 /** The tables whose files have to be rewritten after notes were deleted. */
 export const notesTables = [getTableName(notes), statisticsTable];
 
-/** An erased event. */
-interface GoneEvent {
-  readonly id: string;
+/** An erased event, or what is known of it. */
+export interface GoneEvent {
+  readonly id?: string;
   readonly traceId?: string | null;
   readonly threadId?: string | null;
 }
@@ -27,36 +28,30 @@ export async function eraseNotesOn(
   spaceId: string,
   gone: readonly GoneEvent[],
 ): Promise<number> {
-  const isOn = (target: NoteTarget['target'], ids: readonly (string | null | undefined)[]) =>
-    and(eq(notes.target, target), inArray(notes.targetId, [...new Set(ids.flatMap((id) => id ?? []))]));
-  const noted = await transaction
-    .selectDistinct({ target: notes.target, targetId: notes.targetId })
-    .from(notes)
-    .where(
-      and(
-        eq(notes.spaceId, spaceId),
-        or(
-          isOn(
-            'event',
-            gone.map(({ id }) => id),
-          ),
-          isOn(
-            'trace',
-            gone.map(({ traceId }) => traceId),
-          ),
-          isOn(
-            'thread',
-            gone.map(({ threadId }) => threadId),
-          ),
-        ),
-      ),
-    );
-  let erased = 0;
-  for (const { target, targetId } of noted) {
-    if (target !== 'event' && (await hasEvents(transaction, spaceId, filterOf(target, targetId)))) continue;
-    erased += await deleteNotes(transaction, spaceId, isOn(target, [targetId]));
+  const idsOf = (name: keyof GoneEvent) => [...new Set(gone.flatMap((event) => event[name] ?? []))];
+  let erased = await deleteNotes(transaction, spaceId, isOn('event', idsOf('id')));
+  const placed = { trace: idsOf('traceId'), thread: idsOf('threadId') };
+  for (const target of ['trace', 'thread'] as const) {
+    const areOn = (ids: readonly string[]) =>
+      target === 'thread' ? isOn('thread', ids) : or(isOn('trace', ids), waitFor(spaceId, ids));
+    const noted = await transaction
+      .selectDistinct({ id: sql<string>`coalesce(${notes.traceId}::text, ${notes.targetId})` })
+      .from(notes)
+      .where(and(eq(notes.spaceId, spaceId), areOn(placed[target])));
+    for (const { id } of noted)
+      if (!(await hasEvents(transaction, spaceId, filterOf(target, id))))
+        erased += await deleteNotes(transaction, spaceId, areOn([id]));
   }
   return erased;
+}
+
+function isOn(target: NoteTarget['target'], ids: readonly string[]): SQL | undefined {
+  return and(eq(notes.target, target), inArray(notes.targetId, [...ids]));
+}
+
+/** Notes on spans that are not known to be no calls yet: then they will be on their trace. */
+function waitFor(spaceId: string, traceIds: readonly string[]): SQL | undefined {
+  return and(inArray(notes.traceId, [...traceIds]), not(isOnEventIn(events, spaceId)));
 }
 
 /** Deletes the notes on an erased thread that has no events. */
@@ -67,9 +62,8 @@ export async function eraseThreadNotes(
 ): Promise<void> {
   const { spaceId } = erasure;
   if (await hasEvents(database, spaceId, { threadId })) return;
-  const isOn = and(eq(notes.target, 'thread'), eq(notes.targetId, threadId));
   await inBoundedTransaction(database, async (transaction) => {
-    const erased = await deleteNotes(transaction, spaceId, isOn);
+    const erased = await deleteNotes(transaction, spaceId, isOn('thread', [threadId]));
     if (erased > 0) await countErased(transaction, erasure, { notes: erased, unwritten: notesTables });
   });
 }
@@ -98,8 +92,8 @@ async function hasEvents(
 async function deleteNotes(
   transaction: Transaction,
   spaceId: string,
-  isOn: SQL | undefined,
+  areOn: SQL | undefined,
 ): Promise<number> {
-  const { count } = await transaction.delete(notes).where(and(eq(notes.spaceId, spaceId), isOn));
+  const { count } = await transaction.delete(notes).where(and(eq(notes.spaceId, spaceId), areOn));
   return count;
 }

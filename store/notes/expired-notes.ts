@@ -3,6 +3,15 @@ import { anyTerm, hashTerm, inSpace } from '../../event/terms.ts';
 import type { Database } from '../db/database.ts';
 import { eventIds, events, notes, segments } from '../db/schema.ts';
 
+const ofEvent = eq(notes.target, 'event');
+
+/** The condition that a note is on an event that this table has. */
+export function isOnEventIn(table: typeof events | typeof eventIds, spaceId: string): SQL {
+  // CASE: other ids are no UUIDs.
+  const id = sql`CASE WHEN ${ofEvent} THEN ${notes.targetId}::uuid END`;
+  return sql`EXISTS (SELECT 1 FROM ${table} WHERE ${eq(table.spaceId, spaceId)} AND ${table.id} = ${id})`;
+}
+
 /**
  * Deletes the notes of a space on events that have expired, and on those traces and threads of which no event
  * is left. A note on what was never stored expires by its own age, as does one on a trace or thread: it may
@@ -15,11 +24,7 @@ export async function deleteExpiredNotes(
   spaceId: string,
   cutoffMs: number,
 ): Promise<number> {
-  const ofEvent = eq(notes.target, 'event');
-  // CASE: other ids are no UUIDs.
-  const id = sql`CASE WHEN ${ofEvent} THEN ${notes.targetId}::uuid END`;
-  const isIn = (table: typeof events | typeof eventIds) =>
-    sql`EXISTS (SELECT 1 FROM ${table} WHERE ${eq(table.spaceId, spaceId)} AND ${table.id} = ${id})`;
+  const isIn = (table: typeof events | typeof eventIds) => isOnEventIn(table, spaceId);
   const isOld = lt(notes.createdAt, new Date(cutoffMs));
   const { count } = await database
     .delete(notes)
