@@ -9,7 +9,7 @@ test('Markdown stays drawn, code in it can be copied, and JSON is a tree with ev
   const { page, apiKey, spaceId } = visitor;
   const json = JSON.stringify({ pattern: '\\d+_\\w*', note: 'a "quoted" word', list: ['*a*', '_b_'] });
   const markdown = llmEvent({
-    output: { response: "# Opening hours\n\n```js\nconst key = 'x'; // why\n```" },
+    output: { response: "# Opening hours\n\n```js\nconst key = 'x'; // why\n```\n\n|a|\n|-:|\n|1|" },
   });
   const response = llmEvent({ input: { prompt: 'As JSON.' }, output: { response: json } });
   await system.send(apiKey, [markdown, response]);
@@ -18,6 +18,7 @@ test('Markdown stays drawn, code in it can be copied, and JSON is a tree with ev
   await page.goto(`/s/${spaceId}/events/${markdown.id}`);
   await page.getByRole('button', { name: 'Markdown' }).first().click();
   await page.getByRole('heading', { name: 'Opening hours' }).waitFor();
+  expect(await page.evaluate(`getComputedStyle(document.querySelector('td')).textAlign`)).toBe('right');
   // Longer than a parser may take.
   await page.clock.fastForward(60_000);
   await page.getByRole('button', { name: 'Copy the code' }).focus();
@@ -98,7 +99,9 @@ test('images of a conversation are drawn from the data in the event, and address
     { type: 'input_audio', input_audio: { data: 'UklGRiQAAABXQVZF', format: 'wav' } },
     { type: 'image', source: { type: 'url', url: 'https://img.example/a.png' } },
   ];
-  const event = llmEvent({ input: { prompt: JSON.stringify([{ role: 'user', content }]) } });
+  const long = { type: 'text', text: 'a word '.repeat(9_000) };
+  const prompt = JSON.stringify([{ role: 'user', content: [...content, long] }]);
+  const event = llmEvent({ input: { prompt } });
   await system.send(apiKey, [event]);
   await page.getByRole('heading', { name: 'Recent events' }).waitFor();
   const foreign: string[] = [];
@@ -106,11 +109,14 @@ test('images of a conversation are drawn from the data in the event, and address
     if (request.url().includes('img.example')) foreign.push(request.url());
   });
   await page.goto(`/s/${spaceId}/events/${event.id}`);
-  const prompt = page.getByRole('region', { name: 'Prompt' });
-  await prompt.getByRole('img', { name: 'In the payload' }).nth(3).waitFor();
-  await prompt.getByLabel('Sound, audio/wav').waitFor();
-  const link = prompt.getByRole('link', { name: 'Open the image at img.example' });
+  const conversation = page.getByRole('region', { name: 'Prompt' });
+  await conversation.getByRole('img', { name: 'In the payload' }).nth(3).waitFor();
+  await conversation.getByLabel('Sound, audio/wav').waitFor();
+  const link = conversation.getByRole('link', { name: 'Open the image at img.example' });
   expect(await link.getAttribute('href')).toBe('https://img.example/a.png');
+  await conversation.getByText('a conversation of 1 message.').waitFor();
+  // Its texts are short enough for Markdown, however long the whole prompt is.
+  expect(await conversation.getByRole('button', { name: 'Markdown' }).isEnabled()).toBe(true);
   expect(foreign).toEqual([]);
 });
 

@@ -1,5 +1,6 @@
 import { Bot, LogOut, type LucideIcon, ScrollText, UserRound, Wrench } from 'lucide-react';
 import { useState } from 'react';
+import { formatCounted } from '../format/number.ts';
 import { useIsFound } from '../text/found-marks.tsx';
 import { describeText } from '../text/marks.ts';
 import { ShownText } from '../text/shown-text.tsx';
@@ -8,7 +9,7 @@ import { CopyButton } from '../ui/copy-button.tsx';
 import { InlineMedia } from './inline-media.tsx';
 import type { Message, MessagePart } from './messages.ts';
 import { Payload } from './payload.tsx';
-import { Prose, ProseActions, type ProsePlace } from './prose.tsx';
+import { MarkdownToggle, Prose, type ProsePlace } from './prose.tsx';
 import { Turn } from './turn.tsx';
 
 export const roleLooks = {
@@ -33,9 +34,10 @@ export function MessageTurns({ messages, text }: { messages: readonly Message[];
     <section aria-label="Prompt" className="flex flex-col gap-2.5">
       <div className="flex items-center gap-2 text-muted text-xs">
         <span className="flex-1">
-          The prompt is a conversation of {messages.length.toLocaleString('en')} messages.
+          The prompt is a conversation of {formatCounted(messages.length, 'message')}.
         </span>
-        <ProseActions label="Copy the prompt" text={text} />
+        <MarkdownToggle place="event" />
+        <CopyButton label="Copy the prompt" text={text} />
       </div>
       {hidden > 0 && (
         <Button look="quiet" size="small" onClick={() => setWhole(true)}>

@@ -100,9 +100,13 @@ function TextTable({ table: { header, rows }, depth }: { table: Tokens.Table; de
     <table className="w-fit max-w-full border-collapse text-xs">
       <thead>
         <tr>
-          {header.map(({ tokens }, column) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the columns of a text never change their order.
-            <th key={column} className="border border-line bg-sunken px-2 py-1 text-left font-medium">
+          {header.map(({ tokens, align }, column) => (
+            <th
+              // biome-ignore lint/suspicious/noArrayIndexKey: the columns of a text never change their order.
+              key={column}
+              style={{ textAlign: align ?? 'left' }}
+              className="border border-line bg-sunken px-2 py-1 font-medium"
+            >
               <Inlines tokens={tokens} depth={depth} />
             </th>
           ))}
@@ -112,9 +116,13 @@ function TextTable({ table: { header, rows }, depth }: { table: Tokens.Table; de
         {rows.map((cells, row) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the rows of a text never change their order.
           <tr key={row}>
-            {cells.map(({ tokens }, column) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: the columns of a text never change their order.
-              <td key={column} className="border border-line px-2 py-1 align-top">
+            {cells.map(({ tokens, align }, column) => (
+              <td
+                // biome-ignore lint/suspicious/noArrayIndexKey: the columns of a text never change their order.
+                key={column}
+                style={{ textAlign: align ?? 'left' }}
+                className="border border-line px-2 py-1 align-top"
+              >
                 <Inlines tokens={tokens} depth={depth} />
               </td>
             ))}
