@@ -42,7 +42,7 @@ test('a model keeps its colour in every range, and hovering over a chart does no
   }
 });
 
-test('the axis of a wide chart labels each day once', async () => {
+test('the axis of a wide chart labels each day once, and no label is cut off', async () => {
   await using visitor = await system.visit({ width: 1_440 });
   const { page, context, apiKey, spaceId } = visitor;
   await setPrice(
@@ -63,10 +63,13 @@ test('the axis of a wide chart labels each day once', async () => {
   // Charts are canvases, whose texts are not in the DOM.
   await context.addInitScript(`
     globalThis.drawn = [];
+    globalThis.cut = [];
     const { fillText } = CanvasRenderingContext2D.prototype;
-    CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
+    CanvasRenderingContext2D.prototype.fillText = function (text, x, ...rest) {
       drawn.push(text);
-      return fillText.call(this, text, ...rest);
+      const half = this.textAlign === 'center' ? Math.floor(this.measureText(text).width / 2) : 0;
+      if (x < half || x > this.canvas.width - half) cut.push(text);
+      return fillText.call(this, text, x, ...rest);
     };`);
   for (const last of ['7d', '30d']) {
     await page.goto(`/s/${spaceId}/charts?by=model&last=${last}`);
@@ -75,6 +78,12 @@ test('the axis of a wide chart labels each day once', async () => {
     await expect.poll(async () => (await days()).length).toBeGreaterThan(5);
     const names = await days();
     expect(names.filter((name, place) => name === names[place - 1])).toEqual([]);
+  }
+  // Bars without an axis of values have no room at their sides.
+  for (const address of ['usage', 'events?last=30d', 'events?last=1h']) {
+    await page.goto(`/s/${spaceId}/${address}`);
+    await expect.poll(() => page.evaluate('drawn.filter(Boolean).length')).toBeGreaterThan(2);
+    expect(await page.evaluate('cut'), address).toEqual([]);
   }
 });
 

@@ -142,6 +142,15 @@ function nameOnce(names: readonly string[]): string[] {
   return names.map((name, place) => (name === names[place - 1] ? '' : name));
 }
 
+/** Half of a letter of a tick's name, in pixels. */
+const halfLetter = 3.2;
+
+/** Whether the name of a tick reaches beyond a chart that has no room beside it. */
+function isCut(chart: uPlot, split: number, name: string): boolean {
+  const [at, half] = [chart.valToPos(split, 'x'), name.length * halfLetter];
+  return at < half || at > chart.width - half;
+}
+
 function describeAxes({ starts, end, format, zone, isWhole, isBare }: Plot): uPlot.Axis[] {
   const look = {
     font: axisFont,
@@ -160,7 +169,10 @@ function describeAxes({ starts, end, format, zone, isWhole, isBare }: Plot): uPl
       space: 70,
       // Where ticks are named by day, one a day at most: more would repeat the name.
       ...(lengthMs > dayTicksMsMin && { incrs: daySteps }),
-      values: (_, splits) => nameOnce(splits.map((split) => formatTick(split * 1_000, lengthMs, zone))),
+      values: (self, splits) =>
+        nameOnce(splits.map((split) => formatTick(split * 1_000, lengthMs, zone))).map((name, place) =>
+          isBare && isCut(self, splits[place] ?? 0, name) ? '' : name,
+        ),
     },
     {
       ...look,
