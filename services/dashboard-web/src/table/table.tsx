@@ -100,7 +100,7 @@ function HeadCell<Row>({ column, sort }: { column: Column<Row>; sort: TableSort 
       scope="col"
       aria-sort={isSortable ? directionOf(column, sort) : undefined}
       className={classes(
-        'label h-8 whitespace-nowrap md:px-4',
+        'label h-8 whitespace-nowrap md:px-3 md:last:pr-4 md:first:pl-4',
         isNumber ? 'text-right' : 'text-left',
         isExtra && 'max-md:hidden',
       )}
@@ -136,7 +136,7 @@ function BodyCell<Row>({
     <td
       data-title={title}
       className={classes(
-        'md:h-10 md:px-4 md:py-1.5',
+        'md:h-10 md:px-3 md:py-1.5 md:last:pr-4 md:first:pl-4',
         isNumber && 'whitespace-nowrap md:text-right',
         isHidden ? 'max-md:hidden' : isPinned ? cardButtons : inCard,
         className,

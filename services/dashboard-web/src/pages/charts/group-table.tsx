@@ -123,7 +123,7 @@ export function GroupTable({
       sortBy: ({ group }) => group,
     },
     ...(share ? [shareColumn(share)] : []),
-    ...numbers,
+    ...numbers.filter(({ title, sortBy }) => title !== 'Reasoning' || series.some((one) => sortBy?.(one))),
     ...(costs === undefined ? [] : [costColumn(costOf)]),
   ];
   return (

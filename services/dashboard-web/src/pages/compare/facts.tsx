@@ -30,7 +30,10 @@ export function FactsTable({ before, after }: { before: Facts; after: Facts }) {
             const isChanged = values[0] !== values[1];
             return (
               <tr key={name} className="border-line border-b last:border-0">
-                <th scope="row" className="w-1/4 truncate px-3 py-1 text-left font-normal text-muted">
+                <th
+                  scope="row"
+                  className="w-1/4 px-3 py-1 text-left font-normal text-muted [overflow-wrap:anywhere]"
+                >
                   <ShownText text={name} />
                 </th>
                 {values.map((value, side) => (

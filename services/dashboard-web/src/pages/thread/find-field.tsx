@@ -70,7 +70,7 @@ export function FindField({
     void find(1);
   };
   return (
-    <search>
+    <search className="max-sm:order-first max-sm:w-full">
       <form
         onSubmit={onSubmit}
         className="flex h-8 items-center gap-2 rounded-md border border-edge bg-surface px-2"
@@ -87,7 +87,7 @@ export function FindField({
           }}
           aria-label="Find in the thread"
           placeholder="Find in the thread"
-          className="h-7 w-44 bg-transparent text-sm placeholder:text-faint"
+          className="h-7 w-44 bg-transparent text-sm placeholder:text-faint max-sm:flex-1"
         />
         <span role="status" className="text-faint text-xs whitespace-nowrap">
           {status}
