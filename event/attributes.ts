@@ -2,6 +2,9 @@ import type { IngestEvent } from './event.ts';
 import { attributesCharsMax } from './limits.ts';
 import { storableText } from './text.ts';
 
+/** The additional property with the id of the event's span, which each event of OpenTelemetry has. */
+export const spanProperty = 'otel.span_id';
+
 type Properties = IngestEvent['additionalProperties'];
 
 export interface KeptAttributes {

@@ -2,17 +2,22 @@ import { type SQL, sql } from 'drizzle-orm';
 import { notes, traceNodes } from '../db/schema.ts';
 import { nameOf } from '../db/statement.ts';
 
-/** What a note on a span is on, by the stored span `node`: its call, also when that was merged, or its trace. */
+/**
+ * What a note on a span is on, by the stored span `node`: its event, or the one into which this was merged, or
+ * else its trace.
+ */
 
 const node = {
   traceId: sql`node.${nameOf(traceNodes.traceId)}`,
   spanId: sql`node.${nameOf(traceNodes.spanId)}`,
-  eventId: sql`coalesce(node.${nameOf(traceNodes.mergedEventId)}, node.${nameOf(traceNodes.eventId)})`,
 };
+const eventId = sql`coalesce(node.${nameOf(traceNodes.mergedEventId)}, node.${nameOf(traceNodes.eventId)})`;
 
-export const evaluated = {
-  target: sql`CASE WHEN ${node.eventId} IS NULL THEN 'trace' ELSE 'event' END`,
-  targetId: sql`coalesce(${node.eventId}, ${node.traceId})::text`,
+/** The columns of a note on the span; null without one. */
+export const ofNode = {
+  ...node,
+  target: sql`CASE WHEN ${eventId} IS NOT NULL THEN 'event' WHEN ${node.traceId} IS NOT NULL THEN 'trace' END`,
+  targetId: sql`coalesce(${eventId}, ${node.traceId})::text`,
 };
 
 /** The condition that `node` is a span of the space. */
@@ -32,9 +37,9 @@ export function settleNotes(space: SQL, areResolved: (traceId: SQL) => SQL): SQL
   };
   const [target, targetId] = [nameOf(notes.target), nameOf(notes.targetId)];
   return sql`
-  UPDATE ${notes} AS kept SET ${target} = ${evaluated.target}, ${targetId} = ${evaluated.targetId}
+  UPDATE ${notes} AS kept SET ${target} = ${ofNode.target}, ${targetId} = ${ofNode.targetId}
   FROM ${traceNodes} AS node
   WHERE kept.${nameOf(notes.spaceId)} = ${space} AND ${areResolved(kept.traceId)} AND ${isNodeOf(space, kept)}
-    AND (kept.${target}, kept.${targetId}) <> (${evaluated.target}, ${evaluated.targetId})
+    AND (kept.${target}, kept.${targetId}) <> (${ofNode.target}, ${ofNode.targetId})
   RETURNING kept.${nameOf(notes.id)}`;
 }

@@ -1,10 +1,11 @@
 import { and, eq, inArray, is, SQL, sql } from 'drizzle-orm';
+import { spanProperty } from '../../event/attributes.ts';
 import { type Actor, runAudited } from '../accounts/audit/audit.ts';
 import type { Database } from '../db/database.ts';
 import { isNotDeleted } from '../db/deleted-spaces.ts';
 import { eventIds, events, notes, traceNodes, traces } from '../db/schema.ts';
 import { listOf, nameOf, namesOf } from '../db/statement.ts';
-import { evaluated, isNodeOf } from './evaluated-span.ts';
+import { isNodeOf, ofNode } from './evaluated-span.ts';
 import { contentColumns, type NewNote, type NoteAuthor, notesOfSpaceMax, notesOfTargetMax } from './note.ts';
 
 export interface NotesToStore extends NoteAuthor {
@@ -32,16 +33,12 @@ export async function storeNotes(
   }));
   const returned = { id: notes.id, spaceId: notes.spaceId, traceId: notes.traceId };
   const added = database.$with('added', returned).as(insertFitting(spaceId, JSON.stringify(rows)));
+  const noted = database.$with('noted', {}).as(noteTraces(spaceId, createdAt));
   const action = 'note.add';
-  if (actor !== undefined)
-    await runAudited(database, added, { spaceId: added.spaceId, actor, action, target: added.id });
+  if (actor === undefined) await database.with(added, noted).select().from(added);
   else {
-    const hasSpans = sent.some(({ span }) => span !== undefined);
-    const noted = database.$with('noted', {}).as(noteEvaluated(spaceId, createdAt));
-    await database
-      .with(added, ...(hasSpans ? [noted] : []))
-      .select()
-      .from(added);
+    const entry = { spaceId: added.spaceId, actor, action, target: added.id };
+    await runAudited(database, added, entry, { after: [noted] });
   }
   const ids = rows.map(({ id }) => id);
   const kept = await database
@@ -66,12 +63,9 @@ function insertFitting(spaceId: string, json: string) {
   const types = Object.values(stored).map(
     (column, at) => sql`${members[at]} ${sql.raw(column.getSQLType())}`,
   );
-  const ofSpan = isNodeOf(space, { traceId: sql`sent."traceId"`, spanId: sql`sent."spanId"` });
-  const placed = Object.entries({ ...stored, ...evaluated }).map(([name, column]) => {
+  const placed = Object.entries({ ...stored, ...ofNode }).map(([name, value]) => {
     const member = sql`sent.${sql.identifier(name)}`;
-    return is(column, SQL)
-      ? sql`CASE WHEN node.${nameOf(traceNodes.spanId)} IS NULL THEN ${member} ELSE ${column} END AS ${sql.identifier(name)}`
-      : member;
+    return is(value, SQL) ? sql`coalesce(${value}, ${member}) AS ${sql.identifier(name)}` : member;
   });
   const ofTarget = sql`kept.${nameOf(notes.targetId)} = placed."targetId" AND kept.${nameOf(notes.target)} = placed.target`;
   const eventId = sql`CASE WHEN placed.target = 'event' THEN placed."targetId"::uuid END`;
@@ -89,7 +83,7 @@ function insertFitting(spaceId: string, json: string) {
         > (SELECT count(*) FROM ${events} WHERE ${events.spaceId} = ${space} AND ${events.id} = ${eventId})
         AS is_gone
     -- Not in another CTE, which Citus would run before, and read a call from before its merge.
-    FROM (SELECT ${listOf(placed)}, place FROM sent LEFT JOIN ${traceNodes} AS node ON ${ofSpan}) AS placed
+    FROM (SELECT ${listOf(placed)}, place FROM ${withNodes(space)}) AS placed
   )
   INSERT INTO ${notes} (${namesOf([notes.spaceId, ...Object.values(stored)])})
   SELECT ${space}, ${listOf(members)} FROM counted
@@ -98,11 +92,28 @@ function insertFitting(spaceId: string, json: string) {
   RETURNING ${namesOf([notes.id, notes.spaceId, notes.traceId])}`;
 }
 
+/** The rows `sent`, each with the evaluated span, or that of the event: looked up one by one, by their keys. */
+function withNodes(space: SQL): SQL {
+  const { spaceId, id, traceId, attributes } = events;
+  const isOnEvent = sql`sent."spanId" IS NULL AND sent.target = 'event'`;
+  const span = {
+    traceId: sql`coalesce(sent."traceId", event.${nameOf(traceId)})`,
+    spanId: sql`coalesce(sent."spanId", event.${nameOf(traceNodes.spanId)})`,
+  };
+  return sql`sent LEFT JOIN LATERAL (
+    SELECT ${id}, ${traceId}, ${attributes} ->> ${spanProperty}::text AS ${nameOf(traceNodes.spanId)} FROM ${events}
+    WHERE ${spaceId} = ${space} AND ${id} = CASE WHEN ${isOnEvent} THEN sent."targetId"::uuid END LIMIT 1
+  ) AS event ON true LEFT JOIN LATERAL (
+    SELECT * FROM ${traceNodes} AS node WHERE ${isNodeOf(space, span)}
+      AND (event.${nameOf(id)} IS NULL OR node.${nameOf(traceNodes.eventId)} = event.${nameOf(id)}) LIMIT 1
+  ) AS node ON true`;
+}
+
 /**
  * The traces of added notes on spans become unresolved, also one of which no span is stored yet: it has a row
  * without spans. A resolver that has read a trace before does not change it any more, and reads it again.
  */
-function noteEvaluated(spaceId: string, receivedAt: Date): SQL {
+function noteTraces(spaceId: string, receivedAt: Date): SQL {
   const { traceId, version, unresolvedSince, spans, hasCalls } = traces;
   const received = sql`${receivedAt.toISOString()}::timestamptz`;
   const key = [traces.spaceId, traceId];

@@ -1,11 +1,11 @@
 import { and, eq, getTableColumns, inArray, notExists } from 'drizzle-orm';
+import { spanProperty } from '../../event/attributes.ts';
 import { findMember } from '../../event/json/scan.ts';
 import { hashTerm, inSpace } from '../../event/terms.ts';
 import type { Database } from '../db/database.ts';
 import { eventIds, events } from '../db/schema.ts';
 import type { EventFill, EventRow, SegmentChange, TraceChanges } from './apply-changes.ts';
 import type { CallRows } from './merge/merged-calls.ts';
-import { spanProperty } from './parent-events.ts';
 import type { StoredNode } from './read-traces.ts';
 import { contextColumns, type Inherited } from './relations.ts';
 

@@ -1,5 +1,6 @@
 import { and, eq, inArray, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
+import { spanProperty } from '../../event/attributes.ts';
 import type { Database } from '../db/database.ts';
 import { events, traceNodes } from '../db/schema.ts';
 import { compileStatement, nameOf } from '../db/statement.ts';
@@ -13,8 +14,6 @@ export interface SpanEvent {
 
 /** The property with the event above, stored only if ingest knew it from the same request. */
 export const parentProperty = 'otel.parent_event_id';
-/** The additional property with the id of the event's span, which each event of OpenTelemetry has. */
-export const spanProperty = 'otel.span_id';
 
 /** Spans above an event that are looked at. */
 const climbedMax = 64;

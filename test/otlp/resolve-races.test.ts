@@ -8,6 +8,7 @@ import { createSpace } from '../../store/accounts/spaces.ts';
 import { openPostgres, type Sql } from '../../store/db/connect.ts';
 import { type Database, openDatabase } from '../../store/db/database.ts';
 import { events, notes } from '../../store/db/schema.ts';
+import { storeNotes } from '../../store/notes/store-notes.ts';
 import { storeNodes } from '../../store/traces/store-nodes.ts';
 import { TraceResolver } from '../../store/traces/trace-resolver.ts';
 import { storeParts } from '../../store/write/store.ts';
@@ -172,14 +173,14 @@ describe('evaluations of a run, and of a call that is merged into another', () =
   const messages = [...evaluations, ...spans];
   const noteId = JSON.parse(readers.otlpLogs(logs).notes[0] ?? '')[0].id;
 
-  async function expectSettled(spaceId: string, when: string) {
-    await new TraceResolver(database).run();
+  const settled = {
+    [spanIds.run]: traceUuidOf(traceId),
+    [spanIds.call]: eventIdOf(traceId, spanIds.below),
+  };
+  const readTargets = async (spaceId: string) => {
     const rows = await database.select().from(notes).where(eq(notes.spaceId, spaceId));
-    expect(Object.fromEntries(rows.map(({ label, targetId }) => [label, targetId])), when).toEqual({
-      [spanIds.run]: traceUuidOf(traceId),
-      [spanIds.call]: eventIdOf(traceId, spanIds.below),
-    });
-  }
+    return Object.fromEntries(rows.map(({ label, targetId }) => [label, targetId]));
+  };
 
   test.each([...messages.keys()])('message %s comes last, between statements', async (last) => {
     for (let place = 1, wasBetween = true; wasBetween; place++) {
@@ -193,22 +194,38 @@ describe('evaluations of a run, and of a call that is merged into another', () =
       await new TraceResolver(intercept((number) => (number === place ? deliver() : undefined))).run();
       wasBetween = isDelivered;
       if (!isDelivered) await deliver();
-      await expectSettled(spaceId, `before statement ${place}`);
+      await new TraceResolver(database).run();
+      expect(await readTargets(spaceId), `before statement ${place}`).toEqual(settled);
     }
   });
 
-  test('are stored by a statement that does not see the merge', async () => {
+  const noteOnCall: Message = (to, spaceId) =>
+    storeNotes(to, spaceId, {
+      notes: [
+        {
+          ...{ id: noteId, label: spanIds.call, target: 'event' },
+          targetId: eventIdOf(traceId, spanIds.call),
+        },
+      ],
+      ...{ author: 'key', authorId: noteId, createdAt: new Date() },
+    });
+
+  test.each([
+    { name: 'evaluations', sent: evaluations, targets: settled },
+    { name: 'a note on the event', sent: [noteOnCall], targets: { [spanIds.call]: settled[spanIds.call] } },
+  ])('$name may be stored by a statement that does not see the merge', async ({ sent, targets }) => {
     const { id: spaceId } = await createSpace(database, 'test');
     for (const message of spans) await message(database, spaceId);
     await blocker.unsafe('BEGIN');
     await blocker`INSERT INTO notes (space_id, id, target, target_id, author, author_id, created_at)
       VALUES (${spaceId}, ${noteId}, 'event', '', 'key', ${noteId}, now())`;
-    const stored = evaluations.map((message) => message(database, spaceId));
+    const stored = sent.map((message) => message(database, spaceId));
     await untilBlocked();
     await new TraceResolver(database).run();
     expect(await database.$count(events, eq(events.spaceId, spaceId))).toBe(1);
     await blocker.unsafe('ROLLBACK');
     await Promise.all(stored);
-    await expectSettled(spaceId, 'after the merge');
+    await new TraceResolver(database).run();
+    expect(await readTargets(spaceId)).toEqual(targets);
   });
 });

@@ -112,7 +112,7 @@ export const notes = router({
       throw refusal(
         'CONFLICT',
         `${refused.length} of ${notes.length} notes were not added. An event, thread or trace has at most ${notesOfTargetMax}, a space ` +
-          `${notesOfSpaceMax}, and an event that was erased or has expired none.`,
+          `${notesOfSpaceMax}, and an event that was erased, has expired or is merged into another none.`,
       );
     }),
 

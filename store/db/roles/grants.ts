@@ -41,7 +41,8 @@ const dashboardRights: readonly Right[] = [
   ...may('SELECT', schema.sliceStats, schema.sliceStatsRollups, schema.dimensions, schema.dimensionValues),
   ...may('SELECT, INSERT', schema.statisticDeltas),
   ...may('SELECT', schema.traceNodes, schema.traces, schema.eventChanges),
-  // A replayed event makes its trace unresolved.
+  // A replayed event and a note make their trace unresolved.
+  ...may('INSERT', schema.traces),
   {
     table: schema.traces,
     privileges: sql`UPDATE (${listOf([schema.traces.version, schema.traces.unresolvedSince].map(nameOf))})`,

@@ -28,7 +28,7 @@ export const notes = pgTable(
     authorId: uuid('author_id').notNull(),
     createdAt: instant('created_at').notNull(),
     changedAt: instant('changed_at'),
-    /** The span that was evaluated: what the note is on is known for good when its trace is resolved. */
+    /** The span that was evaluated, or whose event was noted: the note is on what the resolver makes of it. */
     traceId: uuid('trace_id'),
     spanId: text('span_id'),
   },

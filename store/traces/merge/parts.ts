@@ -1,3 +1,4 @@
+import { spanProperty } from '../../../event/attributes.ts';
 import { isJsonObject, type Json, type JsonObject, setMember } from '../../../event/json/json-value.ts';
 
 /**
@@ -43,7 +44,7 @@ export function partsOf(event: JsonObject, spanId?: string): SpanPart[] {
     // An event of an older version has no parts: it stays whole.
     const otel: JsonObject = merged === undefined ? own : { ...own, merged };
     const ids = membersOf(event.additionalProperties)[mergedIdsName];
-    const ownId = sections.additionalProperties['otel.span_id'];
+    const ownId = sections.additionalProperties[spanProperty];
     return [
       {
         spanId: spanId ?? (typeof ownId === 'string' ? ownId : ''),
