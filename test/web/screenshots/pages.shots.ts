@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
@@ -7,11 +7,14 @@ import { type DemoEvent, demoEvents } from '../../support/browser/demo-events.ts
 import { furnishSpace, nameSpace } from '../../support/browser/furnished-space.ts';
 import { type ShownPage, shownPages } from '../../support/browser/shown-pages.ts';
 import { type SpaceVisitor, useBrowser } from '../../support/browser/use-browser.ts';
+import { reduceColours } from './palette-png.ts';
 
 /** Output directory of the pictures. */
 const directory = fileURLToPath(new URL('../../../screenshots', import.meta.url));
 /** Padding below the content of a picture for the documents, in pixels. */
 const cutMargin = 24;
+/** Everybody who clones the repository downloads the pictures of its documents. */
+const pictureBytesMax = 120_000;
 const windows = [
   { name: 'wide', width: 1_360, height: 850 },
   { name: 'narrow', width: 420, height: 860 },
@@ -19,8 +22,8 @@ const windows = [
 
 const system = useBrowser();
 
-test.for(['light', 'dark'] as const)('every page in the %s theme', { timeout: 300_000 }, async (theme) => {
-  mkdirSync(directory, { recursive: true });
+test.for(['light', 'dark'] as const)('every page in the %s theme', { timeout: 600_000 }, async (theme) => {
+  mkdirSync(join(directory, 'documents'), { recursive: true });
   for (const { name, ...size } of windows) {
     await using visitor = await system.visit({ theme, ...size });
     await using newcomer = await system.visit({ theme, ...size });
@@ -44,14 +47,16 @@ async function fillLive({ apiKey, page }: SpaceVisitor) {
   await page.getByRole('row').nth(5).waitFor();
 }
 
-/** The picture for the documents, cropped below the content; its number of colours is reduced later. */
+/** The picture for the documents, cropped below the content. */
 async function cut(name: string, page: Page, { width, height }: { width: number; height: number }) {
   const bottom = await page.evaluate<number>(`(() => {
     const parts = document.querySelectorAll('main section, main article, main figure, main table, main [role=row], main [role=treeitem], main header, nav a');
     return parts.length === 0 ? innerHeight : Math.max(...[...parts].map((part) => part.getBoundingClientRect().bottom));
   })()`);
   const clip = { x: 0, y: 0, width, height: Math.min(height, Math.ceil(bottom) + cutMargin) };
-  await page.screenshot({ path: join(directory, 'documents', `${name}.png`), clip });
+  const picture = reduceColours(await page.screenshot({ clip }));
+  expect(picture.length, name).toBeLessThan(pictureBytesMax);
+  writeFileSync(join(directory, 'documents', `${name}.png`), picture);
 }
 
 async function show({ path, ready }: ShownPage, { page, spaceId }: SpaceVisitor, events: DemoEvent[]) {
