@@ -176,7 +176,7 @@ function senderColumns(zone: Zone): Column<Sender>[] {
 /** The service above its library and SDK, and why its last refused span was refused. */
 function Names({ sender: { service, scope, version, sdk, refusal } }: { sender: Sender }) {
   return (
-    <>
+    <div className="min-w-0">
       <span className="block font-medium">
         {service === '' ? <span className="text-muted">unnamed service</span> : <ShownText text={service} />}
       </span>
@@ -191,7 +191,7 @@ function Names({ sender: { service, scope, version, sdk, refusal } }: { sender: 
           Last refusal: <ShownText text={refusal} />
         </span>
       )}
-    </>
+    </div>
   );
 }
 

@@ -172,7 +172,10 @@ function TraceSummary({
 function ErrorButton({ count, onClick }: { count: number; onClick: () => void }) {
   return (
     <Button icon={CircleX} size="small" look="danger" aria-keyshortcuts="e" onClick={onClick}>
-      {formatCounted(count, 'error')} <kbd aria-hidden>e</kbd>
+      {formatCounted(count, 'error')}{' '}
+      <kbd aria-hidden className="max-md:hidden">
+        e
+      </kbd>
     </Button>
   );
 }
