@@ -27,17 +27,7 @@ const drawingPixels = 74;
  */
 const visibleShare = 0.035;
 
-/**
- * Events over time, with errors at the bottom of each bar. A drag selects a range, a click a bar; so do the
- * keys.
- */
-export function EventBars({
-  counts,
-  bucketMs,
-  onRange,
-  hasErrors = true,
-  areDays = false,
-}: {
+interface EventBarsProps {
   counts: readonly EventCount[];
   bucketMs: number;
   onRange?: (range: TimeSpan, isBar: boolean) => void;
@@ -45,7 +35,13 @@ export function EventBars({
   hasErrors?: boolean;
   /** The bars are UTC days, whatever the time zone setting is. */
   areDays?: boolean;
-}) {
+}
+
+/**
+ * Events over time, with errors at the bottom of each bar. A drag selects a range, a click a bar; so do the
+ * keys.
+ */
+export function EventBars({ counts, bucketMs, onRange, hasErrors = true, areDays = false }: EventBarsProps) {
   const settings = useSettings();
   const zone = areDays ? 'UTC' : settings.zone;
   const { starts, series } = useMemo(() => drawCounts(counts), [counts]);
@@ -71,6 +67,16 @@ export function EventBars({
     shown === undefined
       ? describeAll(counts, bucketMs, hasErrors)
       : `${nameTime(shown.startMs)}: ${describeCount(shown, hasErrors)}`;
+  const last = Math.max(0, counts.length - 1);
+  const slider = {
+    role: 'slider',
+    tabIndex: 0,
+    'aria-label': 'Events over time: arrow keys choose a bar, with Shift a range, and Enter shows it',
+    'aria-valuemin': 0,
+    'aria-valuemax': last,
+    'aria-valuenow': bucket ?? last,
+    'aria-valuetext': chosen === undefined ? caption : `${nameSpan(chosen)}, ${caption}`,
+  };
   return (
     <figure className={eventBarsHeight}>
       <figcaption className="flex h-5 items-center justify-between text-faint text-xs">
@@ -81,18 +87,7 @@ export function EventBars({
       </figcaption>
       <div
         {...box}
-        {...(onRange === undefined
-          ? { 'aria-hidden': true }
-          : {
-              role: 'slider',
-              tabIndex: 0,
-              'aria-label':
-                'Events over time: arrow keys choose a bar, with Shift a range, and Enter shows it',
-              'aria-valuemin': 0,
-              'aria-valuemax': Math.max(0, counts.length - 1),
-              'aria-valuenow': bucket ?? Math.max(0, counts.length - 1),
-              'aria-valuetext': chosen === undefined ? caption : `${nameSpan(chosen)}, ${caption}`,
-            })}
+        {...(onRange === undefined ? { 'aria-hidden': true } : slider)}
         className={classes('w-full', onRange && '[&_.u-over]:cursor-crosshair')}
       />
     </figure>

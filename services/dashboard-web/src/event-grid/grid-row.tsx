@@ -9,6 +9,7 @@ import { ShownText } from '../text/shown-text.tsx';
 import { ErrorIcon, TypeIcon } from '../ui/badge.tsx';
 import { IconButton } from '../ui/button.tsx';
 import { classes } from '../ui/classes.ts';
+import { GridCell } from '../ui/grid-cell.tsx';
 import { type EventColumn, Preview } from './columns.tsx';
 
 export interface RowProps {
@@ -48,25 +49,21 @@ export function GridRow({
       )}
       style={{ top, gridTemplateColumns: template }}
     >
-      {/* biome-ignore lint/a11y/useFocusableInteractive: the box has the focus. */}
-      <div role="gridcell" aria-colindex={1} className="grid place-items-center">
+      <GridCell aria-colindex={1} className="grid place-items-center">
         <TickBox event={event} />
-      </div>
+      </GridCell>
       {columns.map(({ id, isNumber, cell }, column) => (
-        // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus.
-        <div
+        <GridCell
           key={id}
-          role="gridcell"
           aria-colindex={column + 2}
           className={classes(cellClasses, isNumber && 'justify-end')}
         >
           {cell(event, zone)}
-        </div>
+        </GridCell>
       ))}
-      {/* biome-ignore lint/a11y/useFocusableInteractive: the button has the focus. */}
-      <div role="gridcell" aria-colindex={columns.length + 2} className="grid place-items-center">
+      <GridCell aria-colindex={columns.length + 2} className="grid place-items-center">
         <MenuButton onMenu={onMenu} />
-      </div>
+      </GridCell>
     </div>
   );
 }
@@ -103,8 +100,7 @@ export function EventCard({ event, index, top, isSelected, onSelect, onMenu }: R
       )}
       style={{ top }}
     >
-      {/* biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus. */}
-      <div role="gridcell" className="flex min-w-0 items-center gap-1.5">
+      <GridCell className="flex min-w-0 items-center gap-1.5">
         <TypeIcon type={type} />
         <span className="truncate font-medium">
           <ShownText text={name ?? 'unnamed'} />
@@ -114,16 +110,14 @@ export function EventCard({ event, index, top, isSelected, onSelect, onMenu }: R
         {cost !== null && (
           <span className="shrink-0 text-muted">{formatCost({ cost, bound: event.costBound })}</span>
         )}
-      </div>
-      {/* biome-ignore lint/a11y/useFocusableInteractive: the button has the focus. */}
-      <div role="gridcell" className="row-span-2">
+      </GridCell>
+      <GridCell className="row-span-2">
         <MenuButton onMenu={onMenu} />
-      </div>
-      {/* biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus. */}
-      <div role="gridcell" className="flex min-w-0 items-baseline gap-2 whitespace-nowrap">
+      </GridCell>
+      <GridCell className="flex min-w-0 items-baseline gap-2 whitespace-nowrap">
         <span className="shrink-0 text-faint text-xs">{formatInCard(startTimeMs, Date.now(), zone)}</span>
         <Preview event={event} />
-      </div>
+      </GridCell>
     </div>
   );
 }

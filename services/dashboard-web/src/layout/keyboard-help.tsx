@@ -4,64 +4,26 @@ import { useSpace } from '../space/space.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { navigationOf } from './navigation.ts';
 
-interface KeyGroup {
-  title: string;
-  keys: [keys: string[], does: string][];
-}
-
-const groups: readonly KeyGroup[] = [
-  {
-    title: 'Everywhere',
-    keys: [
-      [['?'], 'Show keyboard shortcuts'],
-      [['Ctrl', 'K'], 'Go to a page or find an id'],
-      [['/'], 'Search or filter'],
-      [['Esc'], 'Close the open panel or dialog'],
-    ],
+/** What keys do, by place; those that are pressed together or one after the other are separated by a space. */
+const groups = {
+  Everywhere: {
+    '?': 'Show keyboard shortcuts',
+    'Ctrl K': 'Go to a page or find an id',
+    '/': 'Search or filter',
+    Esc: 'Close the open panel or dialog',
   },
-  {
-    title: 'Lists',
-    keys: [
-      [['j'], 'Next row'],
-      [['k'], 'Previous row'],
-      [['Enter'], 'Open the row'],
-    ],
-  },
-  {
-    title: 'Event',
-    keys: [
-      [['['], 'Earlier event of the list'],
-      [[']'], 'Later event of the list'],
-    ],
-  },
-  {
-    title: 'Trace',
-    keys: [
-      [['e'], 'Next error'],
-      [['+'], 'Zoom in'],
-      [['-'], 'Show the whole trace'],
-    ],
-  },
-  {
-    title: 'Thread',
-    keys: [
-      [['j'], 'Next turn'],
-      [['k'], 'Previous turn'],
-      [['/'], 'Find in the thread'],
-    ],
-  },
-  { title: 'Live', keys: [[['p'], 'Pause or resume']] },
-];
+  Lists: { j: 'Next row', k: 'Previous row', Enter: 'Open the row' },
+  Event: { '[': 'Earlier event of the list', ']': 'Later event of the list' },
+  Trace: { e: 'Next error', '+': 'Zoom in', '-': 'Show the whole trace' },
+  Thread: { j: 'Next turn', k: 'Previous turn', '/': 'Find in the thread' },
+  Live: { p: 'Pause or resume' },
+};
 
 export function KeyboardHelp() {
   const [isOpen, setOpen] = useState(false);
   const { role } = useSpace();
-  const pages: KeyGroup = {
-    title: 'Pages',
-    keys: navigationOf(role)
-      .flatMap(({ entries }) => entries)
-      .map(({ key, label }) => [['g', key], label]),
-  };
+  const entries = navigationOf(role).flatMap((group) => group.entries);
+  const Pages = Object.fromEntries(entries.map(({ key, label }) => [`g ${key}`, label]));
   useShortcuts({ '?': () => setOpen(true) });
   return (
     <Dialog
@@ -72,14 +34,14 @@ export function KeyboardHelp() {
       description="Single keys can be turned off in your profile."
     >
       <div className="gap-8 sm:columns-2">
-        {[...groups, pages].map(({ title, keys }) => (
+        {Object.entries<Record<string, string>>({ ...groups, Pages }).map(([title, keys]) => (
           <section key={title} className="mb-4 break-inside-avoid">
             <h3 className="label mb-1.5">{title}</h3>
             <dl className="flex flex-col gap-1.5 text-sm">
-              {keys.map(([names, does]) => (
+              {Object.entries(keys).map(([names, does]) => (
                 <div key={does} className="flex items-center justify-between">
                   <dt className="order-2 flex gap-1">
-                    {names.map((name) => (
+                    {names.split(' ').map((name) => (
                       <kbd key={name}>{name}</kbd>
                     ))}
                   </dt>

@@ -1,9 +1,9 @@
-import { Outlet, useNavigate, useParams } from '@tanstack/react-router';
+import { Outlet, useParams } from '@tanstack/react-router';
 import { GitCompareArrows, Menu as MenuIcon, X } from 'lucide-react';
 import { lazy, Suspense, useEffect, useEffectEvent, useRef, useState } from 'react';
 import { clearTicked, useTicked } from '../compare/ticked-events.tsx';
 import { isForPage, useSettings } from '../settings/settings.ts';
-import { SpaceLink, useSpace } from '../space/space.tsx';
+import { SpaceLink, useOpen, useSpace } from '../space/space.tsx';
 import { buttonClasses, IconButton } from '../ui/button.tsx';
 import { classes } from '../ui/classes.ts';
 import { Logo } from '../ui/logo.tsx';
@@ -133,8 +133,8 @@ const secondKeyMs = 1_500;
 
 function usePageKeys(): void {
   const { hasShortcuts } = useSettings();
-  const { id: spaceId, role } = useSpace();
-  const navigate = useNavigate();
+  const { role } = useSpace();
+  const open = useOpen();
   const startedAt = useRef(Number.NEGATIVE_INFINITY);
   const onKey = useEffectEvent((event: KeyboardEvent) => {
     if (event.key === 'Shift' || !isForPage(event)) return;
@@ -146,7 +146,7 @@ function usePageKeys(): void {
       .find(({ key }) => key === event.key);
     if (entry === undefined) return;
     event.preventDefault();
-    void navigate({ to: entry.to, params: { spaceId } });
+    open(entry);
   });
   useEffect(() => {
     if (!hasShortcuts) return;

@@ -16,25 +16,10 @@ import {
   UserRound,
   Users,
 } from 'lucide-react';
-import { hasRole, type Role } from '../space/space.tsx';
+import { hasRole, type Role, type SpacePage } from '../space/space.tsx';
 
 export interface NavigationEntry {
-  to:
-    | '/s/$spaceId'
-    | '/s/$spaceId/events'
-    | '/s/$spaceId/alerts'
-    | '/s/$spaceId/charts'
-    | '/s/$spaceId/threads'
-    | '/s/$spaceId/users'
-    | '/s/$spaceId/live'
-    | '/s/$spaceId/senders'
-    | '/s/$spaceId/usage'
-    | '/s/$spaceId/settings/api-keys'
-    | '/s/$spaceId/settings/prices'
-    | '/s/$spaceId/settings/space'
-    | '/s/$spaceId/members'
-    | '/s/$spaceId/audit-log'
-    | '/s/$spaceId/quarantine';
+  page: SpacePage['page'];
   label: string;
   icon: LucideIcon;
   /** The second key after `g`. */
@@ -52,27 +37,26 @@ const navigation: readonly NavigationGroup[] = [
   {
     title: 'Observe',
     entries: [
-      { to: '/s/$spaceId', label: 'Overview', icon: LayoutDashboard, key: 'o' },
-      { to: '/s/$spaceId/events', label: 'Events', icon: List, key: 'e' },
-      { to: '/s/$spaceId/threads', label: 'Threads', icon: MessagesSquare, key: 't' },
-      { to: '/s/$spaceId/users', label: 'Users', icon: UserRound, key: 's' },
-      { to: '/s/$spaceId/live', label: 'Live', icon: Radio, key: 'l' },
-      { to: '/s/$spaceId/charts', label: 'Charts', icon: ChartSpline, key: 'c' },
-      { to: '/s/$spaceId/senders', label: 'Senders', icon: Antenna, key: 'n' },
-
-      { to: '/s/$spaceId/alerts', label: 'Alerts', icon: Bell, key: 'b' },
+      { page: 'overview', label: 'Overview', icon: LayoutDashboard, key: 'o' },
+      { page: 'events', label: 'Events', icon: List, key: 'e' },
+      { page: 'threads', label: 'Threads', icon: MessagesSquare, key: 't' },
+      { page: 'users', label: 'Users', icon: UserRound, key: 's' },
+      { page: 'live', label: 'Live', icon: Radio, key: 'l' },
+      { page: 'charts', label: 'Charts', icon: ChartSpline, key: 'c' },
+      { page: 'senders', label: 'Senders', icon: Antenna, key: 'n' },
+      { page: 'alerts', label: 'Alerts', icon: Bell, key: 'b' },
     ],
   },
   {
     title: 'Settings',
     entries: [
-      { to: '/s/$spaceId/settings/api-keys', label: 'API keys', icon: KeyRound, key: 'k', least: 'admin' },
-      { to: '/s/$spaceId/usage', label: 'Usage & plan', icon: Gauge, key: 'u' },
-      { to: '/s/$spaceId/settings/prices', label: 'Prices', icon: CircleDollarSign, key: 'p' },
-      { to: '/s/$spaceId/members', label: 'Members', icon: Users, key: 'm', least: 'member' },
-      { to: '/s/$spaceId/audit-log', label: 'Audit log', icon: ScrollText, key: 'a', least: 'admin' },
-      { to: '/s/$spaceId/quarantine', label: 'Quarantine', icon: ShieldAlert, key: 'q', least: 'admin' },
-      { to: '/s/$spaceId/settings/space', label: 'Space settings', icon: Settings, key: 'w', least: 'admin' },
+      { page: 'keys', label: 'API keys', icon: KeyRound, key: 'k', least: 'admin' },
+      { page: 'usage', label: 'Usage & plan', icon: Gauge, key: 'u' },
+      { page: 'prices', label: 'Prices', icon: CircleDollarSign, key: 'p' },
+      { page: 'members', label: 'Members', icon: Users, key: 'm', least: 'member' },
+      { page: 'audit', label: 'Audit log', icon: ScrollText, key: 'a', least: 'admin' },
+      { page: 'quarantine', label: 'Quarantine', icon: ShieldAlert, key: 'q', least: 'admin' },
+      { page: 'settings', label: 'Space settings', icon: Settings, key: 'w', least: 'admin' },
     ],
   },
 ];

@@ -28,6 +28,8 @@ export function Palette({
   );
 }
 
+const nothing = 'No page or space has this name, and nothing in this space has this id.';
+
 function Choice({ onClose }: { onClose: () => void }) {
   const [query, setQuery] = useState('');
   const { groups, isLooking } = useDestinations(query);
@@ -35,14 +37,7 @@ function Choice({ onClose }: { onClose: () => void }) {
     onClose();
     go();
   };
-  const [first] = groups;
-  const [isWaiting, setWaiting] = useState(false);
-  // Enter after a pasted id: what has the id is only known a moment later.
-  const isUndecided = isLooking && (first === undefined || first.title === 'Search');
-  const chooseFirst = useEffectEvent(() => first?.items[0] && choose(first.items[0]));
-  useEffect(() => {
-    if (isWaiting && !isUndecided) chooseFirst();
-  }, [isWaiting, isUndecided]);
+  const { isUndecided, setWaiting } = useFirstChoice(groups, isLooking, choose);
   return (
     <Autocomplete.Root
       inline
@@ -64,40 +59,55 @@ function Choice({ onClose }: { onClose: () => void }) {
           spellCheck={false}
           autoComplete="off"
           onKeyDown={(event) => {
-            setWaiting(event.key === 'Enter' && isUndecided);
-            if (event.key === 'Enter' && isUndecided) event.preventBaseUIHandler();
+            const isTooEarly = event.key === 'Enter' && isUndecided;
+            setWaiting(isTooEarly);
+            if (isTooEarly) event.preventBaseUIHandler();
           }}
         />
       </div>
       <Autocomplete.Empty className="text-center text-muted text-sm">
-        <div className="px-4 py-8">
-          {isLooking
-            ? 'Searching …'
-            : 'No page or space has this name, and nothing in this space has this id.'}
-        </div>
+        <div className="px-4 py-8">{isLooking ? 'Searching …' : nothing}</div>
       </Autocomplete.Empty>
       <Autocomplete.List className="max-h-[50vh] overflow-y-auto data-[empty]:hidden p-1.5">
         {(group: DestinationGroup) => (
           <Autocomplete.Group key={group.title} items={group.items} className="not-first:mt-1.5">
             <Autocomplete.GroupLabel className="label px-2.5 py-1">{group.title}</Autocomplete.GroupLabel>
             <Autocomplete.Collection>
-              {(item: Destination) => (
-                <Autocomplete.Item
-                  key={item.key}
-                  value={item}
-                  onClick={() => choose(item)}
-                  className="flex h-9 cursor-default items-center gap-3 rounded-md px-2.5 text-sm outline-none select-none data-[highlighted]:bg-hover"
-                >
-                  <span className="min-w-0 flex-1 truncate">
-                    <ShownText text={item.label} />
-                  </span>
-                  {item.hint !== undefined && <span className="text-faint text-xs">{item.hint}</span>}
-                </Autocomplete.Item>
-              )}
+              {(item: Destination) => <Item key={item.key} item={item} onChoose={choose} />}
             </Autocomplete.Collection>
           </Autocomplete.Group>
         )}
       </Autocomplete.List>
     </Autocomplete.Root>
+  );
+}
+
+/** Enter after a pasted id: what has the id is only known a moment later. */
+function useFirstChoice(
+  [first]: readonly DestinationGroup[],
+  isLooking: boolean,
+  choose: (item: Destination) => void,
+) {
+  const [isWaiting, setWaiting] = useState(false);
+  const isUndecided = isLooking && (first === undefined || first.title === 'Search');
+  const chooseFirst = useEffectEvent(() => first?.items[0] && choose(first.items[0]));
+  useEffect(() => {
+    if (isWaiting && !isUndecided) chooseFirst();
+  }, [isWaiting, isUndecided]);
+  return { isUndecided, setWaiting };
+}
+
+function Item({ item, onChoose }: { item: Destination; onChoose: (item: Destination) => void }) {
+  return (
+    <Autocomplete.Item
+      value={item}
+      onClick={() => onChoose(item)}
+      className="flex h-9 cursor-default items-center gap-3 rounded-md px-2.5 text-sm outline-none select-none data-[highlighted]:bg-hover"
+    >
+      <span className="min-w-0 flex-1 truncate">
+        <ShownText text={item.label} />
+      </span>
+      {item.hint !== undefined && <span className="text-faint text-xs">{item.hint}</span>}
+    </Autocomplete.Item>
   );
 }

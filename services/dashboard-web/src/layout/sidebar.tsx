@@ -4,8 +4,8 @@ import { Check, CircleUser, LogOut, Monitor, Moon, Server, Settings2, Sun } from
 import type { ReactNode } from 'react';
 import { useApiMutation } from '../api/query.ts';
 import { nameZone } from '../format/time.ts';
-import { changeSettings, type Theme, useSettings } from '../settings/settings.ts';
-import { useMe, useSpace } from '../space/space.tsx';
+import { changeSettings, themes, useSettings } from '../settings/settings.ts';
+import { spacePages, useMe, useSpace } from '../space/space.tsx';
 import { IconButton } from '../ui/button.tsx';
 import { Logo } from '../ui/logo.tsx';
 import { Menu, MenuItem, MenuLabel } from '../ui/menu.tsx';
@@ -32,14 +32,14 @@ export function Sidebar({ onNavigate }: { onNavigate: () => void }) {
           <div key={title}>
             <h2 className="label px-2.5 pb-1">{title}</h2>
             <ul className="flex flex-col gap-px">
-              {entries.map(({ to, label, icon: Icon }) => (
-                <li key={to}>
+              {entries.map(({ page, label, icon: Icon }) => (
+                <li key={page}>
                   <Link
-                    to={to}
+                    to={spacePages[page]}
                     params={{ spaceId }}
                     className={entry}
                     activeProps={{ className: current }}
-                    activeOptions={{ exact: to === '/s/$spaceId', includeSearch: false }}
+                    activeOptions={{ exact: page === 'overview', includeSearch: false }}
                     onClick={onNavigate}
                   >
                     <Icon aria-hidden />
@@ -122,19 +122,15 @@ function useSignOut(): () => Promise<void> {
   };
 }
 
-const themes: { theme: Theme; label: string; icon: typeof Sun }[] = [
-  { theme: 'system', label: 'System', icon: Monitor },
-  { theme: 'light', label: 'Light', icon: Sun },
-  { theme: 'dark', label: 'Dark', icon: Moon },
-];
+const themeIcons = { system: Monitor, light: Sun, dark: Moon };
 
 function ThemeMenu({ children }: { children: ReactNode }) {
   const { theme: chosen } = useSettings();
   return (
     <Menu align="end" trigger={<IconButton icon={Settings2} label="Theme and sign out" />}>
       <MenuLabel>Theme</MenuLabel>
-      {themes.map(({ theme, label, icon: Icon }) => (
-        <MenuItem icon={Icon} key={theme} onSelect={() => changeSettings({ theme })}>
+      {themes.map(({ value: theme, label }) => (
+        <MenuItem icon={themeIcons[theme]} key={theme} onSelect={() => changeSettings({ theme })}>
           <span className="flex-1">{label}</span>
           {theme === chosen && <Check aria-label="chosen" />}
         </MenuItem>

@@ -1,6 +1,12 @@
 import { useEffect, useEffectEvent, useSyncExternalStore } from 'react';
 
-export type Theme = 'system' | 'light' | 'dark';
+export const themes = [
+  { value: 'system', label: 'System' },
+  { value: 'light', label: 'Light' },
+  { value: 'dark', label: 'Dark' },
+] as const;
+
+export type Theme = (typeof themes)[number]['value'];
 
 /** Settings kept in this browser. */
 export interface Settings {

@@ -41,24 +41,33 @@ export const roleTexts: Record<Role, string> = {
   owner: 'All permissions',
 };
 
-const pages = {
+/** The pages of a space, and their addresses. */
+export const spacePages = {
   overview: '/s/$spaceId',
   events: '/s/$spaceId/events',
   event: '/s/$spaceId/events/$eventId',
   thread: '/s/$spaceId/threads/$threadId',
   trace: '/s/$spaceId/traces/$traceId',
   user: '/s/$spaceId/users/$userId',
+  threads: '/s/$spaceId/threads',
+  users: '/s/$spaceId/users',
+  live: '/s/$spaceId/live',
+  senders: '/s/$spaceId/senders',
   compare: '/s/$spaceId/compare',
   alerts: '/s/$spaceId/alerts',
   charts: '/s/$spaceId/charts',
   usage: '/s/$spaceId/usage',
   prices: '/s/$spaceId/settings/prices',
   settings: '/s/$spaceId/settings/space',
+  keys: '/s/$spaceId/settings/api-keys',
+  members: '/s/$spaceId/members',
+  audit: '/s/$spaceId/audit-log',
+  quarantine: '/s/$spaceId/quarantine',
   profile: '/s/$spaceId/profile',
 } as const;
 
 export interface SpacePage {
-  page: keyof typeof pages;
+  page: keyof typeof spacePages;
   /** Of the event, thread, trace or user that the page shows. */
   id?: string;
   search?: Search;
@@ -66,7 +75,7 @@ export interface SpacePage {
 
 function addressOf(spaceId: string, { page, id = '', search = {} }: SpacePage) {
   const params = { spaceId, eventId: id, threadId: id, traceId: id, userId: id };
-  return { to: pages[page], params, search };
+  return { to: spacePages[page], params, search };
 }
 
 export function SpaceLink({

@@ -26,26 +26,14 @@ export function TextLines({
   line?: number | undefined;
   onLine: (line: number) => void;
 }) {
-  const scroller = useRef<HTMLDivElement>(null);
   const [query, setQuery] = useState(useFoundText());
   const { rows, numbers } = lines;
   const matches = useMemo(() => findLines(lines, query), [lines, query]);
-  const list = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => lineHeight,
-    initialOffset: Math.max(
-      0,
-      ((line === undefined ? (matches[0]?.row ?? 0) : numbers.indexOf(line)) - 4) * lineHeight,
-    ),
-    overscan,
-  });
-  // Rows above may be higher than estimated: the first hit is scrolled to once they are measured.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only the text that was searched for before scrolls.
-  useEffect(() => {
-    const [first] = matches;
-    if (line === undefined && first !== undefined) list.scrollToIndex(first.row, { align: 'center' });
-  }, []);
+  const { list, scroller } = useLineWindow(
+    rows.length,
+    line === undefined ? matches[0]?.row : numbers.indexOf(line),
+    line === undefined,
+  );
   const place = matches.findIndex(({ number }) => number === line);
   const show = (to: FoundLine | undefined) => {
     if (to === undefined) return;
@@ -53,7 +41,10 @@ export function TextLines({
     list.scrollToIndex(to.row, { align: 'center' });
   };
   const count = numbers.at(-1) ?? 0;
-  const width = String(count).length;
+  const markOf = (index: number) => {
+    if (numbers[index] === line) return 'current';
+    return matches.some(({ row }) => row === index) ? 'match' : undefined;
+  };
   return (
     <div className="flex h-full min-h-0 flex-1 flex-col">
       <FindForm
@@ -80,14 +71,8 @@ export function TextLines({
               text={rows[index] ?? ''}
               number={numbers[index] ?? 0}
               isFirst={numbers[index] !== numbers[index - 1]}
-              digits={width}
-              mark={
-                numbers[index] === line
-                  ? 'current'
-                  : matches.some(({ row }) => row === index)
-                    ? 'match'
-                    : undefined
-              }
+              digits={String(count).length}
+              mark={markOf(index)}
               onLine={onLine}
             />
           ))}
@@ -95,6 +80,23 @@ export function TextLines({
       </section>
     </div>
   );
+}
+
+/** The rows near the window. Rows above may be higher than estimated: a hit is scrolled to once they are measured. */
+function useLineWindow(count: number, first: number | undefined, isHit: boolean) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const list = useVirtualizer({
+    count,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => lineHeight,
+    initialOffset: Math.max(0, ((first ?? 0) - 4) * lineHeight),
+    overscan,
+  });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only the text that was searched for before scrolls.
+  useEffect(() => {
+    if (isHit && first !== undefined) list.scrollToIndex(first, { align: 'center' });
+  }, []);
+  return { list, scroller };
 }
 
 function FindForm({
@@ -132,17 +134,7 @@ function FindForm({
   );
 }
 
-function Line({
-  measure,
-  index,
-  top,
-  text,
-  number,
-  isFirst,
-  digits,
-  mark,
-  onLine,
-}: {
+interface LineProps {
   measure: Ref<HTMLDivElement>;
   index: number;
   /** The position in the list, in pixels. */
@@ -156,7 +148,9 @@ function Line({
   digits: number;
   mark: 'current' | 'match' | undefined;
   onLine: (line: number) => void;
-}) {
+}
+
+function Line({ measure, index, top, text, number, isFirst, digits, mark, onLine }: LineProps) {
   return (
     <div
       ref={measure}

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { apiQuery, type Output, useApiMutation } from '../../api/query.ts';
 import { formatAgo, formatToMinute, nameZone } from '../../format/time.ts';
 import { Factors } from '../../second-factor/factors.tsx';
-import { changeSettings, type Theme, useSettings } from '../../settings/settings.ts';
+import { changeSettings, themes, useSettings } from '../../settings/settings.ts';
 import { useMe } from '../../space/space.tsx';
 import { actionsColumn, type Column, Faded, Table, Time } from '../../table/table.tsx';
 import { ShownText } from '../../text/shown-text.tsx';
@@ -35,11 +35,6 @@ export function ProfilePage() {
 }
 
 const browserZone = 'browser';
-const themes: { value: Theme; label: string }[] = [
-  { value: 'system', label: 'System' },
-  { value: 'light', label: 'Light' },
-  { value: 'dark', label: 'Dark' },
-];
 
 function Appearance() {
   const { theme, zone, hasShortcuts } = useSettings();

@@ -19,52 +19,20 @@ interface Finding {
   index: number;
 }
 
-/** Finds turns that are not in the page, too. Enter goes to the next older one, Shift-Enter to the newer. */
-export function FindField({
-  threadId,
-  onFound,
-  onText,
-}: {
+interface Finder {
   threadId: string;
   /** Called with the text that is searched for, to be marked. */
   onText: (text: string) => void;
   /** Shows the turn of an event, and loads it before. @returns whether it could be shown. */
   onFound: (eventId: string) => Promise<boolean>;
-}) {
-  const { id: spaceId } = useSpace();
+}
+
+/** Finds turns that are not in the page, too. Enter goes to the next older one, Shift-Enter to the newer. */
+export function FindField(finder: Finder) {
   const field = useRef<HTMLInputElement>(null);
   const [text, setText] = useState('');
-  const [status, setStatus] = useState('');
-  const finding = useRef<Finding>(undefined);
-  const running = useRef<AbortController>(undefined);
+  const { status, find } = useFinding(text, finder);
   useShortcuts({ '/': () => field.current?.focus() });
-
-  const find = async (step: 1 | -1) => {
-    running.current?.abort();
-    if (text === '') {
-      onText('');
-      return setStatus('');
-    }
-    const abort = new AbortController();
-    running.current = abort;
-    try {
-      let found = finding.current;
-      if (found?.text !== text) {
-        setStatus('Searching …');
-        onText(text);
-        found = { text, ids: await search({ spaceId, threadId, text }, abort.signal), index: -1 };
-        if (abort.signal.aborted) return;
-        finding.current = found;
-      }
-      const { length } = found.ids;
-      if (length === 0) return setStatus('No matches');
-      found.index = (found.index + step + length) % length;
-      setStatus(`${found.index + 1} of ${length}${length === foundMax ? '+' : ''}`);
-      if (!(await onFound(found.ids[found.index] ?? ''))) setStatus('The turn could not be loaded');
-    } catch (error) {
-      if (!abort.signal.aborted) setStatus(describeFailure(error).message);
-    }
-  };
   const onSubmit = (event: FormEvent) => {
     event.preventDefault();
     void find(1);
@@ -95,6 +63,41 @@ export function FindField({
       </form>
     </search>
   );
+}
+
+/** `find` goes to the next older turn with a text, or with -1 to the newer, and searches for a new text before. */
+function useFinding(text: string, { threadId, onText, onFound }: Finder) {
+  const { id: spaceId } = useSpace();
+  const [status, setStatus] = useState('');
+  const finding = useRef<Finding>(undefined);
+  const running = useRef<AbortController>(undefined);
+  const find = async (step: 1 | -1) => {
+    running.current?.abort();
+    if (text === '') {
+      onText('');
+      return setStatus('');
+    }
+    const abort = new AbortController();
+    running.current = abort;
+    try {
+      let found = finding.current;
+      if (found?.text !== text) {
+        setStatus('Searching …');
+        onText(text);
+        found = { text, ids: await search({ spaceId, threadId, text }, abort.signal), index: -1 };
+        if (abort.signal.aborted) return;
+        finding.current = found;
+      }
+      const { length } = found.ids;
+      if (length === 0) return setStatus('No matches');
+      found.index = (found.index + step + length) % length;
+      setStatus(`${found.index + 1} of ${length}${length === foundMax ? '+' : ''}`);
+      if (!(await onFound(found.ids[found.index] ?? ''))) setStatus('The turn could not be loaded');
+    } catch (error) {
+      if (!abort.signal.aborted) setStatus(describeFailure(error).message);
+    }
+  };
+  return { status, find };
 }
 
 /** Events in which a text is new, the newest first: most prompts repeat the conversation before them. */

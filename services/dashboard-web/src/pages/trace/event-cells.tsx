@@ -6,6 +6,7 @@ import { formatCost } from '../../format/priced.ts';
 import { ShownText } from '../../text/shown-text.tsx';
 import { ErrorIcon, TypeIcon } from '../../ui/badge.tsx';
 import { classes } from '../../ui/classes.ts';
+import { GridCell } from '../../ui/grid-cell.tsx';
 import type { TraceEvent } from './trace-rows.ts';
 
 export const indentPx = 14;
@@ -22,12 +23,7 @@ const inferredBy: Partial<Record<NonNullable<TraceEvent['parent']>['by'], string
 
 export function EventName({ event, depth }: { event: TraceEvent; depth: number }) {
   return (
-    // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus.
-    <div
-      role="gridcell"
-      className={nameCell}
-      title={event.parent?.isInferred ? inferredBy[event.parent.by] : undefined}
-    >
+    <GridCell className={nameCell} title={event.parent?.isInferred ? inferredBy[event.parent.by] : undefined}>
       <TypeIcon type={event.type} className="size-3.5" style={{ marginLeft: depth * indentPx }} />
       <span className={classes('truncate md:shrink-0', event.parent?.isInferred && 'italic')}>
         <ShownText text={event.name ?? 'unnamed'} />
@@ -36,7 +32,7 @@ export function EventName({ event, depth }: { event: TraceEvent; depth: number }
       <span className="flex min-w-0 pl-1 text-xs whitespace-nowrap max-md:hidden">
         <Preview event={event} />
       </span>
-    </div>
+    </GridCell>
   );
 }
 
@@ -47,18 +43,15 @@ export function EventNumbers({ event }: { event: TraceEvent }) {
   const cell = 'flex items-center justify-end text-muted text-xs max-lg:hidden';
   return (
     <div role="presentation" className={`flex ${numbersWidth}`}>
-      {/* biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus. */}
-      <div role="gridcell" title="Tokens" className={`${cell} w-14`}>
+      <GridCell title="Tokens" className={`${cell} w-14`}>
         {tokens !== null && formatCompact(tokens)}
-      </div>
-      {/* biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus. */}
-      <div role="gridcell" title="Cost" className={`${cell} w-20`}>
+      </GridCell>
+      <GridCell title="Cost" className={`${cell} w-20`}>
         {cost !== null && formatCost({ cost, bound: costBound })}
-      </div>
-      {/* biome-ignore lint/a11y/useFocusableInteractive: the box has the focus. */}
-      <div role="gridcell" className="ml-auto pr-2 pl-1 md:pr-4">
+      </GridCell>
+      <GridCell className="ml-auto pr-2 pl-1 md:pr-4">
         <TickBox event={event} />
-      </div>
+      </GridCell>
     </div>
   );
 }

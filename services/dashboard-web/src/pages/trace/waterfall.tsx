@@ -5,8 +5,10 @@ import { formatCounted, formatDuration } from '../../format/number.ts';
 import { ShownText } from '../../text/shown-text.tsx';
 import { ErrorIcon } from '../../ui/badge.tsx';
 import { classes } from '../../ui/classes.ts';
+import { GridCell } from '../../ui/grid-cell.tsx';
 import { EventName, EventNumbers, indentPx, nameCell, numbersWidth } from './event-cells.tsx';
 import { nameLane, type TraceEvent, type TraceRow } from './trace-rows.ts';
+import type { Span } from './zoom.ts';
 
 const rowHeight = 28;
 const overscan = 10;
@@ -18,7 +20,7 @@ export function Waterfall({
   onSelect,
 }: {
   rows: readonly TraceRow[];
-  span: { startMs: number; endMs: number };
+  span: Span;
   selectedId: string | undefined;
   onSelect: (id: string) => void;
 }) {
@@ -61,32 +63,54 @@ export function Waterfall({
           if (row.kind === 'span')
             return <SpanRow key={key} row={row} index={index} style={place} span={span} />;
           return (
-            // biome-ignore lint/a11y/useKeyWithClickEvents: j and k do the same.
-            // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus.
-            <div
+            <EventRow
               key={key}
-              role="row"
-              aria-rowindex={index + 1}
-              aria-selected={row.event.id === selectedId}
-              onClick={() => onSelect(row.event.id)}
-              className={classes(
-                'absolute inset-x-0 flex h-7 cursor-pointer items-center border-line border-b text-sm',
-                row.event.id === selectedId ? 'bg-accent-soft' : 'bg-surface hover:bg-hover',
-              )}
+              row={row}
+              index={index}
               style={place}
-            >
-              <EventName event={row.event} depth={row.depth} />
-              <Bar
-                item={row.event}
-                durationMs={row.event.durationMs}
-                color={colorOf(row.event)}
-                span={span}
-              />
-              <EventNumbers event={row.event} />
-            </div>
+              span={span}
+              isSelected={row.event.id === selectedId}
+              onSelect={onSelect}
+            />
           );
         })}
       </div>
+    </div>
+  );
+}
+
+/** A row of the waterfall, and where it is drawn. */
+interface RowProps<Kind extends TraceRow['kind']> {
+  row: Extract<TraceRow, { kind: Kind }>;
+  index: number;
+  style: { top: number };
+}
+
+function EventRow({
+  row: { event, depth },
+  index,
+  style,
+  span,
+  isSelected,
+  onSelect,
+}: RowProps<'event'> & { span: Span; isSelected: boolean; onSelect: (id: string) => void }) {
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: j and k do the same.
+    // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus.
+    <div
+      role="row"
+      aria-rowindex={index + 1}
+      aria-selected={isSelected}
+      onClick={() => onSelect(event.id)}
+      className={classes(
+        'absolute inset-x-0 flex h-7 cursor-pointer items-center border-line border-b text-sm',
+        isSelected ? 'bg-accent-soft' : 'bg-surface hover:bg-hover',
+      )}
+      style={style}
+    >
+      <EventName event={event} depth={depth} />
+      <Bar item={event} durationMs={event.durationMs} color={colorOf(event)} span={span} />
+      <EventNumbers event={event} />
     </div>
   );
 }
@@ -101,17 +125,7 @@ const spanKinds = {
 } as const;
 
 /** A span that is no event: it has no content, and cannot be opened. */
-function SpanRow({
-  row: { span: node, depth },
-  index,
-  style,
-  span,
-}: {
-  row: Extract<TraceRow, { kind: 'span' }>;
-  index: number;
-  style: { top: number };
-  span: { startMs: number; endMs: number };
-}) {
+function SpanRow({ row: { span: node, depth }, index, style, span }: RowProps<'span'> & { span: Span }) {
   const { Icon, label } = spanKinds[node.kind];
   return (
     // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus.
@@ -121,14 +135,13 @@ function SpanRow({
       className="absolute inset-x-0 flex h-7 cursor-default items-center border-line border-b text-faint text-sm"
       style={style}
     >
-      {/* biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus. */}
-      <div role="gridcell" className={nameCell} title={label}>
+      <GridCell className={nameCell} title={label}>
         <Icon aria-label={label} className="size-3.5 shrink-0" style={{ marginLeft: depth * indentPx }} />
         <span className="truncate">
           <ShownText text={node.name} />
         </span>
         {node.state === 'error' && <ErrorIcon />}
-      </div>
+      </GridCell>
       <Bar
         item={node}
         durationMs={node.endTimeMs - node.startTimeMs}
@@ -140,15 +153,7 @@ function SpanRow({
   );
 }
 
-function LaneHead({
-  row: { lane },
-  index,
-  style,
-}: {
-  row: { lane: Parameters<typeof nameLane>[0] };
-  index: number;
-  style: { top: number };
-}) {
+function LaneHead({ row: { lane }, index, style }: RowProps<'lane'>) {
   return (
     // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus.
     <div
@@ -157,8 +162,7 @@ function LaneHead({
       className="absolute inset-x-0 flex h-7 items-center border-line border-b bg-sunken px-4 md:px-6"
       style={style}
     >
-      {/* biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus. */}
-      <div role="gridcell" className="flex min-w-0 items-center gap-2 text-xs">
+      <GridCell className="flex min-w-0 items-center gap-2 text-xs">
         <Users aria-hidden className="size-3.5 shrink-0 text-faint" />
         <span className="truncate font-medium">
           <ShownText text={nameLane(lane)} />
@@ -167,7 +171,7 @@ function LaneHead({
           {formatCounted(lane.events, 'event')}
           {lane.errors > 0 && `, ${formatCounted(lane.errors, 'error')}`}
         </span>
-      </div>
+      </GridCell>
     </div>
   );
 }
@@ -191,7 +195,7 @@ function Bar({
   item: { startTimeMs: number; endTimeMs: number };
   durationMs: number;
   color: string;
-  span: { startMs: number; endMs: number };
+  span: Span;
 }) {
   const totalMs = span.endMs - span.startMs;
   const share = (ms: number) => Math.min(1, Math.max(0, (ms - span.startMs) / totalMs));
@@ -199,8 +203,7 @@ function Bar({
   const width = Math.max(0, share(item.endTimeMs) - left);
   const isLeft = left + width > leftFrom;
   return (
-    // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus.
-    <div role="gridcell" className="relative mx-2 h-full flex-1 bg-inherit">
+    <GridCell className="relative mx-2 h-full flex-1 bg-inherit">
       <div
         className={classes('absolute top-2 h-3 min-w-[3px] rounded-xs', color)}
         style={{ left: `${left * 100}%`, width: `${width * 100}%` }}
@@ -218,6 +221,6 @@ function Bar({
       >
         {formatDuration(durationMs)}
       </span>
-    </div>
+    </GridCell>
   );
 }
