@@ -1,4 +1,3 @@
-import { SearchX } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { NewestActivity } from '../filter/newest-event.tsx';
 import { RangeField } from '../filter/range-field.tsx';
@@ -11,26 +10,19 @@ import { PagedTable } from '../table/paged-table.tsx';
 import type { Column } from '../table/table.tsx';
 import { useSort } from '../table/table-sort.ts';
 import { ShownText } from '../text/shown-text.tsx';
-import { Notice } from '../ui/loaded.tsx';
+import { InvalidFilter } from '../ui/loaded.tsx';
 import { Page } from '../ui/page.tsx';
 import { SearchField } from '../ui/search-field.tsx';
 import { ViewsMenu } from '../views/views-menu.tsx';
 import { type Activity, activityColumns } from './activity-columns.tsx';
 import { type ActivityFilter, readActivityQuery } from './activity-query.ts';
 
-export function ActivityTable({
-  procedure,
-  caption,
-  columns,
-  query,
-  empty,
-}: {
-  procedure: 'threads.list' | 'users.list';
+interface ActivityTableProps extends Pick<ActivityPageProps, 'procedure' | 'columns' | 'empty'> {
   caption: string;
-  columns: readonly Column<Activity>[];
   query: ActivityFilter & { from?: number | undefined; to?: number | undefined; userId?: string };
-  empty: ReactNode;
-}) {
+}
+
+export function ActivityTable({ procedure, columns, query, ...table }: ActivityTableProps) {
   const { zone } = useSettings();
   const sort = useSort();
   const pages = usePages(procedure, { ...query });
@@ -39,8 +31,8 @@ export function ActivityTable({
   const last = loaded.at(-1);
   return (
     <PagedTable
+      {...table}
       pages={pages}
-      caption={caption}
       rows={rows}
       keyOf={({ id }) => id}
       columns={[
@@ -51,7 +43,6 @@ export function ActivityTable({
         ),
       ]}
       sort={sort}
-      empty={empty}
       isEmpty={rows.length === 0 && last?.nextCursor === null}
       note={
         <Notes
@@ -81,22 +72,17 @@ function Notes({ texts }: { texts: readonly (string | false)[] }) {
   );
 }
 
-/** Threads or users, most recently active first, with counts in the range of the address. */
-export function ActivityPage({
-  procedure,
-  title,
-  subtitle,
-  searchLabel,
-  columns,
-  empty,
-}: {
+interface ActivityPageProps {
   procedure: 'threads.list' | 'users.list';
   title: string;
   subtitle: string;
   searchLabel: string;
   columns: readonly Column<Activity>[];
   empty: ReactNode;
-}) {
+}
+
+/** Threads or users, most recently active first, with counts in the range of the address. */
+export function ActivityPage({ procedure, title, subtitle, searchLabel, columns, empty }: ActivityPageProps) {
   const { search, input, set } = useFilter();
   // Only the range of the filter applies here; the input's type is a union in which it has no common name.
   const { from, to }: { from?: number; to?: number } = typeof input === 'string' ? {} : input;
@@ -119,9 +105,7 @@ export function ActivityPage({
       }
     >
       {typeof filter === 'string' ? (
-        <Notice icon={SearchX} title="Invalid filter">
-          {filter}
-        </Notice>
+        <InvalidFilter problem={filter} />
       ) : (
         <ActivityTable
           procedure={procedure}
@@ -130,14 +114,7 @@ export function ActivityPage({
           query={{ from, to, ...filter }}
           empty={
             <>
-              {text === undefined ? (
-                empty
-              ) : (
-                <p className="px-4 py-10 text-center text-muted text-sm">
-                  Nothing found for “<ShownText text={text} />
-                  ”.
-                </p>
-              )}
+              {text === undefined ? empty : <NothingFound text={text} />}
               {(from !== undefined || to !== undefined) && (
                 <p className="px-4 pb-8 text-center text-muted text-sm">
                   <NewestActivity procedure={procedure} search={filter.search} />
@@ -148,5 +125,14 @@ export function ActivityPage({
         />
       )}
     </Page>
+  );
+}
+
+function NothingFound({ text }: { text: string }) {
+  return (
+    <p className="px-4 py-10 text-center text-muted text-sm">
+      Nothing found for “<ShownText text={text} />
+      ”.
+    </p>
   );
 }

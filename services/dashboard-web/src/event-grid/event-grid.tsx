@@ -1,4 +1,4 @@
-import { useVirtualizer } from '@tanstack/react-virtual';
+import { useVirtualizer, type VirtualItem } from '@tanstack/react-virtual';
 import { type RefObject, useEffect, useRef, useState } from 'react';
 import type { ListedEvent } from '../event/event-query.ts';
 import { changeSettings, useSettings } from '../settings/settings.ts';
@@ -21,24 +21,17 @@ interface Rows {
   onLoadMore: () => void;
 }
 
-/** Draws visible rows only; in a narrow window, rows are cards of two lines. */
-export function EventGrid({
-  label = 'Events',
-  events,
-  selectedId,
-  hasMore,
-  isLoadingMore,
-  onLoadMore,
-  onSelect,
-  onOpen,
-  sort,
-}: Rows & {
+interface EventGridProps extends Rows {
   label?: string;
   onSelect: (event: ListedEvent) => void;
   onOpen: (event: ListedEvent) => void;
   /** Without it the order is fixed. */
   sort?: GridSort;
-}) {
+}
+
+/** Draws visible rows only; in a narrow window, rows are cards of two lines. */
+export function EventGrid({ label = 'Events', onSelect, onOpen, sort, ...rows }: EventGridProps) {
+  const { events, selectedId, hasMore, isLoadingMore } = rows;
   const scroller = useRef<HTMLDivElement>(null);
   const isBeside = selectedId !== undefined && selectedId !== '';
   const columns = isBeside ? columnsBeside : allColumns;
@@ -47,8 +40,19 @@ export function EventGrid({
   const [menu, setMenu] = useState<OpenMenu>();
   const isNarrow = useIsNarrow();
   const beginDoubleClick = useDoubleClick(onOpen);
-  const list = useRows(scroller, { isNarrow, events, selectedId, hasMore, isLoadingMore, onLoadMore });
-
+  const list = useRows(scroller, { ...rows, isNarrow });
+  const select = (clicked: ListedEvent) => {
+    beginDoubleClick(clicked);
+    onSelect(clicked);
+  };
+  const drawRow = ({ index, start, key }: VirtualItem) => {
+    const event = events[index];
+    if (event === undefined) return null;
+    const onMenu = (anchor: Element) => setMenu({ event, anchor });
+    const row = { event, index, top: start, isSelected: event.id === selectedId, onSelect: select, onMenu };
+    if (isNarrow) return <EventCard key={key} {...row} />;
+    return <GridRow key={key} columns={columns} template={template} {...row} />;
+  };
   return (
     <div
       ref={scroller}
@@ -64,35 +68,20 @@ export function EventGrid({
           <GridHeader columns={columns} template={template} widths={widths} onWidth={setWidth} sort={sort} />
         )}
         <div role="presentation" className="relative" style={{ height: list.getTotalSize() }}>
-          {list.getVirtualItems().map(({ index, start, key }) => {
-            const event = events[index];
-            if (event === undefined) return null;
-            const row = {
-              event,
-              index,
-              top: start,
-              isSelected: event.id === selectedId,
-              onSelect: (clicked: ListedEvent) => {
-                beginDoubleClick(clicked);
-                onSelect(clicked);
-              },
-              onMenu: (anchor: Element) => setMenu({ event, anchor }),
-            };
-            return isNarrow ? (
-              <EventCard key={key} {...row} />
-            ) : (
-              <GridRow key={key} columns={columns} template={template} {...row} />
-            );
-          })}
+          {list.getVirtualItems().map(drawRow)}
         </div>
-        {isLoadingMore && (
-          <p role="status" className="sticky left-0 w-screen max-w-full px-3 py-2 text-faint text-xs">
-            Loading earlier events …
-          </p>
-        )}
+        {isLoadingMore && <LoadingMore />}
       </div>
       <RowMenu menu={menu} onClose={() => setMenu(undefined)} onOpen={onOpen} />
     </div>
+  );
+}
+
+function LoadingMore() {
+  return (
+    <p role="status" className="sticky left-0 w-screen max-w-full px-3 py-2 text-faint text-xs">
+      Loading earlier events …
+    </p>
   );
 }
 

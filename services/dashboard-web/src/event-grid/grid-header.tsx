@@ -1,4 +1,4 @@
-import type { KeyboardEvent, PointerEvent } from 'react';
+import type { KeyboardEvent, PointerEvent, ReactNode } from 'react';
 import { SortTitle } from '../table/table.tsx';
 import { classes } from '../ui/classes.ts';
 import { type EventColumn, widthMin } from './columns.tsx';
@@ -37,40 +37,57 @@ export function GridHeader({
       <div role="columnheader" aria-colindex={1} tabIndex={-1}>
         <span className="sr-only">Compare</span>
       </div>
-      {columns.map(({ id, title, isNumber, sort: by }, index) => (
-        <div
-          key={id}
-          role="columnheader"
-          tabIndex={-1}
-          aria-colindex={index + 2}
-          aria-sort={
-            by === undefined || sort === undefined ? undefined : sort.by === by ? 'descending' : 'none'
-          }
-          className={classes('label relative flex min-w-0 items-center px-3', isNumber && 'justify-end')}
-        >
-          {by !== undefined && sort !== undefined ? (
-            <SortTitle
-              title={title}
-              sort={{
-                by: sort.by === by ? title.toLowerCase() : undefined,
-                onSort: () => sort.onSort(sort.by === by ? undefined : by),
-              }}
-            />
-          ) : (
-            <span className="truncate">{title}</span>
-          )}
+      {columns.map((column, index) => (
+        <HeadCell key={column.id} column={column} index={index} sort={sort}>
           {index < columns.length - 1 && (
             <Resizer
-              title={title}
+              title={column.title}
               width={widths[index] ?? widthMin}
-              onWidth={(width) => onWidth(id, width)}
+              onWidth={(width) => onWidth(column.id, width)}
             />
           )}
-        </div>
+        </HeadCell>
       ))}
       <div role="columnheader" aria-colindex={columns.length + 2} tabIndex={-1}>
         <span className="sr-only">Actions</span>
       </div>
+    </div>
+  );
+}
+
+function HeadCell({
+  column: { title, isNumber, sort: by },
+  index,
+  sort,
+  children,
+}: {
+  column: EventColumn;
+  index: number;
+  sort: GridSort | undefined;
+  children: ReactNode;
+}) {
+  const isSorted = sort?.by === by;
+  const canSort = by !== undefined && sort !== undefined;
+  return (
+    <div
+      role="columnheader"
+      tabIndex={-1}
+      aria-colindex={index + 2}
+      aria-sort={canSort ? (isSorted ? 'descending' : 'none') : undefined}
+      className={classes('label relative flex min-w-0 items-center px-3', isNumber && 'justify-end')}
+    >
+      {canSort ? (
+        <SortTitle
+          title={title}
+          sort={{
+            by: isSorted ? title.toLowerCase() : undefined,
+            onSort: () => sort.onSort(isSorted ? undefined : by),
+          }}
+        />
+      ) : (
+        <span className="truncate">{title}</span>
+      )}
+      {children}
     </div>
   );
 }

@@ -4,6 +4,8 @@ import { Conversation } from '../event/conversation.tsx';
 import { EventFields } from '../event/event-fields.tsx';
 import { useEvent, type WholeEvent } from '../event/event-query.ts';
 import { readEventText } from '../event/event-text.ts';
+import { filterOf } from '../filter/conditions.ts';
+import { useFilter } from '../filter/use-filter.ts';
 import { formatDuration } from '../format/number.ts';
 import { SpaceLink } from '../space/space.tsx';
 import { useFoundMarks, useFoundText } from '../text/found-marks.tsx';
@@ -14,6 +16,13 @@ import { classes } from '../ui/classes.ts';
 import { Loaded } from '../ui/loaded.tsx';
 import type { Search } from '../url/search.ts';
 import { CallCost, TokenBar } from './call-usage.tsx';
+
+/** The event that the address selects, beside its list. */
+export function SelectedEvent() {
+  const { search, set } = useFilter();
+  if (!search.peek) return null;
+  return <Peek eventId={search.peek} filter={filterOf(search)} onClose={() => set({ peek: undefined })} />;
+}
 
 /** An event that covers the list, or with `isBelow` is below it. Its page finds neighbours by `filter`. */
 export function Peek({

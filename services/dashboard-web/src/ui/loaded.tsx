@@ -114,6 +114,15 @@ export function Notice({
   );
 }
 
+/** In place of the list of a filter that the address has wrong. */
+export function InvalidFilter({ problem }: { problem: string }) {
+  return (
+    <Notice icon={SearchX} title="Invalid filter">
+      {problem}
+    </Notice>
+  );
+}
+
 const titles: Record<Failure['kind'], { icon: LucideIcon; title: string }> = {
   'signed-out': { icon: LockKeyhole, title: 'Your session has ended' },
   forbidden: { icon: LockKeyhole, title: 'Access denied' },

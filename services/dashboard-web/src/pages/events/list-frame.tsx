@@ -10,24 +10,13 @@ import type { ListInput } from '../../filter/event-filter.ts';
 import { NewestEvent } from '../../filter/newest-event.tsx';
 import { useFilter } from '../../filter/use-filter.ts';
 import { minuteMs } from '../../format/time.ts';
-import { Peek } from '../../peek/peek.tsx';
+import { SelectedEvent } from '../../peek/peek.tsx';
 import { useSettings } from '../../settings/settings.ts';
 import { useSpaceQuery } from '../../space/use-space-query.ts';
 import { Button } from '../../ui/button.tsx';
 import { Notice } from '../../ui/loaded.tsx';
 
-/** The list in any order, between the histogram and a note, with the selected event beside it. */
-export function ListFrame({
-  input,
-  events,
-  newestMs,
-  hasMore = false,
-  isLoadingMore = false,
-  onLoadMore = () => {},
-  pill,
-  empty = <NoEvents />,
-  note,
-}: {
+interface ListFrameProps {
   input: ListInput;
   events: readonly ListedEvent[];
   /** The start of the newest event, where it is known. */
@@ -41,7 +30,20 @@ export function ListFrame({
   empty?: ReactNode;
   /** Shown below the list: how far the list goes. */
   note: ReactNode;
-}) {
+}
+
+/** The list in any order, between the histogram and a note, with the selected event beside it. */
+export function ListFrame({
+  input,
+  events,
+  newestMs,
+  hasMore = false,
+  isLoadingMore = false,
+  onLoadMore = () => {},
+  pill,
+  empty = <NoEvents />,
+  note,
+}: ListFrameProps) {
   const { search, set } = useFilter();
   const { select, open } = useSelection(events);
   return (
@@ -68,9 +70,7 @@ export function ListFrame({
           )}
           {note}
         </div>
-        {search.peek !== undefined && search.peek !== '' && (
-          <Peek eventId={search.peek} filter={filterOf(search)} onClose={() => set({ peek: undefined })} />
-        )}
+        <SelectedEvent />
       </div>
     </>
   );

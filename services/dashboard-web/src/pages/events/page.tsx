@@ -1,4 +1,4 @@
-import { BellPlus, Download, SearchX } from 'lucide-react';
+import { BellPlus, Download } from 'lucide-react';
 import { useCallback, useMemo } from 'react';
 import { describeFailure } from '../../api/failure.ts';
 import { callQuery, type Output } from '../../api/query.ts';
@@ -13,7 +13,7 @@ import { hasRole, SpaceLink, useSpace } from '../../space/space.tsx';
 import { keepsData, usePages, useSpaceQuery } from '../../space/use-space-query.ts';
 import { Button, buttonClasses } from '../../ui/button.tsx';
 import { SelectField } from '../../ui/field.tsx';
-import { FailureNotice, Loaded, Loading, Notice } from '../../ui/loaded.tsx';
+import { FailureNotice, InvalidFilter, Loaded, Loading } from '../../ui/loaded.tsx';
 import { Menu, MenuItem, MenuLabel } from '../../ui/menu.tsx';
 import { Page } from '../../ui/page.tsx';
 import { useToast } from '../../ui/toasts.tsx';
@@ -60,9 +60,7 @@ export function EventsPage() {
         {typeof input !== 'string' && <FacetsPanel input={input} />}
         <div className="flex min-w-0 flex-1 flex-col">
           {typeof input === 'string' ? (
-            <Notice icon={SearchX} title="Invalid filter">
-              <p>{input}</p>
-            </Notice>
+            <InvalidFilter problem={input} />
           ) : input.text !== undefined ? (
             <FoundEvents key={JSON.stringify(input)} input={input} />
           ) : order === undefined ? (

@@ -1,16 +1,15 @@
-import { Pause, Play, Radio, SearchX } from 'lucide-react';
+import { Pause, Play, Radio } from 'lucide-react';
 import { EventGrid } from '../../event-grid/event-grid.tsx';
 import { useSelection } from '../../event-grid/use-selection.ts';
-import { filterOf } from '../../filter/conditions.ts';
 import type { ListInput } from '../../filter/event-filter.ts';
 import { useFilter } from '../../filter/use-filter.ts';
 import { formatCount, formatCounted } from '../../format/number.ts';
-import { Peek } from '../../peek/peek.tsx';
+import { SelectedEvent } from '../../peek/peek.tsx';
 import { FilterBar } from '../../search/filter-bar.tsx';
 import { useShortcuts } from '../../settings/settings.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { FailureNotice, Notice } from '../../ui/loaded.tsx';
+import { FailureNotice, InvalidFilter, Notice } from '../../ui/loaded.tsx';
 import { Page } from '../../ui/page.tsx';
 import { type TailState, useTail } from './use-tail.ts';
 
@@ -19,16 +18,15 @@ export function LivePage() {
   if (typeof input !== 'string') return <LiveTail input={input} />;
   return (
     <Page title="Live" isWide>
-      <Notice icon={SearchX} title="Invalid filter">
-        <p>{input}</p>
-      </Notice>
+      <InvalidFilter problem={input} />
     </Page>
   );
 }
 
 function LiveTail({ input }: { input: ListInput }) {
-  const { search, set } = useFilter();
+  const { search } = useFilter();
   const tail = useTail(input);
+  const waiting = tail.waiting > 0 ? `, ${formatCount(tail.waiting)} waiting` : '';
   const toggle = () => tail.setPaused(!tail.isPaused);
   const { select, open } = useSelection(tail.events);
   useShortcuts({ p: toggle });
@@ -40,10 +38,7 @@ function LiveTail({ input }: { input: ListInput }) {
         <>
           <State state={tail.state} isPaused={tail.isPaused} />
           <Button icon={tail.isPaused ? Play : Pause} onClick={toggle}>
-            {tail.isPaused
-              ? `Resume${tail.waiting > 0 ? `, ${formatCount(tail.waiting)} waiting` : ''}`
-              : 'Pause'}{' '}
-            <kbd>p</kbd>
+            {tail.isPaused ? `Resume${waiting}` : 'Pause'} <kbd>p</kbd>
           </Button>
         </>
       }
@@ -56,13 +51,7 @@ function LiveTail({ input }: { input: ListInput }) {
           ? `Paused, ${formatCounted(tail.waiting, 'event')} waiting`
           : formatCounted(tail.events.length, 'event')}
       </p>
-      {tail.skipped !== 0 && (
-        <p className="shrink-0 bg-warn-soft px-4 py-1.5 text-sm text-warn md:px-6">
-          Events arrived faster than they can be shown:{' '}
-          {tail.skipped === null ? 'some' : formatCount(tail.skipped)} were skipped. The list of events has
-          all of them.
-        </p>
-      )}
+      {tail.skipped !== 0 && <SkippedNotice count={tail.skipped} />}
       <div className="relative flex min-h-0 flex-1">
         <div className="flex min-h-0 min-w-0 flex-1 flex-col">
           {typeof tail.state === 'object' && <FailureNotice error={tail.state.error} isSmall />}
@@ -85,11 +74,19 @@ function LiveTail({ input }: { input: ListInput }) {
             />
           )}
         </div>
-        {search.peek && (
-          <Peek eventId={search.peek} filter={filterOf(search)} onClose={() => set({ peek: undefined })} />
-        )}
+        <SelectedEvent />
       </div>
     </Page>
+  );
+}
+
+/** The list of events has what a fast stream leaves out. */
+function SkippedNotice({ count }: { count: number | null }) {
+  return (
+    <p className="shrink-0 bg-warn-soft px-4 py-1.5 text-sm text-warn md:px-6">
+      Events arrived faster than they can be shown: {count === null ? 'some' : formatCount(count)} were
+      skipped. The list of events has all of them.
+    </p>
   );
 }
 
