@@ -30,6 +30,7 @@ import { RetentionClock } from '../../store/retention/retention-clock.ts';
 import { readEventTexts } from '../../store/segments/read.ts';
 import { foldStatistics } from '../../store/write/statistics/fold.ts';
 import { insertParts } from '../../store/write/store.ts';
+import { messagesOf, toRequest } from '../../test/support/otlp/trace-messages.ts';
 import { createDatabase, startNats } from '../../test/support/test-servers.ts';
 import { type EraseOptions, ErasureRunningError, eraseEvents } from './erase.ts';
 import { previewErasure } from './preview.ts';
@@ -381,4 +382,19 @@ test('notes on spans are erased before their trace is resolved, and those that c
   expect(rewrittenTables).toContain('notes');
   const left = await database.select().from(notesTable).where(eq(notesTable.spaceId, spaceId));
   expect(left.map(({ label }) => label).toSorted()).toEqual(['kept event', 'kept span', 'kept trace']);
+});
+
+test('an event is erased with the user of a span above it, which no writer has related to it yet', async () => {
+  const spaceId = await newSpace();
+  const traceId = '5'.repeat(32);
+  const [above, call] = ['a'.repeat(16), 'b'.repeat(16)];
+  const spans = [
+    { traceId, spanId: call, parentSpanId: above, attributes: { 'gen_ai.operation.name': 'chat' } },
+    { traceId, spanId: above, attributes: { 'gen_ai.operation.name': 'invoke_agent', 'user.id': 'gone' } },
+  ];
+  for (const span of spans)
+    for (const message of messagesOf(toRequest([{ span, library: 'framework' }])))
+      await message(database, spaceId);
+  expect((await erase(spaceId, ofUser('gone'))).erased).toMatchObject({ events: 1 });
+  expect(await database.$count(events, eq(events.spaceId, spaceId))).toBe(0);
 });

@@ -6,6 +6,8 @@ import { layoutOf } from '../../store/db/layout/layout.ts';
 import { noSpace } from '../../store/db/limits.ts';
 import { quarantine } from '../../store/db/schema.ts';
 import { untilStatementsEnded } from '../../store/retention/older-snapshots.ts';
+import { TraceResolver } from '../../store/traces/trace-resolver.ts';
+import { hasUnresolved } from '../../store/traces/unresolved-traces.ts';
 import { forgetValues } from '../../store/write/statistics/forget-values.ts';
 import { listBatches } from './candidates.ts';
 import { untilNodesAnswer } from './cluster/all-nodes.ts';
@@ -96,6 +98,8 @@ async function eraseAll(
   });
   const drainedAtMs = Date.now();
   await untilNoneInDoubt(database, spaceId, report);
+  const failed =
+    subject.kind === 'space' ? new Set<string>() : await resolveStored(database, spaceId, drainedAtMs);
   // Until a pass finds nothing: queued messages, a finite number, may have been stored after the last pass.
   let pass = await erasePass(database, erasure, report);
   while (pass.found > 0) pass = await erasePass(database, erasure, report);
@@ -112,6 +116,10 @@ async function eraseAll(
   const files = await rewriteFiles(database, erasure, (table) => report(`rewriting ${table}`));
   const unassigned = await countUnassigned(database);
   const notReached = [
+    ...Array.from(
+      failed,
+      (id) => `trace ${id} cannot be resolved: its events may lack the user and thread of spans`,
+    ),
     ...pass.damaged.map((id) => `segment ${id} is damaged: its body was not changed`),
     ...(pass.unreadable === 0 || subject.kind === 'space'
       ? []
@@ -126,6 +134,19 @@ async function eraseAll(
     const receipt = await writeReceipt(transaction, { ...input, ...done });
     return { receipt, stored: { ...storedReceipt(receipt) } };
   });
+}
+
+/**
+ * Gives stored events the users and threads that only spans above them name, also while a writer does so, and
+ * until no trace waits that was unresolved at this time.
+ * @returns the traces that cannot be resolved.
+ */
+async function resolveStored(database: Database, spaceId: string, sinceMs: number): Promise<Set<string>> {
+  const failed = new Set<string>();
+  const onError = (_error: unknown, { traceId }: { traceId: string }) => failed.add(traceId);
+  const resolver = new TraceResolver(database, { spaceId, onError });
+  while (!(await resolver.run()) && (await hasUnresolved(database, spaceId, sinceMs)));
+  return failed;
 }
 
 interface Pass {

@@ -3,6 +3,7 @@ import { asStored } from '../../event/text.ts';
 import { inBoundedTransaction } from '../../store/db/bounded-transaction.ts';
 import type { Database, Transaction } from '../../store/db/database.ts';
 import { events, traceNodes } from '../../store/db/schema.ts';
+import { markUnresolved } from '../../store/traces/unresolved-traces.ts';
 import { statisticsTable } from './cluster/cluster-files.ts';
 import { eraseNotesOn, type GoneEvent, notesTables } from './erased-notes.ts';
 import { recordErased } from './erased-record.ts';
@@ -36,7 +37,10 @@ export async function eraseNodes(database: Database, erasure: Erasure): Promise<
       found.map((one) => sql`(${one.traceId}::uuid, ${one.spanId})`),
       sql`, `,
     );
+    const traceIds = [...new Set(found.map((one) => one.traceId))];
     await inBoundedTransaction(database, async (transaction) => {
+      // First, as a resolver locks them: one that has read the texts does not write them again.
+      await markUnresolved(transaction, erasure.spaceId, traceIds);
       const cleared = await transaction
         .update(traceNodes)
         .set({ name: null, agentId: null, threadId: null, userId: null })

@@ -19,6 +19,8 @@ interface Postponed {
 type Listed = Pick<typeof traces.$inferSelect, 'traceId' | 'version' | 'spans'>;
 
 export interface ResolverOptions {
+  /** Without it, all spaces. */
+  readonly spaceId?: string;
   /** Called with a space whose events may have changed. */
   readonly onResolved?: (spaceId: string) => void;
   /** Called with the error of a trace, which is tried again later. */
@@ -43,9 +45,11 @@ export class TraceResolver {
   /** Takes turns until no trace is left, except those that are postponed. @returns whether some are. */
   async run(signal?: AbortSignal): Promise<boolean> {
     this.#forgetOld();
+    const { spaceId: only } = this.#options;
     for (let isBusy = true; isBusy; ) {
       isBusy = false;
-      for (const spaceId of shuffle(await listUnresolvedSpaces(this.#database))) {
+      const spaceIds = only === undefined ? await listUnresolvedSpaces(this.#database) : [only];
+      for (const spaceId of shuffle(spaceIds)) {
         if (signal?.aborted) return true;
         if (await this.#takeTurn(spaceId)) isBusy = true;
       }

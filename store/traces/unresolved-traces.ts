@@ -1,5 +1,5 @@
 import { and, asc, desc, eq, gt, isNotNull, lte, type SQL, sql } from 'drizzle-orm';
-import type { Database } from '../db/database.ts';
+import type { Database, Transaction } from '../db/database.ts';
 import { listShardsByNode } from '../db/layout/cluster-nodes.ts';
 import { layoutOf } from '../db/layout/layout.ts';
 import { traces } from '../db/schema.ts';
@@ -9,7 +9,7 @@ import { largeTracesMax, markedTracesMax, resolvedNodesMax } from './limits.ts';
 
 /** Lets the resolver look at these traces again. */
 export async function markUnresolved(
-  database: Database,
+  database: Database | Transaction,
   spaceId: string,
   traceIds: readonly string[],
 ): Promise<void> {
@@ -34,6 +34,12 @@ export async function markTracesUnresolved(database: Database, spaceId: string):
       listed.map(({ traceId }) => traceId),
     );
   }
+}
+
+/** Whether traces of a space wait that were unresolved at a time already, and can be resolved. */
+export async function hasUnresolved(database: Database, spaceId: string, sinceMs: number): Promise<boolean> {
+  const isSince = lte(traces.unresolvedSince, new Date(sinceMs));
+  return (await database.$count(traces, and(eq(traces.spaceId, spaceId), isUnresolved, isSince))) > 0;
 }
 
 const isUnresolved = and(isNotNull(traces.unresolvedSince), lte(traces.spans, resolvedNodesMax));

@@ -1,13 +1,15 @@
-import { eq } from 'drizzle-orm';
+import { and, eq, isNotNull } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { partOf } from '../../harness/fixtures/part.ts';
+import { eraseNodes } from '../../operations/erasure/erased-nodes.ts';
+import { beginErasure } from '../../operations/erasure/erasure-row.ts';
 import { createSpanReaders } from '../../services/ingest/otlp/batch/span-readers.ts';
 import { eventIdOf, traceUuidOf } from '../../services/ingest/otlp/mapping/ids.ts';
 import { unlimited } from '../../services/ingest/read/batch-reader.ts';
 import { createSpace } from '../../store/accounts/spaces.ts';
 import { openPostgres, type Sql } from '../../store/db/connect.ts';
 import { type Database, openDatabase } from '../../store/db/database.ts';
-import { events, notes } from '../../store/db/schema.ts';
+import { events, notes, traceNodes } from '../../store/db/schema.ts';
 import { storeNotes } from '../../store/notes/store-notes.ts';
 import { storeNodes } from '../../store/traces/store-nodes.ts';
 import { TraceResolver } from '../../store/traces/trace-resolver.ts';
@@ -228,4 +230,29 @@ describe('evaluations of a run, and of a call that is merged into another', () =
     await new TraceResolver(database).run();
     expect(await readTargets(spaceId)).toEqual(targets);
   });
+});
+
+test('spans that are erased between two statements of a resolver do not get their texts back', async () => {
+  const spans = [
+    { traceId, spanId: spanIds.call, parentSpanId: spanIds.run, attributes: chat },
+    { traceId, spanId: spanIds.run, attributes: { ...run, 'user.id': 'gone' } },
+  ].flatMap((span) => messagesOf(toRequest([{ span, library: 'framework' }])));
+  for (let place = 1, wasBetween = true; wasBetween; place++) {
+    const { id: spaceId } = await createSpace(database, 'test');
+    for (const message of spans) await message(database, spaceId);
+    const subject = { kind: 'user', value: 'gone' } as const;
+    const start = { atMs: Date.now(), commitNumber: 0, watermarks: [] };
+    const begun = { subject, start, reason: undefined, request: undefined };
+    const erasure = await beginErasure(database, spaceId, begun);
+    wasBetween = false;
+    const erase = () => {
+      wasBetween = true;
+      return eraseNodes(database, erasure);
+    };
+    await new TraceResolver(intercept((number) => (number === place ? erase() : undefined))).run();
+    if (!wasBetween) await eraseNodes(database, erasure);
+    await new TraceResolver(database).run();
+    const isNamed = and(eq(traceNodes.spaceId, spaceId), isNotNull(traceNodes.userId));
+    expect(await database.$count(traceNodes, isNamed), `before statement ${place}`).toBe(0);
+  }
 });
