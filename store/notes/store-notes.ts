@@ -92,7 +92,7 @@ function insertFitting(spaceId: string, json: string) {
   RETURNING ${namesOf([notes.id, notes.spaceId, notes.traceId])}`;
 }
 
-/** The rows `sent`, each with the evaluated span, or that of the event, looked up one by one by their keys. */
+/** The rows `sent`, each with the evaluated span or that of its event, looked up one by one by their keys. */
 function withNodes(space: SQL): SQL {
   const { spaceId, id, traceId, attributes } = events;
   const isOnEvent = sql`sent."spanId" IS NULL AND sent.target = 'event'`;
