@@ -98,6 +98,7 @@ test('images of a conversation are drawn from the data in the event, and address
     { type: 'file', data: png, mediaType: 'image/png' },
     { type: 'input_audio', input_audio: { data: 'UklGRiQAAABXQVZF', format: 'wav' } },
     { type: 'image', source: { type: 'url', url: 'https://img.example/a.png' } },
+    { type: 'image_url', image_url: { url: '@@@langfuseMedia:type=image/gif|id=hSa7|source=bytes@@@' } },
   ];
   const long = { type: 'text', text: 'a word '.repeat(9_000) };
   const prompt = JSON.stringify([{ role: 'user', content: [...content, long] }]);
@@ -114,6 +115,7 @@ test('images of a conversation are drawn from the data in the event, and address
   await conversation.getByLabel('Sound, audio/wav').waitFor();
   const link = conversation.getByRole('link', { name: 'Open the image at img.example' });
   expect(await link.getAttribute('href')).toBe('https://img.example/a.png');
+  await conversation.getByText('image/gif · not stored: the Langfuse SDK uploads it').waitFor();
   await conversation.getByText('a conversation of 1 message.').waitFor();
   // Its texts are short enough for Markdown, however long the whole prompt is.
   expect(await conversation.getByRole('button', { name: 'Markdown' }).isEnabled()).toBe(true);

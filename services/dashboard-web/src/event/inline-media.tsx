@@ -13,20 +13,27 @@ import type { MediaPart } from './media-part.ts';
 /** Types of sounds that browsers play, and that hold neither scripts nor links. */
 const played = /^audio\/(?:mpeg|mp3|wav|x-wav|wave|ogg|opus|webm|mp4|aac|flac)$/;
 
+const uploadedApart =
+  'not stored: the Langfuse SDK uploads it apart, unless LANGFUSE_MEDIA_UPLOAD_ENABLED=false';
+
 /** Draws data from a blob. An address is opened by a click: loading it would tell its host who reads. */
 export function InlineMedia({ media }: { media: MediaPart }) {
   const { what, type, name, data, url } = media;
   if (url !== undefined) return <RemoteMedia media={media} url={url} />;
-  const read = data === undefined ? undefined : readMedia(data.slice(0, 500));
-  const base64 = data?.slice(read?.prefix ?? 0) ?? '';
+  if (data === undefined) return <FileLine label={[name, type ?? what, uploadedApart]} />;
+  const read = readMedia(data.slice(0, 500));
+  const base64 = data.slice(read?.prefix ?? 0);
   if (read?.image !== undefined) return <Picture type={read.image} base64={base64} />;
   if (what === 'audio' && type !== undefined && played.test(type))
     return <Sound type={type} base64={base64} />;
-  const label = [name, type ?? read?.label ?? what, formatBytes(bytesOf(base64.length))].filter(Boolean);
+  return <FileLine label={[name, type ?? read?.label ?? what, formatBytes(bytesOf(base64.length))]} />;
+}
+
+function FileLine({ label }: { label: readonly (string | undefined)[] }) {
   return (
     <span className="inline-flex items-center gap-2 text-muted">
-      <File aria-hidden className="size-4" />
-      <ShownText text={label.join(' · ')} />
+      <File aria-hidden className="size-4 shrink-0" />
+      <ShownText text={label.filter(Boolean).join(' · ')} />
     </span>
   );
 }

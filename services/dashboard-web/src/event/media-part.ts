@@ -6,7 +6,7 @@ export interface MediaPart {
   /** The media type that was sent, such as `image/png`; undefined when there was none. */
   type: string | undefined;
   name: string | undefined;
-  /** Base64 or a data URL; undefined when only an address was sent. */
+  /** Base64 or a data URL; undefined when only an address or the reference of an upload was sent. */
   data: string | undefined;
   url: string | undefined;
 }
@@ -49,6 +49,9 @@ const paths = {
   ],
 } as const;
 
+/** What Langfuse's SDKs leave of an image, audio or file that they upload apart from the span. */
+const uploaded = /^@@@langfuseMedia:type=([\w.+-]+\/[\w.+-]+)\|.*@@@$/;
+
 /** The names of the parts of OpenAI, Anthropic and Vercel; those of Gemini have none. */
 const kinds: Record<string, MediaPart['what']> = {
   image_url: 'image',
@@ -78,14 +81,16 @@ export function readMedia(source: JsonSource, node: JsonNode, partType: string):
   if (content === undefined) return undefined;
   const format = first(paths.audioFormat);
   const dataType = /^data:([\w.+-]+\/[\w.+-]+)/.exec(content)?.[1];
-  const type = dataType ?? first(paths.type) ?? (format === undefined ? undefined : `audio/${format}`);
+  const uploadedType = uploaded.exec(content)?.[1];
+  const type =
+    dataType ?? uploadedType ?? first(paths.type) ?? (format === undefined ? undefined : `audio/${format}`);
   const isAddress = /^(?:https?|gs|s3|file):/i.test(content);
   return {
     kind: 'media',
     what: kindOf(type) ?? named ?? 'file',
     type,
     name: first(paths.name),
-    data: isAddress ? undefined : content,
+    data: isAddress || uploadedType !== undefined ? undefined : content,
     url: isAddress ? content : undefined,
   };
 }

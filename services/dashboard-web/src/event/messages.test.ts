@@ -96,6 +96,18 @@ test('a photo of megabytes is no reason to show a conversation as a tree, a text
   expect(readMessages(ask({ type: 'text', text: 'a word '.repeat(150_000) }))).toBeUndefined();
 });
 
+test.each([
+  { type: 'image_url', image_url: { url: '@REF' } },
+  { type: 'image', source: { type: 'base64', media_type: 'image/jpeg', data: '@REF' } },
+  { inline_data: { mime_type: 'image/jpeg', data: '@REF' } },
+])('the reference that a Langfuse SDK leaves of an image is no data: %j', (part) => {
+  const reference = '@@@langfuseMedia:type=image/png|id=hSa7OgtfnxmZeqD6yyc2N5|source=base64_data_uri@@@';
+  const sent = JSON.stringify([{ role: 'user', content: [part] }]).replace('@REF', reference);
+  expect(readMessages(sent)?.[0]?.parts).toEqual([
+    { kind: 'media', what: 'image', type: 'image/png', name: undefined, data: undefined, url: undefined },
+  ]);
+});
+
 test('an address is no data, and thinking is not the answer', () => {
   const content = [
     { type: 'image', source: { type: 'url', url: 'https://img.example/a.png' } },
