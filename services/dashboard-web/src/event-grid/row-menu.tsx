@@ -20,16 +20,14 @@ const filterFields = [
   'errorCode',
 ] as const satisfies readonly Field[];
 
-/** What can be done with an event of a list. One menu for all rows: each row has a button only. */
-export function RowMenu({
-  menu,
-  onClose,
-  onOpen,
-}: {
+interface RowMenuProps {
   menu: OpenMenu | undefined;
   onClose: () => void;
   onOpen: (event: ListedEvent) => void;
-}) {
+}
+
+/** What can be done with an event of a list. One menu for all rows: each row has a button only. */
+export function RowMenu({ menu, onClose, onOpen }: RowMenuProps) {
   const openPage = useOpen();
   const filterBy = useFilterBy();
   const ticked = useTicked();

@@ -13,16 +13,7 @@ const indentPx = 14;
 /** Deeper values are not indented further, so that they stay in the window. */
 const indentDepthMax = 24;
 
-export function JsonLine({
-  id,
-  row,
-  document,
-  isCurrent,
-  top,
-  position,
-  onToggle,
-  onFocus,
-}: {
+interface JsonLineProps {
   id: string;
   row: JsonRow;
   document: JsonDocument;
@@ -31,7 +22,9 @@ export function JsonLine({
   position: { index: number; count: number };
   onToggle: () => void;
   onFocus: () => void;
-}) {
+}
+
+export function JsonLine({ id, row, document, isCurrent, top, position, onToggle, onFocus }: JsonLineProps) {
   const canOpen = row.chunk === undefined && !row.isClose && hasMore(row, document);
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the tree handles the keys.

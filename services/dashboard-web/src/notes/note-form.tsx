@@ -13,16 +13,14 @@ const labelCharsMax = 64;
 const valueCharsMax = 256;
 const textCharsMax = 4_000;
 
-/** Adds a note, or edits one. */
-export function NoteForm({
-  on,
-  note,
-  onClose,
-}: {
+interface NoteFormProps {
   on: NoteTarget;
   note: Note | undefined;
   onClose: () => void;
-}) {
+}
+
+/** Adds a note, or edits one. */
+export function NoteForm({ on, note, onClose }: NoteFormProps) {
   const fields = useRef<HTMLDivElement>(null);
   useEffect(() => fields.current?.querySelector('input')?.focus(), []);
   const [label, setLabel] = useState(note?.label ?? '');

@@ -84,15 +84,15 @@ function useQueryText(
   const options = useCompletion(completion);
   const isOpen = completion !== undefined && options.length > 0;
   const moveTo = ({ selectionStart, value }: HTMLInputElement) => setCursor(selectionStart ?? value.length);
-  const type = (input: HTMLInputElement) => {
-    setText(input.value);
-    moveTo(input);
-    setActive(-1);
-    setProblem(undefined);
-  };
   const close = () => {
     setCursor(undefined);
     setActive(-1);
+  };
+  const type = (input: HTMLInputElement) => {
+    close();
+    setText(input.value);
+    moveTo(input);
+    setProblem(undefined);
   };
   const search = (query: string) => {
     const parsed = parseQueryText(query);
@@ -123,18 +123,22 @@ function useQueryText(
     if (event.key === 'Escape') return isOpen ? close() : event.currentTarget.blur();
     // Tab completes what was begun; in an empty field it goes on to the next control.
     const isTab = event.key === 'Tab' && !event.shiftKey && text.trim() !== '';
-    // Enter takes the only value that begins with what was typed; the name of a field may be a word to search
-    // for.
-    const [only] = options;
-    const isOnly = options.length === 1 && only?.isOpen === false && active === -1;
-    const option = options[isTab || isOnly ? Math.max(0, active) : active];
-    if (!isOpen || option === undefined || !(isTab || event.key === 'Enter')) return;
-    // A word is no filter until one is chosen.
-    if ('field' in option && active === -1) return;
+    const option = isOpen && (isTab || event.key === 'Enter') && takenOption(options, active, isTab);
+    if (!option) return;
     event.preventDefault();
     accept(option);
   };
   return { text, type, moveTo, close, search, accept, onKeyDown, options, isOpen, active, problem };
+}
+
+/** The option that Tab, or Enter, takes. */
+function takenOption(options: readonly CompletionOption[], active: number, isTab: boolean) {
+  // Enter takes the only value that begins with what was typed; the name of a field may be a word to search
+  // for.
+  const isOnly = options.length === 1 && options[0]?.isOpen === false && active === -1;
+  const option = options[isTab || isOnly ? Math.max(0, active) : active];
+  // A word is no filter until one is chosen.
+  return option !== undefined && 'field' in option && active === -1 ? undefined : option;
 }
 
 function Problem({

@@ -13,44 +13,35 @@ import type { NumberedLines } from './split-lines.ts';
 const lineHeight = 24;
 const overscan = 12;
 
-/** Draws visible lines only, and the browser finds no others: so there is a search field. */
-export function TextLines({
-  lines,
-  label,
-  line,
-  onLine,
-}: {
+interface TextLinesProps {
   lines: NumberedLines;
   label: string;
   /** The number of the marked line. */
   line?: number | undefined;
   onLine: (line: number) => void;
-}) {
-  const [query, setQuery] = useState(useFoundText());
+}
+
+/** Draws visible lines only, and the browser finds no others: so there is a search field. */
+export function TextLines({ lines, label, line, onLine }: TextLinesProps) {
   const { rows, numbers } = lines;
-  const matches = useMemo(() => findLines(lines, query), [lines, query]);
+  const { query, setQuery, matches, next, markOf } = useMatches(lines, line);
   const { list, scroller } = useLineWindow(
     rows.length,
     line === undefined ? matches[0]?.row : numbers.indexOf(line),
     line === undefined,
   );
-  const place = matches.findIndex(({ number }) => number === line);
   const show = (to: FoundLine | undefined) => {
     if (to === undefined) return;
     onLine(to.number);
     list.scrollToIndex(to.row, { align: 'center' });
   };
   const count = numbers.at(-1) ?? 0;
-  const markOf = (index: number) => {
-    if (numbers[index] === line) return 'current';
-    return matches.some(({ row }) => row === index) ? 'match' : undefined;
-  };
   return (
     <div className="flex h-full min-h-0 flex-1 flex-col">
       <FindForm
         query={query}
         onQuery={setQuery}
-        onNext={() => show(matches[(place + 1) % matches.length])}
+        onNext={() => show(next)}
         status={
           query === '' ? formatCounted(count, 'line') : `${formatCounted(matches.length, 'line')} found`
         }
@@ -80,6 +71,18 @@ export function TextLines({
       </section>
     </div>
   );
+}
+
+/** The lines with the text that is searched for, and the one after the marked line. */
+function useMatches(lines: NumberedLines, line: number | undefined) {
+  const [query, setQuery] = useState(useFoundText());
+  const matches = useMemo(() => findLines(lines, query), [lines, query]);
+  const place = matches.findIndex(({ number }) => number === line);
+  const markOf = (index: number) => {
+    if (lines.numbers[index] === line) return 'current';
+    return matches.some(({ row }) => row === index) ? 'match' : undefined;
+  };
+  return { query, setQuery, matches, next: matches[(place + 1) % matches.length], markOf };
 }
 
 /** The rows near the window. Rows above may be higher than estimated: a hit is scrolled to once they are measured. */

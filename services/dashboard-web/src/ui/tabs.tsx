@@ -1,14 +1,7 @@
 import type { ReactNode } from 'react';
 import { classes } from './classes.ts';
 
-export function Tabs<Value extends string>({
-  label,
-  tabs,
-  chosen,
-  onChoose,
-  className,
-  children,
-}: {
+interface TabsProps<Value extends string> {
   label: string;
   tabs: readonly { value: Value; label: string }[];
   chosen: Value;
@@ -16,7 +9,16 @@ export function Tabs<Value extends string>({
   /** Of the row of tabs. */
   className: string;
   children: ReactNode;
-}) {
+}
+
+export function Tabs<Value extends string>({
+  label,
+  tabs,
+  chosen,
+  onChoose,
+  className,
+  children,
+}: TabsProps<Value>) {
   return (
     <>
       <div

@@ -108,19 +108,15 @@ function Shown({ data, charts }: { data: Chart; charts: ReturnType<typeof useCha
   );
 }
 
-function Controls({
-  range: { from, to, last, step },
-  groupBy,
-  declared,
-  only,
-  onChange,
-}: {
+interface ControlsProps {
   range: ChartRange;
   groupBy: GroupBy;
   declared: Declared;
   only: Search;
   onChange: (change: Record<string, string | undefined>) => void;
-}) {
+}
+
+function Controls({ range: { from, to, last, step }, groupBy, declared, only, onChange }: ControlsProps) {
   const { search } = useFilter();
   return (
     <>

@@ -151,20 +151,16 @@ function FacetValues({ facet: { field: counted, values, others, newest } }: { fa
   );
 }
 
-function FacetValue({
-  title,
-  field,
-  own,
-  value,
-  events,
-}: {
+interface FacetValueProps {
   title: string;
   field: string;
   /** The conditions on the field. */
   own: readonly Condition[];
   value: string;
   events: number;
-}) {
+}
+
+function FacetValue({ title, field, own, value, events }: FacetValueProps) {
   const { add, remove } = useFilter();
   const marked = own.find((one) => one.value === value);
   return (

@@ -9,17 +9,13 @@ import { useStored } from '../../event/use-stored.ts';
 import { rangeOf } from '../../filter/conditions.ts';
 import { NewestEvent } from '../../filter/newest-event.tsx';
 import { useFilter } from '../../filter/use-filter.ts';
-import { formatCount } from '../../format/number.ts';
-import { dayMs, formatTime, hourMs, minuteMs } from '../../format/time.ts';
+import { dayMs, hourMs, minuteMs } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
-import { SpaceLink, useOpen } from '../../space/space.tsx';
+import { useOpen } from '../../space/space.tsx';
 import { keepsData, type SpaceInput, useSpaceQuery } from '../../space/use-space-query.ts';
-import { Table } from '../../table/table.tsx';
-import { ShownText } from '../../text/shown-text.tsx';
 import { Loaded, together } from '../../ui/loaded.tsx';
 import { Card } from '../../ui/page.tsx';
-import type { Search } from '../../url/search.ts';
-import { constantPart } from './constant-part.ts';
+import { ErrorList } from './error-list.tsx';
 import { Figures, QuotaCard } from './figures.tsx';
 import { TopList } from './top-list.tsx';
 
@@ -141,79 +137,4 @@ function useFresh(): number {
   const isFollowing = useStored({}, { isEnabled: true, onStored });
   useInterval(refresh, isFollowing ? undefined : pollMs);
   return freshMs;
-}
-
-const shownMax = 6;
-
-/** A message opens the newest of its events, the number all of them. */
-function ErrorList({ from, to, range }: { from: number; to: number; range: Search }) {
-  const { zone } = useSettings();
-  const query = useSpaceQuery('events.errors', { from, to }, keepsData);
-  return (
-    <Card title="Errors by message" isFlush>
-      <Loaded query={query} isSmall>
-        {(data) =>
-          data.groups.length === 0 ? (
-            <p className="px-4 py-6 text-center text-muted text-sm">No errors in this range.</p>
-          ) : (
-            <>
-              <Table
-                caption="Errors by message"
-                rows={data.groups.slice(0, shownMax)}
-                keyOf={({ lastEventId }) => lastEventId}
-                columns={[
-                  {
-                    title: 'Message',
-                    className: 'md:w-full md:max-w-0',
-                    cell: ({ message, code, names, nameCount, lastEventId }) => (
-                      <div className="min-w-0 flex-1">
-                        <SpaceLink
-                          page="event"
-                          id={lastEventId}
-                          className="line-clamp-1 font-medium hover:underline"
-                        >
-                          <ShownText text={message || 'No message'} />
-                        </SpaceLink>
-                        <span className="line-clamp-1 text-faint text-xs">
-                          <ShownText text={[code, ...names].filter(Boolean).join(' · ')} />
-                          {nameCount > names.length && ` +${nameCount - names.length}`}
-                        </span>
-                      </div>
-                    ),
-                  },
-                  {
-                    title: 'Events',
-                    isNumber: true,
-                    cell: ({ message, code, events }) => (
-                      <SpaceLink
-                        page="events"
-                        search={{ ...range, ...filterOfErrors(message, code) }}
-                        className="text-bad hover:underline"
-                      >
-                        {formatCount(events)}
-                      </SpaceLink>
-                    ),
-                  },
-                ]}
-              />
-              {data.countedUntilMs !== null && (
-                <p className="border-line border-t px-4 py-2 text-muted text-xs">
-                  The newest errors are counted, back to {formatTime(data.countedUntilMs, zone)}.
-                </p>
-              )}
-            </>
-          )
-        }
-      </Loaded>
-    </Card>
-  );
-}
-
-function filterOfErrors(message: string | null, code: string | null): Search {
-  const text = constantPart(message ?? '');
-  return {
-    state: 'error',
-    ...(code !== null && code !== '' && { errorCode: code }),
-    ...(text !== '' && { text }),
-  };
 }

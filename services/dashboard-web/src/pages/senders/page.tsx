@@ -2,7 +2,7 @@ import { Antenna, SearchX } from 'lucide-react';
 import type { Output } from '../../api/query.ts';
 import { useFilter } from '../../filter/use-filter.ts';
 import { formatCount, formatCounted } from '../../format/number.ts';
-import { formatAgo, formatTime, type Zone } from '../../format/time.ts';
+import { formatAgo, formatTime } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
 import { SpaceLink } from '../../space/space.tsx';
 import { useSpaceQuery } from '../../space/use-space-query.ts';
@@ -22,12 +22,8 @@ const reloadMs = 10_000;
 
 /** Programs and libraries that send OpenTelemetry spans, and what becomes of these. */
 export function SendersPage() {
-  const { zone } = useSettings();
-  const { search, set } = useFilter();
   const query = useSpaceQuery('senders.list', {}, { refetchInterval: reloadMs });
   const large = useSpaceQuery('senders.largeTraces', {}, { refetchInterval: reloadMs });
-  const isRefusedOnly = search.refused !== undefined;
-  const shown = matchSenders(query.data ?? [], { text: search.q, isRefusedOnly });
   return (
     <Page
       title="Senders"
@@ -35,53 +31,53 @@ export function SendersPage() {
     >
       {large.data !== undefined && large.data.length > 0 && <LargeTraces traces={large.data} />}
       <Loaded query={query}>
-        {(data) =>
-          data.length === 0 ? (
-            <SetUp />
-          ) : (
-            <>
-              <div className="mb-3 flex flex-wrap items-center gap-2">
-                <input
-                  type="search"
-                  aria-label="Filter by service, library or SDK"
-                  placeholder="Service, library or SDK"
-                  className={`${inputClasses} max-w-72`}
-                  value={search.q ?? ''}
-                  onChange={({ target }) => set({ q: target.value || undefined })}
-                />
-                <Button
-                  size="small"
-                  aria-pressed={isRefusedOnly}
-                  onClick={() => set({ refused: isRefusedOnly ? undefined : 'yes' })}
-                >
-                  With refused spans
-                </Button>
-              </div>
-              <Card isFlush>
-                <Table
-                  caption="Senders"
-                  rows={shown}
-                  keyOf={({ service, scope, version }) => JSON.stringify([service, scope, version])}
-                  columns={senderColumns(zone)}
-                  empty={
-                    <Notice icon={SearchX} title="No sender matches" isSmall>
-                      <Button onClick={() => set({ q: undefined, refused: undefined })}>
-                        Show all senders
-                      </Button>
-                    </Notice>
-                  }
-                />
-              </Card>
-              <p className="mt-3 text-muted text-sm">
-                Left out: spans that are neither a model call nor a tool call, such as HTTP requests, and sums
-                over several calls. Merged: further spans of a call that is stored once. Requests that Weir
-                rejects as a whole (wrong key, monthly limit reached) appear only in the log of the program.
-              </p>
-            </>
-          )
-        }
+        {(data) => (data.length === 0 ? <SetUp /> : <SenderList senders={data} />)}
       </Loaded>
     </Page>
+  );
+}
+
+function SenderList({ senders }: { senders: readonly Sender[] }) {
+  const { search, set } = useFilter();
+  const isRefusedOnly = search.refused !== undefined;
+  return (
+    <>
+      <div className="mb-3 flex flex-wrap items-center gap-2">
+        <input
+          type="search"
+          aria-label="Filter by service, library or SDK"
+          placeholder="Service, library or SDK"
+          className={`${inputClasses} max-w-72`}
+          value={search.q ?? ''}
+          onChange={({ target }) => set({ q: target.value || undefined })}
+        />
+        <Button
+          size="small"
+          aria-pressed={isRefusedOnly}
+          onClick={() => set({ refused: isRefusedOnly ? undefined : 'yes' })}
+        >
+          With refused spans
+        </Button>
+      </div>
+      <Card isFlush>
+        <Table
+          caption="Senders"
+          rows={matchSenders(senders, { text: search.q, isRefusedOnly })}
+          keyOf={({ service, scope, version }) => JSON.stringify([service, scope, version])}
+          columns={senderColumns}
+          empty={
+            <Notice icon={SearchX} title="No sender matches" isSmall>
+              <Button onClick={() => set({ q: undefined, refused: undefined })}>Show all senders</Button>
+            </Notice>
+          }
+        />
+      </Card>
+      <p className="mt-3 text-muted text-sm">
+        Left out: spans that are neither a model call nor a tool call, such as HTTP requests, and sums over
+        several calls. Merged: further spans of a call that is stored once. Requests that Weir rejects as a
+        whole (wrong key, monthly limit reached) appear only in the log of the program.
+      </p>
+    </>
   );
 }
 
@@ -140,37 +136,37 @@ function SetUp() {
   );
 }
 
-function senderColumns(zone: Zone): Column<Sender>[] {
-  return [
-    { title: 'Sender', className: '[overflow-wrap:anywhere]', cell: (sender) => <Names sender={sender} /> },
-    {
-      title: 'Received',
-      isNumber: true,
-      isExtra: true,
-      cell: (sender) => formatCount(countReceived(sender)),
-    },
-    { title: 'Stored', isNumber: true, cell: ({ stored }) => formatCount(stored) },
-    { title: 'Merged', isNumber: true, isExtra: true, cell: ({ merged }) => formatCount(merged) },
-    { title: 'Left out', isNumber: true, cell: ({ leftOut }) => formatCount(leftOut) },
-    {
-      title: 'Refused',
-      isNumber: true,
-      cell: ({ refused }) => (refused === 0 ? '0' : <Badge tone="bad">{formatCount(refused)}</Badge>),
-    },
-    {
-      title: 'Last seen',
-      isExtra: true,
-      cell: ({ lastSeenAt }) => (
-        <time
-          dateTime={lastSeenAt}
-          title={formatTime(Date.parse(lastSeenAt), zone)}
-          className="whitespace-nowrap text-muted"
-        >
-          {formatAgo(Date.parse(lastSeenAt), Date.now())}
-        </time>
-      ),
-    },
-  ];
+const senderColumns: readonly Column<Sender>[] = [
+  { title: 'Sender', className: '[overflow-wrap:anywhere]', cell: (sender) => <Names sender={sender} /> },
+  {
+    title: 'Received',
+    isNumber: true,
+    isExtra: true,
+    cell: (sender) => formatCount(countReceived(sender)),
+  },
+  { title: 'Stored', isNumber: true, cell: ({ stored }) => formatCount(stored) },
+  { title: 'Merged', isNumber: true, isExtra: true, cell: ({ merged }) => formatCount(merged) },
+  { title: 'Left out', isNumber: true, cell: ({ leftOut }) => formatCount(leftOut) },
+  {
+    title: 'Refused',
+    isNumber: true,
+    cell: ({ refused }) => (refused === 0 ? '0' : <Badge tone="bad">{formatCount(refused)}</Badge>),
+  },
+  {
+    title: 'Last seen',
+    isExtra: true,
+    cell: ({ lastSeenAt }) => <LastSeen at={lastSeenAt} />,
+  },
+];
+
+function LastSeen({ at }: { at: string }) {
+  const { zone } = useSettings();
+  const atMs = Date.parse(at);
+  return (
+    <time dateTime={at} title={formatTime(atMs, zone)} className="whitespace-nowrap text-muted">
+      {formatAgo(atMs, Date.now())}
+    </time>
+  );
 }
 
 /** The service above its library and SDK, and why its last refused span was refused. */

@@ -53,18 +53,13 @@ function Dimensions({ declared }: { declared: readonly Dimension[] }) {
     void set([...names, `${attributePrefix}${key.trim()}`]);
   };
   const mayChange = hasRole(role, 'admin');
+  const missing = (['user', 'agent'] as const).filter((name) => !names.includes(name));
   return (
     <div className="flex flex-col gap-3">
       <ul className="flex flex-col gap-1">
         {declared.map((one) => (
           <li key={one.name} className="flex items-center gap-2 text-sm">
-            <span className="font-medium">
-              <ShownText text={nameDimension(one.name)} />
-            </span>
-            <span className="text-muted">
-              {formatCounted(one.values, 'value')}
-              {one.counted < 1 && `, ${formatShare(one.counted)} of older events counted`}
-            </span>
+            <DimensionLine dimension={one} />
             {mayChange && (
               <Button
                 icon={X}
@@ -84,13 +79,11 @@ function Dimensions({ declared }: { declared: readonly Dimension[] }) {
             <Button type="submit" look="primary" disabled={isPending || key.trim() === ''}>
               Add
             </Button>
-            {(['user', 'agent'] as const)
-              .filter((name) => !names.includes(name))
-              .map((name) => (
-                <Button key={name} disabled={isPending} onClick={() => void set([...names, name])}>
-                  {`Add ${nameDimension(name)}`}
-                </Button>
-              ))}
+            {missing.map((name) => (
+              <Button key={name} disabled={isPending} onClick={() => void set([...names, name])}>
+                {`Add ${nameDimension(name)}`}
+              </Button>
+            ))}
           </form>
           <FormFailure error={error} />
         </>
@@ -98,6 +91,20 @@ function Dimensions({ declared }: { declared: readonly Dimension[] }) {
         <p className="text-muted text-sm">An admin of the space can change them.</p>
       )}
     </div>
+  );
+}
+
+function DimensionLine({ dimension: { name, values, counted } }: { dimension: Dimension }) {
+  return (
+    <>
+      <span className="font-medium">
+        <ShownText text={nameDimension(name)} />
+      </span>
+      <span className="text-muted">
+        {formatCounted(values, 'value')}
+        {counted < 1 && `, ${formatShare(counted)} of older events counted`}
+      </span>
+    </>
   );
 }
 

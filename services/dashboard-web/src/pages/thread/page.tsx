@@ -36,16 +36,7 @@ function Thread({ threadId }: { threadId: string }) {
     if (place !== undefined) setCurrentKey(eventId);
     return place !== undefined;
   };
-  const { at } = useSearchTexts();
-  const isLoaded = turns.length > 0;
-  const isOpened = useRef(false);
-  const openAt = useEffectEvent(() => {
-    if (at !== undefined && !isOpened.current) void show(at);
-    isOpened.current = true;
-  });
-  useEffect(() => {
-    if (isLoaded) openAt();
-  }, [isLoaded]);
+  useOpening(turns.length > 0, show);
   // `currentKey` may be any event of a turn.
   const current = turns.findIndex(
     (turn) => keyOf(turn) === currentKey || turn.events.some(({ id }) => id === currentKey),
@@ -87,6 +78,19 @@ function Thread({ threadId }: { threadId: string }) {
       )}
     </Page>
   );
+}
+
+/** Shows the turn of the event that the address names, once turns are loaded. */
+function useOpening(isLoaded: boolean, show: (eventId: string) => unknown): void {
+  const { at } = useSearchTexts();
+  const isOpened = useRef(false);
+  const openAt = useEffectEvent(() => {
+    if (at !== undefined && !isOpened.current) void show(at);
+    isOpened.current = true;
+  });
+  useEffect(() => {
+    if (isLoaded) openAt();
+  }, [isLoaded]);
 }
 
 function ThreadHead({ threadId, turns }: { threadId: string; turns: readonly ThreadTurn[] }) {

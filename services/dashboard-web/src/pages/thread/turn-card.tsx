@@ -14,17 +14,7 @@ import { classes } from '../../ui/classes.ts';
 import { TurnText } from './turn-text.tsx';
 import type { ThreadTurn } from './use-thread.ts';
 
-/** An article of a feed. The text is loaded when the card is in the page. */
-export function TurnCard({
-  measure,
-  index,
-  count,
-  top,
-  turn,
-  before,
-  isCurrent,
-  onFocus,
-}: {
+interface TurnCardProps {
   measure: Ref<HTMLElement>;
   index: number;
   /** The number of turns in the thread; undefined while earlier ones are not loaded. */
@@ -34,7 +24,10 @@ export function TurnCard({
   before: ThreadTurn | undefined;
   isCurrent: boolean;
   onFocus: () => void;
-}) {
+}
+
+/** An article of a feed. The text is loaded when the card is in the page. */
+export function TurnCard({ measure, index, count, top, turn, before, isCurrent, onFocus }: TurnCardProps) {
   const title = useId();
   const { llm, tools } = splitTurn(turn);
   const { llm: llmBefore, tools: toolsBefore } = splitTurn(before);

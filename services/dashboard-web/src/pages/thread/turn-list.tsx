@@ -9,16 +9,7 @@ import { keyOf, type ThreadTurn } from './use-thread.ts';
 /** Turns above the window below which earlier ones are loaded. */
 const loadAhead = 8;
 
-/** Draws turns near the window, and opens at the end. The turn being read keeps its position. */
-export function TurnList({
-  turns,
-  current,
-  onCurrent,
-  hasEarlier,
-  isLoading,
-  failure,
-  onLoadEarlier,
-}: {
+interface FeedProps {
   turns: readonly ThreadTurn[];
   /** The turn with the focus: by j and k, by the search, or from the address. */
   current: number | undefined;
@@ -28,7 +19,18 @@ export function TurnList({
   /** Why earlier turns could not be loaded. */
   failure: unknown;
   onLoadEarlier: () => void;
-}) {
+}
+
+/** Draws turns near the window, and opens at the end. The turn being read keeps its position. */
+export function TurnList({
+  turns,
+  current,
+  onCurrent,
+  hasEarlier,
+  isLoading,
+  failure,
+  onLoadEarlier,
+}: FeedProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const list = useTurnWindow({ scroller, turns, current });
   const end = useListEnd({ scroller, turns, list });

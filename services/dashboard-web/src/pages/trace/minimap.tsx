@@ -13,15 +13,7 @@ const barMin = 3;
 /** A shorter drag is a click. */
 const dragPx = 4;
 
-/** A click selects the event nearest in time, a drag zooms. */
-export function Minimap({
-  trace,
-  span,
-  zoom,
-  selectedId,
-  onSelect,
-  onZoom,
-}: {
+interface MinimapProps {
   trace: Trace;
   /** The time of the whole trace. */
   span: Span;
@@ -29,7 +21,10 @@ export function Minimap({
   selectedId: string | undefined;
   onSelect: (id: string | undefined) => void;
   onZoom: (span: Span) => void;
-}) {
+}
+
+/** A click selects the event nearest in time, a drag zooms. */
+export function Minimap({ trace, span, zoom, selectedId, onSelect, onZoom }: MinimapProps) {
   const height = Math.min(heightMax, Math.max(1, trace.lanes.length) * laneMax + 4);
   const canvas = useDrawing({ trace, span, selectedId, height });
   const [drag, setDrag] = useState<{ from: number; to: number }>();

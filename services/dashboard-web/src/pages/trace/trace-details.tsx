@@ -20,23 +20,17 @@ import { useTraceView } from './use-trace-view.ts';
 import { Waterfall } from './waterfall.tsx';
 import type { Span } from './zoom.ts';
 
-export function TraceDetails({
-  trace,
-  traceId,
-  onReload,
-}: {
+interface TraceDetailsProps {
   trace: Trace;
   traceId: string;
   onReload: () => void;
-}) {
+}
+
+export function TraceDetails({ trace, traceId, onReload }: TraceDetailsProps) {
   const { search, set } = useFilter();
   const view = useTraceView(trace);
   const { whole, span, zoom, rows, shown, select, zoomTo } = view;
   const isText = search.view === 'text';
-  const lines = useMemo(() => {
-    const texts = isText ? toTraceText(rows, whole.startMs) : [];
-    return { rows: texts, numbers: texts.map((_, index) => index + 1) };
-  }, [isText, rows, whole]);
   return (
     <Page
       title="Trace"
@@ -63,12 +57,7 @@ export function TraceDetails({
       <div className="relative flex min-h-0 flex-1 border-line border-t max-lg:flex-col">
         <div className="flex min-h-0 min-w-0 flex-1 flex-col bg-surface">
           {isText ? (
-            <TextLines
-              lines={lines}
-              label="Trace as text"
-              onLine={(line) => selectLine(rows, line, select)}
-              line={lineOf(rows, search.peek)}
-            />
+            <TraceText rows={rows} startMs={whole.startMs} selectedId={search.peek} onSelect={select} />
           ) : (
             <>
               <Minimap
@@ -228,12 +217,33 @@ function Legend({ trace: { events, spans } }: { trace: Trace }) {
   );
 }
 
-function lineOf(rows: readonly TraceRow[], id: string | undefined): number | undefined {
-  const place = rows.findIndex((row) => row.kind === 'event' && row.event.id === id);
-  return place === -1 ? undefined : place + 1;
-}
-
-function selectLine(rows: readonly TraceRow[], line: number, select: (id: string | undefined) => void): void {
-  const row = rows[line - 1];
-  if (row?.kind === 'event') select(row.event.id);
+/** A line for each row, whose number selects its event. */
+function TraceText({
+  rows,
+  startMs,
+  selectedId,
+  onSelect,
+}: {
+  rows: readonly TraceRow[];
+  startMs: number;
+  selectedId: string | undefined;
+  onSelect: (id: string) => void;
+}) {
+  const lines = useMemo(() => {
+    const texts = toTraceText(rows, startMs);
+    return { rows: texts, numbers: texts.map((_, index) => index + 1) };
+  }, [rows, startMs]);
+  const place = rows.findIndex((row) => row.kind === 'event' && row.event.id === selectedId);
+  const onLine = (line: number) => {
+    const row = rows[line - 1];
+    if (row?.kind === 'event') onSelect(row.event.id);
+  };
+  return (
+    <TextLines
+      lines={lines}
+      label="Trace as text"
+      onLine={onLine}
+      line={place === -1 ? undefined : place + 1}
+    />
+  );
 }

@@ -24,21 +24,7 @@ export function Waterfall({
   selectedId: string | undefined;
   onSelect: (id: string) => void;
 }) {
-  const scroller = useRef<HTMLDivElement>(null);
-  const list = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => rowHeight,
-    overscan,
-  });
-  const place = rows.findIndex((row) => row.kind === 'event' && row.event.id === selectedId);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only a new selection scrolls.
-  useEffect(() => {
-    if (place !== -1) list.scrollToIndex(place);
-  }, [place]);
-  const top = Math.floor((list.scrollOffset ?? 0) / rowHeight);
-  const lane =
-    rows[top]?.kind === 'lane' ? undefined : rows.slice(0, top).findLast(({ kind }) => kind === 'lane');
+  const { list, scroller, lane } = useRowWindow(rows, selectedId);
   return (
     <div
       ref={scroller}
@@ -77,6 +63,26 @@ export function Waterfall({
       </div>
     </div>
   );
+}
+
+/** The rows near the window, which follows the selection, and the lane that its first row is in. */
+function useRowWindow(rows: readonly TraceRow[], selectedId: string | undefined) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const list = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowHeight,
+    overscan,
+  });
+  const place = rows.findIndex((row) => row.kind === 'event' && row.event.id === selectedId);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only a new selection scrolls.
+  useEffect(() => {
+    if (place !== -1) list.scrollToIndex(place);
+  }, [place]);
+  const top = Math.floor((list.scrollOffset ?? 0) / rowHeight);
+  const lane =
+    rows[top]?.kind === 'lane' ? undefined : rows.slice(0, top).findLast(({ kind }) => kind === 'lane');
+  return { list, scroller, lane };
 }
 
 /** A row of the waterfall, and where it is drawn. */
