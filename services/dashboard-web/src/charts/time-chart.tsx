@@ -13,23 +13,20 @@ import { type ChartOptions, type TimeSpan, useChart } from './use-chart.ts';
 
 const heightPixels = 190;
 
+type TimeChartProps = ChartActions &
+  Pick<ChartOptions, 'starts' | 'end' | 'series' | 'kind' | 'format'> & {
+    /** What the chart shows, for screen readers. */
+    name: string;
+    /** The values are counts. */
+    isWhole?: boolean;
+  };
+
 /**
  * A chart over time: stacked bars, or lines. Dragging selects a range; a click opens the events of a bucket,
  * and of the series under it. The arrow keys move a cursor, with Shift they select a range, and Enter does
  * the same. Screen readers read the values at the cursor. A table beside the chart has the same values.
  */
-export function TimeChart({
-  name,
-  onZoom,
-  onOpen,
-  splits,
-  ...chart
-}: Pick<ChartOptions, 'starts' | 'end' | 'series' | 'kind' | 'format'> & {
-  /** What the chart shows, for screen readers. */
-  name: string;
-  /** The values are counts. */
-  isWhole?: boolean;
-} & ChartActions) {
+export function TimeChart({ name, onZoom, onOpen, splits, ...chart }: TimeChartProps) {
   const { starts, end, series, format } = chart;
   const { zone } = useSettings();
   const { bucket, box } = useChart({

@@ -69,22 +69,34 @@ export function DiffView({
               className="absolute left-0 flex min-h-[21px] w-full items-stretch whitespace-pre-wrap [overflow-wrap:anywhere]"
               style={{ top: start }}
             >
-              {row?.kind === 'fold' ? (
-                <FoldLine fold={row} onOpen={() => setOpened(new Set([...opened, row.at]))} />
-              ) : row?.kind === 'pair' ? (
-                <>
-                  <Side row={row.left} number={row.left?.before} />
-                  <Side row={row.right} number={row.right?.after} />
-                  {note?.(placeOf(row.left?.before), placeOf(row.right?.after))}
-                </>
-              ) : (
-                row !== undefined && <Line row={row} numbers={[row.before, row.after]} />
+              {row !== undefined && (
+                <Row row={row} note={note} onOpen={(at) => setOpened(new Set([...opened, at]))} />
               )}
             </div>
           );
         })}
       </div>
     </section>
+  );
+}
+
+function Row({
+  row,
+  note,
+  onOpen,
+}: {
+  row: DiffRow | PairedRow | Fold;
+  note: RowNote | undefined;
+  onOpen: (fold: number) => void;
+}) {
+  if (row.kind === 'fold') return <FoldLine fold={row} onOpen={() => onOpen(row.at)} />;
+  if (row.kind !== 'pair') return <Line row={row} numbers={[row.before, row.after]} />;
+  return (
+    <>
+      <Side row={row.left} number={row.left?.before} />
+      <Side row={row.right} number={row.right?.after} />
+      {note?.(placeOf(row.left?.before), placeOf(row.right?.after))}
+    </>
   );
 }
 

@@ -58,14 +58,18 @@ function Block({ token, depth }: { token: MarkedToken; depth: number }) {
     case 'hr':
       return <hr className="border-line" />;
     case 'checkbox':
-      return (
-        <span role="img" aria-label={token.checked ? 'done' : 'open'}>
-          {token.checked ? '☑ ' : '☐ '}
-        </span>
-      );
+      return <CheckMark isDone={token.checked} />;
     default:
       return <Plain text={token.raw} />;
   }
+}
+
+function CheckMark({ isDone }: { isDone: boolean }) {
+  return (
+    <span role="img" aria-label={isDone ? 'done' : 'open'}>
+      {isDone ? '☑ ' : '☐ '}
+    </span>
+  );
 }
 
 const sizes: Record<number, string> = { 1: 'text-lg', 2: 'text-base' };

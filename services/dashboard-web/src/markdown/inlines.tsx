@@ -22,17 +22,14 @@ function Inline({ token, depth }: { token: MarkedToken; depth: number }) {
         </strong>
       );
     case 'em':
+    case 'del': {
+      const Kind = token.type;
       return (
-        <em>
+        <Kind>
           <Inlines tokens={token.tokens} depth={depth + 1} />
-        </em>
+        </Kind>
       );
-    case 'del':
-      return (
-        <del>
-          <Inlines tokens={token.tokens} depth={depth + 1} />
-        </del>
-      );
+    }
     case 'codespan':
       return (
         <code className="rounded-sm bg-sunken px-1 font-mono text-[0.9em]">

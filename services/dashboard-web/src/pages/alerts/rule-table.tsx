@@ -45,14 +45,7 @@ export function RuleTable({ rules, onEdit }: { rules: readonly Rule[]; onEdit: (
       columns={[
         {
           title: 'Alert',
-          cell: (rule) => (
-            <span className="block max-w-72">
-              <span className="block font-medium [overflow-wrap:anywhere]">{rule.name}</span>
-              <span className="block text-muted text-xs [overflow-wrap:anywhere]">
-                {kinds[rule.kind].label} {describeRule(rule)}
-              </span>
-            </span>
-          ),
+          cell: (rule) => <RuleName rule={rule} />,
         },
         {
           title: 'State',
@@ -80,6 +73,17 @@ export function RuleTable({ rules, onEdit }: { rules: readonly Rule[]; onEdit: (
         actionsColumn((rule: Rule) => <RuleActions rule={rule} onEdit={onEdit} />),
       ]}
     />
+  );
+}
+
+function RuleName({ rule }: { rule: Rule }) {
+  return (
+    <span className="block max-w-72">
+      <span className="block font-medium [overflow-wrap:anywhere]">{rule.name}</span>
+      <span className="block text-muted text-xs [overflow-wrap:anywhere]">
+        {kinds[rule.kind].label} {describeRule(rule)}
+      </span>
+    </span>
   );
 }
 

@@ -25,33 +25,9 @@ export function FactsTable({ before, after }: { before: Facts; after: Facts }) {
       <table className="w-full table-fixed border-collapse text-sm">
         <caption className="sr-only">Values side by side</caption>
         <tbody>
-          {names.map((name) => {
-            const values = [before[name] ?? null, after[name] ?? null];
-            const isChanged = values[0] !== values[1];
-            return (
-              <tr key={name} className="border-line border-b last:border-0">
-                <th
-                  scope="row"
-                  className="w-1/4 px-3 py-1 text-left font-normal text-muted [overflow-wrap:anywhere]"
-                >
-                  <ShownText text={name} />
-                </th>
-                {values.map((value, side) => (
-                  <td
-                    // biome-ignore lint/suspicious/noArrayIndexKey: the sides never change places.
-                    key={side}
-                    data-changed={isChanged}
-                    className={classes(
-                      'px-3 py-1 [overflow-wrap:anywhere]',
-                      isChanged && (side === 0 ? 'bg-bad-soft' : 'bg-good-soft'),
-                    )}
-                  >
-                    {value === null ? <NoValue /> : <ShownText text={value} />}
-                  </td>
-                ))}
-              </tr>
-            );
-          })}
+          {names.map((name) => (
+            <FactRow key={name} name={name} values={[before[name] ?? null, after[name] ?? null]} />
+          ))}
         </tbody>
       </table>
       {equal > 0 && (
@@ -66,6 +42,30 @@ export function FactsTable({ before, after }: { before: Facts; after: Facts }) {
         </Button>
       )}
     </div>
+  );
+}
+
+function FactRow({ name, values }: { name: string; values: [string | null, string | null] }) {
+  const isChanged = values[0] !== values[1];
+  return (
+    <tr className="border-line border-b last:border-0">
+      <th scope="row" className="w-1/4 px-3 py-1 text-left font-normal text-muted [overflow-wrap:anywhere]">
+        <ShownText text={name} />
+      </th>
+      {values.map((value, side) => (
+        <td
+          // biome-ignore lint/suspicious/noArrayIndexKey: the sides never change places.
+          key={side}
+          data-changed={isChanged}
+          className={classes(
+            'px-3 py-1 [overflow-wrap:anywhere]',
+            isChanged && (side === 0 ? 'bg-bad-soft' : 'bg-good-soft'),
+          )}
+        >
+          {value === null ? <NoValue /> : <ShownText text={value} />}
+        </td>
+      ))}
+    </tr>
   );
 }
 

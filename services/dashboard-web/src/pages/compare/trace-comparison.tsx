@@ -42,30 +42,33 @@ export function TraceComparison({
         before={old}
         after={now}
         look="split"
-        note={(left, right) => {
-          const [one, other] = [before.events[left ?? -1], after.events[right ?? -1]];
-          return (
-            <span className="flex w-10 shrink-0 items-center justify-end gap-2 pr-2 font-sans text-muted md:w-44">
-              <span className="max-md:hidden">
-                {[one, other]
-                  .flatMap((event) => (event === undefined ? [] : formatDuration(event.durationMs)))
-                  .join(' → ')}
-              </span>
-              {one !== undefined && other !== undefined && (
-                <SpaceLink
-                  page="compare"
-                  search={{ a: one.id, b: other.id }}
-                  aria-label="Compare the two events"
-                  className="hover:text-ink"
-                >
-                  <GitCompareArrows aria-hidden className="size-3.5" />
-                </SpaceLink>
-              )}
-            </span>
-          );
-        }}
+        note={(left, right) => <CallNote calls={[before.events[left ?? -1], after.events[right ?? -1]]} />}
       />
     </Page>
+  );
+}
+
+type Call = Trace['events'][number] | undefined;
+
+/** How long the calls of a row took, and a link that compares them where both traces have one. */
+function CallNote({ calls: [one, other] }: { calls: [Call, Call] }) {
+  const durations = [one, other].flatMap((call) =>
+    call === undefined ? [] : formatDuration(call.durationMs),
+  );
+  return (
+    <span className="flex w-10 shrink-0 items-center justify-end gap-2 pr-2 font-sans text-muted md:w-44">
+      <span className="max-md:hidden">{durations.join(' → ')}</span>
+      {one !== undefined && other !== undefined && (
+        <SpaceLink
+          page="compare"
+          search={{ a: one.id, b: other.id }}
+          aria-label="Compare the two events"
+          className="hover:text-ink"
+        >
+          <GitCompareArrows aria-hidden className="size-3.5" />
+        </SpaceLink>
+      )}
+    </span>
   );
 }
 

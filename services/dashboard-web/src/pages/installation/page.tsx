@@ -4,7 +4,7 @@ import { ArrowLeft } from 'lucide-react';
 import { useState } from 'react';
 import { apiQuery, type Output } from '../../api/query.ts';
 import { useMe } from '../../space/space.tsx';
-import { Table } from '../../table/table.tsx';
+import { type Column, Table } from '../../table/table.tsx';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Logo } from '../../ui/logo.tsx';
@@ -98,26 +98,28 @@ function DoctorCard() {
             caption="What weir doctor found"
             rows={shown}
             keyOf={({ check, found }) => `${check} ${found}`}
-            columns={[
-              { title: 'Check', cell: ({ check }) => <code className="font-mono text-xs">{check}</code> },
-              { title: 'Status', cell: ({ status }) => <Badge tone={tones[status]}>{status}</Badge> },
-              {
-                title: 'Found',
-                className: 'break-words min-w-0',
-                cell: ({ found }) => <InlineCode text={found} />,
-              },
-              {
-                title: 'What to do',
-                className: 'min-w-0',
-                cell: ({ action }) => <InlineCode text={action ?? '–'} />,
-              },
-            ]}
+            columns={findingColumns}
           />
         );
       }}
     </StateCard>
   );
 }
+
+const findingColumns: readonly Column<Finding>[] = [
+  { title: 'Check', cell: ({ check }) => <code className="font-mono text-xs">{check}</code> },
+  { title: 'Status', cell: ({ status }) => <Badge tone={tones[status]}>{status}</Badge> },
+  {
+    title: 'Found',
+    className: 'break-words min-w-0',
+    cell: ({ found }) => <InlineCode text={found} />,
+  },
+  {
+    title: 'What to do',
+    className: 'min-w-0',
+    cell: ({ action }) => <InlineCode text={action ?? '–'} />,
+  },
+];
 
 /** `commands` between backticks, as in Markdown, are shown as code. */
 function InlineCode({ text }: { text: string }) {

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { apiQuery, type Output } from '../../api/query.ts';
 import { formatBytes, formatCount, formatDuration, formatShare } from '../../format/number.ts';
-import { Table } from '../../table/table.tsx';
+import { type Column, Table } from '../../table/table.tsx';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { followed, StateCard } from './state-card.tsx';
 
@@ -84,38 +84,7 @@ export function ServicesCard() {
             caption="Running services"
             rows={services}
             keyOf={({ service, host, pid }) => `${service} ${host} ${pid}`}
-            columns={[
-              { title: 'Service', cell: ({ service }) => service },
-              {
-                title: 'Version',
-                cell: (one) => (
-                  <span className={one.version === version ? undefined : 'font-medium text-warn'}>
-                    {one.version}
-                  </span>
-                ),
-              },
-              {
-                title: 'Schema',
-                cell: (one) => (
-                  <span className={one.schema === schema ? undefined : 'font-medium text-warn'}>
-                    {one.schema}
-                  </span>
-                ),
-              },
-              { title: 'Machine', cell: ({ host }) => <span className="break-all">{host}</span> },
-              { title: 'Process', isNumber: true, cell: ({ pid }) => pid },
-              {
-                title: 'Busiest space',
-                isExtra: true,
-                cell: ({ busiest }) =>
-                  busiest === undefined ? '' : `${Math.round(100 * busiest.share)} % ${busiest.spaceId}`,
-              },
-              {
-                title: 'Service port',
-                isExtra: true,
-                cell: ({ metricsUrl }) => <code className="font-mono text-xs">{metricsUrl}</code>,
-              },
-            ]}
+            columns={serviceColumns(version, schema)}
           />
           <p className="px-4 py-2.5 text-faint text-xs">
             The services that answered through nats-server in the last few seconds. The busiest space is that
@@ -127,4 +96,31 @@ export function ServicesCard() {
       )}
     </StateCard>
   );
+}
+
+type Queue = Output<'operator.queue'>;
+
+/** @param version, schema of the dashboard API that serves the page: others are marked. */
+function serviceColumns(version: string, schema: Queue['schema']): Column<Queue['services'][number]>[] {
+  const marked = <Value extends string | number | undefined>(value: Value, own: Value) => (
+    <span className={value === own ? undefined : 'font-medium text-warn'}>{value}</span>
+  );
+  return [
+    { title: 'Service', cell: ({ service }) => service },
+    { title: 'Version', cell: (one) => marked(one.version, version) },
+    { title: 'Schema', cell: (one) => marked(one.schema, schema) },
+    { title: 'Machine', cell: ({ host }) => <span className="break-all">{host}</span> },
+    { title: 'Process', isNumber: true, cell: ({ pid }) => pid },
+    {
+      title: 'Busiest space',
+      isExtra: true,
+      cell: ({ busiest }) =>
+        busiest === undefined ? '' : `${Math.round(100 * busiest.share)} % ${busiest.spaceId}`,
+    },
+    {
+      title: 'Service port',
+      isExtra: true,
+      cell: ({ metricsUrl }) => <code className="font-mono text-xs">{metricsUrl}</code>,
+    },
+  ];
 }

@@ -41,59 +41,40 @@ export function makeSnippets(urls: { ingest: string; dashboard: string }, apiKey
     `export OTEL_EXPORTER_OTLP_HEADERS="Authorization=Bearer%20${apiKey}"`,
   ];
   return [
-    {
-      value: 'sdk',
-      label: 'TypeScript SDK',
-      paste: joinLines(
-        ...weir,
-        initNpm,
-        `npm install ${urls.dashboard}/weir-sdk.tgz`,
-        writeFile('record-calls.mjs', sdk),
-        'node record-calls.mjs',
-      ),
-    },
-    {
-      value: 'otlp',
-      label: 'OpenTelemetry',
-      paste: joinLines(
-        ...otel,
-        initNpm,
-        `npm install ${otelPackages}`,
-        writeFile('send-span.mjs', span),
-        'node send-span.mjs',
-      ),
-    },
-    {
-      value: 'curl',
-      label: 'curl',
-      paste: joinLines(...weir, writeFile('send-events.sh', curl), commandOf(curlReadme)),
-    },
-    {
-      value: 'python',
-      label: 'Python',
-      paste: joinLines(
-        ...weir,
-        'python3 -m venv .venv',
-        `.venv/bin/pip install ${urls.dashboard}/${wheel}`,
-        writeFile('record_calls.py', python),
-        '.venv/bin/python record_calls.py',
-      ),
-    },
-    {
-      value: 'node',
-      label: 'Node',
-      paste: joinLines(...weir, writeFile('send-events.mjs', node), commandOf(nodeReadme)),
-    },
-    {
-      value: 'go',
-      label: 'Go',
-      paste: joinLines(...weir, writeFile('go.mod', goModule), writeFile('main.go', go), commandOf(goReadme)),
-    },
+    snippet('sdk', 'TypeScript SDK', [
+      ...weir,
+      initNpm,
+      `npm install ${urls.dashboard}/weir-sdk.tgz`,
+      writeFile('record-calls.mjs', sdk),
+      'node record-calls.mjs',
+    ]),
+    snippet('otlp', 'OpenTelemetry', [
+      ...otel,
+      initNpm,
+      `npm install ${otelPackages}`,
+      writeFile('send-span.mjs', span),
+      'node send-span.mjs',
+    ]),
+    snippet('curl', 'curl', [...weir, writeFile('send-events.sh', curl), commandOf(curlReadme)]),
+    snippet('python', 'Python', [
+      ...weir,
+      'python3 -m venv .venv',
+      `.venv/bin/pip install ${urls.dashboard}/${wheel}`,
+      writeFile('record_calls.py', python),
+      '.venv/bin/python record_calls.py',
+    ]),
+    snippet('node', 'Node', [...weir, writeFile('send-events.mjs', node), commandOf(nodeReadme)]),
+    snippet('go', 'Go', [
+      ...weir,
+      writeFile('go.mod', goModule),
+      writeFile('main.go', go),
+      commandOf(goReadme),
+    ]),
   ];
 }
 
-function joinLines(...parts: string[]): string {
-  return parts.join('\n');
+function snippet(value: string, label: string, lines: readonly string[]): Snippet {
+  return { value, label, paste: lines.join('\n') };
 }
 
 /** A here-document: the shell writes the text as it is. */

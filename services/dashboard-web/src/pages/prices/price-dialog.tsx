@@ -31,13 +31,7 @@ export function PriceDialog({ price, onClose }: { price: Partial<Price> | undefi
 function PriceForm({ price, onClose }: { price: Partial<Price>; onClose: () => void }) {
   const [model, setModel] = useState(price.model ?? '');
   const [validFrom, setValidFrom] = useState(price.validFrom === allTime ? '' : (price.validFrom ?? ''));
-  const [texts, setTexts] = useState<AmountTexts>({
-    input: price.input ?? '',
-    output: price.output ?? '',
-    cacheRead: price.cacheRead ?? '',
-    cacheWrite: price.cacheWrite ?? '',
-    rates: writeRates(price.rates ?? {}),
-  });
+  const [texts, setTexts] = useState(() => textsOf(price));
   const { mutateAsync } = useSpaceMutation('prices.set', pricesChanged);
   const set = async () => {
     const amounts = toAmounts(texts);
@@ -81,6 +75,16 @@ function PriceForm({ price, onClose }: { price: Partial<Price>; onClose: () => v
       />
     </Form>
   );
+}
+
+function textsOf(price: Partial<Price>): AmountTexts {
+  return {
+    input: price.input ?? '',
+    output: price.output ?? '',
+    cacheRead: price.cacheRead ?? '',
+    cacheWrite: price.cacheWrite ?? '',
+    rates: writeRates(price.rates ?? {}),
+  };
 }
 
 function AmountFields({ texts, onChange }: { texts: AmountTexts; onChange: (texts: AmountTexts) => void }) {

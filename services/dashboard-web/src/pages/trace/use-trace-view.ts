@@ -31,15 +31,7 @@ export function useTraceView(trace: Trace) {
   const findNext = (text: string | undefined) => {
     if (text === undefined) return;
     const wanted = ignoringCase(text);
-    const has = (event: TraceEvent) =>
-      [
-        event.name,
-        event.errorMessage,
-        event.inputPreview,
-        event.outputPreview,
-        event.agentId,
-        event.threadId,
-      ].some((part) => part && hasMatch(part, wanted));
+    const has = (event: TraceEvent) => textsOf(event).some((part) => part && hasMatch(part, wanted));
     select((shown.slice(place + 1).find(has) ?? shown.find(has))?.id);
   };
   const zoomTo = (next: Span | undefined) =>
@@ -59,4 +51,10 @@ export function useTraceView(trace: Trace) {
     escape: () => search.peek !== undefined && set({ peek: undefined }),
   });
   return { whole, span, zoom, rows, shown, errors, select, showError, zoomTo, zoomCloser, findNext };
+}
+
+/** The texts of an event in which it is found. */
+function textsOf(event: TraceEvent): (string | null)[] {
+  const { name, errorMessage, inputPreview, outputPreview, agentId, threadId } = event;
+  return [name, errorMessage, inputPreview, outputPreview, agentId, threadId];
 }

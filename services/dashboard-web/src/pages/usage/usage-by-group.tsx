@@ -7,6 +7,7 @@ import { Loaded } from '../../ui/loaded.tsx';
 import { Card } from '../../ui/page.tsx';
 import { GroupTable } from '../charts/group-table.tsx';
 import { groups, hasCosts, readGroup, slicedGroups } from '../charts/grouping.ts';
+import type { ChartSeries } from '../charts/series.ts';
 
 /** Groups with a row of their own: as many as a chart has. */
 const groupsMax = 50;
@@ -49,17 +50,7 @@ export function UsageByGroup({ usage: { month, monthlyEventLimit } }: { usage: O
             groupBy={groupBy}
             range={range}
             only={{}}
-            share={
-              monthlyEventLimit
-                ? { title: 'Of the limit', of: monthlyEventLimit }
-                : {
-                    title: 'Share',
-                    of: Math.max(
-                      1,
-                      series.reduce((sum, { total }) => sum + total.events, 0),
-                    ),
-                  }
-            }
+            share={shareOf(series, monthlyEventLimit)}
           />
         )}
       </Loaded>
@@ -68,4 +59,16 @@ export function UsageByGroup({ usage: { month, monthlyEventLimit } }: { usage: O
       </p>
     </Card>
   );
+}
+
+/** The share of a group: of the monthly limit, or of all events where there is none. */
+function shareOf(series: readonly ChartSeries[], limit: number | null): { title: string; of: number } {
+  if (limit) return { title: 'Of the limit', of: limit };
+  return {
+    title: 'Share',
+    of: Math.max(
+      1,
+      series.reduce((sum, { total }) => sum + total.events, 0),
+    ),
+  };
 }
