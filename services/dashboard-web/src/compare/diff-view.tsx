@@ -24,20 +24,16 @@ const overscan = 12;
 /** Of a longer line only so much is drawn. */
 const lineChars = 2_000;
 
-/** Draws visible lines only. Changes have a sign beside their colour. */
-export function DiffView({
-  before,
-  after,
-  runs,
-  look,
-  note,
-}: {
+interface DiffViewProps {
   before: readonly string[];
   after: readonly string[];
   runs: readonly LineRun[];
   look: DiffLook;
   note?: RowNote | undefined;
-}) {
+}
+
+/** Draws visible lines only. Changes have a sign beside their colour. */
+export function DiffView({ before, after, runs, look, note }: DiffViewProps) {
   const [opened, setOpened] = useState<ReadonlySet<number>>(new Set());
   const rows = useMemo(() => toRows(before, after, runs), [before, after, runs]);
   const shown = useMemo<(DiffRow | PairedRow | Fold)[]>(() => {

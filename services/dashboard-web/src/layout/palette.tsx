@@ -1,7 +1,7 @@
 import { Autocomplete } from '@base-ui/react/autocomplete';
 import { Dialog } from '@base-ui/react/dialog';
 import { Search } from 'lucide-react';
-import { useEffect, useEffectEvent, useState } from 'react';
+import { type KeyboardEvent, useEffect, useEffectEvent, useState } from 'react';
 import { ShownText } from '../text/shown-text.tsx';
 import type { Destination, DestinationGroup } from './destinations.ts';
 import { useDestinations } from './use-destinations.ts';
@@ -37,7 +37,7 @@ function Choice({ onClose }: { onClose: () => void }) {
     onClose();
     go();
   };
-  const { isUndecided, setWaiting } = useFirstChoice(groups, isLooking, choose);
+  const onKeyDown = useFirstChoice(groups, isLooking, choose);
   return (
     <Autocomplete.Root
       inline
@@ -58,11 +58,7 @@ function Choice({ onClose }: { onClose: () => void }) {
           className="h-12 w-full bg-transparent outline-none placeholder:text-faint"
           spellCheck={false}
           autoComplete="off"
-          onKeyDown={(event) => {
-            const isTooEarly = event.key === 'Enter' && isUndecided;
-            setWaiting(isTooEarly);
-            if (isTooEarly) event.preventBaseUIHandler();
-          }}
+          onKeyDown={onKeyDown}
         />
       </div>
       <Autocomplete.Empty className="text-center text-muted text-sm">
@@ -94,7 +90,11 @@ function useFirstChoice(
   useEffect(() => {
     if (isWaiting && !isUndecided) chooseFirst();
   }, [isWaiting, isUndecided]);
-  return { isUndecided, setWaiting };
+  return (event: KeyboardEvent & { preventBaseUIHandler: () => void }) => {
+    const isTooEarly = event.key === 'Enter' && isUndecided;
+    setWaiting(isTooEarly);
+    if (isTooEarly) event.preventBaseUIHandler();
+  };
 }
 
 function Item({ item, onChoose }: { item: Destination; onChoose: (item: Destination) => void }) {

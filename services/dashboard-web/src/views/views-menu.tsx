@@ -18,16 +18,9 @@ import { savedAddress, useViews, type View } from './view.ts';
 /** Opens, saves and edits the views of a list, and copies a link to what it shows now. */
 export function ViewsMenu({ list }: { list: View['list'] }) {
   const views = useViews().filter((view) => view.list === list);
-  const search = useSearchTexts();
-  const { zone } = useSettings();
   const [opened, setOpened] = useState<'save' | 'edit'>();
-  const copy = useCopy();
-  const toast = useToast();
+  const copyLink = useCopyLink();
   const close = () => setOpened(undefined);
-  const copyLink = async () => {
-    const fixed = formatSearch(withFixedTimes(search, Date.now(), zone));
-    if (await copy(`${location.origin}${location.pathname}${fixed}`)) toast('Link copied.');
-  };
   return (
     <>
       <Menu
@@ -66,6 +59,18 @@ export function ViewsMenu({ list }: { list: View['list'] }) {
       </Dialog>
     </>
   );
+}
+
+/** A link to what the list shows now, also later. */
+function useCopyLink(): () => Promise<void> {
+  const search = useSearchTexts();
+  const { zone } = useSettings();
+  const copy = useCopy();
+  const toast = useToast();
+  return async () => {
+    const fixed = formatSearch(withFixedTimes(search, Date.now(), zone));
+    if (await copy(`${location.origin}${location.pathname}${fixed}`)) toast('Link copied.');
+  };
 }
 
 function ViewItems({ title, views }: { title: string; views: readonly View[] }) {

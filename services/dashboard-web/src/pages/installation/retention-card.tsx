@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
-import { apiQuery } from '../../api/query.ts';
+import { apiQuery, type Output } from '../../api/query.ts';
 import { formatCount, formatCounted, formatDuration } from '../../format/number.ts';
 import { formatDay, formatToSecond, hourMs, minuteMs } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
-import { Table } from '../../table/table.tsx';
+import { type Column, Table } from '../../table/table.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { followed, StateCard } from './state-card.tsx';
 
@@ -38,29 +38,37 @@ export function RetentionCard() {
               caption="Retentions in use"
               rows={policies}
               keyOf={({ days }) => String(days)}
-              columns={[
-                {
-                  title: 'Kept for',
-                  cell: ({ days }) => (days === null ? 'forever' : formatCounted(days, 'day')),
-                },
-                { title: 'Spaces', isNumber: true, cell: ({ spaces }) => formatCount(spaces) },
-                {
-                  title: 'Deleted before',
-                  cell: ({ cutoff }) => (cutoff === null ? '–' : formatDay(Date.parse(cutoff), zone)),
-                },
-                {
-                  title: 'Due in 7 days',
-                  isNumber: true,
-                  cell: ({ expiringEvents }) =>
-                    expiringEvents === null ? '–' : formatCounted(expiringEvents, 'event'),
-                },
-              ]}
+              columns={policyColumns}
             />
           </>
         );
       }}
     </StateCard>
   );
+}
+
+type Policy = Output<'operator.retention'>['policies'][number];
+
+const policyColumns: readonly Column<Policy>[] = [
+  {
+    title: 'Kept for',
+    cell: ({ days }) => (days === null ? 'forever' : formatCounted(days, 'day')),
+  },
+  { title: 'Spaces', isNumber: true, cell: ({ spaces }) => formatCount(spaces) },
+  {
+    title: 'Deleted before',
+    cell: ({ cutoff }) => (cutoff === null ? '–' : <Day at={cutoff} />),
+  },
+  {
+    title: 'Due in 7 days',
+    isNumber: true,
+    cell: ({ expiringEvents }) => (expiringEvents === null ? '–' : formatCounted(expiringEvents, 'event')),
+  },
+];
+
+function Day({ at }: { at: string }) {
+  const { zone } = useSettings();
+  return formatDay(Date.parse(at), zone);
 }
 
 /** Classes of SQLSTATEs: their first two characters. */

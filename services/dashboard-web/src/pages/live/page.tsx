@@ -27,6 +27,7 @@ function LiveTail({ input }: { input: ListInput }) {
   const { search } = useFilter();
   const tail = useTail(input);
   const waiting = tail.waiting > 0 ? `, ${formatCount(tail.waiting)} waiting` : '';
+  const shown = formatCounted(tail.events.length, 'event');
   const toggle = () => tail.setPaused(!tail.isPaused);
   const { select, open } = useSelection(tail.events);
   useShortcuts({ p: toggle });
@@ -47,20 +48,14 @@ function LiveTail({ input }: { input: ListInput }) {
         <FilterBar />
       </div>
       <p role="status" className="sr-only">
-        {tail.isPaused
-          ? `Paused, ${formatCounted(tail.waiting, 'event')} waiting`
-          : formatCounted(tail.events.length, 'event')}
+        {tail.isPaused ? `Paused, ${formatCounted(tail.waiting, 'event')} waiting` : shown}
       </p>
       {tail.skipped !== 0 && <SkippedNotice count={tail.skipped} />}
       <div className="relative flex min-h-0 flex-1">
         <div className="flex min-h-0 min-w-0 flex-1 flex-col">
           {typeof tail.state === 'object' && <FailureNotice error={tail.state.error} isSmall />}
           {tail.events.length === 0 ? (
-            typeof tail.state === 'string' && (
-              <Notice icon={Radio} title={tail.state === 'connecting' ? 'Connecting' : 'Waiting for events'}>
-                New events appear here as they are stored.
-              </Notice>
-            )
+            typeof tail.state === 'string' && <NoEvents isConnecting={tail.state === 'connecting'} />
           ) : (
             <EventGrid
               label="Live events"
@@ -77,6 +72,14 @@ function LiveTail({ input }: { input: ListInput }) {
         <SelectedEvent />
       </div>
     </Page>
+  );
+}
+
+function NoEvents({ isConnecting }: { isConnecting: boolean }) {
+  return (
+    <Notice icon={Radio} title={isConnecting ? 'Connecting' : 'Waiting for events'}>
+      New events appear here as they are stored.
+    </Notice>
   );
 }
 

@@ -51,22 +51,7 @@ function listColumns(search: Search, max: number): Column<Series[number]>[] {
       title: 'Name',
       className: 'md:w-1/3',
       sortBy: ({ group }) => group,
-      cell: ({ group, total }) => (
-        <div className="relative min-w-0 flex-1">
-          <div
-            aria-hidden
-            className="absolute inset-y-0 -left-2 rounded-sm bg-accent-soft"
-            style={{ width: `${(total.events / max) * 100}%` }}
-          />
-          <SpaceLink
-            page="charts"
-            search={{ ...search, name: group ?? '' }}
-            className="relative font-medium hover:underline"
-          >
-            <ShownText text={group ?? ''} />
-          </SpaceLink>
-        </div>
-      ),
+      cell: (one) => <Name series={one} search={search} share={one.total.events / max} />,
     },
     {
       title: 'Events',
@@ -95,6 +80,34 @@ function listColumns(search: Search, max: number): Column<Series[number]>[] {
       cell: ({ total }) => (total.p95Ms === null ? '–' : formatDuration(total.p95Ms)),
     },
   ];
+}
+
+/** The bar behind a name is its share of the largest number of events. */
+function Name({
+  series: { group },
+  search,
+  share,
+}: {
+  series: Series[number];
+  search: Search;
+  share: number;
+}) {
+  return (
+    <div className="relative min-w-0 flex-1">
+      <div
+        aria-hidden
+        className="absolute inset-y-0 -left-2 rounded-sm bg-accent-soft"
+        style={{ width: `${share * 100}%` }}
+      />
+      <SpaceLink
+        page="charts"
+        search={{ ...search, name: group ?? '' }}
+        className="relative font-medium hover:underline"
+      >
+        <ShownText text={group ?? ''} />
+      </SpaceLink>
+    </div>
+  );
 }
 
 function pricedColumns(costs: ModelCosts | undefined): Column<Series[number]>[] {

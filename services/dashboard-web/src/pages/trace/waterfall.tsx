@@ -13,17 +13,14 @@ import type { Span } from './zoom.ts';
 const rowHeight = 28;
 const overscan = 10;
 
-export function Waterfall({
-  rows,
-  span,
-  selectedId,
-  onSelect,
-}: {
+interface WaterfallProps {
   rows: readonly TraceRow[];
   span: Span;
   selectedId: string | undefined;
   onSelect: (id: string) => void;
-}) {
+}
+
+export function Waterfall({ rows, span, selectedId, onSelect }: WaterfallProps) {
   const { list, scroller, lane } = useRowWindow(rows, selectedId);
   return (
     <div
