@@ -50,6 +50,10 @@ export function isNoteField(name: string): boolean {
 
 export const attributePrefix = 'attr.';
 
+export function isAttribute(field: string): field is `${typeof attributePrefix}${string}` {
+  return field.startsWith(attributePrefix);
+}
+
 /** A condition on events: a field or additional property has, or does not have, a value. */
 export interface Condition {
   /** A field, a measure, one of notes, or `attr.` and the key of an additional property. */

@@ -3,7 +3,6 @@ import type { Input, Output } from '../api/query.ts';
 import { useSpaceMutation } from '../space/use-space-query.ts';
 import { Form } from '../ui/dialog.tsx';
 import { TextAreaField, TextField } from '../ui/field.tsx';
-import { parseValue } from './value.ts';
 
 export type Note = Output<'notes.list'>[number];
 export type NoteTarget = Input<'notes.list'>['on'][number];
@@ -68,4 +67,12 @@ export function NoteForm({ on, note, onClose }: NoteFormProps) {
       <TextAreaField label="Note" value={text} onText={setText} charsMax={textCharsMax} />
     </Form>
   );
+}
+
+/** The value of a label as it was typed: a number, true or false, or a text. */
+function parseValue(typed: string): string | number | boolean {
+  const text = typed.trim();
+  if (text === 'true' || text === 'false') return text === 'true';
+  // A number that JavaScript prints otherwise, such as an id with leading zeros, stays a text.
+  return String(Number(text)) === text && Number.isFinite(Number(text)) ? Number(text) : text;
 }

@@ -1,6 +1,6 @@
 import type { Input } from '../api/query.ts';
 import { comparisonExamples } from '../filter/comparison.ts';
-import { attributePrefix, isMeasure } from '../filter/conditions.ts';
+import { attributePrefix, isAttribute, isMeasure } from '../filter/conditions.ts';
 import { completeField, fieldNamed, quote } from './typed-fields.ts';
 
 /** What can be completed at the cursor of the search field. */
@@ -91,9 +91,6 @@ function completeValue(field: string, value: string): Pick<Completion, 'options'
   const fields = isAttribute(field) ? [field] : askedFields[field];
   return { options: [], ...(fields && { asked: { fields, prefix: value } }) };
 }
-
-const isAttribute = (field: string): field is `${typeof attributePrefix}${string}` =>
-  field.startsWith(attributePrefix);
 
 /** The options for values of the API. Values that cannot be typed are left out. */
 export function toOptions({ fields }: AskedValues, values: readonly string[]): CompletionOption[] {

@@ -5,10 +5,10 @@ import { useSettings } from '../../settings/settings.ts';
 import { useSpaceMutation } from '../../space/use-space-query.ts';
 import { ShownText } from '../../text/shown-text.tsx';
 import { IconButton } from '../../ui/button.tsx';
+import { ShownOnce } from '../../ui/copy-button.tsx';
 import { Confirmed, Dialog, Form } from '../../ui/dialog.tsx';
 import { SelectField } from '../../ui/field.tsx';
 import { type ApiKey, nameKey, nameLastUse } from './api-key.ts';
-import { NewKey } from './new-key.tsx';
 
 /** The last characters are typed, which tell the key from others of its name. */
 export function RevokeButton({ apiKey, keys }: { apiKey: ApiKey; keys: readonly ApiKey[] }) {
@@ -90,5 +90,18 @@ function RollKeyForm({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void 
     <Form action="Roll the key" onSubmit={roll} onCancel={onClose}>
       <SelectField label="The old key ends" options={overlaps} value={overlap} onChange={setOverlap} />
     </Form>
+  );
+}
+
+/** A newly created key. It is shown only here, and masked once copied. */
+export function NewKey({ apiKey, onDone }: { apiKey: string; onDone: () => void }) {
+  return (
+    <ShownOnce
+      note="Copy the key now. Weir stores only a hash and cannot show it again."
+      text={apiKey}
+      masked={`${apiKey.slice(0, 9)}${'•'.repeat(24)}${apiKey.slice(-4)}`}
+      copyLabel="Copy the key"
+      onClose={onDone}
+    />
   );
 }

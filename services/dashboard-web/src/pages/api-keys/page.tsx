@@ -6,8 +6,8 @@ import { DialogButton, Form } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { Loaded, Notice } from '../../ui/loaded.tsx';
 import { Card, Page } from '../../ui/page.tsx';
+import { NewKey } from './key-dialogs.tsx';
 import { KeyTable } from './key-table.tsx';
-import { NewKey } from './new-key.tsx';
 
 export function ApiKeysPage() {
   const query = useSpaceQuery('apiKeys.list', {});

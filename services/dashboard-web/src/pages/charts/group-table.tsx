@@ -82,7 +82,8 @@ const shareColumn = ({ title, of }: { title: string; of: number }) =>
     ({ events }) => formatShare(events / of),
   );
 
-function costColumn(costOf: (one: ChartSeries) => Cost | undefined): Column<ChartSeries> {
+/** The cost of a group, where it has one. */
+export function costColumn(costOf: (one: ChartSeries) => Cost | undefined): Column<ChartSeries> {
   return {
     title: 'Cost',
     isNumber: true,

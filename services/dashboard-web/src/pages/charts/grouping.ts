@@ -1,6 +1,6 @@
-import { attributePrefix } from '../../filter/conditions.ts';
+import { attributePrefix, isAttribute } from '../../filter/conditions.ts';
 import type { Search } from '../../url/search.ts';
-import { type GroupBy, isAttribute } from './series.ts';
+import type { GroupBy } from './series.ts';
 
 /**
  * What the charts page groups and filters by, from its address and from the dimensions that the space

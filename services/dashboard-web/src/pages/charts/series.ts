@@ -1,7 +1,7 @@
 import type { Output } from '../../api/query.ts';
 import { colorNames } from '../../charts/colors.ts';
 import type { TimeSeries } from '../../charts/time-series.ts';
-import { attributePrefix } from '../../filter/conditions.ts';
+import { type attributePrefix, isAttribute } from '../../filter/conditions.ts';
 import type { Search } from '../../url/search.ts';
 
 export type Chart = Output<'charts.events'>;
@@ -9,10 +9,6 @@ export type ChartSeries = Chart['series'][number];
 export type Point = ChartSeries['points'][number];
 type Attribute = `${typeof attributePrefix}${string}`;
 export type GroupBy = 'none' | 'type' | 'model' | 'tool' | 'source' | 'agent' | 'user' | Attribute;
-
-export function isAttribute(groupBy: string): groupBy is Attribute {
-  return groupBy.startsWith(attributePrefix);
-}
 
 /** The filter for the events of a group; undefined for unnamed events and for all others together. */
 export function eventsOf(groupBy: GroupBy, group: string | null): Search | undefined {

@@ -2,7 +2,13 @@ import { Ban, ListFilter } from 'lucide-react';
 import { useState } from 'react';
 import type { Output } from '../../api/query.ts';
 import { useIsNarrow } from '../../event-grid/use-is-narrow.ts';
-import { attributePrefix, type Condition, labelOf, readConditions } from '../../filter/conditions.ts';
+import {
+  attributePrefix,
+  type Condition,
+  isAttribute,
+  labelOf,
+  readConditions,
+} from '../../filter/conditions.ts';
 import type { ListInput } from '../../filter/event-filter.ts';
 import { useFilter } from '../../filter/use-filter.ts';
 import { formatCompact, formatCount, formatCounted } from '../../format/number.ts';
@@ -93,9 +99,6 @@ function Facets({ input: { text: _text, ...input } }: { input: ListInput }) {
     </Loaded>
   );
 }
-
-const isAttribute = (name: string): name is `${typeof attributePrefix}${string}` =>
-  name.startsWith(attributePrefix);
 
 /** The field that a facet filters by. */
 const fieldOf = (counted: FacetField) => (counted === 'model' || counted === 'tool' ? 'name' : counted);

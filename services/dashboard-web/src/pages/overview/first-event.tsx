@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { hasRole, useSpace } from '../../space/space.tsx';
 import { useSpaceMutation } from '../../space/use-space-query.ts';
 import { Button } from '../../ui/button.tsx';
-import { CopyButton } from '../../ui/copy-button.tsx';
+import { CodeSample } from '../../ui/code-sample.tsx';
 import { FormFailure } from '../../ui/dialog.tsx';
 import { Card, Page } from '../../ui/page.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
@@ -35,36 +35,17 @@ export function FirstEvent() {
       <Card isFlush>
         <Tabs label="Languages" tabs={snippets} chosen={chosen} onChoose={choose} className="px-3">
           <div className="p-4">
-            <Code title="Paste this into a shell in an empty folder" code={snippet?.paste ?? ''} />
+            <CodeSample title="Paste this into a shell in an empty folder" code={snippet?.paste ?? ''} />
           </div>
         </Tabs>
       </Card>
       <Card className="mt-4">
-        <Code
+        <CodeSample
           title="Or send 101 sample events: run this in the folder where Weir was installed with npm"
           code={`npx weir send --sample --url ${urls.ingest} --key ${apiKey ?? keyPlaceholder}`}
         />
       </Card>
     </Page>
-  );
-}
-
-function Code({ title, code }: { title: string; code: string }) {
-  return (
-    <div>
-      <div className="mb-1.5 flex items-center justify-between">
-        <h2 className="font-medium text-sm">{title}</h2>
-        <CopyButton label={`Copy: ${title}`} text={code}>
-          Copy
-        </CopyButton>
-      </div>
-      <pre
-        tabIndex={0}
-        className="max-h-96 overflow-auto rounded-md border border-line bg-sunken p-3 font-mono text-[0.75rem] leading-5 max-md:whitespace-pre-wrap max-md:wrap-anywhere"
-      >
-        {code}
-      </pre>
-    </div>
   );
 }
 

@@ -1,12 +1,12 @@
 import type { Output } from '../../api/query.ts';
 import { formatCompact, formatDuration, formatShare } from '../../format/number.ts';
-import { formatCost } from '../../format/priced.ts';
 import { SpaceLink } from '../../space/space.tsx';
-import { type Column, NoValue, Table } from '../../table/table.tsx';
+import { type Column, Table } from '../../table/table.tsx';
 import { useSort } from '../../table/table-sort.ts';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Card } from '../../ui/page.tsx';
 import type { Search } from '../../url/search.ts';
+import { costColumn } from '../charts/group-table.tsx';
 
 type Series = Output<'charts.events'>['series'];
 type ModelCosts = Output<'charts.costs'>['models'];
@@ -119,14 +119,6 @@ function pricedColumns(costs: ModelCosts | undefined): Column<Series[number]>[] 
       sortBy: ({ total }) => total.inputTokens + total.outputTokens,
       cell: ({ total }) => formatCompact(total.inputTokens + total.outputTokens),
     },
-    {
-      title: 'Cost',
-      isNumber: true,
-      sortBy: ({ group }) => Number(costOf.get(group)?.cost ?? Number.NaN),
-      cell: ({ group }) => {
-        const { cost = null, bound = 'exact' } = costOf.get(group) ?? {};
-        return cost === null ? <NoValue /> : formatCost({ cost, bound });
-      },
-    },
+    costColumn(({ group }) => costOf.get(group)),
   ];
 }

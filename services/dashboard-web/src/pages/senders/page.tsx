@@ -11,7 +11,7 @@ import { hasMatch, wordsIgnoringCase } from '../../text/ignoring-case.ts';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { CopyButton } from '../../ui/copy-button.tsx';
+import { CodeSample } from '../../ui/code-sample.tsx';
 import { inputClasses } from '../../ui/field.tsx';
 import { Loaded, Notice } from '../../ui/loaded.tsx';
 import { Card, Page } from '../../ui/page.tsx';
@@ -120,18 +120,7 @@ function SetUp() {
         A program with OpenTelemetry, OpenInference, OpenLLMetry or Langfuse sends its spans here when these
         variables are set. Its service and its libraries then appear on this page.
       </Notice>
-      <div className="flex items-center justify-between pb-1.5">
-        <h2 className="font-medium text-sm">Variables of the program</h2>
-        <CopyButton label="Copy: Variables of the program" text={variables}>
-          Copy
-        </CopyButton>
-      </div>
-      <pre
-        tabIndex={0}
-        className="overflow-auto rounded-md border border-line bg-sunken p-3 font-mono text-[0.75rem] leading-5 max-md:whitespace-pre-wrap max-md:wrap-anywhere"
-      >
-        {variables}
-      </pre>
+      <CodeSample title="Variables of the program" code={variables} />
     </Card>
   );
 }
