@@ -7,7 +7,7 @@ import { readRange } from './range.ts';
 const now = 1_000 * 24 * hourMs + 12_345;
 
 test('a range that ends now ends with the minute', () => {
-  const { from, to, step } = readRange({ last: '1h' }, now, '24h');
+  const { from, to, step } = readRange({ last: '1h' }, now);
   expect([to % 60_000, to - now < 60_000, to - from, step]).toEqual([0, true, hourMs, 'minute']);
 });
 
@@ -17,17 +17,17 @@ test.for([
   ['7d', 'hour'],
   ['30d', 'day'],
 ] as const)('a chart of the last %s has a point each %s', ([last, step]) => {
-  expect(readRange({ last }, now, '1h').step).toBe(step);
+  expect(readRange({ last }, now).step).toBe(step);
 });
 
 test('a chosen range is taken as it is, and one that cannot be is not', () => {
-  expect(readRange({ from: '1000', to: '2000' }, now, '1h')).toEqual({
+  expect(readRange({ from: '1000', to: '2000' }, now)).toEqual({
     from: 1_000,
     to: 2_000,
     step: 'minute',
   });
-  expect(readRange({ from: '2000', to: '1000' }, 10_000, '1h')).toMatchObject({ from: 2_000, to: 60_000 });
-  expect(readRange({ from: 'x' }, now, '1h')).toEqual(readRange({}, now, '1h'));
+  expect(readRange({ from: '2000', to: '1000' }, 10_000)).toMatchObject({ from: 2_000, to: 60_000 });
+  expect(readRange({ from: 'x' }, now)).toEqual(readRange({}, now));
 });
 
 test.each(['today', 'yesterday'])('%s is a day of the zone, also when its clock changes', (last) => {
@@ -39,7 +39,7 @@ test.each(['today', 'yesterday'])('%s is a day of the zone, also when its clock 
       ? { from: Date.UTC(2026, 9, 25, 23) }
       : { from: Date.UTC(2026, 9, 24, 22), to: Date.UTC(2026, 9, 25, 23) },
   );
-  expect(readRange({ last }, noon, '1h', 'Europe/Zurich').from).toBe(day.from);
+  expect(readRange({ last }, noon, 'Europe/Zurich').from).toBe(day.from);
 });
 
 test('the ends of a custom range are times of the zone', () => {

@@ -115,7 +115,7 @@ export function GroupTable({
   share?: { title: string; of: number };
 }) {
   const sort = useSort();
-  const costOf = ({ group }: ChartSeries) => findCost(costs, groupBy, group, only);
+  const costOf = ({ group }: ChartSeries) => findCost(costs, groupBy === 'none' ? only.name : group);
   const columns: Column<ChartSeries>[] = [
     {
       title: titles[groupBy] ?? groupBy.slice(attributePrefix.length),
@@ -140,15 +140,9 @@ export function GroupTable({
 
 type Cost = Pick<Output<'charts.costs'>['total'], 'cost' | 'bound'>;
 
-/** The cost of a group of models, or of all of them. */
-function findCost(
-  costs: Output<'charts.costs'> | undefined,
-  groupBy: GroupBy,
-  group: string | null,
-  { name }: Search,
-): Cost | undefined {
-  const model = groupBy === 'none' ? name : group;
-  return groupBy === 'none' && name === undefined
+/** The cost of a model or a group; of all of them for undefined. */
+function findCost(costs: Output<'charts.costs'> | undefined, model: string | null | undefined) {
+  return model === undefined
     ? costs?.total
     : costs?.models.find((one) => one.model !== null && one.model === model);
 }

@@ -46,10 +46,10 @@ export function describeCharts(chart: Chart, groupBy: GroupBy, only: Search): Ch
 function describeTotals({ starts, series: [all] }: Chart, only: Search): ChartCard[] {
   const largest = (sort: string): Search => ({ ...only, sort });
   const bars = (label: string, color: TimeSeries['color'], pick: (point: Point) => number) => {
-    return { label, color, values: fill(starts, all, 0, pick), events: largest('tokens') };
+    return { label, color, values: fill({ starts, missing: 0 }, all, pick), events: largest('tokens') };
   };
   const line = (label: string, color: TimeSeries['color'], pick: (point: Point) => number | null) => {
-    return { label, color, values: fill(starts, all, null, pick), events: largest('duration') };
+    return { label, color, values: fill({ starts, missing: null }, all, pick), events: largest('duration') };
   };
   return [
     {
@@ -130,7 +130,7 @@ function describeGroups({ starts, series }: Chart, groupBy: GroupBy, only: Searc
     series.map((one) => ({
       label: nameGroup(one.group),
       color: (one.group === null ? undefined : colors.get(one.group)) ?? 'color-edge',
-      values: fill(starts, one, missing, pick),
+      values: fill({ starts, missing }, one, pick),
       events: withFurther(eventsOf(groupBy, one.group), { ...only, ...further }),
     }));
   return [
@@ -162,9 +162,8 @@ function withFurther(events: Search | undefined, further: Search): Search | unde
 
 /** A value for each bucket; `missing` where the series has no point. */
 function fill(
-  starts: readonly number[],
+  { starts, missing }: { starts: readonly number[]; missing: 0 | null },
   series: ChartSeries | undefined,
-  missing: 0 | null,
   pick: (point: Point) => number | null,
 ): (number | null)[] {
   const values = new Array<number | null>(starts.length).fill(missing);

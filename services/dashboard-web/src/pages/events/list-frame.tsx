@@ -103,7 +103,7 @@ function Histogram({ input, newestMs }: { input: ListInput; newestMs: number | u
   const { zone } = useSettings();
   const [now] = useState(Date.now);
   const { from, to } = useMemo(() => {
-    const range = readRange(search, now, '24h', zone);
+    const range = readRange(search, now, zone);
     // Any time: from the space's first event, which the API knows, to the newest of the list.
     if (search.last === undefined && search.from === undefined) {
       const end = Math.max(newestMs ?? 0, search.to === undefined ? 0 : range.to);

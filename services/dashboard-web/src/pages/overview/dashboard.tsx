@@ -26,7 +26,7 @@ export function Dashboard() {
   const { zone } = useSettings();
   const { search } = useFilter();
   const now = useFresh();
-  const range = useMemo(() => readRange(search, now, '24h', zone), [search, now, zone]);
+  const range = useMemo(() => readRange(search, now, zone), [search, now, zone]);
   const timeZone = zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
   const { main, costs, delays } = useFigures({ ...range, timeZone });
   const chosen = rangeOf(search);
