@@ -84,6 +84,10 @@ test('lines have the numbers that they have in the text, however often they are 
   await page.getByText('3 lines').waitFor();
   const row = page.locator('[data-index]').filter({ hasText: 'the line after' });
   await row.getByRole('button', { name: 'Line 3' }).waitFor();
+  const lefts = await page.evaluate<number[]>(
+    `[...document.querySelectorAll('[data-index] > span')].map((text) => text.getBoundingClientRect().left)`,
+  );
+  expect(new Set(lefts).size, lefts.join()).toBe(1);
 });
 
 test('images of a conversation are drawn from the data in the event, and addresses only open by a click', async () => {

@@ -172,7 +172,7 @@ function Line({ measure, index, top, text, number, isFirst, digits, mark, onLine
         {...(!isFirst && { tabIndex: -1, 'aria-hidden': true })}
         onClick={() => onLine(number)}
         className="flex shrink-0 justify-end self-stretch pr-3 pl-4 text-faint select-none hover:text-ink md:pl-6"
-        style={{ minWidth: `calc(${digits}ch + 1.75rem)` }}
+        style={{ minWidth: `calc(${digits}ch + 2.25rem)` }}
       >
         {isFirst && number}
       </button>
