@@ -45,9 +45,9 @@ export async function readSeries(
   };
   const { attributeKey: key, attributeValue: value = '', ...columns } = filter;
   const chart = { ...columns, ...(key !== undefined && { attribute: { key, value } }) };
-  const dimension = await lookUpDimension(database, spaceId, { group: 'none', filter: chart });
+  const byModel = kind === 'cost';
+  const dimension = await lookUpDimension(database, spaceId, { group: 'none', filter: chart, byModel });
   if (typeof dimension === 'string' || dimension?.isComplete === false) {
-    const byModel = kind === 'cost';
     const query = { filter, startMs, endMs, stepMs, byModel, withDurations };
     const cells = await countEvents(database, spaceId, query);
     const models = byModel ? [...new Set(cells.map(({ group }) => group ?? ''))] : [];
@@ -56,7 +56,7 @@ export async function readSeries(
     await visitInSlices(cells, (cell) =>
       add(cell, book.priceAt(cell.group ?? '', boundaries[cell.bucket] ?? 0)),
     );
-  } else if (kind === 'cost')
+  } else if (byModel)
     await visitPricedCells(
       { database, spaceId },
       { boundaries, filter: chart, dimension },

@@ -72,7 +72,7 @@ export async function readCosts({ database, spaceId }: SpaceRows, query: CostQue
   const parts = [...new Set([...boundaries, ...changes])].toSorted((a, b) => a - b);
   const bucketOfPart = numberBuckets(parts, new Set(boundaries));
   const sums = new ModelSums(groupsWithin(boundaries));
-  const dimension = await findDimension(database, spaceId, { group, filter });
+  const dimension = await findDimension(database, spaceId, { group, filter, byModel: true });
   const read = { boundaries: parts, group, filter, dimension };
   await visitPricedCells({ database, spaceId }, read, (cell, priced) =>
     sums.add(cell, { ...priced, bucket: bucketOfPart[cell.bucket] ?? 0 }),

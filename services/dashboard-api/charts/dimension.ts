@@ -78,7 +78,12 @@ export interface ChartDimension {
   readonly isComplete: boolean;
 }
 
-type Sliced = { readonly group: ChartGroup; readonly filter: ChartFilter };
+interface Sliced {
+  readonly group: ChartGroup;
+  readonly filter: ChartFilter;
+  /** Whether the statistics of each model are read, as costs need them. */
+  readonly byModel?: boolean;
+}
 
 /** @returns undefined when none is needed. @throws TRPCError BAD_REQUEST when statistics lack it. */
 export async function findDimension(
@@ -95,7 +100,7 @@ export async function findDimension(
 export async function lookUpDimension(
   database: Database,
   spaceId: string,
-  { group, filter }: Sliced,
+  { group, filter, byModel = false }: Sliced,
 ): Promise<ChartDimension | string | undefined> {
   const { agentId, userId, attribute, type, name, source, not = [] } = filter;
   const wanted = new Map<string, string | undefined>();
@@ -108,9 +113,11 @@ export async function lookUpDimension(
   if (first === undefined) return undefined;
   if (second !== undefined)
     return `groupBy: statistics do not combine ${first} with ${second}. Choose one of them.`;
-  // Statistics by agent alone are kept in every space.
+  // Statistics by agent alone, without models, are kept in every space.
   const isAlone =
-    [type, name, source, ...not].every((one) => one === undefined) && (group === 'agent' || group === 'none');
+    !byModel &&
+    [type, name, source, ...not].every((one) => one === undefined) &&
+    (group === 'agent' || group === 'none');
   const [declared] = await database
     .select({ number: dimensions.number, countedAt: dimensions.countedAt })
     .from(dimensions)
@@ -119,7 +126,7 @@ export async function lookUpDimension(
     return undefined;
   if (declared === undefined)
     return first === 'agent'
-      ? 'agentId: a chart by agent cannot be filtered or grouped by type, model, tool or source, unless the space declares the dimension agent.'
+      ? 'agentId: a chart by agent has no costs, and no filter or group by type, model, tool or source, unless the space declares the dimension agent.'
       : `groupBy: ${first} is not a dimension of the space. An admin can declare it in the space settings.`;
   const { number, countedAt } = declared;
   const isComplete = countedAt !== null;

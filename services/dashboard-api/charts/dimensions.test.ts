@@ -281,6 +281,27 @@ test('charts, costs and alerts by dimensions equal SQL: declared before, between
     expect(await database.$count(table, and(eq(table.spaceId, spaceId), eq(table.value, '=mia')))).toBe(0);
 });
 
+test('costs by agent need the dimension: without it a chart is refused, and an alert counts events', async () => {
+  const spaceId = randomUUIDv7();
+  await database.insert(spaces).values({ id: spaceId, name: 'agents' });
+  await store(spaceId, fc.sample(anySent, { numRuns: 60, seed: 5 }));
+  for (const sliced of [
+    { groupBy: 'agent' as const, filter: {} },
+    { groupBy: 'model' as const, filter: { agentId: 'agent' } },
+  ]) {
+    const read = readCosts({ database, spaceId }, { ...range, ...sliced });
+    await expect(read).rejects.toMatchObject({ code: 'BAD_REQUEST' });
+  }
+  const startMs = firstMs - (firstMs % dayMs);
+  const times = { startMs, endMs: startMs + 5 * dayMs, stepMs: dayMs };
+  const read = (filter: object) => readSeries(database, spaceId, { kind: 'cost', filter }, times);
+  const { buckets } = await read({ agentId: 'agent' });
+  expect(buckets.map((bucket) => bucket?.cost?.cost)).toEqual(
+    (await read({})).buckets.map((bucket) => bucket?.cost?.cost),
+  );
+  expect(buckets.some((bucket) => (bucket?.events ?? 0) > 0)).toBe(true);
+});
+
 test('a dimension that is no longer declared is deleted, and counted anew when it is declared again', async () => {
   const spaceId = randomUUIDv7();
   await database.insert(spaces).values({ id: spaceId, name: 'again', dimensions: ['user'] });
