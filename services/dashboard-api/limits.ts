@@ -78,6 +78,9 @@ export const errorGroupsShown = 20;
 /** Additional properties in the filter of a list. Each is another condition on every row. */
 export const attributeFiltersMax = 10;
 
+/** Additional properties that a list shows as columns: more do not fit beside the others. */
+export const attributeColumnsMax = 5;
+
 /** Events opened at once: each scans up to 4 MiB on the main thread. The third slot is for another space. */
 export const openingLimits: FairLimits = { atOnceMax: 3, atOnceOfSpaceMax: 2, waitingOfUserMax: 250 };
 

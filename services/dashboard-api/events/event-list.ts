@@ -4,16 +4,18 @@ import type { EventFilter } from '../../../store/read/event-filter.ts';
 import { readEventPage } from '../../../store/read/event-page.ts';
 import { completeFilter } from '../charts/cost-rates.ts';
 import type { SpaceRows } from '../space-data.ts';
-import { listedColumns, listedEvent, showEvents } from './listed-event.ts';
+import { columnsFor, eventRow, showRows } from './event-row.ts';
 
 export interface EventListQuery extends EventFilter {
   limit: number;
   cursor?: EventCursor | undefined;
+  /** Attributes whose values are shown. */
+  attributeKeys?: readonly string[] | undefined;
 }
 
 export const eventList = z
   .object({
-    events: z.array(listedEvent),
+    events: z.array(eventRow),
     /** Start of the next page; null at the end. */
     nextCursor: z.string().nullable(),
     /**
@@ -28,13 +30,17 @@ export type EventList = z.infer<typeof eventList>;
 /** A page, newest start first. Following `nextCursor` shows every event that existed at the start once. */
 export async function listEvents(
   space: SpaceRows,
-  { cursor, limit, ...asked }: EventListQuery,
+  { cursor, limit, attributeKeys = [], ...asked }: EventListQuery,
 ): Promise<EventList> {
   const { database, spaceId } = space;
   const filter = await completeFilter(space, asked);
-  const page = await readEventPage(database, spaceId, listedColumns, { filter, after: cursor, limit });
+  const page = await readEventPage(database, spaceId, columnsFor(attributeKeys), {
+    filter,
+    after: cursor,
+    limit,
+  });
   return {
-    events: await showEvents(database, spaceId, page.rows),
+    events: await showRows(database, spaceId, page.rows, attributeKeys),
     nextCursor: page.next === undefined ? null : formatEventCursor(page.next),
     searchedUntilMs: page.isComplete ? null : (page.next?.startTimeMs ?? null),
   };

@@ -10,12 +10,12 @@ import { completeFilter } from '../charts/cost-rates.ts';
 import { costsOfEvents, pricedColumns } from '../charts/token-prices.ts';
 import { topEventsCompared } from '../limits.ts';
 import type { SpaceRows } from '../space-data.ts';
-import { listedColumns, listedEvent, showEvents } from './listed-event.ts';
+import { columnsFor, eventRow, showRows } from './event-row.ts';
 
 export const topEvents = z
   .object({
     /** The largest first. */
-    events: z.array(listedEvent),
+    events: z.array(eventRow),
     /** Number of matching events that were compared: the newest of the filter. */
     compared: z.number(),
     /** The start of the oldest one, in milliseconds since the epoch; null when all were compared. */
@@ -30,6 +30,8 @@ export interface TopQuery {
   by: TopMeasure;
   filter: EventFilter;
   limit: number;
+  /** Attributes whose values are shown. */
+  attributeKeys: readonly string[];
 }
 
 const comparedColumns = {
@@ -47,7 +49,7 @@ type ComparedRow = Pick<typeof events.$inferSelect, keyof typeof comparedColumns
  */
 export async function readTopEvents(
   space: SpaceRows,
-  { by, filter: asked, limit }: TopQuery,
+  { by, filter: asked, limit, attributeKeys }: TopQuery,
 ): Promise<TopEvents> {
   const { database, spaceId } = space;
   const filter = await completeFilter(space, asked);
@@ -64,7 +66,7 @@ export async function readTopEvents(
     .slice(0, limit)
     .map(({ row }) => row);
   return {
-    events: await readListed(database, spaceId, top),
+    events: await readListed(space, top, attributeKeys),
     compared: page.rows.length,
     comparedUntilMs: page.next?.startTimeMs ?? null,
   };
@@ -84,10 +86,14 @@ async function measure(
 }
 
 /** The listed columns of these events, in their order. Events deleted meanwhile are omitted. */
-async function readListed(database: Database, spaceId: string, top: readonly ComparedRow[]) {
+async function readListed(
+  { database, spaceId }: SpaceRows,
+  top: readonly ComparedRow[],
+  attributeKeys: readonly string[],
+) {
   if (top.length === 0) return [];
   const rows = await database
-    .select(listedColumns)
+    .select(columnsFor(attributeKeys))
     .from(events)
     .where(
       and(
@@ -100,7 +106,7 @@ async function readListed(database: Database, spaceId: string, top: readonly Com
         ),
       ),
     );
-  const shown = await showEvents(database, spaceId, rows);
+  const shown = await showRows(database, spaceId, rows, attributeKeys);
   const byId = new Map(shown.map((event) => [event.id, event]));
   return top.flatMap(({ id }) => byId.get(id) ?? []);
 }

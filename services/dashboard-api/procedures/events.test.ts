@@ -338,6 +338,8 @@ test.each<[string, NonNullable<ListInput>]>([
   ['not', { not: [{ column: 'traceId', value: 'x' }] }],
   ['not', { not: Array.from({ length: 11 }, () => ({ column: 'name' as const, value: 'v' })) }],
   ['minDurationMs', { minDurationMs: 1e17 }],
+  ['attributeKeys', { attributeKeys: Array.from({ length: 6 }, (_, place) => `k${place}`) }],
+  ['attributeKeys', { attributeKeys: ['k'.repeat(257)] }],
   ['attributes', { attributes: Array.from({ length: 11 }, () => ({ key: 'k', value: 'v' })) }],
 ])('an invalid %s is rejected, with its name', async (field, input) => {
   const { client } = await dashboard.addSpace();
@@ -345,6 +347,30 @@ test.each<[string, NonNullable<ListInput>]>([
     message: expect.stringMatching(`^${field}(\\.\\S+)?: `),
     data: { code: 'BAD_REQUEST' },
   });
+});
+
+test('each list returns the values of the attributes that are asked for, long ones cut', async () => {
+  const { client, spaceId } = await dashboard.addSpace();
+  const attributes = { plan: 'pro', seats: 3, 'a,b': 'x', long: `${'y'.repeat(255)}🙂` };
+  await addEvents(dashboard.sql, spaceId, [{ attributes, text: '{"n":"found"}' }, { text: '{"n":"found"}' }]);
+  const { events } = client.trpc;
+  const attributeKeys = ['seats', 'a,b', 'long', 'none', 'constructor'];
+  const asked = { attributeKeys };
+  const long = `${'y'.repeat(255)}\uFFFD`;
+  const expected = [{ seats: '3', 'a,b': 'x', long }, {}];
+  for (const { events: found } of [
+    await events.list.query(asked),
+    await events.top.query({ ...asked, by: 'duration' }),
+    await events.search.query({ ...asked, payload: 'found' }),
+  ]) {
+    const values = found.map(({ attributeValues }) => attributeValues);
+    expect(values.toSorted((a, b) => Object.keys(b ?? {}).length - Object.keys(a ?? {}).length)).toEqual(
+      expected,
+    );
+    expect(found[0]).not.toHaveProperty('attributes');
+  }
+  const { events: plain } = await events.list.query({});
+  expect(plain[0]).not.toHaveProperty('attributeValues');
 });
 
 test('a query can be sent as a POST body, so that user ids and search texts are not in URLs', async () => {

@@ -10,6 +10,7 @@ import { facetField } from '../events/newest-facets.ts';
 import { readTopEvents, topEvents } from '../events/top-events.ts';
 import { readWholeEvent, wholeEvent } from '../events/whole-event.ts';
 import {
+  attributeColumnsMax,
   eventsPageDefault,
   eventsPageMax,
   facetFieldsMax,
@@ -24,9 +25,13 @@ import type { SpaceRows } from '../space-data.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
 import { eventCursor, eventFilter, sealFilter, timeMs } from './filter-input.ts';
 
+/** Attributes whose values each event is returned with. */
+const attributeKeys = z.array(z.string().min(1).max(256)).max(attributeColumnsMax).optional();
+
 const page = z
   .object({
     ...eventFilter,
+    attributeKeys,
     limit: z.int().min(1).max(eventsPageMax).default(eventsPageDefault),
     cursor: eventCursor.optional(),
   })
@@ -42,6 +47,7 @@ const histogramInput = z.object({
 
 const search = z.object({
   ...eventFilter,
+  attributeKeys,
   payload: z.string().min(1).max(searchTextCharsMax),
   matchCase: z.boolean().default(false),
   cursor: z
@@ -76,13 +82,14 @@ export const events = router({
     .input(
       z.object({
         ...eventFilter,
+        attributeKeys,
         by: z.enum(['duration', 'tokens', 'cost']),
         limit: z.int().min(1).max(eventsPageMax).default(eventsPageDefault),
       }),
     )
     .output(topEvents)
-    .query(({ ctx, input: { spaceId: _space, by, limit, ...filter } }) =>
-      readTopEvents(ctx.space, { by, limit, filter }),
+    .query(({ ctx, input: { spaceId: _space, by, limit, attributeKeys = [], ...filter } }) =>
+      readTopEvents(ctx.space, { by, limit, filter, attributeKeys }),
     ),
 
   /** The newest 1,000 errors of a filter, counted by message; numbers and ids in messages are ignored. */
@@ -113,8 +120,9 @@ export const events = router({
   search: spaceProcedure('viewer')
     .input(search)
     .output(searchPage)
-    .query(({ ctx, input: { spaceId: _space, payload, matchCase, cursor, ...filter }, signal }) =>
-      searchEvents(ctx.space, { text: payload, matchCase, cursor, filter }, signal),
+    .query(
+      ({ ctx, input: { spaceId: _space, payload, matchCase, cursor, attributeKeys, ...filter }, signal }) =>
+        searchEvents(ctx.space, { text: payload, matchCase, cursor, filter, attributeKeys }, signal),
     ),
 
   /**

@@ -6,7 +6,7 @@ import { type EventFilter, matchTime, matchValues } from '../../../store/read/ev
 import { newestFirst } from '../../../store/read/event-position.ts';
 import { readSegment } from '../../../store/segments/read.ts';
 import { completeFilter } from '../charts/cost-rates.ts';
-import { type ListedEvent, listedColumns, listedEvent, showEvents } from '../events/listed-event.ts';
+import { columnsFor, type EventRow, eventRow, showRows } from '../events/event-row.ts';
 import { searchBytesMax, searchEventsMax, searchSegmentsListed, searchTimeMs } from '../limits.ts';
 import type { SpaceData, SpaceRows } from '../space-data.ts';
 import { formatSearchCursor, type SearchCursor } from './search-cursor.ts';
@@ -18,12 +18,14 @@ export interface SearchQuery {
   matchCase: boolean;
   filter: EventFilter;
   cursor?: SearchCursor | undefined;
+  /** Attributes whose values are shown. */
+  attributeKeys?: readonly string[] | undefined;
 }
 
 export const searchPage = z
   .object({
     /** Grouped by segment (a request's events), newest segments first. */
-    events: z.array(listedEvent),
+    events: z.array(eventRow),
     /** Where the search continues; null when everything was searched. */
     nextCursor: z.string().nullable(),
     progress: z.object({
@@ -53,7 +55,7 @@ export async function searchEvents(
 
 async function searchPages(
   { database, spaceId, searcher }: SpaceRows & Pick<SpaceData, 'searcher'>,
-  { text, matchCase, filter, cursor }: SearchQuery,
+  { text, matchCase, filter, cursor, attributeKeys = [] }: SearchQuery,
   signal: AbortSignal | undefined,
 ): Promise<SearchPage> {
   const startedAtMs = performance.now();
@@ -65,7 +67,7 @@ async function searchPages(
     started.set(id, indexes);
     return indexes;
   };
-  const found: ListedEvent[] = [];
+  const found: EventRow[] = [];
   let after = cursor;
   let segments = 0;
   let bytes = 0;
@@ -101,7 +103,7 @@ async function searchPages(
       const indexes = await current;
       started.delete(segment.id);
       if (indexes.length > 0)
-        found.push(...(await readFound(database, spaceId, { segment, indexes, filter })));
+        found.push(...(await readFound(database, spaceId, { segment, indexes, filter, attributeKeys })));
       segments += 1;
       bytes += segment.rawBytes;
       after = { maxStartMs: segment.maxStartMs, id: segment.id };
@@ -123,10 +125,20 @@ async function findIn(
 async function readFound(
   database: Database,
   spaceId: string,
-  { segment, indexes, filter }: { segment: SearchedSegment; indexes: readonly number[]; filter: EventFilter },
-): Promise<ListedEvent[]> {
+  {
+    segment,
+    indexes,
+    filter,
+    attributeKeys,
+  }: {
+    segment: SearchedSegment;
+    indexes: readonly number[];
+    filter: EventFilter;
+    attributeKeys: readonly string[];
+  },
+): Promise<EventRow[]> {
   const rows = await database
-    .select(listedColumns)
+    .select(columnsFor(attributeKeys))
     .from(events)
     .where(
       and(
@@ -138,5 +150,5 @@ async function readFound(
       ),
     )
     .orderBy(...newestFirst());
-  return await showEvents(database, spaceId, rows);
+  return await showRows(database, spaceId, rows, attributeKeys);
 }

@@ -15,7 +15,7 @@ export const views = pgTable(
     userId: uuid('user_id'),
     list: text('list', { enum: ['events', 'threads', 'users'] }).notNull(),
     name: text('name').notNull(),
-    /** The search part of the list's address: filter, range, order. */
+    /** The search part of the list's address: filter, range, order, columns. */
     address: text('address').notNull(),
     createdAt: createdAt(),
     changedAt: instant('changed_at'),

@@ -2,6 +2,7 @@ import AxeBuilder from '@axe-core/playwright';
 import { expect, test } from 'vitest';
 import { demoEvents } from '../../support/browser/demo-events.ts';
 import type { BrowserSystem } from '../../support/browser/use-browser.ts';
+import { llmEvent } from '../complaints/sent-event.ts';
 
 /** Views of lists, and links to them. */
 export function testViews(system: BrowserSystem): void {
@@ -57,6 +58,47 @@ export function testViews(system: BrowserSystem): void {
     await page.getByText('Remove the view?').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Remove Nobody', exact: true }).waitFor({ state: 'detached' });
     await page.keyboard.press('Escape');
+
+    // A view has columns, of attributes, too.
+    await system.send(apiKey, [llmEvent({}, { additionalProperties: { release: 'v7', 'a b': 'c' } })]);
+    await page.goto(`/s/${spaceId}/events`);
+    await page.getByRole('row').filter({ hasText: 'model-1' }).waitFor();
+    await page.getByRole('button', { name: 'Columns', exact: true }).press('Enter');
+    await page.getByRole('checkbox', { name: 'release' }).press('Space');
+    await page.getByLabel('Another attribute').fill('a b');
+    await page.keyboard.press('Enter');
+    await page.getByRole('checkbox', { name: 'a b', checked: true }).waitFor();
+    for (const name of ['Cost', 'Thread'])
+      await page.getByRole('checkbox', { name, exact: true }).press('Space');
+    expect((await new AxeBuilder({ page }).include('[role=dialog]').analyze()).violations).toEqual([]);
+    await page.keyboard.press('Escape');
+    const titles = [
+      'Time',
+      'Model or tool',
+      'Duration',
+      'Tokens',
+      'User',
+      'release',
+      'a b',
+      'Input → output',
+    ];
+    const shown = async () => {
+      const texts = await page.getByRole('columnheader').allTextContents();
+      return texts.slice(1, -1);
+    };
+    await expect.poll(shown).toEqual(titles);
+    await save('Releases', 'Only me');
+    await page.keyboard.press('Enter');
+    await page.getByText('View saved.').waitFor();
+    await page.goto(`/s/${spaceId}/events`);
+    await expect.poll(async () => (await shown()).includes('Cost')).toBe(true);
+    await choose('Releases');
+    await expect.poll(shown).toEqual(titles);
+    await page.getByRole('row').filter({ hasText: 'v7' }).getByText('c', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Only events with release v7' }).press('Enter');
+    await page.waitForURL((url) => url.searchParams.get('attr.release') === 'v7');
+    await expect.poll(shown).toEqual(titles);
+    await expect.poll(() => page.getByRole('row').count()).toBe(2);
 
     // The lists of threads and of users have views of their own; the palette knows all.
     await page.goto(`/s/${spaceId}/threads?search=errors%3A%3E0&last=24h`);

@@ -2,7 +2,7 @@ import { useVirtualizer, type VirtualItem } from '@tanstack/react-virtual';
 import { type RefObject, useEffect, useRef, useState } from 'react';
 import type { ListedEvent } from '../event/event-query.ts';
 import { changeSettings, useSettings } from '../settings/settings.ts';
-import { columns as allColumns, columnsBeside } from './columns.tsx';
+import { columns as allColumns, columnsBeside, type EventColumn } from './columns.tsx';
 import { GridHeader, type GridSort } from './grid-header.tsx';
 import { EventCard, GridRow } from './grid-row.tsx';
 import { type OpenMenu, RowMenu } from './row-menu.tsx';
@@ -23,6 +23,8 @@ interface Rows {
 
 interface EventGridProps extends Rows {
   label?: string;
+  /** Beside an open event there are fewer. */
+  columns?: readonly EventColumn[];
   onSelect: (event: ListedEvent) => void;
   onOpen: (event: ListedEvent) => void;
   /** Without it the order is fixed. */
@@ -30,11 +32,18 @@ interface EventGridProps extends Rows {
 }
 
 /** Draws visible rows only; in a narrow window, rows are cards of two lines. */
-export function EventGrid({ label = 'Events', onSelect, onOpen, sort, ...rows }: EventGridProps) {
+export function EventGrid({
+  label = 'Events',
+  columns: chosen = allColumns,
+  onSelect,
+  onOpen,
+  sort,
+  ...rows
+}: EventGridProps) {
   const { events, selectedId, hasMore, isLoadingMore } = rows;
   const scroller = useRef<HTMLDivElement>(null);
   const isBeside = selectedId !== undefined && selectedId !== '';
-  const columns = isBeside ? columnsBeside : allColumns;
+  const columns = isBeside ? columnsBeside : chosen;
   const { widths, template: own, setWidth } = useColumnWidths(isBeside ? 'events-beside' : 'events', columns);
   const template = [edges[0], own, edges[1]].join(' ');
   const [menu, setMenu] = useState<OpenMenu>();

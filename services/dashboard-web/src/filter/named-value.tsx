@@ -67,12 +67,13 @@ const links: Record<NamedField, { verb: string; page: (value: string, event: Nam
   },
 };
 
-function FilterButton({
+/** Shows only the events with a value. */
+export function FilterButton({
   field,
   value,
   isFloating,
 }: {
-  field: NamedField;
+  field: string;
   value: string;
   isFloating: boolean;
 }) {

@@ -50,7 +50,7 @@ export function ViewsMenu({ list }: { list: View['list'] }) {
         isOpen={opened === 'save'}
         onClose={close}
         title="Save this view"
-        description="The filter, the range and the order of the list, under a name."
+        description="The filter, the range, the order and the columns of the list, under a name."
       >
         <SaveView list={list} views={views} onClose={close} />
       </Dialog>

@@ -1,5 +1,6 @@
 import { SearchX } from 'lucide-react';
 import { useEffect, useMemo, useRef, useState } from 'react';
+import { readColumns } from '../../event-grid/chosen-columns.tsx';
 import type { ListInput } from '../../filter/event-filter.ts';
 import { useFilter } from '../../filter/use-filter.ts';
 import { formatBytes, formatCounted, formatDuration } from '../../format/number.ts';
@@ -12,6 +13,7 @@ import { describeText } from '../../text/marks.ts';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Button } from '../../ui/button.tsx';
 import { FailureNotice, Notice } from '../../ui/loaded.tsx';
+import { useSearchTexts } from '../../url/use-search.ts';
 import { ListFrame } from './list-frame.tsx';
 
 /**
@@ -27,7 +29,8 @@ const foundStep = 100;
 export function FoundEvents({ input: { text = '', ...filter } }: { input: ListInput }) {
   const list = useRef<HTMLDivElement>(null);
   useFoundMarks(list, text);
-  const pages = usePages('events.search', { ...filter, payload: text }, { isFixed: true });
+  const { asked } = readColumns(useSearchTexts().columns);
+  const pages = usePages('events.search', { ...filter, ...asked, payload: text }, { isFixed: true });
   const events = useMemo(
     () =>
       (pages.data?.pages.flatMap((page) => page.events) ?? []).toSorted(

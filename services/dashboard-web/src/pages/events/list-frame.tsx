@@ -3,6 +3,7 @@ import { type ReactNode, useMemo, useState } from 'react';
 import { EventBars, eventBarsHeight } from '../../charts/event-bars.tsx';
 import { readRange } from '../../charts/range.ts';
 import type { ListedEvent } from '../../event/event-query.ts';
+import { readColumns } from '../../event-grid/chosen-columns.tsx';
 import { EventGrid } from '../../event-grid/event-grid.tsx';
 import { useSelection } from '../../event-grid/use-selection.ts';
 import { filterOf } from '../../filter/conditions.ts';
@@ -46,6 +47,7 @@ export function ListFrame({
 }: ListFrameProps) {
   const { search, set } = useFilter();
   const { select, open } = useSelection(events);
+  const { columns } = useMemo(() => readColumns(search.columns), [search.columns]);
   return (
     <>
       <div className="shrink-0 px-4 pb-2 md:px-6">
@@ -58,6 +60,7 @@ export function ListFrame({
             empty
           ) : (
             <EventGrid
+              columns={columns}
               events={events}
               selectedId={search.peek}
               hasMore={hasMore}

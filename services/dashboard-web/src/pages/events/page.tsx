@@ -2,6 +2,7 @@ import { BellPlus, Download } from 'lucide-react';
 import { useCallback, useMemo } from 'react';
 import { describeFailure } from '../../api/failure.ts';
 import { callQuery, type Output } from '../../api/query.ts';
+import { readColumns } from '../../event-grid/chosen-columns.tsx';
 import { filterOf } from '../../filter/conditions.ts';
 import type { ListInput } from '../../filter/event-filter.ts';
 import { useFilter } from '../../filter/use-filter.ts';
@@ -18,7 +19,9 @@ import { Menu, MenuItem, MenuLabel } from '../../ui/menu.tsx';
 import { Page } from '../../ui/page.tsx';
 import { useToast } from '../../ui/toasts.tsx';
 import { basePath } from '../../url/page-values.ts';
+import { useSearchTexts } from '../../url/use-search.ts';
 import { ViewsMenu } from '../../views/views-menu.tsx';
+import { ColumnsButton } from './columns-button.tsx';
 import { FacetsButton, FacetsPanel } from './facets.tsx';
 import { FoundEvents } from './found-events.tsx';
 import { ListFrame, type Order, orders, readOrder } from './list-frame.tsx';
@@ -36,6 +39,7 @@ export function EventsPage() {
       actions={
         <>
           {typeof input !== 'string' && <FacetsButton input={input} />}
+          <ColumnsButton />
           <ViewsMenu list="events" />
           {/* What a text is found in has one order, and no export. */}
           {search.text === undefined && <OrderField />}
@@ -96,7 +100,8 @@ function OrderField() {
 
 function NewestFirst({ input }: { input: ListInput }) {
   // Visible rows never move: newer events are only counted.
-  const list = usePages('events.list', { ...input, limit: pageEvents }, { isFixed: true });
+  const { asked } = readColumns(useSearchTexts().columns);
+  const list = usePages('events.list', { ...input, ...asked, limit: pageEvents }, { isFixed: true });
   const { hasNextPage } = list;
   const events = useMemo(() => list.data?.pages.flatMap((page) => page.events) ?? [], [list.data]);
   const loadMore = useCallback(() => void list.fetchNextPage(), [list.fetchNextPage]);
@@ -188,7 +193,8 @@ const shownEvents = 200;
 /** The slowest, largest or most expensive events of a filter. The note says among which events. */
 function LargestFirst({ input, order }: { input: ListInput; order: Order }) {
   const { zone } = useSettings();
-  const query = useSpaceQuery('events.top', { ...input, by: order, limit: shownEvents }, keepsData);
+  const { asked } = readColumns(useSearchTexts().columns);
+  const query = useSpaceQuery('events.top', { ...input, ...asked, by: order, limit: shownEvents }, keepsData);
   return (
     <Loaded query={query} rows={12} label="Loading events">
       {({ events, ...compared }) => (
