@@ -156,7 +156,8 @@ function createTrpcHandler({ services, log }: RouteDependencies): RequestListene
     response.setHeader('Cache-Control', 'no-store');
     response.setHeader('X-Content-Type-Options', 'nosniff');
     if (request.httpVersionMajor > 1) dropConnectionHeader(response);
-    answerTrpc(request, response);
+    if (pathOf(request) !== `${trpcPath}live.tail`) return answerTrpc(request, response);
+    void services.openStreams.openInTurn(response, () => answerTrpc(request, response));
   };
 }
 

@@ -7,7 +7,13 @@ export const liveDurationMsMax = 5 * 60_000;
 export const liveRecheckMs = 10_000;
 
 /** A revoked read key must end its streams within a second. */
-export const liveKeyRecheckMs = 700;
+export const liveKeyRecheckMs = 500;
+
+/** How long after a check of a caller's access its other streams take the same result. */
+export const liveCheckSharedMs = 200;
+
+/** Streams that are opened at once, over all callers: hundreds at once would be one long turn of the loop. */
+export const liveOpeningMax = 16;
 
 /** Interval of pings on an idle live stream, and the silence after which a client reconnects. */
 export const livePingMs = 5_000;

@@ -1,3 +1,6 @@
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import pino from 'pino';
 import { expect, test, vi } from 'vitest';
 import { someEvents } from '../../../harness/fixtures/events.ts';
@@ -7,7 +10,9 @@ import { openDatabase } from '../../../store/db/database.ts';
 import { spaces } from '../../../store/db/schema.ts';
 import { insertParts } from '../../../store/write/store.ts';
 import { createDatabase } from '../../../test/support/test-servers.ts';
+import { liveOpeningMax } from './limits.ts';
 import { LiveStreams } from './live-streams.ts';
+import { OpenStreams } from './open-streams.ts';
 
 const spaceCount = 40;
 /** Looks of one space while statements are counted. */
@@ -34,6 +39,7 @@ test('idle streams of many spaces are looked up together, and get events without
       after: undefined,
       hasChanges: true,
       signal: stopping.signal,
+      callerId: 'caller',
       checkAccess: async () => {},
       recheckMs: 60_000,
     });
@@ -69,3 +75,46 @@ function repeated(calls: readonly unknown[][]): number {
   const counts = Map.groupBy(calls, (call) => JSON.stringify(call));
   return Math.max(0, ...Array.from(counts.values(), ({ length }) => length));
 }
+
+test('streams of one caller share the check of its access, and all end when it is lost', async () => {
+  await using resources = new AsyncDisposableStack();
+  const { url } = resources.use(await createDatabase());
+  const database = openDatabase(
+    resources.use(openPostgres(url, { applicationName: 'test', connectionsMax: 4, statementTimeoutMs: 0 })),
+  );
+  const [space] = await database.insert(spaces).values({ name: 'shared' }).returning({ id: spaces.id });
+  const live = new LiveStreams(database, pino({ level: 'silent' }));
+  const lost = Promise.withResolvers<void>();
+  const checkAccess = vi.fn(() => lost.promise);
+  const streams = ['a', 'a', 'a', 'b'].map((callerId) =>
+    live.open({
+      ...{ spaceId: space?.id ?? '', filter: {}, after: undefined, hasChanges: false },
+      ...{ signal: new AbortController().signal, callerId, checkAccess, recheckMs: 0 },
+    }),
+  );
+  for (const stream of streams) await stream.next();
+  const ends = streams.map((stream) => expect(stream.next()).rejects.toThrow('access is lost'));
+  await setImmediate();
+  expect(checkAccess).toHaveBeenCalledTimes(2);
+  lost.reject(new Error('access is lost'));
+  await Promise.all(ends);
+});
+
+test('streams are opened some at a time, also when clients leave before their turn', async () => {
+  using open = new OpenStreams();
+  const started: number[] = [];
+  const responses = Array.from(
+    { length: liveOpeningMax + 3 },
+    () => new ServerResponse(new IncomingMessage(new Socket())),
+  );
+  const answered = responses.map((response, place) => open.openInTurn(response, () => started.push(place)));
+  await setImmediate();
+  expect(started).toHaveLength(liveOpeningMax);
+  responses[liveOpeningMax]?.emit('close');
+  // One gets its place, one is refused.
+  const holder = { holderId: 'person', spaceId: 'space' };
+  using _slot = open.add(responses[0] ?? expect.fail(), holder);
+  responses[1]?.emit('close');
+  await Promise.all([answered[0], answered[1], answered[liveOpeningMax]]);
+  expect(started.slice(liveOpeningMax)).toEqual([liveOpeningMax + 1, liveOpeningMax + 2]);
+});

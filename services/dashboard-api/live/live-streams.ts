@@ -12,6 +12,7 @@ import { comparePositions, type TailPosition } from '../../../store/tail/positio
 import { isKnownPosition, readEdge, readLag, readLastNumbers } from '../../../store/tail/space-commits.ts';
 import {
   liveCatchUpsMax,
+  liveCheckSharedMs,
   liveLateMs,
   liveLookMs,
   liveMessageEventsMax,
@@ -31,6 +32,8 @@ export interface LiveQuery {
   /** Whether the stream also has the changes of stored events. */
   hasChanges: boolean;
   signal: AbortSignal;
+  /** The session or read key. Streams of one caller in one space share their checks. */
+  callerId: string;
   /** Called every `recheckMs`, and when the space is deleted. @throws TRPCError when access is lost. */
   checkAccess: () => Promise<void>;
   recheckMs: number;
@@ -46,6 +49,8 @@ export class LiveStreams {
   readonly #lookedAt = new Set<string>();
   readonly #catchUps: Limiter = openLimiter(liveCatchUpsMax);
   readonly #feeds = new Map<string, SpaceFeed>();
+  /** By caller and space. */
+  readonly #checks = new Map<string, Promise<void>>();
   #isLooking = false;
 
   constructor(database: Database, log: Logger) {
@@ -117,7 +122,7 @@ export class LiveStreams {
   async *#follow(
     feed: SpaceFeed,
     queue: StreamQueue,
-    { signal, checkAccess, recheckMs }: LiveQuery,
+    { signal, recheckMs, ...query }: LiveQuery,
   ): AsyncGenerator<TrackedMessage> {
     let checkedAtMs = performance.now();
     let sentAtMs = checkedAtMs;
@@ -125,7 +130,7 @@ export class LiveStreams {
     yield toTracked(queue.position, { type: 'status', isDelayed });
     while (!signal.aborted) {
       if (feed.isDeleted || performance.now() - checkedAtMs >= recheckMs) {
-        await checkAccess();
+        await this.#check(query);
         checkedAtMs = performance.now();
       }
       const message = queue.take();
@@ -140,6 +145,22 @@ export class LiveStreams {
         await queue.wait(Math.min(livePositionMs, recheckMs));
       }
     }
+  }
+
+  /** Hundreds of streams of one read key would each ask Postgres, and let the calls of others wait. */
+  #check({
+    callerId,
+    spaceId,
+    checkAccess,
+  }: Pick<LiveQuery, 'callerId' | 'spaceId' | 'checkAccess'>): Promise<void> {
+    const key = `${callerId} ${spaceId}`;
+    const shared = this.#checks.get(key);
+    if (shared !== undefined) return shared;
+    const forget = () => setTimeout(() => this.#checks.delete(key), liveCheckSharedMs).unref();
+    const check = checkAccess();
+    this.#checks.set(key, check);
+    check.then(forget, forget);
+    return check;
   }
 
   #feedOf(spaceId: string): SpaceFeed {

@@ -66,6 +66,7 @@ export const live = router({
           after: lastEventId ?? undefined,
           hasChanges: changes === true,
           signal: signal ?? AbortSignal.any([]),
+          callerId: ctx.user.sessionId,
           checkAccess: () => checkAccess(ctx, spaceId),
           recheckMs: ctx.request.readKey === undefined ? liveRecheckMs : liveKeyRecheckMs,
         });
