@@ -14,8 +14,6 @@ export interface Fault {
   title: string;
   /** The composition of the system; faults with equal options share one running system. */
   system?: Partial<SystemOptions>;
-  /** About how long its round takes with `--once`, in seconds; default `usualSeconds` of chaos.ts. What takes long starts first. */
-  seconds?: number;
   /** How the load differs from that of the run. */
   load?: Partial<LoadOptions>;
   /** The maximum time from the heal to the next 202; default `recoveryMsMax` of round.ts. */

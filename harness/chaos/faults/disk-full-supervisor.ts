@@ -31,7 +31,6 @@ export const diskFullSupervisor: Fault = {
   name: 'disk-full-supervisor',
   row: 7,
   title: 'the disk of a whole `npm start` is full, a log too large',
-  seconds: 65,
   checkSupport: checkTmpfs,
   async inject({ random, thorough, slack, note, log }) {
     await using disk = await openSmallDisk(mebibytes);

@@ -29,7 +29,6 @@ function losePostgres(name: string, title: string, system: Fault['system'] = {})
     row: 22,
     title,
     system,
-    seconds: 70,
     load: { clients: 2, eventsMax: 30, pauseMsMax: 30 },
     unavailableMsMax: 3_000,
     discardsSystem: true,

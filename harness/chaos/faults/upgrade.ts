@@ -27,7 +27,6 @@ export const upgrade: Fault = {
   name: 'upgrade',
   row: 21,
   title: `upgrade from ${version} part by part, one version back, and forward again`,
-  seconds: 140,
   system: { ingests: 2, writers: 2, released: true, balanced: true, ingestEnv: { DRAIN_DELAY_MS: '3000' } },
   // It takes long, and is about versions, not about speed.
   load: { clients: 2, eventsMax: 8, pauseMsMax: 80 },
