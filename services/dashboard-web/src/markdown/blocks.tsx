@@ -108,8 +108,8 @@ function TextTable({ table: { header, rows }, depth }: { table: Tokens.Table; de
             <th
               // biome-ignore lint/suspicious/noArrayIndexKey: the columns of a text never change their order.
               key={column}
-              style={{ textAlign: align ?? 'left' }}
-              className="border border-line bg-sunken px-2 py-1 font-medium"
+              style={alignTo(align)}
+              className="border border-line bg-sunken px-2 py-1 text-left font-medium"
             >
               <Inlines tokens={tokens} depth={depth} />
             </th>
@@ -124,7 +124,7 @@ function TextTable({ table: { header, rows }, depth }: { table: Tokens.Table; de
               <td
                 // biome-ignore lint/suspicious/noArrayIndexKey: the columns of a text never change their order.
                 key={column}
-                style={{ textAlign: align ?? 'left' }}
+                style={alignTo(align)}
                 className="border border-line px-2 py-1 align-top"
               >
                 <Inlines tokens={tokens} depth={depth} />
@@ -136,6 +136,9 @@ function TextTable({ table: { header, rows }, depth }: { table: Tokens.Table; de
     </table>
   );
 }
+
+/** The style of a column whose alignment the text says. */
+const alignTo = (align: Tokens.Table['align'][number]) => (align === null ? undefined : { textAlign: align });
 
 function CodeBlock({ text }: { text: string }) {
   return (

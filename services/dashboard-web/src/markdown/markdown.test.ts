@@ -19,6 +19,7 @@ test('headings, emphasis, code, lists, tables and quotes are drawn', () => {
   );
   expect(draw('- [x] x')).toContain('aria-label="done">☑ </span><span>x</span>');
   expect(draw('|a|b|\n|-|-|\n|1|2|')).toContain('<td>1</td><td>2</td>');
+  expect(draw('|a|b|\n|-:|-|\n|1|2|')).toContain('<td style="text-align:right">1</td><td>2</td>');
   expect(draw('> q')).toBe('<blockquote><p>q</p></blockquote>');
   expect(draw('```js\na  <b>\n```')).toContain('<pre>a  &lt;b&gt;</pre>');
 });
