@@ -11,7 +11,7 @@ import { fillHeavySpace } from '../../harness/heavy/heavy-space.ts';
 import { openDashboardClient } from '../../harness/system/dashboard-client.ts';
 import type { RunningWeir } from '../../harness/system/weir.ts';
 import { openDatabase } from '../../store/db/database.ts';
-import { isTooLong, open, type Probe, read, type Stall, stallMsMax, startProbe } from './probe.ts';
+import { isTooLong, open, openAgent, type Probe, read, type Stall, stallMsMax, startProbe } from './probe.ts';
 
 /** A neighbour's p99 during the calls, as a multiple of that alone, and from which time on it counts. */
 const neighbourFactorMax = 2;
@@ -118,13 +118,14 @@ async function measureCall(probe: Probe, { url, headers }: Caller, { path, body 
 
 /** Reads a small list twenty times a second, as an open page may. */
 function startNeighbour(url: string, headers: Record<string, string>) {
+  const agent = openAgent();
   let latencies = createLatencies();
   let failures = 0;
   let isOn = true;
   const reading = (async () => {
     while (isOn) {
       const startedMs = performance.now();
-      const { status } = await read(`${url}/trpc/events.list`, { headers });
+      const { status } = await read(`${url}/trpc/events.list`, { headers, agent });
       latencies.record(performance.now() - startedMs);
       if (status !== 200) failures += 1;
       await sleep(50);

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { type IncomingMessage, request as openRequest } from 'node:http';
+import { Agent, type IncomingMessage, request as openRequest } from 'node:http';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -40,10 +40,11 @@ export async function startProbe(url: string): Promise<Probe> {
   let isOn = true;
   const asked = [`${url}/healthz`, `http://127.0.0.1:${port}`].map((address) => {
     const state = { longest: 0, answered: Promise.resolve() };
+    const agent = openAgent();
     const probing = (async () => {
       for (; isOn; await sleep(probeMs)) {
         const startedMs = performance.now();
-        state.answered = read(address).then(() => {
+        state.answered = read(address, { agent }).then(() => {
           state.longest = Math.max(state.longest, performance.now() - startedMs);
         });
         await state.answered;
@@ -71,15 +72,24 @@ export async function startProbe(url: string): Promise<Probe> {
   };
 }
 
+/** Connections of one client: with those of all clients in one pool, its next request waits until a new one is accepted. */
+export function openAgent(): Agent {
+  return new Agent({ keepAlive: true, maxSockets: 1 });
+}
+
 interface Sent {
+  readonly agent?: Agent;
   readonly headers?: Record<string, string>;
   /** JSON, which is posted. */
   readonly body?: string | undefined;
 }
 
-export function open(url: string, { headers = {}, body }: Sent = {}): Promise<IncomingMessage> {
+export function open(url: string, { headers = {}, body, agent }: Sent = {}): Promise<IncomingMessage> {
   const posted = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
-  const options = body === undefined ? { headers } : { method: 'POST', headers: { ...headers, ...posted } };
+  const options = {
+    agent,
+    ...(body === undefined ? { headers } : { method: 'POST', headers: { ...headers, ...posted } }),
+  };
   return new Promise((resolve, reject) => {
     openRequest(url, options, resolve).on('error', reject).end(body);
   });
