@@ -156,7 +156,9 @@ function createTrpcHandler({ services, log }: RouteDependencies): RequestListene
     response.setHeader('Cache-Control', 'no-store');
     response.setHeader('X-Content-Type-Options', 'nosniff');
     if (request.httpVersionMajor > 1) dropConnectionHeader(response);
-    if (pathOf(request) !== `${trpcPath}live.tail`) return answerTrpc(request, response);
+    // Only GET opens a stream. The body of another request may take as long as its sender likes.
+    if (request.method !== 'GET' || pathOf(request) !== `${trpcPath}live.tail`)
+      return answerTrpc(request, response);
     void services.openStreams.openInTurn(response, () => answerTrpc(request, response));
   };
 }

@@ -22,7 +22,12 @@ import { until } from '../../../test/support/wait.ts';
 import { createSpanReaders } from '../../ingest/otlp/batch/span-readers.ts';
 import { eventIdOf } from '../../ingest/otlp/mapping/ids.ts';
 import { unlimited } from '../../ingest/read/batch-reader.ts';
-import { liveMessageBytesMax, liveMessageEventsMax, liveStreamLimits } from '../live/limits.ts';
+import {
+  liveMessageBytesMax,
+  liveMessageEventsMax,
+  liveOpeningMax,
+  liveStreamLimits,
+} from '../live/limits.ts';
 import type { LiveMessage } from '../live/live-message.ts';
 
 let dashboard: TestDashboard;
@@ -344,6 +349,21 @@ test('a stream is valid server-sent events with pings; other requests are answer
     expect(answer.status).toBeGreaterThanOrEqual(400);
     expect(answer.status).toBeLessThan(500);
   }
+});
+
+test('requests for streams whose bodies never end hold up no other stream', async () => {
+  const head = ['POST /trpc/live.tail HTTP/1.1', 'Host: localhost', 'Content-Type: application/json'];
+  const unfinished = [...head, 'Content-Length: 10', '', '{'].join('\r\n');
+  using sockets = new DisposableStack();
+  let answered = 0;
+  for (let count = 0; count < 2 * liveOpeningMax; count++) {
+    const socket = await openSocket(dashboard.url);
+    sockets.defer(() => socket.destroy());
+    socket.once('data', () => (answered += 1)).write(unfinished);
+  }
+  using tail = openTail(dashboard.url, space.client.cookie);
+  await tail.ready();
+  expect(answered).toBe(0);
 });
 
 test('on shutdown streams are closed at once, so that clients reconnect elsewhere', async () => {
