@@ -1,4 +1,4 @@
-import { byPreference, groupCalls, type ObservedCall } from './merge/same-calls.ts';
+import { groupCalls, type ObservedCall } from './merge/same-calls.ts';
 import type { StoredNode } from './read-traces.ts';
 import type { SpanTree } from './span-tree.ts';
 
@@ -32,8 +32,7 @@ export function findCalls(nodes: readonly StoredNode[], tree: SpanTree<StoredNod
   // Most traces have spans of one library only.
   const groups = scopes.size < 2 ? joined.map((call) => [call]) : groupCalls(joined);
   return groups.map((group) => {
-    const all = group.flatMap((call) => call.chains).map((chain) => observe([chain]));
-    const own = all.sort(byPreference).flatMap((call) => call.chains);
+    const own = sortByPreference(group.flatMap((call) => call.chains));
     const innermost = own.find((chain) => chain.innermost.eventId !== null)?.innermost;
     const spans = own.flatMap((chain) => chain.spans);
     return { main: innermost, spans };
@@ -60,8 +59,6 @@ function joinMerged(chains: readonly Chain[]): Chain[][] {
 function observe(chains: Chain[]): Joined {
   const spans = chains.flatMap((chain) => chain.spans);
   const innermost = chains.map((chain) => chain.innermost);
-  const [first] = innermost;
-  const tops = chains.map((chain) => chain.spans.at(-1));
   return {
     chains,
     scopes: spans.flatMap(({ scope }) => scope ?? []),
@@ -69,10 +66,35 @@ function observe(chains: Chain[]): Joined {
     siblingKeys: chains.flatMap(siblingKeyOf),
     startTimeMs: Math.min(...innermost.map((node) => node.startTimeMs)),
     endTimeMs: Math.max(...innermost.map((node) => node.endTimeMs)),
-    durationMs: first === undefined ? 0 : first.endTimeMs - first.startTimeMs,
-    spanId: first?.spanId ?? '',
-    isRoot: tops.every((top) => top?.parentSpanId === ''),
   };
+}
+
+/**
+ * The span that is the event comes first: of several traces that with a parent, then the one that took
+ * longest, which is the caller's; in it the shortest span, which is closest to the provider. What a span has
+ * above it does not matter: that may be stored after an event was merged into another.
+ */
+function sortByPreference(chains: readonly Chain[]): Chain[] {
+  const isRoot = (trace: readonly Chain[]) => trace.every(({ innermost }) => innermost.parentSpanId === '');
+  const longest = (trace: readonly Chain[]) =>
+    Math.max(...trace.flatMap(({ spans }) => spans.map(durationOf)));
+  const byId = (a: string, b: string) => (a < b ? -1 : 1);
+  return Map.groupBy(chains, ({ innermost }) => innermost.traceId)
+    .entries()
+    .toArray()
+    .sort(
+      ([idA, a], [idB, b]) =>
+        Number(isRoot(a)) - Number(isRoot(b)) || longest(b) - longest(a) || byId(idA, idB),
+    )
+    .flatMap(([, trace]) =>
+      trace.sort(
+        ({ innermost: a }, { innermost: b }) => durationOf(a) - durationOf(b) || byId(a.spanId, b.spanId),
+      ),
+    );
+}
+
+function durationOf({ startTimeMs, endTimeMs }: StoredNode): number {
+  return endTimeMs - startTimeMs;
 }
 
 /** By trace, parent and a model with usage or a stream's request. Spans of an older ingest have no keys. */

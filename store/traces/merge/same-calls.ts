@@ -9,11 +9,6 @@ export interface ObservedCall {
   /** When the first of the spans started, and the last one ended. */
   readonly startTimeMs: number;
   readonly endTimeMs: number;
-  /** Of the innermost span: how long it took, and its id. */
-  readonly durationMs: number;
-  readonly spanId: string;
-  /** Whether no span is above it. */
-  readonly isRoot: boolean;
 }
 
 interface Cluster<Call extends ObservedCall> {
@@ -30,7 +25,7 @@ export const comparisonsMax = 64;
  * Groups what different instrumentations observed of the same call: by the response, in any trace; without
  * one, by parent, model and usage. In both cases the times must overlap. Two spans of one library are always
  * two calls, so that three simultaneous equal calls stay three. Overlapping times alone are not enough.
- * @returns each call once, as a group. The event gets the ids of its first element.
+ * @returns each call once, as a group.
  */
 export function groupCalls<Call extends ObservedCall>(calls: readonly Call[]): Call[][] {
   const clusters: Cluster<Call>[] = [];
@@ -48,7 +43,7 @@ export function groupCalls<Call extends ObservedCall>(calls: readonly Call[]): C
       if (!listed.includes(cluster)) open.set(key, [...listed, cluster]);
     }
   }
-  return clusters.map(({ calls: members }) => members.sort(byPreference));
+  return clusters.map(({ calls: members }) => members);
 }
 
 /** The clusters of a key that have not ended before this time. */
@@ -75,11 +70,6 @@ function join<Call extends ObservedCall>(cluster: Cluster<Call>, call: Call): vo
   for (const scope of call.scopes) cluster.scopes.add(scope);
   cluster.responseKey ??= call.responseKey;
   cluster.endTimeMs = Math.max(cluster.endTimeMs, call.endTimeMs);
-}
-
-/** Sorts calls with a parent first, then shorter ones, which were observed closer to the provider. */
-export function byPreference(a: ObservedCall, b: ObservedCall): number {
-  return Number(a.isRoot) - Number(b.isRoot) || a.durationMs - b.durationMs || (a.spanId < b.spanId ? -1 : 1);
 }
 
 /** Properties by which tool spans are recognised as one call, and which other spans may have too. */
