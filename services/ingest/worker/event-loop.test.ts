@@ -41,7 +41,7 @@ const cases: [string, Encoding, Buffer][] = [3_000, 120].flatMap((count) => [
   [`${count} log records`, 'otlpLogs', toProtobufLogs(records(count))],
 ]);
 cases.push(
-  ...[60_000, 8_000].flatMap((count) =>
+  ...[60_000, 40_000, 8_000].flatMap((count) =>
     (['json', 'protobuf', 'protobufJson'] as const).map((encoding): [string, Encoding, Buffer] => [
       `${count} keys in ${encoding}`,
       encoding,

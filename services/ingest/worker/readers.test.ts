@@ -5,7 +5,7 @@ import { llmEvent, someEvents, toolEvent } from '../../../harness/fixtures/event
 import { bodyBytesMax, eventsPerBatchMax } from '../../../platform/limits.ts';
 import { encodeBatch } from '../../../test/support/protocols/heaviest-batches.ts';
 import { until } from '../../../test/support/wait.ts';
-import { costlyBatches, largeBatches, readCostlyInTurn, readOnLoop } from '../limits.ts';
+import { costlyBatches, largeBatches, readCostlyInTurn, readJsonOnLoop, readOnLoop } from '../limits.ts';
 import {
   type BatchEncoding,
   type BatchReader,
@@ -171,7 +171,7 @@ test('simultaneous costly batches get their own results, and of one space one to
 
 test.each([
   ['costly', withValues(2 * valuesMax)],
-  ['large', withInput('x'.repeat(2 * readOnLoop.bytesMax))],
+  ['large', withValues(readJsonOnLoop.valuesMax + 1)],
   ['small', withInput('x'.repeat(2 * readOnLoop.inTurnBytesMin))],
 ])('a %s batch waits for one batch of each other space, however many they have', async (_, event) => {
   const bytes = encodeBatch('json', [event]);

@@ -1,7 +1,14 @@
 import { setImmediate as afterPoll } from 'node:timers/promises';
 import { IngestError } from '../../../event/errors.ts';
 import { openFairLimiter, QueueFullError } from '../../../platform/fair-limiter.ts';
-import { costlyBatches, largeBatches, readCostlyInTurn, readInTurn, readOnLoop } from '../limits.ts';
+import {
+  costlyBatches,
+  largeBatches,
+  readCostlyInTurn,
+  readInTurn,
+  readJsonOnLoop,
+  readOnLoop,
+} from '../limits.ts';
 import { CostlyBatchError } from '../read/batch-reader.ts';
 import { createReaders, type Encoding, type ReadResults } from './encodings.ts';
 import { WorkerReader } from './worker-reader.ts';
@@ -12,15 +19,15 @@ export type Readers = {
 };
 
 /**
- * Opens readers that never block the event loop for long (ADR 0013). A small batch is read on the event loop,
- * which is fastest; a large one on a thread; and one that would keep that thread from others, as 4 MiB of
+ * Opens readers that never block the event loop for long (ADR 0013). What takes little is read on the event
+ * loop, which is fastest; a large request on a thread; and one that would keep that thread from others, as 4 MiB of
  * empty lists do, on a second thread. Each reads one batch at a time, in turns of the spaces.
  *
  * They throw what the encodings' readers throw except CostlyBatchError, and IngestError `ingest_unavailable`
  * when too many costly batches of the space are waiting, or the thread that reads one ends.
  */
 export function openReaders(vendor: string): Readers & AsyncDisposable {
-  const onLoop = createReaders(vendor, readOnLoop);
+  const onLoop = createReaders(vendor, readOnLoop, readJsonOnLoop);
   const large = new WorkerReader(vendor, largeBatches);
   const costly = new WorkerReader(vendor, costlyBatches);
   const [takeLoop, takeLarge] = [openFairLimiter(readInTurn), openFairLimiter(readInTurn)];
@@ -38,9 +45,9 @@ export function openReaders(vendor: string): Readers & AsyncDisposable {
     });
   };
   const readerOf =
-    <E extends Encoding>(encoding: E) =>
+    <E extends Encoding>(encoding: E, { bytesMax } = readOnLoop) =>
     (bytes: Buffer, spaceId: string): ReadResults[E] | Promise<ReadResults[E]> => {
-      if (bytes.length > readOnLoop.bytesMax) return readLarge(encoding, bytes, spaceId);
+      if (bytes.length > bytesMax) return readLarge(encoding, bytes, spaceId);
       const orAsLarge = (thrown: unknown) => {
         if (!(thrown instanceof CostlyBatchError)) throw thrown;
         return readLarge(encoding, bytes, spaceId);
@@ -57,7 +64,7 @@ export function openReaders(vendor: string): Readers & AsyncDisposable {
       }
     };
   return {
-    json: readerOf('json'),
+    json: readerOf('json', readJsonOnLoop),
     protobuf: readerOf('protobuf'),
     protobufJson: readerOf('protobufJson'),
     otlp: readerOf('otlp'),
