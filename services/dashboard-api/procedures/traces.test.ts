@@ -183,7 +183,13 @@ test('a thread and a user have their first input, last state, models and cost, a
   expect(await list({ comparisons: [{ measure: 'cost', operator: '>=', value: 0.0064 }] })).toEqual([
     'bikes-1',
   ]);
-  expect(await list({ model: 'priced' })).toEqual(['bikes-1']);
+  // Of a model, with the counts of its calls.
+  const ofModel = { events: 2, errors: 0, models: ['priced'], cost: { ...cost, tokens: 2_200 } };
+  expect((await client.trpc.threads.list.query({ model: 'priced' })).items).toMatchObject([
+    { ...thread, ...ofModel },
+  ]);
+  const onOther = { model: 'other', comparisons: [{ measure: 'cost', operator: '>', value: 0 } as const] };
+  expect(await list(onOther)).toEqual([]);
   expect((await client.trpc.users.list.query({ model: 'no model' })).items).toEqual([]);
   expect(await client.trpc.threads.get.query({ threadId: 'bikes-1' })).toMatchObject({
     ...thread,

@@ -44,7 +44,7 @@ export interface ActivityQuery {
   search?: string | undefined;
   /** The threads of one user. */
   userId?: string | undefined;
-  /** Those with a call of this model. */
+  /** Those with a call of this model; events, errors, tokens, cost and models are then of its calls. */
   model?: string | undefined;
   /** Those whose counts in the range are as compared. */
   comparisons?: readonly ActivityComparison[] | undefined;
@@ -151,10 +151,8 @@ export async function listActivity(
     const byValue = new Map(found.summaries.map((summary) => [summary.value, summary]));
     // Values that were active before the cursor were on an earlier page.
     const shown = values.flatMap((value) => byValue.get(value) ?? []).filter(({ isShown }) => !isShown);
-    const calling = shown.filter(
-      ({ calls }) => model === undefined || calls.some((one) => one.model === model),
-    );
-    const activities = await showActivities(database, spaceId, calling);
+    const wanted = model === undefined ? shown : shown.flatMap((one) => callsOf(one, model));
+    const activities = await showActivities(database, spaceId, wanted);
     items.push(
       ...activities.filter((one) => comparisons.every((comparison) => isAsCompared(one, comparison))),
     );
@@ -166,6 +164,24 @@ export async function listActivity(
     areCountsComplete,
     searchedUntilMs: next?.startTimeMs ?? null,
   };
+}
+
+/** With the counts of a model's calls; none without calls. */
+function callsOf(summary: ActivitySummary, model: string): ActivitySummary[] {
+  const calls = summary.calls.filter((one) => one.model === model);
+  if (calls.length === 0) return [];
+  const sum = (name: 'events' | 'errors' | 'inputTokens' | 'outputTokens') =>
+    calls.reduce((total, one) => total + one[name], 0);
+  return [
+    {
+      ...summary,
+      calls,
+      events: sum('events'),
+      errors: sum('errors'),
+      inputTokens: sum('inputTokens'),
+      outputTokens: sum('outputTokens'),
+    },
+  ];
 }
 
 function isAsCompared(activity: Activity, { measure, operator, value }: ActivityComparison): boolean {

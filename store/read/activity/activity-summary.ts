@@ -34,6 +34,7 @@ export interface DayCalls {
   /** Null for calls without the name of a model. */
   model: string | null;
   events: number;
+  errors: number;
   /** The start of one of the calls. */
   atMs: number;
   inputTokens: number;

@@ -9,6 +9,7 @@ import { usePages } from '../space/use-space-query.ts';
 import { PagedTable } from '../table/paged-table.tsx';
 import type { Column } from '../table/table.tsx';
 import { useSort } from '../table/table-sort.ts';
+import { describeText } from '../text/marks.ts';
 import { ShownText } from '../text/shown-text.tsx';
 import { InvalidFilter } from '../ui/loaded.tsx';
 import { Page } from '../ui/page.tsx';
@@ -47,6 +48,8 @@ export function ActivityTable({ procedure, columns, query, ...table }: ActivityT
       note={
         <Notes
           texts={[
+            query.model !== undefined &&
+              `Events, errors, tokens and cost are those of the calls of ${describeText(query.model)}.`,
             !loaded.every((page) => page.areCountsComplete) &&
               'Counts cover the newest 400 requests. Choose a shorter range for complete counts.',
             sort.by !== undefined &&
