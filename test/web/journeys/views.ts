@@ -7,7 +7,8 @@ import { llmEvent } from '../complaints/sent-event.ts';
 /** Views of lists, and links to them. */
 export function testViews(system: BrowserSystem): void {
   test('views are saved, opened, renamed and removed with the keyboard, and a link has fixed times', async () => {
-    await using visitor = await system.visit();
+    // Columns of attributes leave less room to the others.
+    await using visitor = await system.visit({ width: 1_600 });
     const { page, apiKey, spaceId } = visitor;
     await system.send(apiKey, demoEvents());
     await page.getByRole('heading', { name: 'Recent events' }).waitFor();

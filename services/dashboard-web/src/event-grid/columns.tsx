@@ -31,13 +31,13 @@ const time: EventColumn = {
 const name: EventColumn = {
   id: 'name',
   title: 'Model or tool',
-  width: 180,
+  width: 160,
   cell: (event) => <Name event={event} />,
 };
 const preview: EventColumn = {
   id: 'preview',
   title: 'Input → output',
-  width: 260,
+  width: 290,
   cell: (event) => <Preview event={event} />,
 };
 
@@ -76,7 +76,7 @@ export const columns: readonly EventColumn[] = [
   {
     id: 'thread',
     title: 'Thread',
-    width: 120,
+    width: 110,
     cell: (event) => <Value field="threadId" event={event} />,
   },
   preview,

@@ -3,6 +3,7 @@ import { type RefObject, useEffect, useRef, useState } from 'react';
 import type { ListedEvent } from '../event/event-query.ts';
 import { changeSettings, useSettings } from '../settings/settings.ts';
 import { columns as allColumns, columnsBeside, type EventColumn } from './columns.tsx';
+import { fittingColumns, useWidth } from './fitting-columns.ts';
 import { GridHeader, type GridSort } from './grid-header.tsx';
 import { EventCard, GridRow } from './grid-row.tsx';
 import { type OpenMenu, RowMenu } from './row-menu.tsx';
@@ -11,7 +12,7 @@ import { useIsNarrow } from './use-is-narrow.ts';
 const rowHeight = 34;
 const cardHeight = 64;
 const overscan = 8;
-const edges = ['40px', '40px'] as const;
+const edgeWidth = 40;
 
 interface Rows {
   events: readonly ListedEvent[];
@@ -43,9 +44,10 @@ export function EventGrid({
   const { events, selectedId, hasMore, isLoadingMore } = rows;
   const scroller = useRef<HTMLDivElement>(null);
   const isBeside = selectedId !== undefined && selectedId !== '';
-  const columns = isBeside ? columnsBeside : chosen;
-  const { widths, template: own, setWidth } = useColumnWidths(isBeside ? 'events-beside' : 'events', columns);
-  const template = [edges[0], own, edges[1]].join(' ');
+  const { widthOf, setWidth } = useColumnWidths(isBeside ? 'events-beside' : 'events');
+  const room = (useWidth(scroller) ?? Number.POSITIVE_INFINITY) - 2 * edgeWidth;
+  const columns = isBeside ? columnsBeside : fittingColumns(chosen, widthOf, { room, kept: sort?.by });
+  const template = templateOf(columns.map(widthOf));
   const [menu, setMenu] = useState<OpenMenu>();
   const isNarrow = useIsNarrow();
   const beginDoubleClick = useDoubleClick(onOpen);
@@ -68,13 +70,20 @@ export function EventGrid({
       role="grid"
       aria-label={label}
       aria-rowcount={hasMore ? -1 : events.length + 1}
-      aria-colcount={isNarrow ? undefined : columns.length + edges.length}
+      aria-colcount={isNarrow ? undefined : columns.length + 2}
       tabIndex={0}
       className="min-h-0 flex-1 overflow-auto border-line border-t bg-surface focus-visible:outline-offset-[-2px]"
     >
       <div role="presentation" className="md:min-w-max">
         {!isNarrow && (
-          <GridHeader columns={columns} template={template} widths={widths} onWidth={setWidth} sort={sort} />
+          <GridHeader
+            columns={columns}
+            missing={isBeside ? [] : chosen.filter((one) => !columns.includes(one)).map(({ title }) => title)}
+            template={template}
+            widthOf={widthOf}
+            onWidth={setWidth}
+            sort={sort}
+          />
         )}
         <div role="presentation" className="relative" style={{ height: list.getTotalSize() }}>
           {list.getVirtualItems().map(drawRow)}
@@ -120,16 +129,21 @@ function useRows(
   return list;
 }
 
-/** The widths of a table's columns, which are kept in this browser. The last column takes the rest. */
-function useColumnWidths(table: string, columns: readonly { id: string; width: number }[]) {
+/** The widths of a table's columns, which are kept in this browser. */
+function useColumnWidths(table: string) {
   const { columnWidths } = useSettings();
-  const widths = columns.map(({ id, width }) => columnWidths[`${table}.${id}`] ?? width);
-  const template = widths
-    .map((width, index) => (index === widths.length - 1 ? `minmax(${width}px, 1fr)` : `${width}px`))
-    .join(' ');
+  const widthOf = ({ id, width }: EventColumn) => columnWidths[`${table}.${id}`] ?? width;
   const setWidth = (id: string, width: number) =>
     changeSettings({ columnWidths: { ...columnWidths, [`${table}.${id}`]: Math.round(width) } });
-  return { widths, template, setWidth };
+  return { widthOf, setWidth };
+}
+
+/** The last column takes the rest. Before the columns is the box to tick, after them the menu. */
+function templateOf(widths: readonly number[]): string {
+  const columns = widths.map((width) => `${width}px`);
+  return [`${edgeWidth}px`, ...columns.slice(0, -1), `minmax(${columns.at(-1)}, 1fr)`, `${edgeWidth}px`].join(
+    ' ',
+  );
 }
 
 /**

@@ -15,14 +15,17 @@ const keyStep = 16;
 /** The line right of a title resizes the column, by pointer or arrow keys. */
 export function GridHeader({
   columns,
+  missing,
   template,
-  widths,
+  widthOf,
   onWidth,
   sort,
 }: {
   columns: readonly EventColumn[];
+  /** Titles of columns that do not fit. */
+  missing: readonly string[];
   template: string;
-  widths: readonly number[];
+  widthOf: (column: EventColumn) => number;
   onWidth: (id: string, width: number) => void;
   sort: GridSort | undefined;
 }) {
@@ -42,13 +45,23 @@ export function GridHeader({
           {index < columns.length - 1 && (
             <Resizer
               title={column.title}
-              width={widths[index] ?? widthMin}
+              width={widthOf(column)}
               onWidth={(width) => onWidth(column.id, width)}
             />
           )}
         </HeadCell>
       ))}
-      <div role="columnheader" aria-colindex={columns.length + 2} tabIndex={-1}>
+      <div
+        role="columnheader"
+        aria-colindex={columns.length + 2}
+        tabIndex={-1}
+        className="sticky right-0 grid place-items-center bg-inherit"
+      >
+        {missing.length > 0 && (
+          <span className="text-faint text-xs" title={`No room for ${missing.join(', ')}`}>
+            +{missing.length}
+          </span>
+        )}
         <span className="sr-only">Actions</span>
       </div>
     </div>

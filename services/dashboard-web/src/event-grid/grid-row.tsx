@@ -45,7 +45,7 @@ export function GridRow({
       onClick={() => onSelect(event)}
       className={classes(
         'absolute inset-x-0 grid h-[34px] cursor-pointer border-line border-b text-sm',
-        isSelected ? 'bg-accent-soft' : 'hover:bg-hover',
+        isSelected ? 'bg-accent-soft' : 'bg-surface hover:bg-hover',
       )}
       style={{ top, gridTemplateColumns: template }}
     >
@@ -61,7 +61,10 @@ export function GridRow({
           {cell(event, zone)}
         </GridCell>
       ))}
-      <GridCell aria-colindex={columns.length + 2} className="grid place-items-center">
+      <GridCell
+        aria-colindex={columns.length + 2}
+        className="sticky right-0 grid place-items-center bg-inherit"
+      >
         <MenuButton onMenu={onMenu} />
       </GridCell>
     </div>
