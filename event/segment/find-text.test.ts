@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { findTextInSegment, wantedText } from './find-text.ts';
 
 const find = (segment: string, text: string, matchCase = false) =>
-  findTextInSegment(Buffer.from(segment), wantedText(text, matchCase));
+  findTextInSegment(Buffer.from(segment), wantedText(text, matchCase)).map(({ index }) => index);
 
 /** Encodes like Python's json.dumps by default. */
 const asAscii = (json: string) =>

@@ -1,5 +1,7 @@
-import { skipSpace } from '../json/scan.ts';
+import { isInsideEscape } from '../json/escapes.ts';
+import { type Range, skipSpace } from '../json/scan.ts';
 import { locateEvents } from './cut.ts';
+import { type Excerpt, excerptOf } from './excerpt.ts';
 
 /** Searched in the JSON of events as it was sent: see {@link wantedText}. */
 export type WantedText = RegExp;
@@ -37,15 +39,23 @@ export function wantedText(text: string, matchCase: boolean): WantedText {
   return new RegExp(source.join(''), matchCase ? 'gu' : 'giu');
 }
 
-/** The indexes of the events that hold the text, anywhere in their JSON. */
-export function findTextInSegment(segment: Buffer, wanted: WantedText): number[] {
-  if (!holds(segment.toString('utf8'), wanted)) return [];
-  const found: number[] = [];
+export interface FoundText {
+  /** The index of the event that holds the text. */
+  index: number;
+  excerpt: Excerpt;
+}
+
+/** The events that hold the text, anywhere in their JSON. */
+export function findTextInSegment(segment: Buffer, wanted: WantedText): FoundText[] {
+  if (hitsIn(segment.toString('utf8'), wanted).next().done) return [];
+  const found: FoundText[] = [];
   let before = 0;
   for (let at = skipSpace(segment, 0); at < segment.length; ) {
     const { events, end } = locateEvents(segment, at);
     for (const [place, event] of events.entries()) {
-      if (holds(segment.toString('utf8', event.start, event.end), wanted)) found.push(before + place);
+      const json = segment.toString('utf8', event.start, event.end);
+      const excerpt = excerptOf(json, hitsIn(json, wanted));
+      if (excerpt !== undefined) found.push({ index: before + place, excerpt });
     }
     before += events.length;
     at = skipSpace(segment, end);
@@ -53,31 +63,12 @@ export function findTextInSegment(segment: Buffer, wanted: WantedText): number[]
   return found;
 }
 
-function holds(json: string, wanted: WantedText): boolean {
+function* hitsIn(json: string, wanted: WantedText): Generator<Range> {
   wanted.lastIndex = 0;
   for (let hit = wanted.exec(json); hit !== null; hit = wanted.exec(json)) {
-    if (!isInsideEscape(json, hit.index)) return true;
-    wanted.lastIndex = hit.index + 1;
+    if (isInsideEscape(json, hit.index)) wanted.lastIndex = hit.index + 1;
+    else yield { start: hit.index, end: hit.index + hit[0].length };
   }
-  return false;
-}
-
-/** Whether a character belongs to an escape, like the `n` of `\n` or a digit of `\u00e9`. */
-function isInsideEscape(json: string, at: number): boolean {
-  for (let start = at - 1; start > at - unicodeEscapeChars && start >= 0; start--) {
-    if (json[start] === '\\' && !isEscaped(json, start))
-      return start + (json[start + 1] === 'u' ? unicodeEscapeChars : 2) > at;
-  }
-  return false;
-}
-
-const unicodeEscapeChars = 6;
-
-/** Whether the character is the second one of an escape. */
-function isEscaped(json: string, at: number): boolean {
-  let start = at;
-  while (json[start - 1] === '\\') start -= 1;
-  return (at - start) % 2 === 1;
 }
 
 /** `\uXXXX`, beyond the BMP two of them. */

@@ -214,7 +214,7 @@ export const exportOpenBytesMax = 64 * 1024 * 1024;
 export const searchTimeMs = 1_000;
 export const searchBytesMax = 64 * 1024 * 1024;
 
-/** Events in a page of a search, after which no further segment is read. One segment may have more. */
+/** Most events in a page of a search, after which no further segment is read. */
 export const searchEventsMax = 100;
 
 export const searchSegmentsListed = 100;

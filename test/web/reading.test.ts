@@ -149,6 +149,10 @@ test('a text anywhere in a payload is found, marked in the event, and an id lead
   await field.fill('fahrplan');
   await page.keyboard.press('Enter');
   await page.getByText(/all of this filter/).waitFor();
+  // The row shows where the text stands, and marks it.
+  await page.getByRole('row').getByText('Straßenbahn-Fahrplan filler').waitFor();
+  await page.getByRole('row').getByText('Prompt:').waitFor();
+  await expect.poll(() => page.evaluate(`CSS.highlights.get('found')?.size ?? 0`)).toBe(1);
   await page.keyboard.press('Escape');
   await page.keyboard.press('j');
   await page.keyboard.press('Enter');
@@ -169,6 +173,10 @@ test('a text anywhere in a payload is found, marked in the event, and an id lead
   await page.getByRole('combobox', { name: 'Page, space, or id' }).fill('Fahrplan');
   await page.getByRole('option', { name: 'Search events for “Fahrplan”' }).click();
   await page.getByText('1 event found; ').waitFor();
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'Page, space, or id' }).fill('Fahrplan');
+  await page.getByRole('option', { name: /Prompt:.*Straßenbahn-Fahrplan filler/ }).click();
+  await page.waitForURL(`**/events/${wanted.id}?text=Fahrplan`);
 });
 
 test('a hit is in view wherever it stands: in earlier messages, long instructions, thoughts, and trees of JSON', async () => {

@@ -38,7 +38,7 @@ export const searchEvents = tool({
   title: 'Search events',
   description:
     'Lists recorded LLM and tool calls, newest first, that match all given fields. `payload` searches a text in the whole input and ' +
-    'output. Continue with `cursor` from `nextCursor`; `secondsLeft` is about how long the rest takes. A page may be empty before the end.',
+    'output, and `excerpt` says where it stands. Continue with `cursor` from `nextCursor`; `secondsLeft` is about how long the rest takes. A page may be empty before the end.',
   input: {
     ...filter,
     payload: z.string().min(1).max(1_000).optional().describe('A text in the input or output'),

@@ -147,6 +147,8 @@ test('a search lists all events of a filter in pages, whichever dashboard API an
       const { events, nextCursor } = await read(client, 'search_events', input);
       expect(events.length).toBeLessThanOrEqual(7);
       found.push(...events.map(({ id }) => id));
+      if ('payload' in query)
+        expect(events.every(({ excerpt }) => /question/i.test(JSON.stringify(excerpt)))).toBe(true);
       cursor = nextCursor;
     }
     expect(found.toSorted()).toEqual(ids.slice(1).toSorted());

@@ -16,6 +16,7 @@ import {
   facetFieldsMax,
   histogramBucketsDefault,
   histogramBucketsMax,
+  searchEventsMax,
   searchTextCharsMax,
 } from '../limits.ts';
 import { refusal } from '../refusal.ts';
@@ -50,6 +51,8 @@ const search = z.object({
   attributeKeys,
   payload: z.string().min(1).max(searchTextCharsMax),
   matchCase: z.boolean().default(false),
+  /** A page ends with the request in which so many were found. */
+  limit: z.int().min(1).max(searchEventsMax).default(searchEventsMax),
   cursor: z
     .string()
     .transform((text, context) => {
@@ -121,8 +124,12 @@ export const events = router({
     .input(search)
     .output(searchPage)
     .query(
-      ({ ctx, input: { spaceId: _space, payload, matchCase, cursor, attributeKeys, ...filter }, signal }) =>
-        searchEvents(ctx.space, { text: payload, matchCase, cursor, filter, attributeKeys }, signal),
+      ({
+        ctx,
+        input: { spaceId: _space, payload, matchCase, limit, cursor, attributeKeys, ...filter },
+        signal,
+      }) =>
+        searchEvents(ctx.space, { text: payload, matchCase, limit, cursor, filter, attributeKeys }, signal),
     ),
 
   /**

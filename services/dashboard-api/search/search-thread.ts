@@ -1,7 +1,12 @@
 import { parentPort } from 'node:worker_threads';
-import { findTextInSegment, type WantedText, wantedText } from '../../../event/segment/find-text.ts';
+import {
+  type FoundText,
+  findTextInSegment,
+  type WantedText,
+  wantedText,
+} from '../../../event/segment/find-text.ts';
 
-/** SegmentSearcher's thread: searches the segment of each task, and posts the indexes that it found. */
+/** SegmentSearcher's thread: searches the segment of each task, and posts what it found. */
 
 /** The segment's bytes are transferred, not copied. */
 export interface SearchTask {
@@ -11,8 +16,8 @@ export interface SearchTask {
   segment: Uint8Array;
 }
 
-/** The indexes of the events that have the text, or why the segment could not be searched. */
-export type SearchOutcome = { id: number } & ({ indexes: number[] } | { failure: string });
+/** The events that have the text, or why the segment could not be searched. */
+export type SearchOutcome = { id: number } & ({ found: FoundText[] } | { failure: string });
 
 let last: { text: string; matchCase: boolean; wanted: WantedText } | undefined;
 
@@ -24,7 +29,7 @@ function search({ id, text, matchCase, segment }: SearchTask): SearchOutcome {
     if (last?.text !== text || last.matchCase !== matchCase)
       last = { text, matchCase, wanted: wantedText(text, matchCase) };
     const bytes = Buffer.from(segment.buffer, segment.byteOffset, segment.byteLength);
-    return { id, indexes: findTextInSegment(bytes, last.wanted) };
+    return { id, found: findTextInSegment(bytes, last.wanted) };
   } catch (error) {
     return { id, failure: String(error) };
   }

@@ -89,6 +89,24 @@ test('a search only reads segments that may match its filter, and only shows mat
   expect(await walk(space, { payload: 'absent' })).toMatchObject({ ids: [], segments: 3 });
 });
 
+test('each found event comes with the text around its first hit, and a page ends where it has enough', async () => {
+  const { spaceId, client } = await dashboard.addSpace();
+  const texts = ['Der Öffner', 'ein öffner', 'Öffner'];
+  const requests = texts.map((text, i) => [prompt(`\n${text} im Kofferraum`, i), prompt('hay', i)]);
+  await insertParts(
+    dashboard.database,
+    requests.map((events) => partOf(spaceId, events)),
+  );
+  const search = { payload: 'öffner', limit: 2 };
+  const page = await client.trpc.events.search.query(search);
+  expect(page.events.map(({ excerpt }) => excerpt)).toEqual([
+    { path: 'properties.llm.input.prompt', before: '…\n', hit: 'Öffner', after: ' im Kofferraum' },
+    { path: 'properties.llm.input.prompt', before: '…\nein ', hit: 'öffner', after: ' im Kofferraum' },
+  ]);
+  const rest = await client.trpc.events.search.query({ ...search, cursor: String(page.nextCursor) });
+  expect(rest.events).toMatchObject([{ id: requests[0]?.[0]?.id }]);
+});
+
 test('letters of every script are found in any case, wherever one searches', async () => {
   const { spaceId, client } = await dashboard.addSpace();
   const { trpc } = client;

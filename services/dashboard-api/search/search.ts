@@ -1,12 +1,12 @@
 import { and, eq, sql } from 'drizzle-orm';
 import { z } from 'zod';
-import type { Database } from '../../../store/db/database.ts';
+import type { FoundText } from '../../../event/segment/find-text.ts';
 import { events } from '../../../store/db/schema.ts';
 import { type EventFilter, matchTime, matchValues } from '../../../store/read/event-filter.ts';
 import { newestFirst } from '../../../store/read/event-position.ts';
 import { readSegment } from '../../../store/segments/read.ts';
 import { completeFilter } from '../charts/cost-rates.ts';
-import { columnsFor, type EventRow, eventRow, showRows } from '../events/event-row.ts';
+import { columnsFor, eventRow, showRows } from '../events/event-row.ts';
 import { searchBytesMax, searchEventsMax, searchSegmentsListed, searchTimeMs } from '../limits.ts';
 import type { SpaceData, SpaceRows } from '../space-data.ts';
 import { formatSearchCursor, type SearchCursor } from './search-cursor.ts';
@@ -18,14 +18,30 @@ export interface SearchQuery {
   matchCase: boolean;
   filter: EventFilter;
   cursor?: SearchCursor | undefined;
+  /** Found events after which no further segment is read. One segment may have more. */
+  limit?: number | undefined;
   /** Attributes whose values are shown. */
   attributeKeys?: readonly string[] | undefined;
 }
 
+const foundEvent = eventRow
+  .extend({
+    /** The first place of the text, with up to 32 characters before and 120 after it, and `…` for more. */
+    excerpt: z.object({
+      /** `properties.llm.input.prompt`. */
+      path: z.string(),
+      before: z.string(),
+      hit: z.string(),
+      after: z.string(),
+    }),
+  })
+  .meta({ id: 'FoundEvent' });
+type FoundEvent = z.infer<typeof foundEvent>;
+
 export const searchPage = z
   .object({
     /** Grouped by segment (a request's events), newest segments first. */
-    events: z.array(eventRow),
+    events: z.array(foundEvent),
     /** Where the search continues; null when everything was searched. */
     nextCursor: z.string().nullable(),
     progress: z.object({
@@ -54,20 +70,14 @@ export async function searchEvents(
 }
 
 async function searchPages(
-  { database, spaceId, searcher }: SpaceRows & Pick<SpaceData, 'searcher'>,
-  { text, matchCase, filter, cursor, attributeKeys = [] }: SearchQuery,
+  space: SpaceRows & Pick<SpaceData, 'searcher'>,
+  { text, matchCase, filter, cursor, limit = searchEventsMax, attributeKeys = [] }: SearchQuery,
   signal: AbortSignal | undefined,
 ): Promise<SearchPage> {
+  const { database, spaceId } = space;
   const startedAtMs = performance.now();
-  const started = new Map<string, Promise<number[]>>();
-  // The thread searches a segment while the next one is read.
-  const find = ({ id }: SearchedSegment) => {
-    const indexes = started.get(id) ?? findIn({ database, spaceId, searcher }, id, { text, matchCase });
-    indexes.catch(() => {});
-    started.set(id, indexes);
-    return indexes;
-  };
-  const found: EventRow[] = [];
+  const find = openFinder(space, { text, matchCase });
+  const found: FoundEvent[] = [];
   let after = cursor;
   let segments = 0;
   let bytes = 0;
@@ -95,15 +105,11 @@ async function searchPages(
       const isEnough =
         performance.now() > startedAtMs + searchTimeMs ||
         bytes + segment.rawBytes > searchBytesMax ||
-        found.length >= searchEventsMax;
+        found.length >= limit;
       if (segments > 0 && (isEnough || signal?.aborted)) return toPage(false);
-      const current = find(segment);
-      const next = listed[place + 1];
-      if (next !== undefined) void find(next);
-      const indexes = await current;
-      started.delete(segment.id);
-      if (indexes.length > 0)
-        found.push(...(await readFound(database, spaceId, { segment, indexes, filter, attributeKeys })));
+      const texts = await find(segment, listed[place + 1]);
+      if (texts.length > 0)
+        found.push(...(await readFound(space, { segment, texts, filter, attributeKeys })));
       segments += 1;
       bytes += segment.rawBytes;
       after = { maxStartMs: segment.maxStartMs, id: segment.id };
@@ -112,43 +118,60 @@ async function searchPages(
   }
 }
 
-async function findIn(
+/** The thread searches a segment while the next one is read. */
+function openFinder(
   { database, spaceId, searcher }: SpaceRows & Pick<SpaceData, 'searcher'>,
-  segmentId: string,
   wanted: { text: string; matchCase: boolean },
-): Promise<number[]> {
-  const body = await readSegment(database, spaceId, segmentId);
-  return body === undefined ? [] : await searcher.find(body, wanted);
+) {
+  const started = new Map<string, Promise<FoundText[]>>();
+  const findIn = async (id: string): Promise<FoundText[]> => {
+    const body = await readSegment(database, spaceId, id);
+    return body === undefined ? [] : await searcher.find(body, wanted);
+  };
+  const start = ({ id }: SearchedSegment) => {
+    const texts = started.get(id) ?? findIn(id);
+    texts.catch(() => {});
+    started.set(id, texts);
+    return texts;
+  };
+  return async (segment: SearchedSegment, next: SearchedSegment | undefined): Promise<FoundText[]> => {
+    const texts = start(segment);
+    if (next !== undefined) void start(next);
+    const found = await texts;
+    started.delete(segment.id);
+    return found;
+  };
 }
 
-/** The events with these indexes in a segment that match the filter. */
+interface FoundQuery extends Pick<SearchQuery, 'filter'> {
+  segment: SearchedSegment;
+  texts: readonly FoundText[];
+  attributeKeys: readonly string[];
+}
+
+/** The events with these texts in a segment that match the filter. */
 async function readFound(
-  database: Database,
-  spaceId: string,
-  {
-    segment,
-    indexes,
-    filter,
-    attributeKeys,
-  }: {
-    segment: SearchedSegment;
-    indexes: readonly number[];
-    filter: EventFilter;
-    attributeKeys: readonly string[];
-  },
-): Promise<EventRow[]> {
+  { database, spaceId }: SpaceRows,
+  { segment, texts, filter, attributeKeys }: FoundQuery,
+): Promise<FoundEvent[]> {
+  const byIndex = new Map(texts.map(({ index, excerpt }) => [index, excerpt]));
   const rows = await database
-    .select(columnsFor(attributeKeys))
+    .select({ ...columnsFor(attributeKeys), segmentIndex: events.segmentIndex })
     .from(events)
     .where(
       and(
         eq(events.spaceId, spaceId),
         eq(events.segmentId, segment.id),
-        sql`${events.segmentIndex} = ANY (${`{${indexes.join(',')}}`}::integer[])`,
+        sql`${events.segmentIndex} = ANY (${`{${[...byIndex.keys()].join(',')}}`}::integer[])`,
         matchTime(filter),
         matchValues(filter),
       ),
     )
     .orderBy(...newestFirst());
-  return await showRows(database, spaceId, rows, attributeKeys);
+  const byId = new Map(rows.map(({ id, segmentIndex }) => [id, byIndex.get(segmentIndex)]));
+  const shown = await showRows(database, spaceId, rows, attributeKeys);
+  return shown.flatMap((event) => {
+    const excerpt = byId.get(event.id);
+    return excerpt === undefined ? [] : [{ ...event, excerpt }];
+  });
 }

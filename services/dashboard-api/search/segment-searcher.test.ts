@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
+import type { FoundText } from '../../../event/segment/find-text.ts';
 import { SegmentSearcher } from './segment-searcher.ts';
 
 const wanted = { text: 'needle', matchCase: false };
+const indexesOf = (found: readonly FoundText[]) => found.map(({ index }) => index);
 const segmentOf = (...texts: string[]) =>
   Buffer.from(JSON.stringify({ events: texts.map((text) => ({ text })) }));
 
@@ -13,7 +15,7 @@ test('segments are searched on a thread, small and large ones, and each answer i
     searcher.find(large, wanted),
     searcher.find(segmentOf('Needle'), { ...wanted, matchCase: true }),
   ]);
-  expect(found).toEqual([[1], [1], [0]].with(2, []));
+  expect(found.map(indexesOf)).toEqual([[1], [1], []]);
   // The memory went to the thread: it was not copied.
   expect(large.byteLength).toBe(0);
 });
@@ -25,6 +27,6 @@ test('a damaged segment fails its own search, and the end of the thread those th
   waiting.catch(() => {});
   await searcher[Symbol.asyncDispose]();
   await expect(waiting).rejects.toThrow('the search thread has ended');
-  expect(await searcher.find(segmentOf('needle'), wanted)).toEqual([0]);
+  expect(indexesOf(await searcher.find(segmentOf('needle'), wanted))).toEqual([0]);
   await searcher[Symbol.asyncDispose]();
 });

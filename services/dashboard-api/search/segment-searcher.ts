@@ -1,7 +1,8 @@
 import { isMarkedAsUntransferable, Worker } from 'node:worker_threads';
+import type { FoundText } from '../../../event/segment/find-text.ts';
 import type { SearchOutcome, SearchTask } from './search-thread.ts';
 
-type Settle = { resolve: (indexes: number[]) => void; reject: (error: Error) => void };
+type Settle = { resolve: (found: FoundText[]) => void; reject: (error: Error) => void };
 
 /**
  * Searches on a thread, which starts with the first search, and again after it has ended: 10 ms for 4 MiB.
@@ -12,13 +13,13 @@ export class SegmentSearcher implements AsyncDisposable {
   readonly #waiting = new Map<number, Settle>();
 
   /**
-   * The indexes of the segment's events that have the text. Takes the segment's memory from the caller.
+   * The segment's events that have the text. Takes the segment's memory from the caller.
    * @throws Error when the segment is damaged, or the thread ends.
    */
-  find(segment: Buffer, wanted: { text: string; matchCase: boolean }): Promise<number[]> {
+  find(segment: Buffer, wanted: { text: string; matchCase: boolean }): Promise<FoundText[]> {
     this.#worker ??= this.#start();
     const id = this.#nextId++;
-    const { promise, ...settle } = Promise.withResolvers<number[]>();
+    const { promise, ...settle } = Promise.withResolvers<FoundText[]>();
     this.#waiting.set(id, settle);
     const task: SearchTask = { id, ...wanted, segment };
     this.#worker.postMessage(task, ownedMemory(segment));
@@ -41,7 +42,7 @@ export class SegmentSearcher implements AsyncDisposable {
     worker.on('message', (outcome: SearchOutcome) => {
       const settle = this.#waiting.get(outcome.id);
       this.#waiting.delete(outcome.id);
-      if ('indexes' in outcome) settle?.resolve(outcome.indexes);
+      if ('found' in outcome) settle?.resolve(outcome.found);
       else settle?.reject(new Error(outcome.failure));
     });
     worker.on('error', end).once('exit', () => end());

@@ -1,6 +1,7 @@
 import { TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { type ListedEvent, showPreview, tokensOf } from '../event/event-query.ts';
+import { FoundExcerpt, oneLine } from '../event/excerpt.tsx';
 import { type NamedField, NamedValue } from '../filter/named-value.tsx';
 import { formatCount, formatDuration } from '../format/number.ts';
 import { formatCost } from '../format/priced.ts';
@@ -119,9 +120,10 @@ function Value({ field, event }: { field: Exclude<NamedField, 'name'>; event: Li
   return <NamedValue field={field} value={value} event={event} isFloating className="text-muted" />;
 }
 
-/** An error's message first: behind the input it would be cut off, and all rows of a failure look alike. */
+/** What was searched for. Otherwise an error's message first: behind the input it would be cut off, and all rows of a failure look alike. */
 export function Preview({ event }: { event: ListedEvent }) {
-  const { inputPreview, outputPreview, errorMessage, state } = event;
+  const { inputPreview, outputPreview, errorMessage, state, excerpt } = event;
+  if (excerpt !== undefined) return <FoundExcerpt excerpt={excerpt} />;
   const input = inputPreview === null ? undefined : oneLine(showPreview(inputPreview));
   if (state === 'error')
     return (
@@ -158,8 +160,4 @@ export function Preview({ event }: { event: ListedEvent }) {
       )}
     </span>
   );
-}
-
-function oneLine(text: string): string {
-  return text.replaceAll(/\s+/g, ' ');
 }

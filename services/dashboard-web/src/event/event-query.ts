@@ -2,8 +2,10 @@ import { useQuery } from '@tanstack/react-query';
 import { apiQuery, type Output } from '../api/query.ts';
 import { useSpace } from '../space/space.tsx';
 import { readEventText } from './event-text.ts';
+import type { Excerpt } from './excerpt.tsx';
 
-export type ListedEvent = Output<'events.list'>['events'][number];
+/** An event of a list; where it was searched for, with the place of the text. */
+export type ListedEvent = Output<'events.list'>['events'][number] & { excerpt?: Excerpt };
 export type WholeEvent = Output<'events.get'>;
 
 /** Where the writer cuts a preview, in UTF-16 code units. */

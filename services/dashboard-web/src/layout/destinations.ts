@@ -1,3 +1,4 @@
+import type { Excerpt } from '../event/excerpt.tsx';
 import { hasMatch, wordsIgnoringCase } from '../text/ignoring-case.ts';
 
 export interface Destination {
@@ -5,6 +6,8 @@ export interface Destination {
   label: string;
   /** The kind of the entry, shown at the right. */
   hint?: string;
+  /** Of a found event, where the text stands. */
+  excerpt?: Excerpt;
   go: () => void;
 }
 

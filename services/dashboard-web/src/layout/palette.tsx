@@ -1,7 +1,10 @@
 import { Autocomplete } from '@base-ui/react/autocomplete';
 import { Dialog } from '@base-ui/react/dialog';
 import { Search } from 'lucide-react';
-import { type KeyboardEvent, useEffect, useEffectEvent, useState } from 'react';
+import { type KeyboardEvent, useEffect, useEffectEvent, useRef, useState } from 'react';
+import { useSettled } from '../api/use-settled.ts';
+import { FoundExcerpt } from '../event/excerpt.tsx';
+import { useFoundMarks } from '../text/found-marks.tsx';
 import { ShownText } from '../text/shown-text.tsx';
 import type { Destination, DestinationGroup } from './destinations.ts';
 import { useDestinations } from './use-destinations.ts';
@@ -33,6 +36,8 @@ const nothing = 'No page or space has this name, and nothing in this space has t
 function Choice({ onClose }: { onClose: () => void }) {
   const [query, setQuery] = useState('');
   const { groups, isLooking } = useDestinations(query);
+  const list = useRef<HTMLDivElement>(null);
+  useFoundMarks(list, useSettled(query.trim()));
   const choose = ({ go }: Destination) => {
     onClose();
     go();
@@ -64,7 +69,7 @@ function Choice({ onClose }: { onClose: () => void }) {
       <Autocomplete.Empty className="text-center text-muted text-sm">
         <div className="px-4 py-8">{isLooking ? 'Searching …' : nothing}</div>
       </Autocomplete.Empty>
-      <Autocomplete.List className="max-h-[50vh] overflow-y-auto data-[empty]:hidden p-1.5">
+      <Autocomplete.List ref={list} className="max-h-[50vh] overflow-y-auto data-[empty]:hidden p-1.5">
         {(group: DestinationGroup) => (
           <Autocomplete.Group key={group.title} items={group.items} className="not-first:mt-1.5">
             <Autocomplete.GroupLabel className="label px-2.5 py-1">{group.title}</Autocomplete.GroupLabel>
@@ -102,10 +107,17 @@ function Item({ item, onChoose }: { item: Destination; onChoose: (item: Destinat
     <Autocomplete.Item
       value={item}
       onClick={() => onChoose(item)}
-      className="flex h-9 cursor-default items-center gap-3 rounded-md px-2.5 text-sm outline-none select-none data-[highlighted]:bg-hover"
+      className="flex min-h-9 cursor-default items-center gap-3 rounded-md px-2.5 py-1 text-sm outline-none select-none data-[highlighted]:bg-hover"
     >
-      <span className="min-w-0 flex-1 truncate">
-        <ShownText text={item.label} />
+      <span className="min-w-0 flex-1">
+        <span className="block truncate">
+          <ShownText text={item.label} />
+        </span>
+        {item.excerpt !== undefined && (
+          <span className="flex text-xs">
+            <FoundExcerpt excerpt={item.excerpt} />
+          </span>
+        )}
       </span>
       {item.hint !== undefined && <span className="text-faint text-xs">{item.hint}</span>}
     </Autocomplete.Item>

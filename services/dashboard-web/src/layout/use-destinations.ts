@@ -1,10 +1,11 @@
-import { useQueries } from '@tanstack/react-query';
+import { useQueries, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { apiQuery } from '../api/query.ts';
 import { useSettled } from '../api/use-settled.ts';
 import { eventQuery } from '../event/event-query.ts';
+import { formatInCard } from '../format/time.ts';
 import { useOffers } from '../search/use-offers.ts';
-import { changeSettings, themes } from '../settings/settings.ts';
+import { changeSettings, themes, useSettings } from '../settings/settings.ts';
 import { type SpacePage, useMe, useOpen, useSpace } from '../space/space.tsx';
 import { parseSearch } from '../url/search.ts';
 import { useViews } from '../views/view.ts';
@@ -28,6 +29,8 @@ export function useDestinations(query: string): { groups: DestinationGroup[]; is
     hint: `view of ${list}`,
     go: () => open({ page: list, search: parseSearch(address) }),
   }));
+  const isSearched = text !== '' && found.length === 0;
+  const events = useFoundEvents(isSearched ? text : '');
   const payloads = {
     key: 'search',
     label: `Search events for “${text}”`,
@@ -40,7 +43,7 @@ export function useDestinations(query: string): { groups: DestinationGroup[]; is
     { title: 'Pages', items: matchLabels(usePageList(), query) },
     { title: 'Spaces', items: matchLabels(useOtherSpaces(), query) },
     { title: 'Theme', items: matchLabels(themeList, query) },
-    { title: 'Search', items: text === '' || found.length > 0 ? [] : [payloads] },
+    { title: 'Search', items: isSearched ? [payloads, ...events] : [] },
   ];
   return { groups: groups.filter(({ items }) => items.length > 0), isLooking };
 }
@@ -79,6 +82,30 @@ const themeList = themes.map(({ value: theme, label }) => ({
   hint: 'theme',
   go: () => changeSettings({ theme }),
 }));
+
+/** Shorter texts are in most events. */
+const searchedCharsMin = 3;
+const searchedCharsMax = 1_000;
+
+/** The newest events that have a text, of those that the API searches in a second. */
+function useFoundEvents(query: string): Destination[] {
+  const { id: spaceId } = useSpace();
+  const { zone } = useSettings();
+  const open = useOpen();
+  const text = useSettled(query);
+  const enabled = text.length >= searchedCharsMin && text.length <= searchedCharsMax;
+  const search = apiQuery('events.search', { spaceId, payload: text, limit: shownEvents });
+  const { data } = useQuery({ ...search, enabled });
+  return (data?.events.slice(0, shownEvents) ?? []).map(({ id, name, startTimeMs, excerpt }) => ({
+    key: id,
+    label: name ?? 'unnamed',
+    hint: formatInCard(startTimeMs, Date.now(), zone),
+    excerpt,
+    go: () => open({ page: 'event', id, search: { text } }),
+  }));
+}
+
+const shownEvents = 5;
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
