@@ -31,7 +31,7 @@ export const budgets: Readonly<Record<string, number>> = {
   'platform/queue/cluster.test.ts': 7,
   'test/erasure/disk.test.ts': 7,
   'test/web/following.test.ts': 5,
-  'test/web/reading.test.ts': 8,
+  'test/web/reading.test.ts': 10,
   'test/web/charts.test.ts': 6,
   'services/dashboard-api/access.test.ts': 14,
   'sdk/typescript/test/core/process.test.ts': 8,
