@@ -12,6 +12,7 @@ import pytest
 from stub import Reply, Stub, llm_event, until
 
 from weir import DropReport, Receipt, Weir, limits
+from weir import api as api_module
 from weir.delivery import sender as sender_module
 from weir.delivery.counters import Counters, Notices
 from weir.delivery.source import BatchSource, QueuedEvent
@@ -182,6 +183,33 @@ def test_a_program_that_cannot_start_a_thread_goes_on(make: Make, stub: Stub, mo
     assert weir.flush(5) == (1, 0, 0)
 
 
+def test_threads_that_record_first_at_the_same_time_share_a_recorder(monkeypatch: Any) -> None:
+    both = threading.Barrier(2)
+
+    def create(options: Any) -> Any:
+        both.wait(30)
+        return SimpleNamespace(options=options)
+
+    monkeypatch.setattr(api_module, "_create_recorder", create)
+    weir = Weir.__new__(Weir)
+    recorders: list[Any] = []
+    threads = [threading.Thread(target=lambda: recorders.append(weir.recorder)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert recorders[0] is recorders[1]
+
+
+def test_the_handler_of_sigterm_needs_the_main_thread(make: Make, caplog: Any) -> None:
+    made: list[Weir] = []
+    thread = threading.Thread(target=lambda: made.append(make(flush_on_sigterm=True)))
+    thread.start()
+    thread.join()
+    assert made[0].is_enabled
+    assert "needs the main thread" in caplog.text
+
+
 def test_callbacks_that_raise_stop_nothing(make: Make, stub: Stub) -> None:
     def fail(argument: Any) -> None:
         raise ValueError
@@ -215,7 +243,19 @@ def test_without_a_key_nothing_is_recorded_and_one_warning_is_logged(
     assert "There is no API key" in caplog.text
 
 
-@pytest.mark.parametrize("options", [{"url": "ftp://x"}, {"url": "http://x:y"}, {"api_key": "ä"}, {"nonsense": 1}])
+_WRONG = (
+    {"url": "ftp://x"},
+    {"url": "http://x:y"},
+    {"url": 1},
+    {"api_key": "ä"},
+    {"api_key": 1},
+    {"sample_rate": "0.5"},
+    {"sample_rate": 2},
+    {"nonsense": 1},
+)
+
+
+@pytest.mark.parametrize("options", _WRONG)
 def test_a_wrong_option_turns_recording_off_with_a_warning(options: Any, make: Make, caplog: Any) -> None:
     assert not make(**options).is_enabled
     assert len(caplog.records) == 1

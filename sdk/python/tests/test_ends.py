@@ -32,6 +32,7 @@ _ENDS = {
     "normal": {"program": 5},
     "exception": {"program": 5},
     "fork": {"parent": 5, "child": 5, "parent after": 5},
+    "fork_by_c": {"parent": 5, "child": 5, "parent after": 5},
     "fork_while_recording": {f"{who} {at}": 5 for who in ("thread", "child") for at in range(3)},
     "multiprocessing_fork": _PARENT_AND_CHILDREN,
     "multiprocessing_spawn": _PARENT_AND_CHILDREN,

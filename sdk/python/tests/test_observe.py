@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from stub import Stub
 
+import weir
 from weir import Weir
 
 openai = pytest.importorskip("openai")
@@ -237,6 +238,19 @@ def test_observing_twice_records_once(make: Make, stub: Stub) -> None:
     client = weir.observe(client_of(weir))
     client.chat.completions.create(model="text", messages=_MESSAGES)
     assert len(llm_of(weir, stub)) == 1
+
+
+def test_what_is_observed_follows_an_init_that_comes_later(stub: Stub) -> None:
+    transport = httpx2.MockTransport(lambda request: httpx2.Response(200, json={"status": "completed"}))
+    try:
+        with weir.observe(httpx2.Client(transport=transport)) as client:
+            for release in ("1", "2"):
+                weir.init(url=stub.url, api_key="key", release=release)
+                client.post("https://api.openai.com/v1/responses", json={"model": "m"})
+                weir.flush()
+    finally:
+        weir.init(enabled=False)
+    assert [event["additionalProperties"]["release"] for event in stub.events] == ["1", "2"]
 
 
 def test_ten_thousand_calls_leak_nothing(make: Make, stub: Stub) -> None:

@@ -39,6 +39,7 @@ def test_the_import_loads_neither_clients_nor_the_network() -> None:
     loaded = run("import sys, weir; print(*sys.modules)").split()
     heavy = {"http.client", "ssl", "asyncio", "logging", "inspect", "dataclasses", "httpx", "openai", "urllib.request"}
     assert heavy.isdisjoint(loaded)
+    assert {"weir.recorder", "weir.options", "weir.http", "weir.spool"}.isdisjoint(loaded)
     assert not {name for name in loaded if "." not in name} - set(sys.stdlib_module_names) - {"weir", "__main__"}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +17,8 @@ from stub import Stub, llm_event, until
 from weir import Weir
 from weir.delivery.source import QueuedEvent
 from weir.event.types import create_uuid
-from weir.limits import SEGMENT_BYTES_MAX
+from weir.limits import FLUSH_EVENTS, SEGMENT_BYTES_MAX
+from weir.spool import file_spool
 from weir.spool.file_spool import FileSpool
 
 Make = Callable[..., Weir]
@@ -81,6 +83,35 @@ def test_folders_of_processes_that_ended_are_taken_over_those_of_others_are_not(
     assert lost == [("damaged", 1)]
     spool.close()
     assert {path.name for path in tmp_path.iterdir()} == {"running", "other host"}
+
+
+def test_the_folder_of_a_process_whose_parent_has_not_noticed_its_end_is_taken_over(tmp_path: Path) -> None:
+    """As in a container whose first process does not wait for its children."""
+    event = queued()
+    with subprocess.Popen(["true"]) as ended:
+        stat = Path(f"/proc/{ended.pid}/stat")
+        until(lambda: ") Z " in stat.read_text())
+        ticks = int(stat.read_text().rpartition(") ")[2].split()[19])
+        owner = {"host": os.uname().nodename, "pid": ended.pid, "startTicks": ticks}
+        leave(tmp_path, "a", {"00000001.ndjson": event.data + b"\n"}, owner)
+        assert read_all(FileSpool(str(tmp_path))) == [event.id]
+
+
+def test_a_process_that_sends_without_a_pause_shows_that_it_is_alive(
+    make: Make, tmp_path: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(file_spool, "HEARTBEAT_S", 0.0)
+    weir = make(spool=tmp_path)
+    weir.record(llm_event())
+    (lock,) = tmp_path.glob("*/lock")
+    os.utime(lock, (0, 0))
+
+    def is_touched() -> bool:
+        for _ in range(FLUSH_EVENTS):
+            weir.record(llm_event())
+        return lock.stat().st_mtime > 0
+
+    until(is_touched)
 
 
 def test_the_folder_of_another_host_is_taken_over_after_five_minutes(tmp_path: Path) -> None:

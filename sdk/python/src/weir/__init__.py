@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 from weir.api import Weir as Weir
 from weir.calls.trace import Trace as Trace
-from weir.delivery.counters import DropReport as DropReport
-from weir.delivery.courier import Receipt as Receipt
 from weir.event.types import Event as Event
 from weir.limits import FLUSH_TIMEOUT_S
-from weir.recorder import FlushResult as FlushResult
-from weir.recorder import Stats as Stats
+from weir.reports import DropReport as DropReport
+from weir.reports import FlushResult as FlushResult
+from weir.reports import Receipt as Receipt
+from weir.reports import Stats as Stats
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 from weir.calls.trace import Identity, Trace
 from weir.event.types import Event
 from weir.limits import FLUSH_TIMEOUT_S
-from weir.options import Options
-from weir.recorder import FlushResult, Recorder, Stats
+from weir.reports import FlushResult, Stats
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+    from weir.options import Options
+    from weir.recorder import Recorder
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -29,15 +32,13 @@ class Weir:
     _recorder: Recorder | None = None
 
     def __init__(self, **options: Unpack[Options]) -> None:
-        self._recorder = Recorder(options)
+        self._recorder = _create_recorder(options)
 
     @property
     def recorder(self) -> Recorder:
         """For integrations of frameworks."""
-        # Without a lock, which the child of a fork could find locked: two recorders would both deliver.
-        if self._recorder is None:
-            self._recorder = Recorder({})
-        return self._recorder
+        # Without a lock, which the child of a fork could find locked: of two threads one sets it.
+        return self._recorder or vars(self).setdefault("_recorder", _create_recorder({}))
 
     @property
     def is_enabled(self) -> bool:
@@ -56,7 +57,7 @@ class Weir:
         """
         from weir.http.observe import observe_client
 
-        return observe_client(self.recorder, client, source=source, include_usage=include_usage)
+        return observe_client(self, client, source=source, include_usage=include_usage)
 
     def trace(self, name: str | None = None, **identity: Unpack[Identity]) -> Trace:
         """A block or a decorator: the events inside share a ``traceId`` and these identifiers."""
@@ -89,7 +90,7 @@ class Weir:
         """A decorator: each call of the function, coroutine or generator is a tool event."""
         from weir.calls.tool import wrap_tool
 
-        return _decorate(name, lambda title, fn: wrap_tool(lambda: self.recorder, title, fn))
+        return _decorate(name, functools.partial(wrap_tool, self))
 
     def wrap(self, target: T) -> T:
         """Carries the trace of the running code into an executor's threads, or into a function or generator."""
@@ -119,6 +120,13 @@ class Weir:
     def stats(self) -> Stats:
         """Numbers of events of this process since its start."""
         return self.recorder.stats()
+
+
+def _create_recorder(options: Options) -> Recorder:
+    # Not at the import of the package, which has to be quick.
+    from weir.recorder import Recorder
+
+    return Recorder(options)
 
 
 def _decorate(name: Any, make: Callable[[str, Any], Any]) -> Any:

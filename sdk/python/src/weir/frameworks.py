@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from weir.api import Weir
 
 
-def recorder_of(client: Weir | None) -> Recorder:
-    """The recorder of a client, by default of the one that the functions of ``weir`` use."""
+def client_of(client: Weir | None) -> Weir:
+    """A client, by default the one that the functions of ``weir`` use. ``init`` may give it another recorder."""
     import weir
 
-    return (client or weir.client()).recorder
+    return client or weir.client()
 
 
 class Run(Operation):
@@ -95,8 +95,8 @@ class Run(Operation):
 class Runs:
     """The runs in progress, by the framework's ids. The oldest is forgotten when there are too many."""
 
-    def __init__(self, recorder: Recorder, package: str) -> None:
-        self.recorder = recorder
+    def __init__(self, client: Weir | None, package: str) -> None:
+        self.client = client_of(client)
         self._package = package
         self._runs: dict[Any, Run] = {}
 
@@ -108,7 +108,7 @@ class Runs:
         scope = parent.inner if parent is not None else current_scope()
         if scope.trace_id is None:
             scope = scope.of_trace(trace_id or create_uuid())
-        run = self._runs[run_id] = Run(self.recorder, self._package, change(scope), data)
+        run = self._runs[run_id] = Run(self.client.recorder, self._package, change(scope), data)
         if len(self._runs) > RUNS_MAX:
             self._runs.pop(next(iter(self._runs)), None)
         return run

@@ -13,7 +13,7 @@ from weir.event.errors import describe_error
 from weir.event.json_text import JsonText, json_text
 from weir.event.scope import Scope
 from weir.event.types import EventError, Json, drop_none
-from weir.frameworks import Run, Runs, as_json, recorder_of
+from weir.frameworks import Run, Runs, as_json
 from weir.wire.adapter import LlmAnswer, LlmRequest
 from weir.wire.read import as_list, as_object, as_text, first_text, last_text, text_of, texts_of
 from weir.wire.usage import compose_usage, sum_known
@@ -42,7 +42,7 @@ class WeirCallbackHandler(BaseCallbackHandler):
     run_inline = True
 
     def __init__(self, client: Weir | None = None) -> None:
-        self._runs = Runs(recorder_of(client), "langchain")
+        self._runs = Runs(client, "langchain")
 
     def on_chain_start(self, serialized: Any, inputs: Any, *, run_id: UUID, **about: Any) -> None:
         run = self._open(run_id, None, about)
@@ -100,7 +100,7 @@ class WeirCallbackHandler(BaseCallbackHandler):
         self._end_model(run_id, None, describe_error(error))
 
     def _open(self, run_id: UUID, data: Any, about: Json) -> Run | None:
-        if not self._runs.recorder.is_enabled:
+        if not self._runs.client.is_enabled:
             return None
         return self._runs.open(run_id, about.get("parent_run_id"), data, lambda scope: _describe(scope, about), None)
 

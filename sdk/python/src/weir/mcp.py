@@ -9,7 +9,7 @@ from weir.api import Weir
 from weir.event.errors import describe_error
 from weir.event.json_text import JsonText
 from weir.event.scope import Entered, current_scope
-from weir.frameworks import Run, recorder_of
+from weir.frameworks import Run, client_of
 
 T = TypeVar("T")
 
@@ -21,13 +21,13 @@ def observe_mcp(session: T, client: Weir | None = None) -> T:
     """
     observed: Any = session
     call_tool = observed.call_tool
-    recorder = recorder_of(client)
+    weir = client_of(client)
 
     @functools.wraps(call_tool)
     async def call(name: str, arguments: dict[str, Any] | None = None, *args: Any, **kwargs: Any) -> Any:
-        if current_scope().reported_tool == name or not recorder.is_enabled:
+        if current_scope().reported_tool == name or not weir.is_enabled:
             return await call_tool(name, arguments, *args, **kwargs)
-        run = Run(recorder, "mcp").as_tool(name)
+        run = Run(weir.recorder, "mcp").as_tool(name)
         given = JsonText.of(arguments or {})
         try:
             with Entered(run.inner):

@@ -10,9 +10,7 @@ from weir.api import Weir
 from weir.event.json_text import json_text
 from weir.event.scope import Scope
 from weir.event.types import EventError, Json, uuid_of
-from weir.frameworks import Run, Runs, as_json, recorder_of
-from weir.limits import FLUSH_TIMEOUT_S
-from weir.recorder import Recorder
+from weir.frameworks import Run, Runs, as_json
 from weir.wire.adapter import LlmAnswer, LlmRequest
 from weir.wire.chat import chat_completions
 from weir.wire.read import as_object, as_text
@@ -25,12 +23,12 @@ def weir_trace_processor(client: Weir | None = None) -> TracingProcessor:
 
     An agent's name is the ``agentId``, and the group of a trace the ``threadId``.
     """
-    return _TraceProcessor(recorder_of(client))
+    return _TraceProcessor(client)
 
 
 class _TraceProcessor(TracingProcessor):
-    def __init__(self, recorder: Recorder) -> None:
-        self._runs = Runs(recorder, "openai-agents")
+    def __init__(self, client: Weir | None) -> None:
+        self._runs = Runs(client, "openai-agents")
         self._groups: dict[str, str | None] = {}
 
     def on_trace_start(self, trace: Any) -> None:
@@ -40,7 +38,7 @@ class _TraceProcessor(TracingProcessor):
         self._groups.pop(trace.trace_id, None)
 
     def on_span_start(self, span: Any) -> None:
-        if not self._runs.recorder.is_enabled:
+        if not self._runs.client.is_enabled:
             return
         thread = self._groups.get(span.trace_id)
 
@@ -68,7 +66,7 @@ class _TraceProcessor(TracingProcessor):
             run.end_model(request, answer, error, source="openai", function="get_response")
 
     def force_flush(self) -> None:
-        self._runs.recorder.flush(FLUSH_TIMEOUT_S)
+        self._runs.client.flush()
 
     shutdown = force_flush
 

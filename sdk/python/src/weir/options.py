@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import Any, Literal, TypedDict
+from urllib.parse import SplitResult, urlsplit
 
-from weir.delivery.counters import DropReport
-from weir.delivery.courier import Receipt
 from weir.event.redact import Mask
 from weir.limits import SPOOL_BYTES_MAX
-
-if TYPE_CHECKING:
-    from urllib.parse import SplitResult
+from weir.reports import DropReport, Receipt
 
 
 class Options(TypedDict, total=False):
@@ -76,7 +73,10 @@ def complete_options(options: Options) -> tuple[Options, str | None]:
     variables = {name: os.environ.get(f"WEIR_{name.upper()}") for name in _VARIABLES}
     is_wanted = options.get("enabled", not os.environ.get("WEIR_DISABLED"))
     known: Any = {**_DEFAULTS, **_known(variables), **_known(options)}
-    fault = _find_fault(known) if is_wanted else None
+    try:
+        fault = _find_fault(known) if is_wanted else None
+    except (TypeError, AttributeError) as error:
+        fault = f"An option has the wrong type: {error}."
     known["enabled"] = is_wanted and fault is None
     complete: Options = known
     return complete, fault
@@ -92,6 +92,8 @@ def _find_fault(options: Options) -> str | None:
         return f"There is no option {sorted(unknown)[0]}."
     if options["content"] not in ("full", "metadata"):
         return "The option content is neither full nor metadata."
+    if not 0 <= options["sample_rate"] <= 1:
+        return "The option sample_rate is not a number from 0 to 1."
     if not options["api_key"]:
         return "There is no API key: set WEIR_API_KEY, or the option api_key."
     # A header value with other characters would make every request fail.
@@ -113,8 +115,6 @@ def parse_address(url: str) -> SplitResult:
     Raises:
         ValueError: when it is no HTTP address.
     """
-    from urllib.parse import SplitResult, urlsplit
-
     parts = urlsplit(url.strip())
     # Reading the port raises an error for one that is no number.
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0:

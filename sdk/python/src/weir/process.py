@@ -6,22 +6,17 @@ import atexit
 import os
 import sys
 from collections.abc import Callable
-from typing import Protocol
+from typing import TYPE_CHECKING
 
-
-class Recording(Protocol):
-    """A recorder, as seen from here."""
-
-    def after_fork(self) -> None: ...
-    def flush_at_exit(self) -> None: ...
-    def end(self) -> None: ...
+if TYPE_CHECKING:
+    from weir.recorder import Recorder
 
 
 #: Strong references: events of a recorder that the program has dropped are delivered, too.
-_recorders: list[Recording] = []
+_recorders: list[Recorder] = []
 
 
-def register(recorder: Recording) -> None:
+def register(recorder: Recorder) -> None:
     if not _recorders:
         atexit.register(_end)
         if hasattr(os, "register_at_fork"):
@@ -49,7 +44,11 @@ def watch_children(flush: Callable[[], None]) -> None:
 
 
 def flush_on_sigterm(timeout_flush: Callable[[], object]) -> None:
-    """Delivers when SIGTERM arrives, and then does what the signal did before. Only in the main thread."""
+    """Delivers when SIGTERM arrives, and then does what the signal did before.
+
+    Raises:
+        ValueError: in another thread than the main one.
+    """
     import signal
     import threading
 

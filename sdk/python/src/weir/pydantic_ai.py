@@ -12,7 +12,7 @@ from weir.event.errors import describe_error
 from weir.event.json_text import JsonText, json_text
 from weir.event.scope import Entered
 from weir.event.types import Json, drop_none
-from weir.frameworks import Run, recorder_of
+from weir.frameworks import Run, client_of
 from weir.wire.adapter import LlmAnswer, LlmRequest
 from weir.wire.usage import compose_usage
 
@@ -21,7 +21,7 @@ class WeirCapability(AbstractCapability[Any]):
     """Records model calls and tools; a run is a span, and its agent's name the ``agentId``."""
 
     def __init__(self, client: Weir | None = None) -> None:
-        self._recorder = recorder_of(client)
+        self._client = client_of(client)
 
     async def wrap_run(self, ctx: Any, *, handler: Any) -> Any:
         name = getattr(ctx.agent, "name", None) or "agent"
@@ -29,7 +29,7 @@ class WeirCapability(AbstractCapability[Any]):
             return await handler()
 
     async def wrap_model_request(self, ctx: Any, *, request_context: Any, handler: Any) -> Any:
-        run = Run(self._recorder, "pydantic-ai").as_model()
+        run = Run(self._client.recorder, "pydantic-ai").as_model()
         request = _read_request(request_context)
         source = getattr(request_context.model, "system", None) or "pydantic-ai"
         answer, error = None, None
@@ -45,7 +45,7 @@ class WeirCapability(AbstractCapability[Any]):
         return response
 
     async def wrap_tool_execute(self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any) -> Any:
-        run = Run(self._recorder, "pydantic-ai").as_tool(call.tool_name)
+        run = Run(self._client.recorder, "pydantic-ai").as_tool(call.tool_name)
         given = JsonText.of(args)
         output, error = None, None
         try:

@@ -6,10 +6,11 @@ import os
 import threading
 import time
 from collections import deque
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 from weakref import WeakSet
 
-from weir.delivery.counters import Counters, DropReason, Notices
+from weir.delivery.counters import Counters, Notices
+from weir.delivery.link import Link
 from weir.delivery.sender import Sender
 from weir.delivery.source import QueuedEvent
 from weir.event.complete import complete_event
@@ -20,39 +21,8 @@ from weir.event.types import Event, create_uuid
 from weir.limits import EVENT_BYTES_MAX, EXIT_TIMEOUT_S
 from weir.options import Options, complete_options, parse_address
 from weir.process import at_exit, flush_on_sigterm, register, watch_children
-
-if TYPE_CHECKING:
-    from weir.spool.file_spool import FileSpool
-
-
-class FlushResult(NamedTuple):
-    """Numbers of events since the flush began."""
-
-    #: Durable in Weir.
-    accepted: int
-    dropped: int
-    #: Still in memory or in the spool.
-    pending: int
-
-
-class Stats(NamedTuple):
-    """Numbers of events of this process since its start."""
-
-    recorded: int
-    accepted: int
-    dropped: int
-    pending: int
-    #: Pending events on disk.
-    spooled: int
-    #: Not recorded because of ``sample_rate``.
-    sampled_out: int
-    #: Shortened because they were larger than a request.
-    truncated: int
-    #: Reduced to metadata because ``mask`` failed.
-    mask_failures: int
-    #: Calls of embedding APIs by observed clients, which are not recorded: Weir has no type of event for them.
-    embeddings: int
-    dropped_by_reason: dict[DropReason, int]
+from weir.reports import DropReason, FlushResult, Stats
+from weir.spool.file_spool import FileSpool
 
 
 class Recorder:
@@ -66,11 +36,6 @@ class Recorder:
         self._options, fault = complete_options(options)
         if fault is not None:
             self.notices.say("options", f"{fault} Nothing is recorded.")
-        # Not at the import of the package, which has to be quick, and not in a thread: the child of a fork in the
-        # middle of an import would wait for it for ever.
-        from weir.delivery.link import Link
-
-        self._open_link = Link
         self._is_closed = False
         #: Called at the end of the process: they record calls in flight with the data so far.
         self.open_calls: WeakSet[Any] = WeakSet()
@@ -84,25 +49,37 @@ class Recorder:
             # What earlier processes left is sent also by a program that records nothing.
             self._open_sender().wake()
         if self._options["flush_on_sigterm"]:
-            flush_on_sigterm(lambda: self.flush(EXIT_TIMEOUT_S))
+            try:
+                flush_on_sigterm(lambda: self.flush(EXIT_TIMEOUT_S))
+            except ValueError:
+                self.notices.say("sigterm", "flush_on_sigterm needs the main thread: SIGTERM is as it was.")
 
     def _start(self) -> None:
         self.counters = Counters(self.notices, self._options.get("on_drop"))
         self._is_watching = False
+        self._pid = os.getpid()
         self._opening = threading.Lock()
-        self._sender: Sender | None = None
+        self._own_sender: Sender | None = None
+
+    @property
+    def _sender(self) -> Sender | None:
+        # A fork by C code, such as uWSGI's, calls no function of Python in the child.
+        if self._pid != os.getpid():
+            self.after_fork()
+        return self._own_sender
 
     def _open_sender(self) -> Sender:
-        if self._sender is None:
+        sender = self._sender
+        if sender is None:
             with self._opening:
-                self._sender = self._sender or self._create_sender()
-        return self._sender
+                sender = self._own_sender = self._own_sender or self._create_sender()
+        return sender
 
     def _create_sender(self) -> Sender:
         options = self._options
         address = parse_address(options["url"])
         return Sender(
-            self._open_link(address, options["api_key"], options["headers"]),
+            Link(address, options["api_key"], options["headers"]),
             self._open_spool(),
             self.counters,
             keeps_on_quota=options.get("on_quota") == "spool",
@@ -114,14 +91,11 @@ class Recorder:
         options = self._options
         if "spool" not in options:
             return None
-        # Loaded at the start of the program, not in a thread: `__init__` opens the spool.
-        from weir.spool.file_spool import FileSpool
-
-        # Absolute: the program may change its working directory before it forks.
-        folder = os.path.abspath(options["spool"])
         try:
+            # Absolute: the program may change its working directory before it forks.
+            folder = os.path.abspath(options["spool"])
             return FileSpool(folder, fsync=options["spool_fsync"], bytes_max=options["spool_bytes_max"])
-        except OSError as error:
+        except (OSError, TypeError, ValueError) as error:
             self.notices.say("spool", f"the spool cannot be used ({error}): events are kept in memory only.")
             return None
 
@@ -178,8 +152,8 @@ class Recorder:
 
     def after_fork(self) -> None:
         """For the child of a fork: the parent's events, thread, locks and files are the parent's."""
-        if self._sender is not None:
-            self._sender.leave()
+        if self._own_sender is not None:
+            self._own_sender.leave()
         self.open_calls = WeakSet()
         self._start()
 
@@ -196,7 +170,7 @@ class Recorder:
         """After the last flush: nothing runs any more that could deliver."""
         if not self._is_closed and self._sender is not None:
             self._sender.stop()
-            self._sender = None
+            self._own_sender = None
         self.counters.report()
 
     def _take(self, event: Event) -> DropReason | None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
 import os
 import signal
 import sys
 import threading
+import unittest.mock
 from concurrent.futures import ProcessPoolExecutor
 
 import weir
@@ -51,6 +53,19 @@ def fork() -> None:
         os.waitpid(child, 0)
     else:
         sys.exit(0)
+
+
+def fork_by_c() -> None:
+    """As uWSGI forks: nothing of Python is called in the child. Beside a second thread that would be unsafe."""
+    with unittest.mock.patch("threading.Thread.start", side_effect=RuntimeError("can't start new thread")):
+        record("parent")
+        child = ctypes.PyDLL(None).fork()
+    record("child" if child == 0 else "parent after")
+    if child:
+        os.waitpid(child, 0)
+    else:
+        weir.flush()
+        os._exit(0)
 
 
 def fork_while_recording() -> None:
@@ -101,6 +116,7 @@ ends = {
     "sigkill": lambda: end_by_signal(signal.SIGKILL),
     "os_exit": end_by_os_exit,
     "fork": fork,
+    "fork_by_c": fork_by_c,
     "fork_while_recording": fork_while_recording,
     "multiprocessing_fork": lambda: multiprocess("fork"),
     "multiprocessing_spawn": lambda: multiprocess("spawn"),

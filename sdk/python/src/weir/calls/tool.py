@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from weir.calls.activity import Activity, instrument
 from weir.event.errors import describe_error
@@ -14,18 +14,20 @@ from weir.limits import YIELD_CHARS_MAX, YIELDS_MAX
 from weir.operation import Operation
 from weir.recorder import Recorder
 
+if TYPE_CHECKING:
+    from weir.api import Weir
 
-def wrap_tool(recorder_of: Callable[[], Recorder], name: str, fn: Callable[..., Any]) -> Callable[..., Any]:
+
+def wrap_tool(client: Weir, name: str, fn: Callable[..., Any]) -> Callable[..., Any]:
     """The same function; each call is recorded at its end. Events recorded inside have it as their parent."""
     read_input = _input_reader(fn)
 
     def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Activity:
-        recorder = recorder_of()
         scope = current_scope()
-        if not recorder.is_enabled or scope.reported_tool == name:
+        if not client.is_enabled or scope.reported_tool == name:
             # What it calls itself is recorded again.
             return Activity(scope._replace(reported_tool=None))
-        return _ToolCall(recorder, name, read_input(args, kwargs))
+        return _ToolCall(client.recorder, name, read_input(args, kwargs))
 
     return instrument(fn, begin)
 

@@ -2,46 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable
-from typing import Literal, NamedTuple
 
 from weir.limits import DROP_REPORT_INTERVAL_S
-
-#: Why events were dropped (docs/sdk-python.md).
-DropReason = Literal[
-    "queue_full",
-    "expired",
-    "unsent",
-    "damaged",
-    "rejected",
-    "unauthorized",
-    "quota",
-    "refused",
-    "too_large",
-    "unserializable",
-    "masked",
-    "disabled",
-]
-
-
-class DropReport(NamedTuple):
-    """The argument of ``on_drop``: events dropped since its last call, by reason."""
-
-    dropped: dict[DropReason, int]
-    #: The ``details`` of Weir's last error, such as ``events[17].durationMs must be a number``.
-    details: str | None
+from weir.reports import DropReason, DropReport
 
 
 class Notices:
     """Says each problem once: delivery is in the background, where a failure would go unnoticed."""
 
     def __init__(self) -> None:
-        # Not at the import of the package, which has to be quick.
-        import logging
-
         self._said: set[str] = set()
         self._logger = logging.getLogger("weir")
 

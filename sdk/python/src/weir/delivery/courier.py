@@ -4,34 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from weir.delivery.counters import Counters
+from weir.delivery.link import Link
 from weir.delivery.source import QueuedEvent
-from weir.delivery.verdict import Answer, Verdict, judge
+from weir.delivery.verdict import Verdict, judge
 from weir.limits import ISOLATE_ROUNDS_MAX
-
-
-class Receipt(NamedTuple):
-    """Events that are durable in Weir: the argument of ``on_accepted``."""
-
-    event_ids: list[str]
-    #: ``weir find ID`` tells where they are.
-    batch_id: str | None
-
-
-class Post(Protocol):
-    """The connection to Weir: a ``Link``, which is loaded only where events are sent."""
-
-    #: Seconds for connecting, and for each read.
-    timeout: float
-
-    def post(self, body: bytes) -> Answer: ...
-    def close(self) -> None: ...
+from weir.reports import Receipt
 
 
 class Courier(NamedTuple):
-    link: Post
+    link: Link
     counters: Counters
     on_accepted: Callable[[Receipt], object] | None
     #: Held while events leave a batch and are counted: ``flush`` looks at both.

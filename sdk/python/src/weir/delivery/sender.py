@@ -9,10 +9,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from weir import limits
-from weir.delivery.counters import Counters, DropReason
-from weir.delivery.courier import Courier, Post, Receipt
+from weir.delivery.counters import Counters
+from weir.delivery.courier import Courier
+from weir.delivery.link import Link
 from weir.delivery.source import BatchSource, QueuedEvent
 from weir.delivery.verdict import Verdict
+from weir.reports import DropReason, Receipt
 
 if TYPE_CHECKING:
     from weir.spool.file_spool import FileSpool
@@ -40,7 +42,7 @@ class Backoff:
         """Retry-After gets a jitter, too: otherwise clients that were rejected together come back together."""
         ceiling = min(limits.BACKOFF_MAX_S, limits.BACKOFF_FIRST_S * 2 ** min(self._failures, 16))
         self._failures += 1
-        # The module `random` would take a tenth of the import's time.
+        # A number from the module `random` would change the sequence of an application that has seeded it.
         share = int.from_bytes(os.urandom(2), "big") / 2**16
         self._jitter_until = time.monotonic() + after + share * ceiling
         if after > 0:
@@ -64,7 +66,7 @@ class Sender:
 
     def __init__(
         self,
-        link: Post,
+        link: Link,
         spool: FileSpool | None,
         counters: Counters,
         *,
@@ -203,11 +205,12 @@ class Sender:
     def _run(self) -> None:
         while True:
             with self._changed:
-                while not self._is_stopped and (wait := self._wait) > 0:
-                    if not self._changed.wait(wait) and self._spool is not None:
-                        self._spool.adopt()
+                while not self._is_stopped and (wait := self._wait) > 0 and self._changed.wait(wait):
+                    pass
                 if self._is_stopped:
                     return self._courier.link.close()
+                if self._spool is not None:
+                    self._spool.beat()
             self._pump()
             if self._counters.report_wait == 0:
                 self._counters.report()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-from weir.delivery.counters import DropReason
 from weir.limits import RETRY_AFTER_MAX_S
+from weir.reports import DropReason
 
 _NEVER = float("inf")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from weir.calls.activity import Activity, instrument
 from weir.event.errors import describe_error, is_abort
@@ -14,13 +14,15 @@ from weir.http.answer import AnswerSink, ErrorSink
 from weir.http.call import Attempts, Call
 from weir.http.include_usage import UsageFilter, add_usage_option
 from weir.http.tap import Tap, decoder_of, tap_stream
-from weir.recorder import Recorder
 from weir.wire.adapter import Adapter
 from weir.wire.chat import chat_completions, mistral_completions
 from weir.wire.gemini import generate_content
 from weir.wire.messages import messages
 from weir.wire.ollama import ollama_chat, ollama_generate
 from weir.wire.responses import responses
+
+if TYPE_CHECKING:
+    from weir.api import Weir
 
 T = TypeVar("T")
 
@@ -31,7 +33,8 @@ _EMBEDDINGS = re.compile(r"embed(dings|Contents?)?$", re.IGNORECASE)
 
 
 class Observer(NamedTuple):
-    recorder: Recorder
+    #: Whose recorder is used: that of the time of the call, which ``init`` may change.
+    client: Weir
     package: str
     adapters: tuple[Adapter, ...]
     source: str | None
@@ -42,7 +45,7 @@ class Observer(NamedTuple):
         request: Any = args[0] if args else options.get("request")
         attempt = Attempt(self, request, options.get("stream", False))
         try:
-            if request.method == "POST" and self.recorder.is_enabled:
+            if request.method == "POST" and self.client.is_enabled:
                 attempt.join()
         except Exception:
             pass
@@ -65,9 +68,10 @@ class Attempt(Activity):
     def join(self) -> None:
         """Begins a call, or continues the one that the client repeats."""
         observer, request = self._observer, self._request
+        recorder = observer.client.recorder
         adapter = next((known for known in observer.adapters if known.path.search(request.url.path)), None)
         if adapter is None:
-            observer.recorder.counters.embeddings += _EMBEDDINGS.search(request.url.path) is not None
+            recorder.counters.embeddings += _EMBEDDINGS.search(request.url.path) is not None
             return
         try:
             body = request.content.decode()
@@ -79,7 +83,7 @@ class Attempt(Activity):
             call = calls[0]
             call.retries += 1
         else:
-            call = Call(observer.recorder, adapter, request.url, body, observer.source)
+            call = Call(recorder, adapter, request.url, body, observer.source)
             if calls is not None:
                 calls.append(call)
         self._call, self._adapter, self._is_last = call, adapter, calls is None
@@ -106,7 +110,7 @@ class Attempt(Activity):
         call.error = None if response.is_success else {"httpStatus": response.status_code}
         if self._is_stream and not response.is_stream_consumed:
             tap = Tap(call, sink, decoder_of(response), self._is_last)
-            self._observer.recorder.open_calls.add(tap)
+            call.recorder.open_calls.add(tap)
             tap_stream(self._observer.package, response, tap, self._change)
         else:
             # The client has read and decoded it.
@@ -115,18 +119,18 @@ class Attempt(Activity):
                 tap.chunk(response.content)
 
 
-def observe_client(recorder: Recorder, client: T, *, source: str | None, include_usage: bool) -> T:
+def observe_client(weir: Weir, client: T, *, source: str | None, include_usage: bool) -> T:
     """Unknown clients are returned unchanged, with a warning: otherwise it would go unnoticed."""
     name = type(client).__module__.split(".")[0]
     adapters = (mistral_completions, *_ADAPTERS[1:]) if name == "mistralai" else _ADAPTERS
     found = list(_http_clients(client))
     for package, http in found:
-        _observe_send(Observer(recorder, package, adapters, source, include_usage), http)
+        _observe_send(Observer(weir, package, adapters, source, include_usage), http)
     if found:
         _join_attempts(client)
     else:
         kind = type(client).__qualname__
-        recorder.notices.say(kind, f"observe() does not know {kind}: its calls are not recorded (docs/sdk-python.md).")
+        weir.recorder.notices.say(kind, f"observe() does not know {kind}: it records no calls (docs/sdk-python.md).")
     return client
 
 
@@ -152,15 +156,14 @@ def _http_clients(client: Any) -> Iterator[tuple[str, Any]]:
 
 def _observe_send(observer: Observer, http: Any) -> None:
     send = http.send
-    earlier = getattr(send, "weir_recorder", None)
+    earlier = getattr(send, "weir_client", None)
     if earlier is not None:
-        # Frameworks share HTTP clients: one is observed once, by the recorder that is in use.
+        # Frameworks share HTTP clients: one is observed once, by the client that is in use.
         if earlier.is_enabled:
             return
         send = send.__wrapped__
-
     http.send = instrument(send, observer.begin)
-    http.send.weir_recorder = observer.recorder
+    http.send.weir_client = observer.client
 
 
 def _join_attempts(client: Any) -> None:

@@ -11,7 +11,14 @@ from typing import Literal
 
 from weir.delivery.source import QueuedEvent
 from weir.event.types import create_uuid
-from weir.limits import BATCH_EVENTS_MAX, RETRY_WRITE_S, SEGMENT_BYTES_MAX, SPOOL_AGE_MAX_S, SPOOL_BYTES_MAX
+from weir.limits import (
+    BATCH_EVENTS_MAX,
+    HEARTBEAT_S,
+    RETRY_WRITE_S,
+    SEGMENT_BYTES_MAX,
+    SPOOL_AGE_MAX_S,
+    SPOOL_BYTES_MAX,
+)
 from weir.spool.owner import find_orphans, lock, touch, unlock
 from weir.spool.segment import Segment, adopt_segment, delete_segment, read_segment
 
@@ -34,10 +41,10 @@ class FileSpool:
         self._fd: int | None = None
         self._active = Segment("", 0, 0)
         self._sequence = 0
-        self._broken_until = 0.0
+        self._broken_until = self._beat_at = 0.0
         os.makedirs(self._folder, mode=0o700)
         lock(self._folder)
-        self.adopt()
+        self.beat()
 
     @property
     def events(self) -> int:
@@ -67,8 +74,8 @@ class FileSpool:
             self._seal()
             self._broken_until = time.monotonic() + RETRY_WRITE_S
             return False
-        path, events, size = self._active
-        self._active = Segment(path, events + 1, size + len(line))
+        active = self._active
+        self._active = Segment(active.path, active.events + 1, active.bytes + len(line))
         return True
 
     def next(self, on_lost: OnLost) -> tuple[Segment, list[QueuedEvent]] | None:
@@ -101,8 +108,12 @@ class FileSpool:
             self._waiting_bytes -= segment.bytes
         delete_segment(segment)
 
-    def adopt(self) -> None:
-        """Takes over what processes that have ended left, and shows that this one is alive."""
+    def beat(self) -> None:
+        """Takes over what processes that have ended left, and shows that this one is alive, at most each minute."""
+        now = time.monotonic()
+        if now < self._beat_at:
+            return
+        self._beat_at = now + HEARTBEAT_S
         try:
             touch(self._folder)
             for folder in find_orphans(self._root):

@@ -49,11 +49,12 @@ def find_orphans(root: str) -> list[str]:
 
 def _describe_self() -> dict[str, Any]:
     pid = os.getpid()
-    ticks = _start_ticks(pid)
-    started = {"startedAtMs": round(_imported_at * 1000)}
-    if ticks is not None:
-        started["startTicks"] = ticks
-    return {"host": socket.gethostname(), "pid": pid, "threadId": 0, **started}
+    host, started_ms = socket.gethostname(), round(_imported_at * 1000)
+    owner: dict[str, Any] = {"host": host, "pid": pid, "threadId": 0, "startedAtMs": started_ms}
+    try:
+        return {**owner, "startTicks": _start_ticks(pid)}
+    except OSError:
+        return owner
 
 
 def _is_own(folder: str) -> bool:
@@ -89,9 +90,11 @@ def _is_old(folder: str) -> bool:
 
 
 def _is_running(pid: int, ticks: int | None) -> bool:
-    now = _start_ticks(pid)
-    if now is not None and ticks is not None:
-        return now == ticks
+    try:
+        if ticks is not None:
+            return _start_ticks(pid) == ticks
+    except OSError:
+        pass
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -103,12 +106,14 @@ def _is_running(pid: int, ticks: int | None) -> bool:
 
 
 def _start_ticks(pid: int) -> int | None:
-    """When a process was started, on Linux: clock ticks since boot. It tells two processes of one pid apart."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            # The name of the program, in parentheses, may contain spaces.
-            fields = file.read().rpartition(b") ")[2].split()
-        # A process that has ended, and whose parent has not noticed yet, writes no more.
-        return None if fields[0] == b"Z" else int(fields[19])
-    except (OSError, ValueError, IndexError):
-        return None
+    """When a process was started, in clock ticks since boot: it tells two processes of one pid apart.
+
+    None for one that has ended, and whose parent has not noticed yet: it writes no more.
+
+    Raises:
+        OSError: when there is no such process, or no ``/proc``.
+    """
+    with open(f"/proc/{pid}/stat", "rb") as file:
+        # The name of the program, in parentheses, may contain spaces.
+        fields = file.read().rpartition(b") ")[2].split()
+    return None if fields[0] == b"Z" else int(fields[19])

@@ -23,6 +23,8 @@ class Segment(NamedTuple):
     path: str
     events: int
     bytes: int
+    #: Another process wrote it, and may have been killed while it did.
+    is_adopted: bool = False
 
 
 def read_segment(segment: Segment) -> list[QueuedEvent]:
@@ -44,7 +46,7 @@ def read_segment(segment: Segment) -> list[QueuedEvent]:
     now = time.monotonic()
     # What comes after the last line feed was being written when the process ended.
     lines = content.split(b"\n")[:-1]
-    return [QueuedEvent(line[_ID].decode(), line, now) for line in lines if _is_whole(line)]
+    return [QueuedEvent(line[_ID].decode(), line, now) for line in lines if not segment.is_adopted or _is_whole(line)]
 
 
 def _is_whole(line: bytes) -> bool:
@@ -60,7 +62,7 @@ def adopt_segment(path: str, target: str) -> Segment | None:
     try:
         os.rename(path, target)
         size = os.stat(target).st_size
-        return Segment(target, _count_events(target), size)
+        return Segment(target, _count_events(target), size, is_adopted=True)
     except OSError:
         return None
 
