@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { BinaryReader } from '@bufbuild/protobuf/wire';
+import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import { CostlyBatchError } from './batch-reader.ts';
+import { NameLists } from './name-lists.ts';
 
 /** A message violates protobuf's wire format. */
 export class MalformedMessageError extends Error {
@@ -10,11 +11,15 @@ export class MalformedMessageError extends Error {
 /** Reads protobuf's wire format from a buffer, up to `fieldsMax` fields. */
 export class WireReader extends BinaryReader {
   readonly source: Buffer;
+  /** The names of attributes that its messages have. */
+  readonly names: NameLists;
   #fieldsLeft: number;
 
-  constructor(source: Buffer, fieldsMax: number) {
+  /** @param names that of another reader of `source`. */
+  constructor(source: Buffer, fieldsMax: number, names = new NameLists(source)) {
     super(source);
     this.source = source;
+    this.names = names;
     this.#fieldsLeft = fieldsMax;
   }
 
@@ -29,7 +34,9 @@ export class WireReader extends BinaryReader {
 export function skipField(reader: WireReader, tag: number): void {
   const number = tag >>> 3;
   if (number === 0) throw new MalformedMessageError('a field has the number 0');
-  reader.skip(tag & 7, number);
+  // The library's `skip` makes a view of what it skips, which takes longer than reading a short text.
+  if ((tag & 7) === WireType.LengthDelimited) reader.pos = readEnd(reader, reader.len);
+  else reader.skip(tag & 7, number);
 }
 
 /** Reads the length of a length-delimited field. @returns the position after the field. */

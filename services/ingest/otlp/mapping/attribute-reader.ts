@@ -3,8 +3,8 @@ import { digitsOf } from '../../../../event/json/exact-json.ts';
 import type { Json } from '../../read/protobuf-struct.ts';
 import { type Attributes, attributesToJson } from '../spans/attributes.ts';
 import { isJsonObject } from './messages/messages.ts';
-import type { RepeatedValues } from './repeated-values.ts';
-import { type CompiledRow, type Convention, conventions, nameOf, type Row, rowsOf } from './rows.ts';
+import type { NameIndex, RepeatedValues } from './repeated-values.ts';
+import { type CompiledRow, type Convention, conventions, nameOf, type Row } from './rows.ts';
 
 /** A value, and the names of the attributes that it was read from. */
 export interface Found {
@@ -21,11 +21,7 @@ export class AttributeReader {
   readonly #by: Convention;
   readonly #repeated: RepeatedValues;
   readonly #taken = new Set<string>();
-  /** The rows that may have a value here. */
-  readonly #rows = new Set<CompiledRow>();
-  /** The names of numbered attributes, by what precedes the first number. */
-  readonly #listNames = new Map<string, string[]>();
-  readonly #values = new Map<string, Json>();
+  readonly #names: NameIndex;
   /** Attributes that hold a JSON object; undefined when they do not. */
   readonly #objects = new Map<string, { readonly [key: string]: Json } | undefined>();
 
@@ -34,18 +30,12 @@ export class AttributeReader {
     this.#attributes = attributes;
     this.#by = by;
     this.#repeated = repeated;
-    for (const name of attributes.names) {
-      for (const row of rowsOf(name)) this.#rows.add(row);
-      const prefix = repeated.prefixOf(name);
-      if (prefix === undefined) continue;
-      for (const row of rowsOf(prefix)) this.#rows.add(row);
-      this.#listNames.getOrInsert(prefix, []).push(name);
-    }
+    this.#names = repeated.indexOf(attributes.names);
   }
 
   /** Finds a field without taking it: the caller takes it if the event holds all of its value. */
   find(row: CompiledRow, isGood: (value: Json) => boolean = () => true): Found | undefined {
-    if (!this.#rows.has(row)) return undefined;
+    if (!this.#names.rows.has(row)) return undefined;
     for (const place of placesOf(row, this.#by)) {
       const found = this.#findAt(place);
       if (found !== undefined && isPresent(found.value) && isGood(found.value)) return found;
@@ -67,7 +57,7 @@ export class AttributeReader {
 
   /** All values of a field, in the order of the row. */
   *findAll(row: CompiledRow): Generator<Found> {
-    if (!this.#rows.has(row)) return;
+    if (!this.#names.rows.has(row)) return;
     for (const place of placesOf(row, this.#by)) {
       const found = this.#findAt(place);
       if (found !== undefined && isPresent(found.value)) yield found;
@@ -94,23 +84,18 @@ export class AttributeReader {
     return asNumber(found.value);
   }
 
-  /** The value of an attribute, which is decoded once. */
   get(name: string): Json | undefined {
-    const known = this.#values.get(name);
-    if (known !== undefined) return known;
-    const value = this.#attributes.get(name);
-    if (value !== undefined) this.#values.set(name, value);
-    return value;
+    return this.#attributes.get(name);
   }
 
   /** The names of the attributes that no field has taken so far. */
   untaken(): string[] {
-    return [...this.#attributes.names].filter((name) => !this.#taken.has(name));
+    return this.#attributes.names.filter((name) => !this.#taken.has(name));
   }
 
   /** The attributes that no field has taken. */
   rest(): { [name: string]: Json } {
-    return attributesToJson({ names: this.#attributes.names, get: (name) => this.get(name) }, this.#taken);
+    return attributesToJson(this.#attributes, this.#taken);
   }
 
   #findAt({ name, member, isList }: Place): Found | undefined {
@@ -124,8 +109,8 @@ export class AttributeReader {
   }
 
   #findList(prefix: string): Found | undefined {
-    const names = this.#listNames.get(prefix);
-    return names && this.#repeated.list(this.#attributes, prefix, names);
+    const list = this.#names.lists.get(prefix);
+    return list && this.#repeated.list(this.#attributes, list);
   }
 
   /** The object has other members, too: it is not taken. */

@@ -14,7 +14,8 @@ const tool = (name: string) =>
 function callOf(index: number, more: SpanInit['attributes'] = {}): SpanInit {
   const agent = index % 6;
   const numbered = Array.from({ length: 2 + (agent % 3) }, (_, at) => [
-    `llm.tools.${at}.tool.json_schema`,
+    // Two agents have as many names, and of the same lengths.
+    `llm.tools.${agent === 3 ? at + 5 : at}.tool.json_schema`,
     tool(`tool-${at < 2 ? at : agent}`),
   ]);
   const listed = `[${tool('a')},${tool(`b${agent}`)}]`;

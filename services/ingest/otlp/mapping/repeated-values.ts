@@ -1,7 +1,8 @@
 import { stringifyExact } from '../../../../event/json/exact-json.ts';
 import type { Json } from '../../read/protobuf-struct.ts';
 import type { Attributes } from '../spans/attributes.ts';
-import { type IndexedList, prefixOf, readList } from './indexed.ts';
+import { compileList, fillList, type IndexedList, prefixOf } from './indexed.ts';
+import { type CompiledRow, rowsOf } from './rows.ts';
 
 /** How many different values of each kind are compared: agents that call each other alternate. */
 const recentMax = 4;
@@ -12,8 +13,18 @@ const namesMax = 1_024;
 /** Larger texts are read each time: holding what they were read as would take memory. */
 const charsMax = 64 * 1024;
 
-interface KnownList extends IndexedList {
-  readonly all: readonly string[];
+/** What the names of a span's attributes tell. */
+export interface NameIndex {
+  /** The rows that may have a value. */
+  readonly rows: ReadonlySet<CompiledRow>;
+  /** The lists of numbered attributes, by what precedes the first number. */
+  readonly lists: ReadonlyMap<string, IndexedList>;
+}
+
+/** A list, and the names and values of the attributes that it was read from. */
+interface KnownList {
+  readonly value: Json;
+  readonly names: readonly string[];
   readonly leaves: readonly Json[];
 }
 
@@ -26,30 +37,31 @@ type Read<T> = (value: Json) => T;
 export class RepeatedValues {
   /** The JSON of the results that several events share (`stringifyExact`). */
   readonly written = new WeakMap<object, string>();
+  readonly #indexes = new WeakMap<readonly string[], NameIndex>();
   readonly #prefixes = new Map<string, string | undefined>();
   readonly #lists = new Map<string, KnownList[]>();
   /** The values of these lists. */
   readonly #comparable = new WeakSet<object>();
   readonly #results = new Map<Read<unknown>, { readonly value: Json; readonly result: unknown }[]>();
 
-  /** `prefixOf(name)`, which takes longer. */
-  prefixOf(name: string): string | undefined {
-    if (this.#prefixes.size > namesMax) this.#prefixes.clear();
-    return this.#prefixes.getOrInsertComputed(name, prefixOf);
+  /** @param names of a span: the same array for spans that share one. */
+  indexOf(names: readonly string[]): NameIndex {
+    return this.#indexes.getOrInsertComputed(names, () => this.#index(names));
   }
 
   /**
    * Reads a list from numbered attributes: the same object if the attributes equal those of an earlier span.
    */
-  list(attributes: Attributes, prefix: string, names: readonly string[]): IndexedList | undefined {
+  list(attributes: Attributes, list: IndexedList): KnownList {
+    const { prefix, names } = list;
     const leaves = names.map((name) => attributes.get(name) ?? null);
     const known = this.#lists.getOrInsert(prefix, []);
-    const same = known.find((list) => areEqual(list.leaves, leaves) && areEqual(list.all, names));
+    const same = known.find((one) => areEqual(one.leaves, leaves) && areEqual(one.names, names));
     if (same !== undefined) return same;
-    const read = readList(prefix, names, leaves);
-    if (read === undefined || charsOf(leaves) > charsMax) return read;
-    remember(known, { ...read, all: names, leaves });
-    this.#comparable.add(read.value);
+    const read = { value: fillList(list, leaves), names, leaves };
+    if (charsOf(leaves) > charsMax) return read;
+    remember(known, read);
+    this.#comparable.add(read.value as object);
     return read;
   }
 
@@ -72,6 +84,21 @@ export class RepeatedValues {
   share(result: object): void {
     if (!this.written.has(result)) this.written.set(result, stringifyExact(result as Json));
   }
+
+  #index(names: readonly string[]): NameIndex {
+    const rows = new Set<CompiledRow>();
+    const numbered = new Map<string, string[]>();
+    if (this.#prefixes.size > namesMax) this.#prefixes.clear();
+    for (const name of names) {
+      for (const row of rowsOf(name)) rows.add(row);
+      const prefix = this.#prefixes.getOrInsertComputed(name, prefixOf);
+      if (prefix === undefined || rowsOf(prefix).length === 0) continue;
+      for (const row of rowsOf(prefix)) rows.add(row);
+      numbered.getOrInsert(prefix, []).push(name);
+    }
+    const lists = new Map(Array.from(numbered, ([prefix, all]) => [prefix, compileList(prefix, all)]));
+    return { rows, lists };
+  }
 }
 
 /** A leaf that is no text counts for what it takes beside texts. */
@@ -84,5 +111,8 @@ function remember<T>(known: T[], value: T): void {
 }
 
 function areEqual(some: readonly Json[], others: readonly Json[]): boolean {
-  return some.length === others.length && some.every((value, index) => value === others[index]);
+  return (
+    some === others ||
+    (some.length === others.length && some.every((value, index) => value === others[index]))
+  );
 }

@@ -49,7 +49,8 @@ export function doubleToJson(number: number): Json {
 /** Reads text. Invalid UTF-8 becomes U+FFFD: exporters truncate attributes in the middle of a character. */
 export function readText(reader: WireReader, messageEnd: number): string {
   const end = readEnd(reader, messageEnd);
-  const text = reader.source.toString('utf8', reader.pos, end);
+  // The default is UTF-8: to find the encoding by its name takes as long as to decode a short text.
+  const text = reader.source.toString(undefined, reader.pos, end);
   reader.pos = end;
   return text;
 }

@@ -1,22 +1,22 @@
 import { setMember } from '../../../../event/json/json-value.ts';
 import type { Json } from '../../read/protobuf-struct.ts';
 
-/** Attributes by name. Values are decoded on access: of most spans only a few are read. */
+/** Attributes by name. Values are decoded on access, and once: of most spans only a few are read. */
 export interface Attributes {
-  readonly names: Iterable<string>;
+  /** In the order in which they were sent. Messages of a request with the same names may share the array. */
+  readonly names: readonly string[];
   /** @throws UnstorableError when the value is nested too deep. */
   get(name: string): Json | undefined;
 }
 
 /** @param decode decodes a value of `encoded`. */
 export function lazyAttributes<T>(encoded: ReadonlyMap<string, T>, decode: (value: T) => Json): Attributes {
+  const decoded = new Map<string, Json>();
   return {
-    get names() {
-      return encoded.keys();
-    },
+    names: [...encoded.keys()],
     get(name) {
       const value = encoded.get(name);
-      return value === undefined ? undefined : decode(value);
+      return value === undefined ? undefined : decoded.getOrInsertComputed(name, () => decode(value));
     },
   };
 }

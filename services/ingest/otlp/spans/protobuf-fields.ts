@@ -1,7 +1,8 @@
+import type { Json } from '../../read/protobuf-struct.ts';
 import { checkEnd, readEnd, skipField, type WireReader } from '../../read/protobuf-wire.ts';
 import { attributesMax } from '../limits.ts';
-import { readAnyValue, readBytes, readText } from './any-value.ts';
-import { type Attributes, lazyAttributes } from './attributes.ts';
+import { readAnyValue, readBytes } from './any-value.ts';
+import { type Attributes, noAttributes } from './attributes.ts';
 import { explainMalformed } from './malformed.ts';
 import { UnstorableError } from './span.ts';
 import { tags } from './tags.ts';
@@ -53,33 +54,64 @@ function readAttribute({ attributes }: Attributed, reader: WireReader, messageEn
 
 /** Collects the attributes of one message. Of duplicate names the last one wins, as in JSON. */
 export class AttributeCollector {
+  /** Where each name starts and ends. */
+  readonly #names: number[] = [];
   /** The position of each value's length prefix. */
-  readonly #starts = new Map<string, number>();
+  readonly #values: number[] = [];
 
-  /** Reads a KeyValue without decoding its value. */
+  /** Reads a KeyValue without decoding it. */
   add(reader: WireReader, messageEnd: number): void {
     const end = readEnd(reader, messageEnd);
-    let key = '';
-    let start: number | undefined;
+    let [nameStart, nameEnd] = [end, end];
+    let value: number | undefined;
     while (reader.pos < end) {
       const tag = reader.nextTag();
-      if (tag === tags.keyValue.value) start = reader.pos;
-      if (tag === tags.keyValue.key) key = readText(reader, end);
-      else skipField(reader, tag);
+      if (tag === tags.keyValue.key) {
+        nameEnd = readEnd(reader, end);
+        nameStart = reader.pos;
+        reader.pos = nameEnd;
+        continue;
+      }
+      if (tag === tags.keyValue.value) value = reader.pos;
+      skipField(reader, tag);
     }
     checkEnd(reader, end);
-    if (start !== undefined) this.#starts.set(key, start);
-    if (this.#starts.size > attributesMax) {
+    if (value === undefined) return;
+    this.#names.push(nameStart, nameEnd);
+    if (this.#values.push(value) > attributesMax) {
       throw new UnstorableError(`A span has more than ${attributesMax} attributes.`);
     }
   }
 
   toAttributes(reader: WireReader): Attributes {
-    return lazyAttributes(this.#starts, (start) => {
-      reader.pos = start;
-      return explainMalformed(() => readAnyValue(reader, readEnd(reader, reader.len)));
-    });
+    if (this.#values.length === 0) return noAttributes;
+    const starts = this.#values;
+    const list = reader.names.find(this.#names);
+    const values: (Json | undefined)[] = [];
+    return {
+      names: list.names,
+      get(name) {
+        const place = list.places.get(name);
+        if (place === undefined) return undefined;
+        const known = values[place];
+        if (known !== undefined) return known;
+        reader.pos = starts[place] ?? 0;
+        const value = explainMalformed(() => readValue(reader, name));
+        values[place] = value;
+        return value;
+      },
+    };
   }
+}
+
+function readValue(reader: WireReader, name: string): Json {
+  const end = readEnd(reader, reader.len);
+  const start = reader.pos;
+  const isText =
+    start < end && reader.nextTag() === tags.anyValue.stringValue && readEnd(reader, end) === end;
+  if (isText) return reader.names.textOf(name, reader.pos, end);
+  reader.pos = start;
+  return readAnyValue(reader, end);
 }
 
 /** An id as lower-case hexadecimal. */

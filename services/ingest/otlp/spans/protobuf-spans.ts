@@ -39,7 +39,9 @@ export function openProtobufRecords<T>(
   explainMalformed(() => readFields(whole, whole.len, requestFields, spans));
   if (spans.length > recordsMax) throw new CostlyBatchError();
   const read = <T>(range: MessageRange, readMessage: (reader: WireReader, end: number) => T): T => {
-    const reader = Number.isFinite(valuesMax) ? whole : new WireReader(bytes, fieldsPerValue * spanValuesMax);
+    const reader = Number.isFinite(valuesMax)
+      ? whole
+      : new WireReader(bytes, fieldsPerValue * spanValuesMax, whole.names);
     reader.pos = range.start;
     return explainMalformed(() => readMessage(reader, range.end));
   };
