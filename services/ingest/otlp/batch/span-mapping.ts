@@ -22,7 +22,7 @@ import { readContext } from '../mapping/span-context.ts';
 import { toEvent } from '../mapping/span-to-event.ts';
 import { type Span, type SpanRequest, type SpanSource, UnstorableError } from '../spans/span.ts';
 import { NodeBuilder } from './node-builder.ts';
-import { eventBytesMax, PartBuilder } from './part-builder.ts';
+import { charBytesMax, eventBytesMax, PartBuilder } from './part-builder.ts';
 import type { SpanBatch } from './span-batch.ts';
 import { SpanTally } from './span-tally.ts';
 
@@ -195,18 +195,15 @@ export class SpanMapping {
     }
     let stored: IngestEvent = event;
     let json = stringifyExact(event, this.#repeated.written);
-    let bytes = Buffer.byteLength(json);
-    if (bytes > eventBytesMax) {
+    if (isTooLong(json)) {
       // A copy: events share what the request repeats.
       const copy = parseExactJson(json, true) as JsonObject;
       shortenEvent(copy, eventBytesMax);
       json = stringifyExact(copy);
-      bytes = Buffer.byteLength(json);
       stored = copy as unknown as IngestEvent;
     }
-    this.#madeBytes += bytes;
-    if (bytes > eventBytesMax) throw tooLarge();
-    this.#parts.add(stored, json, bytes);
+    this.#madeBytes += isTooLong(json) ? Buffer.byteLength(json) : this.#parts.add(stored, json);
+    if (isTooLong(json)) throw tooLarge();
   }
 
   #mapSource(source: SpanSource): JsonObject {
@@ -231,6 +228,11 @@ export class SpanMapping {
       this.#tally.reject(index, isTooCostlyAlone ? 'A span has too many values.' : (error as Error).message);
     }
   }
+}
+
+/** Counts the bytes only if there may be too many. */
+function isTooLong(json: string): boolean {
+  return charBytesMax * json.length > eventBytesMax && Buffer.byteLength(json) > eventBytesMax;
 }
 
 function tooLarge(): UnstorableError {
