@@ -6,6 +6,12 @@ export const bodyBytesMax = 4 * 1024 * 1024;
 /** Largest OTLP request: a batch of 512 spans with real prompts exceeds 4 MiB, and a 413 loses it. */
 export const otlpBodyBytesMax = 16 * 1024 * 1024;
 
+/**
+ * Largest media that are uploaded apart from spans. They are one message, and fit into the smallest that a
+ * queue may take (`payloadBytesMin`).
+ */
+export const mediaBytesMax = 6 * 1024 * 1024;
+
 /** Flags and length before a gRPC or gRPC-Web message. They do not count towards the 4 MiB. */
 export const envelopeBytes = 5;
 

@@ -40,6 +40,7 @@ export function heaviestCalls(space: HeavySpace): HeavyCall[] {
     ...files,
     `/raw/${space.spaceId}/${space.eventId}`,
     `/raw/${space.spaceId}/${space.valuesEventId}`,
+    `/media/${space.spaceId}/${space.mediaId}`,
     '/openapi.json',
   ];
   return [...queries.map(toQuery), ...others.map((path) => ({ name: path, path }))];

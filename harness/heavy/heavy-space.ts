@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { mediaBytesMax } from '../../platform/limits.ts';
 import type { Sql } from '../../store/db/connect.ts';
 import type { Database } from '../../store/db/database.ts';
+import { storeMedia } from '../../store/media/store-media.ts';
 import { foldStatistics } from '../../store/write/statistics/fold.ts';
 import { insertParts } from '../../store/write/store.ts';
 import { llmEvent, toolEvent } from '../fixtures/events.ts';
+import { mediaOf } from '../fixtures/media.ts';
 import { partOf } from '../fixtures/part.ts';
 
 /** A space with the worst data that the contract allows, for what each call of the dashboard API costs at most. */
@@ -16,6 +19,8 @@ export interface HeavySpace {
   readonly eventId: string;
   /** The id of an event of 3.9 MB with a million values. */
   readonly valuesEventId: string;
+  /** The largest media. */
+  readonly mediaId: string;
   /** The statistics are of these times. */
   readonly fromMs: number;
   readonly toMs: number;
@@ -54,6 +59,11 @@ export async function fillHeavySpace(
     properties: { tool: { name: 'values', input } },
   });
   await insertParts(database, [partOf(spaceId, [many])]);
+  const mediaId = 'm'.repeat(22);
+  const data = Buffer.alloc(mediaBytesMax, '<');
+  await storeMedia(database, spaceId, [
+    { receivedAtMs: BigInt(toMs), media: { ...mediaOf({ id: mediaId }), data } },
+  ]);
   await foldStatistics(database);
   await sql`INSERT INTO trace_nodes (space_id, trace_id, span_id, parent_span_id, kind, name, state, start_time_ms, end_time_ms, received_at)
     SELECT ${spaceId}, ${traceId}, lpad(to_hex(n), 16, '0'), lpad(to_hex(n - 1), 16, '0'), 'agent', ${longText}, 'ok',
@@ -61,7 +71,17 @@ export async function fillHeavySpace(
   await sql`INSERT INTO model_prices (space_id, model, valid_from, input, output)
     SELECT ${spaceId}, 'model-' || n % 10, current_date - n / 10, 1, 2 FROM generate_series(0, ${prices - 1}::integer) AS n`;
   await addStatistics(sql, spaceId, { models, minutes, firstMinute: fromMs / minuteMs });
-  return { spaceId, traceId, threadId: longText, userId: longText, eventId, valuesEventId, fromMs, toMs };
+  return {
+    spaceId,
+    traceId,
+    threadId: longText,
+    userId: longText,
+    eventId,
+    valuesEventId,
+    mediaId,
+    fromMs,
+    toMs,
+  };
 }
 
 /** A call with a long prompt. */

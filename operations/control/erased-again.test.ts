@@ -2,6 +2,7 @@ import { jetstream } from '@nats-io/jetstream';
 import { eq, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { llmEvent } from '../../harness/fixtures/events.ts';
+import { mediaOf } from '../../harness/fixtures/media.ts';
 import { partOf } from '../../harness/fixtures/part.ts';
 import { connectQueue } from '../../platform/queue/connect.ts';
 import { issueApiKey, revokeApiKey } from '../../store/accounts/api-keys.ts';
@@ -19,6 +20,7 @@ import {
 import { openPostgres } from '../../store/db/connect.ts';
 import { type Database, openDatabase } from '../../store/db/database.ts';
 import * as schema from '../../store/db/schema.ts';
+import { storeMedia } from '../../store/media/store-media.ts';
 import { foldStatistics } from '../../store/write/statistics/fold.ts';
 import { insertParts } from '../../store/write/store.ts';
 import { openDashboard } from '../../test/support/dashboard.ts';
@@ -55,7 +57,14 @@ test('what was erased after the restored time is erased again, never stored agai
   const before = [eventOf('gone'), eventOf('kept')];
   const since = [eventOf('gone'), eventOf('kept'), eventOf('gone')];
   const [partBefore, partSince] = [partOf(spaceId, before), partOf(spaceId, since)];
+  const [usedBefore, usedSince] = [before, since].map(([event]) => ({
+    receivedAtMs: BigInt(Date.now()),
+    media: mediaOf({ id: String(event?.id), eventId: String(event?.id) }),
+  }));
+  const storeUse = (store: Database, use: typeof usedBefore) =>
+    storeMedia(store, spaceId, use === undefined ? [] : [use]);
   await insertParts(database, [partBefore]);
+  await storeUse(database, usedBefore);
   await relayControlChanges(database, nats);
   const start = await readSequence();
   await database.$client.end();
@@ -63,6 +72,7 @@ test('what was erased after the restored time is erased again, never stored agai
 
   database = open(source.url);
   await insertParts(database, [partSince]);
+  await storeUse(database, usedSince);
   await eraseEvents(database, nats, spaceId, { subject: { kind: 'user', value: 'gone' }, reason: 'asked' });
   await relayControlChanges(database, nats);
   const lost = await measure(database, spaceId);
@@ -75,14 +85,16 @@ test('what was erased after the restored time is erased again, never stored agai
   const restored = open(copied.url);
   expect((await measure(restored, spaceId)).events).toHaveLength(2);
   const applied = await applyControlChanges(restored, nats, start);
-  expect(applied).toMatchObject({ idsAdded: 2, eventsErased: 1, notReached: [], gap: undefined });
+  expect(applied).toMatchObject({ idsAdded: 3, eventsErased: 1, notReached: [], gap: undefined });
   // The queue delivers both messages again.
   await insertParts(restored, [partBefore]);
   await insertParts(restored, [partSince]);
+  for (const use of [usedBefore, usedSince]) await storeUse(restored, use);
+  expect(await restored.$count(schema.media)).toBe(0);
   const replayed = await measure(restored, spaceId);
   expect(replayed).toEqual(lost);
   const [row] = await restored.select().from(schema.erasures).where(eq(schema.erasures.spaceId, spaceId));
-  expect(row).toMatchObject({ events: 3, unwritten: [], completedAt: expect.any(Date) });
+  expect(row).toMatchObject({ events: 3, media: 2, unwritten: [], completedAt: expect.any(Date) });
   await applyControlChanges(restored, nats, start);
   expect(await measure(restored, spaceId)).toEqual(lost);
 });

@@ -5,6 +5,7 @@ import type { Database } from '../../store/db/database.ts';
 import {
   eventIds,
   events,
+  mediaUses,
   segments,
   traceNodes,
   traces,
@@ -12,9 +13,11 @@ import {
   usageMonths,
 } from '../../store/db/schema.ts';
 import { listOf, nameOf, namesOf, numberOf } from '../../store/db/statement.ts';
+import { deleteUses } from '../../store/media/delete-uses.ts';
 import { insertDeltas } from '../../store/write/statistics/deltas.ts';
 import { addTo } from '../../store/write/statistics/measures.ts';
 import { statisticsTable } from '../erasure/cluster/cluster-files.ts';
+import { mediaTables } from '../erasure/erased-attachments.ts';
 import { quarantineTables, wipeQuarantine } from '../erasure/erased-quarantine.ts';
 import { countedColumns, countedRow, type ErasedRecord, erasedRecord } from '../erasure/erased-record.ts';
 import { eraseRows } from '../erasure/erased-segments.ts';
@@ -82,6 +85,10 @@ async function eraseStored(database: Database, { spaceId, erasureId, merged, ids
           .from(events)
           .where(and(eq(events.spaceId, spaceId), matches));
   const segmentIds = found.map(({ id }) => id).toSorted();
+  await database.transaction(async (transaction) => {
+    const { useIds } = await deleteUses(transaction, spaceId, inArray(mediaUses.id, own));
+    if (useIds.length > 0) await countErased(transaction, erasure, { unwritten: mediaTables });
+  });
   let erased = 0;
   for (let from = 0; from < segmentIds.length; from += batchSegmentsMax) {
     const batch = await eraseRows(

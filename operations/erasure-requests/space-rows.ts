@@ -102,6 +102,7 @@ async function deleteRows(database: Database, erasure: Erasure, one: SpaceTable)
       if (count > 0)
         await countErased(transaction, erasure, {
           ...(table === schema.notes && { notes: count }),
+          ...(table === schema.media && { media: count }),
           unwritten: [getTableName(table), statisticsTable],
         });
       return count;

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { anyTerm, inSpace } from '../../event/terms.ts';
 import { agedPart } from '../../harness/fixtures/aged-part.ts';
 import { llmEvent, someEvents } from '../../harness/fixtures/events.ts';
+import { mediaOf } from '../../harness/fixtures/media.ts';
 import { bodyPart, partOf } from '../../harness/fixtures/part.ts';
 import { connectQueue } from '../../platform/queue/connect.ts';
 import { createSpace } from '../../store/accounts/spaces.ts';
@@ -17,11 +18,14 @@ import {
   eventIds,
   eventStats,
   events,
+  media,
+  mediaUses,
   notes as notesTable,
   segments,
   traceNodes,
   usageMonths,
 } from '../../store/db/schema.ts';
+import { storeMedia } from '../../store/media/store-media.ts';
 import type { NewNote } from '../../store/notes/note.ts';
 import { storeNotes } from '../../store/notes/store-notes.ts';
 import { readEventPage } from '../../store/read/event-page.ts';
@@ -214,6 +218,7 @@ test('events are erased from weekly and default partitions, and a receipt and au
       quarantineRewritten: 0,
       quarantineDeleted: 0,
       notes: 0,
+      media: 0,
     },
     kept: ['ids (tombstones)', 'usage per month', 'statistics per minute'],
     rewrittenTables: expect.arrayContaining(['events_default', 'segments_default', 'pg_statistic']),
@@ -382,6 +387,66 @@ test('notes on spans are erased before their trace is resolved, and those that c
   expect(rewrittenTables).toContain('notes');
   const left = await database.select().from(notesTable).where(eq(notesTable.spaceId, spaceId));
   expect(left.map(({ label }) => label).toSorted()).toEqual(['kept event', 'kept span', 'kept trace']);
+});
+
+test('media are erased with the event that alone uses them, and those of other spans with the last event', async () => {
+  const spaceId = await newSpace();
+  const [ofGone, mixed] = [randomUUID(), randomUUID()];
+  const sent = [
+    eventOf('gone', { traceId: ofGone }),
+    eventOf('gone', { traceId: mixed }),
+    eventOf('kept', { traceId: mixed }),
+  ];
+  await insertParts(database, [partOf(spaceId, sent)]);
+  const [alone, beside, kept] = sent.map(({ id }) => String(id));
+  const uses = [
+    ['alone', ofGone, alone],
+    ['shared', ofGone, alone],
+    ['of a span', ofGone, randomUUID()],
+    ['of a trace', ofGone, ''],
+    ['beside', mixed, beside],
+    ['kept', mixed, kept],
+    ['shared', mixed, kept],
+    ['of the other trace', mixed, ''],
+  ].map(([id = '', traceId = '', eventId = '']) => ({
+    receivedAtMs: BigInt(Date.now()),
+    media: mediaOf({ id, traceId, eventId }),
+  }));
+  expect(await storeMedia(database, spaceId, uses)).toBe(0);
+  const { erased, rewrittenTables } = await erase(spaceId, ofUser('gone'));
+  expect(erased).toMatchObject({ events: 2, media: 4 });
+  expect(rewrittenTables).toEqual(expect.arrayContaining(['media', 'media_uses']));
+  const left = async () => {
+    const rows = await database.select({ id: media.id }).from(media).where(eq(media.spaceId, spaceId));
+    return rows.map(({ id }) => id).toSorted();
+  };
+  const others = ['kept', 'of the other trace', 'shared'];
+  expect(await left()).toEqual(others);
+  expect(await database.$count(mediaUses, eq(mediaUses.spaceId, spaceId))).toBe(3);
+  // Not by a redelivery, either; and a use of what is gone is refused.
+  expect(await storeMedia(database, spaceId, uses)).toBe(0);
+  expect(await left()).toEqual(others);
+  const late = mediaOf({ id: 'alone', traceId: mixed, eventId: '' });
+  expect(
+    await storeMedia(database, spaceId, [{ receivedAtMs: 1n, media: { ...late, data: new Uint8Array() } }]),
+  ).toBe(1);
+  expect(await left()).toEqual(others);
+});
+
+test('media are erased with the event into which that of their span was merged, also of another trace', async () => {
+  const spaceId = await newSpace();
+  const [traceId, other] = [randomUUID(), randomUUID()];
+  const sent = [eventOf('gone', { traceId: other }), eventOf('kept', { traceId })];
+  await insertParts(database, [partOf(spaceId, sent)]);
+  const eventId = randomUUID();
+  await database.insert(traceNodes).values({
+    ...{ spaceId, traceId, spanId: 'a', receivedAt: new Date(), kind: 'llm', state: 'ok' },
+    ...{ startTimeMs: 1, endTimeMs: 2, eventId, removedEventId: eventId, mergedEventId: String(sent[0]?.id) },
+  });
+  const use = { receivedAtMs: BigInt(Date.now()), media: mediaOf({ id: 'merged', traceId, eventId }) };
+  await storeMedia(database, spaceId, [use]);
+  expect((await erase(spaceId, ofUser('kept'))).erased).toMatchObject({ events: 1, media: 0 });
+  expect((await erase(spaceId, ofUser('gone'))).erased).toMatchObject({ events: 1, media: 1 });
 });
 
 test('an event is erased with the user of a span above it, which no writer has related to it yet', async () => {

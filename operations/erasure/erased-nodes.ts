@@ -5,7 +5,7 @@ import type { Database, Transaction } from '../../store/db/database.ts';
 import { events, traceNodes } from '../../store/db/schema.ts';
 import { markUnresolved } from '../../store/traces/unresolved-traces.ts';
 import { statisticsTable } from './cluster/cluster-files.ts';
-import { eraseNotesOn, type GoneEvent, notesTables } from './erased-notes.ts';
+import { eraseAttached, type GoneEvent } from './erased-attachments.ts';
 import { recordErased } from './erased-record.ts';
 import { countErased, type Erasure } from './erasure-row.ts';
 import { nodesPerBatch } from './limits.ts';
@@ -13,8 +13,8 @@ import { nodesTable } from './rewritten-files.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * Clears the texts of a subject's spans, and erases notes that were stored after the events of these were
- * erased. Rows stay, with OpenTelemetry's random ids: a span sent again is not new. For when all spans that
+ * Clears the texts of a subject's spans, and erases notes and media that were stored after the events of these
+ * were erased. Rows stay, with OpenTelemetry's random ids: a span sent again is not new. For when all spans that
  * were accepted before the start are stored.
  * @returns the number of spans.
  */
@@ -50,20 +50,21 @@ export async function eraseNodes(database: Database, erasure: Erasure): Promise<
       const merged = cleared.flatMap((node) =>
         node.mergedEventId === null ? (node.removedEventId ?? []) : [],
       );
-      await recordErased(transaction, erasure, { nodes: cleared.map(nodeImage), merged });
-      const notes = await eraseNotesOn(
-        transaction,
-        erasure.spaceId,
-        await listGone(transaction, erasure, cleared),
-      );
-      const unwritten = [nodesTable, statisticsTable, ...(notes > 0 ? notesTables : [])];
-      await countErased(transaction, erasure, { notes, unwritten });
+      const gone = await listGone(transaction, erasure, cleared);
+      const attached = await eraseAttached(transaction, erasure.spaceId, gone);
+      await recordErased(transaction, erasure, {
+        ids: attached.useIds,
+        nodes: cleared.map(nodeImage),
+        merged,
+      });
+      const unwritten = [nodesTable, statisticsTable, ...attached.unwritten];
+      await countErased(transaction, erasure, { ...attached.counts, unwritten });
     });
     erased += found.length;
   }
 }
 
-/** What notes on these spans are on that is not stored: some may have come after the events were erased. */
+/** What notes and media of these spans are on that is not stored: some may have come after the events were erased. */
 async function listGone(
   transaction: Transaction,
   { spaceId }: Erasure,
@@ -76,26 +77,6 @@ async function listGone(
     .where(and(eq(events.spaceId, spaceId), inArray(events.id, ids)));
   const gone = new Set(ids).difference(new Set(stored.map(({ id }) => id)));
   return [...Array.from(gone, (id) => ({ id })), ...nodes.map(({ traceId }) => ({ traceId }))];
-}
-
-/** Ids of events merged into these, which the queue would store again after a restore to an earlier time. */
-export async function findMerged(
-  transaction: Transaction,
-  spaceId: string,
-  ids: readonly string[],
-): Promise<string[]> {
-  const { removedEventId } = traceNodes;
-  const found = await transaction
-    .select({ id: removedEventId })
-    .from(traceNodes)
-    .where(
-      and(
-        eq(traceNodes.spaceId, spaceId),
-        inArray(traceNodes.mergedEventId, [...ids]),
-        isNotNull(removedEventId),
-      ),
-    );
-  return found.flatMap(({ id }) => id ?? []);
 }
 
 function nodeImage(row: typeof traceNodes.$inferSelect): Record<string, unknown> {

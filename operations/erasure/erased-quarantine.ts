@@ -4,7 +4,7 @@ import { inBoundedTransaction } from '../../store/db/bounded-transaction.ts';
 import type { Database, Transaction } from '../../store/db/database.ts';
 import { eventIds, quarantine } from '../../store/db/schema.ts';
 import { statisticsTable } from './cluster/cluster-files.ts';
-import { eraseNotesOn, notesTables } from './erased-notes.ts';
+import { eraseAttached } from './erased-attachments.ts';
 import { recordErased } from './erased-record.ts';
 import { countErased, type Erasure } from './erasure-row.ts';
 import { wasEntryAcceptedBefore } from './start.ts';
@@ -41,14 +41,14 @@ export function eraseQuarantine(database: Database, erasure: Erasure): Promise<E
       return wipePart(part, erasure.subject);
     },
     async note(transaction, { part, erasedIds }) {
-      await recordErased(transaction, erasure, { ids: erasedIds });
       const gone = erasedIds.map((id) => ({ id }));
-      const notes = await eraseNotesOn(transaction, erasure.spaceId, gone);
+      const attached = await eraseAttached(transaction, erasure.spaceId, gone);
+      await recordErased(transaction, erasure, { ids: [...erasedIds, ...attached.useIds] });
       await countErased(transaction, erasure, {
-        notes,
+        ...attached.counts,
         quarantineEvents: erasedIds.length,
         [part === undefined ? 'quarantineDeleted' : 'quarantineRewritten']: 1,
-        unwritten: [...quarantineTables, ...(notes > 0 ? notesTables : [])],
+        unwritten: [...quarantineTables, ...attached.unwritten],
       });
     },
   });

@@ -1,8 +1,8 @@
-import { sql } from 'drizzle-orm';
+import { and, eq, inArray, isNotNull, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { erasedIdsPerChange } from '../../store/control/limits.ts';
 import type { Transaction } from '../../store/db/database.ts';
-import { controlChanges, events, segments } from '../../store/db/schema.ts';
+import { controlChanges, events, segments, traceNodes } from '../../store/db/schema.ts';
 import type { Erasure } from './erasure-row.ts';
 
 /**
@@ -12,7 +12,7 @@ import type { Erasure } from './erasure-row.ts';
 export const erasedRecord = z.object({
   spaceId: z.string(),
   erasureId: z.string(),
-  /** Of events, also of those that were only in quarantine. */
+  /** Of events, also of those that were only in quarantine, and of uses of media. */
   ids: z.array(z.string()),
   /** The counted columns of those that were stored, by the names in the database. */
   counted: z.array(z.record(z.string(), z.unknown())),
@@ -84,4 +84,24 @@ export async function recordErased(
       image: sql`${JSON.stringify(record)}::jsonb`,
     });
   }
+}
+
+/** Ids of events merged into these, which the queue would store again after a restore to an earlier time. */
+export async function findMerged(
+  transaction: Transaction,
+  spaceId: string,
+  ids: readonly string[],
+): Promise<string[]> {
+  const { removedEventId } = traceNodes;
+  const found = await transaction
+    .select({ id: removedEventId })
+    .from(traceNodes)
+    .where(
+      and(
+        eq(traceNodes.spaceId, spaceId),
+        inArray(traceNodes.mergedEventId, [...ids]),
+        isNotNull(removedEventId),
+      ),
+    );
+  return found.flatMap(({ id }) => id ?? []);
 }

@@ -11,9 +11,8 @@ import { insertDeltas, removedRows } from '../../store/write/statistics/deltas.t
 import { selectCountedSegments, selectDimensions } from '../../store/write/statistics/space-dimensions.ts';
 import type { Batch } from './candidates.ts';
 import { statisticsTable } from './cluster/cluster-files.ts';
-import { findMerged } from './erased-nodes.ts';
-import { eraseNotesOn, notesTables } from './erased-notes.ts';
-import { countedColumns, countedRow, recordErased } from './erased-record.ts';
+import { type ErasedAttachments, eraseAttached } from './erased-attachments.ts';
+import { countedColumns, countedRow, findMerged, recordErased } from './erased-record.ts';
 import { countErased, type Erasure } from './erasure-row.ts';
 import { matchRows } from './subject.ts';
 
@@ -36,8 +35,8 @@ export interface RowErasure {
 /** The rows that one transaction erased, at least one. */
 export interface GoneRows extends ErasedBatch {
   readonly rows: readonly GoneRow[];
-  /** Notes on them, and on traces and threads of which they were the last events. */
-  readonly notes: number;
+  /** Also those on traces and threads of which they were the last events. */
+  readonly attached: ErasedAttachments;
   /** The tables whose files have to be rewritten. */
   readonly unwritten: readonly string[];
 }
@@ -58,15 +57,15 @@ export function eraseBatch(database: Database, erasure: Erasure, ids: Batch): Pr
   const { spaceId, subject } = erasure;
   const note: RowErasure['note'] = async (
     transaction,
-    { events, segmentsRewritten, segmentsDeleted, rows, notes, unwritten },
+    { events, segmentsRewritten, segmentsDeleted, rows, attached, unwritten },
   ) => {
-    const counts = { events, segmentsRewritten, segmentsDeleted, notes };
+    const counts = { events, segmentsRewritten, segmentsDeleted, ...attached.counts };
     await countErased(transaction, erasure, { ...counts, unwritten });
     // After a restore a deleted space is deleted again.
     if (subject.kind === 'space') return;
     const ids = rows.map(({ id }) => id);
     await recordErased(transaction, erasure, {
-      ids,
+      ids: [...ids, ...attached.useIds],
       merged: rows.every(({ traceId }) => traceId === null)
         ? []
         : await findMerged(transaction, spaceId, ids),
@@ -83,9 +82,9 @@ export function eraseRows(database: Database, erasure: RowErasure, ids: Batch): 
     const erased = await batch.erase(ids);
     const { rows, partitions } = batch;
     if (rows.length === 0) return erased;
-    const notes = await eraseNotesOn(transaction, erasure.spaceId, rows);
-    const unwritten = [...partitions, statisticsTable, ...(notes > 0 ? notesTables : [])];
-    await erasure.note(transaction, { ...erased, rows, notes, unwritten });
+    const attached = await eraseAttached(transaction, erasure.spaceId, rows);
+    const unwritten = [...partitions, statisticsTable, ...attached.unwritten];
+    await erasure.note(transaction, { ...erased, rows, attached, unwritten });
     return erased;
   });
 }

@@ -31,6 +31,7 @@ export type ErasureCounts = Pick<
   | 'quarantineRewritten'
   | 'quarantineDeleted'
   | 'notes'
+  | 'media'
 >;
 
 /**
@@ -158,7 +159,7 @@ export async function completeErasure<Receipt>(
       .returning();
     if (row?.completedAt == null) throw new Error('the row of the erasure is missing');
     const { events, segmentsRewritten, segmentsDeleted } = row;
-    const { quarantineEvents, quarantineRewritten, quarantineDeleted, notes } = row;
+    const { quarantineEvents, quarantineRewritten, quarantineDeleted, notes, media } = row;
     const counts = {
       events,
       segmentsRewritten,
@@ -167,6 +168,7 @@ export async function completeErasure<Receipt>(
       quarantineRewritten,
       quarantineDeleted,
       notes,
+      media,
     };
     await transaction.insert(auditLog).values({
       spaceId: erasure.spaceId,

@@ -13,6 +13,9 @@ export const queueStuckMs = 60_000;
 /** Wait of each try of VACUUM FULL of a small table: queries of the table queue behind the lock meanwhile. */
 export const vacuumLockTimeoutMs = 200;
 
+/** Largest table that VACUUM FULL copies, in some ten seconds. */
+export const rewrittenBytesMax = 2 * 1024 ** 3;
+
 /**
  * How long all copies of one erasure wait, together, for transactions that write and began before. Those of
  * another program or database can take longer: then the receipt names the tables for the next erasure.

@@ -26,7 +26,13 @@ import {
   statisticsTable,
 } from './cluster/cluster-files.ts';
 import { type Erasure, noteWritten, readUnwritten } from './erasure-row.ts';
-import { retentionPollMs, retentionWaitMs, vacuumLockTimeoutMs, writersWaitMs } from './limits.ts';
+import {
+  retentionPollMs,
+  retentionWaitMs,
+  rewrittenBytesMax,
+  vacuumLockTimeoutMs,
+  writersWaitMs,
+} from './limits.ts';
 
 export const nodesTable = getTableName(schema.traceNodes);
 
@@ -43,8 +49,8 @@ const localTables = wholeTables.filter((name) => !distributed.includes(name));
 /**
  * Rewrites the tables that had erased rows into new files: a deleted row's bytes stay in free space of a
  * page, also after VACUUM. Readers continue; writers of the same week wait for the copy.
- * @returns `left`: partitions with too many events to copy while writers wait, and tables that could not be
- * locked. While a long pass of retention runs, all tables.
+ * @returns `left`: partitions with too many events, and tables with too many bytes, to copy while writers
+ * wait, and tables that could not be locked. While a long pass of retention runs, all tables.
  */
 export async function rewriteFiles(
   database: Database,
@@ -118,6 +124,7 @@ async function rewriteTable(database: Database, table: string, wait: WritersWait
   if (wholeTables.includes(table)) {
     await database.execute(sql`VACUUM (ANALYZE) ${sql.identifier(table)}`);
     if ((await readFill(database, table)).rows > rewrittenEventsMax) return false;
+    if ((await sizeOf(database, table)) > rewrittenBytesMax) return false;
     return vacuumFull(database, table, wait);
   }
   if (table === statisticsTable) return rewriteStatistics(database, wait);
@@ -133,6 +140,14 @@ async function rewriteTable(database: Database, table: string, wait: WritersWait
   if ((await readFill(database, week.events)).rows > rewrittenEventsMax) return false;
   const isWritten = week.range.toMs > (await serverTimeMs(database));
   return copyPartitions(database, week, isWritten);
+}
+
+/** With what is stored out of line, such as media. */
+async function sizeOf(database: Database, table: string): Promise<number> {
+  const [row] = await database.execute<{ bytes: number }>(
+    sql`SELECT pg_table_size(to_regclass(${table}))::float8 AS bytes`,
+  );
+  return row?.bytes ?? 0;
 }
 
 async function findWeek(database: Database, table: string): Promise<WeekPartitions | undefined> {

@@ -8,6 +8,7 @@ import type { FindUnready } from '../../platform/readiness.ts';
 import { auditPath, sendAuditLog } from './downloads/audit.ts';
 import { exportPath, sendExport } from './downloads/export.ts';
 import { downloadLimits } from './downloads/limits.ts';
+import { mediaPath, sendMedia } from './downloads/media.ts';
 import { rawPath, sendRawEvent } from './downloads/raw.ts';
 import { FairSlots } from './fair-slots.ts';
 import { dashboardBodyBytesMax, dashboardCallsMax, dashboardSocketsMax } from './limits.ts';
@@ -56,7 +57,7 @@ const strictTransport = 'max-age=31536000';
 
 /**
  * tRPC under /trpc/ and its description at /openapi.json, MCP at /mcp and /mcp/SPACE, downloads under /raw/,
- * /export/ and /audit/, /healthz and /readyz, and the pages at all other paths: 404 or 405 without pages.
+ * /media/, /export/ and /audit/, /healthz and /readyz, and the pages at all other paths: 404 or 405 without pages.
  */
 export function createRoutes(dependencies: RouteDependencies): RequestListener {
   const { answerAfterBody, unread, ingestUrl, basePath } = dependencies;
@@ -110,6 +111,7 @@ function createTable(dependencies: RouteDependencies): FindRoute {
     [trpcPath, { methods: ['GET', 'HEAD', 'POST'], handle: createTrpcHandler(dependencies) }],
     [`${mcpPath}/`, mcp],
     [rawPath, logged(reading, (...call) => void sendRawEvent(downloads, ...call))],
+    [mediaPath, logged(reading, (...call) => void sendMedia(downloads, ...call))],
     [auditPath, logged(reading, (...call) => void sendAuditLog(downloads, ...call))],
     [exportPath, logged(['GET'], (...call) => void sendExport(downloads, ...call))],
   ];

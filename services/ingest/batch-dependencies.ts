@@ -21,6 +21,7 @@ import { Committer } from './commit/committer.ts';
 import type { openQueue } from './commit/queue.ts';
 import type { ProcessLimits } from './limits.ts';
 import { registerBudgetMetrics } from './metrics.ts';
+import { openMediaUploads } from './otlp/media/media-doors.ts';
 import { SenderLog } from './otlp/sender-log.ts';
 import { SpanCounter } from './otlp/span-counter.ts';
 import { openRequestTraces } from './request-traces.ts';
@@ -74,6 +75,7 @@ export function openBatchDependencies(options: {
     rpcDecoder: createDecoders({ protobuf: readers.protobuf, json: readers.protobufJson }, events),
     spanDecoder: createDecoders({ protobuf: readers.otlp, json: readers.otlpJson }, spans),
     logDecoder: createDecoders({ protobuf: readers.otlpLogs, json: readers.otlpLogsJson }, spans),
+    mediaUploads: openMediaUploads({ database, pepper: config.API_KEY_PEPPER, decodeBody }),
     spanCounter: resources.use(new SpanCounter(log)),
     senderLog: resources.use(new SenderLog(database, log)),
   };

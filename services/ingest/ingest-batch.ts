@@ -3,6 +3,7 @@ import { IngestError } from '../../event/errors.ts';
 import { formatBatchId } from '../../event/segment/batch-id.ts';
 import type { ConnectionShares } from '../../platform/http/connection-shares.ts';
 import type { SpaceShares } from '../../platform/metrics/space-metrics.ts';
+import type { MediaInit } from '../../platform/queue/group.ts';
 import type { OwnSpan } from '../../platform/tracing/own-spans.ts';
 import { secondsToMonthEnd } from '../../store/accounts/month.ts';
 import type { CheckedClock } from '../../store/db/clock.ts';
@@ -101,12 +102,14 @@ export interface RequestKind<T> {
   readonly nodesOf?: (result: T) => readonly string[];
   /** Results of evaluations for it. */
   readonly notesOf?: (result: T) => readonly string[];
+  /** Media for it, which may be in the memory of the decoded body. */
+  readonly mediaOf?: (result: T) => readonly MediaInit[];
   /** Default: the `Authorization: Bearer` of docs/api.md. */
   readonly authenticate?: Authenticate;
 }
 
 interface Ingested<T> {
-  readonly spaceId: string;
+  readonly principal: Principal;
   readonly result: T;
   readonly eventCount: number;
   readonly headers: Record<string, string>;
@@ -120,7 +123,7 @@ async function checkAndCommit<T>(
 ): Promise<Ingested<T>> {
   const { clock, apiKeyCache, unauthenticated, connections } = dependencies;
   const { keyUses, quota, budgets, shares, buffers } = dependencies;
-  const { decoder, batchesOf, nodesOf, notesOf, authenticate = authenticateByContract } = kind;
+  const { decoder, batchesOf, nodesOf, notesOf, mediaOf, authenticate = authenticateByContract } = kind;
   const { bodyBytesMax, overheadBytes } = decoder;
   // First: with a wrong clock valid keys can look expired.
   readClock(clock);
@@ -140,8 +143,9 @@ async function checkAndCommit<T>(
   const decoded = received.use(await decoder.decode(request, sent.bytes, { bytesMax: bodyBytesMax, budget }));
   const result = await decoder.read(decoded.bytes, principal.spaceId);
   const readBatches = batchesOf(result);
+  const media = mediaOf?.(result) ?? [];
   // If every batch has its own JSON, that JSON is stored: free the received bytes.
-  if (readBatches.every(({ body }) => body !== undefined)) received.dispose();
+  if (media.length === 0 && readBatches.every(({ body }) => body !== undefined)) received.dispose();
   // The JSON can be six times as long as the protobuf.
   using held = new DisposableStack();
   const batches = readBatches.map(({ projection, body: written }) => ({
@@ -151,11 +155,11 @@ async function checkAndCommit<T>(
   const nodes = nodesOf?.(result) ?? [];
   const notes = notesOf?.(result) ?? [];
   holdChars(held, [...nodes, ...notes], budget);
-  const accepted = { principal, receivedAtMs, batches, nodes, notes, span };
+  const accepted = { principal, receivedAtMs, batches, nodes, notes, media, span };
   const committed = await commitAll(dependencies, accepted);
   const eventCount = readBatches.reduce((sum, { projection }) => sum + projection.eventCount, 0);
   const headers = { ...batchIdHeader(committed), ...quotaHeaders(quotaView) };
-  return { spaceId: principal.spaceId, result, eventCount, headers };
+  return { principal, result, eventCount, headers };
 }
 
 /** Counts texts against the budget. @throws IngestError `ingest_unavailable` when it has no room. */
@@ -190,16 +194,18 @@ async function commitAll(
     batches: readonly Required<ReadBatch>[];
     nodes: readonly string[];
     notes: readonly string[];
+    media: readonly MediaInit[];
     span: OwnSpan | undefined;
   },
 ): Promise<Committed[]> {
-  const { principal, receivedAtMs: atMs, batches, nodes, notes, span } = received;
+  const { principal, receivedAtMs: atMs, batches, nodes, notes, media, span } = received;
   const compressing = batches
     .filter(({ projection }) => projection.eventCount > 0)
     .map(({ projection, body }) => compressBatch(principal, projection, { body, atMs }));
   const ofNodes = [
     ...nodes.map((json) => batchOfNodes(principal, { nodes: json, atMs })),
-    ...notes.map((json) => batchOfNodes(principal, { nodes: '[]', notes: json, atMs })),
+    ...notes.map((json) => batchOfNodes(principal, { notes: json, atMs })),
+    ...media.map((one) => batchOfNodes(principal, { media: one, atMs })),
   ];
   const outcomes = await Promise.allSettled(
     [...compressing, ...ofNodes.map((batch) => Promise.resolve(batch))].map(async (compressed) => {

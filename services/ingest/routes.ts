@@ -5,6 +5,7 @@ import { ClientGoneError } from './body/body.ts';
 import { type IngestDependencies, ingestEvents } from './ingest-events.ts';
 import { type ExportDependencies, exportOverHttp, signals } from './otlp/export.ts';
 import { findExporterHandlers } from './otlp/exporter-paths.ts';
+import type { MediaDependencies } from './otlp/media/media-doors.ts';
 import { parseHttpEncoding } from './otlp/respond/encoding.ts';
 import type { RespondExportError } from './otlp/respond/respond.ts';
 import type { Cors } from './respond/cors.ts';
@@ -14,7 +15,7 @@ import { parseRpcEncoding } from './rpc/encoding.ts';
 import type { RpcHandler } from './rpc/handlers.ts';
 import type { RespondRpcError } from './rpc/respond-error.ts';
 
-export interface RouteDependencies extends IngestDependencies, ExportDependencies {
+export interface RouteDependencies extends IngestDependencies, ExportDependencies, MediaDependencies {
   findUnready: FindUnready;
   /** The response of `GET /v1/openapi.json`. */
   openApiJson: string;
@@ -120,13 +121,8 @@ async function answerUnknownPath(
   }
 }
 
-/**
- * A program that reads may have the address of ingest by mistake. Langfuse's SDKs log the answer to an
- * upload, whose image they have taken out of the span.
- */
+/** A program that reads may have the address of ingest by mistake. */
 function describePath(path: string): string {
-  if (path.startsWith('/api/public/media'))
-    return 'Weir keeps images and files in their events: set LANGFUSE_MEDIA_UPLOAD_ENABLED=false.';
   return /^\/(trpc|export|raw|audit|mcp)\b/.test(path)
     ? "This is Weir's ingest, which takes events. Programs read from the address of the dashboard."
     : 'There is nothing at this path.';

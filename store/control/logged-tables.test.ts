@@ -39,6 +39,8 @@ const unloggedTables: ReadonlyMap<PgTable, string> = new Map<PgTable, string>([
     schema.notes,
     'Programs write many. A restore has those of its time, and the queue delivers those of OpenTelemetry again.',
   ],
+  [schema.media, ofEvents],
+  [schema.mediaUses, ofEvents],
   [schema.senders, 'Counts of requests, for the page Senders only.'],
   [schema.retentionClock, 'Each pass of retention sets it.'],
   [schema.usedChallenges, 'A challenge is refused because of its age minutes later.'],

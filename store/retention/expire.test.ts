@@ -3,6 +3,7 @@ import { count, eq } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { agedPart } from '../../harness/fixtures/aged-part.ts';
 import { llmEvent, someEvents } from '../../harness/fixtures/events.ts';
+import { mediaOf } from '../../harness/fixtures/media.ts';
 import { encodePart, type Part } from '../../platform/queue/group.ts';
 import { createDatabase } from '../../test/support/test-servers.ts';
 import { until } from '../../test/support/wait.ts';
@@ -16,12 +17,15 @@ import {
   eventIds,
   eventStats,
   events,
+  media,
+  mediaUses,
   notes as notesTable,
   quarantine,
   segments,
   spaces,
   usageMonths,
 } from '../db/schema.ts';
+import { storeMedia } from '../media/store-media.ts';
 import type { NewNote } from '../notes/note.ts';
 import { storeNotes } from '../notes/store-notes.ts';
 import { foldStatistics } from '../write/statistics/fold.ts';
@@ -211,6 +215,26 @@ test('notes expire with their event, and with the last event of their trace or t
   expect(await left(short)).toEqual(
     [String(young.id), lateId, String(old.traceId), 'old', 'both', 'later'].toSorted(),
   );
+});
+
+test('media expire by their newest use, and uses by themselves', async () => {
+  await using store = await openStore();
+  const [short, forEver] = [await store.createSpace(7), await store.createSpace(null)];
+  const useOf = (id: string, daysAgo: number) => ({
+    receivedAtMs: BigInt(Date.now() - daysAgo * 86_400_000),
+    media: mediaOf({ id }),
+  });
+  // The order in which a queue delivers them does not matter.
+  const uses = [useOf('old', 8), useOf('young', 1), useOf('both', 1), useOf('both', 8)];
+  for (const spaceId of [short, forEver]) await storeMedia(store.database, spaceId, uses);
+  expect(await store.expire()).toMatchObject({ media: 1 });
+  const left = async (table: typeof media | typeof mediaUses, spaceId: string) =>
+    store.database.$count(table, eq(table.spaceId, spaceId));
+  expect([await left(media, short), await left(mediaUses, short)]).toEqual([2, 2]);
+  expect([await left(media, forEver), await left(mediaUses, forEver)]).toEqual([3, 4]);
+  // Known ids: a replay brings nothing back.
+  await storeMedia(store.database, short, uses);
+  expect([await left(media, short), await left(mediaUses, short)]).toEqual([2, 2]);
 });
 
 test('a pass takes as many statements with many spaces as with one', async () => {

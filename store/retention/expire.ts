@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import { expectSameTime, readServerClock } from '../db/clock.ts';
 import type { Database } from '../db/database.ts';
-import { quarantine, traceNodes } from '../db/schema.ts';
+import { mediaUses, quarantine, traceNodes } from '../db/schema.ts';
+import { deleteExpiredMedia } from '../media/expired-media.ts';
 import { deleteExpiredNotes, listNotedSpaces } from '../notes/expired-notes.ts';
 import { deleteExpiredNodes, deleteTracesWithoutCalls } from './expired-nodes.ts';
 import { dropExpiredPartitions } from './expired-partitions.ts';
@@ -43,6 +44,7 @@ export interface ExpireResult {
   events: number;
   quarantined: number;
   notes: number;
+  media: number;
   /** Weeks whose partitions were rewritten. */
   rewritten: number;
   /** How far the retention clock is behind the machine clock. */
@@ -83,13 +85,13 @@ async function expireAll(database: Database, options: ExpireOptions): Promise<Ex
   const spaces = await listSpaceExpiries(database, rule);
   const expiring = spaces.filter(({ cutoffMs }) => cutoffMs > -Infinity);
   if (expiring.length === 0)
-    return { dropped: [], locked: [], events: 0, quarantined: 0, notes: 0, rewritten: 0, lagMs };
+    return { dropped: [], locked: [], events: 0, quarantined: 0, notes: 0, media: 0, rewritten: 0, lagMs };
   // First, because dropped partitions need no batch deletion.
   const { dropped, locked } = await dropExpiredPartitions(database, {
     rule,
     latestCutoffMs: latestCutoff(expiring),
   });
-  const result = { dropped, locked, events: 0, quarantined: 0, notes: 0, rewritten: 0, lagMs };
+  const result = { dropped, locked, events: 0, quarantined: 0, notes: 0, media: 0, rewritten: 0, lagMs };
   for (const place of ['weeks', 'default'] as const) {
     const spaceIds = await listSpacesWithExpiredSegments(database, expiring, place);
     result.events += await deleteInTurns(database, spaceIds, { rule, place, signal: options.signal });
@@ -104,11 +106,14 @@ async function expireAll(database: Database, options: ExpireOptions): Promise<Ex
     while ((await deleteExpiredNodes(database, spaceId, rule)) > 0) options.signal?.throwIfAborted();
   }
   const noted = await listNotedSpaces(database);
-  for (const { spaceId } of expiring.filter((one) => noted.has(one.spaceId))) {
+  const using = new Set(await listSpacesWithExpired(database, mediaUses, expiring));
+  for (const { spaceId } of expiring.filter((one) => noted.has(one.spaceId) || using.has(one.spaceId))) {
     options.signal?.throwIfAborted();
     // Read again: it may have been lengthened meanwhile.
     const cutoffMs = await readCutoff(database, spaceId, rule);
-    if (cutoffMs > -Infinity) result.notes += await deleteExpiredNotes(database, spaceId, cutoffMs);
+    if (cutoffMs === -Infinity) continue;
+    if (noted.has(spaceId)) result.notes += await deleteExpiredNotes(database, spaceId, cutoffMs);
+    if (using.has(spaceId)) result.media += await deleteExpiredMedia(database, spaceId, cutoffMs);
   }
   result.rewritten = await reclaimSpace(database, nowMs, options.signal);
   return result;

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { llmEvent } from '../../harness/fixtures/events.ts';
+import { mediaOf } from '../../harness/fixtures/media.ts';
 import { partOf } from '../../harness/fixtures/part.ts';
 import { batchSegmentsMax } from '../../operations/erasure/limits.ts';
 import { rowsPerBatch } from '../../operations/erasure-requests/limits.ts';
@@ -11,6 +12,7 @@ import { requestLostDeletions } from '../../operations/erasure-requests/space-de
 import { parseConfig } from '../../platform/config.ts';
 import { issueApiKey } from '../../store/accounts/api-keys.ts';
 import { erasureRequests, eventIds } from '../../store/db/schema.ts';
+import { storeMedia } from '../../store/media/store-media.ts';
 import { recordSenders } from '../../store/senders.ts';
 import { storeNodes } from '../../store/traces/store-nodes.ts';
 import { quarantineEvent } from '../../store/write/quarantine.ts';
@@ -92,6 +94,8 @@ test('a deleted space is refused at once, can be restored for a day, and leaves 
   await recordSenders(database, spaceId, [counts]);
   const nodes = { receivedAtMs: 1n, json: JSON.stringify([nodeOf(randomUUID())]) };
   await storeNodes(database, spaceId, [nodes]);
+  const uses = [{ receivedAtMs: BigInt(Date.now()), media: mediaOf({ id: 'a' }) }];
+  await storeMedia(database, spaceId, uses);
   const refused = partOf(spaceId, [eventOf()]);
   await quarantineEvent(database, refused, { sqlstate: '23514', message: 'refused' });
   await sql`INSERT INTO erasures (space_id, subject, started_at, unwritten) VALUES (${spaceId}, 'user', now(), '{}')`;
@@ -108,6 +112,8 @@ test('a deleted space is refused at once, can be restored for a day, and leaves 
     expect.arrayContaining([
       'agent_stats',
       'alert_rules',
+      'media',
+      'media_uses',
       'notes',
       'quarantine',
       'senders',
@@ -206,7 +212,7 @@ test('a deleted space is refused at once, can be restored for a day, and leaves 
   expect(receipt).toMatchObject({
     subject: { space: 'test' },
     notReached: [],
-    erased: { quarantineEvents: 1 },
+    erased: { quarantineEvents: 1, media: 1 },
   });
   expect(receipt.rewrittenTables).toEqual(
     expect.arrayContaining([
@@ -226,6 +232,7 @@ test('a deleted space is refused at once, can be restored for a day, and leaves 
   await quarantineEvent(database, refused, { sqlstate: '23514', message: 'refused' });
   await recordSenders(database, spaceId, [counts]);
   await storeNodes(database, spaceId, [nodes]);
+  await storeMedia(database, spaceId, [{ receivedAtMs: 1n, media: mediaOf({ id: 'b' }) }]);
   expect((await postEvents(pipeline, tenant, queued)).status).toBe(401);
   expect(await tablesWith(pipeline, spaceId)).toEqual(kept);
   expect((await trpc.me.query()).spaces.map(({ id }) => id)).not.toContain(spaceId);

@@ -156,16 +156,6 @@ test('who sends logs is a sender, over each transport and in each encoding', asy
   ]);
 });
 
-test('the upload of an image by a Langfuse SDK, which logs the answer, is told how to keep it in the span', async () => {
-  const { status, body } = await fetch(`${pipeline.url}/api/public/media`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: basic(`pk-lf-1:${tenant.apiKey}`) },
-    body: JSON.stringify({ traceId: '1'.repeat(32), contentType: 'image/png', field: 'input' }),
-  }).then(async (answer) => ({ status: answer.status, body: await answer.text() }));
-  expect(status).toBe(404);
-  expect(body).toContain('LANGFUSE_MEDIA_UPLOAD_ENABLED=false');
-});
-
 test('the key check of a Langfuse SDK finds the space', async () => {
   const ask = (authorization: string) =>
     fetch(`${pipeline.url}/api/public/projects`, { headers: { authorization } });

@@ -1,5 +1,9 @@
+import { eq } from 'drizzle-orm';
 import { expect, test } from 'vitest';
+import { media } from '../../store/db/schema.ts';
 import { useBrowser } from '../support/browser/use-browser.ts';
+import { uploadMedia } from '../support/protocols/langfuse-media.ts';
+import { until } from '../support/wait.ts';
 import { llmEvent, toolEvent } from './complaints/sent-event.ts';
 
 const system = useBrowser();
@@ -95,6 +99,10 @@ test('images of a conversation are drawn from the data in the event, and address
   const { page, apiKey, spaceId } = visitor;
   const png =
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+  const uploaded = async (bytes: Buffer, type: string) => {
+    const id = await uploadMedia({ url: system.pipeline.url, apiKey }, bytes, { contentType: type });
+    return `@@@langfuseMedia:type=${type}|id=${id}|source=base64_data_uri@@@`;
+  };
   const content = [
     { type: 'image_url', image_url: { url: `data:image/png;base64,${png}` } },
     { type: 'image', source: { type: 'base64', media_type: 'image/png', data: png } },
@@ -103,7 +111,11 @@ test('images of a conversation are drawn from the data in the event, and address
     { type: 'input_audio', input_audio: { data: 'UklGRiQAAABXQVZF', format: 'wav' } },
     { type: 'image', source: { type: 'url', url: 'https://img.example/a.png' } },
     { type: 'image_url', image_url: { url: '@@@langfuseMedia:type=image/gif|id=hSa7|source=bytes@@@' } },
+    { type: 'image_url', image_url: { url: await uploaded(Buffer.from(png, 'base64'), 'image/png') } },
+    // A type that a browser would run.
+    { type: 'file', file: { file_data: await uploaded(Buffer.from('<script>'), 'text/html') } },
   ];
+  await until(async () => (await system.pipeline.database.$count(media, eq(media.spaceId, spaceId))) === 2);
   const long = { type: 'text', text: 'a word '.repeat(9_000) };
   const prompt = JSON.stringify([{ role: 'user', content: [...content, long] }]);
   const event = llmEvent({ input: { prompt } });
@@ -115,11 +127,17 @@ test('images of a conversation are drawn from the data in the event, and address
   });
   await page.goto(`/s/${spaceId}/events/${event.id}`);
   const conversation = page.getByRole('region', { name: 'Prompt' });
-  await conversation.getByRole('img', { name: 'In the payload' }).nth(3).waitFor();
+  await conversation.getByRole('img', { name: 'In the payload' }).nth(4).waitFor();
   await conversation.getByLabel('Sound, audio/wav').waitFor();
   const link = conversation.getByRole('link', { name: 'Open the image at img.example' });
   expect(await link.getAttribute('href')).toBe('https://img.example/a.png');
-  await conversation.getByText('image/gif · not stored: the Langfuse SDK uploads it').waitFor();
+  await conversation.getByText('image/gif · not uploaded').waitFor();
+  await conversation.getByText(/^text.html · \d/).waitFor();
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    conversation.getByRole('link', { name: 'Download' }).last().click(),
+  ]);
+  expect(download.suggestedFilename()).toMatch(/^media-/);
   await conversation.getByText('a conversation of 1 message.').waitFor();
   // Its texts are short enough for Markdown, however long the whole prompt is.
   expect(await conversation.getByRole('button', { name: 'Markdown' }).isEnabled()).toBe(true);

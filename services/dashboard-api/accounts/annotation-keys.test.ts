@@ -65,7 +65,10 @@ test.each(refused.map((procedure) => [procedure.path, procedure] as const))(
 
 test('every other door is closed to it, and ingest does not know it as a key', async () => {
   const { spaceId } = space;
-  const paths = [`/raw/${spaceId}/${eventId}`, `/export/${spaceId}?format=csv`, `/audit/${spaceId}`];
+  const paths = [
+    ...[`/raw/${spaceId}/${eventId}`, `/media/${spaceId}/${'m'.repeat(22)}`],
+    ...[`/export/${spaceId}?format=csv`, `/audit/${spaceId}`],
+  ];
   for (const path of paths) {
     const { status } = await fetch(`${dashboard.url}${path}`, { headers: bearer() });
     expect([path, status]).toEqual([path, 403]);

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { mediaOf } from '../../../harness/fixtures/media.ts';
 import { createApiKey, hashApiKey } from '../../../store/accounts/api-key.ts';
 import { issueApiKey, revokeApiKey } from '../../../store/accounts/api-keys.ts';
 import { type KeyScope, type ReadScope, readScopes, roleOfScope } from '../../../store/accounts/key-scope.ts';
 import { hasRole, type Role, roles } from '../../../store/accounts/role.ts';
 import { apiKeys } from '../../../store/db/schema.ts';
+import { storeMedia } from '../../../store/media/store-media.ts';
 import {
   addEvents,
   dashboardPepper,
@@ -28,6 +30,7 @@ import { openReadKeys } from './read-keys.ts';
  * automatically.
  */
 
+const mediaId = 'm'.repeat(22);
 const canary = `canary-${randomUUID()}`;
 const withinMs = 1_000;
 /** On a busy machine a change may be noticed later. */
@@ -49,6 +52,8 @@ beforeAll(async () => {
   [otherEventId = ''] = await addEvents(dashboard.sql, other.spaceId, [
     { name: canary, inputPreview: canary, text: `{"secret":"${canary}"}` },
   ]);
+  for (const { spaceId } of [space, other])
+    await storeMedia(dashboard.database, spaceId, [{ receivedAtMs: 1n, media: mediaOf({ id: mediaId }) }]);
   for (const scope of readScopes) keys.set(scope, (await issue(scope)).apiKey);
 });
 afterAll(() => dashboard[Symbol.asyncDispose]());
@@ -125,16 +130,22 @@ test.each(reads)('%s shows a read key nothing of another space', async (_path, p
 
 test('downloads follow the scope and the space of the key', async () => {
   const { spaceId } = space;
-  const paths = [`/raw/${spaceId}/${eventId}`, `/export/${spaceId}?format=csv`, `/audit/${spaceId}`];
+  const paths = [
+    ...[`/raw/${spaceId}/${eventId}`, `/media/${spaceId}/${mediaId}`],
+    ...[`/export/${spaceId}?format=csv`, `/audit/${spaceId}`],
+  ];
   const statuses: Record<string, number[]> = {};
   for (const scope of readScopes)
     statuses[scope] = await Promise.all(paths.map(async (path) => (await get(path, keyOf(scope))).status));
   expect(statuses).toEqual({
-    statistics: [403, 403, 403],
-    events: [200, 200, 403],
-    administration: [200, 200, 200],
+    statistics: [403, 403, 403, 403],
+    events: [200, 200, 200, 403],
+    administration: [200, 200, 200, 200],
   });
-  for (const path of [`/raw/${other.spaceId}/${otherEventId}`, `/export/${other.spaceId}?format=csv`])
+  for (const path of [
+    ...[`/raw/${other.spaceId}/${otherEventId}`, `/media/${other.spaceId}/${mediaId}`],
+    `/export/${other.spaceId}?format=csv`,
+  ])
     expect((await get(path, keyOf('administration'))).status).toBe(404);
 });
 

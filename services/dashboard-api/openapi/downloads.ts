@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { auditRow } from '../../../store/accounts/audit/audit-list.ts';
+import { mediaIdPattern } from '../../../store/media/read-media.ts';
 import { exportFormats } from '../downloads/export.ts';
 import { eventFilter } from '../procedures/filter-input.ts';
 import { downloadErrors, type Json, takeNamed } from './responses.ts';
@@ -40,6 +41,16 @@ export function downloadPaths(named: Map<string, Json>): Json {
         content: { 'application/json': {} },
       }),
     },
+    '/media/{spaceId}/{mediaId}': {
+      get: download('media', {
+        summary: 'An image, a sound or a file that a Langfuse SDK uploaded apart from its span',
+        description:
+          'For read keys with the scope `events` or `administration`. The text of the event names it: ' +
+          '`@@@langfuseMedia:type=…|id=mediaId|…@@@`.',
+        parameters: [spaceId, pathId('mediaId', { type: 'string', pattern: mediaIdPattern.source })],
+        content: { 'application/octet-stream': {} },
+      }),
+    },
     '/audit/{spaceId}': {
       get: download('audit', {
         summary: 'The audit log of the space, one row a line, newest first',
@@ -51,8 +62,8 @@ export function downloadPaths(named: Map<string, Json>): Json {
   };
 }
 
-function pathId(name: string): Json {
-  return { name, in: 'path', required: true, schema: { type: 'string', format: 'uuid' } };
+function pathId(name: string, schema: Json = { type: 'string', format: 'uuid' }): Json {
+  return { name, in: 'path', required: true, schema };
 }
 
 const spaceId = pathId('spaceId');

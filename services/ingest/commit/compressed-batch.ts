@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import zlib from 'node:zlib';
 import { type Projection, projectEvents } from '../../../event/projection.ts';
+import type { MediaInit } from '../../../platform/queue/group.ts';
 import type { OwnSpan } from '../../../platform/tracing/own-spans.ts';
 import type { Principal } from '../admit/api-key-cache.ts';
 import { detachBuffer } from '../body/detach-buffer.ts';
@@ -23,6 +24,8 @@ export interface CompressedBatch extends Projection {
   readonly nodes?: string;
   /** Results of evaluations, beside nodes. */
   readonly notes?: string;
+  /** Media that a span names, beside nodes. */
+  readonly media?: MediaInit;
   readonly span?: OwnSpan;
 }
 
@@ -50,21 +53,23 @@ export async function compressBatch(
   };
 }
 
-/** A batch of nodes, without events. */
+/** A batch of nodes, and of what is sent like them, without events. */
 export function batchOfNodes(
   principal: Principal,
-  { nodes, notes, atMs }: { nodes: string; notes?: string; atMs: number },
+  { nodes = '[]', notes, media, atMs }: Pick<CompressedBatch, 'nodes' | 'notes' | 'media'> & { atMs: number },
 ): CompressedBatch {
   return {
     ...projectEvents([]),
     spaceId: principal.spaceId,
     apiKeyId: principal.keyId,
     receivedAtMs: atMs,
-    body: Buffer.alloc(0),
+    // Messages are filled by the sizes of bodies.
+    body: media?.data ?? Buffer.alloc(0),
     rawBytes: 0,
     compressed: undefined,
     nodes,
     ...(notes !== undefined && { notes }),
+    ...(media !== undefined && { media }),
   };
 }
 

@@ -31,7 +31,7 @@ export function createMessage(batches: readonly CompressedBatch[]): GroupMessage
   });
   const hash = createHash('sha256');
   for (const part of parts) hash.update(`${part.spaceId}:${part.columns?.id};`);
-  const traceNodes = batches.flatMap(({ spaceId, apiKeyId, receivedAtMs, nodes, notes = '' }) =>
+  const traceNodes = batches.flatMap(({ spaceId, apiKeyId, receivedAtMs, nodes, notes = '', media }) =>
     nodes === undefined
       ? []
       : [
@@ -40,10 +40,14 @@ export function createMessage(batches: readonly CompressedBatch[]): GroupMessage
             receivedAtMs: BigInt(receivedAtMs),
             json: nodes,
             ...(notes !== '' && { notes, apiKeyId }),
+            ...(media !== undefined && { media }),
           },
         ],
   );
-  for (const { spaceId, json, notes = '' } of traceNodes) hash.update(`${spaceId}:${json}${notes};`);
+  for (const { spaceId, json, notes = '', media } of traceNodes) {
+    const upload = media === undefined ? '' : `${media.useId}:${media.data?.length ?? 0}`;
+    hash.update(`${spaceId}:${json}${notes}${upload};`);
+  }
   return { payload: encodeGroup(parts, traceNodes), messageId: hash.digest('base64url'), ranges };
 }
 

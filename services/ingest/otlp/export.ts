@@ -132,7 +132,7 @@ async function exportSpans(
   { dependencies, request, encoding }: Received,
   decoder: 'spanDecoder' | 'logDecoder',
 ): Promise<Pick<SpanBatch, 'counts' | 'rejection'> & { headers: Record<string, string> }> {
-  const { spaceId, result, headers } = await ingestRequest(dependencies, request, {
+  const { principal, result, headers } = await ingestRequest(dependencies, request, {
     decoder: dependencies[decoder](encoding),
     protocol: encoding.protocol === 'http' ? 'otlp-http' : 'otlp-rpc',
     batchesOf: ({ parts }: SpanBatch) => parts,
@@ -142,7 +142,7 @@ async function exportSpans(
   });
   const { counts, rejection, senders } = result;
   dependencies.spanCounter.add(counts);
-  dependencies.senderLog.add(spaceId, senders);
+  dependencies.senderLog.add(principal.spaceId, senders);
   return { counts, rejection, headers: { ...headers, ...countHeaders(counts) } };
 }
 

@@ -1,5 +1,6 @@
 import { exportOverHttp, signals } from './export.ts';
 import { describeProject } from './langfuse-project.ts';
+import { findMediaHandlers } from './media/media-doors.ts';
 
 /** The end of the paths that OpenTelemetry exporters post to. The base path depends on the vendor. */
 const signalPath = /\/v1\/(traces|metrics|logs)$/;
@@ -23,6 +24,8 @@ const exporting = {
 export function findExporterHandlers(path: string) {
   const normalized = path.replaceAll(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '');
   if (normalized === projectsPath) return { GET: describeProject };
+  const media = findMediaHandlers(normalized);
+  if (media !== undefined) return media;
   const signal = signalPath.exec(normalized)?.[1] as keyof typeof exporting | undefined;
   return signal === undefined ? undefined : exporting[signal];
 }

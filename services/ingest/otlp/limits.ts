@@ -54,3 +54,6 @@ export const senderFlushMs = 5_000;
 
 /** Most senders of all spaces whose counts are held while Postgres is away. Each takes some 500 bytes. */
 export const sendersHeldMax = 10_000;
+
+/** What an SDK says of media before it uploads them takes some 400 bytes. */
+export const announcementBytesMax = 64 * 1024;

@@ -32,7 +32,7 @@ export function startRetention({
     const startedMs = performance.now();
     const result = await expireData(database, { retentionDaysMax, nowMs: Date.now(), clock, signal });
     if (result === undefined) return;
-    const { dropped, locked, events, quarantined, notes, rewritten, lagMs } = result;
+    const { dropped, locked, events, quarantined, notes, media, rewritten, lagMs } = result;
     if (!isBehind && lagMs > retentionLagMsMax)
       log.error(
         { hours: Math.round(lagMs / 3_600_000) },
@@ -40,8 +40,8 @@ export function startRetention({
       );
     isBehind = lagMs > retentionLagMsMax;
     const ms = Math.round(performance.now() - startedMs);
-    if (dropped.length + events + quarantined + notes + rewritten > 0)
-      log.info({ dropped, events, quarantined, notes, rewritten, ms }, 'expired data deleted');
+    if (dropped.length + events + quarantined + notes + media + rewritten > 0)
+      log.info({ dropped, events, quarantined, notes, media, rewritten, ms }, 'expired data deleted');
     if (locked.length > 0)
       log.warn({ locked }, 'partitions that have expired are in use by long queries; retrying later');
   };

@@ -1,6 +1,7 @@
 import type { Logger } from '../../../platform/log.ts';
 import type { Part, TraceNodes } from '../../../platform/queue/group.ts';
 import type { Database } from '../../../store/db/database.ts';
+import { storeMedia } from '../../../store/media/store-media.ts';
 import { storeEvaluations } from '../../../store/notes/evaluation-notes.ts';
 import { storeNodes } from '../../../store/traces/store-nodes.ts';
 import { permanentErrorOf } from '../../../store/write/permanent-error.ts';
@@ -79,6 +80,9 @@ export class PartStore {
         const isUnresolved = await storeNodes(this.#database, spaceId, own, newOf.get(spaceId));
         const evaluations = await storeEvaluations(this.#database, spaceId, own);
         if (isUnresolved || evaluations.isUnresolved) this.#listeners.onUnresolved();
+        const missing = await storeMedia(this.#database, spaceId, own);
+        if (missing > 0)
+          this.#log.warn({ spaceId, missing }, 'media of spans were erased before their next use was stored');
         const { refused } = evaluations;
         if (refused > 0)
           this.#log.warn(
@@ -95,7 +99,7 @@ export class PartStore {
         else
           this.#log.error(
             { err: error, spaceId },
-            'ALARM: spans of traces were rejected, and are not stored',
+            'ALARM: spans of traces, or what was sent with them, were rejected, and are not stored',
           );
       }
     }

@@ -463,3 +463,30 @@ CREATE TABLE views (
   CONSTRAINT views_of_member FOREIGN KEY (space_id, user_id) REFERENCES memberships (space_id, user_id)
     ON DELETE CASCADE
 );
+
+-- Images, sounds and files that are uploaded apart from spans (ADR 48).
+
+CREATE TABLE media (
+  space_id uuid NOT NULL,
+  id text NOT NULL,
+  type text NOT NULL,
+  data bytea STORAGE EXTERNAL NOT NULL,
+  received_at timestamptz NOT NULL,
+  CONSTRAINT media_space_id_id_pk PRIMARY KEY (space_id, id)
+);
+
+CREATE TABLE media_uses (
+  space_id uuid NOT NULL,
+  id uuid NOT NULL,
+  media_id text NOT NULL,
+  trace_id uuid NOT NULL,
+  event_id uuid,
+  received_at timestamptz NOT NULL,
+  CONSTRAINT media_uses_space_id_id_pk PRIMARY KEY (space_id, id)
+);
+CREATE INDEX media_uses_by_media ON media_uses (space_id, media_id);
+CREATE INDEX media_uses_by_trace ON media_uses (space_id, trace_id);
+CREATE INDEX media_uses_by_event ON media_uses (space_id, event_id);
+CREATE INDEX media_uses_by_time ON media_uses USING brin (received_at);
+
+ALTER TABLE erasures ADD COLUMN media bigint NOT NULL DEFAULT 0;

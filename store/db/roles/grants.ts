@@ -11,22 +11,33 @@ interface Right {
   readonly privileges: SQL;
 }
 
-const { apiKeys, spaces, usageDays, usageMonths } = schema;
+const { apiKeys, media, spaces, usageDays, usageMonths } = schema;
 
 const may = (privileges: string, ...tables: readonly PgTable[]): Right[] =>
   tables.map((table) => ({ table, privileges: sql.raw(privileges) }));
 
-/** Looks up keys and quotas, and cannot read events. */
+/** Looks up keys, quotas and which media are stored, and cannot read events or media. */
 const ingestRights: readonly Right[] = [
   ...may('SELECT, INSERT, UPDATE, DELETE', schema.senders),
   ...may('SELECT', apiKeys, spaces, usageDays, usageMonths, schema.deletedSpaces),
   { table: apiKeys, privileges: sql`UPDATE (${nameOf(apiKeys.lastUsedAt)})` },
+  {
+    table: media,
+    privileges: sql`SELECT (${listOf([media.spaceId, media.id, media.receivedAt].map(nameOf))})`,
+  },
   { table: usageDays, privileges: sql`INSERT, UPDATE (${nameOf(usageDays.repeats)})` },
 ];
 
 /** Stores replayed quarantined events, but changes or deletes neither stored ones nor audit entries. */
 const dashboardRights: readonly Right[] = [
-  ...may('SELECT', schema.listPrices, schema.senders, schema.storeDelays, schema.retentionClock),
+  ...may(
+    'SELECT',
+    schema.media,
+    schema.listPrices,
+    schema.senders,
+    schema.storeDelays,
+    schema.retentionClock,
+  ),
   ...may('SELECT, INSERT', schema.events, schema.segments, schema.eventIds, schema.spaceCommits),
   ...may('SELECT, INSERT, UPDATE, DELETE', schema.alertTargets, schema.alertRules),
   ...may('SELECT, INSERT, UPDATE, DELETE', schema.alertEvents, schema.alertDeliveries),

@@ -26,6 +26,7 @@ export const erasures = pgTable(
     quarantineRewritten: bigint('quarantine_rewritten', { mode: 'number' }).notNull().default(0),
     quarantineDeleted: bigint('quarantine_deleted', { mode: 'number' }).notNull().default(0),
     notes: bigint('notes', { mode: 'number' }).notNull().default(0),
+    media: bigint('media', { mode: 'number' }).notNull().default(0),
     /** Tables whose pages still hold erased bytes: partitions of segments, or `quarantine`. */
     unwritten: text('unwritten').array().notNull(),
     completedAt: instant('completed_at'),

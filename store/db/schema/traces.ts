@@ -9,7 +9,7 @@ import {
   text,
   uuid,
 } from 'drizzle-orm/pg-core';
-import { instant } from './columns.ts';
+import { bytea, instant } from './columns.ts';
 
 /** Spans are no events: relations between events of different requests are resolved from them (ADR 27). */
 
@@ -90,5 +90,43 @@ export const traces = pgTable(
     // Those that are never resolved. The number is `resolvedNodesMax` of store/traces.
     index('traces_large').on(table.spaceId).where(sql`${table.spans} > 10000`),
     index('traces_without_calls').on(table.receivedAt).where(sql`NOT ${table.hasCalls}`),
+  ],
+);
+
+/** Images, sounds and files that a sender uploads apart from its spans, which name them (ADR 48). */
+export const media = pgTable(
+  'media',
+  {
+    spaceId: uuid('space_id').notNull(),
+    /** As spans name it: the beginning of its SHA-256 in base64url. */
+    id: text('id').notNull(),
+    /** The media type, as the sender names it. */
+    type: text('type').notNull(),
+    data: bytea('data').notNull(),
+    /** When its newest use was received. It expires by this time. */
+    receivedAt: instant('received_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.spaceId, table.id] })],
+);
+
+/** Spans that name media, which may be stored later. Media without any use are deleted. */
+export const mediaUses = pgTable(
+  'media_uses',
+  {
+    spaceId: uuid('space_id').notNull(),
+    /** Of the media and the span, and in the ledger of events: an erased use is not stored again. */
+    id: uuid('id').notNull(),
+    mediaId: text('media_id').notNull(),
+    traceId: uuid('trace_id').notNull(),
+    /** The event that the span becomes if it is a call; null for a use by the trace. */
+    eventId: uuid('event_id'),
+    receivedAt: instant('received_at').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.spaceId, table.id] }),
+    index('media_uses_by_media').on(table.spaceId, table.mediaId),
+    index('media_uses_by_trace').on(table.spaceId, table.traceId),
+    index('media_uses_by_event').on(table.spaceId, table.eventId),
+    index('media_uses_by_time').using('brin', table.receivedAt),
   ],
 );

@@ -13,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file weir/queue/v1/queue.proto.
  */
 export const file_weir_queue_v1_queue: GenFile = /*@__PURE__*/
-  fileDesc("Chl3ZWlyL3F1ZXVlL3YxL3F1ZXVlLnByb3RvEg13ZWlyLnF1ZXVlLnYxIm8KBUdyb3VwEiIKBXBhcnRzGAEgAygLMhMud2Vpci5xdWV1ZS52MS5QYXJ0Ei4KC3RyYWNlX25vZGVzGAIgAygLMhkud2Vpci5xdWV1ZS52MS5UcmFjZU5vZGVzEhIKCm1pbl9yZWFkZXIYAyABKA0iZwoKVHJhY2VOb2RlcxIQCghzcGFjZV9pZBgBIAEoCRIWCg5yZWNlaXZlZF9hdF9tcxgCIAEoAxIMCgRqc29uGAMgASgJEg0KBW5vdGVzGAQgASgJEhIKCmFwaV9rZXlfaWQYBSABKAkimgIKBFBhcnQSEAoIc3BhY2VfaWQYASABKAkSEgoKYXBpX2tleV9pZBgCIAEoCRIWCg5yZWNlaXZlZF9hdF9tcxgDIAEoAxISCgpzZWdtZW50X2lkGAQgASgJEhMKC2V2ZW50X2NvdW50GAUgASgNEhEKCXJhd19ieXRlcxgGIAEoBBInCgdjb2x1bW5zGAcgASgLMhYud2Vpci5xdWV1ZS52MS5Db2x1bW5zEgwKBGJvZHkYCCABKAwSDQoFdGVybXMYCSABKAkSEgoKcHJvamVjdGlvbhgKIAEoDRIUCgxxdWV1ZV9zdHJlYW0YCyABKAkSFgoOcXVldWVfc2VxdWVuY2UYDCABKAQSEAoIcmVwbGF5ZWQYDSABKAgi5gQKB0NvbHVtbnMSCgoCaWQYASABKAkSFQoNc2VnbWVudF9pbmRleBgCIAEoCRIMCgR0eXBlGAMgASgJEg0KBXN0YXRlGAQgASgJEgwKBG5hbWUYBSABKAkSDgoGc291cmNlGAYgASgJEhAKCHRyYWNlX2lkGAcgASgJEhEKCXRocmVhZF9pZBgIIAEoCRIQCghhZ2VudF9pZBgJIAEoCRIWCg5hZ2VudF9ncm91cF9pZBgKIAEoCRIPCgd1c2VyX2lkGAsgASgJEhUKDXN0YXJ0X3RpbWVfbXMYDCABKAkSEwoLZW5kX3RpbWVfbXMYDSABKAkSEwoLZHVyYXRpb25fbXMYDiABKAkSFAoMaW5wdXRfdG9rZW5zGA8gASgJEhUKDW91dHB1dF90b2tlbnMYECABKAkSFAoMdG90YWxfdG9rZW5zGBEgASgJEhIKCmVycm9yX2NvZGUYEiABKAkSGQoRZXJyb3JfaHR0cF9zdGF0dXMYEyABKAkSFQoNZXJyb3JfbWVzc2FnZRgUIAEoCRIVCg1pbnB1dF9wcmV2aWV3GBUgASgJEhYKDm91dHB1dF9wcmV2aWV3GBYgASgJEhIKCmF0dHJpYnV0ZXMYFyABKAkSGQoRY2FjaGVfcmVhZF90b2tlbnMYGCABKAkSGgoSY2FjaGVfd3JpdGVfdG9rZW5zGBkgASgJEhgKEHJlYXNvbmluZ190b2tlbnMYGiABKAkSEwoLdXNhZ2VfcGFydHMYGyABKAkSEwoLcHJpY2VfY2xhc3MYHCABKAkSFQoNcmVwb3J0ZWRfY29zdBgdIAEoCWIGcHJvdG8z");
+  fileDesc("Chl3ZWlyL3F1ZXVlL3YxL3F1ZXVlLnByb3RvEg13ZWlyLnF1ZXVlLnYxIm8KBUdyb3VwEiIKBXBhcnRzGAEgAygLMhMud2Vpci5xdWV1ZS52MS5QYXJ0Ei4KC3RyYWNlX25vZGVzGAIgAygLMhkud2Vpci5xdWV1ZS52MS5UcmFjZU5vZGVzEhIKCm1pbl9yZWFkZXIYAyABKA0ijAEKClRyYWNlTm9kZXMSEAoIc3BhY2VfaWQYASABKAkSFgoOcmVjZWl2ZWRfYXRfbXMYAiABKAMSDAoEanNvbhgDIAEoCRINCgVub3RlcxgEIAEoCRISCgphcGlfa2V5X2lkGAUgASgJEiMKBW1lZGlhGAYgASgLMhQud2Vpci5xdWV1ZS52MS5NZWRpYSJjCgVNZWRpYRIKCgJpZBgBIAEoCRIOCgZ1c2VfaWQYAiABKAkSEAoIdHJhY2VfaWQYAyABKAkSEAoIZXZlbnRfaWQYBCABKAkSDAoEdHlwZRgFIAEoCRIMCgRkYXRhGAYgASgMIpoCCgRQYXJ0EhAKCHNwYWNlX2lkGAEgASgJEhIKCmFwaV9rZXlfaWQYAiABKAkSFgoOcmVjZWl2ZWRfYXRfbXMYAyABKAMSEgoKc2VnbWVudF9pZBgEIAEoCRITCgtldmVudF9jb3VudBgFIAEoDRIRCglyYXdfYnl0ZXMYBiABKAQSJwoHY29sdW1ucxgHIAEoCzIWLndlaXIucXVldWUudjEuQ29sdW1ucxIMCgRib2R5GAggASgMEg0KBXRlcm1zGAkgASgJEhIKCnByb2plY3Rpb24YCiABKA0SFAoMcXVldWVfc3RyZWFtGAsgASgJEhYKDnF1ZXVlX3NlcXVlbmNlGAwgASgEEhAKCHJlcGxheWVkGA0gASgIIuYECgdDb2x1bW5zEgoKAmlkGAEgASgJEhUKDXNlZ21lbnRfaW5kZXgYAiABKAkSDAoEdHlwZRgDIAEoCRINCgVzdGF0ZRgEIAEoCRIMCgRuYW1lGAUgASgJEg4KBnNvdXJjZRgGIAEoCRIQCgh0cmFjZV9pZBgHIAEoCRIRCgl0aHJlYWRfaWQYCCABKAkSEAoIYWdlbnRfaWQYCSABKAkSFgoOYWdlbnRfZ3JvdXBfaWQYCiABKAkSDwoHdXNlcl9pZBgLIAEoCRIVCg1zdGFydF90aW1lX21zGAwgASgJEhMKC2VuZF90aW1lX21zGA0gASgJEhMKC2R1cmF0aW9uX21zGA4gASgJEhQKDGlucHV0X3Rva2VucxgPIAEoCRIVCg1vdXRwdXRfdG9rZW5zGBAgASgJEhQKDHRvdGFsX3Rva2VucxgRIAEoCRISCgplcnJvcl9jb2RlGBIgASgJEhkKEWVycm9yX2h0dHBfc3RhdHVzGBMgASgJEhUKDWVycm9yX21lc3NhZ2UYFCABKAkSFQoNaW5wdXRfcHJldmlldxgVIAEoCRIWCg5vdXRwdXRfcHJldmlldxgWIAEoCRISCgphdHRyaWJ1dGVzGBcgASgJEhkKEWNhY2hlX3JlYWRfdG9rZW5zGBggASgJEhoKEmNhY2hlX3dyaXRlX3Rva2VucxgZIAEoCRIYChByZWFzb25pbmdfdG9rZW5zGBogASgJEhMKC3VzYWdlX3BhcnRzGBsgASgJEhMKC3ByaWNlX2NsYXNzGBwgASgJEhUKDXJlcG9ydGVkX2Nvc3QYHSABKAliBnByb3RvMw");
 
 /**
  * Group is the payload of one JetStream message: parts that are committed together by one PubAck.
@@ -89,6 +89,13 @@ export type TraceNodes = Message<"weir.queue.v1.TraceNodes"> & {
    * @generated from field: string api_key_id = 5;
    */
   apiKeyId: string;
+
+  /**
+   * Media that a span of the space names. A writer needs version 3.
+   *
+   * @generated from field: weir.queue.v1.Media media = 6;
+   */
+  media?: Media | undefined;
 };
 
 /**
@@ -97,6 +104,60 @@ export type TraceNodes = Message<"weir.queue.v1.TraceNodes"> & {
  */
 export const TraceNodesSchema: GenMessage<TraceNodes> = /*@__PURE__*/
   messageDesc(file_weir_queue_v1_queue, 1);
+
+/**
+ * Media is an image, a sound or a file that a sender uploads apart from its span.
+ *
+ * @generated from message weir.queue.v1.Media
+ */
+export type Media = Message<"weir.queue.v1.Media"> & {
+  /**
+   * As spans name it: the beginning of its SHA-256 in base64url.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * UUID of its use by a span, which is stored once.
+   *
+   * @generated from field: string use_id = 2;
+   */
+  useId: string;
+
+  /**
+   * UUID of the span's trace, and of the event that the span becomes if it is a call; empty for a use by the trace.
+   *
+   * @generated from field: string trace_id = 3;
+   */
+  traceId: string;
+
+  /**
+   * @generated from field: string event_id = 4;
+   */
+  eventId: string;
+
+  /**
+   * The media type.
+   *
+   * @generated from field: string type = 5;
+   */
+  type: string;
+
+  /**
+   * Empty when the space has it.
+   *
+   * @generated from field: bytes data = 6;
+   */
+  data: Uint8Array;
+};
+
+/**
+ * Describes the message weir.queue.v1.Media.
+ * Use `create(MediaSchema)` to create a new message.
+ */
+export const MediaSchema: GenMessage<Media> = /*@__PURE__*/
+  messageDesc(file_weir_queue_v1_queue, 2);
 
 /**
  * Part holds events that one API key sent to one space: their columns, and a segment with the JSON of these events only. A
@@ -202,7 +263,7 @@ export type Part = Message<"weir.queue.v1.Part"> & {
  * Use `create(PartSchema)` to create a new message.
  */
 export const PartSchema: GenMessage<Part> = /*@__PURE__*/
-  messageDesc(file_weir_queue_v1_queue, 2);
+  messageDesc(file_weir_queue_v1_queue, 3);
 
 /**
  * Columns holds the events column by column. Each field is the inside of a Postgres array literal: event_count
@@ -372,5 +433,5 @@ export type Columns = Message<"weir.queue.v1.Columns"> & {
  * Use `create(ColumnsSchema)` to create a new message.
  */
 export const ColumnsSchema: GenMessage<Columns> = /*@__PURE__*/
-  messageDesc(file_weir_queue_v1_queue, 3);
+  messageDesc(file_weir_queue_v1_queue, 4);
 

@@ -1,4 +1,4 @@
-import { ExternalLink, File, Volume2 } from 'lucide-react';
+import { Download, ExternalLink, File, Volume2 } from 'lucide-react';
 import { useEffect, useMemo, useState } from 'react';
 import { formatBytes } from '../format/number.ts';
 import { safeLink } from '../markdown/safe-link.ts';
@@ -9,24 +9,44 @@ import { describeText } from '../text/marks.ts';
 import { ShownText } from '../text/shown-text.tsx';
 import { buttonClasses } from '../ui/button.tsx';
 import type { MediaPart } from './media-part.ts';
+import { useUpload } from './use-upload.ts';
 
 /** Types of sounds that browsers play, and that hold neither scripts nor links. */
 const played = /^audio\/(?:mpeg|mp3|wav|x-wav|wave|ogg|opus|webm|mp4|aac|flac)$/;
 
-const uploadedApart =
-  'not stored: the Langfuse SDK uploads it apart, unless LANGFUSE_MEDIA_UPLOAD_ENABLED=false';
-
 /** Draws data from a blob. An address is opened by a click: loading it would tell its host who reads. */
 export function InlineMedia({ media }: { media: MediaPart }) {
-  const { what, type, name, data, url } = media;
+  const { what, type, name, data, url, uploadId } = media;
+  if (uploadId !== undefined && data === undefined) return <UploadedMedia media={media} id={uploadId} />;
   if (url !== undefined) return <RemoteMedia media={media} url={url} />;
-  if (data === undefined) return <FileLine label={[name, type ?? what, uploadedApart]} />;
+  if (data === undefined) return <FileLine label={[name, type ?? what]} />;
   const read = readMedia(data.slice(0, 500));
   const base64 = data.slice(read?.prefix ?? 0);
   if (read?.image !== undefined) return <Picture type={read.image} base64={base64} />;
   if (what === 'audio' && type !== undefined && played.test(type))
     return <Sound type={type} base64={base64} />;
-  return <FileLine label={[name, type ?? read?.label ?? what, formatBytes(bytesOf(base64.length))]} />;
+  const label = [name, type ?? read?.label ?? what, formatBytes(bytesOf(base64.length))];
+  return <FileLine label={label} />;
+}
+
+/** Media that a Langfuse SDK uploaded apart from the span. */
+function UploadedMedia({ media, id }: { media: MediaPart; id: string }) {
+  const { name, type, what } = media;
+  const upload = useUpload(id);
+  if (upload.isPending) return <FileLine label={[name, type ?? what, 'loading']} />;
+  if (upload.isError) return <FileLine label={[name, type ?? what, 'could not be loaded']} />;
+  if (upload.data === undefined) return <FileLine label={[name, type ?? what, 'not uploaded']} />;
+  return (
+    <span className="flex flex-wrap items-center gap-2">
+      <InlineMedia media={{ ...media, data: upload.data.url }} />
+      {what === 'file' && (
+        <a href={upload.data.address} download className={buttonClasses('plain', 'small')}>
+          <Download aria-hidden />
+          Download
+        </a>
+      )}
+    </span>
+  );
 }
 
 function FileLine({ label }: { label: readonly (string | undefined)[] }) {

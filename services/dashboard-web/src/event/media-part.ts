@@ -6,9 +6,10 @@ export interface MediaPart {
   /** The media type that was sent, such as `image/png`; undefined when there was none. */
   type: string | undefined;
   name: string | undefined;
-  /** Base64 or a data URL; undefined when only an address or the reference of an upload was sent. */
+  /** Base64 or a data URL; undefined when only an address or the id of an upload was sent. */
   data: string | undefined;
   url: string | undefined;
+  uploadId: string | undefined;
 }
 
 /** Where providers put the data or the address of a part, its media type and its name. */
@@ -50,7 +51,7 @@ const paths = {
 } as const;
 
 /** What Langfuse's SDKs leave of an image, audio or file that they upload apart from the span. */
-const uploaded = /^@@@langfuseMedia:type=([\w.+-]+\/[\w.+-]+)\|.*@@@$/;
+const uploaded = /^@@@langfuseMedia:type=([\w.+-]+\/[\w.+-]+)\|id=([\w-]+)\|.*@@@$/;
 
 /** The names of the parts of OpenAI, Anthropic and Vercel; those of Gemini have none. */
 const kinds: Record<string, MediaPart['what']> = {
@@ -81,7 +82,7 @@ export function readMedia(source: JsonSource, node: JsonNode, partType: string):
   if (content === undefined) return undefined;
   const format = first(paths.audioFormat);
   const dataType = /^data:([\w.+-]+\/[\w.+-]+)/.exec(content)?.[1];
-  const uploadedType = uploaded.exec(content)?.[1];
+  const [, uploadedType, uploadId] = uploaded.exec(content) ?? [];
   const type =
     dataType ?? uploadedType ?? first(paths.type) ?? (format === undefined ? undefined : `audio/${format}`);
   const isAddress = /^(?:https?|gs|s3|file):/i.test(content);
@@ -90,8 +91,9 @@ export function readMedia(source: JsonSource, node: JsonNode, partType: string):
     what: kindOf(type) ?? named ?? 'file',
     type,
     name: first(paths.name),
-    data: isAddress || uploadedType !== undefined ? undefined : content,
+    data: isAddress || uploadId !== undefined ? undefined : content,
     url: isAddress ? content : undefined,
+    uploadId,
   };
 }
 

@@ -104,7 +104,10 @@ test.each([
   const reference = '@@@langfuseMedia:type=image/png|id=hSa7OgtfnxmZeqD6yyc2N5|source=base64_data_uri@@@';
   const sent = JSON.stringify([{ role: 'user', content: [part] }]).replace('@REF', reference);
   expect(readMessages(sent)?.[0]?.parts).toEqual([
-    { kind: 'media', what: 'image', type: 'image/png', name: undefined, data: undefined, url: undefined },
+    {
+      ...{ kind: 'media', what: 'image', type: 'image/png', uploadId: 'hSa7OgtfnxmZeqD6yyc2N5' },
+      ...{ name: undefined, data: undefined, url: undefined },
+    },
   ]);
 });
 

@@ -1,16 +1,19 @@
 import { and, eq, getTableName, inArray, not, or, type SQL, sql } from 'drizzle-orm';
 import { inBoundedTransaction } from '../../store/db/bounded-transaction.ts';
 import type { Database, Transaction } from '../../store/db/database.ts';
-import { events, notes, segments } from '../../store/db/schema.ts';
+import { events, media, mediaUses, notes, segments, traceNodes } from '../../store/db/schema.ts';
+import { deleteUses } from '../../store/media/delete-uses.ts';
 import { isOnEventIn } from '../../store/notes/expired-notes.ts';
 import type { NoteTarget } from '../../store/notes/note.ts';
 import { hasTerms } from '../../store/read/candidate-segments.ts';
 import { type EventFilter, matchValues, termsOf } from '../../store/read/event-filter.ts';
 import { statisticsTable } from './cluster/cluster-files.ts';
-import { countErased, type Erasure } from './erasure-row.ts';
+import { findMerged } from './erased-record.ts';
+import { countErased, type Erasure, type ErasureCounts } from './erasure-row.ts';
 
-/** The tables whose files have to be rewritten after notes were deleted. */
-export const notesTables = [getTableName(notes), statisticsTable];
+/** The tables whose files have to be rewritten after notes, or media, were deleted. */
+const notesTables = [getTableName(notes), statisticsTable];
+export const mediaTables = [getTableName(media), getTableName(mediaUses), statisticsTable];
 
 /** An erased event, or what is known of it. */
 export interface GoneEvent {
@@ -19,11 +22,54 @@ export interface GoneEvent {
   readonly threadId?: string | null;
 }
 
+/** The notes and the media that were erased with events. */
+export interface ErasedAttachments {
+  readonly counts: Pick<ErasureCounts, 'notes' | 'media'>;
+  /** Ids of uses of media in the ledger. */
+  readonly useIds: readonly string[];
+  /** The tables whose files have to be rewritten. */
+  readonly unwritten: readonly string[];
+}
+
 /**
- * Deletes the notes on erased events, and on traces and threads of which no event is left, in the transaction
- * that erased them. @returns how many.
+ * Deletes the notes on erased events, and on traces and threads of which no event is left, and the media that
+ * only these used, in the transaction that erased them.
  */
-export async function eraseNotesOn(
+export async function eraseAttached(
+  transaction: Transaction,
+  spaceId: string,
+  gone: readonly GoneEvent[],
+): Promise<ErasedAttachments> {
+  const notes = await eraseNotesOn(transaction, spaceId, gone);
+  const { media, useIds } = await eraseMediaOf(transaction, spaceId, gone);
+  const unwritten = [...(notes > 0 ? notesTables : []), ...(useIds.length > 0 ? mediaTables : [])];
+  return { counts: { notes, media }, useIds, unwritten };
+}
+
+/** Deletes the uses of media by erased events, and by other spans of traces of which no event is left. */
+async function eraseMediaOf(transaction: Transaction, spaceId: string, gone: readonly GoneEvent[]) {
+  const ids = gone.flatMap(({ id }) => id ?? []);
+  const traceIds = [...new Set(gone.flatMap(({ traceId }) => traceId ?? []))];
+  const used = await transaction
+    .selectDistinct({ traceId: mediaUses.traceId })
+    .from(mediaUses)
+    .where(and(eq(mediaUses.spaceId, spaceId), inArray(mediaUses.traceId, traceIds)));
+  const ended: string[] = [];
+  for (const { traceId } of used)
+    if (!(await hasEvents(transaction, spaceId, { traceId }))) ended.push(traceId);
+  const ofEvents = inArray(mediaUses.eventId, [...ids, ...(await findMerged(transaction, spaceId, ids))]);
+  const ofEnded = and(inArray(mediaUses.traceId, ended), sql`NOT ${isMerged(spaceId)}`);
+  return deleteUses(transaction, spaceId, or(ofEvents, ofEnded));
+}
+
+/** The condition that the event of a use was merged into another one, which may be of another trace. */
+function isMerged(spaceId: string): SQL {
+  const { traceId, eventId, mergedEventId } = traceNodes;
+  return sql`EXISTS (SELECT FROM ${traceNodes} WHERE ${eq(traceNodes.spaceId, spaceId)}
+    AND ${eq(traceId, mediaUses.traceId)} AND ${eq(eventId, mediaUses.eventId)} AND ${mergedEventId} IS NOT NULL)`;
+}
+
+async function eraseNotesOn(
   transaction: Transaction,
   spaceId: string,
   gone: readonly GoneEvent[],
