@@ -438,6 +438,9 @@ test('quota and quarantine are alerts', async () => {
   await trpc.alerts.save.mutate({ name: 'Quota 80', kind: 'quota', bound: 80, ...state });
   await trpc.alerts.save.mutate({ name: 'Quota 100', kind: 'quota', bound: 100, ...state });
   await trpc.alerts.save.mutate({ name: 'Quarantine', kind: 'quarantine', bound: 0, ...state });
+  // A new one has its value at once.
+  const values = (await trpc.alerts.list.query()).map(({ name, value }) => [name, value]);
+  expect(Object.fromEntries(values)).toEqual({ 'Quota 80': 80, 'Quota 100': 80, Quarantine: 1 });
   await rewind(spaceId);
   await until(async () => (await trpc.alerts.history.query()).length === 2);
   const texts = (await trpc.alerts.history.query()).map(({ text }) => text.split(' – ')[0]).toSorted();

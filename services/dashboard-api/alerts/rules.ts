@@ -6,7 +6,8 @@ import { alertDeliveries, alertEvents, alertRules, alertTargets } from '../../..
 import { insertBelow, namesOf } from '../../../store/db/statement.ts';
 import { historyListed, rulesMax } from './limits.ts';
 import { type AlertMessage, describeAlert } from './message.ts';
-import type { AlertCondition } from './rule.ts';
+import { readValueNow } from './read-series.ts';
+import { type AlertCondition, isStateNow } from './rule.ts';
 
 export interface NewRule extends AlertCondition {
   readonly name: string;
@@ -69,7 +70,8 @@ export async function saveRule(
     targetIds,
     phase: 'ok' as const,
     since: now,
-    value: null,
+    // Otherwise the alert would look quiet until its first evaluation, a minute from now.
+    value: isStateNow(kind) ? await readValueNow(database, spaceId, kind) : null,
     evaluatedUntil: now,
     dueAt: now,
     claimedUntil: null,

@@ -29,6 +29,12 @@ export async function furnishSpace(
   for (const price of prices) await mutate(visitor, 'prices.set', { spaceId, ...price });
   await mutate(visitor, 'invitations.create', { spaceId, email: 'lena@spoke.example', role: 'viewer' });
   await mutate(visitor, 'invitations.create', { spaceId, email: 'omar@spoke.example', role: 'admin' });
+  const target = { name: 'On call', kind: 'webhook', address: 'https://alerts.spoke.invalid/weir' };
+  await mutate(visitor, 'alerts.createTarget', { spaceId, ...target });
+  await sendRefusedEvents(system, visitor, 2);
+  await recordSenders(system.pipeline.database, spaceId, senders);
+  await system.send(visitor.apiKey, [...events, ...callsOfOwnModel(events)]);
+  await page.getByRole('heading', { name: 'Recent events' }).waitFor();
   const alert = {
     kind: 'error_rate',
     bound: 5,
@@ -44,12 +50,6 @@ export async function furnishSpace(
     bound: 80,
     holdMinutes: 0,
   });
-  const target = { name: 'On call', kind: 'webhook', address: 'https://alerts.spoke.invalid/weir' };
-  await mutate(visitor, 'alerts.createTarget', { spaceId, ...target });
-  await sendRefusedEvents(system, visitor, 2);
-  await recordSenders(system.pipeline.database, spaceId, senders);
-  await system.send(visitor.apiKey, [...events, ...callsOfOwnModel(events)]);
-  await page.getByRole('heading', { name: 'Recent events' }).waitFor();
 }
 
 /** Makes a user an operator of the installation, and keeps the user's session. */

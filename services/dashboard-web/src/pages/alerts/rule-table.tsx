@@ -22,7 +22,7 @@ const phases: Record<Rule['phase'], { tone: Tone; children: string }> = {
 function phaseOf({ phase, value, kind, comparison, bound }: Rule) {
   if (phase !== 'ok') return phases[phase];
   if (value === null)
-    return kinds[kind].isWindow ? { tone: 'neutral' as const, children: 'Not measured yet' } : phases.ok;
+    return { tone: 'neutral' as const, children: kinds[kind].isWindow ? 'Not measured yet' : 'No limit' };
   const isBeyond = comparison === 'below' ? value < bound : kind === 'quota' ? value >= bound : value > bound;
   return isBeyond && kind !== 'silence' ? phases.pending : phases.ok;
 }
