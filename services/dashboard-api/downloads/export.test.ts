@@ -183,12 +183,17 @@ test('parquet has every event in row groups, with typed columns and the text as 
   });
 });
 
-test('an export without events is a Parquet file without rows', async () => {
+test('an export without events is a Parquet file without rows, and Node warns of nothing', async () => {
+  const warnings: Error[] = [];
+  const note = (warning: Error) => void warnings.push(warning);
+  process.on('warning', note);
   const response = await ask(await dashboard.addSpace(), { format: 'parquet' });
   const chunks: Buffer[] = [];
   for await (const chunk of response) chunks.push(chunk as Buffer);
   const { num_rows, schema } = parquetMetadata(new Uint8Array(Buffer.concat(chunks)).buffer);
   expect([Number(num_rows), schema.at(-1)?.name]).toEqual([0, 'event']);
+  process.off('warning', note);
+  expect(warnings).toEqual([]);
 });
 
 test('an export is read as fast as the client consumes it, and is complete while events are stored', async () => {

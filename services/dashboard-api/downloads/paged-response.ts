@@ -12,11 +12,15 @@ export interface PagedResponse {
   pageMsMax: number;
 }
 
+const closeListenersMax = 20;
+
 /**
  * Sends pages as they are consumed. A failure or a slow client resets the connection: no partial body ends
  * well.
  */
 export async function sendPages({ response, pages, checkAccess, pageMsMax }: PagedResponse): Promise<void> {
+  // Node would warn of a leak: the pipeline adds to the listeners of the log and the limits.
+  response.setMaxListeners(closeListenersMax);
   const stalled = new AbortController();
   const timer = setTimeout(() => stalled.abort(), pageMsMax);
   async function* checked(): AsyncGenerator<string | Buffer> {
