@@ -256,9 +256,15 @@ test('a text of a conversation is found in a thread where it is new, not in ever
   await page.goto(`/s/${spaceId}/threads/chat`);
   const feed = page.getByRole('feed', { name: 'Turns' });
   await feed.getByText('answer 5').waitFor();
+  const opened: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().includes('events.get')) opened.push(request.url());
+  });
   await page.getByLabel('Find in the thread').fill('harbour');
   await page.keyboard.press('Enter');
   await page.getByText('1 of 1').waitFor();
+  // Each event that has the text is read, but not one by one.
+  expect(opened).toEqual([]);
   await feed.locator('article[aria-current=true]').getByText('about the harbour').waitFor();
   await expect.poll(() => page.evaluate(`CSS.highlights.get('found')?.size ?? 0`)).toBeGreaterThan(0);
 });

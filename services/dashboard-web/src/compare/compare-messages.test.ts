@@ -87,6 +87,7 @@ test('two images of the same kind are different messages, and the id of a call m
   const conversation = (data: string, id: string) =>
     conversationOf(
       {
+        id: undefined,
         text: '',
         llm: {
           system: undefined,

@@ -19,6 +19,7 @@ export interface ToolCall {
 /** Parts of an event's JSON as sent. Every value is JSON text or a decoded string. */
 export interface EventText {
   text: string;
+  id: string | undefined;
   llm?: {
     system: string | undefined;
     prompt: string | undefined;
@@ -52,6 +53,7 @@ export function readEventText(text: string): EventText {
   const tool = at('properties', 'tool');
   return {
     text,
+    id: readString(text, at('id')),
     ...(llm && { llm: readLlm(source, llm) }),
     ...(tool && {
       tool: {

@@ -1,7 +1,8 @@
 import { BellPlus, Download } from 'lucide-react';
 import { useCallback, useMemo } from 'react';
 import { describeFailure } from '../../api/failure.ts';
-import { callQuery, type Output } from '../../api/query.ts';
+import type { Output } from '../../api/query.ts';
+import { exportAddress } from '../../event/export.ts';
 import { readColumns } from '../../event-grid/chosen-columns.tsx';
 import { filterOf } from '../../filter/conditions.ts';
 import type { ListInput } from '../../filter/event-filter.ts';
@@ -18,7 +19,6 @@ import { FailureNotice, InvalidFilter, Loaded, Loading } from '../../ui/loaded.t
 import { Menu, MenuItem, MenuLabel } from '../../ui/menu.tsx';
 import { Page } from '../../ui/page.tsx';
 import { useToast } from '../../ui/toasts.tsx';
-import { basePath } from '../../url/page-values.ts';
 import { useSearchTexts } from '../../url/use-search.ts';
 import { ViewsMenu } from '../../views/views-menu.tsx';
 import { ColumnsButton } from './columns-button.tsx';
@@ -151,10 +151,9 @@ const formats = [
 function ExportMenu({ input }: { input: ListInput }) {
   const { id: spaceId } = useSpace();
   const toast = useToast();
-  const download = async (format: string) => {
+  const download = async (format: (typeof formats)[number]['format']) => {
     try {
-      const { sealed } = await callQuery('events.sealFilter', { ...input, spaceId });
-      followDownload(`${basePath}/export/${spaceId}?format=${format}&sealed=${sealed}`);
+      followDownload(await exportAddress({ spaceId, filter: input, format }));
     } catch (error) {
       toast(describeFailure(error).message);
     }

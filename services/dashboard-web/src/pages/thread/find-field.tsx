@@ -2,7 +2,8 @@ import { Search } from 'lucide-react';
 import { type FormEvent, useRef, useState } from 'react';
 import { describeFailure } from '../../api/failure.ts';
 import { callQuery, type Output } from '../../api/query.ts';
-import { readEventText } from '../../event/event-text.ts';
+import { type EventText, readEventText } from '../../event/event-text.ts';
+import { downloadEvents } from '../../event/export.ts';
 import { readMessages } from '../../event/messages.ts';
 import { useShortcuts } from '../../settings/settings.ts';
 import { useSpace } from '../../space/space.tsx';
@@ -116,21 +117,42 @@ async function search(
     found.push(...page.events);
     cursor = page.nextCursor;
   } while (cursor !== null && found.length < foundMax && !signal.aborted);
-  const wanted = ignoringCase(text);
-  const ids: string[] = [];
-  let before = '';
-  for (const event of found.toSorted((a, b) => a.startTimeMs - b.startTimeMs)) {
-    if (event.type === 'tool') {
-      ids.push(event.id);
-      continue;
-    }
-    const { event: json } = await callQuery('events.get', { spaceId, id: event.id }, signal);
-    const { prompt = '', ...rest } = readEventText(json).llm ?? {};
-    const added = [newPart(prompt, before), JSON.stringify(rest), event.errorMessage ?? ''].join('\n');
-    if (hasMatch(added, wanted)) ids.push(event.id);
-    before = prompt;
+  return newestNew(found, { spaceId, wanted: ignoringCase(text) }, signal);
+}
+
+type Found = Output<'events.search'>['events'][number];
+
+/** Those of the events, newest first, that have the text in a part that the model call before did not have. */
+async function newestNew(
+  found: readonly Found[],
+  { spaceId, wanted }: { spaceId: string; wanted: RegExp },
+  signal: AbortSignal,
+): Promise<string[]> {
+  const newestFirst = found.toSorted((a, b) => b.startTimeMs - a.startTimeMs);
+  const calls = new Map(newestFirst.flatMap((one) => (one.type === 'llm' ? [[one.id, one] as const] : [])));
+  const [newest, oldest] = [newestFirst[0], newestFirst.at(-1)];
+  if (newest === undefined || oldest === undefined) return [];
+  const repeating = new Set<string>();
+  let later: { call: Found; llm: Partial<NonNullable<EventText['llm']>> } | undefined;
+  const compareLater = (before: string) => {
+    if (later === undefined) return;
+    const { prompt = '', ...rest } = later.llm;
+    const added = [newPart(prompt, before), JSON.stringify(rest), later.call.errorMessage ?? ''].join('\n');
+    if (!hasMatch(added, wanted)) repeating.add(later.call.id);
+  };
+  const range = { from: oldest.startTimeMs, to: newest.startTimeMs + 1 };
+  const filter = { type: 'llm' as const, threadId: newest.threadId ?? '', ...range };
+  for await (const text of downloadEvents({ spaceId, filter }, signal)) {
+    const { id = '', llm } = readEventText(text);
+    const call = calls.get(id.toLowerCase());
+    if (call === undefined) continue;
+    compareLater(llm?.prompt ?? '');
+    later = { call, llm: llm ?? {} };
+    calls.delete(call.id);
+    if (calls.size === 0) break;
   }
-  return ids.toReversed();
+  compareLater('');
+  return newestFirst.flatMap(({ id }) => (repeating.has(id) ? [] : [id]));
 }
 
 /** What of a prompt the prompt before did not have. */
