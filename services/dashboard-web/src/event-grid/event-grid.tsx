@@ -1,18 +1,16 @@
 import { useVirtualizer, type VirtualItem } from '@tanstack/react-virtual';
 import { type RefObject, useEffect, useRef, useState } from 'react';
 import type { ListedEvent } from '../event/event-query.ts';
-import { changeSettings, useSettings } from '../settings/settings.ts';
 import { columns as allColumns, columnsBeside, type EventColumn } from './columns.tsx';
-import { fittingColumns, useWidth } from './fitting-columns.ts';
 import { GridHeader, type GridSort } from './grid-header.tsx';
 import { EventCard, GridRow } from './grid-row.tsx';
 import { type OpenMenu, RowMenu } from './row-menu.tsx';
+import { useColumns } from './use-columns.ts';
 import { useIsNarrow } from './use-is-narrow.ts';
 
 const rowHeight = 34;
 const cardHeight = 64;
 const overscan = 8;
-const edgeWidth = 40;
 
 interface Rows {
   events: readonly ListedEvent[];
@@ -44,10 +42,8 @@ export function EventGrid({
   const { events, selectedId, hasMore, isLoadingMore } = rows;
   const scroller = useRef<HTMLDivElement>(null);
   const isBeside = selectedId !== undefined && selectedId !== '';
-  const { widthOf, setWidth } = useColumnWidths(isBeside ? 'events-beside' : 'events');
-  const room = (useWidth(scroller) ?? Number.POSITIVE_INFINITY) - 2 * edgeWidth;
-  const columns = isBeside ? columnsBeside : fittingColumns(chosen, widthOf, { room, kept: sort?.by });
-  const template = templateOf(columns.map(widthOf));
+  const table = isBeside ? 'events-beside' : 'events';
+  const shown = useColumns(scroller, isBeside ? columnsBeside : chosen, { table, kept: sort?.by });
   const [menu, setMenu] = useState<OpenMenu>();
   const isNarrow = useIsNarrow();
   const beginDoubleClick = useDoubleClick(onOpen);
@@ -62,7 +58,7 @@ export function EventGrid({
     const onMenu = (anchor: Element) => setMenu({ event, anchor });
     const row = { event, index, top: start, isSelected: event.id === selectedId, onSelect: select, onMenu };
     if (isNarrow) return <EventCard key={key} {...row} />;
-    return <GridRow key={key} columns={columns} template={template} {...row} />;
+    return <GridRow key={key} columns={shown.columns} template={shown.template} {...row} />;
   };
   return (
     <div
@@ -70,21 +66,12 @@ export function EventGrid({
       role="grid"
       aria-label={label}
       aria-rowcount={hasMore ? -1 : events.length + 1}
-      aria-colcount={isNarrow ? undefined : columns.length + 2}
+      aria-colcount={isNarrow ? undefined : shown.columns.length + 2}
       tabIndex={0}
       className="min-h-0 flex-1 overflow-auto border-line border-t bg-surface focus-visible:outline-offset-[-2px]"
     >
       <div role="presentation" className="md:min-w-max">
-        {!isNarrow && (
-          <GridHeader
-            columns={columns}
-            missing={isBeside ? [] : chosen.filter((one) => !columns.includes(one)).map(({ title }) => title)}
-            template={template}
-            widthOf={widthOf}
-            onWidth={setWidth}
-            sort={sort}
-          />
-        )}
+        {!isNarrow && <GridHeader {...shown} sort={sort} />}
         <div role="presentation" className="relative" style={{ height: list.getTotalSize() }}>
           {list.getVirtualItems().map(drawRow)}
         </div>
@@ -127,23 +114,6 @@ function useRows(
     if (selected !== -1) list.scrollToIndex(selected);
   }, [selected]);
   return list;
-}
-
-/** The widths of a table's columns, which are kept in this browser. */
-function useColumnWidths(table: string) {
-  const { columnWidths } = useSettings();
-  const widthOf = ({ id, width }: EventColumn) => columnWidths[`${table}.${id}`] ?? width;
-  const setWidth = (id: string, width: number) =>
-    changeSettings({ columnWidths: { ...columnWidths, [`${table}.${id}`]: Math.round(width) } });
-  return { widthOf, setWidth };
-}
-
-/** The last column takes the rest. Before the columns is the box to tick, after them the menu. */
-function templateOf(widths: readonly number[]): string {
-  const columns = widths.map((width) => `${width}px`);
-  return [`${edgeWidth}px`, ...columns.slice(0, -1), `minmax(${columns.at(-1)}, 1fr)`, `${edgeWidth}px`].join(
-    ' ',
-  );
 }
 
 /**

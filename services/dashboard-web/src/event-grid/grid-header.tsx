@@ -2,6 +2,7 @@ import type { KeyboardEvent, PointerEvent, ReactNode } from 'react';
 import { SortTitle } from '../table/table.tsx';
 import { classes } from '../ui/classes.ts';
 import { type EventColumn, widthMin } from './columns.tsx';
+import type { FittingColumns } from './use-columns.ts';
 
 /** The largest first, or by time. */
 export interface GridSort {
@@ -18,17 +19,9 @@ export function GridHeader({
   missing,
   template,
   widthOf,
-  onWidth,
+  setWidth,
   sort,
-}: {
-  columns: readonly EventColumn[];
-  /** Titles of columns that do not fit. */
-  missing: readonly string[];
-  template: string;
-  widthOf: (column: EventColumn) => number;
-  onWidth: (id: string, width: number) => void;
-  sort: GridSort | undefined;
-}) {
+}: FittingColumns & { sort: GridSort | undefined }) {
   return (
     <div
       role="row"
@@ -46,7 +39,7 @@ export function GridHeader({
             <Resizer
               title={column.title}
               width={widthOf(column)}
-              onWidth={(width) => onWidth(column.id, width)}
+              onWidth={(width) => setWidth(column, width)}
             />
           )}
         </HeadCell>
@@ -58,7 +51,10 @@ export function GridHeader({
         className="sticky right-0 grid place-items-center bg-inherit"
       >
         {missing.length > 0 && (
-          <span className="text-faint text-xs" title={`No room for ${missing.join(', ')}`}>
+          <span
+            className="text-faint text-xs"
+            title={`No room for ${missing.map(({ title }) => title).join(', ')}`}
+          >
             +{missing.length}
           </span>
         )}
