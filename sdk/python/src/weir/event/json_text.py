@@ -45,7 +45,7 @@ def json_text(value: object) -> str:
 
 
 def compose_event(event: Event) -> str:
-    """Serializes an event. Its payload, and the payload's ``input``, may have members of ``JsonText``.
+    """Serializes an event. Its payload, and an object in that, may have members of ``JsonText``.
 
     Raises:
         ValueError: when a value cannot be serialized.
@@ -55,17 +55,23 @@ def compose_event(event: Event) -> str:
     payload = event["properties"].get(kind)
     if not isinstance(payload, dict):
         return json_text(event)
-    return f'{json_text(head)[:-1]},"properties":{{"{kind}":{_object_text(payload, 2)}}}}}'
+    return f'{json_text(head)[:-1]},"properties":{{"{kind}":{_object_text(payload)}}}}}'
 
 
-def _object_text(members: dict[Any, Any], depth: int) -> str:
-    return "{" + ",".join(f"{dumps(str(name))}:{_member_text(value, depth)}" for name, value in members.items()) + "}"
+def _object_text(members: dict[Any, Any]) -> str:
+    """Members without ``JsonText`` are serialized together: each call of the serializer costs."""
+    texts = {name: text for name, value in members.items() if (text := _known_text(value)) is not None}
+    others = json_text({name: value for name, value in members.items() if name not in texts})
+    parts = [f"{dumps(str(name))}:{text}" for name, text in texts.items()]
+    return "{" + ",".join(filter(None, (*parts, others[1:-1]))) + "}"
 
 
-def _member_text(value: object, depth: int) -> str:
+def _known_text(value: object) -> str | None:
     if isinstance(value, JsonText):
         return value.text
-    return _object_text(value, depth - 1) if depth > 1 and isinstance(value, dict) else json_text(value)
+    if isinstance(value, dict) and any(isinstance(member, JsonText) for member in value.values()):
+        return _object_text(value)
+    return None
 
 
 def encode(text: str) -> bytes:
