@@ -11,6 +11,8 @@ import {
   events,
   quarantine,
   segments,
+  sliceStats,
+  sliceStatsRollups,
   spaceCommits,
 } from '../../../store/db/schema.ts';
 import type { Figures } from '../measures.ts';
@@ -24,7 +26,10 @@ export function measureBytesPerEvent(sql: Sql): Promise<number> {
 const stored = distributedTables;
 const expiring: readonly PgTable[] = [events, segments, spaceCommits, quarantine];
 const lasting = stored.filter((table) => !expiring.includes(table));
-const statistics = [eventStats, agentStats, eventStatsRollups, agentStatsRollups];
+const statistics = [
+  ...[eventStats, agentStats, sliceStats],
+  ...[eventStatsRollups, agentStatsRollups, sliceStatsRollups],
+];
 
 /** The bytes of a database per event, with indexes and TOAST. */
 export async function measureSizes(sql: Sql): Promise<Figures> {

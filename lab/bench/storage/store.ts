@@ -3,6 +3,7 @@ import { openPostgres, type Sql } from '../../../store/db/connect.ts';
 import { openDatabase } from '../../../store/db/database.ts';
 import { spaces } from '../../../store/db/schema.ts';
 import { migrateDatabase } from '../../../store/migrate/migrate.ts';
+import { foldStatistics } from '../../../store/write/statistics/fold.ts';
 import { keepDimensions } from '../../../store/write/statistics/keep-dimensions.ts';
 import { insertParts } from '../../../store/write/store.ts';
 
@@ -16,6 +17,8 @@ export const applicationName = 'weir-bench-storage';
 export interface Store extends AsyncDisposable {
   readonly sql: Sql;
   store(part: Part): Promise<void>;
+  /** Adds what was stored to the statistics, as the writer does all the time. */
+  fold(): Promise<void>;
   /** Adds a space that declares dimensions. */
   declare(spaceId: string, names: readonly string[]): Promise<void>;
 }
@@ -36,6 +39,9 @@ export async function createStore(administration: Sql, serverUrl: string): Promi
     sql,
     async store(part) {
       await insertParts(database, [part]);
+    },
+    async fold() {
+      while ((await foldStatistics(database)) > 0);
     },
     async declare(id, names) {
       await database.insert(spaces).values({ id, name: 'sliced', dimensions: [...names] });
