@@ -105,12 +105,26 @@ function findSurplus(
     const call = node.kind === 'tool' ? tree.toolCallOf(node) : node;
     if (call !== node && node.eventId !== null) surplus.push({ node, call, below: [call] });
   }
-  // Log records whose call is known: their content belongs to its event.
-  for (const node of nodes) {
-    const main = node.kind === 'log' && mainOf.get(keyOf(node.traceId, node.parentSpanId));
-    if (main && node.eventId !== null) surplus.push({ node, call: main, below: [main] });
-  }
-  return surplus;
+  return [...surplus, ...findSurplusLogs(nodes, mainOf)];
+}
+
+/** The content of log records belongs to the event of the call, or without one to that of its first records. */
+function findSurplusLogs(
+  nodes: readonly StoredNode[],
+  mainOf: ReadonlyMap<string, StoredNode>,
+): SurplusCall[] {
+  const logs = nodes.filter(({ kind, eventId }) => kind === 'log' && eventId !== null);
+  const byCall = Map.groupBy(logs, (node) => keyOf(node.traceId, node.parentSpanId));
+  return [...byCall].flatMap(([key, own]) => {
+    const ofMessages = own.filter(({ usageKey }) => usageKey !== null).sort(byStart);
+    const call = mainOf.get(key) ?? ofMessages[0];
+    if (call === undefined) return [];
+    return (mainOf.has(key) ? own : ofMessages.slice(1)).map((node) => ({ node, call, below: [call] }));
+  });
+}
+
+function byStart(a: StoredNode, b: StoredNode): number {
+  return a.startTimeMs - b.startTimeMs || (a.spanId < b.spanId ? -1 : 1);
 }
 
 function keyOf(traceId: string, spanId: string): string {

@@ -698,6 +698,68 @@ test.each([
   },
 );
 
+/** The records of one call of OpenTelemetry's GenAI events, which an exporter may cut anywhere. */
+const loggedCall = (spanId: string) => {
+  const call = { id: 'call_1', type: 'function', function: { name: 'get_weather', arguments: '{}' } };
+  const bodies = [
+    ['gen_ai.system.message', { role: 'system', content: 'Be brief.' }],
+    ['gen_ai.user.message', { role: 'user', content: 'Good morning, I am in the canton of Bern.' }],
+    ['gen_ai.assistant.message', { role: 'assistant', content: 'Hello.' }],
+    ['gen_ai.user.message', { role: 'user', content: 'How warm?' }],
+    ['gen_ai.assistant.message', { role: 'assistant', tool_calls: [call] }],
+    ['gen_ai.tool.message', { role: 'tool', id: 'call_1', content: '21' }],
+    ['gen_ai.choice', { index: 0, message: { role: 'assistant', content: 'Mild.' }, finish_reason: 'stop' }],
+  ] as const;
+  const startNs = 1_760_000_000_000_000_000n;
+  const records = bodies.map(([eventName, body], at) => ({
+    ...{ traceId, spanId, eventName, body: JSON.stringify(body), timeNs: startNs + BigInt(at) * 1_000_000n },
+  }));
+  const messages = bodies.map(
+    ([, { index, message, ...body }]: readonly [string, Record<string, unknown>]) =>
+      message === undefined ? body : { index, ...body, ...message },
+  );
+  return { records, messages };
+};
+
+test.each([
+  [1, true],
+  [2, true],
+  [3, false],
+  [4, false],
+])(
+  'log records of one call in several requests are one event with the whole conversation: %s, with a span: %s',
+  async (seed, hasSpan) => {
+    const spaceId = await newSpace();
+    const random = randomNumbers(seed);
+    const spanId = idOf(1);
+    const { records, messages } = loggedCall(spanId);
+    const cutAt = (...places: number[]) =>
+      [0, ...places].map((from, at) =>
+        messageOf(spaceId, otlpLogs(toProtobufLogs(records.slice(from, places[at])))),
+      );
+    const span = { traceId, spanId, attributes: { ...inner, 'gen_ai.usage.input_tokens': 12 } };
+    // A retry may be cut in another way.
+    const requests = [...cutAt(3, 5), ...cutAt(2, 6), ...(hasSpan ? [requestOf(spaceId, [span])] : [])];
+    for (const request of shuffle(random, [...requests, ...requests])) await request.deliver();
+    const rows = await database.select().from(events).where(eq(events.spaceId, spaceId));
+    expect(rows).toMatchObject([
+      hasSpan
+        ? { id: eventIdOf(traceId, spanId), inputTokens: 12, durationMs: 1250.500001 }
+        : { inputTokens: null, outputPreview: 'Mild.', durationMs: 6, startTimeMs: 1_760_000_000_000 },
+    ]);
+    const [text] = await readEventTexts(database, spaceId, rows);
+    const { input, output } = JSON.parse(text ?? '').properties.llm;
+    expect(input).toEqual({
+      system: 'Be brief.',
+      prompt: 'How warm?',
+      messages: messages.slice(0, -1),
+    });
+    expect(output).toMatchObject({ response: 'Mild.', finishReason: 'stop', messages: messages.slice(-1) });
+    expect((await readUsage(database, spaceId))?.events).toBe(1);
+    await expectStatistics(spaceId, 0);
+  },
+);
+
 /** Lists by agent, thread and user find the events, although their segments were stored without these values. */
 async function expectFound(spaceId: string, expected: readonly ReturnType<typeof expectedOf>[]) {
   for (const column of ['agentId', 'threadId', 'userId'] as const) {

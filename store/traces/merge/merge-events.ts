@@ -1,4 +1,5 @@
 import { type Json, type JsonObject, setMember } from '../../../event/json/json-value.ts';
+import { isOfLogMessages, joinLogMessages, sortLogParts } from './log-messages.ts';
 import { describePart, membersOf, mergedIdsName, partsOf, type Sections, type SpanPart } from './parts.ts';
 
 /** Another event of the same call, and the id of its span. */
@@ -14,21 +15,31 @@ export interface OtherEvent {
  */
 export function mergeEvents(first: JsonObject, others: readonly OtherEvent[]): JsonObject {
   if (others.length === 0) return first;
-  return mergeParts(withEndOf(first, others), [
-    ...partsOf(first),
-    ...others.flatMap(({ event, spanId }) => partsOf(event, spanId)),
-  ]);
+  const own = partsOf(first);
+  const added = others.map(({ event, spanId }) => ({ event, parts: partsOf(event, spanId) }));
+  const isOfLogs = own.every(isOfLogMessages);
+  const spans = added.filter(({ parts }) => isOfLogs || !parts.every(isOfLogMessages));
+  const whole = withEndOf(
+    first,
+    spans.map(({ event }) => event),
+    isOfLogs,
+  );
+  return mergeParts(whole, sortLogParts([...own, ...added.flatMap(({ parts }) => parts)]));
 }
 
-/** A span that begins after the first one has ended continues the call: it read the stream. */
-function withEndOf(first: JsonObject, others: readonly OtherEvent[]): JsonObject {
+/**
+ * A span that begins after the first one has ended continues the call: it read the stream. Log records of a
+ * call end with the last one.
+ */
+function withEndOf(first: JsonObject, others: readonly JsonObject[], isOfLogs: boolean): JsonObject {
   const { startTimeMs, endTimeMs, type } = first;
   // The clock of a tool's server may be wrong.
   if (type === 'tool') return first;
   if (typeof startTimeMs !== 'number' || typeof endTimeMs !== 'number') return first;
-  const ends = others.flatMap(({ event: { startTimeMs: start, endTimeMs: end } }) =>
-    typeof start === 'number' && typeof end === 'number' && start >= endTimeMs && end > start ? [end] : [],
-  );
+  const ends = others.flatMap(({ startTimeMs: start, endTimeMs: end }) => {
+    if (typeof start !== 'number' || typeof end !== 'number') return [];
+    return (isOfLogs && end > endTimeMs) || (start >= endTimeMs && end > start) ? [end] : [];
+  });
   const last = Math.max(...ends);
   return ends.length === 0 ? first : { ...first, endTimeMs: last, durationMs: last - startTimeMs };
 }
@@ -44,7 +55,7 @@ export function dropParts(event: JsonObject, spanIds: ReadonlySet<string>): Json
 function mergeParts(first: JsonObject, parts: readonly SpanPart[]): JsonObject {
   const [own, ...others] = parts;
   if (own === undefined) throw new Error('an event has no part');
-  const whole = mergeSections(parts.map(({ sections }) => sections));
+  const whole = mergeSections(parts);
   const { status, instrumentation, context, input, output, usage } = whole;
   const type = first.type === 'tool' ? 'tool' : 'llm';
   const ids = [...own.mergedIds, ...others.flatMap((part) => [part.spanId, ...part.mergedIds])].join(',');
@@ -68,8 +79,8 @@ function describeParts(own: SpanPart, others: readonly SpanPart[], whole: Sectio
   return { ...describe(own), merged: [...listOf(own.otel.merged), ...others.map(describe)] };
 }
 
-function mergeSections(all: readonly Sections[]): Sections {
-  const sectionsOf = (name: keyof Sections) => all.map((sections) => sections[name]);
+function mergeSections(parts: readonly SpanPart[]): Sections {
+  const sectionsOf = (name: keyof Sections) => parts.map(({ sections }) => sections[name]);
   return {
     status: mergeStatus(sectionsOf('status')),
     instrumentation: mergeInstrumentation(sectionsOf('instrumentation')),
@@ -77,8 +88,8 @@ function mergeSections(all: readonly Sections[]): Sections {
     additionalProperties: union(sectionsOf('additionalProperties')),
     llm: union(sectionsOf('llm')),
     tool: union(sectionsOf('tool')),
-    input: union(byFullness(sectionsOf('input'))),
-    output: union(byFullness(sectionsOf('output'))),
+    input: union(byFullness(joinLogMessages('input', parts))),
+    output: union(byFullness(joinLogMessages('output', parts))),
     usage: union(byFullness(sectionsOf('usage'))),
   };
 }

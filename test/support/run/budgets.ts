@@ -77,7 +77,7 @@ export const budgets: Readonly<Record<string, number>> = {
   'test/durability/reproject.test.ts': 7,
   'services/dashboard-api/main.test.ts': 7,
   'harness/fuzz/bodies.test.ts': 6,
-  'test/otlp/traces.test.ts': 7,
+  'test/otlp/traces.test.ts': 8,
   'test/otlp/resolve-races.test.ts': 8,
   'test/otlp/trace-order.test.ts': 7,
   'test/http/dashboard-fuzz.test.ts': 6,

@@ -1,3 +1,4 @@
+import { logMessagesName } from '../../../../store/traces/merge/log-messages.ts';
 import type { NodeKind, SpanContext, SpanNode } from '../../../../store/traces/span-tree.ts';
 import { isSpanId } from '../../../../store/traces/span-tree.ts';
 import type { SentNode } from '../../../../store/traces/trace-node.ts';
@@ -15,6 +16,9 @@ const databaseAttributes = ['db.system', 'db.system.name'];
 
 /** These have an event, which has the name. Links are only followed. */
 const unnamedKinds: ReadonlySet<NodeKind> = new Set(['llm', 'tool', 'link', 'log']);
+
+/** That of log records with the messages of the call of the span above: other requests may have more of them. */
+const messagesKey = hashOf(['messages']);
 
 /**
  * Makes the nodes of a request's traces (store/traces): they connect its events with those of other requests.
@@ -38,6 +42,7 @@ export class NodeBuilder {
       endTimeMs: toMs(span.endNs),
       ...(kind === 'tool' && { scope: node.scope, usageKey: node.usageKey, responseKey: node.responseKey }),
       ...(kind === 'llm' && { usageKey: streamKeyOf(span) }),
+      ...(kind === 'log' && span.name === logMessagesName && { usageKey: messagesKey }),
     });
   }
 

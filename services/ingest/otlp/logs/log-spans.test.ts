@@ -26,6 +26,18 @@ test('an event with all of a call has its content, below the span of the call', 
   expect(nodes).toMatchObject([{ kind: 'log', parent_span_id: ids.spanId, event_id: events[0].id }]);
 });
 
+test('two events with all of a call are two calls, also in one span', () => {
+  const details = { ...ids, eventName: 'gen_ai.client.inference.operation.details' };
+  const records = [
+    { ...details, attributes: { 'gen_ai.response.id': 'r-1' } },
+    { ...details, timeNs: 7n, attributes: { 'gen_ai.response.id': 'r-2' } },
+  ];
+  const { events, nodes } = mapLogs(...records);
+  expect(events.map(({ properties }) => properties.llm.responseId)).toEqual(['r-1', 'r-2']);
+  // Those of messages have a key: the writer joins what other requests have of the same call.
+  expect(nodes.map((node) => node.usage_key)).toEqual([undefined, undefined]);
+});
+
 test('the messages of a call in several records are one event', () => {
   const record = (name: string, body: object) => ({
     ...ids,

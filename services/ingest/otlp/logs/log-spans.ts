@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { SentNote } from '../../../../store/notes/evaluation-notes.ts';
+import { logMessagesName } from '../../../../store/traces/merge/log-messages.ts';
 import type { ReadLimits } from '../../read/batch-reader.ts';
 import type { Json } from '../../read/protobuf-struct.ts';
 import { type Attributes, lazyAttributes } from '../spans/attributes.ts';
@@ -19,7 +20,7 @@ import { type LogRecord, readJsonLog, readProtobufLog } from './log-record.ts';
 /**
  * Opens an ExportLogsServiceRequest. Instrumentations that write the content of model calls to logs name the
  * span of the call in each record. The records of one span are read as one span below it, which has their
- * content: later it is merged into the call. A record that describes a whole call without a span is read as
+ * content: later it is merged into the call, as are those of other requests. A record that describes a whole call without a span is read as
  * the span of that call. Other records are left out.
  */
 export function openProtobufLogs(bytes: Buffer, limits: ReadLimits): SpanRequest {
@@ -104,7 +105,10 @@ function classify(read: (index: number) => LogRecord, index: number): RecordKind
     const moment = momentOf(record);
     if (isCallRecord(record)) return { kind: 'call', moment };
     if (record.name === detailsName && moment !== undefined) return { kind: 'content', moment };
-    return isOfCall(record) ? { kind: 'ofSpan', key: `${record.traceId} ${record.spanId}` } : undefined;
+    if (!isOfCall(record)) return undefined;
+    // A span without a call of its own may have the details of several.
+    const place = record.name === detailsName ? index : '';
+    return { kind: 'ofSpan', key: `${record.traceId} ${record.spanId} ${place}` };
   } catch (error) {
     if (error instanceof UnstorableError) return undefined;
     throw error;
@@ -116,19 +120,19 @@ function toSpan(records: readonly LogRecord[]): Span {
   if (first === undefined) throw new Error('a group has no records');
   if (isCallRecord(first)) return toCallSpan(first, records[1]);
   const times = records.map(({ timeNs }) => timeNs).toSorted((a, b) => (a < b ? -1 : 1));
-  const details = records.find(({ name }) => name === detailsName);
+  const details = first.name === detailsName ? first : undefined;
   return {
     traceId: first.traceId,
     spanId: idOf(records),
     parentSpanId: first.spanId,
     traceState: '',
     flags: 0,
-    name: 'log',
+    name: details?.name ?? logMessagesName,
     kind: 0,
     startNs: times[0] ?? 0n,
     endNs: times.at(-1) || 1n,
     attributes: details === undefined ? ofMessages : attributesOf(details),
-    readEvents: () => records.filter((record) => record !== details).map(toEvent),
+    readEvents: () => (details === undefined ? records.map(toEvent) : []),
     readLinks: () => [],
     status: { code: 0, message: '' },
     droppedAttributes: 0,
