@@ -161,6 +161,19 @@ def test_spans_agents_and_tools_are_a_tree(make: Make, stub: Stub) -> None:
     assert (dimensions["release"], dimensions["tags"], dimensions["plan"]) == ("1.2.3", "beta", "pro")
 
 
+def test_a_decorator_of_traces_needs_no_parentheses(make: Make, stub: Stub) -> None:
+    weir = make()
+
+    @weir.trace
+    def plan(city: str) -> str:
+        weir.record(llm_event())
+        return city
+
+    assert plan("Bern") == "Bern"
+    (event,) = events_of(weir, stub)
+    assert event["additionalProperties"]["span.path"] == "plan"
+
+
 def test_no_task_is_created_and_a_time_out_of_the_caller_holds(make: Make) -> None:
     weir = make()
 

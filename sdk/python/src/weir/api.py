@@ -59,13 +59,20 @@ class Weir:
 
         return observe_client(self, client, source=source, include_usage=include_usage)
 
-    def trace(self, name: str | None = None, **identity: Unpack[Identity]) -> Trace:
-        """A block or a decorator: the events inside share a ``traceId`` and these identifiers."""
-        return Trace(name, identity)
+    @overload
+    def trace(self, name: Callable[P, R]) -> Callable[P, R]: ...
+    @overload
+    def trace(self, name: str | None = None, **identity: Unpack[Identity]) -> Trace: ...
+    def trace(self, name: Any = None, **identity: Any) -> Any:
+        """A block or a decorator: the events inside share a ``traceId`` and these identifiers.
 
-    def span(self, name: str, **identity: Unpack[Identity]) -> Trace:
-        """A named part of a trace, and the parent of what is recorded inside."""
-        return Trace(name, identity)
+        In another trace it is a span: a named part of that trace, and the parent of what is recorded inside.
+        """
+        options: Identity = identity  # type: ignore[assignment]
+        is_function = name is not None and not isinstance(name, str)
+        return Trace(_name_of(name), options)(name) if is_function else Trace(name, options)
+
+    span = trace
 
     @overload
     def agent(self, name: Callable[P, R]) -> Callable[P, R]: ...
@@ -76,11 +83,7 @@ class Weir:
     def agent(self, name: Any = None, **identity: Any) -> Any:
         """A decorator: a span whose name is the ``agentId`` of the events inside."""
 
-        def decorate(title: str, fn: Any) -> Any:
-            own: Identity = {"agent": title, **identity}  # type: ignore[typeddict-item]
-            return Trace(title, own)(fn)
-
-        return _decorate(name, decorate)
+        return _decorate(name, lambda title, fn: self.trace(title, agent=title, **identity)(fn))
 
     @overload
     def tool(self, name: Callable[P, R]) -> Callable[P, R]: ...

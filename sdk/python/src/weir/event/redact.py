@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, cast
 
 from weir.event.complete import dimensions_of
 from weir.event.json_text import compose_event, json_text
@@ -31,17 +31,17 @@ def mask_event(event: Event, mask: Mask) -> tuple[Event | None, bool]:
         if plain.get("type") == kind and isinstance(plain["properties"][kind], dict):
             dimensions = dimensions_of(plain.get("additionalProperties") or {})
             rest = {name: value for name, value in plain.items() if name != "id"}
-            return _as_event({"id": event["id"], **rest, "additionalProperties": dimensions}), False
+            return cast("Event", {"id": event["id"], **rest, "additionalProperties": dimensions}), False
     except Exception:
         pass
-    return _as_event({**to_metadata(event), "context": {}, "additionalProperties": {}}), True
+    return cast("Event", {**to_metadata(event), "context": {}, "additionalProperties": {}}), True
 
 
 def to_metadata(event: Event) -> Event:
     """The event without prompts, responses, arguments, results and error messages."""
     error = event["status"].get("error")
     status = drop_none({"state": event["status"].get("state"), "error": error and _pick(error, ("code", "httpStatus"))})
-    return _as_event({**event, "status": status, "properties": _metadata_of(event["properties"])})
+    return cast("Event", {**event, "status": status, "properties": _metadata_of(event["properties"])})
 
 
 _LLM_FIELDS = (
@@ -63,11 +63,6 @@ def _metadata_of(properties: Json) -> Json:
 
 def _pick(source: Any, fields: Iterable[str]) -> Json:
     return {field: source[field] for field in fields if field in source} if isinstance(source, dict) else {}
-
-
-def _as_event(members: Any) -> Event:
-    event: Event = members
-    return event
 
 
 def is_sampled(trace_id: str, rate: float) -> bool:

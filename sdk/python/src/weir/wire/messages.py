@@ -76,18 +76,13 @@ class _MessagesReader(AnswerReader):
         choice.calls = [{**block.call, "arguments": block.arguments or "{}"} for block in calls]
         choice.finish_reason = as_text(self.body.get("stop_reason"))
         fallbacks = [as_text(one.get("model")) for one in self._iterations("fallback_message")]
-        answer = (
-            super()
-            .answer()
-            ._replace(
-                inner_calls=[
-                    drop_none({"model": as_text(one.get("model")), "usage": _read_usage(one)})
-                    for one in self._iterations("advisor_message")
-                ]
-            )
+        advice = [(as_text(one.get("model")), _read_usage(one)) for one in self._iterations("advisor_message")]
+        answer = super().answer()
+        return answer._replace(
+            model=next(reversed(fallbacks), None) or answer.model,
+            service_tier="fast" if member(self.body, "usage.speed") == "fast" else answer.service_tier,
+            inner_calls=[drop_none({"model": model, "usage": usage}) for model, usage in advice],
         )
-        answer = answer._replace(model=next(reversed(fallbacks), None) or answer.model)
-        return answer._replace(service_tier="fast") if member(self.body, "usage.speed") == "fast" else answer
 
     def read_usage(self) -> Json | None:
         """With the tokens of compactions, which the counts of the message do not include."""
