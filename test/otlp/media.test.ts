@@ -67,7 +67,7 @@ test('media are read as they were uploaded, by the members of their space only',
   // A sender chooses the type and the bytes, so no browser may run them.
   expect(Object.fromEntries(got.headers)).toMatchObject({
     'content-type': 'application/octet-stream',
-    'content-disposition': `attachment; filename="media-${mediaId}"`,
+    'content-disposition': 'attachment',
     'content-security-policy': expect.stringMatching(/^sandbox;/),
     'x-content-type-options': 'nosniff',
   });

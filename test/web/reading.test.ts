@@ -137,7 +137,7 @@ test('images of a conversation are drawn from the data in the event, and address
     page.waitForEvent('download'),
     conversation.getByRole('link', { name: 'Download' }).last().click(),
   ]);
-  expect(download.suggestedFilename()).toMatch(/^media-/);
+  expect(download.suggestedFilename()).toMatch(/^[\w-]{22}\.html$/);
   await conversation.getByText('a conversation of 1 message.').waitFor();
   // Its texts are short enough for Markdown, however long the whole prompt is.
   expect(await conversation.getByRole('button', { name: 'Markdown' }).isEnabled()).toBe(true);

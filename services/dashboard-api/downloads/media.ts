@@ -23,11 +23,12 @@ export async function sendMedia(
   response: ServerResponse,
 ): Promise<void> {
   try {
-    const { id, bytes } = await withTimeout(dashboardCallTimeoutMs, readBytes());
+    const bytes = await withTimeout(dashboardCallTimeoutMs, readBytes());
     response.writeHead(200, {
       ...downloadHeaders,
       'Content-Type': 'application/octet-stream',
-      'Content-Disposition': `attachment; filename="media-${id}"`,
+      // Without a name: a page knows it, or the type.
+      'Content-Disposition': 'attachment',
       'Content-Length': bytes.length,
     });
     response.end(request.method === 'HEAD' ? undefined : bytes);
@@ -35,7 +36,7 @@ export async function sendMedia(
     sendDownloadFailure({ request, response, log }, thrown);
   }
 
-  async function readBytes(): Promise<{ id: string; bytes: Buffer }> {
+  async function readBytes(): Promise<Buffer> {
     const [space, id = '', ...more] =
       (request.url ?? '').split('?', 1)[0]?.slice(mediaPath.length).split('/') ?? [];
     const spaceId = parsePathId(space);
@@ -44,6 +45,6 @@ export async function sendMedia(
     const { database, openingLimiter } = services.openSpace(caller);
     const bytes = isId ? await openingLimiter(() => readMedia(database, spaceId, id)) : undefined;
     if (bytes === undefined) throw refusal('NOT_FOUND', 'There are no such media.');
-    return { id, bytes };
+    return bytes;
   }
 }

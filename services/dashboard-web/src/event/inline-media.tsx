@@ -40,7 +40,11 @@ function UploadedMedia({ media, id }: { media: MediaPart; id: string }) {
     <span className="flex flex-wrap items-center gap-2">
       <InlineMedia media={{ ...media, data: upload.data.url }} />
       {what === 'file' && (
-        <a href={upload.data.address} download className={buttonClasses('plain', 'small')}>
+        <a
+          href={upload.data.address}
+          download={name ?? `${id}.${type?.split('/')[1] ?? 'bin'}`}
+          className={buttonClasses('plain', 'small')}
+        >
           <Download aria-hidden />
           Download
         </a>

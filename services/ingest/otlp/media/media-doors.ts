@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type FairLimits, openFairLimiter } from '../../../../platform/fair-limiter.ts';
 import type { AnswerAfterBody } from '../../../../platform/http/unread-body.ts';
 import { mediaBytesMax } from '../../../../platform/limits.ts';
 import type { MediaInit } from '../../../../platform/queue/group.ts';
@@ -37,17 +38,21 @@ interface Announced extends SentMedia {
   readonly isStored: boolean;
 }
 
+/** Of the four connections to Postgres, which also look up keys and quotas. */
+const lookUpInTurn: FairLimits = { atOnceMax: 1, atOnceOfSpaceMax: 1, waitingOfUserMax: 100 };
+
 export function openMediaUploads(options: {
   database: Database;
   pepper: string;
   decodeBody: DecodeBody;
 }): MediaUploads {
   const { database, pepper, decodeBody } = options;
+  const inTurn = openFairLimiter(lookUpInTurn);
   const announcements = createBareDecoder(
     async (body, spaceId) => {
       const sent = readAnnouncement(body);
-      // While Postgres is away the media are sent again.
-      const asked = hasMedia(database, spaceId, sent.media.id);
+      const asked = inTurn({ spaceId, holderId: spaceId }, () => hasMedia(database, spaceId, sent.media.id));
+      // While Postgres is away, or many wait, the media are sent again.
       return { ...sent, isStored: await withTimeout(keyLookupTimeoutMs, asked).catch(() => false) };
     },
     { bodyBytesMax: announcementBytesMax, decodeBody },
