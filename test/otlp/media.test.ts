@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ErrorBody } from '../../event/errors.ts';
 import { toProtobuf } from '../../harness/fixtures/spans.ts';
 import { mediaBytesMax } from '../../platform/limits.ts';
+import { revokeApiKey } from '../../store/accounts/api-keys.ts';
 import { media, mediaUses } from '../../store/db/schema.ts';
 import { openDashboard, type TestDashboard } from '../support/dashboard.ts';
 import type { Tenant } from '../support/pipeline.ts';
@@ -16,7 +17,7 @@ import {
   uploadMedia,
 } from '../support/protocols/langfuse-media.ts';
 import { usePipeline } from '../support/use-pipeline.ts';
-import { untilDrained } from '../support/wait.ts';
+import { until, untilDrained } from '../support/wait.ts';
 
 /* Media that Langfuse's SDKs take out of spans: a POST announces them, a PUT has the bytes, a PATCH reports. */
 
@@ -129,6 +130,15 @@ test('only the announced bytes are taken, and only with the token', async () => 
     `${bare}?token=${payload}`,
   ])
     expect(await errorOf(await putMedia(address, bytes))).toEqual([401, 'unauthorized']);
+});
+
+test('an upload that was announced is refused once its key is revoked', async () => {
+  const own = await pipeline.createTenant();
+  const bytes = randomBytes(9);
+  const { uploadUrl } = await readAnnounced(announce(bytes, {}, own));
+  expect((await putMedia(uploadUrl, bytes)).status).toBe(200);
+  await revokeApiKey(pipeline.database, own.keyId);
+  await until(async () => (await putMedia(uploadUrl, bytes)).status === 401);
 });
 
 test.each([

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createApiKey } from '../../../store/accounts/api-key.ts';
-import { issueApiKey } from '../../../store/accounts/api-keys.ts';
+import { issueApiKey, revokeApiKey } from '../../../store/accounts/api-keys.ts';
 import { createSpace } from '../../../store/accounts/spaces.ts';
 import { openPostgres, type Sql } from '../../../store/db/connect.ts';
 import { openDatabase } from '../../../store/db/database.ts';
@@ -63,4 +63,18 @@ test('after a restart a key that existed before does not wait behind a flood of 
   // With two look-ups at a time, most of the flood is still waiting.
   expect(settled).toBeLessThan(flood.length / 2);
   await Promise.all(flood);
+});
+
+test('a key that was found is found by its id, until it is revoked', async () => {
+  const database = openDatabase(other);
+  const { id: spaceId } = await createSpace(database, 'test', {});
+  const { apiKey, keyId } = await issueApiKey(database, spaceId, { name: 'test', pepper });
+  const cache = new ApiKeyCache(openDatabase(sql), pepper);
+  await cache.find(apiKey);
+  await revokeApiKey(database, keyId);
+  // Not notified yet.
+  expect(await cache.findById(keyId)).toMatchObject({ spaceId });
+  cache.invalidate(() => true);
+  await expect(cache.findById(keyId)).rejects.toMatchObject({ id: 'unauthorized' });
+  await expect(cache.find(apiKey)).rejects.toMatchObject({ id: 'unauthorized' });
 });

@@ -47,7 +47,7 @@ interface CachedKey {
 export class ApiKeyCache {
   readonly #pepper: string;
   readonly #database: Database;
-  readonly #statement: LookupStatement;
+  readonly #statements: LookupStatements;
   /** The hashes of the keys that existed at the first look-up; undefined until they are read. */
   #known: Promise<ReadonlySet<string>> | undefined;
   readonly #cached = new Map<string, CachedKey>();
@@ -59,7 +59,7 @@ export class ApiKeyCache {
 
   constructor(database: Database, pepper: string) {
     this.#database = database;
-    this.#statement = prepareLookup(database);
+    this.#statements = prepareLookups(database);
     this.#pepper = pepper;
   }
 
@@ -69,16 +69,15 @@ export class ApiKeyCache {
    * cached.
    */
   find(apiKey: string): Principal | Promise<Principal> {
-    const nowMs = performance.now();
-    const cached = this.#cached.get(apiKey);
-    if (cached !== undefined && cached.freshUntilMs > nowMs && cached.expiresAtMs > Date.now()) {
-      return cached.principal;
-    }
-    if ((this.#invalid.get(apiKey) ?? 0) > nowMs || !isApiKey(apiKey)) throw unauthorized();
-    const pending =
-      this.#pending.get(apiKey) ?? this.#lookUp(apiKey).finally(() => this.#pending.delete(apiKey));
-    this.#pending.set(apiKey, pending);
-    return pending;
+    const principal = this.#findFresh(apiKey);
+    if (principal !== undefined) return principal;
+    if (!isApiKey(apiKey)) throw unauthorized();
+    return this.#refresh(apiKey, () => this.#queryInTurn(apiKey));
+  }
+
+  /** Checks a key again that was authenticated before, by its id. @throws as {@link find} */
+  findById(keyId: string): Principal | Promise<Principal> {
+    return this.#findFresh(keyId) ?? this.#refresh(keyId, () => this.#query('byId', keyId));
   }
 
   /** Makes the next use of every matching key query Postgres, because the key or its space has changed. */
@@ -92,37 +91,50 @@ export class ApiKeyCache {
     }
   }
 
-  async #lookUp(apiKey: string): Promise<Principal> {
-    const hash = hashApiKey(apiKey, this.#pepper);
+  /** @param name a key, or the id of one. */
+  #findFresh(name: string): Principal | undefined {
+    const cached = this.#cached.get(name);
+    const isFresh = cached !== undefined && cached.freshUntilMs > performance.now();
+    return isFresh && cached.expiresAtMs > Date.now() ? cached.principal : undefined;
+  }
+
+  #refresh(name: string, query: Query): Promise<Principal> {
+    if ((this.#invalid.get(name) ?? 0) > performance.now()) throw unauthorized();
+    const pending =
+      this.#pending.get(name) ?? this.#lookUp(name, query).finally(() => this.#pending.delete(name));
+    this.#pending.set(name, pending);
+    return pending;
+  }
+
+  async #lookUp(name: string, query: Query): Promise<Principal> {
     const invalidationsBefore = this.#invalidations;
     let row: LookupRow | undefined;
     try {
-      row = await withTimeout(keyLookupTimeoutMs, this.#queryInTurn(apiKey, hash));
+      row = await withTimeout(keyLookupTimeoutMs, query());
     } catch (error) {
-      return this.#lastKnown(apiKey, error);
+      return this.#lastKnown(name, error);
     }
     const expiresAtMs = row?.expiresAt?.getTime() ?? Infinity;
     if (row === undefined || expiresAtMs <= Date.now()) {
-      this.#cached.delete(apiKey);
-      this.#rememberInvalid(apiKey);
+      this.#cached.delete(name);
+      this.#rememberInvalid(name);
       throw unauthorized();
     }
-    const { expiresAt: _, ...principal } = row;
+    const { expiresAt: _, hash, ...principal } = row;
     // A change that was notified during the query may be missing from its result: do not cache it.
     const freshMs = this.#invalidations === invalidationsBefore ? keyCacheMs : 0;
-    this.#cached.set(apiKey, {
-      principal,
-      hash: hash.toString('hex'),
-      expiresAtMs,
-      freshUntilMs: performance.now() + freshMs,
-    });
+    const freshUntilMs = performance.now() + freshMs;
+    const cached = { principal, hash: hash.toString('hex'), expiresAtMs, freshUntilMs };
+    // Also by the id: while Postgres is unreachable an upload that was announced is taken.
+    for (const own of [name, principal.keyId]) this.#cached.set(own, cached);
     return principal;
   }
 
   /** Keys that existed at the first look-up do not queue behind unknown keys, which anybody can invent. */
-  async #queryInTurn(apiKey: string, hash: Buffer): Promise<LookupRow | undefined> {
+  async #queryInTurn(apiKey: string): Promise<LookupRow | undefined> {
+    const hash = hashApiKey(apiKey, this.#pepper);
     const isKnown = this.#cached.has(apiKey) || (await this.#readKnown()).has(hash.toString('hex'));
-    return isKnown ? this.#query(hash) : this.#queryUnknownKey(hash);
+    return isKnown ? this.#query('byHash', hash) : this.#queryUnknownKey(hash);
   }
 
   /** @throws the driver's error. The next look-up reads again. */
@@ -140,18 +152,18 @@ export class ApiKeyCache {
     return this.#unknownKeyLookups(async () => {
       // The request has timed out. Without this check a flood's look-ups would still run after the flood.
       if (performance.now() > latestMs) throw new TimeoutError('the look-up waited too long');
-      return this.#query(hash);
+      return this.#query('byHash', hash);
     });
   }
 
-  async #query(hash: Buffer): Promise<LookupRow | undefined> {
-    const [row] = await this.#statement.execute({ hash });
+  async #query(statement: keyof LookupStatements, key: Buffer | string): Promise<LookupRow | undefined> {
+    const [row] = await this.#statements[statement].execute({ key });
     return row;
   }
 
   /** For an unreachable Postgres: a key that was valid stays valid, any other gets a 503 instead of a 401. */
-  #lastKnown(apiKey: string, cause: unknown): Principal {
-    const cached = this.#cached.get(apiKey);
+  #lastKnown(name: string, cause: unknown): Principal {
+    const cached = this.#cached.get(name);
     if (cached === undefined || cached.expiresAtMs <= Date.now()) {
       throw new IngestError(
         'ingest_unavailable',
@@ -164,10 +176,10 @@ export class ApiKeyCache {
     return cached.principal;
   }
 
-  #rememberInvalid(apiKey: string): void {
+  #rememberInvalid(name: string): void {
     const [oldest] = this.#invalid.keys();
     if (this.#invalid.size >= unknownKeysMax && oldest !== undefined) this.#invalid.delete(oldest);
-    this.#invalid.set(apiKey, performance.now() + unknownKeyCacheMs);
+    this.#invalid.set(name, performance.now() + unknownKeyCacheMs);
   }
 }
 
@@ -182,30 +194,34 @@ async function readKnownHashes(database: Database): Promise<ReadonlySet<string>>
   return new Set(rows.map(({ hash }) => hash.toString('hex')));
 }
 
-function prepareLookup(database: Database) {
-  return database
-    .select({
-      keyId: apiKeys.id,
-      spaceId: spaces.id,
-      billingState: spaces.billingState,
-      monthlyEventLimit: spaces.monthlyEventLimit,
-      expiresAt: apiKeys.expiresAt,
-    })
-    .from(apiKeys)
-    .innerJoin(spaces, eq(spaces.id, apiKeys.spaceId))
-    .where(
-      and(
-        eq(apiKeys.hash, sql.placeholder('hash')),
-        isNull(apiKeys.revokedAt),
-        eq(apiKeys.scope, 'ingest'),
-        isNull(spaces.deleteAt),
-      ),
-    )
-    .prepare('api_key');
+function prepareLookups(database: Database) {
+  const prepare = (column: typeof apiKeys.hash | typeof apiKeys.id) =>
+    database
+      .select({
+        hash: apiKeys.hash,
+        keyId: apiKeys.id,
+        spaceId: spaces.id,
+        billingState: spaces.billingState,
+        monthlyEventLimit: spaces.monthlyEventLimit,
+        expiresAt: apiKeys.expiresAt,
+      })
+      .from(apiKeys)
+      .innerJoin(spaces, eq(spaces.id, apiKeys.spaceId))
+      .where(
+        and(
+          eq(column, sql.placeholder('key')),
+          isNull(apiKeys.revokedAt),
+          eq(apiKeys.scope, 'ingest'),
+          isNull(spaces.deleteAt),
+        ),
+      )
+      .prepare(`api_key_by_${column.name}`);
+  return { byHash: prepare(apiKeys.hash), byId: prepare(apiKeys.id) };
 }
 
-type LookupStatement = ReturnType<typeof prepareLookup>;
-type LookupRow = Awaited<ReturnType<LookupStatement['execute']>>[number];
+type LookupStatements = ReturnType<typeof prepareLookups>;
+type LookupRow = Awaited<ReturnType<LookupStatements['byId']['execute']>>[number];
+type Query = () => Promise<LookupRow | undefined>;
 
 export function unauthorized(): IngestError {
   return new IngestError('unauthorized', 'The API key is missing or invalid.');

@@ -1,3 +1,4 @@
+import { useQuery } from '@tanstack/react-query';
 import { Download, ExternalLink, File, Volume2 } from 'lucide-react';
 import { useEffect, useMemo, useState } from 'react';
 import { formatBytes } from '../format/number.ts';
@@ -5,11 +6,12 @@ import { safeLink } from '../markdown/safe-link.ts';
 import { bytesOf, readMedia } from '../media/base64.ts';
 import { decodeBase64 } from '../media/image.ts';
 import { Picture } from '../media/media-chip.tsx';
+import { useSpace } from '../space/space.tsx';
 import { describeText } from '../text/marks.ts';
 import { ShownText } from '../text/shown-text.tsx';
 import { buttonClasses } from '../ui/button.tsx';
+import { basePath } from '../url/page-values.ts';
 import type { MediaPart } from './media-part.ts';
-import { useUpload } from './use-upload.ts';
 
 /** Types of sounds that browsers play, and that hold neither scripts nor links. */
 const played = /^audio\/(?:mpeg|mp3|wav|x-wav|wave|ogg|opus|webm|mp4|aac|flac)$/;
@@ -51,6 +53,40 @@ function UploadedMedia({ media, id }: { media: MediaPart; id: string }) {
       )}
     </span>
   );
+}
+
+interface Upload {
+  /** Where it is downloaded. */
+  readonly address: string;
+  /** The bytes as a data URL. */
+  readonly url: string;
+}
+
+/** Loads media of the space, which never change. They are cached briefly, as events are. */
+function useUpload(id: string) {
+  const { id: spaceId } = useSpace();
+  const address = `${basePath}/media/${spaceId}/${id}`;
+  return useQuery({
+    queryKey: ['media', spaceId, id],
+    queryFn: async ({ signal }): Promise<Upload | null> => {
+      const answer = await fetch(address, { signal });
+      if (answer.status === 404) return null;
+      if (!answer.ok) throw new Error(`${address} was answered with ${answer.status}`);
+      return { address, url: await readDataUrl(await answer.blob()) };
+    },
+    select: (upload) => upload ?? undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 60_000,
+  });
+}
+
+function readDataUrl(blob: Blob): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result));
+    reader.onerror = () => reject(reader.error);
+    reader.readAsDataURL(blob);
+  });
 }
 
 function FileLine({ label }: { label: readonly (string | undefined)[] }) {

@@ -90,11 +90,13 @@ async function announceMedia(
   });
   const { isStored, ...sent } = result;
   const mediaId = sent.media.id;
-  const uploadUrl = isStored ? null : urlOf(request, mediaId, tokens.sign({ ...sent, principal }));
+  const uploadUrl = isStored
+    ? null
+    : urlOf(request, mediaId, tokens.sign({ ...sent, keyId: principal.keyId }));
   sendJson(response, 201, { mediaId, uploadUrl }, headers);
 }
 
-/** Takes the bytes. The token of the address stands for the key, which SDKs do not send here. */
+/** Takes the bytes. The token of the address names the key, which SDKs do not send here. */
 async function uploadMedia(
   dependencies: MediaDependencies,
   request: IncomingMessage,
@@ -107,7 +109,7 @@ async function uploadMedia(
     protocol: 'otlp-http',
     batchesOf: () => [],
     mediaOf: (media) => [media],
-    authenticate: () => upload.principal,
+    authenticate: () => dependencies.apiKeyCache.findById(upload.keyId),
   });
   sendJson(response, 200, {}, headers);
 }

@@ -1,11 +1,12 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { minuteMs } from '../../../../platform/time.ts';
-import { type Principal, unauthorized } from '../../admit/api-key-cache.ts';
+import { unauthorized } from '../../admit/api-key-cache.ts';
 import type { SentMedia } from './sent-media.ts';
 
 /** What a key may upload: bytes with this hash, for this use. */
 export interface Upload extends SentMedia {
-  readonly principal: Principal;
+  /** Checked again when the bytes come. */
+  readonly keyId: string;
 }
 
 /** SDKs upload at once, and retry for some seconds. */
