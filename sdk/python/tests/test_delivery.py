@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -199,6 +201,15 @@ def test_threads_that_record_first_at_the_same_time_share_a_recorder(monkeypatch
     for thread in threads:
         thread.join()
     assert recorders[0] is recorders[1]
+
+
+def test_a_client_that_is_closed_is_forgotten(stub: Stub) -> None:
+    weir = Weir(url=stub.url, api_key="key")
+    weir.record(llm_event())
+    recorder = weakref.ref(weir.recorder)
+    assert weir.close() == (1, 0, 0)
+    del weir
+    until(lambda: gc.collect() is not None and recorder() is None)
 
 
 def test_the_handler_of_sigterm_needs_the_main_thread(make: Make, caplog: Any) -> None:

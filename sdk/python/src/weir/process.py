@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import functools
 import os
 import sys
 from collections.abc import Callable
@@ -17,11 +18,14 @@ _recorders: list[Recorder] = []
 
 
 def register(recorder: Recorder) -> None:
-    if not _recorders:
-        atexit.register(_end)
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=_after_fork)
+    _watch_process()
     _recorders.append(recorder)
+
+
+def forget(recorder: Recorder) -> None:
+    """For a recorder that is closed: nothing is left to deliver."""
+    if recorder in _recorders:
+        _recorders.remove(recorder)
 
 
 def at_exit() -> None:
@@ -67,6 +71,13 @@ def flush_on_sigterm(timeout_flush: Callable[[], object]) -> None:
             os.kill(os.getpid(), signal.SIGTERM)
 
     signal.signal(signal.SIGTERM, handle)
+
+
+@functools.cache
+def _watch_process() -> None:
+    atexit.register(_end)
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=_after_fork)
 
 
 def _is_child(package: str) -> bool:

@@ -20,7 +20,7 @@ from weir.event.truncate import truncate_event
 from weir.event.types import Event, create_uuid
 from weir.limits import EVENT_BYTES_MAX, EXIT_TIMEOUT_S
 from weir.options import Options, complete_options, parse_address
-from weir.process import at_exit, flush_on_sigterm, register, watch_children
+from weir.process import at_exit, flush_on_sigterm, forget, register, watch_children
 from weir.reports import DropReason, FlushResult, Stats
 from weir.spool.file_spool import FileSpool
 
@@ -133,6 +133,7 @@ class Recorder:
         if self._sender is not None:
             self._sender.stop()
         self.counters.report()
+        forget(self)
         return result
 
     def stats(self) -> Stats:
@@ -159,8 +160,6 @@ class Recorder:
 
     def flush_at_exit(self) -> None:
         """At the end of a process. With a spool one attempt is enough: the events are on disk."""
-        if self._is_closed:
-            return
         self._settle_calls()
         if self._sender is not None:
             self.flush(EXIT_TIMEOUT_S, once="spool" in self._options)
@@ -168,7 +167,7 @@ class Recorder:
 
     def end(self) -> None:
         """After the last flush: nothing runs any more that could deliver."""
-        if not self._is_closed and self._sender is not None:
+        if self._sender is not None:
             self._sender.stop()
             self._own_sender = None
         self.counters.report()

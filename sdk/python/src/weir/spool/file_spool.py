@@ -9,16 +9,10 @@ from collections import deque
 from collections.abc import Callable
 from typing import Literal
 
+from weir import limits
 from weir.delivery.source import QueuedEvent
 from weir.event.types import create_uuid
-from weir.limits import (
-    BATCH_EVENTS_MAX,
-    HEARTBEAT_S,
-    RETRY_WRITE_S,
-    SEGMENT_BYTES_MAX,
-    SPOOL_AGE_MAX_S,
-    SPOOL_BYTES_MAX,
-)
+from weir.limits import HEARTBEAT_S
 from weir.spool.owner import find_orphans, lock, touch, unlock
 from weir.spool.segment import Segment, adopt_segment, delete_segment, read_segment
 
@@ -30,7 +24,7 @@ _APPEND = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | getattr(os, "O_BI
 class FileSpool:
     """Not thread-safe. At the start it takes over the folders of processes that have ended."""
 
-    def __init__(self, root: str, *, fsync: bool = False, bytes_max: int = SPOOL_BYTES_MAX) -> None:
+    def __init__(self, root: str, *, fsync: bool = False, bytes_max: int = limits.SPOOL_BYTES_MAX) -> None:
         """Raises OSError when the folder cannot be created, so that a wrong path is found at the start."""
         self._root = root
         self._fsync = fsync
@@ -57,7 +51,7 @@ class FileSpool:
     def append(self, event: QueuedEvent) -> bool:
         """Writes an event: after that it survives the end of the process. False when the disk does not take it."""
         line = event.data + b"\n"
-        if self._active.events == BATCH_EVENTS_MAX or self._active.bytes + len(line) > SEGMENT_BYTES_MAX:
+        if self._active.events == limits.BATCH_EVENTS_MAX or self._active.bytes + len(line) > limits.SEGMENT_BYTES_MAX:
             self._seal()
         if self.bytes + len(line) > self._bytes_max or time.monotonic() < self._broken_until:
             return False
@@ -72,7 +66,7 @@ class FileSpool:
         except OSError:
             # An attempt for each event would slow the application down.
             self._seal()
-            self._broken_until = time.monotonic() + RETRY_WRITE_S
+            self._broken_until = time.monotonic() + limits.RETRY_WRITE_S
             return False
         active = self._active
         self._active = Segment(active.path, active.events + 1, active.bytes + len(line))
@@ -87,7 +81,7 @@ class FileSpool:
                 return None
             segment = self._waiting[0]
             try:
-                is_expired = os.stat(segment.path).st_mtime < time.time() - SPOOL_AGE_MAX_S
+                is_expired = os.stat(segment.path).st_mtime < time.time() - limits.SPOOL_AGE_MAX_S
                 events = [] if is_expired else read_segment(segment)
             except (OSError, ValueError):
                 is_expired, events = False, []
