@@ -306,6 +306,12 @@ def test_a_streaming_response_of_fastapi_is_inside_of_its_trace(make: Make, stub
     assert inner["additionalProperties"]["otel.parent_event_id"] == tool["id"]
 
 
+def test_an_identity_that_is_unknown_may_be_none() -> None:
+    unknown: Any = dict.fromkeys(("thread", "tags", "dimensions"))
+    scope = Trace("plan", unknown).scope()
+    assert scope._replace(trace_id=None, spans=()) == Scope()
+
+
 def test_names_and_depths_of_spans_are_bounded() -> None:
     scope = Scope()
     for _ in range(20):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -145,6 +146,19 @@ def test_openai_agents(api: str, is_observed: bool, make: Make, stub: Stub) -> N
     assert {event["context"]["agentId"] for event in [*llm, *tools]} == {"traveller"}
     assert {event["context"]["threadId"] for event in [*llm, *tools]} == {"thread-1"}
     assert _TICKET in llm[0]["properties"]["llm"]["output"]["toolCalls"][0]["arguments"]
+
+
+def test_a_version_of_pydantic_ai_with_other_shapes_is_not_disturbed(make: Make, stub: Stub) -> None:
+    from weir.pydantic_ai import WeirCapability
+
+    weir = make()
+
+    async def handle(context: Any) -> str:
+        return "no known response"
+
+    call = WeirCapability(weir).wrap_model_request(None, request_context=SimpleNamespace(model=None), handler=handle)
+    assert asyncio.run(call) == "no known response"
+    assert [event["status"] for event in calls(weir, stub)[0]] == [{"state": "ok"}]
 
 
 @pytest.mark.parametrize("is_observed", [False, True], ids=["alone", "with observe"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from weir.event.json_text import JsonText
 from weir.event.scope import ModelRun, Scope, current_scope, set_scope
@@ -16,6 +16,8 @@ from weir.wire.adapter import LlmAnswer, LlmRequest, compose_llm
 
 if TYPE_CHECKING:
     from weir.api import Weir
+
+T = TypeVar("T")
 
 
 def client_of(client: Weir | None) -> Weir:
@@ -121,6 +123,14 @@ class Runs:
         if run is not None:
             run.leave()
         return run
+
+
+def read_or_none(read: Callable[..., T], *reported: Any) -> T | None:
+    """What ``read`` knows of a framework's objects; None for other shapes, which must raise nothing there."""
+    try:
+        return read(*reported)
+    except Exception:
+        return None
 
 
 def as_json(text: Any) -> Any:

@@ -9,7 +9,7 @@ from weir.api import Weir
 from weir.event.errors import describe_error
 from weir.event.json_text import JsonText
 from weir.event.scope import Entered, current_scope
-from weir.frameworks import Run, client_of
+from weir.frameworks import Run, client_of, read_or_none
 
 T = TypeVar("T")
 
@@ -35,7 +35,7 @@ def observe_mcp(session: T, client: Weir | None = None) -> T:
         except BaseException as error:
             run.end_tool(name, given, None, describe_error(error), function="call_tool")
             raise
-        output = _read_result(result)
+        output = read_or_none(_read_result, result)
         failed = getattr(result, "is_error", getattr(result, "isError", False))
         run.end_tool(name, given, output, {"message": str(output)} if failed else None, function="call_tool")
         return result

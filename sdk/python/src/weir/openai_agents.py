@@ -10,8 +10,8 @@ from weir.api import Weir
 from weir.event.json_text import json_text
 from weir.event.scope import Scope
 from weir.event.types import EventError, Json, uuid_of
-from weir.frameworks import Run, Runs, as_json
-from weir.wire.adapter import LlmAnswer, LlmRequest
+from weir.frameworks import Run, Runs, as_json, read_or_none
+from weir.wire.adapter import Adapter, LlmAnswer, LlmRequest
 from weir.wire.chat import chat_completions
 from weir.wire.read import as_object, as_text
 from weir.wire.responses import responses
@@ -59,10 +59,10 @@ class _TraceProcessor(TracingProcessor):
         if data.type == "function":
             run.end_tool(data.name, as_json(data.input), as_json(data.output), error, function="function")
         elif data.type == "response":
-            request, answer = _read_response(data)
+            request, answer = read_or_none(_read_response, data) or (None, None)
             run.end_model(request, answer, error, source="openai", function="responses.create")
         elif data.type == "generation":
-            request, answer = _read_generation(data)
+            request, answer = read_or_none(_read_generation, data) or (None, None)
             run.end_model(request, answer, error, source="openai", function="get_response")
 
     def force_flush(self) -> None:
@@ -112,9 +112,5 @@ def _read_generation(data: Any) -> tuple[LlmRequest | None, LlmAnswer | None]:
     return request, answer._replace(usage=counted, is_complete=True)
 
 
-def _read_request(adapter: Any, body: Json) -> LlmRequest | None:
-    try:
-        request: LlmRequest = adapter.read_request(json_text(body), "")
-    except (ValueError, RecursionError):
-        return None
-    return request
+def _read_request(adapter: Adapter, body: Json) -> LlmRequest | None:
+    return read_or_none(adapter.read_request, json_text(body), "")

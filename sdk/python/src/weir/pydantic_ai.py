@@ -12,7 +12,7 @@ from weir.event.errors import describe_error
 from weir.event.json_text import JsonText, json_text
 from weir.event.scope import Entered
 from weir.event.types import Json, drop_none
-from weir.frameworks import Run, client_of
+from weir.frameworks import Run, client_of, read_or_none
 from weir.wire.adapter import LlmAnswer, LlmRequest
 from weir.wire.usage import compose_usage
 
@@ -30,13 +30,13 @@ class WeirCapability(AbstractCapability[Any]):
 
     async def wrap_model_request(self, ctx: Any, *, request_context: Any, handler: Any) -> Any:
         run = Run(self._client.recorder, "pydantic-ai").as_model()
-        request = _read_request(request_context)
+        request = read_or_none(_read_request, request_context)
         source = getattr(request_context.model, "system", None) or "pydantic-ai"
         answer, error = None, None
         try:
             with Entered(run.inner):
                 response = await handler(request_context)
-            answer = _read_answer(response)
+            answer = read_or_none(_read_answer, response)
         except BaseException as thrown:
             error = describe_error(thrown)
             raise

@@ -79,6 +79,6 @@ class Trace:
             group_id=identity.get("group") or outer.group_id,
             release=identity.get("release") or outer.release,
             environment=identity.get("environment") or outer.environment,
-            tags=(*outer.tags, *identity.get("tags", ())),
-            dimensions={**outer.dimensions, **identity.get("dimensions", {})},
+            tags=(*outer.tags, *(identity.get("tags") or ())),
+            dimensions={**outer.dimensions, **(identity.get("dimensions") or {})},
         )

@@ -80,7 +80,7 @@ class Call(Operation):
     def _read_request(self) -> LlmRequest | None:
         try:
             return None if self._body is None else self._adapter.read_request(self._body, self._path)
-        except (ValueError, RecursionError):
+        except Exception:
             return None
 
 
