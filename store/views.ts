@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { and, asc, eq, isNull, or, type SQL, sql } from 'drizzle-orm';
 import { codeOf } from '../platform/thrown.ts';
-import { type Actor, runAudited, withLeastRole } from './accounts/audit/audit.ts';
+import { type Actor, auditChange, runAudited, withLeastRole } from './accounts/audit/audit.ts';
 import type { Role } from './accounts/role.ts';
 import type { Database } from './db/database.ts';
 import { views } from './db/schema.ts';
@@ -74,16 +74,14 @@ export async function renameView(
   spaceId: string,
   { id, name, ...change }: ViewChange & { id: string; name: string },
 ): Promise<'no_view' | 'taken' | undefined> {
-  const renamed = database.$with('renamed').as(
-    database
-      .update(views)
-      .set({ name, changedAt: sql`now()` })
-      .where(isView(spaceId, id, change))
-      .returning(returned),
-  );
-  const entry = { spaceId: renamed.spaceId, action: 'view.rename', target: renamed.id, details: { name } };
+  const renaming = database
+    .update(views)
+    .set({ name, changedAt: sql`now()` })
+    .where(isView(spaceId, id, change))
+    .returning(returned);
+  const entry = { actor: actorOf(change), action: 'view.rename', details: { name } };
   try {
-    const rows = await runAudited(database, renamed, { ...entry, actor: actorOf(change) });
+    const rows = await auditChange(database, renaming, entry);
     return rows.length > 0 ? undefined : 'no_view';
   } catch (error) {
     if (codeOf(error) === uniqueViolation) return 'taken';
@@ -97,14 +95,12 @@ export async function removeView(
   spaceId: string,
   { id, ...change }: ViewChange & { id: string },
 ): Promise<boolean> {
-  const removed = database.$with('removed').as(
-    database
-      .delete(views)
-      .where(isView(spaceId, id, change))
-      .returning(returned),
-  );
-  const entry = { spaceId: removed.spaceId, action: 'view.remove', target: removed.id };
-  return (await runAudited(database, removed, { ...entry, actor: actorOf(change) })).length > 0;
+  const removal = database
+    .delete(views)
+    .where(isView(spaceId, id, change))
+    .returning(returned);
+  const entry = { actor: actorOf(change), action: 'view.remove' };
+  return (await auditChange(database, removal, entry)).length > 0;
 }
 
 function isView(spaceId: string, id: string, { actor, isOfSpace }: ViewChange): SQL | undefined {

@@ -43,7 +43,7 @@ export async function deleteSpace(
     SELECT ${marked.id}, ${marked.id}, 'space', ${actor.id}::text, ${marked.deleteAt} FROM ${marked}
     ON CONFLICT (${namesOf([erasureRequests.spaceId, id])}) DO UPDATE SET ${nameOf(attemptAt)} = excluded.${nameOf(attemptAt)}`);
   const entry = { spaceId: marked.id, actor, action: 'space.delete', details: { graceMs } };
-  const [space] = await runAudited(database, marked, entry, { after: [requested] });
+  const [space] = await runAudited(database, marked, { ...entry, after: [requested] });
   return space;
 }
 
@@ -78,7 +78,7 @@ export async function restoreSpace(
     UPDATE ${alertRules} SET ${nameOf(evaluatedUntil)} = date_trunc('minute', now())
     WHERE ${alertRules.spaceId} IN (SELECT ${restored.id} FROM ${restored})`);
   const entry = { spaceId: restored.id, actor, action: 'space.restore' };
-  const [space] = await runAudited(database, restored, entry, { before: [cancelled], after: [alerts] });
+  const [space] = await runAudited(database, restored, { ...entry, before: [cancelled], after: [alerts] });
   return space;
 }
 

@@ -3,7 +3,7 @@ import type { Database } from '../db/database.ts';
 import { apiKeys } from '../db/schema.ts';
 import { insertBelow, nameOf, namesOf } from '../db/statement.ts';
 import { createApiKey, hashApiKey } from './api-key.ts';
-import { type Actor, operator, runAudited } from './audit/audit.ts';
+import { type Actor, auditChange, operator, runAudited } from './audit/audit.ts';
 import type { KeyScope } from './key-scope.ts';
 
 export type ApiKeyInfo = Omit<typeof apiKeys.$inferSelect, 'hash'>;
@@ -103,8 +103,9 @@ export async function rollApiKey(
     action: 'api_key.roll',
     target: keyId,
     details: { overlapMs },
+    after: [ending],
   };
-  const [row] = await runAudited(database, created, entry, { after: [ending] });
+  const [row] = await runAudited(database, created, entry);
   return row && { keyId: row.id, apiKey };
 }
 
@@ -119,19 +120,12 @@ export async function revokeApiKey(
   { spaceId, actor = operator }: { spaceId?: string; actor?: Actor } = {},
 ): Promise<ApiKeyInfo | undefined> {
   const isKey = and(eq(apiKeys.id, keyId), spaceId === undefined ? undefined : eq(apiKeys.spaceId, spaceId));
-  const revoked = database.$with('revoked').as(
-    database
-      .update(apiKeys)
-      .set({ revokedAt: sql`now()` })
-      .where(and(isKey, isNull(apiKeys.revokedAt)))
-      .returning({ id: apiKeys.id, spaceId: apiKeys.spaceId }),
-  );
-  await runAudited(database, revoked, {
-    spaceId: revoked.spaceId,
-    actor,
-    action: 'api_key.revoke',
-    target: revoked.id,
-  });
+  const revocation = database
+    .update(apiKeys)
+    .set({ revokedAt: sql`now()` })
+    .where(and(isKey, isNull(apiKeys.revokedAt)))
+    .returning({ id: apiKeys.id, spaceId: apiKeys.spaceId });
+  await auditChange(database, revocation, { actor, action: 'api_key.revoke' });
   const [key] = await database.select(shown).from(apiKeys).where(isKey);
   return key;
 }

@@ -24,14 +24,14 @@ export async function setRole(
       .returning({ spaceId: memberships.spaceId }),
   );
   const lost = { from: changed, spaceId: changed.spaceId, userId, role, actor: operator };
-  const entry = {
+  await runAudited(database, changed, {
     spaceId: changed.spaceId,
     actor: operator,
     action: 'member.set',
     target: userId,
     details: { userId, role },
-  };
-  await runAudited(database, changed, entry, { after: revokeRights(database, lost) });
+    after: revokeRights(database, lost),
+  });
 }
 
 /** Removes a member, and the open invitations made by and to the user. Others are left alone. */
@@ -43,12 +43,12 @@ export async function removeRole(database: Database, spaceId: string, userId: st
       .returning({ spaceId: memberships.spaceId }),
   );
   const lost = { from: changed, spaceId: changed.spaceId, userId, role: undefined, actor: operator };
-  const entry = {
+  await runAudited(database, changed, {
     spaceId: changed.spaceId,
     actor: operator,
     action: 'member.remove',
     target: userId,
     details: { userId },
-  };
-  await runAudited(database, changed, entry, { after: revokeRights(database, lost) });
+    after: revokeRights(database, lost),
+  });
 }

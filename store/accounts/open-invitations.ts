@@ -76,7 +76,7 @@ function revokeInvitations(
     )}
     RETURNING ${invitations.id}, ${invitations.spaceId}`);
   const entry = { spaceId: revoked.spaceId, actor, action: 'invitation.revoke', target: revoked.id };
-  return [revoked, auditPart(database, revoked, entry, 'audited_revoked')];
+  return [revoked, auditPart(database, revoked, { ...entry, name: 'audited_revoked' })];
 }
 
 function removeReceivers(
@@ -95,7 +95,7 @@ function removeReceivers(
     )}
     RETURNING ${alertTargets.id}, ${alertTargets.spaceId}`);
   const entry = { spaceId: removed.spaceId, actor, action: 'alert_target.remove', target: removed.id };
-  return [removed, auditPart(database, removed, entry, 'audited_removed_targets')];
+  return [removed, auditPart(database, removed, { ...entry, name: 'audited_removed_targets' })];
 }
 
 function emailOf(userId: string): SQL {

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
 import { signInLinks } from '../db/schema.ts';
-import { operator, runAudited } from './audit/audit.ts';
+import { auditChange, operator } from './audit/audit.ts';
 import { signInLinkTtlMs } from './limits.ts';
 import { createToken, hashToken } from './secret-token.ts';
 
@@ -17,21 +17,14 @@ export async function createSignInLink(
 ): Promise<string> {
   const token = createToken();
   await database.delete(signInLinks).where(sql`${signInLinks.expiresAt} <= now()`);
-  const created = database.$with('created').as(
-    database
-      .insert(signInLinks)
-      .values({
-        tokenHash: hashToken(token),
-        userId,
-        expiresAt: sql`now() + ${signInLinkTtlMs}::float8 * interval '1 millisecond'`,
-      })
-      .returning({ userId: signInLinks.userId }),
-  );
-  await runAudited(database, created, {
-    userId: created.userId,
-    actor: operator,
-    action: 'user.sign_in_link',
-    target: userId,
-  });
+  const creation = database
+    .insert(signInLinks)
+    .values({
+      tokenHash: hashToken(token),
+      userId,
+      expiresAt: sql`now() + ${signInLinkTtlMs}::float8 * interval '1 millisecond'`,
+    })
+    .returning({ userId: signInLinks.userId });
+  await auditChange(database, creation, { actor: operator, action: 'user.sign_in_link' });
   return `${dashboardUrl}/sign-in#link=${token}`;
 }

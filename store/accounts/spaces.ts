@@ -59,8 +59,8 @@ export async function createOwnedSpace(
     INSERT INTO ${memberships} (${namesOf([memberships.spaceId, memberships.userId, memberships.role])})
     SELECT ${created.id}, ${owner.id}::uuid, ${role}::text FROM ${created}`);
   const details = { name, ...settings };
-  const entry = { spaceId: created.id, actor: owner, action: 'space.create', details };
-  const [space] = await runAudited(database, created, entry, { after: [joined] });
+  const entry = { spaceId: created.id, actor: owner, action: 'space.create', details, after: [joined] };
+  const [space] = await runAudited(database, created, entry);
   return space?.id;
 }
 

@@ -2,7 +2,7 @@ import { and, eq, isNotNull, isNull, type SQL, sql } from 'drizzle-orm';
 import type { PgUpdateSetSource } from 'drizzle-orm/pg-core';
 import type { Database } from '../db/database.ts';
 import { identities, memberships, sessions, signInLinks, spaces, users } from '../db/schema.ts';
-import { operator, runAudited, type Transaction } from './audit/audit.ts';
+import { auditChange, operator, runAudited, type Transaction } from './audit/audit.ts';
 import { normalizeEmail } from './email.ts';
 import { type Membership, setRole } from './memberships.ts';
 import { revokeRights } from './open-invitations.ts';
@@ -35,21 +35,12 @@ export async function createUser(
   const email = normalizeEmail(user.email);
   const passwordHash = await hashPassword(user.password);
   return database.transaction(async (transaction) => {
-    const created = transaction
-      .$with('created')
-      .as(
-        transaction
-          .insert(users)
-          .values({ email, passwordHash, emailVerifiedAt: sql`now()` })
-          .onConflictDoNothing()
-          .returning({ userId: users.id }),
-      );
-    const [row] = await runAudited(transaction, created, {
-      userId: created.userId,
-      actor: operator,
-      action: 'user.create',
-      target: created.userId,
-    });
+    const creation = transaction
+      .insert(users)
+      .values({ email, passwordHash, emailVerifiedAt: sql`now()` })
+      .onConflictDoNothing()
+      .returning({ userId: users.id });
+    const [row] = await auditChange(transaction, creation, { actor: operator, action: 'user.create' });
     if (row === undefined) return undefined;
     for (const { spaceId, role } of user.memberships) {
       await setRole(transaction, spaceId, { userId: row.userId, role });
@@ -138,7 +129,7 @@ async function changeUser(
     const entry = { userId: changed.userId, actor: operator, action, target: userId, details };
     const lost = { from: changed, spaceId: undefined, userId, role: undefined, actor: operator };
     const after = revokesInvitations ? revokeRights(transaction, lost) : [];
-    await runAudited(transaction, changed, entry, { after });
+    await runAudited(transaction, changed, { ...entry, after });
     await alsoChange(transaction);
     await endSessions(transaction, userId);
   });
@@ -165,22 +156,15 @@ export async function createOwner(
   const passwordHash = await hashPassword(owner.password);
   // One transaction: a user without the membership could sign in and see nothing.
   await database.transaction(async (transaction) => {
-    const changed = transaction.$with('changed').as(
-      transaction
-        .insert(users)
-        .values({ email, passwordHash, emailVerifiedAt: sql`now()`, operatorSince: sql`now()` })
-        .onConflictDoUpdate({
-          target: users.email,
-          set: { passwordHash, operatorSince: sql`coalesce(${users.operatorSince}, now())` },
-        })
-        .returning({ userId: users.id }),
-    );
-    const [user] = await runAudited(transaction, changed, {
-      userId: changed.userId,
-      actor: operator,
-      action: 'user.password',
-      target: changed.userId,
-    });
+    const change = transaction
+      .insert(users)
+      .values({ email, passwordHash, emailVerifiedAt: sql`now()`, operatorSince: sql`now()` })
+      .onConflictDoUpdate({
+        target: users.email,
+        set: { passwordHash, operatorSince: sql`coalesce(${users.operatorSince}, now())` },
+      })
+      .returning({ userId: users.id });
+    const [user] = await auditChange(transaction, change, { actor: operator, action: 'user.password' });
     if (user === undefined) throw new Error('INSERT returned no user');
     await endSessions(transaction, user.userId);
     await setRole(transaction, owner.spaceId, { userId: user.userId, role: 'owner' });

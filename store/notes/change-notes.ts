@@ -1,5 +1,5 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm';
-import { type Actor, runAudited, withLeastRole } from '../accounts/audit/audit.ts';
+import { type Actor, auditChange, withLeastRole } from '../accounts/audit/audit.ts';
 import type { Database } from '../db/database.ts';
 import { notes } from '../db/schema.ts';
 import { contentColumns, type NoteContent } from './note.ts';
@@ -23,24 +23,20 @@ export async function changeNote(
   spaceId: string,
   { content, ...change }: NoteChange & { content: NoteContent },
 ): Promise<boolean> {
-  const changed = database.$with('changed').as(
-    database
-      .update(notes)
-      .set({ ...contentColumns(content), changedAt: sql`now()` })
-      .where(isNote(spaceId, change))
-      .returning(returned),
+  const changing = database
+    .update(notes)
+    .set({ ...contentColumns(content), changedAt: sql`now()` })
+    .where(isNote(spaceId, change))
+    .returning(returned);
+  return (
+    (await auditChange(database, changing, { actor: actorOf(change), action: 'note.change' })).length > 0
   );
-  const entry = { spaceId: changed.spaceId, action: 'note.change', target: changed.id };
-  return (await runAudited(database, changed, { ...entry, actor: actorOf(change) })).length > 0;
 }
 
 /** Removes a note, as {@link changeNote}. */
 export async function removeNote(database: Database, spaceId: string, change: NoteChange): Promise<boolean> {
-  const removed = database
-    .$with('removed')
-    .as(database.delete(notes).where(isNote(spaceId, change)).returning(returned));
-  const entry = { spaceId: removed.spaceId, action: 'note.remove', target: removed.id };
-  return (await runAudited(database, removed, { ...entry, actor: actorOf(change) })).length > 0;
+  const removal = database.delete(notes).where(isNote(spaceId, change)).returning(returned);
+  return (await auditChange(database, removal, { actor: actorOf(change), action: 'note.remove' })).length > 0;
 }
 
 function isNote(spaceId: string, { id, actor, isOfOthers }: NoteChange): SQL | undefined {

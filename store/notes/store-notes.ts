@@ -38,7 +38,7 @@ export async function storeNotes(
   if (actor === undefined) await database.with(added, noted).select().from(added);
   else {
     const entry = { spaceId: added.spaceId, actor, action, target: added.id };
-    await runAudited(database, added, entry, { after: [noted] });
+    await runAudited(database, added, { ...entry, after: [noted] });
   }
   const ids = rows.map(({ id }) => id);
   const kept = await database

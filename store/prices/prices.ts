@@ -1,6 +1,6 @@
 import { and, asc, eq, isNull, or, type SQL, sql } from 'drizzle-orm';
 import { asStored, quoteElement } from '../../event/text.ts';
-import { type Actor, runAudited } from '../accounts/audit/audit.ts';
+import { type Actor, auditChange, runAudited } from '../accounts/audit/audit.ts';
 import type { Database, Transaction } from '../db/database.ts';
 import { modelPrices } from '../db/schema.ts';
 import { insertBelow, listOf, nameOf, namesOf } from '../db/statement.ts';
@@ -100,23 +100,16 @@ export async function removePrice(
   price: Pick<ModelPrice, 'model' | 'validFrom'>,
 ): Promise<boolean> {
   const { spaceId, model, validFrom } = modelPrices;
-  const changed = database.$with('changed').as(
-    database
-      .delete(modelPrices)
-      .where(
-        and(
-          change.spaceId === null ? isNull(spaceId) : eq(spaceId, change.spaceId),
-          eq(model, asStored(price.model)),
-          eq(validFrom, price.validFrom),
-        ),
-      )
-      .returning({ spaceId }),
-  );
-  const entry = {
-    spaceId: changed.spaceId,
-    actor: change.actor,
-    action: 'price.remove',
-    details: { ...price },
-  };
-  return (await runAudited(database, changed, entry)).length > 0;
+  const removal = database
+    .delete(modelPrices)
+    .where(
+      and(
+        change.spaceId === null ? isNull(spaceId) : eq(spaceId, change.spaceId),
+        eq(model, asStored(price.model)),
+        eq(validFrom, price.validFrom),
+      ),
+    )
+    .returning({ spaceId });
+  const entry = { actor: change.actor, action: 'price.remove', details: { ...price } };
+  return (await auditChange(database, removal, entry)).length > 0;
 }

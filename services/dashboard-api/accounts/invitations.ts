@@ -131,7 +131,7 @@ async function accept(
   );
   const entry = { spaceId, actor, action: 'invitation.accept', target: accepted.id, details: { userId } };
   const after = passwordHash === undefined ? [joined] : [created, joined];
-  const [row] = await runAudited(database, accepted, entry, { after });
+  const [row] = await runAudited(database, accepted, { ...entry, after });
   return row?.spaceId;
 }
 

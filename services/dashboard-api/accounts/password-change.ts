@@ -1,5 +1,5 @@
 import { and, eq, ne } from 'drizzle-orm';
-import { type Actor, runAudited } from '../../../store/accounts/audit/audit.ts';
+import { type Actor, auditChange } from '../../../store/accounts/audit/audit.ts';
 import { hashPassword, verifyPassword } from '../../../store/accounts/password.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { sessions, signInLinks, users } from '../../../store/db/schema.ts';
@@ -66,14 +66,10 @@ async function replaceHash(
   { verified, passwordHash }: { verified: string; passwordHash: string },
   actor: Actor,
 ): Promise<boolean> {
-  const userId = actor.id;
-  const changed = database.$with('changed').as(
-    database
-      .update(users)
-      .set({ passwordHash })
-      .where(and(eq(users.id, userId), eq(users.passwordHash, verified)))
-      .returning({ userId: users.id }),
-  );
-  const entry = { userId: changed.userId, actor, action: 'user.password', target: userId };
-  return (await runAudited(database, changed, entry)).length > 0;
+  const change = database
+    .update(users)
+    .set({ passwordHash })
+    .where(and(eq(users.id, actor.id), eq(users.passwordHash, verified)))
+    .returning({ userId: users.id });
+  return (await auditChange(database, change, { actor, action: 'user.password' })).length > 0;
 }

@@ -1,7 +1,7 @@
 import { and, desc, eq, ne } from 'drizzle-orm';
 import { z } from 'zod';
 import { isoTimes } from '../../../platform/time.ts';
-import { type Actor, runAudited } from '../../../store/accounts/audit/audit.ts';
+import { type Actor, auditChange } from '../../../store/accounts/audit/audit.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { sessions } from '../../../store/db/schema.ts';
 import { isLiveSession } from './find-session.ts';
@@ -65,9 +65,7 @@ async function listSessions(
 }
 
 async function endSessions(database: Database, which: ReturnType<typeof and>, actor: Actor): Promise<number> {
-  const ended = database
-    .$with('ended')
-    .as(database.delete(sessions).where(which).returning({ id: sessions.id, userId: sessions.userId }));
-  const entry = { userId: ended.userId, actor, action: 'session.revoke', target: ended.id };
-  return (await runAudited(database, ended, entry)).length;
+  const { id, userId } = sessions;
+  const ending = database.delete(sessions).where(which).returning({ id, userId });
+  return (await auditChange(database, ending, { actor, action: 'session.revoke' })).length;
 }

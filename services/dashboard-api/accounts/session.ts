@@ -1,5 +1,5 @@
 import { and, desc, eq, inArray, isNull, or, sql } from 'drizzle-orm';
-import { type Actor, runAudited } from '../../../store/accounts/audit/audit.ts';
+import { type Actor, auditChange, runAudited } from '../../../store/accounts/audit/audit.ts';
 import type { Role } from '../../../store/accounts/role.ts';
 import type { SecondFactors } from '../../../store/accounts/second-factor/second-factors.ts';
 import { createToken, hashToken, isToken } from '../../../store/accounts/secret-token.ts';
@@ -55,6 +55,8 @@ export interface SessionClient {
 }
 
 export type SignInMethod = 'password' | 'passkey' | 'link' | 'invitation' | 'sso';
+
+const returned = { id: sessions.id, userId: sessions.userId };
 
 export type Sessions = ReturnType<typeof openSessions>;
 
@@ -136,17 +138,12 @@ async function openSession(
       spaceId: sql<string | null>`NULL::uuid`.as(sessions.spaceId.name),
     })
     .from(verified);
-  const opened = database
-    .$with('opened')
-    .as(database.insert(sessions).select(row).returning({ id: sessions.id, userId: sessions.userId }));
-  const entry = {
-    userId: opened.userId,
+  const rows = await auditChange(database, database.insert(sessions).select(row).returning(returned), {
     actor: { id: userId, address },
     action: 'session.open',
-    target: opened.id,
     details: { method, ...(secondFactor !== undefined && { secondFactor }) },
-  };
-  const rows = await runAudited(database, opened, entry, { before: [verified] });
+    before: [verified],
+  });
   return rows.length === 1 ? token : undefined;
 }
 
@@ -167,23 +164,20 @@ async function confirmSession(
   actor: Actor,
   { sessionId, passwordHash }: { sessionId: string; passwordHash: string | undefined },
 ): Promise<boolean> {
-  const confirmed = database.$with('confirmed').as(
-    database
-      .update(sessions)
-      .set({ authenticatedAt: sql`now()` })
-      .from(users)
-      .where(
-        and(
-          eq(sessions.id, sessionId),
-          eq(sessions.userId, actor.id),
-          eq(users.id, sessions.userId),
-          passwordHash === undefined ? undefined : eq(users.passwordHash, passwordHash),
-        ),
-      )
-      .returning({ id: sessions.id, userId: sessions.userId }),
-  );
-  const entry = { userId: confirmed.userId, actor, action: 'session.confirm', target: confirmed.id };
-  return (await runAudited(database, confirmed, entry)).length === 1;
+  const confirmation = database
+    .update(sessions)
+    .set({ authenticatedAt: sql`now()` })
+    .from(users)
+    .where(
+      and(
+        eq(sessions.id, sessionId),
+        eq(sessions.userId, actor.id),
+        eq(users.id, sessions.userId),
+        passwordHash === undefined ? undefined : eq(users.passwordHash, passwordHash),
+      ),
+    )
+    .returning(returned);
+  return (await auditChange(database, confirmation, { actor, action: 'session.confirm' })).length === 1;
 }
 
 async function closeSession(database: Database, token: string, address: string): Promise<void> {
@@ -191,7 +185,7 @@ async function closeSession(database: Database, token: string, address: string):
     database
       .delete(sessions)
       .where(eq(sessions.tokenHash, hashToken(token)))
-      .returning({ id: sessions.id, userId: sessions.userId }),
+      .returning(returned),
   );
   await runAudited(database, closed, {
     userId: closed.userId,

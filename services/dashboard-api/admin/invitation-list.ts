@@ -2,7 +2,13 @@ import { and, count, eq, lt, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
 import { isoTimes } from '../../../platform/time.ts';
-import { type Actor, runAudited, userIdOf, withLeastRole } from '../../../store/accounts/audit/audit.ts';
+import {
+  type Actor,
+  auditChange,
+  runAudited,
+  userIdOf,
+  withLeastRole,
+} from '../../../store/accounts/audit/audit.ts';
 import { normalizeEmail } from '../../../store/accounts/email.ts';
 import { isOpenInvitation, leastToInvite } from '../../../store/accounts/open-invitations.ts';
 import { type Role, roles } from '../../../store/accounts/role.ts';
@@ -123,15 +129,12 @@ export async function revokeInvitation(
   spaceId: string,
   { id, actor }: { id: string; actor: Actor },
 ): Promise<boolean> {
-  const revoked = database.$with('revoked').as(
-    database
-      .update(invitations)
-      .set({ revokedAt: sql`now()` })
-      .where(and(isOpen(spaceId), eq(invitations.id, id)))
-      .returning({ id: invitations.id, spaceId: invitations.spaceId }),
-  );
-  const entry = { spaceId: revoked.spaceId, actor, action: 'invitation.revoke', target: revoked.id };
-  return (await runAudited(database, revoked, entry)).length > 0;
+  const revocation = database
+    .update(invitations)
+    .set({ revokedAt: sql`now()` })
+    .where(and(isOpen(spaceId), eq(invitations.id, id)))
+    .returning({ id: invitations.id, spaceId: invitations.spaceId });
+  return (await auditChange(database, revocation, { actor, action: 'invitation.revoke' })).length > 0;
 }
 
 function isOpen(spaceId: string) {

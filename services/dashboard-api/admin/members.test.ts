@@ -3,7 +3,7 @@ import type { Actor } from '../../../store/accounts/audit/audit.ts';
 import { createSpace } from '../../../store/accounts/spaces.ts';
 import { createOwner } from '../../../store/accounts/users.ts';
 import { openDashboard, type TestDashboard } from '../../../test/support/dashboard.ts';
-import { changeRole, type MemberChange, removeMember } from './members.ts';
+import { changeMember, type MemberOutcome } from './members.ts';
 
 let dashboard: TestDashboard;
 beforeAll(async () => {
@@ -16,9 +16,10 @@ interface Change {
   actor: Actor;
 }
 
-const remove = (spaceId: string, change: Change) => removeMember(dashboard.database, spaceId, change);
+const remove = (spaceId: string, change: Change) =>
+  changeMember(dashboard.database, spaceId, { ...change, role: undefined });
 const demote = (spaceId: string, change: Change) =>
-  changeRole(dashboard.database, spaceId, { ...change, role: 'viewer' });
+  changeMember(dashboard.database, spaceId, { ...change, role: 'viewer' });
 
 test.each([
   ['removed', remove],
@@ -30,7 +31,7 @@ test.each([
     await createOwner(database, { email, password: 'my password', spaceId });
   }
   const owners = await sql`SELECT user_id FROM memberships WHERE space_id = ${spaceId}`;
-  let changes: Promise<MemberChange[]> | undefined;
+  let changes: Promise<MemberOutcome[]> | undefined;
   // Both statements begin and read both owners before either changes one.
   await sql.begin(async (transaction) => {
     await transaction`SELECT FROM memberships WHERE space_id = ${spaceId} FOR UPDATE`;

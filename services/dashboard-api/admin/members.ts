@@ -18,8 +18,14 @@ export const member = z
   .meta({ id: 'Member' });
 export type Member = z.infer<typeof member>;
 
+interface MemberChange {
+  userId: string;
+  role: Role | undefined;
+  actor: Actor;
+}
+
 /** `owner_only`: owners are changed and made by owners only. `last_owner`: one must remain. */
-export type MemberChange = 'changed' | 'not_a_member' | 'owner_only' | 'last_owner';
+export type MemberOutcome = 'changed' | 'not_a_member' | 'owner_only' | 'last_owner';
 
 /** A space's members, ordered by e-mail address. */
 export async function listMembers(database: Database, spaceId: string): Promise<Member[]> {
@@ -37,59 +43,35 @@ export async function listMembers(database: Database, spaceId: string): Promise<
   return rows.map(isoTimes);
 }
 
-/** Changes a role, and revokes invitations by which a higher one could return. @throws GrantLostError */
-export async function changeRole(
+/**
+ * Changes a member's role, or removes a member, and revokes invitations by which a higher role could return.
+ * @param change `role`: undefined removes the member, with the open invitations from and to the member.
+ * @throws GrantLostError
+ */
+export async function changeMember(
   database: Database,
   spaceId: string,
-  change: { userId: string; role: Role; actor: Actor },
-): Promise<MemberChange> {
+  change: MemberChange,
+): Promise<MemberOutcome> {
   const { userId, role, actor } = change;
-  const { owners, isChangeable } = guardOwners(database, spaceId, { userId, role, actor });
-  const changed = database.$with('changed').as(
-    database
-      .update(memberships)
-      .set({ role })
-      .where(and(isMember(spaceId, userId), isChangeable))
-      .returning({ spaceId: memberships.spaceId }),
-  );
-  const entry = {
+  const { owners, isChangeable } = guardOwners(database, spaceId, change);
+  const isOne = and(isMember(spaceId, userId), isChangeable);
+  const returned = { spaceId: memberships.spaceId };
+  const changed =
+    role === undefined
+      ? database.$with('changed').as(database.delete(memberships).where(isOne).returning(returned))
+      : database
+          .$with('changed')
+          .as(database.update(memberships).set({ role }).where(isOne).returning(returned));
+  const rows = await runAudited(database, changed, {
     spaceId: changed.spaceId,
     actor,
-    action: 'member.set',
     target: userId,
-    details: { role },
-  };
-  const lost = { from: changed, spaceId: changed.spaceId, userId, role, actor };
-  const more = { before: [owners], after: revokeRights(database, lost) };
-  const rows = await runAudited(database, changed, entry, more);
-  return rows.length > 0 ? 'changed' : findReason(database, spaceId, { userId, role, actor });
-}
-
-/** Removes a member, and revokes the open invitations from and to the member. @throws GrantLostError */
-export async function removeMember(
-  database: Database,
-  spaceId: string,
-  { userId, actor }: { userId: string; actor: Actor },
-): Promise<MemberChange> {
-  const { owners, isChangeable } = guardOwners(database, spaceId, { userId, role: undefined, actor });
-  const removed = database.$with('removed').as(
-    database
-      .delete(memberships)
-      .where(and(isMember(spaceId, userId), isChangeable))
-      .returning({ spaceId: memberships.spaceId }),
-  );
-  const entry = { spaceId: removed.spaceId, actor, action: 'member.remove', target: userId };
-  const lost = { from: removed, spaceId: removed.spaceId, userId, role: undefined, actor };
-  const more = { before: [owners], after: revokeRights(database, lost) };
-  const rows = await runAudited(database, removed, entry, more);
-  return rows.length > 0 ? 'changed' : findReason(database, spaceId, { userId, role: undefined, actor });
-}
-
-/** `role` is undefined for a removal. */
-interface AskedChange {
-  userId: string;
-  role: Role | undefined;
-  actor: Actor;
+    ...(role === undefined ? { action: 'member.remove' } : { action: 'member.set', details: { role } }),
+    before: [owners],
+    after: revokeRights(database, { from: changed, spaceId: changed.spaceId, userId, role, actor }),
+  });
+  return rows.length > 0 ? 'changed' : findReason(database, spaceId, change);
 }
 
 /**
@@ -97,7 +79,7 @@ interface AskedChange {
  * owners, and one must remain. The CTE locks the owners in order: when two remove each other, the second
  * statement finds that its actor is no longer an owner.
  */
-function guardOwners(database: Database, spaceId: string, { userId, role, actor }: AskedChange) {
+function guardOwners(database: Database, spaceId: string, { userId, role, actor }: MemberChange) {
   const owners = database.$with('owners').as(
     database
       .select({ userId: memberships.userId })
@@ -119,8 +101,8 @@ function guardOwners(database: Database, spaceId: string, { userId, role, actor 
 async function findReason(
   database: Database,
   spaceId: string,
-  { userId, role, actor }: AskedChange,
-): Promise<MemberChange> {
+  { userId, role, actor }: MemberChange,
+): Promise<MemberOutcome> {
   const found = await database
     .select({ userId: memberships.userId, role: memberships.role })
     .from(memberships)
@@ -148,15 +130,9 @@ export async function endSessionsOfMember(
     database
       .select({ one: sql`1` })
       .from(memberships)
-      .where(
-        and(
-          eq(memberships.spaceId, spaceId),
-          eq(memberships.userId, actor.id),
-          eq(memberships.role, 'owner'),
-        ),
-      ),
+      .where(and(isMember(spaceId, actor.id), eq(memberships.role, 'owner'))),
   );
-  const member = and(eq(memberships.spaceId, spaceId), eq(memberships.userId, userId));
+  const member = isMember(spaceId, userId);
   const changeable = database
     .select({ userId: memberships.userId })
     .from(memberships)

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { and, asc, desc, eq, inArray, type SQL, sql } from 'drizzle-orm';
-import { type Actor, runAudited } from '../../../store/accounts/audit/audit.ts';
+import { type Actor, auditChange, runAudited } from '../../../store/accounts/audit/audit.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { alertDeliveries, alertEvents, alertRules, alertTargets } from '../../../store/db/schema.ts';
 import { insertBelow, namesOf } from '../../../store/db/statement.ts';
@@ -13,6 +13,8 @@ export interface NewRule extends AlertCondition {
   readonly name: string;
   readonly targetIds: string[];
 }
+
+const returned = { id: alertRules.id, spaceId: alertRules.spaceId };
 
 export type ListedRule = Awaited<ReturnType<typeof listRules>>[number];
 
@@ -77,7 +79,6 @@ export async function saveRule(
     claimedUntil: null,
   };
   const details = { name, ...condition };
-  const returned = { id: alertRules.id, spaceId: alertRules.spaceId };
   if (id === undefined) {
     const inserted = { ...values, spaceId, id: randomUUID() };
     const counted = sql`SELECT count(*) FROM ${alertRules} WHERE ${eq(alertRules.spaceId, spaceId)}`;
@@ -88,15 +89,12 @@ export async function saveRule(
     const [row] = await runAudited(database, created, entry);
     return row?.id ?? 'too_many';
   }
-  const changed = database.$with('saved').as(
-    database
-      .update(alertRules)
-      .set({ ...values, version: sql`${alertRules.version} + 1` })
-      .where(isRule(spaceId, id))
-      .returning(returned),
-  );
-  const entry = { spaceId: changed.spaceId, actor, action: 'alert.change', target: changed.id, details };
-  const [row] = await runAudited(database, changed, entry);
+  const change = database
+    .update(alertRules)
+    .set({ ...values, version: sql`${alertRules.version} + 1` })
+    .where(isRule(spaceId, id))
+    .returning(returned);
+  const [row] = await auditChange(database, change, { actor, action: 'alert.change', details });
   return row?.id ?? 'no_rule';
 }
 
@@ -106,16 +104,8 @@ export async function removeRule(
   spaceId: string,
   { id, actor }: { id: string; actor: Actor },
 ): Promise<boolean> {
-  const removed = database
-    .$with('removed')
-    .as(
-      database
-        .delete(alertRules)
-        .where(isRule(spaceId, id))
-        .returning({ id: alertRules.id, spaceId: alertRules.spaceId }),
-    );
-  const entry = { spaceId: removed.spaceId, actor, action: 'alert.remove', target: removed.id };
-  return (await runAudited(database, removed, entry)).length > 0;
+  const removal = database.delete(alertRules).where(isRule(spaceId, id)).returning(returned);
+  return (await auditChange(database, removal, { actor, action: 'alert.remove' })).length > 0;
 }
 
 /** Until then nothing is sent; what happens is in the history. @param until null ends it. */
@@ -124,18 +114,13 @@ export async function muteRule(
   spaceId: string,
   { id, until, actor }: { id: string; until: Date | null; actor: Actor },
 ): Promise<boolean> {
-  const muted = database
-    .$with('muted')
-    .as(
-      database
-        .update(alertRules)
-        .set({ mutedUntil: until })
-        .where(isRule(spaceId, id))
-        .returning({ id: alertRules.id, spaceId: alertRules.spaceId }),
-    );
+  const muting = database
+    .update(alertRules)
+    .set({ mutedUntil: until })
+    .where(isRule(spaceId, id))
+    .returning(returned);
   const details = { until: until?.toISOString() ?? null };
-  const entry = { spaceId: muted.spaceId, actor, action: 'alert.mute', target: muted.id, details };
-  return (await runAudited(database, muted, entry)).length > 0;
+  return (await auditChange(database, muting, { actor, action: 'alert.mute', details })).length > 0;
 }
 
 export type HistoryRow = Awaited<ReturnType<typeof listHistory>>[number];

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { and, asc, eq, gt, sql } from 'drizzle-orm';
-import { type Actor, runAudited } from '../../../store/accounts/audit/audit.ts';
+import { type Actor, auditChange, runAudited } from '../../../store/accounts/audit/audit.ts';
 import { readSpace } from '../../../store/accounts/spaces.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { alertDeliveries, alertEvents, alertTargets } from '../../../store/db/schema.ts';
@@ -61,14 +61,11 @@ export async function removeTarget(
   spaceId: string,
   { id, actor }: { id: string; actor: Actor },
 ): Promise<boolean> {
-  const removed = database.$with('removed').as(
-    database
-      .delete(alertTargets)
-      .where(and(eq(alertTargets.spaceId, spaceId), eq(alertTargets.id, id)))
-      .returning({ id: alertTargets.id, spaceId: alertTargets.spaceId, name: alertTargets.name }),
-  );
-  const entry = { spaceId: removed.spaceId, actor, action: 'alert_target.remove', target: removed.id };
-  return (await runAudited(database, removed, entry)).length > 0;
+  const removal = database
+    .delete(alertTargets)
+    .where(and(eq(alertTargets.spaceId, spaceId), eq(alertTargets.id, id)))
+    .returning({ id: alertTargets.id, spaceId: alertTargets.spaceId });
+  return (await auditChange(database, removal, { actor, action: 'alert_target.remove' })).length > 0;
 }
 
 /** Sends a test message like an alert, with the outcome in the history. @returns why it was not sent. */
@@ -105,6 +102,6 @@ export async function testTarget(
     INSERT INTO ${alertDeliveries} (${namesOf(columns)})
     SELECT ${tested.spaceId}, ${tested.id}, ${id}::uuid FROM ${tested}`);
   const entry = { spaceId: tested.spaceId, actor, action: 'alert_target.test', target: id };
-  const rows = await runAudited(database, tested, entry, { after: [sent] });
+  const rows = await runAudited(database, tested, { ...entry, after: [sent] });
   return rows.length === 0 ? 'too_many' : undefined;
 }

@@ -67,6 +67,6 @@ export async function renewRecoveryCodes(database: Database, actor: Actor): Prom
       SELECT ${enrollee.userId}, hash FROM ${enrollee}, (VALUES ${hashes}) AS fresh (hash)`,
   );
   const entry = { userId: enrollee.userId, actor, action: 'recovery_codes.create', target: actor.id };
-  const rows = await runAudited(database, enrollee, entry, { after: [removed, created] });
+  const rows = await runAudited(database, enrollee, { ...entry, after: [removed, created] });
   return rows.length > 0 ? codes : undefined;
 }

@@ -1,7 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { openLimiter } from '../../../platform/limiter.ts';
-import { runAudited } from '../../../store/accounts/audit/audit.ts';
+import { auditChange } from '../../../store/accounts/audit/audit.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { passkeys } from '../../../store/db/schema.ts';
 import type { Seal } from '../seal.ts';
@@ -130,29 +130,23 @@ async function store(
       lastUsedAt: sql<Date | null>`NULL::timestamptz`.as(passkeys.lastUsedAt.name),
     })
     .from(enrollee);
-  const added = database
-    .$with('added')
-    .as(
-      database
-        .insert(passkeys)
-        .select(row)
-        .onConflictDoNothing()
-        .returning({ id: passkeys.id, userId: passkeys.userId }),
-    );
-  const entry = { userId: added.userId, actor, action: 'passkey.add', target: added.id, details: { name } };
-  return (await runAudited(database, added, entry, { before: [enrollee] })).length > 0;
+  const addition = database
+    .insert(passkeys)
+    .select(row)
+    .onConflictDoNothing()
+    .returning({ id: passkeys.id, userId: passkeys.userId });
+  const entry = { actor, action: 'passkey.add', details: { name }, before: [enrollee] };
+  return (await auditChange(database, addition, entry)).length > 0;
 }
 
 async function remove(database: Database, user: Enrollee, id: string): Promise<boolean> {
   const { actor } = user;
-  const removed = database.$with('removed').as(
-    database
-      .delete(passkeys)
-      .where(and(eq(passkeys.id, id), eq(passkeys.userId, actor.id)))
-      .returning({ id: passkeys.id, userId: passkeys.userId }),
-  );
-  const entry = { userId: removed.userId, actor, action: 'passkey.remove', target: removed.id };
-  if ((await runAudited(database, removed, entry)).length === 0) return false;
+  const removal = database
+    .delete(passkeys)
+    .where(and(eq(passkeys.id, id), eq(passkeys.userId, actor.id)))
+    .returning({ id: passkeys.id, userId: passkeys.userId });
+  const removed = await auditChange(database, removal, { actor, action: 'passkey.remove' });
+  if (removed.length === 0) return false;
   await removeUselessCodes(database, actor.id);
   await endOtherSessions(database, user);
   return true;

@@ -1,6 +1,6 @@
 import { eq, sql } from 'drizzle-orm';
 import { z } from 'zod';
-import { runAudited } from '../../../store/accounts/audit/audit.ts';
+import { auditChange } from '../../../store/accounts/audit/audit.ts';
 import { createTotpSecret, findTotpStep, totpUri } from '../../../store/accounts/second-factor/totp.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { totpSecrets } from '../../../store/db/schema.ts';
@@ -68,31 +68,23 @@ async function store(
       createdAt: sql<Date>`now()`.as(totpSecrets.createdAt.name),
     })
     .from(enrollee);
-  const added = database
-    .$with('added')
-    .as(
-      database
-        .insert(totpSecrets)
-        .select(row)
-        .onConflictDoNothing()
-        .returning({ userId: totpSecrets.userId }),
-    );
-  const entry = { userId: added.userId, actor, action: 'totp.add', target: actor.id };
-  return (await runAudited(database, added, entry, { before: [enrollee] })).length > 0;
+  const addition = database
+    .insert(totpSecrets)
+    .select(row)
+    .onConflictDoNothing()
+    .returning({ userId: totpSecrets.userId });
+  const entry = { actor, action: 'totp.add', before: [enrollee] };
+  return (await auditChange(database, addition, entry)).length > 0;
 }
 
 async function remove(database: Database, user: Enrollee): Promise<boolean> {
   const { actor } = user;
-  const removed = database
-    .$with('removed')
-    .as(
-      database
-        .delete(totpSecrets)
-        .where(eq(totpSecrets.userId, actor.id))
-        .returning({ userId: totpSecrets.userId }),
-    );
-  const entry = { userId: removed.userId, actor, action: 'totp.remove', target: actor.id };
-  if ((await runAudited(database, removed, entry)).length === 0) return false;
+  const removal = database
+    .delete(totpSecrets)
+    .where(eq(totpSecrets.userId, actor.id))
+    .returning({ userId: totpSecrets.userId });
+  const removed = await auditChange(database, removal, { actor, action: 'totp.remove' });
+  if (removed.length === 0) return false;
   await removeUselessCodes(database, actor.id);
   await endOtherSessions(database, user);
   return true;

@@ -80,7 +80,7 @@ async function link(
     target: userId,
     details: { issuer },
   };
-  const rows = await runAudited(database, changed, entry, { after: [linked] });
+  const rows = await runAudited(database, changed, { ...entry, after: [linked] });
   if (rows.length === 0) return undefined;
   await database.delete(sessions).where(eq(sessions.userId, userId));
   await database.delete(signInLinks).where(eq(signInLinks.userId, userId));
@@ -124,5 +124,5 @@ async function create(
     target: created.userId,
     details: { issuer },
   };
-  await runAudited(database, created, entry, { after: [linked] });
+  await runAudited(database, created, { ...entry, after: [linked] });
 }

@@ -1,4 +1,5 @@
-import { eq, type SQL, type SQLWrapper, sql, type WithSubquery } from 'drizzle-orm';
+import { type ColumnsSelection, eq, type SQL, type SQLWrapper, sql, type WithSubquery } from 'drizzle-orm';
+import type { TypedQueryBuilder } from 'drizzle-orm/query-builders/query-builder';
 import type { SelectResultFields } from 'drizzle-orm/query-builders/select.types';
 import type { Database, Transaction } from '../../db/database.ts';
 import { noSpace } from '../../db/limits.ts';
@@ -47,17 +48,16 @@ export type AuditEntry = EntryDetails & ({ spaceId: SQLWrapper } | { userId: SQL
 /**
  * Makes a change and writes an audit row for each changed row, in one statement. Nothing is changed when the
  * actor's grant is no longer valid.
- * @param changed the CTE that changes rows, with RETURNING. @param more CTEs before and after it.
+ * @param changed the CTE that changes rows, with RETURNING. @param entry also with CTEs before and after it.
  * @returns the rows that were changed. @throws GrantLostError, ConfirmationNeededError
  */
 export async function runAudited<Selection extends Record<string, unknown>>(
   database: Database | Transaction,
   changed: WithSubquery<string, Selection>,
-  entry: AuditEntry,
-  more: { before?: readonly WithSubquery[]; after?: readonly WithSubquery[] } = {},
+  entry: AuditEntry & { before?: readonly WithSubquery[]; after?: readonly WithSubquery[] },
 ): Promise<SelectResultFields<Selection>[]> {
   const part: WithSubquery = changed;
-  const { before = [], after = [] } = more;
+  const { before = [], after = [] } = entry;
   const rows: unknown = await database
     .with(...before, part, auditPart(database, part, entry), ...after)
     .select()
@@ -67,14 +67,34 @@ export async function runAudited<Selection extends Record<string, unknown>>(
   return rows as SelectResultFields<Selection>[];
 }
 
+/**
+ * As {@link runAudited}, for an INSERT, UPDATE or DELETE that returns the `spaceId` or else the `userId` of the
+ * log. The target is by default the returned `id`, or else the user. `before`: CTEs that the change reads.
+ */
+export async function auditChange<
+  Selection extends ColumnsSelection & ({ spaceId: unknown } | { userId: unknown }),
+>(
+  database: Database | Transaction,
+  change: TypedQueryBuilder<Selection>,
+  entry: EntryDetails & { before?: readonly WithSubquery[] },
+): Promise<SelectResultFields<Selection>[]> {
+  // Drizzle cannot compute the CTE's type for a generic selection. For a concrete one it has these columns.
+  const changed = database.$with('changed').as(change) as unknown as WithSubquery<string, Selection> &
+    Partial<Record<'id' | 'spaceId' | 'userId', SQLWrapper>>;
+  const { id, spaceId, userId } = changed;
+  const log = spaceId === undefined ? userId && { userId } : { spaceId };
+  if (log === undefined) throw new Error('an audited change returns a space or a user');
+  const target = id ?? userId;
+  return runAudited(database, changed, { ...(target && { target }), ...entry, ...log });
+}
+
 /** Writes the audit rows of another CTE, `changed`. `name` must be unique in the statement. */
 export function auditPart(
   database: Database | Transaction,
   changed: WithSubquery,
-  entry: AuditEntry,
-  name = 'audited',
+  entry: AuditEntry & { name?: string },
 ): WithSubquery {
-  const { actor, action, target = sql`NULL`, details = {} } = entry;
+  const { actor, action, target = sql`NULL`, details = {}, name = 'audited' } = entry;
   const [spaceId, from] =
     'spaceId' in entry
       ? [entry.spaceId, sql`${changed}`]

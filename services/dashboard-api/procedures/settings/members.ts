@@ -1,12 +1,11 @@
 import type { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import {
-  changeRole,
+  changeMember,
   endSessionsOfMember,
   listMembers,
-  type MemberChange,
+  type MemberOutcome,
   member,
-  removeMember,
 } from '../../admin/members.ts';
 import { refusal } from '../../refusal.ts';
 import { router, spaceProcedure } from '../../trpc/trpc.ts';
@@ -23,7 +22,7 @@ export const members = router({
     .input(z.object({ userId: z.guid(), role }))
     .output(z.void())
     .mutation(async ({ ctx: { admin, actor }, input: { userId, role } }) => {
-      throwUnlessChanged(await changeRole(admin.database, admin.spaceId, { userId, role, actor }));
+      throwUnlessChanged(await changeMember(admin.database, admin.spaceId, { userId, role, actor }));
     }),
 
   /** Removes a member from the space. Only owners may remove owners; the last owner cannot be removed. */
@@ -31,7 +30,8 @@ export const members = router({
     .input(z.object({ userId: z.guid() }))
     .output(z.void())
     .mutation(async ({ ctx: { admin, actor }, input: { userId } }) => {
-      throwUnlessChanged(await removeMember(admin.database, admin.spaceId, { userId, actor }));
+      const removal = { userId, role: undefined, actor };
+      throwUnlessChanged(await changeMember(admin.database, admin.spaceId, removal));
     }),
 
   /** Ends a member's sessions in all browsers. Only owners may end those of owners. */
@@ -45,11 +45,11 @@ export const members = router({
     }),
 });
 
-function throwUnlessChanged(outcome: MemberChange): void {
+function throwUnlessChanged(outcome: MemberOutcome): void {
   if (outcome !== 'changed') throw memberFailure(outcome);
 }
 
-function memberFailure(outcome: Exclude<MemberChange, 'changed'>): TRPCError {
+function memberFailure(outcome: Exclude<MemberOutcome, 'changed'>): TRPCError {
   switch (outcome) {
     case 'not_a_member':
       return refusal('NOT_FOUND', 'The space has no such member.');
