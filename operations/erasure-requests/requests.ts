@@ -3,42 +3,12 @@ import { type Actor, runAudited, userIdOf } from '../../store/accounts/audit/aud
 import type { Database } from '../../store/db/database.ts';
 import { erasureRequests, erasures, users } from '../../store/db/schema.ts';
 import { insertBelow, namesOf } from '../../store/db/statement.ts';
-import { type EventsSubject, type Subject, termOf } from '../erasure/subject.ts';
+import { type EventsSubject, termOf } from '../erasure/subject.ts';
 import { erasuresListed, openRequestsMax } from './limits.ts';
 
-/** An erasure requested in the dashboard and not completed. Does not name the user or thread. */
-export interface OpenRequest {
-  readonly id: string;
-  readonly subject: Subject['kind'];
-  readonly beforeMs: number | null;
-  readonly reason: string | null;
-  readonly requestedBy: string | null;
-  readonly createdAt: Date;
-  readonly startedAt: Date | null;
-  readonly expectedEvents: number | null;
-  readonly progress: string | null;
-  readonly failure: string | null;
-}
-
-/** A request, or requests' rows that are deleted and still in the file of their table. */
-export interface RequestWork {
-  readonly requests: readonly { spaceId: string; id: string }[];
-  /** Completed erasures whose requests are still in the file. */
-  readonly unwritten: readonly { spaceId: string; id: string }[];
-}
-
-/** An erasure that was completed, in the dashboard or with `weir erase`. */
-export interface CompletedErasure {
-  readonly id: string;
-  readonly subject: Subject['kind'];
-  readonly reason: string | null;
-  /** An e-mail address; null for the operator. */
-  readonly requestedBy: string | null;
-  readonly completedAt: Date;
-  readonly events: number;
-  /** As JSON; null for erasures of 0.1.0. */
-  readonly receipt: string | null;
-}
+export type OpenRequest = Awaited<ReturnType<typeof listRequests>>[number];
+export type CompletedErasure = Awaited<ReturnType<typeof listErasures>>[number];
+export type RequestWork = Awaited<ReturnType<typeof findRequestWork>>;
 
 /**
  * A writer begins the erasure within seconds. @returns the request's id; undefined when too many are open.
@@ -74,7 +44,8 @@ export async function requestErasure(
   return row?.id;
 }
 
-export async function listRequests(database: Database, spaceId: string): Promise<OpenRequest[]> {
+/** The erasures requested in the dashboard and not completed. They do not name the user or thread. */
+export async function listRequests(database: Database, spaceId: string) {
   return database
     .select({
       id: erasureRequests.id,
@@ -94,8 +65,8 @@ export async function listRequests(database: Database, spaceId: string): Promise
     .orderBy(asc(erasureRequests.id));
 }
 
-/** The last completed erasures of a space, newest first. */
-export async function listErasures(database: Database, spaceId: string): Promise<CompletedErasure[]> {
+/** The last erasures completed in the dashboard or with `weir erase`, newest first; receipts as JSON. */
+export async function listErasures(database: Database, spaceId: string) {
   const rows = await database
     .select({
       id: erasures.id,
@@ -118,7 +89,8 @@ export async function listErasures(database: Database, spaceId: string): Promise
   );
 }
 
-export async function findRequestWork(database: Database): Promise<RequestWork> {
+/** Due requests, and completed erasures whose deleted requests are still in the file of their table. */
+export async function findRequestWork(database: Database) {
   const requests = await database
     .select({ spaceId: erasureRequests.spaceId, id: erasureRequests.id })
     .from(erasureRequests)

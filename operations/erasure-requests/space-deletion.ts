@@ -121,23 +121,12 @@ export async function requestLostDeletions(database: Database): Promise<void> {
     ON CONFLICT DO NOTHING`);
 }
 
-/** A deletion that waits for its grace to end, that runs, or that is complete. */
-export interface SpaceDeletion {
-  readonly spaceId: string;
-  readonly name: string;
-  readonly requestedAt: Date;
-  /** A user's id, or `operator`. */
-  readonly requestedBy: string;
-  /** When it can no longer be taken back; null when it has begun. */
-  readonly dueAt: Date | null;
-  readonly progress: string | null;
-  readonly failure: string | null;
-  readonly completedAt: Date | null;
-  readonly receipt: Record<string, unknown> | null;
-}
-
-/** All deletions, for the operator: those in their grace first, then the others, the last begun first. */
-export async function listDeletions(database: Database): Promise<SpaceDeletion[]> {
+/**
+ * All deletions, for the operator: those in their grace first, then the others, the last begun first.
+ * `requestedBy` is a user's id, or `operator`; `dueAt`, when a deletion can no longer be taken back, is null
+ * when it has begun.
+ */
+export async function listDeletions(database: Database) {
   const { createdAt, requestedBy, progress, failure } = erasureRequests;
   const waiting = await database
     .select({

@@ -5,20 +5,11 @@ import { listBatches } from './candidates.ts';
 import { matchRows, type Subject } from './subject.ts';
 import { readPart, wipePart } from './wiped-part.ts';
 
-/** What an erasure would find now, without what is still in the queue. */
-export interface ErasurePreview {
-  readonly events: number;
-  readonly segments: number;
-  readonly quarantineEvents: number;
-  /** Start times of the events, ISO 8601, without those in quarantine; null without events. */
-  readonly from: string | null;
-  readonly to: string | null;
-  /** False when the time limit ended the count: there are at least this many. */
-  readonly isComplete: boolean;
-}
+export type ErasurePreview = Awaited<ReturnType<typeof previewErasure>>;
 
 /**
- * Counts what an erasure would erase.
+ * Counts what an erasure would erase now, without what is still in the queue. Start times are ISO 8601, of
+ * events that are not in quarantine.
  * @param timeMsMax after which the count ends. By default it has no limit.
  */
 export async function previewErasure(
@@ -26,11 +17,11 @@ export async function previewErasure(
   spaceId: string,
   subject: Subject,
   timeMsMax = Infinity,
-): Promise<ErasurePreview> {
+) {
   const endMs = performance.now() + timeMsMax;
   const found = { events: 0, segments: 0, quarantineEvents: 0 };
   let [fromMs, toMs] = [Infinity, -Infinity];
-  const describe = (isComplete: boolean): ErasurePreview => ({
+  const describe = (isComplete: boolean) => ({
     ...found,
     from: fromMs === Infinity ? null : new Date(fromMs).toISOString(),
     to: toMs === -Infinity ? null : new Date(toMs).toISOString(),

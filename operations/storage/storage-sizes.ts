@@ -6,16 +6,7 @@ import { defaultEvents, defaultSegments } from '../../store/db/partitions.ts';
 import * as schema from '../../store/db/schema.ts';
 import { listWeekPartitions } from '../../store/retention/week-partitions.ts';
 
-/** The sizes of all tables, in bytes with indexes and TOAST. */
-export interface StorageSizes {
-  /** The weeks of receipt, oldest first, without empty ones ahead. */
-  readonly weeks: WeekSize[];
-  /** Rows outside of all weeks, from ingest processes with a wrong clock. */
-  readonly defaultBytes: number;
-  /** All other tables, the largest first. */
-  readonly tables: { readonly name: string; readonly bytes: number }[];
-  readonly totalBytes: number;
-}
+export type StorageSizes = Awaited<ReturnType<typeof readStorageSizes>>;
 
 export interface WeekSize {
   /** Start, in milliseconds since the epoch, and the end, which is excluded. */
@@ -27,8 +18,12 @@ export interface WeekSize {
   readonly segmentBytes: number;
 }
 
-/** Reads only the catalogue of Postgres: needs no rights on the tables, and takes milliseconds. */
-export async function readStorageSizes(database: Database, nowMs: number): Promise<StorageSizes> {
+/**
+ * The sizes of all tables, in bytes with indexes and TOAST: by week of receipt, oldest first, without empty
+ * weeks ahead; of rows outside of all weeks, from ingest processes with a wrong clock; of all other tables,
+ * the largest first. Reads only the catalogue of Postgres: needs no rights on the tables, and takes milliseconds.
+ */
+export async function readStorageSizes(database: Database, nowMs: number) {
   const measure = await openMeasure(database);
   const bytesOf = async (name: string | undefined) => (name === undefined ? 0 : measure(name));
   const weeks: WeekSize[] = [];

@@ -3,34 +3,21 @@ import { dayMs } from '../../platform/time.ts';
 import type { Database } from '../db/database.ts';
 import { nullIfNodeFailed } from '../db/layout/node-failure.ts';
 import { spaces, usageDays, usageMonths } from '../db/schema.ts';
-import { forecastUsage, type UsageForecast } from './forecast.ts';
+import { forecastUsage } from './forecast.ts';
 import { dayOf, monthEnd, monthOf } from './month.ts';
-import type { BillingState } from './spaces.ts';
 
-/** A space's usage in one UTC month: the stored events, and the limit. */
-export interface Usage extends UsageForecast {
-  spaceId: string;
-  /** `YYYY-MM` */
-  month: string;
-  /** Null while the database node of the space cannot be reached. */
-  events: number | null;
-  /** Null is unlimited. */
-  monthlyEventLimit: number | null;
-  billingState: BillingState;
-  plan: string | null;
-  /** The first instant of the next month, ISO 8601. */
-  resetsAt: string;
-}
+export type Usage = NonNullable<Awaited<ReturnType<typeof readUsage>>>;
+export type UsageDay = Awaited<ReturnType<typeof readUsageDays>>[number];
+export type UsageMonth = Awaited<ReturnType<typeof readUsageMonths>>[number];
 
 /** Today included. */
 const forecastDays = 7;
 
-/** @returns undefined when the space does not exist. */
-export async function readUsage(
-  database: Database,
-  spaceId: string,
-  now = new Date(),
-): Promise<Usage | undefined> {
+/**
+ * The stored events of this UTC month, and the limit. The events are null while the database node of the
+ * space cannot be reached. @returns undefined when the space does not exist.
+ */
+export async function readUsage(database: Database, spaceId: string, now = new Date()) {
   const nowMs = now.getTime();
   const month = monthOf(nowMs);
   const firstDay = dayOf(nowMs - (forecastDays - 1) * dayMs);
@@ -77,21 +64,12 @@ async function countUsage(
   return { events: ofMonth[0]?.events ?? 0, recentEvents: recent[0]?.events ?? 0 };
 }
 
-/** A space's events of one UTC day of receipt. */
-export interface UsageDay {
-  /** `YYYY-MM-DD` */
-  day: string;
-  events: number;
-  /** Events received again, which were neither stored nor billed. */
-  repeats: number;
-}
-
-/** The days from `from` to `to`, both included, on which events were received, in order. */
+/** The UTC days from `from` to `to`, both included, on which events were received, in order. */
 export async function readUsageDays(
   database: Database,
   spaceId: string,
   { from, to }: { from: string; to: string },
-): Promise<UsageDay[]> {
+) {
   const sum = (column: typeof usageDays.events | typeof usageDays.repeats) =>
     sql<number>`sum(${column})::float8`;
   return database
@@ -102,19 +80,8 @@ export async function readUsageDays(
     .orderBy(asc(usageDays.day));
 }
 
-/** A space's stored events of one UTC month. */
-export interface UsageMonth {
-  /** `YYYY-MM` */
-  month: string;
-  events: number;
-}
-
-/** The last months with stored events, newest first. */
-export async function readUsageMonths(
-  database: Database,
-  spaceId: string,
-  monthsMax: number,
-): Promise<UsageMonth[]> {
+/** The last UTC months, `YYYY-MM`, with stored events, newest first. */
+export async function readUsageMonths(database: Database, spaceId: string, monthsMax: number) {
   return database
     .select({ month: usageMonths.month, events: usageMonths.events })
     .from(usageMonths)

@@ -5,15 +5,7 @@ import { boundOf } from '../db/weeks.ts';
 import { segmentIdDelayMs } from './limits.ts';
 import { cutoffOf, effectiveRetentionDays } from './policy.ts';
 
-export interface RetentionPreview {
-  /** The shorter of the retention and RETENTION_DAYS_MAX; null: no limit. */
-  readonly effectiveDays: number | null;
-  /** Events received before this time would be deleted. */
-  readonly cutoff: Date | null;
-  readonly events: number;
-  /** When the oldest of them was received; null when there is none. */
-  readonly oldest: Date | null;
-}
+export type RetentionPreview = Awaited<ReturnType<typeof previewRetention>>;
 
 /**
  * Counts what a writer would delete, also events expired by the present retention, but none of an ingest with
@@ -23,10 +15,9 @@ export interface RetentionPreview {
 export async function previewRetention(
   database: Database,
   spaceId: string,
-  retentionDays: number | null,
-  rule: { nowMs: number; retentionDaysMax: number | undefined },
-): Promise<RetentionPreview> {
-  const days = effectiveRetentionDays(retentionDays, rule.retentionDaysMax);
+  rule: { retentionDays: number | null; nowMs: number; retentionDaysMax: number | undefined },
+) {
+  const days = effectiveRetentionDays(rule.retentionDays, rule.retentionDaysMax);
   if (days === undefined) return { effectiveDays: null, cutoff: null, events: 0, oldest: null };
   const cutoffMs = cutoffOf(days, rule.nowMs);
   const cutoff = new Date(cutoffMs);

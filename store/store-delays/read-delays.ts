@@ -5,34 +5,22 @@ import type { Database } from '../db/database.ts';
 import { storeDelays } from '../db/schema.ts';
 import { delayDays, delaySpansMinutes } from './limits.ts';
 
-/** Times from receipt until storage, of the events stored in a span. Percentiles are within 5%. */
-export interface DelayPoint {
-  /** The start of the span, in milliseconds since the epoch. */
-  readonly startMs: number;
-  readonly events: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-}
-
-/** The range is widened to whole spans. Spans in which nothing was stored have no point. */
-export interface DelayHistory {
-  readonly spanMs: number;
-  readonly points: DelayPoint[];
-  /** Percentiles are null without events. */
-  readonly total: { readonly events: number; readonly p50Ms: number | null; readonly p99Ms: number | null };
-}
+export type DelayHistory = Awaited<ReturnType<typeof readDelays>>;
 
 const quantiles = [0.5, 0.99] as const;
 
 /** The longest range that is read in short spans. */
 const shortRangeMsMax = dayMs;
 
-/** The delays of a range of the time of storing. @param spaceId or `noSpace` for all spaces together. */
+/**
+ * The times from receipt until storage, in spans of the time of storing; percentiles are within 5%.
+ * @param spaceId or `noSpace` for all spaces together. @param range is widened to whole spans.
+ */
 export async function readDelays(
   database: Database,
   spaceId: string,
   { fromMs, toMs }: { fromMs: number; toMs: number },
-): Promise<DelayHistory> {
+) {
   const isShort = toMs - fromMs <= shortRangeMsMax && fromMs > Date.now() - delayDays.short * dayMs;
   const spanMinutes = delaySpansMinutes[isShort ? 'short' : 'long'];
   const { startMinute, events, delays } = storeDelays;

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { hourMs } from '../../../platform/time.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { readCells } from '../charts/read-cells.ts';
@@ -6,13 +7,21 @@ import { evaluationDelayMs, previewEventsMax } from './limits.ts';
 import { readSeries, readValueNow } from './read-series.ts';
 import { type AlertCondition, countsEvents, isStateNow, stepMinutesOf } from './rule.ts';
 
-export interface AlertPreview {
-  /** `toMs`: when it would have resolved; null when it still fires. */
-  readonly fired: { fromMs: number; toMs: number | null; value: number | null }[];
-  readonly value: number | null;
-  /** Null for a rule on a current state, which has no history. */
-  readonly sinceMs: number | null;
-}
+export const alertPreview = z
+  .object({
+    fired: z.array(
+      z.object({
+        fromMs: z.number(),
+        /** When it would have resolved; null: it would still fire. */
+        toMs: z.number().nullable(),
+        value: z.number().nullable(),
+      }),
+    ),
+    value: z.number().nullable(),
+    /** Start of the evaluated time, a week at most; null for quota and quarantine, which have no history. */
+    sinceMs: z.number().nullable(),
+  })
+  .meta({ id: 'AlertPreview' });
 
 const weekMs = 7 * 24 * hourMs;
 /** The times for a rule that reads events: the longest one without too many is taken. */
@@ -24,13 +33,12 @@ export async function previewRule(
   database: Database,
   spaceId: string,
   rule: AlertCondition,
-  nowMs: number,
-): Promise<AlertPreview> {
+): Promise<z.infer<typeof alertPreview>> {
   if (isStateNow(rule.kind))
     return { fired: [], value: await readValueNow(database, spaceId, rule.kind), sinceMs: null };
   const stepMs = Math.max(stepMinutesMin, stepMinutesOf(rule)) * 60_000;
-  const endMs = Math.floor((nowMs - evaluationDelayMs) / stepMs) * stepMs;
-  const sinceMs = endMs - (await choosePeriod(database, spaceId, rule, endMs));
+  const endMs = Math.floor((Date.now() - evaluationDelayMs) / stepMs) * stepMs;
+  const sinceMs = endMs - (await choosePeriod(database, spaceId, { filter: rule.filter, endMs }));
   const startMs = sinceMs - rule.windowMinutes * 60_000;
   const series = await readSeries(database, spaceId, rule, { startMs, endMs, stepMs });
   const { transitions, value } = await evaluate(rule, { phase: 'ok', sinceMs }, { series, afterMs: sinceMs });
@@ -43,8 +51,7 @@ export async function previewRule(
 async function choosePeriod(
   database: Database,
   spaceId: string,
-  { filter }: AlertCondition,
-  endMs: number,
+  { filter, endMs }: Pick<AlertCondition, 'filter'> & { endMs: number },
 ): Promise<number> {
   if (!countsEvents(filter)) return weekMs;
   for (const periodMs of [weekMs, ...shorterMs]) {

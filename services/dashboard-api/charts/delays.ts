@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { DelayHistory, DelayPoint } from '../../../store/store-delays/read-delays.ts';
+import type { DelayHistory } from '../../../store/store-delays/read-delays.ts';
 
 /** Times from receipt until stored, in milliseconds, within 5%. Percentiles are null without events. */
 export const delayTotal = z
@@ -21,7 +21,7 @@ export const delayHistory = z
         events: z.number(),
         p50Ms: z.number(),
         p99Ms: z.number(),
-      } satisfies Record<keyof DelayPoint, z.ZodType>),
+      } satisfies Record<keyof DelayHistory['points'][number], z.ZodType>),
     ),
     total: delayTotal,
   } satisfies Record<keyof DelayHistory, z.ZodType>)

@@ -1,4 +1,5 @@
 import { and, gte, lt, sql } from 'drizzle-orm';
+import { z } from 'zod';
 import { dayMs } from '../../../platform/time.ts';
 import { dayOf } from '../../../store/accounts/month.ts';
 import type { Database } from '../../../store/db/database.ts';
@@ -6,25 +7,28 @@ import { retentionClock, spaces, usageDays } from '../../../store/db/schema.ts';
 import { effectiveRetentionDays } from '../../../store/retention/policy.ts';
 import { expiringDays, listedMax } from './limits.ts';
 
-export interface RetentionState {
-  /** RETENTION_DAYS_MAX of the dashboard API; null: unlimited. */
-  readonly retentionDaysMax: number | null;
-  /** When the last pass of a writer began; null before the first. */
-  readonly lastPassAt: string | null;
-  /** How far the clock of retention was behind the machine's clock in that pass. */
-  readonly lagMs: number | null;
-  /** Retentions in use, the one of the most spaces first. */
-  readonly policies: RetentionPolicyState[];
-}
-
-export interface RetentionPolicyState {
-  /** Null: forever. */
-  readonly days: number | null;
-  readonly spaces: number;
-  readonly cutoff: string | null;
-  /** Events that were received on the days that expire within the next 7 days. */
-  readonly expiringEvents: number | null;
-}
+export const retentionState = z
+  .object({
+    /** RETENTION_DAYS_MAX of the dashboard API; null: unlimited. */
+    retentionDaysMax: z.number().nullable(),
+    /** The start of a writer's last pass; null before the first. */
+    lastPassAt: z.iso.datetime().nullable(),
+    /** How far the clock of retention was behind the machine's clock then. */
+    lagMs: z.number().nullable(),
+    /** Retentions in use, that of the most spaces first. */
+    policies: z.array(
+      z.object({
+        /** Null: forever. */
+        days: z.number().nullable(),
+        spaces: z.number(),
+        cutoff: z.iso.datetime().nullable(),
+        /** Events received on the days that expire within the next 7 days. */
+        expiringEvents: z.number().nullable(),
+      }),
+    ),
+  })
+  .meta({ id: 'RetentionState' });
+type RetentionState = z.infer<typeof retentionState>;
 
 /** Reads a few hundred rows of usage for each space, and no event. */
 export async function readRetentionState(
@@ -37,7 +41,7 @@ export async function readRetentionState(
     ...Map.groupBy(rows, ({ days }) => effectiveRetentionDays(days, retentionDaysMax) ?? null),
   ].toSorted(([, a], [, b]) => b.length - a.length);
   const nowMs = clock?.time.getTime() ?? Date.now();
-  const policies: RetentionPolicyState[] = [];
+  const policies: RetentionState['policies'] = [];
   for (const [days, own] of byDays.slice(0, listedMax)) {
     const cutoffMs = days === null ? undefined : nowMs - days * dayMs;
     policies.push({

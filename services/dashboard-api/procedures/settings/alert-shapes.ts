@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { asStored } from '../../../../event/text.ts';
 import { alertKinds } from '../../../../store/db/schema.ts';
 import { holdMinutesMax, windowsMinutes } from '../../alerts/limits.ts';
-import type { AlertPreview } from '../../alerts/preview.ts';
 import type { HistoryRow, ListedRule } from '../../alerts/rules.ts';
 import type { ListedTarget } from '../../alerts/targets.ts';
 
@@ -82,19 +81,3 @@ export const historyRow = z
     ),
   } satisfies Record<keyof HistoryRow, z.ZodType>)
   .meta({ id: 'AlertHistoryRow' });
-
-export const preview = z
-  .object({
-    fired: z.array(
-      z.object({
-        fromMs: z.number(),
-        /** Null: it would still fire. */
-        toMs: z.number().nullable(),
-        value: z.number().nullable(),
-      }),
-    ),
-    value: z.number().nullable(),
-    /** Start of the evaluated time, a week at most; null for quota and quarantine, which have no history. */
-    sinceMs: z.number().nullable(),
-  } satisfies Record<keyof AlertPreview, z.ZodType>)
-  .meta({ id: 'AlertPreview' });

@@ -10,7 +10,7 @@ import {
   targetsOfRuleMax,
   testsPerMinuteMax,
 } from '../../alerts/limits.ts';
-import { previewRule } from '../../alerts/preview.ts';
+import { alertPreview, previewRule } from '../../alerts/preview.ts';
 import { listHistory, listRules, muteRule, removeRule, saveRule } from '../../alerts/rules.ts';
 import {
   createTarget,
@@ -22,7 +22,7 @@ import {
 import { refusal } from '../../refusal.ts';
 import { router, spaceProcedure } from '../../trpc/trpc.ts';
 import { name } from '../account-inputs.ts';
-import { condition, historyRow, listedRule, listedTarget, preview } from './alert-shapes.ts';
+import { condition, historyRow, listedRule, listedTarget } from './alert-shapes.ts';
 
 const id = z.object({ id: z.guid() });
 
@@ -39,10 +39,10 @@ export const alerts = router({
   /** When the rule would have fired in the last week, or hours if many events have to be read. */
   preview: spaceProcedure('admin')
     .input(condition)
-    .output(preview)
+    .output(alertPreview)
     .query(({ ctx: { admin }, input: { spaceId: _space, ...rule } }) => {
       requireMeasurable(rule);
-      return previewRule(admin.database, admin.spaceId, rule, Date.now());
+      return previewRule(admin.database, admin.spaceId, rule);
     }),
 
   /** Creates a rule, or replaces the one with this id, which then starts without an alert. */

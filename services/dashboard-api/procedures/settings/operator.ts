@@ -7,7 +7,7 @@ import { schemaVersion } from '../../../../store/db/version.ts';
 import type { QueueFigures } from '../../../../store/queue-state/queue-figures.ts';
 import { delayHistory } from '../../charts/delays.ts';
 import { type QuarantineReason, QueueAwayError } from '../../installation/installation.ts';
-import type { RetentionPolicyState, RetentionState } from '../../installation/retention-state.ts';
+import { retentionState } from '../../installation/retention-state.ts';
 import { refusal } from '../../refusal.ts';
 import { operatorProcedure, router } from '../../trpc/trpc.ts';
 
@@ -62,27 +62,6 @@ const storageSizes = z
     totalBytes: z.number(),
   } satisfies Record<keyof StorageSizes, z.ZodType>)
   .meta({ id: 'StorageSizes' });
-
-const retentionState = z
-  .object({
-    /** RETENTION_DAYS_MAX; null: unlimited. */
-    retentionDaysMax: z.number().nullable(),
-    /** The start of a writer's last pass. */
-    lastPassAt: z.iso.datetime().nullable(),
-    /** How far the clock of retention was behind then. */
-    lagMs: z.number().nullable(),
-    policies: z.array(
-      z.object({
-        /** Null: forever. */
-        days: z.number().nullable(),
-        spaces: z.number(),
-        cutoff: z.iso.datetime().nullable(),
-        /** Events received on the days that expire within the next 7 days. */
-        expiringEvents: z.number().nullable(),
-      } satisfies Record<keyof RetentionPolicyState, z.ZodType>),
-    ),
-  } satisfies Record<keyof RetentionState, z.ZodType>)
-  .meta({ id: 'RetentionState' });
 
 const quarantineReason = z
   .object({

@@ -42,9 +42,10 @@ const retentionPreview = z
   .object({
     /** The shorter of the retention and RETENTION_DAYS_MAX; null: events are kept forever. */
     effectiveDays: z.number().nullable(),
+    /** Events received before this time would be deleted. */
     cutoff: z.iso.datetime().nullable(),
     events: z.number(),
-    /** When the oldest of them was received. */
+    /** When the oldest of them was received; null when there is none. */
     oldest: z.iso.datetime().nullable(),
   } satisfies Record<keyof RetentionPreview, z.ZodType>)
   .meta({ id: 'RetentionPreview' });
@@ -82,8 +83,8 @@ export const spaces = router({
     .input(retentionInput)
     .output(retentionPreview)
     .query(async ({ ctx: { admin }, input: { retentionDays } }) => {
-      const now = { nowMs: Date.now(), retentionDaysMax: admin.retentionDaysMax };
-      return isoTimes(await previewRetention(admin.database, admin.spaceId, retentionDays, now));
+      const rule = { retentionDays, nowMs: Date.now(), retentionDaysMax: admin.retentionDaysMax };
+      return isoTimes(await previewRetention(admin.database, admin.spaceId, rule));
     }),
 
   /** Expired events are deleted permanently within minutes. */
