@@ -48,6 +48,18 @@ export function attributeFields(numbers: { attributes: number; droppedAttributes
   };
 }
 
+/** Reads a message with attributes up to `end`. @param draft its other fields, without values. */
+export function readAttributed<T extends object>(
+  reader: WireReader,
+  end: number,
+  fields: FieldReaders<T & Attributed>,
+  draft: T,
+) {
+  const target = { ...draft, attributes: new AttributeCollector(), droppedAttributes: 0 };
+  const { attributes, ...others } = readFields(reader, end, fields, target);
+  return { ...others, attributes: attributes.toAttributes(reader) };
+}
+
 function readAttribute({ attributes }: Attributed, reader: WireReader, messageEnd: number): void {
   attributes.add(reader, messageEnd);
 }

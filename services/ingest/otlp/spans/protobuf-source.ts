@@ -2,12 +2,11 @@ import type { WireReader } from '../../read/protobuf-wire.ts';
 import { readText } from './any-value.ts';
 import { noAttributes } from './attributes.ts';
 import {
-  AttributeCollector,
   type Attributed,
   attributeFields,
   type FieldReaders,
   field,
-  readFields,
+  readAttributed,
 } from './protobuf-fields.ts';
 import type { SpanSource } from './span.ts';
 import { tags } from './tags.ts';
@@ -48,24 +47,20 @@ const unnamed = { ...undescribed, name: '', version: '' };
 const resourceFields: FieldReaders<Attributed> = attributeFields(tags.resource);
 
 function readResource(reader: WireReader, end: number): typeof undescribed {
-  const draft = { attributes: new AttributeCollector(), droppedAttributes: 0 };
-  const resource = readFields(reader, end, resourceFields, draft);
-  return { ...resource, attributes: resource.attributes.toAttributes(reader) };
+  return readAttributed(reader, end, resourceFields, {});
 }
 
-interface ScopeDraft extends Attributed {
+interface ScopeDraft {
   name: string;
   version: string;
 }
 
-const scopeFields: FieldReaders<ScopeDraft> = {
+const scopeFields: FieldReaders<ScopeDraft & Attributed> = {
   [tags.scope.name]: field('name', readText),
   [tags.scope.version]: field('version', readText),
   ...attributeFields(tags.scope),
 };
 
 function readScope(reader: WireReader, end: number): typeof unnamed {
-  const draft = { name: '', version: '', attributes: new AttributeCollector(), droppedAttributes: 0 };
-  const scope = readFields(reader, end, scopeFields, draft);
-  return { ...scope, attributes: scope.attributes.toAttributes(reader) };
+  return readAttributed<ScopeDraft>(reader, end, scopeFields, { name: '', version: '' });
 }

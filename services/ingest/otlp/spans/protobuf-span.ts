@@ -2,13 +2,13 @@ import { readEnd, type WireReader } from '../../read/protobuf-wire.ts';
 import { readText } from './any-value.ts';
 import { explainMalformed } from './malformed.ts';
 import {
-  AttributeCollector,
   type Attributed,
   attributeFields,
   type FieldReaders,
   field,
   fixed32,
   fixed64,
+  readAttributed,
   readFields,
   readId,
   uint32,
@@ -18,15 +18,15 @@ import { checkCount } from './span-count.ts';
 import { tags } from './tags.ts';
 
 /** A message that is being read. Its fields may come in any order. */
-type Draft<T> = { -readonly [K in keyof T]: T[K] } & Attributed;
-type SpanDraft = Draft<Omit<Span, 'attributes' | 'readEvents' | 'readLinks' | 'status'>> & {
+type Draft<T> = { -readonly [K in Exclude<keyof T, keyof Attributed>]: T[K] };
+type SpanDraft = Draft<Omit<Span, 'readEvents' | 'readLinks' | 'status'>> & {
   /** The positions of their length prefixes. */
   events: number[];
   links: number[];
   status: StatusDraft;
 };
-type EventDraft = Draft<Omit<SpanEvent, 'attributes'>>;
-type LinkDraft = Draft<Omit<SpanLink, 'attributes'>>;
+type EventDraft = Draft<SpanEvent>;
+type LinkDraft = Draft<SpanLink>;
 interface StatusDraft {
   code: number;
   message: string;
@@ -34,7 +34,7 @@ interface StatusDraft {
 
 /** Reads an opentelemetry.proto.trace.v1.Span up to `end`. */
 export function readProtobufSpan(reader: WireReader, end: number): Span {
-  const span = readFields(reader, end, spanFields, {
+  const { events, links, ...span } = readAttributed<SpanDraft>(reader, end, spanFields, {
     traceId: '',
     spanId: '',
     parentSpanId: '',
@@ -44,19 +44,16 @@ export function readProtobufSpan(reader: WireReader, end: number): Span {
     kind: 0,
     startNs: 0n,
     endNs: 0n,
-    attributes: new AttributeCollector(),
     events: [],
     links: [],
     status: { code: 0, message: '' },
-    droppedAttributes: 0,
     droppedEvents: 0,
     droppedLinks: 0,
   });
   return {
     ...span,
-    attributes: span.attributes.toAttributes(reader),
-    readEvents: () => readList(span.events, reader, readEvent),
-    readLinks: () => readList(span.links, reader, readLink),
+    readEvents: () => readList(events, reader, readEvent),
+    readLinks: () => readList(links, reader, readLink),
   };
 }
 
@@ -76,7 +73,7 @@ function int32(reader: WireReader): number {
   return reader.int32();
 }
 
-const spanFields: FieldReaders<SpanDraft> = {
+const spanFields: FieldReaders<SpanDraft & Attributed> = {
   [tags.span.traceId]: field('traceId', readId),
   [tags.span.spanId]: field('spanId', readId),
   [tags.span.parentSpanId]: field('parentSpanId', readId),
@@ -99,23 +96,17 @@ function skipMessage(reader: WireReader, messageEnd: number, starts: number[]): 
   reader.pos = readEnd(reader, messageEnd);
 }
 
-const eventFields: FieldReaders<EventDraft> = {
+const eventFields: FieldReaders<EventDraft & Attributed> = {
   [tags.event.name]: field('name', readText),
   [tags.event.timeUnixNano]: field('timeNs', fixed64),
   ...attributeFields(tags.event),
 };
 
 function readEvent(reader: WireReader, end: number): SpanEvent {
-  const event = readFields(reader, end, eventFields, {
-    name: '',
-    timeNs: 0n,
-    attributes: new AttributeCollector(),
-    droppedAttributes: 0,
-  });
-  return { ...event, attributes: event.attributes.toAttributes(reader) };
+  return readAttributed<EventDraft>(reader, end, eventFields, { name: '', timeNs: 0n });
 }
 
-const linkFields: FieldReaders<LinkDraft> = {
+const linkFields: FieldReaders<LinkDraft & Attributed> = {
   [tags.link.traceId]: field('traceId', readId),
   [tags.link.spanId]: field('spanId', readId),
   [tags.link.traceState]: field('traceState', readText),
@@ -124,15 +115,12 @@ const linkFields: FieldReaders<LinkDraft> = {
 };
 
 function readLink(reader: WireReader, end: number): SpanLink {
-  const link = readFields(reader, end, linkFields, {
+  return readAttributed<LinkDraft>(reader, end, linkFields, {
     traceId: '',
     spanId: '',
     traceState: '',
     flags: 0,
-    attributes: new AttributeCollector(),
-    droppedAttributes: 0,
   });
-  return { ...link, attributes: link.attributes.toAttributes(reader) };
 }
 
 const statusFields: FieldReaders<StatusDraft> = {
