@@ -5,8 +5,7 @@ import type { SentNode } from '../../../../store/traces/trace-node.ts';
 import type { Json } from '../../read/protobuf-struct.ts';
 import { observedFromMs, streamKeyOf } from '../calls/stream-log.ts';
 import { hashOf, isTraceId, traceUuidOf } from '../mapping/ids.ts';
-import type { JsonObject } from '../mapping/json-object.ts';
-import { isJsonObject } from '../mapping/messages/messages.ts';
+import { type JsonObject, membersOf } from '../mapping/json-object.ts';
 import { statusError, toMs } from '../mapping/span-to-event.ts';
 import { textOf } from '../spans/attributes.ts';
 import type { Span } from '../spans/span.ts';
@@ -59,13 +58,11 @@ export class NodeBuilder {
     if (found === undefined) return;
     Object.assign(found, { eventId: event.id, isSurplus });
     if (found.kind !== 'llm') return;
-    const llm = memberOf(memberOf(event, 'properties'), 'llm');
-    const responseId = memberOf(llm, 'responseId');
-    const usage = memberOf(llm, 'usage');
-    const [input, output] = [memberOf(usage, 'inputTokens'), memberOf(usage, 'outputTokens')];
-    const isFailed = memberOf(memberOf(event, 'status'), 'state') === 'error';
-    const keyOf = (model: Json | undefined) => usageKeyOf({ model, input, output, isFailed });
-    const usageKey = keyOf(memberOf(llm, 'model'));
+    const { model, responseId, usage } = membersOf(membersOf(event.properties).llm);
+    const { inputTokens: input, outputTokens: output } = membersOf(usage);
+    const isFailed = membersOf(event.status).state === 'error';
+    const keyOf = (name: Json | undefined) => usageKeyOf({ model: name, input, output, isFailed });
+    const usageKey = keyOf(model);
     const requestKey = keyOf(textOf(attributes, 'gen_ai.request.model'));
     Object.assign(found, {
       scope: node.scope,
@@ -99,8 +96,4 @@ function usageKeyOf(call: {
 /** Some libraries prefix the model by its provider: `openai/gpt-x`. */
 function bareModel(model: Json | undefined): Json | undefined {
   return typeof model === 'string' ? model.slice(model.lastIndexOf('/') + 1) : model;
-}
-
-function memberOf(json: Json | undefined, name: string): Json | undefined {
-  return isJsonObject(json) ? json[name] : undefined;
 }

@@ -1,8 +1,6 @@
-import type { Json } from '../../read/protobuf-struct.ts';
 import type { Span } from '../spans/span.ts';
 import { eventIdOf, hashOf } from './ids.ts';
-import type { JsonObject } from './json-object.ts';
-import { isJsonObject } from './messages/messages.ts';
+import { type JsonObject, membersOf } from './json-object.ts';
 import { readInnerCalls } from './usage/iterations.ts';
 import { composeUsage } from './usage/usage.ts';
 
@@ -19,9 +17,9 @@ export interface InnerEvent {
  * @param event that of the span.
  */
 export function toInnerEvents(event: JsonObject, { attributes, traceId, spanId }: Span): InnerEvent[] {
-  const properties = objectOf(event.properties);
-  const additional = objectOf(event.additionalProperties);
-  const { responseId = spanId } = objectOf(properties.llm);
+  const properties = membersOf(event.properties);
+  const additional = membersOf(event.additionalProperties);
+  const { responseId = spanId } = membersOf(properties.llm);
   return readInnerCalls(attributes).map(({ model, counts }, place) => {
     const ownSpanId = hashOf(['inner', responseId, place]).replaceAll('-', '').slice(0, 16);
     return {
@@ -40,8 +38,4 @@ export function toInnerEvents(event: JsonObject, { attributes, traceId, spanId }
       },
     };
   });
-}
-
-function objectOf(json: Json | undefined): { readonly [key: string]: Json } {
-  return isJsonObject(json) ? json : {};
 }

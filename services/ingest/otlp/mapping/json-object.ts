@@ -1,7 +1,12 @@
 import type { Json, JsonObject } from '../../../../event/json/json-value.ts';
-import { setMember } from '../../../../event/json/json-value.ts';
+import { isJsonObject, setMember } from '../../../../event/json/json-value.ts';
 
 export type { JsonObject };
+
+/** The members of an object; of any other value none. */
+export function membersOf(json: Json | undefined): { readonly [key: string]: Json } {
+  return isJsonObject(json) ? json : {};
+}
 
 /** The members without those that are undefined. */
 export function compact(members: { readonly [key: string]: Json | undefined }): JsonObject {

@@ -1,5 +1,6 @@
 import { parseEmbeddedJson } from '../../../../../event/json/embedded-json.ts';
 import type { Json } from '../../../read/protobuf-struct.ts';
+import { membersOf } from '../json-object.ts';
 import { isJsonObject, textIn } from './messages.ts';
 
 /** Fields of a provider's response for which some conventions have no attribute. */
@@ -11,8 +12,6 @@ export interface RawResponse {
   readonly usage: Json | undefined;
   readonly serviceTier: Json | undefined;
 }
-
-type Members = { readonly [key: string]: Json };
 
 /**
  * Reads a response of OpenAI's, Anthropic's or Gemini's client, of LangChain or of Haystack, which their
@@ -60,10 +59,6 @@ export function readRawResponse(value: Json | undefined): RawResponse {
     usage: json.usage ?? json.usageMetadata ?? haystack.usage,
     serviceTier: json.service_tier ?? metadata.service_tier ?? membersOf(json.llm_output).service_tier,
   };
-}
-
-function membersOf(json: Json | undefined): Members {
-  return isJsonObject(json) ? json : {};
 }
 
 function listOf(json: Json | undefined): readonly Json[] {

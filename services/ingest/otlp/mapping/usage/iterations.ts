@@ -1,7 +1,7 @@
 import { parseEmbeddedJson } from '../../../../../event/json/embedded-json.ts';
 import type { Json } from '../../../read/protobuf-struct.ts';
 import type { Attributes } from '../../spans/attributes.ts';
-import { isJsonObject } from '../messages/messages.ts';
+import { membersOf } from '../json-object.ts';
 import { countsIn } from './usage-objects.ts';
 import type { Counts } from './usage-rows.ts';
 
@@ -24,10 +24,10 @@ export function readInnerCalls(attributes: Attributes): readonly InnerCall[] {
     // Most values are the text of a response, which is not worth parsing once more.
     if (value === undefined || (typeof value === 'string' && !value.includes('advisor_message'))) continue;
     const json = typeof value === 'string' ? parseEmbeddedJson(value) : value;
-    const metadata = memberOf(json, 'anthropic') ?? json;
-    const iterations = iterationsIn(memberOf(metadata, 'usage') ?? metadata, 'advisor_message');
+    const metadata = membersOf(json).anthropic ?? json;
+    const iterations = iterationsIn(membersOf(metadata).usage ?? metadata, 'advisor_message');
     const calls = iterations.flatMap((one): InnerCall[] => {
-      const model = memberOf(one, 'model');
+      const model = membersOf(one).model;
       const counts = countsIn(one);
       return typeof model === 'string' && model !== '' && counts !== undefined ? [{ model, counts }] : [];
     });
@@ -58,10 +58,6 @@ export function addCompactions(counts: Counts, usage: Json | undefined): void {
 const added = ['input', 'cacheRead', 'cacheWrite', 'cacheWriteHour', 'output'] as const;
 
 function iterationsIn(usage: Json | undefined, type: string): readonly Json[] {
-  const iterations = memberOf(usage, 'iterations');
-  return Array.isArray(iterations) ? iterations.filter((one) => memberOf(one, 'type') === type) : [];
-}
-
-function memberOf(json: Json | undefined, name: string): Json | undefined {
-  return isJsonObject(json) ? json[name] : undefined;
+  const iterations = membersOf(usage).iterations;
+  return Array.isArray(iterations) ? iterations.filter((one) => membersOf(one).type === type) : [];
 }
