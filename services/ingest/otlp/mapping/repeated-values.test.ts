@@ -14,8 +14,7 @@ const tool = (name: string) =>
 function callOf(index: number, more: SpanInit['attributes'] = {}): SpanInit {
   const agent = index % 6;
   const numbered = Array.from({ length: 2 + (agent % 3) }, (_, at) => [
-    // Two agents have as many names, and of the same lengths.
-    `llm.tools.${agent === 3 ? at + 5 : at}.tool.json_schema`,
+    `llm.tools.${at}.tool.json_schema`,
     tool(`tool-${at < 2 ? at : agent}`),
   ]);
   const listed = `[${tool('a')},${tool(`b${agent}`)}]`;
@@ -23,6 +22,8 @@ function callOf(index: number, more: SpanInit['attributes'] = {}): SpanInit {
     spanId: (index + 1).toString(16).padStart(16, '0'),
     attributes: {
       'openinference.span.kind': 'LLM',
+      // Two agents have as many names, and of the same lengths.
+      [`agent.note.${agent}`]: 'x',
       'llm.input_messages.0.message.role': 'system',
       'llm.input_messages.0.message.content': `You are agent ${agent}. ${'Be brief. '.repeat(50)}`,
       'llm.input_messages.1.message.role': 'user',

@@ -7,9 +7,6 @@ import { type CompiledRow, rowsOf } from './rows.ts';
 /** How many different values of each kind are compared: agents that call each other alternate. */
 const recentMax = 4;
 
-/** Senders number the names of attributes. */
-const namesMax = 1_024;
-
 /** Larger texts are read each time: holding what they were read as would take memory. */
 const charsMax = 64 * 1024;
 
@@ -38,7 +35,6 @@ export class RepeatedValues {
   /** The JSON of the results that several events share (`stringifyExact`). */
   readonly written = new WeakMap<object, string>();
   readonly #indexes = new WeakMap<readonly string[], NameIndex>();
-  readonly #prefixes = new Map<string, string | undefined>();
   readonly #lists = new Map<string, KnownList[]>();
   /** The values of these lists. */
   readonly #comparable = new WeakSet<object>();
@@ -46,7 +42,7 @@ export class RepeatedValues {
 
   /** @param names of a span: the same array for spans that share one. */
   indexOf(names: readonly string[]): NameIndex {
-    return this.#indexes.getOrInsertComputed(names, () => this.#index(names));
+    return this.#indexes.getOrInsertComputed(names, index);
   }
 
   /**
@@ -84,21 +80,20 @@ export class RepeatedValues {
   share(result: object): void {
     if (!this.written.has(result)) this.written.set(result, stringifyExact(result as Json));
   }
+}
 
-  #index(names: readonly string[]): NameIndex {
-    const rows = new Set<CompiledRow>();
-    const numbered = new Map<string, string[]>();
-    if (this.#prefixes.size > namesMax) this.#prefixes.clear();
-    for (const name of names) {
-      for (const row of rowsOf(name)) rows.add(row);
-      const prefix = this.#prefixes.getOrInsertComputed(name, prefixOf);
-      if (prefix === undefined || rowsOf(prefix).length === 0) continue;
-      for (const row of rowsOf(prefix)) rows.add(row);
-      numbered.getOrInsert(prefix, []).push(name);
-    }
-    const lists = new Map(Array.from(numbered, ([prefix, all]) => [prefix, compileList(prefix, all)]));
-    return { rows, lists };
+function index(names: readonly string[]): NameIndex {
+  const rows = new Set<CompiledRow>();
+  const numbered = new Map<string, string[]>();
+  for (const name of names) {
+    for (const row of rowsOf(name)) rows.add(row);
+    const prefix = prefixOf(name);
+    if (prefix === undefined || rowsOf(prefix).length === 0) continue;
+    for (const row of rowsOf(prefix)) rows.add(row);
+    numbered.getOrInsert(prefix, []).push(name);
   }
+  const lists = new Map(Array.from(numbered, ([prefix, all]) => [prefix, compileList(prefix, all)]));
+  return { rows, lists };
 }
 
 /** A leaf that is no text counts for what it takes beside texts. */
