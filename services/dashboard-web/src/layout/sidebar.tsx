@@ -14,7 +14,7 @@ import { navigationOf } from './navigation.ts';
 import { SpaceSwitcher } from './space-switcher.tsx';
 
 const entry =
-  'flex h-8 items-center gap-2.5 rounded-md px-2.5 text-sm text-muted hover:bg-hover hover:text-ink [&_svg]:size-4';
+  'flex h-8 items-center gap-2.5 [@media(height<56rem)]:h-7 rounded-md px-2.5 text-sm text-muted hover:bg-hover hover:text-ink [&_svg]:size-4';
 const current = 'bg-surface text-ink font-medium shadow-card [&_svg]:text-accent';
 
 export function Sidebar({ onNavigate }: { onNavigate: () => void }) {
@@ -22,12 +22,15 @@ export function Sidebar({ onNavigate }: { onNavigate: () => void }) {
   // All pages of a deleted space lead to the one that restores it.
   const groups = deleteAt === null ? navigationOf(role) : [];
   return (
-    <div className="flex h-full flex-col gap-4 overflow-y-auto p-3">
+    <div className="flex h-full flex-col gap-4 p-3">
       <div className="hidden h-8 items-center px-1.5 md:flex">
         <Logo />
       </div>
       <SpaceSwitcher />
-      <nav aria-label="Pages" className="flex flex-1 flex-col gap-4">
+      <nav
+        aria-label="Pages"
+        className="-mx-1 flex min-h-0 flex-1 flex-col gap-4 overflow-y-auto px-1 [@media(height<56rem)]:gap-3"
+      >
         {groups.map(({ title, entries }) => (
           <div key={title}>
             <h2 className="label px-2.5 pb-1">{title}</h2>
