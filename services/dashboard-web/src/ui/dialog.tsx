@@ -13,7 +13,8 @@ const popupClasses =
 const widths = { normal: 'max-w-md', wide: 'max-w-2xl' };
 
 /**
- * Modal; focuses its first field. Esc and a click outside close it. The content is mounted while it is open.
+ * Modal; focuses its first field. Esc closes it, and without a form a click outside. The content is mounted
+ * while it is open.
  */
 export function Dialog({
   isOpen,
@@ -35,8 +36,13 @@ export function Dialog({
   // A click on the question of the confirmation, or Esc there, is not meant for the dialog below it.
   const { isOpen: isConfirming } = useContext(ConfirmationContext);
   const popup = useRef<HTMLDivElement>(null);
+  const onOpenChange = (open: boolean, { reason }: { reason: string }) => {
+    // What is typed into a form would be lost.
+    const isStray = reason === 'outside-press' && popup.current?.querySelector('form') != null;
+    if (!open && !isConfirming && !isStray) onClose();
+  };
   return (
-    <Base.Root open={isOpen} onOpenChange={(open) => !open && !isConfirming && onClose()}>
+    <Base.Root open={isOpen} onOpenChange={onOpenChange}>
       <Base.Portal>
         <Base.Backdrop
           className={classes(
@@ -154,9 +160,10 @@ export function FormFailure({ error }: { error: unknown }) {
       {hasEnded ? (
         <>
           Your session has ended.{' '}
-          <Link to="/sign-in" search={{ to: href }} className="underline">
+          <Link to="/sign-in" search={{ to: href }} target="_blank" className="underline">
             Sign in
-          </Link>
+          </Link>{' '}
+          in another tab, then send this again.
         </>
       ) : (
         message
