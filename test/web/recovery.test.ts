@@ -26,17 +26,89 @@ test('a page whose session has ended offers to sign in, and returns to the same 
   expect(page.url()).toBe(address);
 });
 
-test('a form submitted after the session has ended offers to sign in', async () => {
+test('a form submitted after the session has ended keeps what was typed while the user signs in again', async () => {
   await using visitor = await system.visit();
-  const { page, context, spaceId } = visitor;
+  const { page, context, spaceId, email, password } = visitor;
   await page.goto(`/s/${spaceId}/settings/api-keys`);
   await page.getByRole('button', { name: 'Create key' }).click();
   await page.getByLabel('Name').fill('late');
   await context.clearCookies();
   await page.getByRole('button', { name: 'Create', exact: true }).click();
+  const opened = context.waitForEvent('page');
   await page.getByRole('dialog').getByRole('link', { name: 'Sign in' }).click();
-  await page.getByRole('heading', { name: 'Sign in to Weir' }).waitFor();
-  expect(new URL(page.url()).searchParams.get('to')).toBe(`/s/${spaceId}/settings/api-keys`);
+  const other = await opened;
+  await other.getByLabel('E-mail address').fill(email);
+  await other.getByLabel('Password').fill(password);
+  await other.getByRole('button', { name: 'Sign in' }).click();
+  await other.waitForURL(`**/s/${spaceId}/settings/api-keys`);
+  await other.close();
+  // A click beside the dialog does not close it either.
+  await page.mouse.click(5, 5);
+  await page.getByRole('button', { name: 'Create', exact: true }).click();
+  await page
+    .getByRole('dialog')
+    .getByText(/^weir_/)
+    .waitFor();
+  await page.getByRole('button', { name: 'Done' }).click();
+  await page.getByRole('button', { name: /^Revoke late/ }).waitFor();
+});
+
+test('a member who was removed sees that the space is gone, and the way to another one', async () => {
+  await using visitor = await system.visit();
+  await using host = await system.visit();
+  const { page, errors, email } = visitor;
+  await system.pipeline.sql`
+    INSERT INTO memberships (space_id, user_id, role)
+    SELECT ${host.spaceId}, id, 'viewer' FROM users WHERE email = ${email}`;
+  await page.goto(`/s/${host.spaceId}/threads`);
+  await page.getByText('No threads').waitFor();
+  await system.pipeline.sql`DELETE FROM memberships WHERE space_id = ${host.spaceId}
+    AND user_id = (SELECT id FROM users WHERE email = ${email})`;
+  await page.getByRole('link', { name: 'Users' }).click();
+  await page.getByText('Page not found').waitFor();
+  await page.getByRole('link', { name: 'Open your space' }).click();
+  await page.waitForURL(`**/s/${visitor.spaceId}`);
+  await page.getByRole('heading', { name: 'Send your first event' }).waitFor();
+  // React reports what `useSpace` threw.
+  errors.length = 0;
+});
+
+test('while the API is away a list keeps what it shows, says so, and goes on by itself', async () => {
+  await using visitor = await system.visit();
+  const { page, apiKey, spaceId } = visitor;
+  for (let batch = 0; batch < 3; batch++) await system.send(apiKey, demoEvents());
+  await page.getByRole('heading', { name: 'Recent events' }).waitFor();
+  const grid = page.getByRole('grid');
+  const isAway = /\/trpc\//;
+  await page.goto(`/s/${spaceId}/events`);
+  await grid.getByRole('row').nth(1).waitFor();
+  const away = page.getByRole('alert').filter({ hasText: 'Weir cannot be reached.' });
+  await page.route(isAway, (route) => route.abort());
+  await grid.hover();
+  await page.mouse.wheel(0, 100_000);
+  await away.waitFor();
+  expect(await grid.getByRole('row').count()).toBeGreaterThan(5);
+  await page.unroute(isAway);
+  await away.waitFor({ state: 'detached' });
+  const rowCount = async () => {
+    await page.mouse.wheel(0, 100_000);
+    return await grid.getAttribute('aria-rowcount');
+  };
+  await expect.poll(rowCount, { timeout: 30_000 }).toBe(String(3 * demoEvents().length + 1));
+
+  // A search that was interrupted says so, and ends when the API is back.
+  let searches = 0;
+  await page.route(/events\.search/, (route) => (searches++ === 0 ? route.continue() : route.abort()));
+  await page.goto(`/s/${spaceId}/events?text=customer`);
+  await page.getByRole('button', { name: 'Go on' }).click();
+  await page
+    .getByRole('status')
+    .filter({ hasText: 'found' })
+    .filter({ hasText: 'Weir cannot be reached.' })
+    .waitFor();
+  await page.unroute(/events\.search/);
+  await page.getByText(/Weir cannot be reached/).waitFor({ state: 'detached' });
+  await page.getByText(/all of this filter|back to/).waitFor();
 });
 
 test('offline, a page that is not loaded yet shows this inside the dashboard, and opens when the network is back', async () => {

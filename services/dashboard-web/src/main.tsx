@@ -1,12 +1,13 @@
 import './styles.css';
 import { CSPProvider } from '@base-ui/react/csp-provider';
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { isTransient } from './api/failure.ts';
+import { describeFailure, isTransient, retryMs } from './api/failure.ts';
 import { restoreReturnAddress } from './entry/return-address.ts';
 import { openRouter } from './routes/router.tsx';
+import { meQuery } from './space/space.tsx';
 import { Toasts } from './ui/toasts.tsx';
 
 const root = document.getElementById('root');
@@ -39,14 +40,22 @@ const retriesMax = 2;
 
 function openQueryClient(): QueryClient {
   return new QueryClient({
+    queryCache: new QueryCache({ onError: followRole }),
     defaultOptions: {
       queries: {
         staleTime: freshMs,
         // Lists must not change when the window gets the focus.
         refetchOnWindowFocus: false,
         retry: (failures, error) => failures < retriesMax && isTransient(error),
+        refetchInterval: ({ state }) => isTransient(state.error) && retryMs,
       },
       mutations: { retry: false },
     },
   });
+}
+
+/** What a user no longer gets may have been taken away: the pages follow the role that there is now. */
+function followRole(error: unknown): void {
+  const { kind } = describeFailure(error);
+  if (kind === 'missing' || kind === 'forbidden') void queryClient.invalidateQueries(meQuery);
 }

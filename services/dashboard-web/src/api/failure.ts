@@ -33,6 +33,9 @@ export function describeFailure(error: unknown): Failure {
   return { kind: kinds[code] ?? 'broken', message: error.message };
 }
 
+/** A query that failed because the API cannot be reached is called again after this time, in milliseconds. */
+export const retryMs = 5_000;
+
 /** Whether a retry may succeed. */
 export function isTransient(error: unknown): boolean {
   return describeFailure(error).kind === 'unavailable';

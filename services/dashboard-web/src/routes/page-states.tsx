@@ -1,6 +1,7 @@
 import { type ErrorComponentProps, Link, useRouter } from '@tanstack/react-router';
 import { PlugZap, SearchX, UserX } from 'lucide-react';
 import { type ReactNode, useEffect, useEffectEvent } from 'react';
+import { SpaceGone } from '../space/space.tsx';
 import { Button, buttonClasses } from '../ui/button.tsx';
 import { FailureNotice, Loading, Notice } from '../ui/loaded.tsx';
 import { useTitle } from '../ui/page.tsx';
@@ -13,6 +14,7 @@ export function PageFailure({ error, reset }: ErrorComponentProps) {
     reset();
     void router.invalidate();
   };
+  if (error instanceof SpaceGone) return <PageMissing />;
   return (
     <Centred title="Problem">
       {error instanceof MissingChunk ? (

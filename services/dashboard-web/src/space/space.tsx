@@ -16,10 +16,14 @@ export function useMe(): Me {
 
 export type Space = Me['spaces'][number];
 
+/** The user was removed from the space whose page is open. */
+export class SpaceGone extends Error {}
+
+/** @throws SpaceGone */
 export function useSpace(): Space {
   const { spaceId } = useParams({ strict: false });
   const space = useMe().spaces.find(({ id }) => id === spaceId);
-  if (space === undefined) throw new Error('a page of a space is shown outside of one');
+  if (space === undefined) throw new SpaceGone();
   return space;
 }
 

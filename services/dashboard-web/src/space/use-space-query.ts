@@ -7,6 +7,7 @@ import {
   useInfiniteQuery,
   useQuery,
 } from '@tanstack/react-query';
+import { isTransient, retryMs } from '../api/failure.ts';
 import {
   apiQuery,
   callQuery,
@@ -16,6 +17,7 @@ import {
   type QueryPath,
   useApiMutation,
 } from '../api/query.ts';
+import { useInterval } from '../api/use-interval.ts';
 import { useSpace } from './space.tsx';
 
 /** The input of a procedure without the space, which is that of the page. */
@@ -53,14 +55,17 @@ export type PagedPath = {
 
 export type Pages<Path extends PagedPath> = UseInfiniteQueryResult<InfiniteData<Output<Path>>>;
 
-/** Loads pages of the space. With `isFixed` loaded ones are not loaded again: what is read must not move. */
+/**
+ * Loads pages of the space. With `isFixed` loaded ones are not loaded again: what is read must not move.
+ * `refetch` loads a next page that failed, which also happens when the API is back.
+ */
 export function usePages<Path extends PagedPath>(
   path: Path,
   input: Omit<SpaceInput<Path>, 'cursor'>,
   { isFixed = false, gcTime }: { isFixed?: boolean; gcTime?: number } = {},
 ): Pages<Path> {
   const { id: spaceId } = useSpace();
-  return useInfiniteQuery({
+  const pages = useInfiniteQuery({
     queryKey: [path, 'pages', { ...input, spaceId }],
     queryFn: ({ pageParam, signal }) =>
       // Without a cursor the API returns the first page.
@@ -73,5 +78,10 @@ export function usePages<Path extends PagedPath>(
     getNextPageParam: ({ nextCursor }: { nextCursor: unknown }) => nextCursor ?? undefined,
     ...(isFixed && { staleTime: Number.POSITIVE_INFINITY }),
     ...(gcTime !== undefined && { gcTime }),
+    // Without the pages that are loaded: one that failed is loaded below.
+    refetchInterval: ({ state }) => state.data === undefined && isTransient(state.error) && retryMs,
   }) as Pages<Path>;
+  const { isFetchNextPageError, error, fetchNextPage } = pages;
+  useInterval(() => void fetchNextPage(), isFetchNextPageError && isTransient(error) ? retryMs : undefined);
+  return isFetchNextPageError ? { ...pages, refetch: fetchNextPage as typeof pages.refetch } : pages;
 }

@@ -1,16 +1,12 @@
 import type { ReactNode } from 'react';
 import { Button } from '../ui/button.tsx';
-import { FailureNotice, Loading } from '../ui/loaded.tsx';
+import { type Loadable, Loaded } from '../ui/loaded.tsx';
 import { Card } from '../ui/page.tsx';
 import { Table, type TableProps } from './table.tsx';
 
-interface Pages {
-  error: unknown;
-  isError: boolean;
-  isPending: boolean;
+interface Pages extends Loadable<unknown> {
   hasNextPage: boolean;
   isFetchingNextPage: boolean;
-  refetch: () => unknown;
   fetchNextPage: () => unknown;
 }
 
@@ -33,15 +29,9 @@ export function PagedTable<Row>({
   return (
     <>
       <Card isFlush>
-        {pages.isError ? (
-          <FailureNotice error={pages.error} onRetry={() => void pages.refetch()} isSmall />
-        ) : pages.isPending ? (
-          <Loading />
-        ) : (isEmpty ?? table.rows.length === 0) ? (
-          empty
-        ) : (
-          <Table {...table} hasKeys />
-        )}
+        <Loaded query={pages} isSmall>
+          {() => ((isEmpty ?? table.rows.length === 0) ? empty : <Table {...table} hasKeys />)}
+        </Loaded>
       </Card>
       {note}
       {pages.hasNextPage && (

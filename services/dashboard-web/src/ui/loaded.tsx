@@ -2,7 +2,6 @@ import { Link, useLocation } from '@tanstack/react-router';
 import { CircleAlert, LockKeyhole, type LucideIcon, PlugZap, SearchX, TriangleAlert } from 'lucide-react';
 import { type ReactNode, useEffect, useState } from 'react';
 import { describeFailure, type Failure, isTransient } from '../api/failure.ts';
-import { useInterval } from '../api/use-interval.ts';
 import { formatClock } from '../format/time.ts';
 import { useSettings } from '../settings/settings.ts';
 import { Button, buttonClasses } from './button.tsx';
@@ -16,10 +15,7 @@ export interface Loadable<Data> {
   refetch: () => unknown;
 }
 
-/** A query that failed because the API cannot be reached is called again after this time, in milliseconds. */
-const retryMs = 5_000;
-
-/** Shows data, or the loading or failed state. While the API is away data stay, and the query is repeated. */
+/** Shows data, or the loading or failed state. While the API is away data stay. */
 export function Loaded<Data>({
   query: { data, error, dataUpdatedAt, refetch },
   rows,
@@ -39,7 +35,6 @@ export function Loaded<Data>({
   children: (data: Exclude<Data, undefined>) => ReactNode;
 }) {
   const failure = useLastFailure({ data, error });
-  useInterval(() => void refetch(), isTransient(failure) ? retryMs : undefined);
   if (failure !== null && (data === undefined || !isTransient(failure)))
     return frame(<FailureNotice error={failure} onRetry={() => void refetch()} isSmall={isSmall} />);
   if (data === undefined) return frame(<Loading rows={rows} label={label} />);

@@ -1,5 +1,6 @@
 import { SearchX } from 'lucide-react';
 import { useEffect, useMemo, useRef, useState } from 'react';
+import { describeFailure } from '../../api/failure.ts';
 import { readColumns } from '../../event-grid/chosen-columns.tsx';
 import type { ListInput } from '../../filter/event-filter.ts';
 import { useFilter } from '../../filter/use-filter.ts';
@@ -99,7 +100,7 @@ function Progress({
         {leftBytes !== undefined &&
           !isWhole &&
           ` ${formatBytes(leftBytes)} left: ${nameTime(leftBytes / (bytes / ms))}.`}
-        {isGoingOn && ' Searching …'}
+        {pages.isError ? ` ${describeFailure(pages.error).message}` : isGoingOn && ' Searching …'}
       </p>
       {!isWhole && (
         <Button size="small" onClick={isGoingOn ? stop : goOn}>

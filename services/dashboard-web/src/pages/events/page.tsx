@@ -15,7 +15,7 @@ import { hasRole, SpaceLink, useSpace } from '../../space/space.tsx';
 import { keepsData, usePages, useSpaceQuery } from '../../space/use-space-query.ts';
 import { Button, buttonClasses } from '../../ui/button.tsx';
 import { SelectField } from '../../ui/field.tsx';
-import { FailureNotice, InvalidFilter, Loaded, Loading } from '../../ui/loaded.tsx';
+import { InvalidFilter, Loaded } from '../../ui/loaded.tsx';
 import { Menu, MenuItem, MenuLabel } from '../../ui/menu.tsx';
 import { Page } from '../../ui/page.tsx';
 import { useToast } from '../../ui/toasts.tsx';
@@ -102,30 +102,32 @@ function NewestFirst({ input }: { input: ListInput }) {
   // Visible rows never move: newer events are only counted.
   const { asked } = readColumns(useSearchTexts().columns);
   const list = usePages('events.list', { ...input, ...asked, limit: pageEvents }, { isFixed: true });
-  const { hasNextPage } = list;
+  const { hasNextPage, isError, fetchNextPage } = list;
   const events = useMemo(() => list.data?.pages.flatMap((page) => page.events) ?? [], [list.data]);
-  const loadMore = useCallback(() => void list.fetchNextPage(), [list.fetchNextPage]);
-  if (list.isPending) return <Loading rows={12} label="Loading events" />;
-  if (list.isError) return <FailureNotice error={list.error} onRetry={() => void list.refetch()} />;
+  const loadMore = useCallback(() => void (isError || fetchNextPage()), [isError, fetchNextPage]);
   return (
-    <ListFrame
-      input={input}
-      events={events}
-      newestMs={events[0]?.startTimeMs}
-      hasMore={hasNextPage}
-      isLoadingMore={list.isFetchingNextPage}
-      onLoadMore={loadMore}
-      pill={
-        <NewPill
-          key={JSON.stringify(input)}
+    <Loaded query={list} rows={12} label="Loading events">
+      {({ pages }) => (
+        <ListFrame
           input={input}
           events={events}
-          isWhole={!hasNextPage}
-          onShow={() => void list.refetch()}
+          newestMs={events[0]?.startTimeMs}
+          hasMore={hasNextPage}
+          isLoadingMore={list.isFetchingNextPage}
+          onLoadMore={loadMore}
+          pill={
+            <NewPill
+              key={JSON.stringify(input)}
+              input={input}
+              events={events}
+              isWhole={!hasNextPage}
+              onShow={() => void list.refetch()}
+            />
+          }
+          note={<SearchedUntil ms={pages.at(-1)?.searchedUntilMs ?? null} />}
         />
-      }
-      note={<SearchedUntil ms={list.data.pages.at(-1)?.searchedUntilMs ?? null} />}
-    />
+      )}
+    </Loaded>
   );
 }
 

@@ -1,4 +1,5 @@
 import { Download } from 'lucide-react';
+import { isTransient } from '../../api/failure.ts';
 import type { Output } from '../../api/query.ts';
 import { formatCount } from '../../format/number.ts';
 import { formatToMinute } from '../../format/time.ts';
@@ -28,7 +29,7 @@ export function ErasureList() {
     {},
     {
       refetchInterval: ({ state }) =>
-        state.data !== undefined && state.data.requests.length > 0 ? progressMs : false,
+        isTransient(state.error) || (state.data?.requests.length ?? 0) > 0 ? progressMs : false,
     },
   );
   if (error !== null) return <FailureNotice error={error} isSmall />;
