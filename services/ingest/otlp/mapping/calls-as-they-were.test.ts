@@ -104,4 +104,7 @@ test('environment and release are dimensions', () => {
     environment: 'test',
     release: 'r12',
   });
+  // Sentry names the version of its SDK.
+  const sentry = { ...resource, 'service.namespace': 'sentry' };
+  expect(mapOne(chat, sentry).event.additionalProperties).not.toHaveProperty('release');
 });

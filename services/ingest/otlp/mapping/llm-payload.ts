@@ -17,7 +17,7 @@ import { mapUsage } from './usage/usage.ts';
 /** Maps an LLM span to `properties.llm` (docs/api.md §2.6), by the rows of the table. */
 export function mapLlmPayload(
   reader: AttributeReader,
-  messages: EventMessages,
+  messages: Omit<EventMessages, 'taken'>,
   times: CallTimes,
 ): JsonObject {
   const raw = readRawResponse(reader.get('output.value') ?? reader.find(llmRows.output)?.value);
@@ -54,7 +54,10 @@ function findRequestedModel(reader: AttributeReader): string | undefined {
   return typeof model === 'string' && model !== '' ? model : undefined;
 }
 
-function mapInput(reader: AttributeReader, { input: ofEvents }: EventMessages): JsonObject | undefined {
+function mapInput(
+  reader: AttributeReader,
+  { input: ofEvents }: Pick<EventMessages, 'input'>,
+): JsonObject | undefined {
   const read =
     takeBest(reader, llmRows.input, readInput, countMissingInput) ?? fromEvents(ofEvents, readInput);
   const { system: systemOfMessages, prompt, messages, tools: toolsOfRequest }: Partial<LlmInput> = read ?? {};
@@ -80,7 +83,7 @@ function findSystemOfRequest(reader: AttributeReader): string | undefined {
 
 function mapOutput(
   reader: AttributeReader,
-  { output: ofEvents }: EventMessages,
+  { output: ofEvents }: Pick<EventMessages, 'output'>,
   raw: RawResponse,
 ): JsonObject | undefined {
   const read =

@@ -13,6 +13,7 @@ const words: readonly { readonly attribute: string; readonly kinds: Readonly<Rec
     attribute: 'langfuse.observation.type',
     kinds: { chain: 'chain', retriever: 'retriever', embedding: 'embedding' },
   },
+  { attribute: 'gen_ai.span.kind', kinds: { CHAIN: 'chain', RETRIEVER: 'retriever', RERANKER: 'retriever' } },
   { attribute: 'traceloop.span.kind', kinds: { workflow: 'workflow', task: 'chain' } },
   {
     attribute: 'mlflow.spanType',

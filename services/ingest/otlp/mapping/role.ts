@@ -72,6 +72,8 @@ const rules: readonly Rule[] = [
     apply_guardrail: 'aggregate',
     guardrail: 'aggregate',
   }),
+  // traceAI
+  byWord('gen_ai.span.kind', 'genAi', { LLM: 'llm', TOOL: 'tool', AGENT: 'agent', EMBEDDING: 'embeddings' }),
   byVercelOperation,
   byWord('braintrust.span_attributes', 'genAi', { llm: 'llm', tool: 'tool' }, typeMember),
   // The step of a run of Mastra's has the prompt of the model call below it.
@@ -84,6 +86,11 @@ const rules: readonly Rule[] = [
   // Below the run of an agent VoltAgent's spans name it, too.
   (attributes) =>
     textOf(attributes, 'entity.type') === 'agent' && !has(attributes, 'span.type')
+      ? { kind: 'agent', by: 'genAi' }
+      : undefined,
+  // Pydantic AI before 1.5
+  (attributes) =>
+    has(attributes, 'agent_name') && has(attributes, 'model_name')
       ? { kind: 'agent', by: 'genAi' }
       : undefined,
   byWord('spring.ai.kind', 'genAi', { tool_call: 'tool' }),

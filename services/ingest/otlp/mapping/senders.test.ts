@@ -489,6 +489,43 @@ test("LiteLLM's callback: a tool call beside empty messages, and the user", () =
   });
 });
 
+test('Pydantic AI before 1.0 sends the messages as a list of events in an attribute, below the run of an agent', () => {
+  const call = { id: 'call_1', type: 'function', function: { name: 'get_weather', arguments: '{}' } };
+  const ofEvent = (name: string) => ({ 'gen_ai.system': 'openai', 'event.name': name });
+  const sent = [
+    { role: 'system', content: 'Be brief.', 'gen_ai.message.index': 0, ...ofEvent('gen_ai.system.message') },
+    { role: 'user', content: 'How warm?', 'gen_ai.message.index': 0, ...ofEvent('gen_ai.user.message') },
+    { index: 0, message: { role: 'assistant', tool_calls: [call] }, ...ofEvent('gen_ai.choice') },
+  ];
+  const tool = { name: 'get_weather', parameters_json_schema: {} };
+  const { events, nodes } = mapRequests({
+    spans: [
+      { spanId: '00000000000000a1', attributes: { agent_name: 'traveller', model_name: 'gpt-4o' } },
+      {
+        ...{ spanId: '00000000000000a2', parentSpanId: '00000000000000a1' },
+        attributes: {
+          ...{ 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': 'gpt-4o' },
+          events: JSON.stringify(sent),
+          model_request_parameters: JSON.stringify({ function_tools: [tool] }),
+        },
+      },
+    ],
+  });
+  expect(events).toMatchObject([
+    {
+      context: { agentId: 'traveller' },
+      properties: {
+        llm: {
+          input: { system: 'Be brief.', prompt: 'How warm?', tools: [tool] },
+          output: { toolCalls: [{ id: 'call_1', name: 'get_weather', arguments: '{}' }] },
+        },
+      },
+    },
+  ]);
+  expect(events[0].properties.llm.otel.attributes).not.toHaveProperty('events');
+  expect(nodes.flatMap((json) => JSON.parse(json)).map(({ kind }) => kind)).toEqual(['agent', 'llm']);
+});
+
 test("Pydantic AI's older names of a tool's input and output", () => {
   const attributes = {
     'gen_ai.operation.name': 'execute_tool',

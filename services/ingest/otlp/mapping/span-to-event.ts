@@ -7,7 +7,7 @@ import { takeDimensions } from './dimensions.ts';
 import { checkIds, eventIdOf, traceUuidOf } from './ids.ts';
 import { compact, type JsonObject, unlessEmpty } from './json-object.ts';
 import { mapLlmPayload } from './llm-payload.ts';
-import { readEventMessages } from './messages/event-messages.ts';
+import { readEventMessages, readListedMessages } from './messages/event-messages.ts';
 import { mapRest } from './otel-rest.ts';
 import type { Role } from './role.ts';
 import { commonRows } from './table.ts';
@@ -36,9 +36,11 @@ export function toEvent(span: Span, context: EventContext): JsonObject {
   const { role, source, reader } = context;
   const events = span.readEvents();
   const messages = readEventMessages(role.kind === 'llm' ? events : []);
+  const listed = role.kind === 'llm' ? readListedMessages(reader.get('events')) : undefined;
+  if (listed !== undefined) reader.take({ value: null, names: ['events'] });
   const payload =
     role.kind === 'llm'
-      ? mapLlmPayload(reader, messages, { span, events })
+      ? mapLlmPayload(reader, listed ?? messages, { span, events })
       : mapToolPayload(reader, span.name, events);
   const common = {
     status: mapStatus(span, reader, events),
@@ -160,12 +162,14 @@ function readDeployment({ attributes }: Span, { resource }: SpanSource): JsonObj
   const find = (own: readonly string[], ofResource: readonly string[]) =>
     own.map((name) => textOf(attributes, name)).find(Boolean) ??
     ofResource.map((name) => textOf(resource.attributes, name)).find(Boolean);
+  const isOfSentry = textOf(resource.attributes, 'service.namespace') === 'sentry';
   return compact({
     environment: find(
       ['langfuse.environment', 'deployment.environment.name'],
       ['deployment.environment.name', 'deployment.environment', 'langfuse.environment'],
     ),
-    release: find(['langfuse.release'], ['service.version', 'langfuse.release']),
+    // Sentry's service has the version of its SDK.
+    release: find(['langfuse.release'], [...(isOfSentry ? [] : ['service.version']), 'langfuse.release']),
   });
 }
 

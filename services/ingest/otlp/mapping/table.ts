@@ -107,7 +107,14 @@ export const commonRows = defineRows({
 export const llmRows = defineRows({
   model: {
     langfuse: ['langfuse.observation.model.name'],
-    genAi: ['gen_ai.response.model', 'gen_ai.request.model', 'genkit:name', 'braintrust.metadata#model'],
+    genAi: [
+      'gen_ai.response.model',
+      'gen_ai.request.model',
+      'genkit:name',
+      'braintrust.metadata#model',
+      // A stream of traceAI's
+      'gen_ai.request.parameters#model',
+    ],
     // OpenInference's processor for Pydantic AI adds the requested model to spans that have the model of the
     // response.
     openInference: ['gen_ai.response.model', 'llm.model_name'],
@@ -128,6 +135,7 @@ export const llmRows = defineRows({
     langfuse: ['langfuse.observation.input'],
     genAi: [
       'gen_ai.input.messages',
+      'gen_ai.input.messages.*',
       'gen_ai.request.messages',
       'gen_ai.prompt',
       'gen_ai.prompt_json',
@@ -145,7 +153,12 @@ export const llmRows = defineRows({
   },
   tools: {
     langfuse: ['langfuse.observation.metadata.tools'],
-    genAi: ['gen_ai.tool.definitions', 'gen_ai.request.available_tools', 'langwatch.params#tools'],
+    genAi: [
+      'gen_ai.tool.definitions',
+      'gen_ai.request.available_tools',
+      'langwatch.params#tools',
+      'model_request_parameters#function_tools',
+    ],
     openInference: ['llm.tools.*'],
     vercel: ['ai.prompt.tools'],
     openLlmetry: ['llm.request.functions.*', 'gen_ai.request.functions.*', 'mlflow.chat.tools'],
@@ -154,6 +167,7 @@ export const llmRows = defineRows({
     langfuse: ['langfuse.observation.output'],
     genAi: [
       'gen_ai.output.messages',
+      'gen_ai.output.messages.*',
       'gen_ai.completion',
       'gen_ai.completion_json',
       'braintrust.output_json',

@@ -3,7 +3,7 @@ import { mapRequests, mapSpan } from '../../../../test/support/otlp/mapped-spans
 
 /**
  * Spans in the formats of tracers that frameworks bring along: Haystack, AgentOps, AutoGen, LangSmith,
- * LiteLLM.
+ * LiteLLM, traceAI.
  */
 
 const call = { id: 'call_1', name: 'get_weather', arguments: '{"city":"Bern"}' };
@@ -392,4 +392,65 @@ test('the arguments of a tool over MCP are its input', () => {
     'traceloop.entity.input': '{"tool_name":"get_weather","arguments":{"city":"Bern"}}',
   };
   expect(mapSpan({ attributes }).properties.tool.input).toEqual({ city: 'Bern' });
+});
+
+test('traceAI numbers the messages, and names the model of a stream or a refused call in the parameters', () => {
+  const kind = { 'gen_ai.span.kind': 'LLM' };
+  const asked = {
+    'input.value': 'Be brief.',
+    'gen_ai.input.messages.0.message.role': 'system',
+    'gen_ai.input.messages.0.message.content': 'Be brief.',
+    'gen_ai.input.messages.1.message.role': 'user',
+    'gen_ai.input.messages.1.message.content': 'How warm?',
+  };
+  const toolCall = 'gen_ai.output.messages.0.message.tool_calls.0.tool_call';
+  const { events, nodes } = mapRequests({
+    spans: [
+      {
+        spanId: '00000000000000a1',
+        attributes: {
+          ...kind,
+          ...asked,
+          'output.value': 'Function: get_weather({"city":"Bern"})',
+          'gen_ai.output.messages.0.message.role': 'assistant',
+          [`${toolCall}.id`]: call.id,
+          [`${toolCall}.function.name`]: call.name,
+          [`${toolCall}.function.arguments`]: call.arguments,
+          'gen_ai.request.model': 'gpt-4o',
+          'gen_ai.usage.input_tokens': 20,
+          'gen_ai.usage.input_tokens.cache_read': 8,
+          'gen_ai.usage.output_tokens': 7,
+          'gen_ai.cost.total': 0.5,
+        },
+      },
+      {
+        spanId: '00000000000000a2',
+        attributes: { ...kind, ...asked, 'gen_ai.request.parameters': '{"model": "gpt-4o", "stream": true}' },
+        status: { code: 2, message: 'RateLimitError: Error code: 429' },
+      },
+      {
+        spanId: '00000000000000a3',
+        attributes: { 'gen_ai.span.kind': 'TOOL', 'gen_ai.tool.name': 'get_weather', 'output.value': '21' },
+      },
+      { spanId: '00000000000000a4', attributes: { 'gen_ai.span.kind': 'CHAIN', 'input.value': 'How?' } },
+    ],
+  });
+  const input = { system: 'Be brief.', prompt: 'How warm?' };
+  expect(events.map(({ status, properties }) => ({ state: status.state, ...properties }))).toMatchObject([
+    {
+      state: 'ok',
+      llm: {
+        model: 'gpt-4o',
+        input,
+        output: { toolCalls: [call] },
+        usage: { inputTokens: 20, inputTokenDetails: { cacheReadTokens: 8 }, outputTokens: 7 },
+        cost: { total: 0.5 },
+      },
+    },
+    { state: 'error', llm: { model: 'gpt-4o', input } },
+    { state: 'ok', tool: { name: 'get_weather', output: '21' } },
+  ]);
+  expect(nodes.flatMap((json) => JSON.parse(json)).map(({ kind: of }) => of)).toEqual([
+    ...['llm', 'llm', 'tool', 'chain'],
+  ]);
 });

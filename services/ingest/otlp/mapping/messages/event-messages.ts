@@ -34,9 +34,25 @@ export function readEventMessages(events: readonly SpanEvent[]): EventMessages {
   return { ...found, taken };
 }
 
+/** Pydantic AI before 1.0 and older Logfire send the events as a list in one attribute, mostly as JSON. */
+export function readListedMessages(sent: Json | undefined): Omit<EventMessages, 'taken'> | undefined {
+  const events = typeof sent === 'string' ? parseEmbeddedJson(sent) : sent;
+  if (!Array.isArray(events)) return undefined;
+  const found = { input: [] as Json[], output: [] as Json[] };
+  for (const event of events.filter(isJsonObject)) {
+    const { 'event.name': name, 'gen_ai.system': _system, 'gen_ai.message.index': _index, ...own } = event;
+    const role = messageName.exec(String(name))?.[1];
+    if (role !== undefined) found.input.push(unwrapped(own, role));
+    if (name === 'gen_ai.choice') found.output.push(unwrapped(own, 'assistant'));
+  }
+  return found.input.length + found.output.length === 0 ? undefined : found;
+}
+
+const messageName = /^gen_ai\.(system|user|assistant|tool)\.message$/;
+
 function contributionsOf(event: SpanEvent): Contribution[] {
   const { name, attributes } = event;
-  const role = /^gen_ai\.(system|user|assistant|tool)\.message$/.exec(name)?.[1];
+  const role = messageName.exec(name)?.[1];
   if (role !== undefined) return [messageOf(event, 'input', role)];
   if (name === 'gen_ai.choice') return [messageOf(event, 'output', 'assistant')];
   const lists = [

@@ -26,6 +26,7 @@ export const conditionRows = defineRows({
     genAi: [
       'gen_ai.usage.cost',
       'gen_ai.cost.total_cost',
+      'gen_ai.cost.total',
       'gen_ai.usage.total_cost',
       'gen_ai.usage.estimated_cost',
       'cost_usd',

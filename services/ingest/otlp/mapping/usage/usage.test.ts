@@ -42,6 +42,16 @@ const cases: Record<string, readonly [attributes: Record<string, string | number
     },
     [130_213, 128_955, 1_253, 100],
   ],
+  'Pydantic AI 1, of a model that it does not know': [
+    {
+      ...chat,
+      'gen_ai.usage.details.input_tokens': 500,
+      'gen_ai.usage.details.cache_read_input_tokens': 64,
+      'gen_ai.usage.details.cache_creation_input_tokens': 16,
+      'gen_ai.usage.details.output_tokens': 30,
+    },
+    [580, 64, 16, 30],
+  ],
   'Pydantic AI 1, its own names': [
     {
       ...chat,
@@ -352,6 +362,7 @@ test.each(Object.entries(cases))('%s', (_name, [attributes, [input, cached, writ
 test.each([
   ['gen_ai.usage.cost', 0.5, 0.5],
   ['gen_ai.cost.total_cost', '0.5', 0.5],
+  ['gen_ai.cost.total', 0.5, 0.5],
   ['gen_ai.usage.estimated_cost', 0.5, 0.5],
   ['llm.cost.total', 0.5, 0.5],
   ['langfuse.observation.cost_details', '{"total":0.5,"input":0.4}', 0.5],

@@ -25,8 +25,12 @@ export function mapUsage(reader: AttributeReader, raw?: Json): { [key: string]: 
   const isOfClaudeCode = exclusiveCounts.some((name) => reader.get(name) !== undefined);
   // Claude Code writes to the one-hour cache.
   if (isOfClaudeCode && counts.cacheWrite !== undefined) counts.cacheWriteHour ??= counts.cacheWrite;
+  // Pydantic AI sends the provider's counts alone for a model that it does not know.
+  const isOfAnthropic =
+    reader.get('gen_ai.usage.details.input_tokens') !== undefined &&
+    reader.get('gen_ai.usage.input_tokens') === undefined;
   const isBesideInput =
-    !includeCached(counts, counted) && (isOfClaudeCode || metadata?.isBesideInput === true);
+    !includeCached(counts, counted) && (isOfClaudeCode || isOfAnthropic || metadata?.isBesideInput === true);
   addCompactions(counts, own ?? metadata?.usage);
   return composeUsage(counts, isBesideInput);
 }
