@@ -160,7 +160,10 @@ async function rewriteStatistics(database: Database, wait: WritersWait): Promise
   const analyzed = await database.execute<{ name: string }>(sql`
     SELECT DISTINCT tablename AS name FROM pg_stats
     WHERE inherited AND schemaname = current_schema() AND tablename = ANY (${`{${tables.join()}}`}::text[])`);
-  for (const { name } of analyzed) await database.execute(sql`ANALYZE ${sql.identifier(name)}`);
+  for (const { name } of analyzed) {
+    await forgetSamples(database, name);
+    await database.execute(sql`ANALYZE ${sql.identifier(name)}`);
+  }
   const fileOf = async () => {
     const [row] = await database.execute<{ node: number }>(
       sql`SELECT pg_relation_filenode(${statisticsTable}::regclass)::bigint::float8 AS node`,
@@ -193,10 +196,18 @@ export async function vacuumFull(database: Database, table: string, wait = noWai
 
 async function tryVacuum(database: Database, table: string): Promise<boolean> {
   try {
+    await forgetSamples(database, table);
     await database.execute(sql`VACUUM (FULL, ANALYZE) ${sql.identifier(table)}`);
     return true;
   } catch (error) {
     if (isLockConflict(error)) return false;
     throw error;
   }
+}
+
+/** ANALYZE leaves the samples of a table that has no rows any more. */
+async function forgetSamples(database: Database, table: string): Promise<void> {
+  await database.execute(sql`
+    SELECT pg_clear_attribute_stats(schemaname::text, tablename::text, attname::text, inherited)
+    FROM pg_stats WHERE schemaname = current_schema() AND tablename = ${table}`);
 }

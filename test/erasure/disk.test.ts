@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { zstdDecompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { llmEvent, someEvents, toolEvent } from '../../harness/fixtures/events.ts';
+import { mediaOf } from '../../harness/fixtures/media.ts';
 import { partOf } from '../../harness/fixtures/part.ts';
 import { eraseEvents } from '../../operations/erasure/erase.ts';
 import { writersWaitMs } from '../../operations/erasure/limits.ts';
@@ -10,6 +11,7 @@ import { connectQueue } from '../../platform/queue/connect.ts';
 import { createSpace } from '../../store/accounts/spaces.ts';
 import { openPostgres } from '../../store/db/connect.ts';
 import { type Database, openDatabase } from '../../store/db/database.ts';
+import { storeMedia } from '../../store/media/store-media.ts';
 import { findHolder, readNextTransaction } from '../../store/retention/older-snapshots.ts';
 import { quarantineEvent } from '../../store/write/quarantine.ts';
 import { slicePart } from '../../store/write/slice.ts';
@@ -18,8 +20,8 @@ import { startErase } from '../support/cli/erase-process.ts';
 import { createDatabase, startNats } from '../support/test-servers.ts';
 import { until } from '../support/wait.ts';
 
-/** Words that occur nowhere else, used as user, thread, preview, attribute and error of the events. */
-const words = ['xiphoid-user', 'xiphoid-prompt', 'xiphoid-answer', 'xiphoid-attribute', 'xiphoid-error'];
+/** Words that occur nowhere else, used as user, thread, preview, attribute, error and media of the events. */
+const words = ['user', 'prompt', 'answer', 'attribute', 'error', 'media'].map((word) => `xiphoid-${word}`);
 
 /** The first bytes of a zstd frame. */
 const zstdMagic = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
@@ -71,11 +73,9 @@ test('after VACUUM and CHECKPOINT no file of the database contains a word of an 
   await other`BEGIN ISOLATION LEVEL REPEATABLE READ`;
   await other`SELECT count(*) FROM spaces`;
   const { erased, notReached } = await eraseEvents(database, nats, spaceId, { subject });
-  expect(erased).toMatchObject({ events, quarantineEvents: 1, quarantineDeleted: 1 });
-  expect(notReached).toEqual([
-    expect.stringMatching(/^quarantine: not written/),
-    expect.stringMatching(/^pg_statistic: not written/),
-  ]);
+  expect(erased).toMatchObject({ events, quarantineEvents: 1, quarantineDeleted: 1, media: 60 });
+  const whole = ['media', 'media_uses', 'quarantine', 'pg_statistic'];
+  expect(notReached).toEqual(whole.map((table) => expect.stringMatching(`^${table}: not written`)));
   await other`COMMIT`;
   // It also does for a transaction that has written, and has no snapshot at the moment, in any database of the server.
   await using elsewhere = openPostgres(inServer(backing.url), { ...options, connectionsMax: 1 });
@@ -90,7 +90,31 @@ test('after VACUUM and CHECKPOINT no file of the database contains a word of an 
     await until(async () => (await findHolder(database, next, { isCatalog: true })) === 'nothing', 60_000);
   }
   const again = await eraseEvents(database, nats, spaceId, { subject });
-  expect(again).toMatchObject({ notReached: [], rewrittenTables: ['quarantine', 'pg_statistic'] });
+  expect(again).toMatchObject({ notReached: [], rewrittenTables: whole });
+  await sql`VACUUM`;
+  await sql`CHECKPOINT`;
+  expect(searchFiles(directory)).toEqual({ words: new Set(), frames: 0 });
+}, 180_000);
+
+test('no file contains a word when nothing is left: the planner has no samples of tables without rows', async () => {
+  await using backing = await createDatabase();
+  await using sql = openPostgres(backing.url, {
+    applicationName: 'test',
+    statementTimeoutMs: 0,
+    connectionsMax: 1,
+  });
+  const database = openDatabase(sql);
+  await using server = await startNats();
+  await using nats = await connectQueue(server.url, 'test');
+  const { id: spaceId } = await createSpace(database, 'test');
+  await storeGone(database, spaceId, 0);
+  await sql`VACUUM (ANALYZE)`;
+  await sql`ANALYZE events`;
+  await sql`CHECKPOINT`;
+  const directory = await databaseDirectory(sql);
+  expect(searchFiles(directory).words).toEqual(new Set(words));
+  const subject = { kind: 'user', value: 'xiphoid-user' } as const;
+  expect((await eraseEvents(database, nats, spaceId, { subject })).notReached).toEqual([]);
   await sql`VACUUM`;
   await sql`CHECKPOINT`;
   expect(searchFiles(directory)).toEqual({ words: new Set(), frames: 0 });
@@ -161,13 +185,19 @@ function inServer(url: string): string {
 }
 
 /** Stores events of the user among others, also in quarantine. @returns the number of them that have a row. */
-async function storeGone(database: Database, spaceId: string): Promise<number> {
+async function storeGone(database: Database, spaceId: string, others = 2): Promise<number> {
   let events = 0;
   for (let batch = 0; batch < 60; batch++) {
     const own = Array.from({ length: 1 + (batch % 20) }, (_, i) => goneEvent(batch + i));
     // Also single events: their segments are so small that zstd stores them uncompressed.
-    const parts = [partOf(spaceId, [...own, ...someEvents(batch % 3)]), partOf(spaceId, [goneEvent(batch)])];
+    const parts = [
+      partOf(spaceId, [...own, ...someEvents(batch % (1 + others))]),
+      partOf(spaceId, [goneEvent(batch)]),
+    ];
     await insertParts(database, parts);
+    const use = mediaOf({ id: `media ${batch}`, eventId: String(own[0]?.id) });
+    const data = Buffer.from('xiphoid-media '.repeat(1 + 100 * (batch % 20)));
+    await storeMedia(database, spaceId, [{ receivedAtMs: BigInt(Date.now()), media: { ...use, data } }]);
     events += own.length + 1;
   }
   const refused = partOf(spaceId, [goneEvent(2), ...someEvents(1)]);

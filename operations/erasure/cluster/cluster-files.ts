@@ -113,16 +113,25 @@ BEGIN
   WHERE indrelid = '${shard}'::regclass AND amname = 'btree' AND indisvalid AND indpred IS NULL
   ORDER BY indisprimary DESC, indexrelid LIMIT 1;
   EXECUTE format('CLUSTER %s USING %s', '${shard}', ordering);
+  ${forgetSamples} WHERE (schemaname, tablename) =
+    (SELECT relnamespace::regnamespace::text, relname FROM pg_class WHERE oid = '${shard}'::regclass);
   EXECUTE 'ANALYZE ${shard}';
 END $$`;
 }
 
+/** ANALYZE leaves the samples of a table that has no rows any more. */
+const forgetSamples =
+  'PERFORM pg_clear_attribute_stats(schemaname::text, tablename::text, attname::text, inherited) FROM pg_stats';
+
 /** Samples of a partitioned table are of all its partitions. */
 const analyzeParents = `DO $$
+DECLARE names text[];
 DECLARE name text;
 BEGIN
-  FOR name IN SELECT DISTINCT format('%I.%I', schemaname, tablename) FROM pg_stats WHERE inherited AND schemaname = current_schema()
-  LOOP EXECUTE 'ANALYZE ' || name; END LOOP;
+  SELECT array_agg(DISTINCT format('%I.%I', schemaname, tablename)) INTO names
+  FROM pg_stats WHERE inherited AND schemaname = current_schema();
+  ${forgetSamples} WHERE inherited AND schemaname = current_schema();
+  FOREACH name IN ARRAY coalesce(names, '{}') LOOP EXECUTE 'ANALYZE ' || name; END LOOP;
 END $$`;
 
 /** A shard may have been on another node before, so the samples of its values are on all of them. */
