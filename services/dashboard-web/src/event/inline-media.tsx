@@ -39,7 +39,7 @@ function UploadedMedia({ media, id }: { media: MediaPart; id: string }) {
   if (upload.isError) return <FileLine label={[name, type ?? what, 'could not be loaded']} />;
   if (upload.data === undefined) return <FileLine label={[name, type ?? what, 'not uploaded']} />;
   return (
-    <span className="flex flex-wrap items-center gap-2">
+    <div className="flex flex-wrap items-center gap-2">
       <InlineMedia media={{ ...media, data: upload.data.url }} />
       {what === 'file' && (
         <a
@@ -51,7 +51,7 @@ function UploadedMedia({ media, id }: { media: MediaPart; id: string }) {
           Download
         </a>
       )}
-    </span>
+    </div>
   );
 }
 
@@ -75,7 +75,8 @@ function useUpload(id: string) {
       return { address, url: await readDataUrl(await answer.blob()) };
     },
     select: (upload) => upload ?? undefined,
-    staleTime: Number.POSITIVE_INFINITY,
+    // Those that are missing may still be on their way.
+    staleTime: ({ state }) => (state.data == null ? 0 : Number.POSITIVE_INFINITY),
     gcTime: 60_000,
   });
 }
