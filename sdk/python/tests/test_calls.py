@@ -252,14 +252,14 @@ def test_executors_and_functions_carry_the_scope(make: Make, stub: Stub) -> None
     assert {event["context"]["threadId"] for event in events} == {"thread-1"}
 
 
-def thread_id(_: int) -> str | None:
-    return current_scope().thread_id
+def current_thread_id(_: int) -> str | None:
+    return current_scope().thread
 
 
 def test_a_pool_of_processes_carries_the_scope(make: Make) -> None:
     weir = make()
     with ProcessPoolExecutor(1) as executor, weir.trace(thread="thread-1"):
-        assert list(weir.wrap(executor).map(thread_id, [1])) == ["thread-1"]
+        assert list(weir.wrap(executor).map(current_thread_id, [1])) == ["thread-1"]
 
 
 def test_a_handler_of_a_serverless_platform_delivers_in_time(make: Make, stub: Stub) -> None:

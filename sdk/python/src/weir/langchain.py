@@ -130,9 +130,9 @@ def _describe(outer: Scope, about: Json) -> Scope:
     dimensions = {name: value for name, value in own.items() if isinstance(value, (str, int, float))}
     threads = (metadata.get("thread_id"), metadata.get("session_id"), metadata.get("conversation_id"))
     return outer._replace(
-        thread_id=first_text(*threads, outer.thread_id),
-        user_id=first_text(metadata.get("user_id"), outer.user_id),
-        agent_id=first_text(metadata.get("lc_agent_name"), outer.agent_id),
+        thread=first_text(*threads, outer.thread),
+        user=first_text(metadata.get("user_id"), outer.user),
+        agent=first_text(metadata.get("lc_agent_name"), outer.agent),
         tags=(*outer.tags, *tags),
         dimensions={**outer.dimensions, **dimensions},
     )

@@ -43,7 +43,7 @@ class _TraceProcessor(TracingProcessor):
         thread = self._groups.get(span.trace_id)
 
         def describe(scope: Scope) -> Scope:
-            return scope._replace(thread_id=thread or scope.thread_id)
+            return scope._replace(thread=thread or scope.thread)
 
         digits = span.trace_id[-32:]
         trace_id = uuid_of(digits) if len(digits) == 32 and all(d in "0123456789abcdef" for d in digits) else None
@@ -80,7 +80,7 @@ def _enter(run: Run, data: Any) -> None:
     elif data.type in ("agent", "guardrail", "custom"):
         run.as_span(name)
     if data.type == "agent":
-        run.inner = run.inner._replace(agent_id=name)
+        run.inner = run.inner._replace(agent=name)
 
 
 def _read_error(error: Any) -> EventError | None:

@@ -10,6 +10,9 @@ from weir.calls.activity import Activity, instrument
 from weir.event.scope import Entered, Scope, current_scope
 from weir.event.types import create_uuid
 
+#: Members of ``Identity`` that replace those of the scope around, which has the same names.
+_OWN = ("thread", "user", "agent", "group", "release", "environment")
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -72,13 +75,9 @@ class Trace:
         name = self._name or ("trace" if outer.trace_id == trace_id else None)
         if name is not None:
             inner = inner.inside(name)
+        own: dict[str, Any] = {name: value for name, value in identity.items() if name in _OWN and value}
         return inner._replace(
-            thread_id=identity.get("thread") or outer.thread_id,
-            user_id=identity.get("user") or outer.user_id,
-            agent_id=identity.get("agent") or outer.agent_id,
-            group_id=identity.get("group") or outer.group_id,
-            release=identity.get("release") or outer.release,
-            environment=identity.get("environment") or outer.environment,
+            **own,
             tags=(*outer.tags, *(identity.get("tags") or ())),
             dimensions={**outer.dimensions, **(identity.get("dimensions") or {})},
         )

@@ -31,10 +31,10 @@ def complete_event(given: Event, options: Mapping[str, Any], now_ms: float) -> E
     origin = {"source": "application", "sourcePackage": "weir-sdk", "vendor": options.get("vendor")}
     event["instrumentation"] = {**origin, **given.get("instrumentation", {})}
     identifiers = {
-        "threadId": scope.thread_id,
-        "agentId": scope.agent_id,
-        "agentGroupId": scope.group_id,
-        "userId": scope.user_id,
+        "threadId": scope.thread,
+        "agentId": scope.agent,
+        "agentGroupId": scope.group,
+        "userId": scope.user,
         **given.get("context", {}),
     }
     # Identifiers are texts.

@@ -28,10 +28,10 @@ class Scope(NamedTuple):
     """Immutable: code that runs later, or elsewhere, can keep it."""
 
     trace_id: str | None = None
-    thread_id: str | None = None
-    user_id: str | None = None
-    agent_id: str | None = None
-    group_id: str | None = None
+    thread: str | None = None
+    user: str | None = None
+    agent: str | None = None
+    group: str | None = None
     release: str | None = None
     environment: str | None = None
     tags: tuple[str, ...] = ()
