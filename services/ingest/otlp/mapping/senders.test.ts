@@ -526,6 +526,33 @@ test('Pydantic AI before 1.0 sends the messages as a list of events in an attrib
   expect(nodes.flatMap((json) => JSON.parse(json)).map(({ kind }) => kind)).toEqual(['agent', 'llm']);
 });
 
+test("Pipecat's names of messages, tools and the time of the first token, below the span of a conversation", () => {
+  const messages = [{ role: 'user', content: 'How warm?' }];
+  const tool = { type: 'function', function: { name: 'get_weather' } };
+  const turn = { spanId: '00000000000000a1', attributes: { 'conversation.id': 'thread-1' } };
+  const attributes = {
+    ...{ 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': 'gpt-4o', 'gen_ai.output.type': 'text' },
+    'gen_ai.system_instructions': 'Be brief.',
+    ...{ input: JSON.stringify(messages), output: 'Mild.', tools: JSON.stringify([tool]) },
+    'metrics.ttfb': 0.25,
+  };
+  const call = { spanId: '00000000000000a2', parentSpanId: turn.spanId, attributes };
+  const speech = { ...call, spanId: '00000000000000a3', attributes: { 'gen_ai.operation.name': 'tts' } };
+  const { events } = mapRequests({ spans: [turn, call, speech] });
+  expect(events).toMatchObject([
+    {
+      context: { threadId: 'thread-1' },
+      properties: {
+        llm: {
+          input: { system: 'Be brief.', prompt: 'How warm?', messages, tools: [tool] },
+          output: { mode: 'text', response: 'Mild.' },
+          timeToFirstChunkMs: 250,
+        },
+      },
+    },
+  ]);
+});
+
 test("Pydantic AI's older names of a tool's input and output", () => {
   const attributes = {
     'gen_ai.operation.name': 'execute_tool',

@@ -149,7 +149,8 @@ export const llmRows = defineRows({
     ],
     openInference: ['llm.input_messages.*', 'llm.prompts.*', 'llm.prompts', 'input.value'],
     vercel: ['ai.prompt.messages', 'ai.prompt'],
-    openLlmetry: ['gen_ai.prompt.*', 'llm.prompts.*', 'llm.messages', 'mlflow.spanInputs'],
+    // The last is Pipecat's, as below.
+    openLlmetry: ['gen_ai.prompt.*', 'llm.prompts.*', 'llm.messages', 'mlflow.spanInputs', 'input'],
   },
   tools: {
     langfuse: ['langfuse.observation.metadata.tools'],
@@ -161,7 +162,7 @@ export const llmRows = defineRows({
     ],
     openInference: ['llm.tools.*'],
     vercel: ['ai.prompt.tools'],
-    openLlmetry: ['llm.request.functions.*', 'gen_ai.request.functions.*', 'mlflow.chat.tools'],
+    openLlmetry: ['llm.request.functions.*', 'gen_ai.request.functions.*', 'mlflow.chat.tools', 'tools'],
   },
   output: {
     langfuse: ['langfuse.observation.output'],
@@ -179,7 +180,7 @@ export const llmRows = defineRows({
       'haystack.component.output',
     ],
     openInference: ['llm.output_messages.*', 'llm.completions.*', 'output.value'],
-    openLlmetry: ['gen_ai.completion.*', 'llm.completions.*', 'mlflow.spanOutputs'],
+    openLlmetry: ['gen_ai.completion.*', 'llm.completions.*', 'mlflow.spanOutputs', 'output'],
   },
   reasoning: { vercel: ['ai.response.reasoning', 'ai.response.reasoningText'] },
   response: { genAi: ['gen_ai.response.text'], vercel: ['ai.response.text', 'ai.response.object'] },
@@ -202,6 +203,7 @@ export const llmRows = defineRows({
       'gen_ai.response.time_to_first_chunk',
       'gen_ai.client.operation.time_to_first_chunk',
       'gen_ai.latency.time_to_first_token',
+      'metrics.ttfb',
     ],
   },
   timeToFirstChunkMs: {
