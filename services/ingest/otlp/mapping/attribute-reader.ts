@@ -35,12 +35,7 @@ export class AttributeReader {
 
   /** Finds a field without taking it: the caller takes it if the event holds all of its value. */
   find(row: CompiledRow, isGood: (value: Json) => boolean = () => true): Found | undefined {
-    if (!this.#names.rows.has(row)) return undefined;
-    for (const place of placesOf(row, this.#by)) {
-      const found = this.#findAt(place);
-      if (found !== undefined && isPresent(found.value) && isGood(found.value)) return found;
-    }
-    return undefined;
+    return this.#first(row, (found) => (isGood(found.value) ? found : undefined));
   }
 
   /** Finds the first value that `read` reads, which reads equal values of a request once. */
@@ -48,11 +43,10 @@ export class AttributeReader {
     row: CompiledRow,
     read: (value: Json) => T | undefined,
   ): (Found & { read: T }) | undefined {
-    for (const found of this.findAll(row)) {
+    return this.#first(row, (found) => {
       const result = this.#repeated.read(found.value, read);
-      if (result !== undefined) return { ...found, read: result };
-    }
-    return undefined;
+      return result && { ...found, read: result };
+    });
   }
 
   /** All values of a field, in the order of the row. */
@@ -70,18 +64,12 @@ export class AttributeReader {
 
   /** Takes a field as text; numbers and booleans are converted. */
   text(row: CompiledRow): string | undefined {
-    const found = this.find(row, (value) => asText(value) !== undefined);
-    if (found === undefined) return undefined;
-    this.take(found);
-    return asText(found.value);
+    return this.#takeFirst(row, asText);
   }
 
   /** Takes a field as a number; numeric text is converted. */
   number(row: CompiledRow): number | undefined {
-    const found = this.find(row, (value) => asNumber(value) !== undefined);
-    if (found === undefined) return undefined;
-    this.take(found);
-    return asNumber(found.value);
+    return this.#takeFirst(row, asNumber);
   }
 
   get(name: string): Json | undefined {
@@ -96,6 +84,25 @@ export class AttributeReader {
   /** The attributes that no field has taken. */
   rest(): { [name: string]: Json } {
     return attributesToJson(this.#attributes, this.#taken);
+  }
+
+  #takeFirst<T>(row: CompiledRow, read: (value: Json) => T | undefined): T | undefined {
+    return this.#first(row, (found) => {
+      const result = read(found.value);
+      if (result !== undefined) this.take(found);
+      return result;
+    });
+  }
+
+  /** The first result of `read` for a value of the field. */
+  #first<T>(row: CompiledRow, read: (found: Found) => T | undefined): T | undefined {
+    if (!this.#names.rows.has(row)) return undefined;
+    for (const place of placesOf(row, this.#by)) {
+      const found = this.#findAt(place);
+      const result = found !== undefined && isPresent(found.value) ? read(found) : undefined;
+      if (result !== undefined) return result;
+    }
+    return undefined;
   }
 
   #findAt({ name, member, isList }: Place): Found | undefined {
