@@ -198,17 +198,17 @@ export class SpanTree<Node extends SpanNode = SpanNode> {
     results: Map<SpanNode, string | undefined>,
     find: (ancestor: Node) => string | undefined,
   ): string | undefined {
-    const path = new Set<SpanNode>();
+    const path: SpanNode[] = [];
     let result: string | undefined;
-    for (let node = start; !path.has(node); ) {
+    // `#above` breaks cycles.
+    for (let node: SpanNode | undefined = start; node !== undefined && result === undefined; ) {
       if (results.has(node)) {
         result = results.get(node);
         break;
       }
-      path.add(node);
-      const above = this.#above(node);
-      result = above === undefined ? undefined : find(above);
-      if (above === undefined || result !== undefined) break;
+      path.push(node);
+      const above: Node | undefined = this.#above(node);
+      result = above && find(above);
       node = above;
     }
     for (const node of path) results.set(node, result);
