@@ -123,3 +123,23 @@ test.each(['the driver', 'Drizzle'])(
     expect([...mode]).toEqual([{ transaction_read_only: 'on' }]);
   },
 );
+
+test('a large reply is read over several turns of the event loop', async () => {
+  await using database = await createDatabase();
+  const open = socketOpener(0);
+  let [mostBytes, bytesInTurn] = [0, 0];
+  const socket = (target: Parameters<typeof open>[0]) =>
+    open(target).on('data', ({ length }) => {
+      if (bytesInTurn === 0)
+        setImmediate(() => {
+          bytesInTurn = 0;
+        });
+      bytesInTurn += length;
+      mostBytes = Math.max(mostBytes, bytesInTurn);
+    });
+  const sql = postgres(database.url, { max: 1, fetch_types: false, ...({ socket } as object) });
+  const rows = await sql`SELECT number, repeat('x', 100) FROM generate_series(1, 100000) AS number`;
+  expect(rows).toHaveLength(100_000);
+  expect(mostBytes).toBeLessThanOrEqual(2 * 65_536);
+  await sql.end({ timeout: 1 });
+});

@@ -25,8 +25,9 @@ export function socketOpener(silenceMsMax: number): (target: Target) => Socket {
   return ({ host, port, path }) => {
     const socket = path ? connect(path) : connect(port[0] ?? 5432, host[0] ?? '127.0.0.1');
     let writtenAtAnswer = 0;
-    socket.on('data', () => {
+    socket.on('data', ({ length }) => {
       writtenAtAnswer = socket.bytesWritten;
+      if (length >= socket.readableHighWaterMark) readOnInNextTurn(socket);
     });
     // Fires on an idle connection, too.
     socket.setTimeout(silenceMsMax).on('timeout', () => {
@@ -38,6 +39,15 @@ export function socketOpener(silenceMsMax: number): (target: Target) => Socket {
     Object.assign(socket, { host: host[0], _host: host[0] });
     return emitErrorAtClose(socket).setNoDelay(true);
   };
+}
+
+/**
+ * Of a reply that has arrived Node would read up to 2 MB in one turn of the event loop, whose rows take
+ * postgres.js 100 ms.
+ */
+function readOnInNextTurn(socket: Socket): void {
+  socket.pause();
+  setImmediate(() => socket.resume());
 }
 
 /**
