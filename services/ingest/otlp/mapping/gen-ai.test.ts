@@ -175,6 +175,8 @@ describe('the current conventions', () => {
   });
 
   test('an error without a status or a message is described by its type and its exception', () => {
+    const refused = mapSpan({ attributes: { 'gen_ai.operation.name': 'chat', 'error.type': '429' } });
+    expect(refused.status).toEqual({ state: 'error', error: { code: '429', httpStatus: 429 } });
     const ofType = mapSpan({ attributes: { 'gen_ai.operation.name': 'chat', 'error.type': 'timeout' } });
     expect(ofType.status).toEqual({ state: 'error', error: { code: 'timeout' } });
     const exception = {

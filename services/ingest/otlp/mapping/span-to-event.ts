@@ -101,7 +101,9 @@ function mapStatus(span: Span, reader: AttributeReader, events: readonly SpanEve
       code === 'Exception'
         ? (printedException.exec(message ?? '')?.[1] ?? code)
         : code?.replace(pythonClass, '$1'),
-    httpStatus: reader.number(commonRows.errorHttpStatus),
+    httpStatus:
+      reader.number(commonRows.errorHttpStatus) ??
+      (httpStatusPattern.test(code ?? '') ? Number(code) : undefined),
     message: message && withoutStack(message),
   });
   return compact({ state: 'error', error: unlessEmpty(error) });
@@ -109,6 +111,9 @@ function mapStatus(span: Span, reader: AttributeReader, events: readonly SpanEve
 
 /** A call whose only finish reason is `error` failed, also when its span has no status (Mastra). */
 const failedPattern = /^(?:\["error"\]|error)$/;
+
+/** Google's client and LiveKit have the status as the type of the error. */
+const httpStatusPattern = /^[45]\d\d$/;
 
 /** Semantic Kernel sends the class of an exception as Python prints it. */
 const pythonClass = /^<class '(.+)'>$/;
