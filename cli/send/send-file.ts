@@ -5,15 +5,15 @@ import { codeOf, messageOf } from '../../platform/thrown.ts';
 import { batchBodies, createBodyMemory, type FileEvent } from '../client/body.ts';
 import { openEventFile } from '../client/event-file.ts';
 import { deriveId, withFreshId } from '../client/fresh-id.ts';
-import { openIngestClient } from '../client/ingest-client.ts';
-import { isSpanFile } from '../client/span-file.ts';
+import { type IngestResponse, openIngestClient } from '../client/ingest-client.ts';
+import { isTransient, type SendError, sendWithRetry, unexpectedAnswer } from '../client/send-with-retry.ts';
+import { isSpanFile, openSpanFile, type SpanRequestBody } from '../client/span-file.ts';
 import { CommandError } from '../host.ts';
 import { sendTimeoutMs } from '../limits.ts';
 import { type Changes, type CheckpointOptions, openCheckpoint } from './checkpoint.ts';
-import { sendBody } from './send-body.ts';
+import { NotAcceptedError, retriesOf, type SendBodyOptions, sendBody } from './send-body.ts';
 import { createSettledPart, type SendingFile, sendConcurrently } from './send-concurrently.ts';
-import { sendSpans } from './send-spans.ts';
-import type { SendSummary } from './send-summary.ts';
+import type { SendSummary, Tally } from './send-summary.ts';
 
 export interface SendFileOptions
   extends Pick<SendingFile, 'url' | 'apiKey' | 'concurrency' | 'retryForMs' | 'progress'>,
@@ -140,4 +140,73 @@ function findTimes(event: Buffer): (Range & { value: number })[] {
 /** Whether a value begins as a number: `""` and `true` are numbers to JavaScript. */
 function isNumber(byte: number | undefined): boolean {
   return byte !== undefined && (byte === 0x2d || (byte >= 0x30 && byte <= 0x39));
+}
+
+/**
+ * Sends every request of a file of spans to ingest, byte for byte, as OTLP/JSON. The same file sent twice
+ * stores each span once: event ids are those of the spans.
+ * @returns the counts of events. Errors of requests and responses are counted, not thrown.
+ * @throws the error of node:fs when the file cannot be opened.
+ */
+async function sendSpans(path: string, sending: SendingFile): Promise<SendSummary> {
+  const { url, apiKey, concurrency, settled, before } = sending;
+  const file = await openSpanFile(path, settled.addBadLine, before?.position);
+  await using http = openIngestClient({
+    url,
+    path: '/v1/traces',
+    apiKey,
+    connections: concurrency,
+    timeoutMs: sendTimeoutMs,
+  });
+  return await sendConcurrently(sending, file, file.requests, {
+    positionOf: ({ position }) => position,
+    send: (request, options) => sendRequest(request, { ...options, post: http.post }),
+  });
+}
+
+async function sendRequest({ line, bytes }: SpanRequestBody, options: SendBodyOptions): Promise<void> {
+  const { post, tally } = options;
+  let answer: IngestResponse | undefined;
+  const { error, attempts } = await sendWithRetry(post, bytes, {
+    ...retriesOf(options),
+    describeResponse: (response) => {
+      answer = response;
+      return describeResponse(response);
+    },
+  });
+  tally.addRequests(attempts);
+  if (error !== undefined && isTransient(error.status)) throw new NotAcceptedError(error);
+  if (error !== undefined) tally.addRejected({ ...error, details: `Line ${line}: ${error.details}` }, 1);
+  else if (answer !== undefined) countSpans(answer, line, tally);
+}
+
+function countSpans({ header, body }: IngestResponse, line: number, tally: Tally): void {
+  tally.addAccepted(Number(header('weir-spans-stored')));
+  tally.addFiltered(Number(header('weir-spans-filtered')));
+  const { rejectedSpans = 0, errorMessage = '' } = readJson(body).partialSuccess ?? {};
+  const rejected = Number(rejectedSpans);
+  const details = `Line ${line}: ${errorMessage}`;
+  if (rejected > 0) tally.addRejected({ status: 200, id: 'partial_success', details }, rejected);
+}
+
+/** google.rpc.Status, or ExportTraceServiceResponse. */
+interface AnswerBody {
+  message?: string;
+  partialSuccess?: { rejectedSpans?: string; errorMessage?: string };
+}
+
+/** The message starts with its `error.id`. */
+function describeResponse({ status, body }: IngestResponse): SendError | undefined {
+  if (status === 200) return undefined;
+  const [, id, details] = /^(\w+): (.*)$/s.exec(readJson(body).message ?? '') ?? [];
+  if (id === undefined || details === undefined) return { status, ...unexpectedAnswer(body) };
+  return { status, id, details };
+}
+
+function readJson(text: string): AnswerBody {
+  try {
+    return Object(JSON.parse(text));
+  } catch {
+    return {};
+  }
 }

@@ -1,19 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sql } from 'drizzle-orm';
+import { and, eq, lt, sql } from 'drizzle-orm';
 import { expectSameTime, readServerClock } from '../db/clock.ts';
 import type { Database } from '../db/database.ts';
 import { mediaUses, quarantine, traceNodes } from '../db/schema.ts';
 import { deleteExpiredMedia } from '../media/expired-media.ts';
 import { deleteExpiredNotes, listNotedSpaces } from '../notes/expired-notes.ts';
+import { deleteExpired } from './delete-expired.ts';
 import { deleteExpiredNodes, deleteTracesWithoutCalls } from './expired-nodes.ts';
 import { dropExpiredPartitions } from './expired-partitions.ts';
-import { deleteExpiredEntries } from './expired-quarantine.ts';
 import {
   deleteExpiredSegments,
   listSpacesWithExpiredSegments,
   type SegmentPlace,
 } from './expired-segments.ts';
 import { deletedEntriesMax } from './limits.ts';
+import { isAmong } from './literals.ts';
 import { vacuumIfDead } from './partition-fill.ts';
 import { rewriteSparsePartitions } from './partition-rewrite.ts';
 import {
@@ -171,4 +172,26 @@ async function reclaimSpace(
     if (await rewriteSparsePartitions(database, week)) rewritten += 1;
   }
   return rewritten;
+}
+
+/**
+ * A bounded number of a space's entries. Their events, never stored, are not in the ledger: sent again, they
+ * are new. @returns how many; less than `deletedEntriesMax` when no more have expired.
+ */
+async function deleteExpiredEntries(database: Database, spaceId: string, rule: ExpiryRule): Promise<number> {
+  const cutoffMs = await readCutoff(database, spaceId, rule);
+  if (cutoffMs === -Infinity) return 0;
+  const expired = await database
+    .select({ id: quarantine.id, receivedAt: quarantine.receivedAt })
+    .from(quarantine)
+    .where(and(eq(quarantine.spaceId, spaceId), lt(quarantine.receivedAt, new Date(cutoffMs))))
+    .limit(deletedEntriesMax);
+  if (expired.length === 0) return 0;
+  const ids = expired.map(({ id }) => id);
+  const latestMs = Math.max(...expired.map(({ receivedAt }) => receivedAt.getTime()));
+  const isDeleted = await deleteExpired(database, { spaceId, latestMs, rule }, [
+    sql`DELETE FROM ${quarantine}
+    WHERE ${isAmong(quarantine.spaceId, [spaceId])} AND ${isAmong(quarantine.id, ids)}`,
+  ]);
+  return isDeleted ? expired.length : 0;
 }

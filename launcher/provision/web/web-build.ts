@@ -1,6 +1,7 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
+  copyFileSync,
   existsSync,
   globSync,
   mkdirSync,
@@ -24,7 +25,6 @@ import { brotliCompress, gzip, constants as zlib } from 'node:zlib';
 import { builtPages } from '../../../platform/version.ts';
 import { describeExit, exitOf } from '../../process/child-process.ts';
 import { packPythonSdk } from './python-package.ts';
-import { packSdk } from './sdk-package.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -144,4 +144,34 @@ async function compressFile(file: string): Promise<void> {
   ]);
   writeFileSync(`${file}.br`, br);
   writeFileSync(`${file}.gz`, gz);
+}
+
+const sdk = fileURLToPath(new URL('../../../sdk/typescript', import.meta.url));
+const run = promisify(execFile);
+
+const fileName = 'weir-sdk.tgz';
+
+/**
+ * Writes the TypeScript SDK as a package for `npm install <dashboard>/weir-sdk.tgz`.
+ * @throws Error with the compiler's output.
+ */
+async function packSdk(directory: string): Promise<void> {
+  const draft = mkdtempSync(`${directory}-sdk-`);
+  try {
+    const folder = join(draft, 'package');
+    mkdirSync(folder);
+    const tsc = join(
+      dirname(createRequire(import.meta.url).resolve('typescript/package.json')),
+      'bin',
+      'tsc',
+    );
+    await run(execPath, [tsc, '-p', join(sdk, 'tsconfig.build.json'), '--outDir', join(folder, 'dist')]);
+    // Its scripts build the package from the sources, which are not in it.
+    const { scripts: _, ...manifest } = JSON.parse(readFileSync(join(sdk, 'package.json'), 'utf8'));
+    writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest, undefined, 2));
+    for (const name of ['README.md', 'LICENSE']) copyFileSync(join(sdk, name), join(folder, name));
+    await run('tar', ['-czf', join(directory, fileName), '-C', draft, 'package']);
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+  }
 }
