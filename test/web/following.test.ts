@@ -68,7 +68,8 @@ test('without a stream the list and the overview poll', async () => {
 });
 
 test('the page of live events shows what later spans change, without a reload', async () => {
-  await using visitor = await system.visit();
+  // Wide enough for the column of the thread.
+  await using visitor = await system.visit({ width: 1_920 });
   const { page, spaceId, apiKey } = visitor;
   const opening = Promise.withResolvers<void>();
   await page.route(/live\.tail/, async (route) => {

@@ -1,6 +1,7 @@
 import { type RefObject, useLayoutEffect, useState } from 'react';
 import { changeSettings, useSettings } from '../settings/settings.ts';
 import type { EventColumn } from './columns.tsx';
+import { fittingColumns } from './fitting-columns.ts';
 
 /** Before the columns is the box to tick, after them the menu. */
 const edgeWidth = 40;
@@ -38,27 +39,6 @@ export function useColumns(
     `${edgeWidth}px`,
   ].join(' ');
   return { columns, missing, template, widthOf, setWidth };
-}
-
-/** Columns that are left out where they do not fit, the least important one first. */
-const givingWay = ['thread', 'user', 'tokens', 'cost', 'duration'];
-
-/** Leaves out columns until the others fit into the room, in pixels, or only important ones are left. */
-export function fittingColumns<Column extends { id: string }>(
-  columns: readonly Column[],
-  widthOf: (column: Column) => number,
-  { room, kept }: { room: number; kept?: string | undefined },
-): readonly Column[] {
-  let left = columns.reduce((sum, column) => sum + widthOf(column), 0);
-  const out = new Set<Column>();
-  for (const id of givingWay) {
-    const column = columns.find((one) => one.id === id && id !== kept);
-    if (left <= room) break;
-    if (column === undefined) continue;
-    out.add(column);
-    left -= widthOf(column);
-  }
-  return columns.filter((column) => !out.has(column));
 }
 
 /** The inner width of an element; undefined before it is drawn. */

@@ -54,7 +54,7 @@ const keyColumns: readonly Column<ApiKey>[] = [
   {
     title: 'Created',
     cell: ({ createdAt, createdBy }) => (
-      <div className="whitespace-nowrap text-muted">
+      <div className="min-w-0 text-muted max-md:flex max-md:flex-wrap max-md:items-baseline max-md:gap-x-1.5 md:whitespace-nowrap">
         <div>
           <Time at={createdAt} format={formatDay} />
         </div>

@@ -102,7 +102,7 @@ function Figure({
         <span className={classes('font-semibold text-2xl tracking-tight', isBad && 'text-bad')} title={title}>
           {value}
         </span>
-        {note !== undefined && <span className="block text-faint text-xs md:truncate">{note}</span>}
+        {note !== undefined && <span className="block text-faint text-xs">{note}</span>}
       </dd>
     </div>
   );

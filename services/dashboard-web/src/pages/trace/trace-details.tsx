@@ -103,6 +103,7 @@ function TraceActions({
       )}
       <SearchField label="Find in the trace" value="" onSearch={findNext} />
       <IconButton icon={ZoomIn} label="Zoom in (+)" onClick={zoomCloser} />
+      <IconButton icon={RefreshCw} label="Reload the trace" onClick={onReload} />
       {errors.length > 0 && <ErrorButton count={errors.length} onClick={showError} />}
       <Button size="small" onClick={onView}>
         {isText ? 'Waterfall' : 'Text'}
@@ -116,7 +117,6 @@ function TraceActions({
         Compare
       </SpaceLink>
       <NotesButton on={{ traceId }} />
-      <IconButton icon={RefreshCw} label="Reload the trace" onClick={onReload} />
     </>
   );
 }

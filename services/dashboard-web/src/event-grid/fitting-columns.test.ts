@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fittingColumns } from './use-columns.ts';
+import { fittingColumns } from './fitting-columns.ts';
 
 const widths = { time: 100, name: 100, duration: 100, cost: 100, user: 100, thread: 100, preview: 300 };
 const columns = Object.entries(widths).map(([id, width]) => ({ id, width }));
