@@ -68,6 +68,12 @@ export async function startManagedProcess(
   return managed;
 }
 
+/** Like Promise.all, but waits for all: when one cannot start, its system disposes of the others. */
+export async function allStarted(starts: readonly Promise<ManagedProcess>[]): Promise<ManagedProcess[]> {
+  await Promise.allSettled(starts);
+  return Promise.all(starts);
+}
+
 /** Its functions are properties, so that callers may take them from the object. */
 class Managed implements ManagedProcess {
   readonly name: string;

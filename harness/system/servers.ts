@@ -8,7 +8,7 @@ import { watchPostgres } from '../../launcher/supervise/postgres-watchdog.ts';
 import type { ServiceName } from '../../platform/config/services.ts';
 import { TcpProxy } from '../network/tcp-proxy.ts';
 import { createCitusDatabase } from './citus-database.ts';
-import { type ManagedProcess, startManagedProcess } from './managed-process.ts';
+import { allStarted, type ManagedProcess, startManagedProcess } from './managed-process.ts';
 import { openProxies, type ServiceProxies } from './service-proxies.ts';
 import type { SystemContext } from './system-options.ts';
 
@@ -59,7 +59,7 @@ export async function startServers(context: SystemContext): Promise<Servers> {
     members
       .filter(({ name }) => name !== member.name)
       .map(({ name, clusterPort }) => proxies?.routePort(member.name, name) ?? clusterPort);
-  const nats = await Promise.all(
+  const nats = await allStarted(
     members.map((member) => startManagedNats(context, member, routePorts(member))),
   );
   const proxiesOf = (kind: ServiceName) => (kind === 'dashboard-api' ? undefined : proxies?.[kind]);

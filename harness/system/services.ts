@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { startService } from '../../launcher/supervise/service-process.ts';
 import type { ServiceName } from '../../platform/config/services.ts';
-import { type ManagedProcess, startManagedProcess } from './managed-process.ts';
+import { allStarted, type ManagedProcess, startManagedProcess } from './managed-process.ts';
 import type { Servers } from './servers.ts';
 import type { SystemContext } from './system-options.ts';
 
@@ -41,7 +41,7 @@ export async function startServices(
   ];
   if (dashboard !== 0)
     starts.push({ kind: 'dashboard-api', name: 'dashboard-api', env: { DASHBOARD_PORT: String(dashboard) } });
-  return Promise.all(starts.map((start) => startManagedService(context, servers, start)));
+  return allStarted(starts.map((start) => startManagedService(context, servers, start)));
 }
 
 async function startManagedService(

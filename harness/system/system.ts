@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { chooseFreePorts } from '../../launcher/provision/ports.ts';
+import { chooseFreePorts, startOnFreePorts } from '../../launcher/provision/ports.ts';
 import { ensureRoles, urlOfRole } from '../../launcher/provision/postgres/roles.ts';
 import { openPostgres, type Sql } from '../../store/db/connect.ts';
 import { type Database, openDatabase } from '../../store/db/database.ts';
@@ -65,8 +65,15 @@ export interface ReleasedSystem {
   weir: CommandLine;
 }
 
-/** Starts a system, and resolves when it accepts events. */
-export async function startSystem(
+/**
+ * Starts a system, and resolves when it accepts events. It starts again when one of its ports was taken after it was
+ * chosen, by a system beside it.
+ */
+export function startSystem(options: SystemOptions, environment: SystemEnvironment): Promise<System> {
+  return startOnFreePorts(0, () => startOnce(options, environment));
+}
+
+async function startOnce(
   options: SystemOptions,
   { parentDirectory, natsBinary, env, keep, log }: SystemEnvironment,
 ): Promise<System> {
