@@ -7,7 +7,7 @@ import { RestoreRecord } from '../../../launcher/restore/restore-journal.ts';
 import { catchUp } from '../../../operations/restore/catch-up.ts';
 import { connectQueue } from '../../../platform/queue/connect.ts';
 import { relayControlChanges } from '../../../store/control/relay.ts';
-import { ensureControlStream } from '../../../store/control/stream.ts';
+import { ensureControlStream, pruneControlStream, readControlState } from '../../../store/control/stream.ts';
 import { openPostgres } from '../../../store/db/connect.ts';
 import { openDatabase } from '../../../store/db/database.ts';
 import type { ManagedProcess } from '../../system/managed-process.ts';
@@ -52,7 +52,7 @@ async function lose(run: FaultRun): Promise<void> {
   const { system, journal, note, log } = run;
   await using nats = await connectQueue(system.natsUrls.join(','), 'chaos');
   await ensureControlStream(nats, { NATS_REPLICAS: system.options.natsServers === 1 ? 1 : 3 });
-  const backup = await backUpPostgres(run);
+  const backup = await backUpPostgres(run, nats);
   await journal.untilAccepted(batchesBetween, waitMsMax);
   const before = await prepareChanges(run);
   const [row] = await system.sql<{ at: Date }[]>`SELECT clock_timestamp() AS at`;
@@ -89,7 +89,10 @@ async function lose(run: FaultRun): Promise<void> {
 
 const dataDirOf = (system: System) => join(system.directory, 'postgres');
 
-async function backUpPostgres({ system, log }: FaultRun): Promise<{ directory: string; label: string }> {
+async function backUpPostgres(
+  { system, log }: FaultRun,
+  nats: NatsConnection,
+): Promise<{ directory: string; label: string }> {
   const { backup, failure, directory } = await backUp({
     url: system.databaseUrl,
     dataDir: dataDirOf(system),
@@ -97,6 +100,11 @@ async function backUpPostgres({ system, log }: FaultRun): Promise<{ directory: s
     otherwise: '',
     secrets: { postgresPassword: serverPassword },
     keepDays: 7,
+    // As `weir backup`: by its time alone a restore cannot tell a sequence whose write failed from a dropped change.
+    control: {
+      readLastSequence: async () => (await readControlState(nats))?.lastSequence ?? 0,
+      prune: (throughSequence) => pruneControlStream(nats, throughSequence),
+    },
     report: log,
   });
   if (failure !== undefined) throw new Error(`the backup was not verified: ${failure}`);
@@ -119,13 +127,14 @@ async function restore(
       for (const one of users) one.hold();
       await Promise.all(users.map((one) => one.stop()));
     },
-    async catchUp(url, { to: restoredTo }) {
+    async catchUp(url, { to: restoredTo, from }) {
       await using sql = openPostgres(url, {
         applicationName: 'chaos',
         connectionsMax: 1,
         statementTimeoutMs: 0,
       });
-      const caughtUp = await catchUp(openDatabase(sql), nats, { restoredTo, report: log });
+      const controlStart = { afterSequence: from.controlSequence ?? 0 };
+      const caughtUp = await catchUp(openDatabase(sql), nats, { restoredTo, controlStart, report: log });
       if (caughtUp.lost.length > 0) throw new Error(caughtUp.lost.join(' '));
       return caughtUp;
     },
