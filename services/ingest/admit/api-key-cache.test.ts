@@ -71,6 +71,8 @@ test('a key that was found is found by its id, until it is revoked', async () =>
   const { apiKey, keyId } = await issueApiKey(database, spaceId, { name: 'test', pepper });
   const cache = new ApiKeyCache(openDatabase(sql), pepper);
   await cache.find(apiKey);
+  // Ids of keys are no secret: pages show them.
+  expect(() => cache.find(keyId)).toThrow('The API key is missing or invalid.');
   await revokeApiKey(database, keyId);
   // Not notified yet.
   expect(await cache.findById(keyId)).toMatchObject({ spaceId });

@@ -69,10 +69,9 @@ export class ApiKeyCache {
    * cached.
    */
   find(apiKey: string): Principal | Promise<Principal> {
-    const principal = this.#findFresh(apiKey);
-    if (principal !== undefined) return principal;
+    // First: the cache knows keys by their ids, too, which are no secret.
     if (!isApiKey(apiKey)) throw unauthorized();
-    return this.#refresh(apiKey, () => this.#queryInTurn(apiKey));
+    return this.#findFresh(apiKey) ?? this.#refresh(apiKey, () => this.#queryInTurn(apiKey));
   }
 
   /** Checks a key again that was authenticated before, by its id. @throws as {@link find} */
