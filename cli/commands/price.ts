@@ -38,7 +38,13 @@ export function addPriceCommands(program: Command, host: Host): void {
   const price = program
     .command('price')
     .description('prices of tokens by model, for charts: US dollars per million tokens');
+  addSetCommand(price, host);
+  addListCommand(price, host);
+  addImportCommand(price, host);
+  addRemoveCommand(price, host);
+}
 
+function addSetCommand(price: Command, host: Host): void {
   addKey(price.command('set').description('set the price of a model from a day on'))
     .requiredOption('--input <dollars>', 'price of a million input tokens', parsePrice)
     .requiredOption('--output <dollars>', 'price of a million output tokens', parsePrice)
@@ -67,7 +73,9 @@ export function addPriceCommands(program: Command, host: Host): void {
         await printJson(host, { spaceId, ...set });
       }),
     );
+}
 
+function addListCommand(price: Command, host: Host): void {
   price
     .command('list')
     .description(
@@ -79,7 +87,9 @@ export function addPriceCommands(program: Command, host: Host): void {
         await printJson(host, await listPrices(database, await readSpace(database, options.space)));
       }),
     );
+}
 
+function addImportCommand(price: Command, host: Host): void {
   price
     .command('import')
     .description(
@@ -100,7 +110,9 @@ export function addPriceCommands(program: Command, host: Host): void {
         await printJson(host, await importAudited(database, list));
       });
     });
+}
 
+function addRemoveCommand(price: Command, host: Host): void {
   addKey(
     price.command('remove').description('remove the price of a model that was set from a day on'),
   ).action((options: PriceOptions) =>

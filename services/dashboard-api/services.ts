@@ -12,7 +12,7 @@ import { signInKeysMax, signInWindowMs, tokenAttemptsMax } from './accounts/limi
 import { openPasswordChange } from './accounts/password-change.ts';
 import { RateLimiter } from './accounts/rate-limiter.ts';
 import { openReadKeys } from './accounts/read-keys.ts';
-import { openSecondStep } from './accounts/second-step.ts';
+import { SecondStep } from './accounts/second-step.ts';
 import { openSessions } from './accounts/session.ts';
 import { openSessionList } from './accounts/session-list.ts';
 import { openLinkRedemption, openSignIn } from './accounts/sign-in.ts';
@@ -65,7 +65,7 @@ export async function openServices(
   const now = () => performance.now();
   // One after another for each user, so that each counts the ones before.
   const creations = openFairLimiter({ ...spaceQueryLimits, atOnceOfSpaceMax: 1 });
-  const secondStep = openSecondStep({
+  const secondStep = new SecondStep({
     database,
     sessions,
     seal: openSeal(pepper, 'second step'),

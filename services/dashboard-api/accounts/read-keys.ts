@@ -58,7 +58,9 @@ export function openReadKeys(database: Database, pepper: string): ReadKeys {
       const [row] = known.has(id) ? await query() : await inTurn(async () => (isRefused() ? [] : query()));
       if (row === undefined || row.scope === 'ingest') {
         known.delete(id);
-        addBounded(unknown, unknownReadKeysMax, id, performance.now() + unknownReadKeyMs);
+        const [oldest] = unknown.keys();
+        if (unknown.size >= unknownReadKeysMax && oldest !== undefined) unknown.delete(oldest);
+        unknown.set(id, performance.now() + unknownReadKeyMs);
         return undefined;
       }
       if (known.size >= knownReadKeysMax) known.clear();
@@ -110,12 +112,6 @@ function toUser(row: ReadKeyRow & { scope: Exclude<KeyScope, 'ingest'> }): ReadK
     spaces: [{ id: spaceId, name, role, deleteAt: null }],
     scope,
   };
-}
-
-function addBounded<Value>(map: Map<string, Value>, sizeMax: number, key: string, value: Value): void {
-  const [oldest] = map.keys();
-  if (map.size >= sizeMax && oldest !== undefined) map.delete(oldest);
-  map.set(key, value);
 }
 
 /** A failure, such as a read-only Postgres, does not fail the call. */

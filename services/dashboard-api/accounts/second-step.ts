@@ -11,7 +11,7 @@ import { users } from '../../../store/db/schema.ts';
 import type { Seal } from '../seal.ts';
 import type { CodeKind, UseCode } from '../second-factor/codes.ts';
 import { codeAccountAttemptsMax, codeAttemptsMax, secondStepTtlMs } from '../second-factor/limits.ts';
-import { openSealedState } from '../second-factor/sealed-state.ts';
+import { openSealedState, type SealedState } from '../second-factor/sealed-state.ts';
 import type { Authenticated, SessionClient, Sessions } from './session.ts';
 import { SignInLimits } from './sign-in-limits.ts';
 
@@ -20,31 +20,6 @@ export type FirstStep = { token: string } | { step: string; factors: SecondFacto
 
 export type CodeFailure = 'rejected' | 'too_many_attempts';
 
-/**
- * Before a sign-in's second step there is no session, and nothing is stored: a browser has the sealed step.
- */
-export interface SecondStep {
-  /**
-   * Opens the session of a user without a second factor, and otherwise begins the second step.
-   * @returns undefined when the user is disabled or deleted, or the password was changed meanwhile.
-   */
-  start(
-    user: Authenticated,
-    client: SessionClient,
-    method: 'password' | 'link',
-  ): Promise<FirstStep | undefined>;
-  /** `expired`: the step is too old, or the password was changed since. */
-  finish(
-    step: string | undefined,
-    code: string,
-    client: SessionClient,
-  ): Promise<{ token: string } | CodeFailure | 'expired'>;
-  /** Checks a code within the limits on attempts, which all methods share. */
-  check(userId: string, code: string, client: SessionClient): Promise<{ kind: CodeKind } | CodeFailure>;
-  /** None where passwords are off: then the OpenID provider is responsible for them. */
-  findFactors(userId: string): Promise<SecondFactors>;
-}
-
 const stepShape = z.object({
   userId: z.string(),
   method: z.enum(['password', 'link']),
@@ -52,16 +27,7 @@ const stepShape = z.object({
   digest: z.string(),
 });
 
-/** Opens the second step of one process. Attempts are counted in memory, so a restart resets them. */
-export function openSecondStep({
-  database,
-  sessions,
-  seal,
-  useCode,
-  arePasswordsAllowed,
-  log,
-  now,
-}: {
+export interface SecondStepOptions {
   database: Database;
   sessions: Sessions;
   seal: Seal;
@@ -70,71 +36,105 @@ export function openSecondStep({
   arePasswordsAllowed: boolean;
   log: Logger;
   now: () => number;
-}): SecondStep {
-  const steps = openSealedState(seal, { shape: stepShape, ttlMs: secondStepTtlMs, now: () => Date.now() });
-  const check = openCodeCheck(useCode, now);
-  const findUser = async (userId: string) => {
-    const [user] = await database
+}
+
+/**
+ * The second step of sign-ins in one process. Before it there is no session, and nothing is stored: a browser
+ * has the sealed step. Attempts are counted in memory, so a restart resets them.
+ */
+export class SecondStep {
+  readonly #options: SecondStepOptions;
+  readonly #steps: SealedState<z.infer<typeof stepShape>>;
+  readonly #limits: SignInLimits;
+
+  constructor(options: SecondStepOptions) {
+    const state = { shape: stepShape, ttlMs: secondStepTtlMs, now: () => Date.now() };
+    this.#options = options;
+    this.#steps = openSealedState(options.seal, state);
+    this.#limits = new SignInLimits(options.now, {
+      pairMax: codeAttemptsMax,
+      accountMax: codeAccountAttemptsMax,
+    });
+  }
+
+  /**
+   * Opens the session of a user without a second factor, and otherwise begins the second step.
+   * @returns undefined when the user is disabled or deleted, or the password was changed meanwhile.
+   */
+  async start(
+    user: Authenticated,
+    client: SessionClient,
+    method: 'password' | 'link',
+  ): Promise<FirstStep | undefined> {
+    const { sessions } = this.#options;
+    let factors = await this.findFactors(user.id);
+    if (!hasAny(factors)) {
+      const token = await sessions.open(user, client, method);
+      if (token === undefined) return undefined;
+      // A factor that is added meanwhile is seen here, or adding it ends this session.
+      factors = await this.findFactors(user.id);
+      if (!hasAny(factors)) return { token };
+      await sessions.close(token, client.address);
+    }
+    const passwordHash = user.passwordHash ?? (await this.#findUser(user.id))?.passwordHash;
+    const step = { userId: user.id, method, digest: digestOf(passwordHash) };
+    return { step: this.#steps.seal(step, ''), factors };
+  }
+
+  /** `expired`: the step is too old, or the password was changed since. */
+  async finish(
+    sealed: string | undefined,
+    code: string,
+    client: SessionClient,
+  ): Promise<{ token: string } | CodeFailure | 'expired'> {
+    const step = sealed === undefined ? undefined : this.#steps.open(sealed, '');
+    const user = step && (await this.#findUser(step.userId));
+    const { passwordHash } = user ?? {};
+    if (step === undefined || user === undefined || digestOf(passwordHash) !== step.digest) return 'expired';
+    const { userId: id, method } = step;
+    const { sessions, log } = this.#options;
+    const open = async (): Promise<{ token: string } | CodeFailure> => {
+      const checked = await this.check(id, code, client);
+      if (typeof checked === 'string') return checked;
+      const known = passwordHash == null ? {} : { passwordHash };
+      const token = await sessions.open({ id, ...known, secondFactor: checked.kind }, client, method);
+      return token === undefined ? 'rejected' : { token };
+    };
+    const opened = await open();
+    const outcome = typeof opened === 'string' ? opened : 'signed_in';
+    log.info({ outcome, userId: id, address: client.address }, 'second step');
+    return opened;
+  }
+
+  /** Checks a code within the limits on attempts, which all methods share. */
+  async check(
+    userId: string,
+    code: string,
+    { address }: SessionClient,
+  ): Promise<{ kind: CodeKind } | CodeFailure> {
+    const attempt = { email: userId, address };
+    // From no network is a further attempt allowed: whoever makes it knows the password.
+    if (!(await this.#limits.take(attempt, async () => false))) return 'too_many_attempts';
+    const kind = await this.#options.useCode(userId, code);
+    if (kind === undefined) return 'rejected';
+    this.#limits.clear(attempt);
+    return { kind };
+  }
+
+  /** None where passwords are off: then the OpenID provider is responsible for them. */
+  async findFactors(userId: string): Promise<SecondFactors> {
+    const user = await this.#findUser(userId);
+    if (user === undefined || !this.#options.arePasswordsAllowed) return { totp: false, passkey: false };
+    return { totp: user.totp, passkey: user.passkey };
+  }
+
+  async #findUser(userId: string) {
+    const [user] = await this.#options.database
       .select({ passwordHash: users.passwordHash, ...secondFactorColumns })
       .from(users)
       .where(eq(users.id, userId));
     return user;
-  };
-  const findFactors = async (userId: string): Promise<SecondFactors> => {
-    const user = await findUser(userId);
-    if (user === undefined || !arePasswordsAllowed) return { totp: false, passkey: false };
-    return { totp: user.totp, passkey: user.passkey };
-  };
-  return {
-    check,
-    findFactors,
-    async start(user, client, method) {
-      let factors = await findFactors(user.id);
-      if (!hasAny(factors)) {
-        const token = await sessions.open(user, client, method);
-        if (token === undefined) return undefined;
-        // A factor that is added meanwhile is seen here, or adding it ends this session.
-        factors = await findFactors(user.id);
-        if (!hasAny(factors)) return { token };
-        await sessions.close(token, client.address);
-      }
-      const passwordHash = user.passwordHash ?? (await findUser(user.id))?.passwordHash;
-      const step = { userId: user.id, method, digest: digestOf(passwordHash) };
-      return { step: steps.seal(step, ''), factors };
-    },
-    async finish(sealed, code, client) {
-      const step = sealed === undefined ? undefined : steps.open(sealed, '');
-      const user = step && (await findUser(step.userId));
-      const { passwordHash } = user ?? {};
-      if (step === undefined || user === undefined || digestOf(passwordHash) !== step.digest)
-        return 'expired';
-      const { userId: id, method } = step;
-      const open = async (): Promise<{ token: string } | CodeFailure> => {
-        const checked = await check(id, code, client);
-        if (typeof checked === 'string') return checked;
-        const known = passwordHash == null ? {} : { passwordHash };
-        const token = await sessions.open({ id, ...known, secondFactor: checked.kind }, client, method);
-        return token === undefined ? 'rejected' : { token };
-      };
-      const opened = await open();
-      const outcome = typeof opened === 'string' ? opened : 'signed_in';
-      log.info({ outcome, userId: id, address: client.address }, 'second step');
-      return opened;
-    },
-  };
-}
-
-function openCodeCheck(useCode: UseCode, now: () => number): SecondStep['check'] {
-  const limits = new SignInLimits(now, { pairMax: codeAttemptsMax, accountMax: codeAccountAttemptsMax });
-  return async (userId, code, { address }) => {
-    const attempt = { email: userId, address };
-    // From no network is a further attempt allowed: whoever makes it knows the password.
-    if (!(await limits.take(attempt, async () => false))) return 'too_many_attempts';
-    const kind = await useCode(userId, code);
-    if (kind === undefined) return 'rejected';
-    limits.clear(attempt);
-    return { kind };
-  };
+  }
 }
 
 function hasAny({ totp, passkey }: SecondFactors): boolean {

@@ -23,30 +23,24 @@ export interface SignInAttempt {
 /** `rejected`: unknown e-mail address, wrong password, or a wrong code beside the right one. */
 export type SignInFailure = 'rejected' | 'too_many_attempts' | 'busy';
 
-/** Verifies passwords. Both methods share the limits on attempts. */
-export interface SignIn {
-  /** Opens a session, or begins the second step of a user who has a second factor. */
-  open(attempt: SignInAttempt): Promise<FirstStep | SignInFailure>;
-  /**
-   * Records in the actor's session that the user gave the password again, and a code with a second factor.
-   */
-  confirm(
-    attempt: SignInAttempt & { actor: Actor; sessionId: string; code: string | undefined },
-  ): Promise<'confirmed' | SignInFailure>;
-}
+export type SignIn = Awaited<ReturnType<typeof openSignIn>>;
 
-/** Attempts are counted in memory, so a restart resets them. Each is logged, without the e-mail address. */
+/**
+ * Verifies passwords. Both methods share the limits on attempts, which are counted in memory, so a restart
+ * resets them. Each attempt is logged, without the e-mail address.
+ */
 export async function openSignIn(options: {
   database: Database;
   sessions: Sessions;
   secondStep: SecondStep;
   log: Logger;
   now: () => number;
-}): Promise<SignIn> {
+}) {
   const { sessions, secondStep, log } = options;
   const attemptPassword = await openAttempts(options);
   return {
-    open: async (attempt) => {
+    /** Opens a session, or begins the second step of a user who has a second factor. */
+    open: async (attempt: SignInAttempt): Promise<FirstStep | SignInFailure> => {
       const { userId, outcome } = await attemptPassword(attempt, (user) =>
         secondStep.start(user, attempt.client, 'password'),
       );
@@ -55,7 +49,17 @@ export async function openSignIn(options: {
       log.info({ outcome: said, userId, address: attempt.client.address }, 'sign-in');
       return typeof outcome === 'string' ? outcome : outcome.result;
     },
-    confirm: async ({ actor, sessionId, code, ...attempt }) => {
+    /**
+     * Records in the actor's session that the user gave the password again, and a code with a second factor.
+     */
+    confirm: async ({
+      actor,
+      sessionId,
+      code,
+      ...attempt
+    }: SignInAttempt & { actor: Actor; sessionId: string; code: string | undefined }): Promise<
+      'confirmed' | SignInFailure
+    > => {
       const { outcome } = await attemptPassword(attempt, async ({ id, passwordHash }) => {
         const { totp, passkey } = await secondStep.findFactors(id);
         if (totp || passkey) {

@@ -1,5 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { and, asc, eq, inArray, isNull, lt, lte, notInArray, or, sql } from 'drizzle-orm';
+import {
+  and,
+  asc,
+  eq,
+  inArray,
+  isNull,
+  lt,
+  lte,
+  notInArray,
+  or,
+  type SQL,
+  type SQLWrapper,
+  sql,
+} from 'drizzle-orm';
 import { readSpace } from '../../../store/accounts/spaces.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { alertDeliveries, alertEvents, alertRules, alertTargets, spaces } from '../../../store/db/schema.ts';
@@ -125,6 +138,7 @@ async function evaluateRule(
   return evaluate(rule, state, { series, afterMs });
 }
 
+/** Stores the new state with what happened, unless the rule was changed or evaluated since it was read. */
 async function commit(
   database: Database,
   rule: ClaimedRule,
@@ -135,17 +149,10 @@ async function commit(
   }: { plan: Plan | undefined; evaluation: Evaluation; publicUrl: string | undefined },
 ): Promise<void> {
   const { state, transitions, value } = evaluation;
-  const { spaceId, id } = rule;
   const stepMs = stepMinutesOf(rule) * 60_000;
   const untilMs = plan?.endMs ?? rule.evaluatedUntil.getTime();
   const nextMs = Math.floor(untilMs / stepMs) * stepMs + stepMs + evaluationDelayMs;
   const happened = await describeTransitions(database, rule, { transitions, publicUrl });
-  const isMuted = rule.mutedUntil !== null && rule.mutedUntil.getTime() > rule.nowMs;
-  const sent = isMuted
-    ? []
-    : happened.flatMap((event) =>
-        rule.targetIds.map((target) => ({ id: randomUUID(), event: event.id, target })),
-      );
   const moved = database.$with('moved').as(
     database
       .update(alertRules)
@@ -159,40 +166,41 @@ async function commit(
       })
       .where(
         and(
-          eq(alertRules.spaceId, spaceId),
-          eq(alertRules.id, id),
+          eq(alertRules.spaceId, rule.spaceId),
+          eq(alertRules.id, rule.id),
           eq(alertRules.version, rule.version),
           eq(alertRules.evaluatedUntil, rule.evaluatedUntil),
         ),
       )
       .returning({ spaceId: alertRules.spaceId, ruleId: sql<string>`${alertRules.id}`.as('rule_id') }),
   );
-  const eventColumns = [
-    alertEvents.spaceId,
-    alertEvents.id,
-    alertEvents.ruleId,
-    alertEvents.change,
-    alertEvents.at,
-    alertEvents.message,
-  ];
+  const { spaceId, id, ruleId, change, at, message } = alertEvents;
   const events = database.$with('happened', {}).as(sql`
-    INSERT INTO ${alertEvents} (${namesOf(eventColumns)})
+    INSERT INTO ${alertEvents} (${namesOf([spaceId, id, ruleId, change, at, message])})
     SELECT ${moved.spaceId}, one.id, ${moved.ruleId}, one.change, one.at, one.message
     FROM ${moved}, jsonb_to_recordset(${JSON.stringify(happened)}::jsonb)
       AS one(id uuid, change text, at timestamptz, message jsonb)`);
-  const deliveryColumns = [
-    alertDeliveries.spaceId,
-    alertDeliveries.id,
-    alertDeliveries.eventId,
-    alertDeliveries.targetId,
-  ];
-  const deliveries = database.$with('sent', {}).as(sql`
-    INSERT INTO ${alertDeliveries} (${namesOf(deliveryColumns)})
+  const deliveries = database.$with('sent', {}).as(insertDeliveries(rule, happened, moved));
+  await database.with(moved, events, deliveries).select().from(moved);
+}
+
+/** The deliveries of what happened, to targets that the space still has. A muted rule has none. */
+function insertDeliveries(
+  { targetIds, mutedUntil, nowMs }: ClaimedRule,
+  happened: readonly { id: string }[],
+  moved: SQLWrapper & { spaceId: SQLWrapper },
+): SQL {
+  const isMuted = mutedUntil !== null && mutedUntil.getTime() > nowMs;
+  const sent = (isMuted ? [] : happened).flatMap((event) =>
+    targetIds.map((target) => ({ id: randomUUID(), event: event.id, target })),
+  );
+  const { spaceId, id, eventId, targetId } = alertDeliveries;
+  return sql`
+    INSERT INTO ${alertDeliveries} (${namesOf([spaceId, id, eventId, targetId])})
     SELECT ${moved.spaceId}, one.id, one.event, one.target
     FROM ${moved}, jsonb_to_recordset(${JSON.stringify(sent)}::jsonb) AS one(id uuid, event uuid, target uuid)
     WHERE EXISTS (SELECT FROM ${alertTargets}
-      WHERE ${alertTargets.spaceId} = ${moved.spaceId} AND ${alertTargets.id} = one.target)`);
-  await database.with(moved, events, deliveries).select().from(moved);
+      WHERE ${alertTargets.spaceId} = ${moved.spaceId} AND ${alertTargets.id} = one.target)`;
 }
 
 /** A row of the history for each transition, with its message. */

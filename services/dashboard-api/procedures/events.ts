@@ -24,7 +24,7 @@ import { searchEvents, searchPage } from '../search/search.ts';
 import { parseSearchCursor } from '../search/search-cursor.ts';
 import type { SpaceRows } from '../space-data.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
-import { eventCursor, eventFilter, sealFilter, timeMs } from './filter-input.ts';
+import { eventCursor, eventFilter, parsedText, sealFilter, timeMs } from './filter-input.ts';
 
 /** Attributes whose values each event is returned with. */
 const attributeKeys = z.array(z.string().min(1).max(256)).max(attributeColumnsMax).optional();
@@ -53,15 +53,7 @@ const search = z.object({
   matchCase: z.boolean().default(false),
   /** A page ends with the request in which so many were found. */
   limit: z.int().min(1).max(searchEventsMax).default(searchEventsMax),
-  cursor: z
-    .string()
-    .transform((text, context) => {
-      const parsed = parseSearchCursor(text);
-      if (parsed !== undefined) return parsed;
-      context.addIssue('must be a nextCursor of this search');
-      return z.NEVER;
-    })
-    .optional(),
+  cursor: parsedText(parseSearchCursor, 'must be a nextCursor of this search').optional(),
 });
 
 const facetsInput = z.object({

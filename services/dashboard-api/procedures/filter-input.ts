@@ -17,13 +17,18 @@ import type { Seal } from '../seal.ts';
 /** A time since the epoch, or a duration, in milliseconds. */
 export const timeMs = z.number().min(-timeMsMax).max(timeMsMax);
 
+/** A text that is parsed. @param message for one that `parse` refuses. */
+export function parsedText<Parsed>(parse: (text: string) => Parsed | undefined, message: string) {
+  return z.string().transform((text, context) => {
+    const parsed = parse(text);
+    if (parsed !== undefined) return parsed;
+    context.addIssue(message);
+    return z.NEVER;
+  });
+}
+
 /** A position in a list, as text. */
-export const eventCursor = z.string().transform((text, context) => {
-  const parsed = parseEventCursor(text);
-  if (parsed !== undefined) return parsed;
-  context.addIssue('must be a nextCursor of this list');
-  return z.NEVER;
-});
+export const eventCursor = parsedText(parseEventCursor, 'must be a nextCursor of this list');
 
 const excluded = z.union([
   z

@@ -10,16 +10,14 @@ import { readSince, storedSince, tailEvents } from '../live/space-live.ts';
 import type { Context } from '../trpc/context.ts';
 import { classifyFailure } from '../trpc/failure.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
-import { eventFilter, openFilter, sealed } from './filter-input.ts';
+import { eventFilter, openFilter, parsedText, sealed } from './filter-input.ts';
 
 const least: Role = 'viewer';
 
-const position = z.string().transform((text, context) => {
-  const parsed = parsePosition(text);
-  if (parsed !== undefined) return parsed;
-  context.addIssue('must be the id of a message of this stream, or a cursor of live.since');
-  return z.NEVER;
-});
+const position = parsedText(
+  parsePosition,
+  'must be the id of a message of this stream, or a cursor of live.since',
+);
 
 const tailInput = z
   .object({

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { nameCharsMax } from '../limits.ts';
 import { base64urlCharsMax } from './limits.ts';
 
 /** JSON of WebAuthn (W3C Web Authentication Level 3, §5.1 and §5.10). */
@@ -59,10 +58,3 @@ export type PasskeyCreation = z.infer<typeof passkeyCreation>;
 
 /** A sealed state that the browser sends back. */
 export const proposal = z.string().max(2 * base64urlCharsMax);
-
-export const passkeyName = z
-  .string()
-  .trim()
-  .min(1)
-  .max(nameCharsMax)
-  .refine((text) => !/\p{Cc}/u.test(text) && text.isWellFormed(), 'must be text without control characters');

@@ -15,7 +15,7 @@ import {
   addPasskey,
   answerPasskey,
 } from '../../../../test/support/protocols/second-factor/second-factor-changes.ts';
-import { openSecondStep } from '../../accounts/second-step.ts';
+import { SecondStep } from '../../accounts/second-step.ts';
 import { openSessions } from '../../accounts/session.ts';
 import { openSeal } from '../../seal.ts';
 import { codeAttemptsMax } from '../../second-factor/limits.ts';
@@ -355,7 +355,7 @@ test('a second factor that is added while a session opens is asked for, and the 
   const { user } = await client.trpc.me.query();
   const { database, sql } = dashboard;
   const sessions = openSessions(database, { isSecondFactorRequired: false });
-  const secondStep = openSecondStep({
+  const secondStep = new SecondStep({
     database,
     sessions: {
       ...sessions,

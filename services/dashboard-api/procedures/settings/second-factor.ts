@@ -4,14 +4,9 @@ import { actorOf } from '../../access.ts';
 import { confirmationTtlMs } from '../../accounts/limits.ts';
 import { refusal } from '../../refusal.ts';
 import { listedFactors } from '../../second-factor/open-second-factor.ts';
-import {
-  passkeyAttestation,
-  passkeyCreation,
-  passkeyName,
-  proposal,
-} from '../../second-factor/passkey-answer.ts';
+import { passkeyAttestation, passkeyCreation, proposal } from '../../second-factor/passkey-answer.ts';
 import { enrolleeProcedure, requirePasswords, router } from '../../trpc/trpc.ts';
-import { code } from '../account-inputs.ts';
+import { code, name } from '../account-inputs.ts';
 import { requirePasskeySite } from '../start-session.ts';
 
 /** A user with a password. For all others a second factor is the OpenID provider's matter. */
@@ -66,7 +61,7 @@ export const secondFactor = router({
 
   /** Adds a passkey. As the first second factor it ends all other sessions of the user. */
   addPasskey: changeProcedure
-    .input(z.object({ proposal, name: passkeyName, answer: passkeyAttestation }))
+    .input(z.object({ proposal, name, answer: passkeyAttestation }))
     .output(z.void())
     .mutation(async ({ ctx, input }) => {
       const { enrollee, isFirst } = ctx;
