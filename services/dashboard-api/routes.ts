@@ -8,8 +8,7 @@ import type { FindUnready } from '../../platform/readiness.ts';
 import { auditPath, sendAuditLog } from './downloads/audit.ts';
 import { exportPath, sendExport } from './downloads/export.ts';
 import { downloadLimits } from './downloads/limits.ts';
-import { mediaPath, sendMedia } from './downloads/media.ts';
-import { rawPath, sendRawEvent } from './downloads/raw.ts';
+import { rawEvent, sendWholeFile, uploadedMedia } from './downloads/whole-file.ts';
 import { FairSlots } from './fair-slots.ts';
 import { dashboardBodyBytesMax, dashboardCallsMax, dashboardSocketsMax } from './limits.ts';
 import { answerMcp, mcpPath } from './mcp/mcp-endpoint.ts';
@@ -110,8 +109,10 @@ function createTable(dependencies: RouteDependencies): FindRoute {
   const trees: [string, Route][] = [
     [trpcPath, { methods: ['GET', 'HEAD', 'POST'], handle: createTrpcHandler(dependencies) }],
     [`${mcpPath}/`, mcp],
-    [rawPath, logged(reading, (...call) => void sendRawEvent(downloads, ...call))],
-    [mediaPath, logged(reading, (...call) => void sendMedia(downloads, ...call))],
+    ...[rawEvent, uploadedMedia].map((file): [string, Route] => [
+      file.path,
+      logged(reading, (request, response) => void sendWholeFile(file, { ...downloads, request, response })),
+    ]),
     [auditPath, logged(reading, (...call) => void sendAuditLog(downloads, ...call))],
     [exportPath, logged(['GET'], (...call) => void sendExport(downloads, ...call))],
   ];

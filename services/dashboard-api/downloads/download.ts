@@ -28,9 +28,11 @@ export const downloadHeaders = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 } as const;
 
+export const pathGuid = z.guid().toLowerCase();
+
 /** @throws TRPCError NOT_FOUND, as for an id that does not exist. */
-export function parsePathId(text: string | undefined): string {
-  const parsed = z.guid().toLowerCase().safeParse(text);
+export function parsePathId(text: string | undefined, shape: z.ZodType<string> = pathGuid): string {
+  const parsed = shape.safeParse(text);
   if (parsed.success) return parsed.data;
   throw refusal('NOT_FOUND', 'There is nothing at this path.');
 }
