@@ -1,4 +1,5 @@
 import { and, asc, desc, eq, getTableName, lte, sql } from 'drizzle-orm';
+import { pick } from '../../platform/pick.ts';
 import { type Actor, runAudited, userIdOf } from '../../store/accounts/audit/audit.ts';
 import type { Database } from '../../store/db/database.ts';
 import { erasureRequests, erasures, users } from '../../store/db/schema.ts';
@@ -48,16 +49,9 @@ export async function requestErasure(
 export async function listRequests(database: Database, spaceId: string) {
   return database
     .select({
-      id: erasureRequests.id,
-      subject: erasureRequests.subject,
-      beforeMs: erasureRequests.beforeMs,
-      reason: erasureRequests.reason,
+      ...pick(erasureRequests, 'id', 'subject', 'beforeMs', 'reason'),
       requestedBy: users.email,
-      createdAt: erasureRequests.createdAt,
-      startedAt: erasureRequests.startedAt,
-      expectedEvents: erasureRequests.expectedEvents,
-      progress: erasureRequests.progress,
-      failure: erasureRequests.failure,
+      ...pick(erasureRequests, 'createdAt', 'startedAt', 'expectedEvents', 'progress', 'failure'),
     })
     .from(erasureRequests)
     .leftJoin(users, eq(users.id, userIdOf(erasureRequests.requestedBy)))
@@ -69,9 +63,7 @@ export async function listRequests(database: Database, spaceId: string) {
 export async function listErasures(database: Database, spaceId: string) {
   const rows = await database
     .select({
-      id: erasures.id,
-      subject: erasures.subject,
-      reason: erasures.reason,
+      ...pick(erasures, 'id', 'subject', 'reason'),
       requestedBy: users.email,
       completedAt: erasures.completedAt,
       events: sql<number>`(${erasures.events} + ${erasures.quarantineEvents})::float8`,

@@ -1,5 +1,6 @@
 import { and, eq, inArray, isNotNull, sql } from 'drizzle-orm';
 import { z } from 'zod';
+import { pick } from '../../platform/pick.ts';
 import { erasedIdsPerChange } from '../../store/control/limits.ts';
 import type { Transaction } from '../../store/db/database.ts';
 import { controlChanges, events, segments, traceNodes } from '../../store/db/schema.ts';
@@ -25,24 +26,9 @@ export type ErasedRecord = z.infer<typeof erasedRecord>;
 
 /** The columns of an erased event that usage and statistics count. */
 export const countedColumns = {
-  id: events.id,
-  receivedAt: events.receivedAt,
-  startTimeMs: events.startTimeMs,
-  durationMs: events.durationMs,
-  type: events.type,
-  name: events.name,
-  source: events.source,
-  state: events.state,
-  agentId: events.agentId,
-  inputTokens: events.inputTokens,
-  outputTokens: events.outputTokens,
-  totalTokens: events.totalTokens,
-  cacheReadTokens: events.cacheReadTokens,
-  cacheWriteTokens: events.cacheWriteTokens,
-  reasoningTokens: events.reasoningTokens,
-  usageParts: events.usageParts,
-  priceClass: events.priceClass,
-  reportedCost: events.reportedCost,
+  ...pick(events, 'id', 'receivedAt', 'startTimeMs', 'durationMs', 'type', 'name', 'source', 'state'),
+  ...pick(events, 'agentId', 'inputTokens', 'outputTokens', 'totalTokens', 'cacheReadTokens'),
+  ...pick(events, 'cacheWriteTokens', 'reasoningTokens', 'usageParts', 'priceClass', 'reportedCost'),
 } as const;
 type CountedRow = { readonly [Name in keyof typeof countedColumns]: unknown };
 

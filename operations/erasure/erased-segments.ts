@@ -3,6 +3,7 @@ import type { PgColumn } from 'drizzle-orm/pg-core';
 import { termsOfColumns } from '../../event/column-terms.ts';
 import { rebuildSegment } from '../../event/segment/rebuilt-segment.ts';
 import { inSpace, type TermColumn } from '../../event/terms.ts';
+import { pick } from '../../platform/pick.ts';
 import { inBoundedTransaction } from '../../store/db/bounded-transaction.ts';
 import type { Database, Transaction } from '../../store/db/database.ts';
 import { events, segments } from '../../store/db/schema.ts';
@@ -148,10 +149,7 @@ class BatchErasure {
       .where(and(this.#areOf(ids), this.#erasure.matches))
       .returning({
         ...countedColumns,
-        traceId: events.traceId,
-        threadId: events.threadId,
-        segmentId: events.segmentId,
-        segmentIndex: events.segmentIndex,
+        ...pick(events, 'traceId', 'threadId', 'segmentId', 'segmentIndex'),
       });
   }
 

@@ -1,4 +1,5 @@
 import { and, eq, gt, isNull, or, sql } from 'drizzle-orm';
+import { pick } from '../../platform/pick.ts';
 import type { Database } from '../db/database.ts';
 import { apiKeys } from '../db/schema.ts';
 import { insertBelow, nameOf, namesOf } from '../db/statement.ts';
@@ -141,15 +142,6 @@ const isInForce = and(
 );
 
 const shown = {
-  id: apiKeys.id,
-  spaceId: apiKeys.spaceId,
-  name: apiKeys.name,
-  lastFour: apiKeys.lastFour,
-  createdAt: apiKeys.createdAt,
-  createdBy: apiKeys.createdBy,
-  expiresAt: apiKeys.expiresAt,
-  revokedAt: apiKeys.revokedAt,
-  lastUsedAt: apiKeys.lastUsedAt,
-  replaces: apiKeys.replaces,
-  scope: apiKeys.scope,
+  ...pick(apiKeys, 'id', 'spaceId', 'name', 'lastFour', 'createdAt', 'createdBy', 'expiresAt', 'revokedAt'),
+  ...pick(apiKeys, 'lastUsedAt', 'replaces', 'scope'),
 };

@@ -1,4 +1,5 @@
 import { and, asc, desc, eq, gte, lte, sql } from 'drizzle-orm';
+import { pick } from '../../platform/pick.ts';
 import { dayMs } from '../../platform/time.ts';
 import type { Database } from '../db/database.ts';
 import { nullIfNodeFailed } from '../db/layout/node-failure.ts';
@@ -23,12 +24,7 @@ export async function readUsage(database: Database, spaceId: string, now = new D
   const firstDay = dayOf(nowMs - (forecastDays - 1) * dayMs);
   const [[row], counted] = await Promise.all([
     database
-      .select({
-        monthlyEventLimit: spaces.monthlyEventLimit,
-        billingState: spaces.billingState,
-        plan: spaces.plan,
-        createdAt: spaces.createdAt,
-      })
+      .select(pick(spaces, 'monthlyEventLimit', 'billingState', 'plan', 'createdAt'))
       .from(spaces)
       .where(eq(spaces.id, spaceId)),
     countUsage(database, spaceId, { month, firstDay }).catch(nullIfNodeFailed),

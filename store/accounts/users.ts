@@ -1,5 +1,6 @@
 import { and, eq, isNotNull, isNull, type SQL, sql } from 'drizzle-orm';
 import type { PgUpdateSetSource } from 'drizzle-orm/pg-core';
+import { pick } from '../../platform/pick.ts';
 import type { Database } from '../db/database.ts';
 import { identities, memberships, sessions, signInLinks, spaces, users } from '../db/schema.ts';
 import { auditChange, operator, runAudited, type Transaction } from './audit/audit.ts';
@@ -186,11 +187,7 @@ export async function listUsers(database: Database): Promise<UserInfo[]> {
     .select({
       user: {
         userId: users.id,
-        email: users.email,
-        createdAt: users.createdAt,
-        emailVerifiedAt: users.emailVerifiedAt,
-        disabledAt: users.disabledAt,
-        operatorSince: users.operatorSince,
+        ...pick(users, 'email', 'createdAt', 'emailVerifiedAt', 'disabledAt', 'operatorSince'),
       },
       secondFactors: secondFactorColumns,
       spaceId: spaces.id,

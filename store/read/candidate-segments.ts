@@ -1,5 +1,6 @@
 import { and, asc, desc, eq, gt, gte, inArray, lt, lte, or, type SQL, sql } from 'drizzle-orm';
 import { anyTerm, inSpace } from '../../event/terms.ts';
+import { pick } from '../../platform/pick.ts';
 import { events, segments } from '../db/schema.ts';
 import { opaqueArray, opaqueLimit } from '../db/statement.ts';
 import { boundOf } from '../db/weeks.ts';
@@ -64,11 +65,7 @@ export async function listCandidates<Columns extends EventColumns>(
   // Not prepared: a generic plan assumes frequent terms.
   return database
     .with(candidates)
-    .select({
-      id: candidates.id,
-      maxStartMs: candidates.maxStartMs,
-      eventCount: candidates.eventCount,
-    })
+    .select(pick(candidates, 'id', 'maxStartMs', 'eventCount'))
     .from(candidates)
     .orderBy(desc(candidates.maxStartMs), asc(candidates.id))
     .limit(segmentsMax);

@@ -1,4 +1,5 @@
 import { and, eq, getTableColumns, inArray, lte } from 'drizzle-orm';
+import { pick } from '../../platform/pick.ts';
 import type { Database } from '../db/database.ts';
 import { traceNodes, traces } from '../db/schema.ts';
 import type { SpanNode } from './span-tree.ts';
@@ -42,9 +43,7 @@ export async function readTraces(
   if (traceIds.length === 0) return [];
   const rows = await database
     .select({
-      traceId: traces.traceId,
-      version: traces.version,
-      unresolvedSince: traces.unresolvedSince,
+      ...pick(traces, 'traceId', 'version', 'unresolvedSince'),
       node: columns,
     })
     .from(traces)

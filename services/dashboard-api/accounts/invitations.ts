@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
+import { pick } from '../../../platform/pick.ts';
 import { codeOf } from '../../../platform/thrown.ts';
 import { isoTimes } from '../../../platform/time.ts';
 import { type Actor, runAudited } from '../../../store/accounts/audit/audit.ts';
@@ -84,9 +85,7 @@ async function lookAt(database: Database, token: string): Promise<InvitationView
   const [row] = await database
     .select({
       spaceName: spaces.name,
-      email: invitations.email,
-      role: invitations.role,
-      expiresAt: invitations.expiresAt,
+      ...pick(invitations, 'email', 'role', 'expiresAt'),
       hasAccount: sql<boolean>`${users.id} IS NOT NULL`,
     })
     .from(invitations)
@@ -107,12 +106,11 @@ async function accept(
   { userId, passwordHash, actor }: { userId: string; passwordHash?: string; actor: Actor },
 ): Promise<string | undefined> {
   const accepted = database.$with('accepted').as(
-    database.update(invitations).set({ acceptedAt: sql`now()` }).where(isOpen(database, token)).returning({
-      id: invitations.id,
-      spaceId: invitations.spaceId,
-      email: invitations.email,
-      role: invitations.role,
-    }),
+    database
+      .update(invitations)
+      .set({ acceptedAt: sql`now()` })
+      .where(isOpen(database, token))
+      .returning(pick(invitations, 'id', 'spaceId', 'email', 'role')),
   );
   const { spaceId } = accepted;
   const part = (name: string, rows: SQL) => database.$with(name, {}).as(rows);

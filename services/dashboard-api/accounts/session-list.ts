@@ -1,5 +1,6 @@
 import { and, desc, eq, ne } from 'drizzle-orm';
 import { z } from 'zod';
+import { pick } from '../../../platform/pick.ts';
 import { isoTimes } from '../../../platform/time.ts';
 import { type Actor, auditChange } from '../../../store/accounts/audit/audit.ts';
 import type { Database } from '../../../store/db/database.ts';
@@ -50,14 +51,7 @@ async function listSessions(
   { userId, sessionId }: { userId: string; sessionId: string },
 ): Promise<ListedSession[]> {
   const rows = await database
-    .select({
-      id: sessions.id,
-      userAgent: sessions.userAgent,
-      address: sessions.address,
-      createdAt: sessions.createdAt,
-      lastUsedAt: sessions.lastUsedAt,
-      expiresAt: sessions.expiresAt,
-    })
+    .select(pick(sessions, 'id', 'userAgent', 'address', 'createdAt', 'lastUsedAt', 'expiresAt'))
     .from(sessions)
     .where(and(eq(sessions.userId, userId), isLiveSession))
     .orderBy(desc(sessions.lastUsedAt), sessions.id);

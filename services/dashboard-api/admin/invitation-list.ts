@@ -1,6 +1,7 @@
 import { and, count, eq, lt, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
+import { pick } from '../../../platform/pick.ts';
 import { isoTimes } from '../../../platform/time.ts';
 import {
   type Actor,
@@ -74,11 +75,7 @@ export async function createInvitation(
     invitations.createdBy,
     invitations.expiresAt,
   ];
-  const returned = {
-    id: invitations.id,
-    spaceId: invitations.spaceId,
-    expiresAt: invitations.expiresAt,
-  };
+  const returned = pick(invitations, 'id', 'spaceId', 'expiresAt');
   const created = database.$with('created', returned).as(sql`
     INSERT INTO ${invitations} (${namesOf(columns)})
     SELECT ${spaceId}::uuid, ${hashToken(token)}::bytea, ${normalized}::text, ${role}::text, ${actor.id}::text,
@@ -109,9 +106,7 @@ function replaced(column: PgColumn): SQL {
 export async function listInvitations(database: Database, spaceId: string): Promise<OpenInvitation[]> {
   const rows = await database
     .select({
-      id: invitations.id,
-      email: invitations.email,
-      role: invitations.role,
+      ...pick(invitations, 'id', 'email', 'role'),
       createdBy: users.email,
       createdAt: invitations.createdAt,
       expiresAt: invitations.expiresAt,

@@ -1,5 +1,6 @@
 import { and, asc, eq, gte } from 'drizzle-orm';
 import { z } from 'zod';
+import { pick } from '../../../platform/pick.ts';
 import { dayMs, isoTimes } from '../../../platform/time.ts';
 import { prefixOfScope } from '../../../store/accounts/api-key.ts';
 import { userIdOf } from '../../../store/accounts/audit/audit.ts';
@@ -43,16 +44,9 @@ export async function listKeys(database: Database, spaceId: string): Promise<Lis
   const [keys, days] = await Promise.all([
     database
       .select({
-        id: apiKeys.id,
-        name: apiKeys.name,
-        lastFour: apiKeys.lastFour,
+        ...pick(apiKeys, 'id', 'name', 'lastFour'),
         createdBy: users.email,
-        createdAt: apiKeys.createdAt,
-        lastUsedAt: apiKeys.lastUsedAt,
-        expiresAt: apiKeys.expiresAt,
-        revokedAt: apiKeys.revokedAt,
-        replaces: apiKeys.replaces,
-        scope: apiKeys.scope,
+        ...pick(apiKeys, 'createdAt', 'lastUsedAt', 'expiresAt', 'revokedAt', 'replaces', 'scope'),
       })
       .from(apiKeys)
       .leftJoin(users, eq(users.id, userIdOf(apiKeys.createdBy)))

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { and, asc, desc, eq, inArray, type SQL, sql } from 'drizzle-orm';
+import { pick } from '../../../platform/pick.ts';
 import { type Actor, auditChange, runAudited } from '../../../store/accounts/audit/audit.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { alertDeliveries, alertEvents, alertRules, alertTargets } from '../../../store/db/schema.ts';
@@ -27,20 +28,10 @@ export async function listRules(database: Database, spaceId: string) {
     )} ORDER BY array_position(${alertRules.targetIds}, ${alertTargets.id}))`;
   return database
     .select({
-      id: alertRules.id,
-      name: alertRules.name,
-      kind: alertRules.kind,
-      filter: alertRules.filter,
-      comparison: alertRules.comparison,
-      bound: alertRules.bound,
-      windowMinutes: alertRules.windowMinutes,
-      holdMinutes: alertRules.holdMinutes,
+      ...pick(alertRules, 'id', 'name', 'kind', 'filter', 'comparison', 'bound'),
+      ...pick(alertRules, 'windowMinutes', 'holdMinutes'),
       targetIds: existing.mapWith(alertRules.targetIds),
-      phase: alertRules.phase,
-      since: alertRules.since,
-      value: alertRules.value,
-      mutedUntil: alertRules.mutedUntil,
-      evaluatedUntil: alertRules.evaluatedUntil,
+      ...pick(alertRules, 'phase', 'since', 'value', 'mutedUntil', 'evaluatedUntil'),
     })
     .from(alertRules)
     .where(eq(alertRules.spaceId, spaceId))

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { quoteElement } from '../../../event/text.ts';
+import { pick } from '../../../platform/pick.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { eventStats, sliceStats } from '../../../store/db/schema.ts';
 import { listOf, nameOf } from '../../../store/db/statement.ts';
@@ -53,14 +54,9 @@ const wholeBucketsMax = 100;
 export const rowsAtOnceMax = 25_000;
 
 const summed = {
-  events: eventStats.events,
-  errors: eventStats.errors,
-  inputTokens: eventStats.inputTokens,
-  outputTokens: eventStats.outputTokens,
-  cacheReadTokens: eventStats.cacheReadTokens,
-  cacheWriteTokens: eventStats.cacheWriteTokens,
-  reasoningTokens: eventStats.reasoningTokens,
-} as const satisfies Record<keyof Sums, PgColumn>;
+  ...pick(eventStats, 'events', 'errors', 'inputTokens', 'outputTokens'),
+  ...pick(eventStats, 'cacheReadTokens', 'cacheWriteTokens', 'reasoningTokens'),
+} satisfies Record<keyof Sums, PgColumn>;
 
 /**
  * Reads the sums of a chart from statistics, ordered by bucket: the work depends on the number of buckets and

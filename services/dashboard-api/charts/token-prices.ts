@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { addedNumberMax } from '../../../event/limits.ts';
+import { pick } from '../../../platform/pick.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { events } from '../../../store/db/schema.ts';
 import { type Cost, CostSum, type Usage } from '../../../store/prices/cost-sum.ts';
@@ -64,16 +65,8 @@ function priceOf(book: PriceBook, { model, atMs }: Calls): AppliedPrice | undefi
 
 /** The columns that the cost of an event depends on. */
 export const pricedColumns = {
-  type: events.type,
-  name: events.name,
-  startTimeMs: events.startTimeMs,
-  inputTokens: events.inputTokens,
-  outputTokens: events.outputTokens,
-  cacheReadTokens: events.cacheReadTokens,
-  cacheWriteTokens: events.cacheWriteTokens,
-  usageParts: events.usageParts,
-  priceClass: events.priceClass,
-  reportedCost: events.reportedCost,
+  ...pick(events, 'type', 'name', 'startTimeMs', 'usageParts', 'priceClass', 'reportedCost'),
+  ...pick(events, 'inputTokens', 'outputTokens', 'cacheReadTokens', 'cacheWriteTokens'),
 };
 export type PricedRow = Pick<typeof events.$inferSelect, keyof typeof pricedColumns>;
 

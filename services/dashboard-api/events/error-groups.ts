@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { pick } from '../../../platform/pick.ts';
 import { events } from '../../../store/db/schema.ts';
 import type { EventFilter } from '../../../store/read/event-filter.ts';
 import { readEventPage } from '../../../store/read/event-page.ts';
@@ -32,13 +33,7 @@ export const errorGroups = z
   .meta({ id: 'ErrorGroups' });
 export type ErrorGroups = z.infer<typeof errorGroups>;
 
-const columns = {
-  id: events.id,
-  startTimeMs: events.startTimeMs,
-  name: events.name,
-  errorCode: events.errorCode,
-  errorMessage: events.errorMessage,
-};
+const columns = pick(events, 'id', 'startTimeMs', 'name', 'errorCode', 'errorMessage');
 
 const namesShown = 3;
 

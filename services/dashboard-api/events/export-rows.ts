@@ -1,3 +1,4 @@
+import { pick } from '../../../platform/pick.ts';
 import { events } from '../../../store/db/schema.ts';
 import { readNotesOf, type ShownNote } from '../../../store/notes/list-notes.ts';
 import type { EventCursor } from '../../../store/read/event-cursor.ts';
@@ -34,13 +35,8 @@ const shownColumns = { ...listedColumns, attributes: events.attributes };
 
 /** Location of an event's text, its parent, and what it may have inherited. */
 const textColumns = {
-  id: events.id,
-  traceId: events.traceId,
-  attributes: events.attributes,
-  ...{ agentId: events.agentId, threadId: events.threadId, userId: events.userId },
-  startTimeMs: events.startTimeMs,
-  segmentId: events.segmentId,
-  segmentIndex: events.segmentIndex,
+  ...pick(events, 'id', 'traceId', 'attributes', 'agentId', 'threadId', 'userId'),
+  ...pick(events, 'startTimeMs', 'segmentId', 'segmentIndex'),
 };
 
 /** Searches by segment later than a list: an export reads all pages anyway. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { usagePartNames } from '../../../event/usage/usage-parts.ts';
+import { pick } from '../../../platform/pick.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { events } from '../../../store/db/schema.ts';
 import { costBounds } from '../../../store/prices/rates.ts';
@@ -8,35 +9,11 @@ import { eventFlag, flagEvent } from './event-flags.ts';
 
 /** A list's columns. Long texts are truncated, and attributes omitted: the segment has the whole event. */
 export const listedColumns = {
-  id: events.id,
-  type: events.type,
-  state: events.state,
-  /** The name of the model or tool. */
-  name: events.name,
-  source: events.source,
-  traceId: events.traceId,
-  threadId: events.threadId,
-  agentId: events.agentId,
-  agentGroupId: events.agentGroupId,
-  userId: events.userId,
-  startTimeMs: events.startTimeMs,
-  endTimeMs: events.endTimeMs,
-  durationMs: events.durationMs,
-  inputTokens: events.inputTokens,
-  outputTokens: events.outputTokens,
-  totalTokens: events.totalTokens,
-  cacheReadTokens: events.cacheReadTokens,
-  cacheWriteTokens: events.cacheWriteTokens,
-  reasoningTokens: events.reasoningTokens,
-  usageParts: events.usageParts,
-  priceClass: events.priceClass,
-  reportedCost: events.reportedCost,
-  errorCode: events.errorCode,
-  errorHttpStatus: events.errorHttpStatus,
-  errorMessage: events.errorMessage,
-  inputPreview: events.inputPreview,
-  outputPreview: events.outputPreview,
-  receivedAt: events.receivedAt,
+  ...pick(events, 'id', 'type', 'state', 'name', 'source', 'traceId', 'threadId', 'agentId', 'agentGroupId'),
+  ...pick(events, 'userId', 'startTimeMs', 'endTimeMs', 'durationMs', 'inputTokens', 'outputTokens'),
+  ...pick(events, 'totalTokens', 'cacheReadTokens', 'cacheWriteTokens', 'reasoningTokens', 'usageParts'),
+  ...pick(events, 'priceClass', 'reportedCost', 'errorCode', 'errorHttpStatus', 'errorMessage'),
+  ...pick(events, 'inputPreview', 'outputPreview', 'receivedAt'),
 };
 
 export type ListedRow = Pick<typeof events.$inferSelect, keyof typeof listedColumns>;

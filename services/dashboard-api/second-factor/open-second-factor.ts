@@ -1,5 +1,6 @@
 import { count, eq } from 'drizzle-orm';
 import { z } from 'zod';
+import { pick } from '../../../platform/pick.ts';
 import { isoTimes } from '../../../platform/time.ts';
 import type { Actor } from '../../../store/accounts/audit/audit.ts';
 import type { Database } from '../../../store/db/database.ts';
@@ -55,12 +56,7 @@ export async function listFactors(database: Database, userId: string): Promise<L
       .from(totpSecrets)
       .where(eq(totpSecrets.userId, userId)),
     database
-      .select({
-        id: passkeys.id,
-        name: passkeys.name,
-        createdAt: passkeys.createdAt,
-        lastUsedAt: passkeys.lastUsedAt,
-      })
+      .select(pick(passkeys, 'id', 'name', 'createdAt', 'lastUsedAt'))
       .from(passkeys)
       .where(eq(passkeys.userId, userId))
       .orderBy(passkeys.id),

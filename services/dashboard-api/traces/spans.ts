@@ -1,5 +1,6 @@
 import { and, asc, eq, gt, or } from 'drizzle-orm';
 import { z } from 'zod';
+import { pick } from '../../../platform/pick.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { traceNodes } from '../../../store/db/schema.ts';
 import { traceRowsAtOnce, traceSpansMax } from '../limits.ts';
@@ -81,16 +82,8 @@ function readNodePage(
     or(gt(startTimeMs, after.startTimeMs), and(eq(startTimeMs, after.startTimeMs), gt(spanId, after.spanId)));
   return database
     .select({
-      ...{ spanId, startTimeMs },
-      parentSpanId: traceNodes.parentSpanId,
-      kind: traceNodes.kind,
-      name: traceNodes.name,
-      state: traceNodes.state,
-      endTimeMs: traceNodes.endTimeMs,
-      agentId: traceNodes.agentId,
-      threadId: traceNodes.threadId,
-      eventId: traceNodes.eventId,
-      mergedEventId: traceNodes.mergedEventId,
+      ...pick(traceNodes, 'spanId', 'startTimeMs', 'endTimeMs', 'parentSpanId', 'kind', 'name', 'state'),
+      ...pick(traceNodes, 'agentId', 'threadId', 'eventId', 'mergedEventId'),
     })
     .from(traceNodes)
     .where(and(eq(spaceId, ofSpace), eq(traceId, ofTrace), isAfter))

@@ -1,3 +1,4 @@
+import { pick } from '../../../platform/pick.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { events } from '../../../store/db/schema.ts';
 import type { EventCursor } from '../../../store/read/event-cursor.ts';
@@ -20,9 +21,7 @@ export interface TraceRows {
 
 const columns = {
   ...listedColumns,
-  segmentId: events.segmentId,
-  segmentIndex: events.segmentIndex,
-  attributes: events.attributes,
+  ...pick(events, 'segmentId', 'segmentIndex', 'attributes'),
 };
 
 /** Reads the events of a trace, at most {@link traceEventsMax} with {@link traceEventCharsMax} characters. */

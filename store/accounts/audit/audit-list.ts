@@ -1,5 +1,6 @@
 import { and, desc, eq, inArray, lt } from 'drizzle-orm';
 import { z } from 'zod';
+import { pick } from '../../../platform/pick.ts';
 import type { Database } from '../../db/database.ts';
 import { apiKeys, auditLog, invitations, users } from '../../db/schema.ts';
 import { userIdOf } from './audit.ts';
@@ -47,10 +48,7 @@ export async function listAudit(
       at: auditLog.createdAt,
       actor: auditLog.actor,
       actorEmail: users.email,
-      address: auditLog.address,
-      action: auditLog.action,
-      target: auditLog.target,
-      details: auditLog.details,
+      ...pick(auditLog, 'address', 'action', 'target', 'details'),
     })
     .from(auditLog)
     .leftJoin(users, eq(users.id, userIdOf(auditLog.actor)))

@@ -1,5 +1,6 @@
 import { eq, or, type SQL, sql } from 'drizzle-orm';
 import { asStored, storableText } from '../../../event/text.ts';
+import { pick } from '../../../platform/pick.ts';
 import type { Database } from '../../db/database.ts';
 import { events } from '../../db/schema.ts';
 import type { EventCursor } from '../event-cursor.ts';
@@ -18,12 +19,7 @@ export type ActivitySearch =
   /** Ids that begin with the text, and threads with it in a user's id or in the preview of an input. */
   | { kind: 'text'; match: SQL };
 
-const columns = {
-  id: events.id,
-  startTimeMs: events.startTimeMs,
-  threadId: events.threadId,
-  userId: events.userId,
-};
+const columns = pick(events, 'id', 'startTimeMs', 'threadId', 'userId');
 
 /** Events that are read at once to find their threads. */
 const eventsRead = 500;

@@ -2,6 +2,7 @@ import { and, eq, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { addedNumberMax } from '../../../event/limits.ts';
 import { quoteElement } from '../../../event/text.ts';
 import { sumParts, type UsageParts } from '../../../event/usage/usage-parts.ts';
+import { pick } from '../../../platform/pick.ts';
 import type { Database } from '../../db/database.ts';
 import { events } from '../../db/schema.ts';
 import { opaqueArray } from '../../db/statement.ts';
@@ -90,20 +91,9 @@ function selectMatching(
     database
       .select({
         value: sql<string>`${key}`.as('value'),
-        id: events.id,
-        type: events.type,
-        name: events.name,
-        state: events.state,
-        userId: events.userId,
-        inputTokens: events.inputTokens,
-        outputTokens: events.outputTokens,
-        cacheReadTokens: events.cacheReadTokens,
-        cacheWriteTokens: events.cacheWriteTokens,
-        priceClass: events.priceClass,
-        usageParts: events.usageParts,
-        reportedCost: events.reportedCost,
-        startTimeMs: events.startTimeMs,
-        inputPreview: events.inputPreview,
+        ...pick(events, 'id', 'type', 'name', 'state', 'userId', 'inputTokens', 'outputTokens'),
+        ...pick(events, 'cacheReadTokens', 'cacheWriteTokens', 'priceClass', 'usageParts', 'reportedCost'),
+        ...pick(events, 'startTimeMs', 'inputPreview'),
         isShown: sql<boolean>`${isShown}`.as('is_shown'),
       })
       .from(events)
