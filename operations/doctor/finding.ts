@@ -10,24 +10,13 @@ export interface Finding {
 }
 
 export const ok = (check: string, found: string): Finding => ({ check, status: 'ok', found });
-export const failed = (check: string, found: string, action: string): Finding => ({
-  check,
-  status: 'failed',
-  found,
-  action,
-});
-export const warning = (check: string, found: string, action: string): Finding => ({
-  check,
-  status: 'warning',
-  found,
-  action,
-});
-export const skipped = (check: string, found: string, action: string): Finding => ({
-  check,
-  status: 'skipped',
-  found,
-  action,
-});
+export const failed = findingOf('failed');
+export const warning = findingOf('warning');
+export const skipped = findingOf('skipped');
+
+function findingOf(status: Exclude<Finding['status'], 'ok'>) {
+  return (check: string, found: string, action: string): Finding => ({ check, status, found, action });
+}
 
 /** An error that `run` throws is a failure with this action. */
 export async function finding(

@@ -1,7 +1,7 @@
-import { count, isNull, max, type SQL, sql } from 'drizzle-orm';
+import { count, isNull, max, sql } from 'drizzle-orm';
 import { dayMs } from '../../platform/time.ts';
 import { expectSameTime, readServerClock } from '../../store/db/clock.ts';
-import type { Database } from '../../store/db/database.ts';
+import { type Database, readOne } from '../../store/db/database.ts';
 import { requireDurable } from '../../store/db/durability.ts';
 import { findPartitionFaults, listPartitions, partitionedTables } from '../../store/db/partitions.ts';
 import { erasures, quarantine } from '../../store/db/schema.ts';
@@ -57,30 +57,20 @@ export async function checkPostgres(database: Database, embeddedIn: string | und
   return [...reached, ...rest.flat()];
 }
 
-async function readOne<T extends Record<string, unknown>>(database: Database, query: SQL<T>): Promise<T> {
-  const rows: readonly unknown[] = await database.execute(query);
-  if (rows.length === 0) throw new Error('SELECT returned no row');
-  // The query names its columns as T does.
-  return rows[0] as T;
-}
-
 async function checkVersion(database: Database): Promise<Finding> {
-  const { version } = await readOne(
-    database,
-    sql<{ version: string }>`SELECT current_setting('server_version') AS version`,
-  );
+  const query = sql`SELECT current_setting('server_version') AS version`;
+  const { version } = await readOne<{ version: string }>(database, query);
   const check = 'postgres.reachable';
   if (Number.parseInt(version, 10) >= 18) return ok(check, `Postgres ${version}`);
   return failed(check, `Postgres ${version} is too old`, 'Upgrade to Postgres 18 or newer.');
 }
 
 async function checkWritable(database: Database): Promise<Finding> {
-  const { isReadOnly, isStandby } = await readOne(
+  const query = sql`
+    SELECT current_setting('transaction_read_only') = 'on' AS "isReadOnly", pg_is_in_recovery() AS "isStandby"`;
+  const { isReadOnly, isStandby } = await readOne<Record<'isReadOnly' | 'isStandby', boolean>>(
     database,
-    sql<{
-      isReadOnly: boolean;
-      isStandby: boolean;
-    }>`SELECT current_setting('transaction_read_only') = 'on' AS "isReadOnly", pg_is_in_recovery() AS "isStandby"`,
+    query,
   );
   const check = 'postgres.writable';
   if (!isReadOnly) return ok(check, 'transactions may write');
@@ -94,10 +84,8 @@ async function checkWritable(database: Database): Promise<Finding> {
 }
 
 async function checkChecksums(database: Database): Promise<Finding> {
-  const { on } = await readOne(
-    database,
-    sql<{ on: boolean }>`SELECT current_setting('data_checksums') = 'on' AS on`,
-  );
+  const query = sql`SELECT current_setting('data_checksums') = 'on' AS on`;
+  const { on } = await readOne<{ on: boolean }>(database, query);
   const check = 'postgres.checksums';
   if (on) return ok(check, 'data checksums are on');
   return warning(
@@ -157,14 +145,9 @@ async function checkRoles(database: Database): Promise<Finding> {
 async function checkConnections(database: Database): Promise<Finding> {
   const check = 'postgres.connections';
   // Without pg_read_all_stats a role sees these counts, but not the activity of other roles.
-  const { used, limit } = await readOne(
-    database,
-    sql<{
-      used: number;
-      limit: number;
-    }>`SELECT sum(numbackends)::int AS used, current_setting('max_connections')::int AS limit
-      FROM pg_stat_database`,
-  );
+  const query = sql`
+    SELECT sum(numbackends)::int AS used, current_setting('max_connections')::int AS limit FROM pg_stat_database`;
+  const { used, limit } = await readOne<{ used: number; limit: number }>(database, query);
   const found = `${used} of ${limit} connections are used`;
   if (used < 0.8 * limit) return ok(check, found);
   return warning(check, found, 'Raise max_connections, or find who holds them in pg_stat_activity.');
@@ -172,12 +155,8 @@ async function checkConnections(database: Database): Promise<Finding> {
 
 async function checkTransactions(database: Database): Promise<Finding> {
   const check = 'postgres.transactions';
-  const { isVisible } = await readOne(
-    database,
-    sql<{
-      isVisible: boolean;
-    }>`SELECT pg_has_role(current_user, 'pg_read_all_stats', 'USAGE') AS "isVisible"`,
-  );
+  const query = sql`SELECT pg_has_role(current_user, 'pg_read_all_stats', 'USAGE') AS "isVisible"`;
+  const { isVisible } = await readOne<{ isVisible: boolean }>(database, query);
   if (!isVisible)
     return skipped(
       check,

@@ -3,11 +3,11 @@ import { and, arrayOverlaps, eq, inArray, isNotNull } from 'drizzle-orm';
 import { anyTerm, inSpace } from '../../event/terms.ts';
 import { splitElements, unquoteElement } from '../../event/text.ts';
 import type { Database } from '../../store/db/database.ts';
-import { type erasureRequests, events, quarantine, segments, traceNodes } from '../../store/db/schema.ts';
+import { type erasureRequests, events, segments, traceNodes } from '../../store/db/schema.ts';
+import { readQuarantined } from '../erasure/erased-quarantine.ts';
 import { untilStored } from '../erasure/queue-drain.ts';
 import { readStart } from '../erasure/start.ts';
 import { type EventsSubject, subjectColumn, termOf } from '../erasure/subject.ts';
-import { readPart } from '../erasure/wiped-part.ts';
 
 /**
  * The subject of a request that a restore has taken up again. The control stream has only the term, which
@@ -57,20 +57,12 @@ async function* valuesOfEvents(database: Database, spaceId: string, { kind, term
 }
 
 async function* valuesOfQuarantine(database: Database, spaceId: string, { kind }: Wanted) {
-  const entries = await database
-    .select({ id: quarantine.id })
-    .from(quarantine)
-    .where(eq(quarantine.spaceId, spaceId));
   const column = subjectColumn({ kind, value: '' });
-  for (const { id } of entries) {
-    const isEntry = and(eq(quarantine.spaceId, spaceId), eq(quarantine.id, id));
-    const [entry] = await database.select({ part: quarantine.part }).from(quarantine).where(isEntry);
-    const part = entry && readPart(entry.part);
-    for (const element of splitElements(part?.columns?.[column] ?? '')) {
+  for await (const part of readQuarantined(database, spaceId))
+    for (const element of splitElements(part.columns?.[column] ?? '')) {
       const value = unquoteElement(element);
       if (value !== undefined) yield value;
     }
-  }
 }
 
 async function* valuesOfNodes(database: Database, spaceId: string, { kind }: Wanted) {

@@ -1,5 +1,6 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { and, eq, getTableName, lte, type SQL, sql } from 'drizzle-orm';
+import { tryAdvisoryLock } from '../../store/db/advisory-lock.ts';
 import type { Database } from '../../store/db/database.ts';
 import { auditLog, erasureRequests, erasures } from '../../store/db/schema.ts';
 import { StatementsRunningError } from '../../store/retention/older-snapshots.ts';
@@ -42,15 +43,8 @@ export async function runRequest(
   request: { spaceId: string; id: string },
 ): Promise<Receipt | undefined> {
   const { erasing } = dependencies;
-  const [lock] = await erasing.execute<{ isOurs: boolean }>(
-    sql`SELECT pg_try_advisory_lock(${requestLock}, hashtext(${request.id})) AS "isOurs"`,
-  );
-  if (lock?.isOurs !== true) return undefined;
-  try {
-    return await runLocked(dependencies, request);
-  } finally {
-    await erasing.execute(sql`SELECT pg_advisory_unlock(${requestLock}, hashtext(${request.id}))`);
-  }
+  await using lock = await tryAdvisoryLock(erasing, sql`${requestLock}, hashtext(${request.id})`);
+  return lock && (await runLocked(dependencies, request));
 }
 
 async function runLocked(

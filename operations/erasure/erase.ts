@@ -1,6 +1,7 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { eq, sql } from 'drizzle-orm';
 import { asStored } from '../../event/text.ts';
+import { tryAdvisoryLock } from '../../store/db/advisory-lock.ts';
 import type { Database } from '../../store/db/database.ts';
 import { layoutOf } from '../../store/db/layout/layout.ts';
 import { noSpace } from '../../store/db/limits.ts';
@@ -60,16 +61,10 @@ export async function eraseEvents(
   spaceId: string,
   options: EraseOptions,
 ): Promise<Receipt> {
-  const [lock] = await database.execute<{ isOurs: boolean }>(
-    sql`SELECT pg_try_advisory_lock(${eraseLock}, hashtext(${spaceId})) AS "isOurs"`,
-  );
-  if (lock?.isOurs !== true)
+  await using lock = await tryAdvisoryLock(database, sql`${eraseLock}, hashtext(${spaceId})`);
+  if (lock === undefined)
     throw new ErasureRunningError('Another erasure in this space is running. Wait until it is complete.');
-  try {
-    return await eraseAll(database, connection, spaceId, options);
-  } finally {
-    await database.execute(sql`SELECT pg_advisory_unlock(${eraseLock}, hashtext(${spaceId}))`);
-  }
+  return await eraseAll(database, connection, spaceId, options);
 }
 
 async function eraseAll(

@@ -1,4 +1,5 @@
 import { and, eq, getTableName, isNull, type SQL, sql } from 'drizzle-orm';
+import { pick } from '../../platform/pick.ts';
 import { operator } from '../../store/accounts/audit/audit.ts';
 import type { Database, Transaction } from '../../store/db/database.ts';
 import { auditLog, erasureRequests, erasures } from '../../store/db/schema.ts';
@@ -22,17 +23,12 @@ export interface ErasureRequester {
 }
 
 /** What has been erased so far, over all runs. */
-export type ErasureCounts = Pick<
-  typeof erasures.$inferSelect,
-  | 'events'
-  | 'segmentsRewritten'
-  | 'segmentsDeleted'
-  | 'quarantineEvents'
-  | 'quarantineRewritten'
-  | 'quarantineDeleted'
-  | 'notes'
-  | 'media'
->;
+export type ErasureCounts = Pick<typeof erasures.$inferSelect, (typeof counted)[number]>;
+
+const counted = [
+  ...(['events', 'segmentsRewritten', 'segmentsDeleted'] as const),
+  ...(['quarantineEvents', 'quarantineRewritten', 'quarantineDeleted', 'notes', 'media'] as const),
+];
 
 /**
  * Begins an erasure and audits it, or resumes an interrupted one of the same subject.
@@ -158,18 +154,7 @@ export async function completeErasure<Receipt>(
       .where(isRow(erasure))
       .returning();
     if (row?.completedAt == null) throw new Error('the row of the erasure is missing');
-    const { events, segmentsRewritten, segmentsDeleted } = row;
-    const { quarantineEvents, quarantineRewritten, quarantineDeleted, notes, media } = row;
-    const counts = {
-      events,
-      segmentsRewritten,
-      segmentsDeleted,
-      quarantineEvents,
-      quarantineRewritten,
-      quarantineDeleted,
-      notes,
-      media,
-    };
+    const counts = pick(row, ...counted);
     await transaction.insert(auditLog).values({
       spaceId: erasure.spaceId,
       actor: erasure.request?.requestedBy ?? operator.id,

@@ -1,9 +1,10 @@
 import { and, count, countDistinct, eq, inArray, max, min } from 'drizzle-orm';
 import type { Database } from '../../store/db/database.ts';
-import { events, quarantine } from '../../store/db/schema.ts';
+import { events } from '../../store/db/schema.ts';
 import { listBatches } from './candidates.ts';
+import { readQuarantined } from './erased-quarantine.ts';
 import { matchRows, type Subject } from './subject.ts';
-import { readPart, wipePart } from './wiped-part.ts';
+import { wipePart } from './wiped-part.ts';
 
 export type ErasurePreview = Awaited<ReturnType<typeof previewErasure>>;
 
@@ -43,15 +44,8 @@ export async function previewErasure(
     toMs = Math.max(toMs, counted?.toMs ?? -Infinity);
     if (performance.now() > endMs) return describe(false);
   }
-  const entries = await database
-    .select({ id: quarantine.id })
-    .from(quarantine)
-    .where(eq(quarantine.spaceId, spaceId));
-  for (const { id } of entries) {
-    const isEntry = and(eq(quarantine.spaceId, spaceId), eq(quarantine.id, id));
-    const [entry] = await database.select({ part: quarantine.part }).from(quarantine).where(isEntry);
-    const part = entry && readPart(entry.part);
-    found.quarantineEvents += (part && wipePart(part, subject)?.erasedIds.length) ?? 0;
+  for await (const part of readQuarantined(database, spaceId)) {
+    found.quarantineEvents += wipePart(part, subject)?.erasedIds.length ?? 0;
     if (performance.now() > endMs) return describe(false);
   }
   return describe(true);

@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getTableName, is, sql } from 'drizzle-orm';
 import { PgTable } from 'drizzle-orm/pg-core';
+import { tryAdvisoryLock } from '../../store/db/advisory-lock.ts';
+import { readServerClock } from '../../store/db/clock.ts';
 import type { Database } from '../../store/db/database.ts';
 import { distributedTables } from '../../store/db/layout/distribution.ts';
 import { layoutOf } from '../../store/db/layout/layout.ts';
-import { defaultEvents, defaultSegments, serverTimeMs } from '../../store/db/partitions.ts';
+import { defaultEvents, defaultSegments } from '../../store/db/partitions.ts';
 import * as schema from '../../store/db/schema.ts';
 import { isLockConflict } from '../../store/retention/delete-expired.ts';
 import { expireLock } from '../../store/retention/expire.ts';
@@ -64,41 +66,35 @@ export async function rewriteFiles(
   const left: string[] = [];
   if (tables.length === 0) return { rewritten, left };
   // Polls: a waiting statement would hold a snapshot, and keep VACUUM from removing newer rows.
-  if (!(await untilLocked(database))) return { rewritten, left: await namesOfTables(database, tables) };
+  await using lock = await untilLocked(database);
+  if (lock === undefined) return { rewritten, left: await namesOfTables(database, tables) };
   const untilMs = performance.now() + writersWaitMs;
-  try {
-    const { isCluster } = await layoutOf(database);
-    if (isCluster) left.push(...(await dropMovedShards(database)));
-    for (const table of tables) {
-      report(table);
-      const wait: WritersWait = { untilMs, report: () => report(`${table}: waiting for older transactions`) };
-      if (isCluster && !localTables.includes(table)) {
-        const files = await rewriteOnCluster(database, erasure.spaceId, table, wait);
-        rewritten.push(...files.rewritten);
-        left.push(...files.left);
-        if (files.left.length === 0) await noteWritten(database, erasure, table);
-        continue;
-      }
-      const names = await namesOfTable(database, table);
-      const isDone = await rewriteTable(database, table, wait);
-      (isDone ? rewritten : left).push(...names);
-      if (isDone) await noteWritten(database, erasure, table);
+  const { isCluster } = await layoutOf(database);
+  if (isCluster) left.push(...(await dropMovedShards(database)));
+  for (const table of tables) {
+    report(table);
+    const wait: WritersWait = { untilMs, report: () => report(`${table}: waiting for older transactions`) };
+    if (isCluster && !localTables.includes(table)) {
+      const files = await rewriteOnCluster(database, erasure.spaceId, table, wait);
+      rewritten.push(...files.rewritten);
+      left.push(...files.left);
+      if (files.left.length === 0) await noteWritten(database, erasure, table);
+      continue;
     }
-  } finally {
-    await database.execute(sql`SELECT pg_advisory_unlock(${expireLock})`);
+    const names = await namesOfTable(database, table);
+    const isDone = await rewriteTable(database, table, wait);
+    (isDone ? rewritten : left).push(...names);
+    if (isDone) await noteWritten(database, erasure, table);
   }
   return { rewritten, left };
 }
 
-/** Waits for a pass of retention to end. @returns false after the time limit. */
-async function untilLocked(database: Database): Promise<boolean> {
+/** Waits for a pass of retention to end. @returns undefined after the time limit. */
+async function untilLocked(database: Database): Promise<AsyncDisposable | undefined> {
   const deadlineMs = performance.now() + retentionWaitMs;
   for (;;) {
-    const [row] = await database.execute<{ isOurs: boolean }>(
-      sql`SELECT pg_try_advisory_lock(${expireLock}) AS "isOurs"`,
-    );
-    if (row?.isOurs === true) return true;
-    if (performance.now() > deadlineMs) return false;
+    const lock = await tryAdvisoryLock(database, sql`${expireLock}`);
+    if (lock !== undefined || performance.now() > deadlineMs) return lock;
     await sleep(retentionPollMs);
   }
 }
@@ -138,7 +134,7 @@ async function rewriteTable(database: Database, table: string, wait: WritersWait
   for (const name of [week.events, week.segments])
     await database.execute(sql`VACUUM (ANALYZE) ${sql.identifier(name)}`);
   if ((await readFill(database, week.events)).rows > rewrittenEventsMax) return false;
-  const isWritten = week.range.toMs > (await serverTimeMs(database));
+  const isWritten = week.range.toMs > (await readServerClock(database));
   return copyPartitions(database, week, isWritten);
 }
 

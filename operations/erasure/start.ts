@@ -1,6 +1,7 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { and, eq, lte, or, type SQL, sql } from 'drizzle-orm';
-import type { Database } from '../../store/db/database.ts';
+import { readServerClock } from '../../store/db/clock.ts';
+import { type Database, readOne } from '../../store/db/database.ts';
 import { commitCounters, segments, spaceCommits } from '../../store/db/schema.ts';
 import { readWatermarks, type Watermark } from '../../store/queue-state/watermark.ts';
 
@@ -19,16 +20,17 @@ export async function readStart(
   spaceId: string,
 ): Promise<ErasureStart> {
   const { lastNumber } = commitCounters;
-  const [counted] = await database.execute<{ commitNumber: number }>(sql`
+  const { commitNumber } = await readOne<{ commitNumber: number }>(
+    database,
+    sql`
     SELECT coalesce(
-      (SELECT ${lastNumber} FROM ${commitCounters} WHERE ${commitCounters.spaceId} = ${spaceId}), 0)::float8 AS "commitNumber"`);
+      (SELECT ${lastNumber} FROM ${commitCounters} WHERE ${commitCounters.spaceId} = ${spaceId}), 0)::float8 AS "commitNumber"`,
+  );
   // Read after the number: what is stored after it was queued up to these watermarks.
   const watermarks = await readWatermarks(connection);
   // Read last: an event accepted between number and watermark is erased, and must be from before the start.
-  const [clock] = await database.execute<{ atMs: number }>(sql`
-    SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS "atMs"`);
-  if (counted === undefined || clock === undefined) throw new Error('SELECT returned no row');
-  return { atMs: Math.floor(clock.atMs), commitNumber: counted.commitNumber, watermarks };
+  const atMs = await readServerClock(database);
+  return { atMs, commitNumber, watermarks };
 }
 
 /** The condition on `segments`: the segment was stored, or its message queued, at the start. */

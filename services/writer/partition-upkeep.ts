@@ -1,8 +1,9 @@
 import { startLoop } from '../../platform/background-loop.ts';
 import type { Logger } from '../../platform/log.ts';
+import { readServerClock } from '../../store/db/clock.ts';
 import { openPostgres } from '../../store/db/connect.ts';
 import { type Database, openDatabase } from '../../store/db/database.ts';
-import { ensurePartitions, findPartitionFaults, serverTimeMs } from '../../store/db/partitions.ts';
+import { ensurePartitions, findPartitionFaults } from '../../store/db/partitions.ts';
 import { deleteOldDelays } from '../../store/store-delays/fold-delays.ts';
 import { deleteOldCommits } from '../../store/tail/space-commits.ts';
 import { partitionCheckMs, partitionRetryMs } from './limits.ts';
@@ -33,7 +34,7 @@ export function keepPartitions(databaseUrl: string, log: Logger): AsyncDisposabl
 
 /** @returns whether all partitions exist, also those further ahead. */
 async function keepOnce(database: Database, log: Logger): Promise<boolean> {
-  const nowMs = await serverTimeMs(database);
+  const nowMs = await readServerClock(database);
   const failure: unknown = await ensurePartitions(database, nowMs).catch((error: unknown) => error);
   if (failure !== undefined) log.warn({ err: failure }, 'partitions were not created; retrying later');
   for (const fault of await findPartitionFaults(database, nowMs)) log.error(`ALARM: ${fault}`);

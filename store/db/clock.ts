@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { startLoop } from '../../platform/background-loop.ts';
 import type { Logger } from '../../platform/log.ts';
-import type { Database } from './database.ts';
+import { type Database, readOne } from './database.ts';
 import { clockCheckMs, clockDifferenceMsMax } from './limits.ts';
 
 /** Postgres's clock or this process's is wrong, so no decision may depend on either. */
@@ -25,11 +25,8 @@ export function expectSameTime(serverMs: number, ownMs: number): void {
 
 /** The clock of Postgres at this moment, not at the start of a transaction. */
 export async function readServerClock(database: Database): Promise<number> {
-  const [row] = await database.execute<{ ms: number }>(
-    sql`SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS ms`,
-  );
-  if (row === undefined) throw new Error('SELECT returned no row');
-  return row.ms;
+  const query = sql`SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS ms`;
+  return (await readOne<{ ms: number }>(database, query)).ms;
 }
 
 /** This process's clock, compared with that of Postgres. */

@@ -1,4 +1,4 @@
-import { DrizzleQueryError } from 'drizzle-orm';
+import { DrizzleQueryError, type SQL } from 'drizzle-orm';
 import { drizzle, type PostgresJsDatabase, type PostgresJsSession } from 'drizzle-orm/postgres-js';
 import type { Sql } from './connect.ts';
 import * as schema from './schema.ts';
@@ -44,6 +44,17 @@ export function limitQueries(
     return query;
   };
   return Object.assign(Object.create(database), { session, _: { ...database._, session } });
+}
+
+/** The row of a statement that always returns one, such as of settings. */
+export async function readOne<Row extends Record<string, unknown>>(
+  database: Database | Transaction,
+  statement: SQL,
+): Promise<Row> {
+  const [row] = await database.execute<Row>(statement);
+  if (row === undefined) throw new Error('SELECT returned no row');
+  // Drizzle cannot compute a generic row's type.
+  return row as Row;
 }
 
 function throwDriverErrors(session: Session): void {

@@ -5,9 +5,10 @@ import { partOf } from '../../harness/fixtures/part.ts';
 import { createDatabase } from '../../test/support/test-servers.ts';
 import { until } from '../../test/support/wait.ts';
 import { insertParts, storeParts } from '../write/store.ts';
+import { readServerClock } from './clock.ts';
 import { openPostgres, type Sql } from './connect.ts';
 import { type Database, openDatabase } from './database.ts';
-import { ensurePartitions, findPartitionFaults, listPartitions, serverTimeMs } from './partitions.ts';
+import { ensurePartitions, findPartitionFaults, listPartitions } from './partitions.ts';
 import { events, segments } from './schema.ts';
 import { boundOf, weekOf } from './weeks.ts';
 
@@ -24,7 +25,7 @@ beforeEach(async () => {
   const options = { applicationName: 'test', connectionsMax: 4, statementTimeoutMs: 30_000 };
   sql = resources.use(openPostgres(url, options));
   database = openDatabase(sql);
-  nowMs = await serverTimeMs(database);
+  nowMs = await readServerClock(database);
 });
 afterEach(() => resources.disposeAsync());
 

@@ -32,15 +32,6 @@ export interface Partition {
   readonly range: TimeRange | undefined;
 }
 
-/** Postgres's clock, the same for all processes. */
-export async function serverTimeMs(database: Database): Promise<number> {
-  const [row] = await database.execute<{ ms: number }>(
-    sql`SELECT floor(extract(epoch FROM now()) * 1000)::float8 AS ms`,
-  );
-  if (row === undefined) throw new Error('SELECT returned no row');
-  return row.ms;
-}
-
 /** The partitions of a table, oldest first, the default last. */
 export async function listPartitions(database: Database, table: PgTable): Promise<Partition[]> {
   const rows = await database.execute<{ name: string; bounds: string }>(sql`

@@ -4,6 +4,7 @@ import { type MigrationMeta, readMigrationFiles } from 'drizzle-orm/migrator';
 import postgres from 'postgres';
 import { ConfigError } from '../../platform/config/config-error.ts';
 import { planTriggers } from '../control/triggers.ts';
+import { readServerClock } from '../db/clock.ts';
 import { openPostgres, type Sql } from '../db/connect.ts';
 import { openDatabase } from '../db/database.ts';
 import {
@@ -12,7 +13,7 @@ import {
   isDistributed,
   refuseWorker,
 } from '../db/layout/distribution.ts';
-import { ensurePartitions, serverTimeMs } from '../db/partitions.ts';
+import { ensurePartitions } from '../db/partitions.ts';
 import { setPlannerStatistics } from '../db/planner-statistics.ts';
 import { grantRights } from '../db/roles/grants.ts';
 import { firstMigration, newestMigration } from '../db/version.ts';
@@ -56,7 +57,7 @@ export function migrateDatabase(url: string): Promise<void> {
     // Not for the first import, which adds all of its thousands of prices.
     await applyStatements(sql, await planTriggers(database));
     await grantRights(database);
-    await ensurePartitions(database, await serverTimeMs(database));
+    await ensurePartitions(database, await readServerClock(database));
   });
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { and, eq, lt, sql } from 'drizzle-orm';
+import { tryAdvisoryLock } from '../db/advisory-lock.ts';
 import { expectSameTime, readServerClock } from '../db/clock.ts';
 import type { Database } from '../db/database.ts';
 import { mediaUses, quarantine, traceNodes } from '../db/schema.ts';
@@ -66,15 +67,8 @@ export async function expireData(
   database: Database,
   options: ExpireOptions,
 ): Promise<ExpireResult | undefined> {
-  const [lock] = await database.execute<{ isOurs: boolean }>(
-    sql`SELECT pg_try_advisory_lock(${expireLock}) AS "isOurs"`,
-  );
-  if (lock?.isOurs !== true) return undefined;
-  try {
-    return await expireAll(database, options);
-  } finally {
-    await database.execute(sql`SELECT pg_advisory_unlock(${expireLock})`);
-  }
+  await using lock = await tryAdvisoryLock(database, sql`${expireLock}`);
+  return lock && (await expireAll(database, options));
 }
 
 async function expireAll(database: Database, options: ExpireOptions): Promise<ExpireResult> {

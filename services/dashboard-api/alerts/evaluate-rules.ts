@@ -14,6 +14,7 @@ import {
   sql,
 } from 'drizzle-orm';
 import { readSpace } from '../../../store/accounts/spaces.ts';
+import { readServerClock } from '../../../store/db/clock.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { alertDeliveries, alertEvents, alertRules, alertTargets, spaces } from '../../../store/db/schema.ts';
 import { namesOf } from '../../../store/db/statement.ts';
@@ -93,10 +94,7 @@ export async function claimRule(
     .where(inArray(alertRules.id, due))
     .returning();
   if (rule === undefined) return undefined;
-  const [clock] = await database.execute<{ nowMs: number }>(
-    sql`SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS "nowMs"`,
-  );
-  return { ...rule, nowMs: clock?.nowMs ?? 0 };
+  return { ...rule, nowMs: await readServerClock(database) };
 }
 
 /** The windows that end after `afterMs`, until `endMs`. */
