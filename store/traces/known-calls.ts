@@ -70,30 +70,31 @@ function observe(chains: Chain[]): Joined {
 }
 
 /**
- * The span that is the event comes first: of several traces that with a parent, then the one that took
- * longest, which is the caller's; in it the shortest span, which is closest to the provider. What a span has
- * above it does not matter: that may be stored after an event was merged into another.
+ * The span that is the event comes first: of several traces that with a parent, then the one in which the
+ * call started first, which is the caller's; in it the shortest span, which is closest to the provider. What
+ * an innermost span has above it does not matter: that may be stored after an event was merged into another.
  */
 function sortByPreference(chains: readonly Chain[]): Chain[] {
   const isRoot = (trace: readonly Chain[]) => trace.every(({ innermost }) => innermost.parentSpanId === '');
-  const longest = (trace: readonly Chain[]) =>
-    Math.max(...trace.flatMap(({ spans }) => spans.map(durationOf)));
+  const start = (trace: readonly Chain[]) => Math.min(...trace.map(({ innermost }) => innermost.startTimeMs));
+  const longest = (trace: readonly Chain[]) => Math.max(...trace.map(durationOf));
   const byId = (a: string, b: string) => (a < b ? -1 : 1);
   return Map.groupBy(chains, ({ innermost }) => innermost.traceId)
     .entries()
     .toArray()
     .sort(
       ([idA, a], [idB, b]) =>
-        Number(isRoot(a)) - Number(isRoot(b)) || longest(b) - longest(a) || byId(idA, idB),
+        Number(isRoot(a)) - Number(isRoot(b)) ||
+        start(a) - start(b) ||
+        longest(b) - longest(a) ||
+        byId(idA, idB),
     )
     .flatMap(([, trace]) =>
-      trace.sort(
-        ({ innermost: a }, { innermost: b }) => durationOf(a) - durationOf(b) || byId(a.spanId, b.spanId),
-      ),
+      trace.sort((a, b) => durationOf(a) - durationOf(b) || byId(a.innermost.spanId, b.innermost.spanId)),
     );
 }
 
-function durationOf({ startTimeMs, endTimeMs }: StoredNode): number {
+function durationOf({ innermost: { startTimeMs, endTimeMs } }: Chain): number {
   return endTimeMs - startTimeMs;
 }
 

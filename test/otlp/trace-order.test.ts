@@ -72,33 +72,41 @@ test('an advisor within a call has the agent of a span that came later, and its 
   expect(found.map(({ attributes }) => attributes?.[parentProperty])).toEqual([above?.id]);
 });
 
-test('which of three spans in two traces is the event does not depend on which was resolved first', async () => {
-  const attributes = { 'gen_ai.operation.name': 'chat', 'gen_ai.response.id': 'msg_1' };
-  const [caller, gateway, client] = ['a'.repeat(16), 'b'.repeat(16), 'c'.repeat(16)];
-  const [own, other] = ['8'.repeat(32), '9'.repeat(32)];
-  const during = (fromMs: bigint, toMs: bigint) => ({
-    startNs: fromMs * 1_000_000n,
-    endNs: toMs * 1_000_000n,
-  });
-  const spans = [
-    { traceId: own, spanId: caller, parentSpanId: 'f'.repeat(16), ...during(1_000n, 1_090n) },
-    { traceId: other, spanId: gateway, ...during(1_005n, 1_085n) },
-    { traceId: other, spanId: client, parentSpanId: gateway, ...during(1_010n, 1_080n) },
-  ].map((span) => messagesOf(toProtobuf({ scope: { name: span.spanId }, spans: [{ ...span, attributes }] })));
-  const orders = ['012', '021', '102', '120', '201', '210'];
-  for (const order of orders) {
-    const spaceId = await newSpace();
-    for (const at of order) {
-      for (const message of spans[Number(at)] ?? []) await message(database, spaceId);
-      await new TraceResolver(database).run();
+test.each([
+  ['whose gateway is shorter than the caller', [0n, 90n], [5n, 85n]],
+  ['whose gateway ends after the caller', [0n, 90n], [5n, 100n]],
+  ['whose caller ends when the stream begins', [0n, 20n], [5n, 85n]],
+] as const)(
+  'which of three spans in two traces is the event does not depend on the order: %s',
+  async (_, ofCaller, ofGateway) => {
+    const attributes = { 'gen_ai.operation.name': 'chat', 'gen_ai.response.id': 'msg_1' };
+    const [caller, gateway, client] = ['a'.repeat(16), 'b'.repeat(16), 'c'.repeat(16)];
+    const [own, other] = ['8'.repeat(32), '9'.repeat(32)];
+    const during = ([fromMs, toMs]: readonly [bigint, bigint]) => ({
+      startNs: (1_000n + fromMs) * 1_000_000n,
+      endNs: (1_000n + toMs) * 1_000_000n,
+    });
+    const spans = [
+      { traceId: own, spanId: caller, parentSpanId: 'f'.repeat(16), ...during(ofCaller) },
+      { traceId: other, spanId: gateway, ...during(ofGateway) },
+      { traceId: other, spanId: client, parentSpanId: gateway, ...during([10n, 80n]) },
+    ].map((span) =>
+      messagesOf(toProtobuf({ scope: { name: span.spanId }, spans: [{ ...span, attributes }] })),
+    );
+    for (const order of ['012', '021', '102', '120', '201', '210']) {
+      const spaceId = await newSpace();
+      for (const at of order) {
+        for (const message of spans[Number(at)] ?? []) await message(database, spaceId);
+        await new TraceResolver(database).run();
+      }
+      const rows = await database.select().from(events).where(eq(events.spaceId, spaceId));
+      expect(
+        rows.map(({ startTimeMs }) => startTimeMs),
+        order,
+      ).toEqual([1_000]);
     }
-    const rows = await database.select().from(events).where(eq(events.spaceId, spaceId));
-    expect(
-      rows.map(({ durationMs }) => durationMs),
-      order,
-    ).toEqual([90]);
-  }
-});
+  },
+);
 
 /** Those whose spans belong together in one way only: of several equal ones, the order decides which. */
 const definiteKinds: readonly string[] = traceKinds.filter((kind) => kind !== 'equalTwice');
