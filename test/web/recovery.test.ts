@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { demoEvents } from '../support/browser/demo-events.ts';
 import { makeOperator } from '../support/browser/furnished-space.ts';
 import { useBrowser } from '../support/browser/use-browser.ts';
+import { untilDrained } from '../support/wait.ts';
 
 const system = useBrowser();
 
@@ -77,12 +78,13 @@ test('while the API is away a list keeps what it shows, says so, and goes on by 
   await using visitor = await system.visit();
   const { page, apiKey, spaceId } = visitor;
   for (let batch = 0; batch < 3; batch++) await system.send(apiKey, demoEvents());
-  await page.getByRole('heading', { name: 'Recent events' }).waitFor();
+  // A list does not show what is stored later.
+  await untilDrained(system.pipeline);
   const grid = page.getByRole('grid');
   const isAway = /\/trpc\//;
   await page.goto(`/s/${spaceId}/events`);
   await grid.getByRole('row').nth(1).waitFor();
-  const away = page.getByRole('alert').filter({ hasText: 'Weir cannot be reached.' });
+  const away = page.getByRole('alert').filter({ hasText: 'Weir cannot be reached.' }).first();
   await page.route(isAway, (route) => route.abort());
   await grid.hover();
   await page.mouse.wheel(0, 100_000);
@@ -100,12 +102,15 @@ test('while the API is away a list keeps what it shows, says so, and goes on by 
   let searches = 0;
   await page.route(/events\.search/, (route) => (searches++ === 0 ? route.continue() : route.abort()));
   await page.goto(`/s/${spaceId}/events?text=customer`);
-  await page.getByRole('button', { name: 'Go on' }).click();
-  await page
+  const interrupted = page
     .getByRole('status')
     .filter({ hasText: 'found' })
-    .filter({ hasText: 'Weir cannot be reached.' })
-    .waitFor();
+    .filter({ hasText: 'Weir cannot be reached.' });
+  const goOn = page.getByRole('button', { name: 'Go on' });
+  await goOn.or(interrupted).first().waitFor();
+  // On a slow machine the first page has few events, and the search goes on by itself.
+  if (await goOn.isVisible()) await goOn.click();
+  await interrupted.waitFor();
   await page.unroute(/events\.search/);
   await page.getByText(/Weir cannot be reached/).waitFor({ state: 'detached' });
   await page.getByText(/all of this filter|back to/).waitFor();
