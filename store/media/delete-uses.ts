@@ -1,4 +1,4 @@
-import { and, eq, inArray, max, type SQL } from 'drizzle-orm';
+import { and, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import type { Transaction } from '../db/database.ts';
 import { media, mediaUses } from '../db/schema.ts';
 
@@ -14,25 +14,22 @@ export async function deleteUses(
     .from(mediaUses)
     .where(ofUse(areGone));
   if (uses.length === 0) return { media: 0, useIds: [] };
-  const mediaIds = [...new Set(uses.map(({ mediaId }) => mediaId))];
-  const areOf = and(eq(media.spaceId, spaceId), inArray(media.id, mediaIds));
+  const useIds = uses.map(({ id }) => id);
+  const mediaIds = new Set(uses.map(({ mediaId }) => mediaId));
+  // Texts of arrays: a trace may have more uses than a statement may have parameters.
+  const areOf = and(
+    eq(media.spaceId, spaceId),
+    sql`${media.id} = ANY (${`{${[...mediaIds].join()}}`}::text[])`,
+  );
   // A writer that adds a use locks them, too: its use is seen below, or it finds no media any more.
   await transaction.select({ id: media.id }).from(media).where(areOf).orderBy(media.id).for('update');
-  const useIds = uses.map(({ id }) => id);
-  await transaction.delete(mediaUses).where(ofUse(inArray(mediaUses.id, useIds)));
-  const left = await transaction
-    .select({ id: mediaUses.mediaId, receivedAt: max(mediaUses.receivedAt) })
-    .from(mediaUses)
-    .where(ofUse(inArray(mediaUses.mediaId, mediaIds)))
-    .groupBy(mediaUses.mediaId);
-  const leftIds = new Set(left.map(({ id }) => id));
-  const unused = mediaIds.filter((id) => !leftIds.has(id));
-  const isOne = (id: string) => and(eq(media.spaceId, spaceId), eq(media.id, id));
+  await transaction
+    .delete(mediaUses)
+    .where(ofUse(sql`${mediaUses.id} = ANY (${`{${useIds.join()}}`}::uuid[])`));
+  const lastUse = sql`(SELECT max(${mediaUses.receivedAt}) FROM ${mediaUses}
+    WHERE ${ofUse(eq(mediaUses.mediaId, media.id))})`;
+  const { count } = await transaction.delete(media).where(and(areOf, isNull(lastUse)));
   // They expire with the uses that are left.
-  for (const { id, receivedAt } of left)
-    if (receivedAt !== null) await transaction.update(media).set({ receivedAt }).where(isOne(id));
-  const { count } = await transaction
-    .delete(media)
-    .where(and(eq(media.spaceId, spaceId), inArray(media.id, unused)));
+  await transaction.update(media).set({ receivedAt: lastUse }).where(areOf);
   return { media: count, useIds };
 }

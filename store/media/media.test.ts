@@ -94,6 +94,19 @@ test('after an erasure media expire with the uses that are left', async () => {
   expect(await count(spaceId)).toEqual([0, 0]);
 });
 
+test('as many uses are deleted as a trace may have: more than a statement may have parameters', async () => {
+  const spaceId = await newSpace();
+  const { media: use } = useOf('a');
+  await storeMedia(database, spaceId, [{ receivedAtMs: BigInt(Date.now()), media: use }]);
+  await sql`INSERT INTO media_uses (space_id, id, media_id, trace_id, received_at)
+    SELECT ${spaceId}, gen_random_uuid(), 'media ' || n, ${use.traceId}, now() FROM generate_series(1, 66000) AS n`;
+  const { media: deleted, useIds } = await database.transaction((transaction) =>
+    deleteUses(transaction, spaceId, eq(mediaUses.traceId, use.traceId)),
+  );
+  expect([deleted, useIds.length]).toEqual([1, 66_001]);
+  expect(await count(spaceId)).toEqual([0, 0]);
+});
+
 test('nothing is stored for a space that is deleted', async () => {
   const spaceId = randomUUID();
   await sql`INSERT INTO deleted_spaces (space_id, name, requested_at, requested_by) VALUES (${spaceId}, 'gone', now(), 'operator')`;
