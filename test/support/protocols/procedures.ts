@@ -80,11 +80,9 @@ export function toJsonSchema(parser: z.ZodType, io: 'input' | 'output'): JsonSch
     : schema;
 }
 
-/** The names of all input members of all procedures. */
-export const memberNames: readonly string[] = [
-  ...new Set(
-    procedures.flatMap(({ inputs }) => inputs.flatMap(({ properties = {} }) => Object.keys(properties))),
-  ),
+/** The names of a procedure's input members. */
+export const memberNamesOf = ({ inputs }: Procedure): readonly string[] => [
+  ...new Set(inputs.flatMap(({ properties = {} }) => Object.keys(properties))),
 ];
 
 /** Values for a generated input. */
