@@ -16,7 +16,7 @@ export const quotaEdge: Fault = {
   system: { ingests: 2, writers: 2 },
   unavailableMsMax: 1_000,
   async inject(run) {
-    const { system, load, note } = run;
+    const { system, load, slack, note } = run;
     const tenant = await createTenant(system, { monthlyEventLimit: limit });
     for (let sent = 0; sent < limit - eventsEach; sent += eventsEach)
       await load.send(tenant, freshIds(eventsEach));
@@ -29,7 +29,7 @@ export const quotaEdge: Fault = {
     if (accepted === 0) throw new Error('nothing was accepted although the limit was not reached');
     // Every ingest reads the usage within 500 ms of its storing, and then rejects everything.
     await untilStored(run, tenant.spaceId, limit);
-    await sleep(1_000);
+    await sleep(1_000 * slack);
     const after = await Promise.all(
       Array.from({ length: atOnce }, () => load.send(tenant, freshIds(eventsEach), [402])),
     );
