@@ -31,12 +31,13 @@ const lockName = 'lock';
 const startToleranceMs = 3_000;
 
 function describeSelf(): Owner {
+  const startTicks = readStartTicks(process.pid);
   return {
     host: hostname(),
     pid: process.pid,
     threadId,
     startedAtMs: Math.round(Date.now() - process.uptime() * 1000),
-    startTicks: readStartTicks(process.pid),
+    startTicks: startTicks === 'ended' ? undefined : startTicks,
   };
 }
 
@@ -98,17 +99,23 @@ function isRunning({ pid, startedAtMs, startTicks }: Owner): boolean {
     if (!(error instanceof Error && 'code' in error && error.code === 'EPERM')) return false;
   }
   const ticks = readStartTicks(pid);
+  if (ticks === 'ended') return false;
   if (ticks !== undefined && startTicks !== undefined) return ticks === startTicks;
   // For other processes only the pid can be compared here.
   return pid !== process.pid || Math.abs(describeSelf().startedAtMs - startedAtMs) < startToleranceMs;
 }
 
-/** When a process was started, on Linux: clock ticks since boot. */
-function readStartTicks(pid: number): number | undefined {
+/**
+ * When a process was started, on Linux: clock ticks since boot. A zombie has ended: only its parent does not
+ * know yet.
+ */
+function readStartTicks(pid: number): number | 'ended' | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The name of the program, in parentheses, may contain spaces.
-    const ticks = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]);
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    if (fields[0] === 'Z') return 'ended';
+    const ticks = Number(fields[19]);
     return Number.isNaN(ticks) ? undefined : ticks;
   } catch {
     return undefined;

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
@@ -184,6 +186,27 @@ test.runIf(existsSync('/proc/self/stat'))(
     const owner = JSON.parse(readFileSync(lock, 'utf8'));
     writeFileSync(lock, JSON.stringify({ ...owner, startedAtMs: owner.startedAtMs - 3_600_000 }));
     expect(openSpool().events).toBe(0);
+  },
+);
+
+test.runIf(existsSync('/proc/self/stat'))(
+  'the spool of a process whose parent has not noticed its end is adopted',
+  async () => {
+    // As in a container whose first process does not wait for its children.
+    const parent = spawn('sh', ['-c', 'true & echo $!; exec sleep 60'], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    try {
+      const pid = Number((await once(parent.stdout, 'data'))[0]);
+      await eventually(() => expect(readFileSync(`/proc/${pid}/stat`, 'utf8')).toContain(') Z '));
+      openSpool().append(queued(2));
+      const lock = join(directory, readdirSync(directory)[0] ?? '', 'lock');
+      const { startTicks: _, ...owner } = JSON.parse(readFileSync(lock, 'utf8'));
+      writeFileSync(lock, JSON.stringify({ ...owner, pid }));
+      expect(openSpool().events).toBe(2);
+    } finally {
+      parent.kill('SIGKILL');
+    }
   },
 );
 
