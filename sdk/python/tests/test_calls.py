@@ -193,6 +193,51 @@ def test_no_task_is_created_and_a_time_out_of_the_caller_holds(make: Make) -> No
     asyncio.run(main())
 
 
+def test_threads_and_tasks_share_a_trace_and_end_it_in_any_order(make: Make) -> None:
+    """Each has its own scope: the first to enter is the first to leave."""
+    shared = make().trace(thread="thread-1")
+    turns = [threading.Event() for _ in range(4)]
+    seen: dict[str, list[Any]] = {"first": [], "second": []}
+
+    def run(name: str, enter: int, leave: int) -> None:
+        assert turns[enter].wait(10)
+        with shared:
+            seen[name].append(current_scope().thread)
+            turns[enter + 1].set()
+            assert turns[leave].wait(10)
+        seen[name].append(current_scope())
+        if leave < 3:
+            turns[leave + 1].set()
+
+    with ThreadPoolExecutor(2) as executor:
+        running = [executor.submit(run, "first", 0, 2), executor.submit(run, "second", 1, 3)]
+        turns[0].set()
+        for future in running:
+            future.result(20)
+    assert seen == dict.fromkeys(seen, ["thread-1", Scope()])
+
+    async def step(first: asyncio.Event, last: asyncio.Event) -> Scope:
+        with shared, shared:
+            first.set()
+            await last.wait()
+        return current_scope()
+
+    async def main() -> list[Scope]:
+        one, other = asyncio.Event(), asyncio.Event()
+        return await asyncio.gather(step(one, other), step(other, one))
+
+    assert asyncio.run(main()) == [Scope(), Scope()]
+    assert shared._entered == {}
+
+
+def test_a_single_text_is_one_tag(make: Make, stub: Stub) -> None:
+    weir = make(tags="prod")
+    with weir.trace(tags="beta"):
+        weir.record(llm_event())
+    (event,) = events_of(weir, stub)
+    assert event["additionalProperties"]["tags"] == "prod, beta"
+
+
 def test_a_generator_has_the_scope_of_its_call_in_every_thread(make: Make, stub: Stub) -> None:
     weir = make()
 

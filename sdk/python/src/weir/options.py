@@ -28,7 +28,7 @@ class Options(TypedDict, total=False):
     release: str
     environment: str
     #: Tags of every event, stored joined by ``, ``.
-    tags: Sequence[str]
+    tags: str | Sequence[str]
     #: ``metadata`` leaves out prompts, responses, tool arguments and results, and error messages.
     content: Literal["full", "metadata"]
     #: Changes each event before it is stored anywhere. If it raises, all content of the event is removed.

@@ -7,8 +7,9 @@ from types import TracebackType
 from typing import Any, ParamSpec, TypedDict, TypeVar, cast
 
 from weir.calls.activity import Activity, instrument
-from weir.event.scope import Entered, Scope, current_scope
+from weir.event.scope import Entered, Scope, current_scope, read_tags
 from weir.event.types import create_uuid
+from weir.limits import RUNS_MAX
 
 #: Members of ``Identity`` that replace those of the scope around, which has the same names.
 _OWN = ("thread", "user", "agent", "group", "release", "environment")
@@ -29,7 +30,7 @@ class Identity(TypedDict, total=False):
     release: str | None
     environment: str | None
     #: Added to the tags around.
-    tags: Iterable[str]
+    tags: str | Iterable[str]
     #: Custom dimensions: texts and numbers.
     dimensions: dict[str, Any]
 
@@ -43,7 +44,8 @@ class Trace:
     def __init__(self, name: str | None, identity: Identity) -> None:
         self._name = name
         self._identity = identity
-        self._entered: list[Entered] = []
+        #: By the identity of the scope inside: threads and tasks may share a trace, and end it in any order.
+        self._entered: dict[int, Entered] = {}
 
     @property
     def id(self) -> str | None:
@@ -53,13 +55,18 @@ class Trace:
     def __enter__(self) -> Trace:
         entered = Entered(self.scope())
         entered.__enter__()
-        self._entered.append(entered)
+        self._entered[id(entered.scope)] = entered
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._entered.pop().__exit__()
+        entered = self._entered.pop(id(current_scope()), None)
+        if entered is not None:
+            entered.__exit__()
+        elif len(self._entered) > RUNS_MAX:
+            # Blocks of generators that end in another context, where there is nothing to restore, would leak.
+            del self._entered[next(iter(self._entered))]
 
     def __call__(self, fn: Callable[P, R]) -> Callable[P, R]:
         """Runs each call of a function, coroutine or generator as a trace or span of its own."""
@@ -78,6 +85,6 @@ class Trace:
         own: dict[str, Any] = {name: value for name, value in identity.items() if name in _OWN and value}
         return inner._replace(
             **own,
-            tags=(*outer.tags, *(identity.get("tags") or ())),
+            tags=(*outer.tags, *read_tags(identity.get("tags"))),
             dimensions={**outer.dimensions, **(identity.get("dimensions") or {})},
         )

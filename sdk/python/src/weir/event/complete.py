@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from weir.event.json_text import json_text
-from weir.event.scope import Scope, current_scope
+from weir.event.scope import Scope, current_scope, read_tags
 from weir.event.types import Event, Json, create_uuid, drop_none, is_uuid
 
 
@@ -56,7 +56,7 @@ def _own_dimensions(options: Mapping[str, Any], scope: Scope) -> Json:
     return {
         "release": scope.release or options.get("release"),
         "environment": scope.environment or options.get("environment"),
-        "tags": ", ".join(dict.fromkeys((*options.get("tags", ()), *scope.tags))) or None,
+        "tags": ", ".join(dict.fromkeys((*read_tags(options.get("tags")), *scope.tags))) or None,
         "span.path": " > ".join(name for _, name in scope.spans) or None,
         "span.ids": "/".join(level_id for level_id, _ in scope.spans) or None,
         "otel.parent_event_id": scope.parent_event_id,

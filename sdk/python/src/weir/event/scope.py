@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
@@ -58,6 +58,11 @@ class Scope(NamedTuple):
         if trace_id == self.trace_id:
             return self
         return self._replace(trace_id=trace_id, spans=(), parent_event_id=None)
+
+
+def read_tags(tags: Iterable[str] | None) -> tuple[str, ...]:
+    """A single text is one tag, although it is an iterable of texts, too."""
+    return (tags,) if isinstance(tags, str) else tuple(map(str, tags or ()))
 
 
 _EMPTY = Scope()
