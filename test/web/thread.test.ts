@@ -1,6 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { useBrowser } from '../support/browser/use-browser.ts';
+import { untilDrained } from '../support/wait.ts';
 import { llmEvent } from './complaints/sent-event.ts';
 
 const system = useBrowser();
@@ -15,7 +16,7 @@ test('a thread of thousands of turns renders few of them, keeps the scroll posit
   await using visitor = await system.visit();
   const { page, apiKey, spaceId } = visitor;
   for (const turns of longThread()) await system.send(apiKey, turns);
-  await page.getByRole('heading', { name: 'Recent events' }).waitFor();
+  await untilDrained(system.pipeline);
   await page.goto(`/s/${spaceId}/threads/long`);
   const feed = page.getByRole('feed', { name: 'Turns' });
   const articles = feed.getByRole('article');

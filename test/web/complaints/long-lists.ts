@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { BrowserSystem } from '../../support/browser/use-browser.ts';
+import { untilDrained } from '../../support/wait.ts';
 import { llmEvent, toolEvent } from './sent-event.ts';
 
 /** Complaints about traces, threads and the live tail, by number. */
@@ -13,18 +14,14 @@ export function testLongLists(system: BrowserSystem): void {
       toolEvent({ traceId, startTimeMs: now + i, endTimeMs: now + i + 5, durationMs: 5 }),
     );
     await system.send(apiKey, events.slice(0, 500));
-    await system.send(apiKey, events.slice(500));
-    await page.getByRole('heading', { name: 'Recent events' }).waitFor();
+    await untilDrained(system.pipeline);
     const bodies = countCalls(page, 'events.get');
     await page.goto(`/s/${spaceId}/traces/${traceId}`);
-    const load = page.getByRole('button', { name: 'Reload the trace' });
-    const whole = page.getByText('1K events').or(page.getByText('1,000 events')).first();
-    // The second request may be stored slightly later.
-    for (let tries = 0; tries < 40 && !(await whole.isVisible()); tries++) {
-      await load.click();
-      await page.waitForTimeout(250);
-    }
-    await whole.waitFor();
+    await page.getByText('500 events').first().waitFor();
+    await system.send(apiKey, events.slice(500));
+    await untilDrained(system.pipeline);
+    await page.getByRole('button', { name: 'Reload the trace' }).click();
+    await page.getByText('1K events').or(page.getByText('1,000 events')).first().waitFor();
     const rows = page.getByRole('grid', { name: 'Events of the trace' }).getByRole('row');
     expect(await rows.count()).toBeGreaterThan(5);
     expect(await rows.count()).toBeLessThanOrEqual(60);

@@ -2,7 +2,7 @@ import AxeBuilder from '@axe-core/playwright';
 import { expect, test } from 'vitest';
 import { demoEvents } from '../../support/browser/demo-events.ts';
 import type { BrowserSystem } from '../../support/browser/use-browser.ts';
-import { until } from '../../support/wait.ts';
+import { until, untilDrained } from '../../support/wait.ts';
 
 /** Finding events: filters, the search field, and ranges. */
 export function testSearch(system: BrowserSystem): void {
@@ -47,6 +47,7 @@ export function testSearch(system: BrowserSystem): void {
     };
     for (let batch = 0; batch < 15; batch++) await system.send(apiKey, demoEvents());
     await system.send(apiKey, wanted);
+    await untilDrained(system.pipeline);
     await page.getByRole('heading', { name: 'Recent events' }).waitFor();
 
     await page.keyboard.press('g');
