@@ -74,15 +74,17 @@ export async function runChaos({ faults, seed, mode, minutes, ...options }: Chao
 }
 
 /**
- * Groups the faults by system, the largest group first, so that it does not end alone. The order of the others, and within each
- * group, is random. Each fault has a seed of its own: with several systems the order in which they draw is not repeatable.
+ * Groups the faults by system, those that take longest first, so that none of them ends alone. Otherwise the order, also within
+ * each group, is random. Each fault has a seed of its own: with several systems the order in which they draw is not repeatable.
  */
 function orderFaults(faults: readonly Fault[], random: Random): { fault: Fault; seed: number }[][] {
   const groups = [...Map.groupBy(faults, systemKey).values()];
   return shuffle(groups, random)
-    .toSorted((a, b) => b.length - a.length)
+    .toSorted((a, b) => lengthOf(b) - lengthOf(a))
     .map((group) => shuffle(group, random).map((fault) => ({ fault, seed: random.between(0, 2 ** 31) })));
 }
+
+const lengthOf = (group: readonly Fault[]) => group.reduce((sum, { length = 1 }) => sum + length, 0);
 
 function shuffle<T>(items: readonly T[], random: Random): T[] {
   const shuffled = [...items];

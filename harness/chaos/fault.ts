@@ -14,6 +14,8 @@ export interface Fault {
   title: string;
   /** The composition of the system; faults with equal options share one running system. */
   system?: Partial<SystemOptions>;
+  /** How many usual faults it takes as long as; default 1. Those that take longest start first. */
+  length?: number;
   /** How the load differs from that of the run. */
   load?: Partial<LoadOptions>;
   /** The maximum time from the heal to the next 202; default `recoveryMsMax` of round.ts. */

@@ -30,6 +30,7 @@ export const upgrade: Fault = {
   system: { ingests: 2, writers: 2, released: true, balanced: true, ingestEnv: { DRAIN_DELAY_MS: '3000' } },
   // It takes long, and is about versions, not about speed.
   load: { clients: 2, eventsMax: 8, pauseMsMax: 80 },
+  length: 10,
   discardsSystem: true,
   unavailableMsMax: 2_000,
   checkSupport: () => findReleaseFault(process.env),
