@@ -449,6 +449,17 @@ test('media are erased with the event into which that of their span was merged, 
   expect((await erase(spaceId, ofUser('gone'))).erased).toMatchObject({ events: 1, media: 1 });
 });
 
+test('an event is erased into which more spans were merged than a statement may have parameters', async () => {
+  const spaceId = await newSpace();
+  const traceId = randomUUID();
+  const event = eventOf('gone', { traceId });
+  await insertParts(database, [partOf(spaceId, [event])]);
+  await sql`
+    INSERT INTO trace_nodes (space_id, trace_id, span_id, received_at, kind, state, start_time_ms, end_time_ms, merged_event_id, removed_event_id)
+    SELECT ${spaceId}, ${traceId}, n, now(), 'llm', 'ok', 1, 2, ${String(event.id)}, gen_random_uuid() FROM generate_series(1, 66000) AS n`;
+  expect((await erase(spaceId, ofUser('gone'))).erased).toMatchObject({ events: 1 });
+});
+
 test('an event is erased with the user of a span above it, which no writer has related to it yet', async () => {
   const spaceId = await newSpace();
   const traceId = '5'.repeat(32);

@@ -57,7 +57,9 @@ async function eraseMediaOf(transaction: Transaction, spaceId: string, gone: rea
   const ended: string[] = [];
   for (const { traceId } of used)
     if (!(await hasEvents(transaction, spaceId, { traceId }))) ended.push(traceId);
-  const ofEvents = inArray(mediaUses.eventId, [...ids, ...(await findMerged(transaction, spaceId, ids))]);
+  const eventIds = [...ids, ...(await findMerged(transaction, spaceId, ids))];
+  // The text of an array: events may have more merged spans than a statement may have parameters.
+  const ofEvents = sql`${mediaUses.eventId} = ANY (${`{${eventIds.join()}}`}::uuid[])`;
   const ofEnded = and(inArray(mediaUses.traceId, ended), sql`NOT ${isMerged(spaceId)}`);
   return deleteUses(transaction, spaceId, or(ofEvents, ofEnded));
 }

@@ -60,7 +60,7 @@ export const budgets: Readonly<Record<string, number>> = {
   'services/dashboard-api/downloads/export.test.ts': 6,
   'services/dashboard-api/charts/many-models.test.ts': 10,
   'test/otlp/media.test.ts': 6,
-  'operations/erasure/erase.test.ts': 5,
+  'operations/erasure/erase.test.ts': 6,
   'services/dashboard-api/charts/call-costs.test.ts': 6,
   'launcher/provision/postgres/postgres.test.ts': 6,
   'launcher/provision/web/web-build.test.ts': 16,
