@@ -50,6 +50,12 @@ class Stub:
             server.shutdown()
             server.server_close()
 
+    def forget(self) -> None:
+        self.accepted.clear()
+        self.deliveries.clear()
+        self.requests.clear()
+        self.headers.clear()
+
     def take(self, body: bytes, headers: dict[str, str]) -> Reply:
         self.headers.append(headers)
         events = json.loads(_decompress(body, headers["content-encoding"]))["events"]
