@@ -214,7 +214,7 @@ def test_threads_and_tasks_share_a_trace_and_end_it_in_any_order(make: Make) -> 
         turns[0].set()
         for future in running:
             future.result(20)
-    assert seen == dict.fromkeys(seen, ["thread-1", Scope()])
+    assert seen == {name: ["thread-1", Scope()] for name in seen}
 
     async def step(first: asyncio.Event, last: asyncio.Event) -> Scope:
         with shared, shared:

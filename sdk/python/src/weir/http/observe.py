@@ -32,6 +32,9 @@ _ADAPTERS = (chat_completions, responses, messages, generate_content, ollama_cha
 _EMBEDDINGS = re.compile(r"embed(dings|Contents?)?$", re.IGNORECASE)
 
 
+_REQUEST_IDS = ("x-request-id", "request-id", "x-amzn-requestid")
+
+
 class Observer(NamedTuple):
     #: Whose recorder is used: that of the time of the call, which ``init`` may change.
     client: Weir
@@ -105,7 +108,7 @@ class Attempt(Activity):
                 self._call.finish()
 
     def _tap(self, call: Call, response: Any) -> None:
-        call.request_id = response.headers.get("x-request-id") or response.headers.get("request-id")
+        call.request_id = next(filter(None, map(response.headers.get, _REQUEST_IDS)), None)
         sink = AnswerSink(self._adapter) if response.is_success else ErrorSink(response.status_code)
         call.error = None if response.is_success else {"httpStatus": response.status_code}
         if self._is_stream and not response.is_stream_consumed:

@@ -12,6 +12,7 @@ from weir.event.errors import describe_error
 from weir.event.types import EventError
 from weir.http.answer import AnswerSink, ErrorSink
 from weir.http.call import Call
+from weir.wire.aws_frames import FrameDecoder
 
 Change = Callable[[bytes], bytes]
 
@@ -129,7 +130,9 @@ def _tapped(bases: tuple[type, ...]) -> Any:
 
 
 def decoder_of(response: Any) -> Change:
-    """A decoder beside the client's own, for a stream that is compressed."""
+    """A decoder beside the client's own, for a stream that is compressed or in frames."""
+    if response.headers.get("content-type") == "application/vnd.amazon.eventstream":
+        return FrameDecoder()
     encoding = response.headers.get("content-encoding", "").strip().lower()
     if encoding in ("", "identity"):
         return bytes

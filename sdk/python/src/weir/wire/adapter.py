@@ -9,7 +9,17 @@ from typing import Any, NamedTuple
 
 from weir.event.json_text import JsonText
 from weir.event.types import EventError, Json, drop_none
-from weir.wire.read import as_object, as_text, first_text, last_text, member, slice_members, text_of, texts_of
+from weir.wire.read import (
+    as_object,
+    as_text,
+    first_text,
+    last_text,
+    member,
+    model_of,
+    slice_members,
+    text_of,
+    texts_of,
+)
 from weir.wire.sse import SSE_END
 
 
@@ -110,7 +120,7 @@ def read_request(text: str, path: str) -> LlmRequest:
     body = as_object(json.loads(text))
     messages = body.get("messages", body.get("input"))
     system = [text_of(body.get("system")), as_text(body.get("instructions")), *texts_of(messages, _SYSTEM_ROLES)]
-    formats = [member(body, f"{path}.type") for path in _FORMATS]
+    formats = [member(body, f"{place}.type") for place in _FORMATS]
     parts = {
         "system": "\n\n".join(part for part in system if part is not None) or None,
         "prompt": first_text(messages, last_text(messages), body.get("prompt")),
@@ -118,7 +128,7 @@ def read_request(text: str, path: str) -> LlmRequest:
     }
     # Ollama's format is a name or a schema.
     is_json = bool(body.get("format")) or any(str(kind).startswith("json") for kind in formats)
-    return LlmRequest(as_text(body.get("model")), drop_none(parts), is_json)
+    return LlmRequest(as_text(body.get("model")) or model_of(path), drop_none(parts), is_json)
 
 
 _SYSTEM_ROLES = ("system", "developer")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from typing import Any
-from urllib.parse import unquote
 
 from weir.event.types import Json, drop_none
 from weir.wire.adapter import Adapter, AnswerReader, Choice, LlmAnswer, LlmRequest, slice_lists
@@ -15,6 +14,7 @@ from weir.wire.read import (
     as_object,
     as_text,
     member,
+    model_of,
     read_error,
     slice_elements,
     slice_member,
@@ -23,18 +23,16 @@ from weir.wire.usage import compose_usage, sum_known
 
 
 def _read_request(text: str, path: str) -> LlmRequest:
-    """The model is a part of the path: ``/v1beta/models/gemini-3-pro:generateContent``."""
     body = as_object(json.loads(text))
     contents = [as_object(content) for content in as_list(body.get("contents"))]
     prompts = [_text_of(content) for content in contents if content.get("role") != "model"]
-    model = re.search(r"/([^/]+):\w+$", path)
     parts = {
         "system": _text_of(body.get("systemInstruction")) or None,
         "prompt": next(filter(None, reversed(prompts)), None),
         **slice_lists(text, messages=("contents",)),
     }
     is_json = "json" in str(member(body, "generationConfig.responseMimeType"))
-    return LlmRequest(unquote(model[1]) if model else as_text(body.get("model")), drop_none(parts), is_json)
+    return LlmRequest(model_of(path) or as_text(body.get("model")), drop_none(parts), is_json)
 
 
 def _text_of(content: Any) -> str:

@@ -1,4 +1,4 @@
-"""Anthropic's Messages API."""
+"""Anthropic's Messages API, also on the platforms of Google (Vertex AI) and Amazon (Bedrock)."""
 
 from __future__ import annotations
 
@@ -129,7 +129,11 @@ def _read_usage(usage: Json) -> Json | None:
     )
 
 
-#: Paths of OpenAI's threads also end in /messages.
-_PATH = re.compile(r"^(?!.*/threads/).*/messages$")
+#: Paths of OpenAI's threads also end in /messages. On the platforms of Google and Amazon the path has the model.
+_PATH = re.compile(
+    r"^(?!.*/threads/).*/messages$"
+    r"|/publishers/anthropic/models/(?!count-tokens:)[^/]+:(raw|streamRaw)Predict$"
+    r"|/model/.*(anthropic|application-inference-profile).*/invoke(-with-response-stream)?$"
+)
 
 messages = Adapter("anthropic", "anthropic", "messages.create", _PATH, _MessagesReader)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from json import JSONDecoder
 from typing import Any
+from urllib.parse import unquote
 
 from weir.event.errors import as_code
 from weir.event.types import EventError, Json, drop_none
@@ -59,6 +60,12 @@ def texts_of(messages: Any, roles: tuple[str, ...]) -> list[str]:
 def last_text(messages: Any) -> str | None:
     """The text of the user's last message."""
     return next(reversed(texts_of(messages, ("user",))), None)
+
+
+def model_of(path: str) -> str | None:
+    """The model in a path such as ``/models/gemini-3-pro:generateContent`` or ``/model/anthropic.claude/invoke``."""
+    found = re.search(r"/model/(.+)/invoke|/([^/]+):\w+$", path)
+    return unquote(found[1] or found[2]) if found else None
 
 
 def read_error(given: Any, status: int | None = None) -> EventError | None:
