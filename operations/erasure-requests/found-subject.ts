@@ -4,10 +4,10 @@ import { anyTerm, inSpace } from '../../event/terms.ts';
 import { splitElements, unquoteElement } from '../../event/text.ts';
 import type { Database } from '../../store/db/database.ts';
 import { type erasureRequests, events, segments, traceNodes } from '../../store/db/schema.ts';
-import { readQuarantined } from '../erasure/erased-quarantine.ts';
 import { untilStored } from '../erasure/queue-drain.ts';
 import { readStart } from '../erasure/start.ts';
 import { type EventsSubject, subjectColumn, termOf } from '../erasure/subject.ts';
+import { readQuarantined } from '../erasure/wiped-part.ts';
 
 /**
  * The subject of a request that a restore has taken up again. The control stream has only the term, which

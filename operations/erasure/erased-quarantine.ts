@@ -54,17 +54,6 @@ export function eraseQuarantine(database: Database, erasure: Erasure): Promise<E
   });
 }
 
-/** The events in quarantine of a space that can be decoded, one entry in memory at a time. */
-export async function* readQuarantined(database: Database, spaceId: string): AsyncGenerator<Part> {
-  const ofSpace = eq(quarantine.spaceId, spaceId);
-  for (const { id } of await database.select({ id: quarantine.id }).from(quarantine).where(ofSpace)) {
-    const isEntry = and(ofSpace, eq(quarantine.id, id));
-    const [entry] = await database.select({ part: quarantine.part }).from(quarantine).where(isEntry);
-    const part = entry && readPart(entry.part);
-    if (part !== undefined) yield part;
-  }
-}
-
 /** The files to rewrite after a change of the quarantine. */
 export const quarantineTables = ['quarantine', statisticsTable];
 

@@ -2,9 +2,8 @@ import { and, count, countDistinct, eq, inArray, max, min } from 'drizzle-orm';
 import type { Database } from '../../store/db/database.ts';
 import { events } from '../../store/db/schema.ts';
 import { listBatches } from './candidates.ts';
-import { readQuarantined } from './erased-quarantine.ts';
 import { matchRows, type Subject } from './subject.ts';
-import { wipePart } from './wiped-part.ts';
+import { readQuarantined, wipePart } from './wiped-part.ts';
 
 export type ErasurePreview = Awaited<ReturnType<typeof previewErasure>>;
 

@@ -1,10 +1,13 @@
 import { zstdCompressSync } from 'node:zlib';
 import { create } from '@bufbuild/protobuf';
+import { and, eq } from 'drizzle-orm';
 import { joinTexts } from '../../event/segment/batch-body.ts';
 import { decompressSegment } from '../../event/segment/parsed-event.ts';
 import { splitElements, unquoteElement } from '../../event/text.ts';
 import { PartSchema } from '../../gen/weir/queue/v1/queue_pb.ts';
 import { decodePart, type Part } from '../../platform/queue/group.ts';
+import type { Database } from '../../store/db/database.ts';
+import { quarantine } from '../../store/db/schema.ts';
 import { pickEvents } from '../../store/write/slice.ts';
 import { requireWellFormed } from '../../store/write/well-formed.ts';
 import { isOfElement, type Subject, subjectColumn } from './subject.ts';
@@ -23,6 +26,17 @@ export function readPart(bytes: Uint8Array): Part | undefined {
     return part;
   } catch {
     return undefined;
+  }
+}
+
+/** The events in quarantine of a space that can be decoded, one entry in memory at a time. */
+export async function* readQuarantined(database: Database, spaceId: string): AsyncGenerator<Part> {
+  const ofSpace = eq(quarantine.spaceId, spaceId);
+  for (const { id } of await database.select({ id: quarantine.id }).from(quarantine).where(ofSpace)) {
+    const isEntry = and(ofSpace, eq(quarantine.id, id));
+    const [entry] = await database.select({ part: quarantine.part }).from(quarantine).where(isEntry);
+    const part = entry && readPart(entry.part);
+    if (part !== undefined) yield part;
   }
 }
 
