@@ -47,38 +47,24 @@ async function main({ signal, requested, request }: StopRequests): Promise<void>
   const tasks = resources.use(openTaskProcess());
   const config = await tasks.run('parseConfig', process.env);
   const data = openDataDirectory(config.WEIR_DATA_DIR);
-  const kill = (pid: number, name: NodeJS.Signals) => void process.kill(pid, name);
-  const self = identifyProcess(process.pid);
-  const report = (text: string) => progress.note(`  … ${text}`);
-  const onPredecessorGone = () => rmSync(data.file('connection.json'), { force: true });
   state = await acquireSupervisorLock({
     file: data.file('supervisor.json'),
-    self,
+    self: identifyProcess(process.pid),
     launcher: npm,
-    kill,
-    report,
-    onPredecessorGone,
+    kill: (pid, name) => void process.kill(pid, name),
+    report: (text) => progress.note(`  … ${text}`),
+    onPredecessorGone: () => rmSync(data.file('connection.json'), { force: true }),
   });
   if (npm) watchNpmProcess(process, npm, () => request('npm exited'));
   await progress.step('preflight', () => tasks.run('preflight', config));
   signal.throwIfAborted();
   const cacheDir = cacheDirectory(process.env, join(data.path, 'cache'));
-  const loops = new Map();
-  const context = {
-    config,
-    env: process.env,
-    emptyCompileCache,
-    data,
-    cacheDir,
-    state,
-    progress,
-    resources,
-    loops,
-    signal,
-    tasks,
-  };
+  const env = process.env;
   try {
-    const connection = await startSystem(context);
+    const connection = await startSystem({
+      ...{ config, env, emptyCompileCache, data, cacheDir, state },
+      ...{ progress, resources, loops: new Map(), signal, tasks },
+    });
     const { WEIR_VENDOR: vendor, WEIR_DATA_DIR: dataDir } = config;
     const isTerminal = process.stdout.isTTY === true;
     const signInLink = isTerminal ? await tasks.run('createOwnerLink', connection) : undefined;

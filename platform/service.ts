@@ -74,7 +74,7 @@ export async function openService(
     log,
     resources,
     stopping: stopping.signal,
-    setStarting: port.setStarting,
+    setStarting: (findUnready) => port.state.setStarting(findUnready),
     report,
     shares,
   });
@@ -88,12 +88,12 @@ export async function openService(
     throw error;
   });
   starting.use(resources);
-  port.setStarted(probes);
+  port.state.setStarted(probes);
   const owned = starting.move();
   return {
     details: { ...own, metricsUrl: port.url },
     async drain(delayMs) {
-      port.setStopping();
+      port.state.setStopping();
       stopping.abort();
       await sleep(delayMs);
     },

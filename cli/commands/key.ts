@@ -7,7 +7,34 @@ import { CommandError, type Host, printJson } from '../host.ts';
 
 export function addKeyCommands(program: Command, host: Host): void {
   const key = program.command('key').description('API keys of a space');
+  addCreateCommand(key, host);
 
+  key
+    .command('revoke')
+    .description('revoke an API key; it is rejected within a second')
+    .argument('<keyId>', 'the keyId that `key create` and `key list` print')
+    .action((text: string) =>
+      withDatabase(host, async (database) => {
+        const keyId = parseId('key', text);
+        const revoked = await revokeApiKey(database, keyId);
+        if (revoked === undefined) throw new CommandError(`There is no key ${keyId}.`);
+        await printJson(host, showKey(revoked));
+      }),
+    );
+
+  key
+    .command('list')
+    .description("list a space's API keys, including revoked ones")
+    .requiredOption('--space <id>', 'the space')
+    .action((options: { space: string }) =>
+      withDatabase(host, async (database) => {
+        const spaceId = await requireSpace(database, options.space);
+        await printJson(host, (await listApiKeys(database, spaceId)).map(showKey));
+      }),
+    );
+}
+
+function addCreateCommand(key: Command, host: Host): void {
   key
     .command('create')
     .description('create an API key; it is shown once')
@@ -31,30 +58,6 @@ export function addKeyCommands(program: Command, host: Host): void {
           throw new CommandError('--expires must be in the future.');
         const expiresAt = expires === undefined ? undefined : new Date(expires);
         await printJson(host, await issueApiKey(database, spaceId, { name, scope, expiresAt, pepper }));
-      }),
-    );
-
-  key
-    .command('revoke')
-    .description('revoke an API key; it is rejected within a second')
-    .argument('<keyId>', 'the keyId that `key create` and `key list` print')
-    .action((text: string) =>
-      withDatabase(host, async (database) => {
-        const keyId = parseId('key', text);
-        const revoked = await revokeApiKey(database, keyId);
-        if (revoked === undefined) throw new CommandError(`There is no key ${keyId}.`);
-        await printJson(host, showKey(revoked));
-      }),
-    );
-
-  key
-    .command('list')
-    .description("list a space's API keys, including revoked ones")
-    .requiredOption('--space <id>', 'the space')
-    .action((options: { space: string }) =>
-      withDatabase(host, async (database) => {
-        const spaceId = await requireSpace(database, options.space);
-        await printJson(host, (await listApiKeys(database, spaceId)).map(showKey));
       }),
     );
 }

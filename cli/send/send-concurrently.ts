@@ -5,7 +5,7 @@ import type { SendError } from '../client/send-with-retry.ts';
 import type { SentPart } from './checkpoint.ts';
 import type { Progress } from './progress.ts';
 import { NotAcceptedError, type SendBodyOptions } from './send-body.ts';
-import { createTally, type SendSummary, type Tally } from './send-summary.ts';
+import { type SendSummary, Tally } from './send-summary.ts';
 
 export interface SendingFile {
   url: string;
@@ -19,18 +19,19 @@ export interface SendingFile {
   before: SentPart | undefined;
 }
 
-/**
- * Sends every item with several requests at once, until one is not accepted within its retries.
- * @param item how to send an item, and the position in the file where it ends.
- */
+/** The requests of a file. */
+interface Requests<Item> {
+  items: AsyncIterable<Item>;
+  /** Where an item ends in the file. */
+  positionOf: (item: Item) => number;
+  send: (item: Item, options: Omit<SendBodyOptions, 'post'>) => Promise<void>;
+}
+
+/** Sends every item with several requests at once, until one is not accepted within its retries. */
 export async function sendConcurrently<Item>(
   { concurrency, retryForMs, progress, settled, before }: SendingFile,
   file: { sizeBytes: number; bytesRead(): number },
-  items: AsyncIterable<Item>,
-  item: {
-    positionOf: (item: Item) => number;
-    send: (item: Item, options: Omit<SendBodyOptions, 'post'>) => Promise<void>;
-  },
+  { items, positionOf, send }: Requests<Item>,
 ): Promise<SendSummary> {
   const { total } = settled;
   const latencies = createLatencies();
@@ -39,9 +40,9 @@ export async function sendConcurrently<Item>(
   const sendItems = async () => {
     for await (const one of items) {
       if (stopped !== undefined) return;
-      const { tally, settle } = settled.begin(item.positionOf(one));
+      const { tally, settle } = settled.begin(positionOf(one));
       try {
-        await item.send(one, { tally, progress, retryForMs, onResponse: latencies.record });
+        await send(one, { tally, progress, retryForMs, onResponse: latencies.record });
       } catch (error) {
         if (!(error instanceof NotAcceptedError)) throw error;
         stopped ??= error.reason;
@@ -49,7 +50,7 @@ export async function sendConcurrently<Item>(
       }
       settle();
       const share = file.sizeBytes === 0 ? 1 : file.bytesRead() / file.sizeBytes;
-      progress.show({ share, accepted: total.accepted() - acceptedBefore, rejected: total.rejected() });
+      progress.show({ share, accepted: total.accepted - acceptedBefore, rejected: total.rejected });
     }
   };
   const started = performance.now();
@@ -81,7 +82,7 @@ export function createSettledPart(
   before: SentPart | undefined,
   onSettled: (part: SentPart) => void,
 ): SettledPart {
-  const total = createTally(before?.counts);
+  const total = new Tally(before?.counts);
   const pending: { position: number; tally: Tally; isSettled: boolean }[] = [];
   let badLines: BadLine[] = [];
   let reached = before?.position ?? 0;
@@ -106,7 +107,7 @@ export function createSettledPart(
     total,
     part,
     begin(position) {
-      const sending = { position, tally: createTally(), isSettled: false };
+      const sending = { position, tally: new Tally(), isSettled: false };
       pending.push(sending);
       return {
         tally: sending.tally,

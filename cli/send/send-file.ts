@@ -63,7 +63,8 @@ async function sendEvents(
   const limits = { eventsMax: sending.eventsPerBatch, bytesMax: bodyBytesMax };
   const memory = createBodyMemory(bodyBytesMax);
   const bodies = batchBodies(changeEvents(file.events, sending), limits, memory.take);
-  return await sendConcurrently(sending, file, bodies, {
+  return await sendConcurrently(sending, file, {
+    items: bodies,
     positionOf: (body) => body.events.at(-1)?.line ?? 0,
     async send(body, bodyOptions) {
       await sendBody(body, { ...bodyOptions, post: http.post });
@@ -158,7 +159,8 @@ async function sendSpans(path: string, sending: SendingFile): Promise<SendSummar
     connections: concurrency,
     timeoutMs: sendTimeoutMs,
   });
-  return await sendConcurrently(sending, file, file.requests, {
+  return await sendConcurrently(sending, file, {
+    items: file.requests,
     positionOf: ({ position }) => position,
     send: (request, options) => sendRequest(request, { ...options, post: http.post }),
   });

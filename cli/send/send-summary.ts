@@ -31,72 +31,74 @@ export interface SendSummary extends SendCounts {
   p99Ms: number;
 }
 
-export interface Tally {
-  addAccepted(events: number): void;
-  addRejected(error: SendError, events: number): void;
-  addFiltered(spans: number): void;
-  addRequests(attempts: number): void;
-  merge(other: Tally): void;
-  accepted(): number;
-  rejected(): number;
-  requests(): { requests: number; retries: number };
-  counts(): SendCounts;
-  sum(durationMs: number, latencies: Latencies): SendSummary;
-}
+/** Counts the outcomes of requests. */
+export class Tally {
+  accepted = 0;
+  rejected = 0;
+  requests = 0;
+  retries = 0;
+  #filtered: number | undefined;
+  readonly #errors = new Map<string, CountedError>();
+  readonly #acceptedBefore: number;
 
-/** @param before outcomes of an earlier command, which this one continues. */
-export function createTally(before?: SendCounts): Tally {
-  const errors = new Map<string, CountedError>();
-  let accepted = before?.accepted ?? 0;
-  let rejected = before?.rejected ?? 0;
-  let filtered = before?.filtered;
-  for (const { events, ...error } of before?.errors ?? []) countError(errors, error, events);
-  let requests = 0;
-  let retries = 0;
-  const counts = () => ({
-    accepted,
-    rejected,
-    ...(filtered !== undefined && { filtered }),
-    errors: [...errors.values()],
-  });
-  return {
-    addAccepted: (events) => {
-      accepted += events;
-    },
-    addRejected: (error, events) => {
-      rejected += events;
-      countError(errors, error, events);
-    },
-    addFiltered: (spans) => {
-      filtered = (filtered ?? 0) + spans;
-    },
-    addRequests: (attempts) => {
-      requests += attempts;
-      retries += attempts - 1;
-    },
-    merge: (other) => {
-      const added = { ...other.counts(), ...other.requests() };
-      accepted += added.accepted;
-      rejected += added.rejected;
-      if (added.filtered !== undefined) filtered = (filtered ?? 0) + added.filtered;
-      for (const { events, ...error } of added.errors) countError(errors, error, events);
-      requests += added.requests;
-      retries += added.retries;
-    },
-    accepted: () => accepted,
-    rejected: () => rejected,
-    requests: () => ({ requests, retries }),
-    counts,
-    sum: (durationMs, latencies) => ({
-      ...counts(),
-      requests,
-      retries,
-      eventsPerSecond:
-        durationMs === 0 ? 0 : Math.round(((accepted - (before?.accepted ?? 0)) / durationMs) * 1_000),
+  /** @param before outcomes of an earlier command, which this one continues. */
+  constructor(before?: SendCounts) {
+    if (before !== undefined) this.#addCounts(before);
+    this.#acceptedBefore = this.accepted;
+  }
+
+  addAccepted(events: number): void {
+    this.accepted += events;
+  }
+
+  addRejected(error: SendError, events: number): void {
+    this.rejected += events;
+    countError(this.#errors, error, events);
+  }
+
+  addFiltered(spans: number): void {
+    this.#filtered = (this.#filtered ?? 0) + spans;
+  }
+
+  addRequests(attempts: number): void {
+    this.requests += attempts;
+    this.retries += attempts - 1;
+  }
+
+  merge(other: Tally): void {
+    this.#addCounts(other.counts());
+    this.requests += other.requests;
+    this.retries += other.retries;
+  }
+
+  counts(): SendCounts {
+    const { accepted, rejected } = this;
+    const filtered = this.#filtered;
+    return {
+      accepted,
+      rejected,
+      ...(filtered !== undefined && { filtered }),
+      errors: [...this.#errors.values()],
+    };
+  }
+
+  sum(durationMs: number, latencies: Latencies): SendSummary {
+    const accepted = this.accepted - this.#acceptedBefore;
+    return {
+      ...this.counts(),
+      ...{ requests: this.requests, retries: this.retries },
+      eventsPerSecond: durationMs === 0 ? 0 : Math.round((accepted / durationMs) * 1_000),
       p50Ms: round(latencies.percentileMs(50)),
       p99Ms: round(latencies.percentileMs(99)),
-    }),
-  };
+    };
+  }
+
+  #addCounts({ accepted, rejected, filtered, errors }: SendCounts): void {
+    this.accepted += accepted;
+    this.rejected += rejected;
+    if (filtered !== undefined) this.addFiltered(filtered);
+    for (const { events, ...error } of errors) countError(this.#errors, error, events);
+  }
 }
 
 /** Equal errors share an entry. Past the limit, further errors of one status and id share an entry. */

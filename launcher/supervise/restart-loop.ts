@@ -21,13 +21,6 @@ export interface Clock {
   sleep(ms: number, signal: AbortSignal): Promise<unknown>;
 }
 
-/** Disposing the loop stops the process and ends the restarts. */
-export interface RestartLoop extends AsyncDisposable {
-  hold(): Promise<void>;
-  /** @returns when the restarted process is ready. */
-  release(): Promise<void>;
-}
-
 const systemClock: Clock = {
   nowMs: () => performance.now(),
   sleep: (ms, signal) => sleep(ms, undefined, { signal }),
@@ -38,61 +31,88 @@ const systemClock: Clock = {
  * @throws the error of the first start: a configuration error must stop the whole system immediately.
  */
 export async function startRestartLoop(options: RestartLoopOptions): Promise<RestartLoop> {
-  const { clock = systemClock } = options;
-  const stopping = new AbortController();
-  let current = await options.start();
+  return new RestartLoop(options, await options.start());
+}
+
+type Running = Awaited<ReturnType<RestartLoopOptions['start']>>;
+
+/** Disposing the loop stops the process and ends the restarts. */
+export class RestartLoop implements AsyncDisposable {
+  readonly #options: RestartLoopOptions;
+  readonly #clock: Clock;
+  readonly #stopping = new AbortController();
+  readonly #ended: Promise<void>;
+  #current: Running;
   /** Resolves when the process is released. */
-  let held: PromiseWithResolvers<void> | undefined;
-  let restarted = Promise.withResolvers<void>();
-  let restarting: Promise<unknown> = Promise.resolve();
-  const loop = async () => {
+  #held: PromiseWithResolvers<void> | undefined;
+  #restarted = Promise.withResolvers<void>();
+  #restarting: Promise<unknown> = Promise.resolve();
+
+  constructor(options: RestartLoopOptions, current: Running) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#current = current;
+    this.#ended = this.#run();
+  }
+
+  async hold(): Promise<void> {
+    this.#held ??= Promise.withResolvers<void>();
+    // A restart that was in progress replaces the process.
+    await this.#restarting;
+    await this.#current.stop();
+    this.#restarted = Promise.withResolvers<void>();
+  }
+
+  /** @returns when the restarted process is ready. */
+  async release(): Promise<void> {
+    if (this.#held === undefined) return;
+    this.#held.resolve();
+    this.#held = undefined;
+    await this.#restarted.promise;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopping.abort();
+    this.#held?.resolve();
+    this.#restarted.resolve();
+    await this.#current.stop();
+    await this.#ended;
+    // A restart in progress may have replaced the process.
+    await this.#current.stop();
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping;
     let backoffMs = backoffMinMs;
-    while (!stopping.signal.aborted) {
-      const startedMs = clock.nowMs();
-      const exit = await current.exited;
-      if (stopping.signal.aborted) return;
-      if (held === undefined) options.report(describeRestart(options, exit));
-      if (held !== undefined || clock.nowMs() - startedMs > healthyAfterMs) backoffMs = backoffMinMs;
-      while (!stopping.signal.aborted) {
-        await held?.promise;
-        await clock.sleep(backoffMs, stopping.signal).catch(() => {});
-        backoffMs = Math.min(backoffMs * 2, backoffMaxMs);
-        if (held !== undefined || stopping.signal.aborted) continue;
-        const next = restart(options);
-        restarting = next;
-        const running = await next;
-        if (running === undefined) continue;
-        current = running;
-        restarted.resolve();
-        break;
-      }
+    while (!signal.aborted) {
+      const startedMs = this.#clock.nowMs();
+      const exit = await this.#current.exited;
+      if (signal.aborted) return;
+      if (this.#held === undefined) this.#options.report(describeRestart(this.#options, exit));
+      if (this.#held !== undefined || this.#clock.nowMs() - startedMs > healthyAfterMs)
+        backoffMs = backoffMinMs;
+      backoffMs = await this.#restart(backoffMs);
     }
-  };
-  const ended = loop();
-  return {
-    async hold() {
-      held ??= Promise.withResolvers<void>();
-      // A restart that was in progress replaces the process.
-      await restarting;
-      await current.stop();
-      restarted = Promise.withResolvers<void>();
-    },
-    async release() {
-      if (held === undefined) return;
-      held.resolve();
-      held = undefined;
-      await restarted.promise;
-    },
-    async [Symbol.asyncDispose]() {
-      stopping.abort();
-      held?.resolve();
-      restarted.resolve();
-      await current.stop();
-      await ended;
-      // A restart in progress may have replaced the process.
-      await current.stop();
-    },
-  };
+  }
+
+  /** Tries until the process is restarted, or the loop stops. @returns the next back-off. */
+  async #restart(firstBackoffMs: number): Promise<number> {
+    const { signal } = this.#stopping;
+    for (let backoffMs = firstBackoffMs; ; ) {
+      await this.#held?.promise;
+      await this.#clock.sleep(backoffMs, signal).catch(() => {});
+      backoffMs = Math.min(backoffMs * 2, backoffMaxMs);
+      if (signal.aborted) return backoffMs;
+      if (this.#held !== undefined) continue;
+      const next = restart(this.#options);
+      this.#restarting = next;
+      const running = await next;
+      if (running === undefined) continue;
+      this.#current = running;
+      this.#restarted.resolve();
+      return backoffMs;
+    }
+  }
 }
 
 function describeRestart({ name, lastOutput }: RestartLoopOptions, exit: ProcessExit): string {

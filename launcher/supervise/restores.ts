@@ -95,36 +95,8 @@ async function restore(
     onSpawn: (pid) => state.addChild('postgres-restore', pid, 'SIGINT'),
     stopServices,
     report,
-    async catchUp(url, { to, from }) {
-      // Loaded late: 100 MB of memory.
-      const [
-        { openPostgres },
-        { openDatabase },
-        { migrateDatabase },
-        { connectQueue },
-        { catchUp },
-        { recordBackups },
-      ] = await Promise.all([
-        import('../../store/db/connect.ts'),
-        import('../../store/db/database.ts'),
-        import('../../store/migrate/migrate.ts'),
-        import('../../platform/queue/connect.ts'),
-        import('../../operations/restore/catch-up.ts'),
-        import('../backup/recorded-backups.ts'),
-      ]);
-      await ensureRoles(url);
-      await migrateDatabase(urlOfRole(url, 'owner'));
-      const options = { applicationName: 'weir-restore', connectionsMax: 1, statementTimeoutMs: 0 };
-      await using sql = openPostgres(urlOfRole(url, 'owner'), options);
-      await using nats = await connectQueue(natsUrl, 'weir-restore');
-      const database = openDatabase(sql);
-      const { controlSequence } = from;
-      const controlStart = controlSequence === undefined ? undefined : { afterSequence: controlSequence };
-      const caughtUp = await catchUp(database, nats, { restoredTo: to, controlStart, report });
-      for (const line of caughtUp.lost) report(line);
-      await recordBackups(database, backupDirectory(record.journal.directory));
-      return caughtUp;
-    },
+    catchUp: (url, restored) =>
+      catchUpCopy(url, restored, { natsUrl, directory: record.journal.directory, report }),
   };
   try {
     await restorePostgres(record, system);
@@ -139,4 +111,34 @@ async function restore(
   } finally {
     state.removeChild('postgres-restore');
   }
+}
+
+/** Brings a restored Postgres to what the queue has, as the control stream and the replay window tell. */
+async function catchUpCopy(
+  url: string,
+  { to, from }: Parameters<RestoreSystem['catchUp']>[1],
+  { natsUrl, directory, report }: { natsUrl: string; directory: string; report: (line: string) => void },
+): ReturnType<RestoreSystem['catchUp']> {
+  // Loaded late: 100 MB of memory.
+  const [connect, { openDatabase }, { migrateDatabase }, queue, { catchUp }, { recordBackups }] =
+    await Promise.all([
+      import('../../store/db/connect.ts'),
+      import('../../store/db/database.ts'),
+      import('../../store/migrate/migrate.ts'),
+      import('../../platform/queue/connect.ts'),
+      import('../../operations/restore/catch-up.ts'),
+      import('../backup/recorded-backups.ts'),
+    ]);
+  await ensureRoles(url);
+  await migrateDatabase(urlOfRole(url, 'owner'));
+  const options = { applicationName: 'weir-restore', connectionsMax: 1, statementTimeoutMs: 0 };
+  await using sql = connect.openPostgres(urlOfRole(url, 'owner'), options);
+  await using nats = await queue.connectQueue(natsUrl, 'weir-restore');
+  const database = openDatabase(sql);
+  const { controlSequence } = from;
+  const controlStart = controlSequence === undefined ? undefined : { afterSequence: controlSequence };
+  const caughtUp = await catchUp(database, nats, { restoredTo: to, controlStart, report });
+  for (const line of caughtUp.lost) report(line);
+  await recordBackups(database, backupDirectory(directory));
+  return caughtUp;
 }

@@ -93,34 +93,20 @@ async function eraseAll(
   });
   const drainedAtMs = Date.now();
   await untilNoneInDoubt(database, spaceId, report);
-  const failed =
-    subject.kind === 'space' ? new Set<string>() : await resolveStored(database, spaceId, drainedAtMs);
+  const isSpace = subject.kind === 'space';
+  const failed = isSpace ? new Set<string>() : await resolveStored(database, spaceId, drainedAtMs);
   // Until a pass finds nothing: queued messages, a finite number, may have been stored after the last pass.
   let pass = await erasePass(database, erasure, report);
   while (pass.found > 0) pass = await erasePass(database, erasure, report);
   if (deleteRows !== undefined) await deleteRows(database, erasure, report);
-  else {
-    const nodes = await eraseNodes(database, erasure);
-    if (nodes > 0) report(`${nodes.toLocaleString('en')} spans of traces cleared`);
-    if (subject.kind === 'thread') await eraseThreadNotes(database, erasure, asStored(subject.value));
-    const userId = subject.kind === 'user' ? subject.value : undefined;
-    await forgetValues(database, { spaceId, userId, beforeMs: start.atMs }, (transaction, tables) =>
-      countErased(transaction, erasure, { unwritten: [...tables, statisticsTable] }),
-    );
-  }
+  else await eraseBeside(database, erasure, report);
   const files = await rewriteFiles(database, erasure, (table) => report(`rewriting ${table}`));
-  const unassigned = await countUnassigned(database);
-  const notReached = [
-    ...Array.from(
-      failed,
-      (id) => `trace ${id} cannot be resolved: its events may lack the user and thread of spans`,
-    ),
-    ...pass.damaged.map((id) => `segment ${id} is damaged: its body was not changed`),
-    ...(pass.unreadable === 0 || subject.kind === 'space'
-      ? []
-      : [`${pass.unreadable} entries in quarantine cannot be read`]),
-    ...(unassigned === 0 ? [] : [`${unassigned} messages in quarantine belong to no known space`]),
-  ];
+  const notReached = describeLeft({
+    failed,
+    damaged: pass.damaged,
+    unreadable: isSpace ? 0 : pass.unreadable,
+    unassigned: await countUnassigned(database),
+  });
   const { atMs: startMs, watermarks } = start;
   const queue = await forgottenByQueue(database, connection, { startMs, drainedAtMs, watermarks });
   const layout = await layoutOf(database);
@@ -129,6 +115,39 @@ async function eraseAll(
     const receipt = await writeReceipt(transaction, { ...input, ...done });
     return { receipt, stored: { ...storedReceipt(receipt) } };
   });
+}
+
+/** Erases what the space has of the subject besides events: spans, notes on a thread, and statistics. */
+async function eraseBeside(
+  database: Database,
+  erasure: Erasure,
+  report: (text: string) => void,
+): Promise<void> {
+  const { spaceId, subject, start } = erasure;
+  const nodes = await eraseNodes(database, erasure);
+  if (nodes > 0) report(`${nodes.toLocaleString('en')} spans of traces cleared`);
+  if (subject.kind === 'thread') await eraseThreadNotes(database, erasure, asStored(subject.value));
+  const userId = subject.kind === 'user' ? subject.value : undefined;
+  await forgetValues(database, { spaceId, userId, beforeMs: start.atMs }, (transaction, tables) =>
+    countErased(transaction, erasure, { unwritten: [...tables, statisticsTable] }),
+  );
+}
+
+function describeLeft({
+  failed,
+  damaged,
+  unreadable,
+  unassigned,
+}: Omit<Pass, 'found'> & { failed: ReadonlySet<string>; unassigned: number }): string[] {
+  return [
+    ...Array.from(
+      failed,
+      (id) => `trace ${id} cannot be resolved: its events may lack the user and thread of spans`,
+    ),
+    ...damaged.map((id) => `segment ${id} is damaged: its body was not changed`),
+    ...(unreadable === 0 ? [] : [`${unreadable} entries in quarantine cannot be read`]),
+    ...(unassigned === 0 ? [] : [`${unassigned} messages in quarantine belong to no known space`]),
+  ];
 }
 
 /**

@@ -37,49 +37,34 @@ const counted = [
 export async function beginErasure(
   database: Database,
   spaceId: string,
-  {
-    subject,
-    reason,
-    start,
-    request,
-  }: {
-    subject: Subject;
-    reason: string | undefined;
-    start: ErasureStart;
-    request: ErasureRequester | undefined;
-  },
+  begun: Pick<Erasure, 'subject' | 'start' | 'request'> & { readonly reason: string | undefined },
 ): Promise<Erasure> {
+  const { subject, reason, start, request } = begun;
   const term = termOf(spaceId, subject) ?? null;
   const beforeMs = subject.kind === 'before' ? subject.timeMs : null;
+  const startedAt = new Date(start.atMs);
+  const requestedBy = request?.requestedBy;
+  const returned = pick(erasures, 'id', 'reason');
   return database.transaction(async (transaction) => {
-    const startedAt = new Date(start.atMs);
-    const returned = { id: erasures.id, reason: erasures.reason };
-    const isSame = and(
-      eq(erasures.spaceId, spaceId),
-      eq(erasures.subject, subject.kind),
-      term === null ? isNull(erasures.term) : eq(erasures.term, term),
-      beforeMs === null ? isNull(erasures.beforeMs) : eq(erasures.beforeMs, beforeMs),
-      isNull(erasures.completedAt),
-    );
     const [continued] = await transaction
       .update(erasures)
       .set({ startedAt, ...(reason !== undefined && { reason }) })
-      .where(isSame)
+      .where(
+        and(
+          eq(erasures.spaceId, spaceId),
+          eq(erasures.subject, subject.kind),
+          term === null ? isNull(erasures.term) : eq(erasures.term, term),
+          beforeMs === null ? isNull(erasures.beforeMs) : eq(erasures.beforeMs, beforeMs),
+          isNull(erasures.completedAt),
+        ),
+      )
       .returning(returned);
+    const fresh = { spaceId, subject: subject.kind, term, beforeMs, reason, startedAt, requestedBy };
     const [row = continued] =
       continued === undefined
         ? await transaction
             .insert(erasures)
-            .values({
-              spaceId,
-              subject: subject.kind,
-              term,
-              beforeMs,
-              reason,
-              unwritten: [],
-              startedAt,
-              requestedBy: request?.requestedBy ?? null,
-            })
+            .values({ ...fresh, unwritten: [] })
             .returning(returned)
         : [];
     if (row === undefined) throw new Error('INSERT returned no erasure');
@@ -87,7 +72,7 @@ export async function beginErasure(
     const action = continued === undefined ? 'erasure.begin' : 'erasure.continue';
     await transaction
       .insert(auditLog)
-      .values({ spaceId, actor: request?.requestedBy ?? operator.id, action, target: row.id, details });
+      .values({ spaceId, actor: requestedBy ?? operator.id, action, target: row.id, details });
     return { spaceId, id: row.id, subject, start, reason: row.reason, request };
   });
 }

@@ -1,5 +1,6 @@
 import { getTableName, sql } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
+import { pick } from '../../platform/pick.ts';
 import type { Database } from '../../store/db/database.ts';
 import { defaultEvents, defaultSegments } from '../../store/db/partitions.ts';
 import {
@@ -58,14 +59,9 @@ export async function reportStorage(
   database: Database,
   retentionDaysMax: number | undefined,
 ): Promise<StorageReport> {
-  const rows = await database
-    .select({ spaceId: spaces.id, retentionDays: spaces.retentionDays })
-    .from(spaces);
+  const rows = await database.select(pick(spaces, 'id', 'retentionDays')).from(spaces);
   const daysOf = new Map(
-    rows.map(({ spaceId, retentionDays }) => [
-      spaceId,
-      effectiveRetentionDays(retentionDays, retentionDaysMax),
-    ]),
+    rows.map(({ id, retentionDays }) => [id, effectiveRetentionDays(retentionDays, retentionDaysMax)]),
   );
   const measure = await openMeasure(database);
   const weeks = await listWeekPartitions(database);
@@ -76,15 +72,9 @@ export async function reportStorage(
     for (const table of tables) bytes += await measure(getTableName(table));
     return bytes;
   };
-  const [ledgerBytes, statisticsBytes, quarantineBytes] = [
-    await bytesOf([eventIds]),
-    await bytesOf([
-      ...[eventStats, agentStats, eventStatsRollups, agentStatsRollups, statisticDeltas],
-      ...[sliceStats, sliceStatsRollups, dimensionValues],
-      ...[storeDelays, usageMonths],
-    ]),
-    await bytesOf([quarantine]),
-  ];
+  const ledgerBytes = await bytesOf([eventIds]);
+  const statisticsBytes = await bytesOf(statisticsTables);
+  const quarantineBytes = await bytesOf([quarantine]);
   const defaultPartition = {
     events: await countRows(database, defaultEvents),
     segments: await countRows(database, defaultSegments),
@@ -105,6 +95,11 @@ export async function reportStorage(
     nextDrop: next === undefined ? null : { partitions: next.partitions, at: next.expiresAt ?? '' },
   };
 }
+
+const statisticsTables: readonly PgTable[] = [
+  ...[eventStats, agentStats, eventStatsRollups, agentStatsRollups, statisticDeltas],
+  ...[sliceStats, sliceStatsRollups, dimensionValues, storeDelays, usageMonths],
+];
 
 interface PartitionContext {
   /** The effective retention of each space, in days; undefined is unlimited. */

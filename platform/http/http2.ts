@@ -49,20 +49,7 @@ export function createHttp2(
     streamResetBurst: http2ResetsBurst,
     streamResetRate: http2ResetsPerSecond,
   });
-  const sessions = new Set<ServerHttp2Session>();
-  let isClosing = false;
-  server.on('session', (session) => {
-    sessions.add(session);
-    session.once('close', () => sessions.delete(session));
-    limitSession(session);
-    if (isClosing) session.close();
-  });
-  const closeSessions = () => {
-    for (const session of sessions) session.close();
-  };
-  stopping.addEventListener('abort', closeSessions, { once: true });
-  // Without a listener a session's error would end the process; `close` follows it.
-  server.on('sessionError', () => {});
+  const closeSessions = followSessions(server, stopping);
   const rejectHeaders: RequestListener = (request, response) =>
     handlers.rejectHeaders(request, response, `The headers are larger than ${http2HeaderBytesMax} bytes.`);
   const listen = (event: string, answer: RequestListener) => {
@@ -79,14 +66,30 @@ export function createHttp2(
   listen('connect', (_, response) =>
     handlers.rejectConnect(response, 'CONNECT is not supported: this is not a proxy.'),
   );
-  return {
-    server,
-    async [Symbol.asyncDispose]() {
-      isClosing = true;
-      const closed = [...sessions].map((session) => once(session, 'close'));
-      closeSessions();
-      await Promise.all(closed);
-    },
+  return { server, [Symbol.asyncDispose]: closeSessions };
+}
+
+/** @returns what closes all sessions, also later ones, and waits for those that are open. */
+function followSessions(server: Http2Server, stopping: AbortSignal): () => Promise<void> {
+  const sessions = new Set<ServerHttp2Session>();
+  let isClosing = false;
+  server.on('session', (session) => {
+    sessions.add(session);
+    session.once('close', () => sessions.delete(session));
+    limitSession(session);
+    if (isClosing) session.close();
+  });
+  const closeSessions = () => {
+    for (const session of sessions) session.close();
+  };
+  stopping.addEventListener('abort', closeSessions, { once: true });
+  // Without a listener a session's error would end the process; `close` follows it.
+  server.on('sessionError', () => {});
+  return async () => {
+    isClosing = true;
+    const closed = [...sessions].map((session) => once(session, 'close'));
+    closeSessions();
+    await Promise.all(closed);
   };
 }
 

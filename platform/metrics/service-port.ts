@@ -17,15 +17,9 @@ export interface Probes {
   readonly findDead?: FindUnready;
 }
 
-/** Metrics and probes. */
 export interface ServicePort extends AsyncDisposable {
   readonly url: string;
-  /** Called while the service starts, with what it waits for: `/readyz` names that instead of `start`. */
-  setStarting(findUnready: FindUnready): void;
-  /** Called when the service has started. Before that, `/startupz` and `/readyz` answer 503. */
-  setStarted(probes: Probes): void;
-  /** `/readyz` answers 503 from then on. */
-  setStopping(): void;
+  readonly state: ServiceState;
 }
 
 /** Differ for services on one machine. 9464 is the usual port of exporters for Prometheus. */
@@ -50,23 +44,9 @@ export async function openServicePort(
   log: Logger,
 ): Promise<ServicePort> {
   register.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
-  let probes: Probes | undefined;
-  let findMissing: FindUnready = async () => [];
-  let isStopping = false;
-  const findUnready = async () => {
-    if (probes === undefined) {
-      const missing = await findMissing();
-      return missing.length > 0 ? missing : ['start'];
-    }
-    return isStopping ? ['stopping'] : probes.findUnready();
-  };
-  const checks: Record<string, FindUnready> = {
-    '/livez': async () => (await probes?.findDead?.()) ?? [],
-    '/readyz': findUnready,
-    '/startupz': async () => (probes === undefined ? ['start'] : []),
-  };
+  const state = new ServiceState();
   const server = createServer({ requestTimeout: requestTimeoutMs }, (request, response) => {
-    respond(checks, probes?.findImpaired, { request, response }).catch((error: unknown) => {
+    respond(state, request, response).catch((error: unknown) => {
       log.warn({ err: error }, 'a request to the service port failed');
       response.destroy();
     });
@@ -82,21 +62,50 @@ export async function openServicePort(
   });
   const address = server.address() as AddressInfo;
   return {
+    state,
     url: `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`,
-    setStarting: (find) => {
-      findMissing = find;
-    },
-    setStarted: (given) => {
-      probes = given;
-    },
-    setStopping: () => {
-      isStopping = true;
-    },
     async [Symbol.asyncDispose]() {
       server.close();
       server.closeAllConnections();
     },
   };
+}
+
+/** What the probes answer. */
+export class ServiceState {
+  #probes: Probes | undefined;
+  #findMissing: FindUnready = async () => [];
+  #isStopping = false;
+  readonly checks: Readonly<Record<string, FindUnready>> = {
+    '/livez': async () => (await this.#probes?.findDead?.()) ?? [],
+    '/readyz': () => this.#findUnready(),
+    '/startupz': async () => (this.#probes === undefined ? ['start'] : []),
+  };
+
+  /** Called while the service starts, with what it waits for: `/readyz` names that instead of `start`. */
+  setStarting(findUnready: FindUnready): void {
+    this.#findMissing = findUnready;
+  }
+
+  /** Called when the service has started. Before that, `/startupz` and `/readyz` answer 503. */
+  setStarted(probes: Probes): void {
+    this.#probes = probes;
+  }
+
+  /** `/readyz` answers 503 from then on. */
+  setStopping(): void {
+    this.#isStopping = true;
+  }
+
+  async findImpaired(): Promise<string[]> {
+    return (await this.#probes?.findImpaired?.()) ?? [];
+  }
+
+  async #findUnready(): Promise<string[]> {
+    if (this.#probes !== undefined) return this.#isStopping ? ['stopping'] : this.#probes.findUnready();
+    const missing = await this.#findMissing();
+    return missing.length > 0 ? missing : ['start'];
+  }
 }
 
 async function listen(server: Server, host: string, port: number): Promise<void> {
@@ -106,30 +115,37 @@ async function listen(server: Server, host: string, port: number): Promise<void>
 }
 
 async function respond(
-  checks: Readonly<Record<string, FindUnready>>,
-  findImpaired: FindUnready | undefined,
-  { request, response }: { request: IncomingMessage; response: ServerResponse },
+  state: ServiceState,
+  request: IncomingMessage,
+  response: ServerResponse,
 ): Promise<void> {
   const path = request.url?.split('?', 1)[0] ?? '';
-  if (request.method !== 'GET' && request.method !== 'HEAD') return send(response, 405, 'text/plain', '');
+  if (request.method !== 'GET' && request.method !== 'HEAD') return send(response, 405, empty);
   if (path === '/metrics') return sendMetrics(request, response);
-  const check = Object.hasOwn(checks, path) ? checks[path] : undefined;
-  if (check === undefined) return send(response, 404, 'text/plain', '');
+  const check = Object.hasOwn(state.checks, path) ? state.checks[path] : undefined;
+  if (check === undefined) return send(response, 404, empty);
   const missing = await check();
-  const impaired = path === '/readyz' ? await findImpaired?.() : [];
-  const waitingFor = [...missing, ...(impaired ?? [])];
+  const impaired = path === '/readyz' ? await state.findImpaired() : [];
+  const waitingFor = [...missing, ...impaired];
   const status = missing.length === 0 ? 200 : 503;
-  send(response, status, 'application/json', JSON.stringify({ ok: status === 200, waitingFor }));
+  const text = JSON.stringify({ ok: status === 200, waitingFor });
+  send(response, status, { type: 'application/json', text });
 }
+
+const empty = { type: 'text/plain', text: '' };
 
 async function sendMetrics(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const text = await register.metrics();
   if (request.headers.accept?.includes('application/openmetrics-text'))
-    return send(response, 200, Registry.OPENMETRICS_CONTENT_TYPE, text);
-  send(response, 200, Registry.PROMETHEUS_CONTENT_TYPE, toPrometheusText(text));
+    return send(response, 200, { type: Registry.OPENMETRICS_CONTENT_TYPE, text });
+  send(response, 200, { type: Registry.PROMETHEUS_CONTENT_TYPE, text: toPrometheusText(text) });
 }
 
-function send(response: ServerResponse, status: number, type: string, text: string): void {
+function send(
+  response: ServerResponse,
+  status: number,
+  { type, text }: { type: string; text: string },
+): void {
   response.writeHead(status, { 'Content-Type': type, 'Cache-Control': 'no-store' });
   response.end(text);
 }

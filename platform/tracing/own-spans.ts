@@ -1,4 +1,5 @@
-import type { Attributes, Context, Link } from '@opentelemetry/api';
+import type * as Api from '@opentelemetry/api';
+import type { Attributes, Context, Link, SpanOptions, Tracer } from '@opentelemetry/api';
 import type { Config } from '../config.ts';
 import { version } from '../version.ts';
 import { formatTraceparent, type Traceparent } from './traceparent.ts';
@@ -33,12 +34,7 @@ export async function openOwnSpans(
 ): Promise<OwnSpans | undefined> {
   if ((config.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? config.OTEL_EXPORTER_OTLP_ENDPOINT) === undefined)
     return undefined;
-  const [
-    { ROOT_CONTEXT, SpanKind, SpanStatusCode, TraceFlags, trace },
-    sdk,
-    { OTLPTraceExporter },
-    resources,
-  ] = await Promise.all([
+  const [api, sdk, { OTLPTraceExporter }, resources] = await Promise.all([
     import('@opentelemetry/api'),
     import('@opentelemetry/sdk-trace'),
     import('@opentelemetry/exporter-trace-otlp-proto'),
@@ -52,34 +48,36 @@ export async function openOwnSpans(
     // Without options the library reads the standard variables: addresses, headers, time-out, certificates.
     spanProcessors: [new sdk.BatchSpanProcessor({ exporter: new OTLPTraceExporter() })],
   });
-  const tracer = provider.getTracer('weir', version);
-  const open = (name: string, parent: Context, kind: number, links: Link[]): OpenSpan => {
-    const span = tracer.startSpan(name, { kind, links }, parent);
+  const open = openSpans(api, provider.getTracer('weir', version));
+  return {
+    start(name, { traceId, spanId }, kind) {
+      const remote = { traceId, spanId, traceFlags: api.TraceFlags.SAMPLED, isRemote: true };
+      const parent = api.trace.setSpanContext(api.ROOT_CONTEXT, remote);
+      const spanKind = kind === 'server' ? api.SpanKind.SERVER : api.SpanKind.CONSUMER;
+      return open(name, parent, { kind: spanKind });
+    },
+    [Symbol.asyncDispose]: () => provider.shutdown(),
+  };
+}
+
+/** The libraries are loaded late, so what they export is an argument. */
+function openSpans({ ROOT_CONTEXT, SpanKind, SpanStatusCode, trace }: typeof Api, tracer: Tracer) {
+  return function open(name: string, parent: Context, options: SpanOptions): OpenSpan {
+    const span = tracer.startSpan(name, options, parent);
     const own = span.spanContext();
     return {
       link: { context: own },
       traceparent: formatTraceparent(own),
-      startChild: (childName, linked) =>
-        open(
-          childName,
-          trace.setSpan(ROOT_CONTEXT, span),
-          SpanKind.PRODUCER,
-          linked.flatMap((other) => (isOpenSpan(other) ? other.link : [])),
-        ),
+      startChild(childName, linked) {
+        const links = linked.flatMap((other) => (isOpenSpan(other) ? other.link : []));
+        return open(childName, trace.setSpan(ROOT_CONTEXT, span), { kind: SpanKind.PRODUCER, links });
+      },
       end(attributes, hasFailed = false) {
         span.setAttributes(attributes);
         if (hasFailed) span.setStatus({ code: SpanStatusCode.ERROR });
         span.end();
       },
     };
-  };
-  return {
-    start(name, { traceId, spanId }, kind) {
-      const context = { traceId, spanId, traceFlags: TraceFlags.SAMPLED, isRemote: true };
-      const spanKind = kind === 'server' ? SpanKind.SERVER : SpanKind.CONSUMER;
-      return open(name, trace.setSpanContext(ROOT_CONTEXT, context), spanKind, []);
-    },
-    [Symbol.asyncDispose]: () => provider.shutdown(),
   };
 }
 

@@ -37,57 +37,39 @@ import { ingestUrlOf, openWeb } from './web/web-files.ts';
  * @returns the address that it listens on.
  * @throws ConfigError when a variable is missing, or a configured port or directory cannot be used.
  */
-export async function startDashboard({
-  config: parsed,
-  log,
-  resources,
-  stopping,
-  setStarting,
-  report,
-  shares,
-}: ServiceContext): Promise<Started & { url: string }> {
-  const config = requireConfig(parsed, requiredOf['dashboard-api']);
+export async function startDashboard(context: ServiceContext): Promise<Started & { url: string }> {
+  const { log, resources, stopping, report, shares } = context;
+  const config = requireConfig(context.config, requiredOf['dashboard-api']);
   const openPool = (connectionsMax: number) =>
-    resources.use(
-      openPostgres(config.DATABASE_URL, {
-        applicationName: 'weir-dashboard-api',
-        connectionsMax,
-        statementTimeoutMs: dashboardQueryTimeoutMs,
-      }),
-    );
+    resources.use(openPostgres(config.DATABASE_URL, { ...poolOptions, connectionsMax }));
   const accountPool = openPool(accountConnectionsMax);
   const findUnready = createReadiness({
     postgres: () => accountPool`SELECT 1`,
     stopping: () => stopping.throwIfAborted(),
   });
-  setStarting(findUnready);
+  context.setStarting(findUnready);
   await requireSchemaOnStart(accountPool, log);
-  const accounts = openDatabase(accountPool);
-  const spaces = openDatabase(openPool(dashboardConnectionsMax));
-  const installation = openDatabase(openPool(installationConnectionsMax));
-  const control = openAnsweringRelay(accounts, log);
-  const { relay: relayChanges } = control;
+  const databases = {
+    spaces: openDatabase(openPool(dashboardConnectionsMax)),
+    accounts: openDatabase(accountPool),
+    installation: openDatabase(openPool(installationConnectionsMax)),
+  };
+  const control = openAnsweringRelay(databases.accounts, log);
   const searcher = resources.use(new SegmentSearcher());
-  const services = await openServices({ spaces, accounts, installation }, config, {
-    log,
-    relayChanges,
-    shares,
-    searcher,
-  });
+  const parts = { log, relayChanges: control.relay, shares, searcher };
+  const services = await openServices(databases, config, parts);
   let nats: NatsConnection | undefined;
   const onConnect = (connection: NatsConnection) => {
     nats = connection;
     control.connect(connection);
   };
-  if (config.NATS_URL !== undefined)
-    resources.use(
-      followStoredNotices(config.NATS_URL, { wake: services.wakeStreams, report, onConnect }, log),
-    );
+  const following = { wake: services.wakeStreams, report, onConnect };
+  if (config.NATS_URL !== undefined) resources.use(followStoredNotices(config.NATS_URL, following, log));
   // Pages, lists and charts need Postgres only.
   const findImpaired = createReadiness({
     nats: () => config.NATS_URL && requireWritable(nats ?? notConnected(), config),
   });
-  resources.use(startAlerts(spaces, config, log));
+  resources.use(startAlerts(databases.spaces, config, log));
   const onRequest = createRoutes({
     services,
     findUnready,
@@ -97,7 +79,7 @@ export async function startDashboard({
     ingestUrl: ingestUrlOf(config),
     publicUrl: config.DASHBOARD_PUBLIC_URL,
     basePath: config.DASHBOARD_BASE_PATH,
-    sso: openSso(accounts, config, services),
+    sso: openSso(databases.accounts, config, services),
     log,
   });
   const { url } = resources.use(await serveDashboard({ onRequest, config, log, stopping }));
@@ -105,6 +87,8 @@ export async function startDashboard({
   resources.use(services.openStreams);
   return { url, probes: { findUnready, findImpaired } };
 }
+
+const poolOptions = { applicationName: 'weir-dashboard-api', statementTimeoutMs: dashboardQueryTimeoutMs };
 
 function notConnected(): never {
   throw new Error('nats-server was not reached yet');

@@ -56,46 +56,16 @@ export async function openServices(
     searcher,
   }: Pick<Services, 'relayChanges'> & Pick<SpaceData, 'searcher'> & { log: Logger; shares: SpaceShares },
 ): Promise<Services> {
-  const pepper = config.API_KEY_PEPPER;
   const newSpace = { monthlyEventLimit: config.NEW_SPACE_MONTHLY_EVENTS ?? null };
-  const sessions = openSessions(database, { isSecondFactorRequired: config.SECOND_FACTOR_REQUIRED });
-  const arePasswordsAllowed = !config.SSO_REQUIRED;
-  const secondFactor = openSecondFactor(database, pepper);
   const streams = new LiveStreams(spaces, log);
-  const now = () => performance.now();
   // One after another for each user, so that each counts the ones before.
   const creations = openFairLimiter({ ...spaceQueryLimits, atOnceOfSpaceMax: 1 });
-  const secondStep = new SecondStep({
-    database,
-    sessions,
-    seal: openSeal(pepper, 'second step'),
-    useCode: secondFactor.useCode,
-    arePasswordsAllowed,
-    log,
-    now,
-  });
   return {
     relayChanges,
-    sessions,
-    readKeys: openReadKeys(database, pepper),
-    secondFactor,
-    secondStep,
-    filterSeal: openSeal(pepper, 'filter'),
-    findPasskeySite: (host) => findPasskeySite(config.DASHBOARD_PUBLIC_URL, host),
-    arePasswordsAllowed,
-    ssoName: config.OIDC_ISSUER === undefined ? undefined : config.OIDC_NAME,
+    ...(await openSignInServices(database, config, log)),
+    readKeys: openReadKeys(database, config.API_KEY_PEPPER),
+    filterSeal: openSeal(config.API_KEY_PEPPER, 'filter'),
     findAddress: createFindAddress(config.TRUSTED_PROXIES),
-    signIn: await openSignIn({ database, sessions, secondStep, log, now }),
-    sessionList: openSessionList(database),
-    changePassword: openPasswordChange(database, now),
-    redeemLink: openLinkRedemption(database, secondStep),
-    invitations: openInvitations(database),
-    tokenAttempts: new RateLimiter({
-      attemptsMax: tokenAttemptsMax,
-      windowMs: signInWindowMs,
-      keysMax: signInKeysMax,
-      now,
-    }),
     noteCalls: new RateLimiter({
       attemptsMax: noteCallsPerMinuteMax,
       windowMs: 60_000,
@@ -111,6 +81,38 @@ export async function openServices(
       creations({ spaceId: owner.id, holderId: owner.id }, () =>
         createOwnedSpace(database, { name, settings: newSpace, owner, ownedMax: spacesOwnedMax }),
       ),
+  };
+}
+
+const now = () => performance.now();
+
+/** How people sign in, and stay signed in. */
+async function openSignInServices(database: Database, config: ConfigWith<'API_KEY_PEPPER'>, log: Logger) {
+  const pepper = config.API_KEY_PEPPER;
+  const sessions = openSessions(database, { isSecondFactorRequired: config.SECOND_FACTOR_REQUIRED });
+  const arePasswordsAllowed = !config.SSO_REQUIRED;
+  const secondFactor = openSecondFactor(database, pepper);
+  const { useCode } = secondFactor;
+  const seal = openSeal(pepper, 'second step');
+  const secondStep = new SecondStep({ database, sessions, seal, useCode, arePasswordsAllowed, log, now });
+  return {
+    sessions,
+    secondFactor,
+    secondStep,
+    findPasskeySite: (host: string | undefined) => findPasskeySite(config.DASHBOARD_PUBLIC_URL, host),
+    arePasswordsAllowed,
+    ssoName: config.OIDC_ISSUER === undefined ? undefined : config.OIDC_NAME,
+    signIn: await openSignIn({ database, sessions, secondStep, log, now }),
+    sessionList: openSessionList(database),
+    changePassword: openPasswordChange(database, now),
+    redeemLink: openLinkRedemption(database, secondStep),
+    invitations: openInvitations(database),
+    tokenAttempts: new RateLimiter({
+      attemptsMax: tokenAttemptsMax,
+      windowMs: signInWindowMs,
+      keysMax: signInKeysMax,
+      now,
+    }),
   };
 }
 

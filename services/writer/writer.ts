@@ -48,7 +48,7 @@ import { startTraceResolution } from './trace-resolution.ts';
 
 /** JetStream in, Postgres out. @throws ConfigError for a missing variable, or a schema that does not fit. */
 export async function startWriter(context: ServiceContext): Promise<Started> {
-  const { log, resources, setStarting, report, shares } = context;
+  const { log, resources, setStarting, report } = context;
   const config = requireConfig(context.config, requiredOf.writer);
   const sql = resources.use(
     openPostgres(config.DATABASE_URL, {
@@ -72,25 +72,14 @@ export async function startWriter(context: ServiceContext): Promise<Started> {
   await ensureReadableStreams(nats, config);
   answerDiscovery(nats, report);
   startBackgroundWork({ database, nats, config, log, resources });
-  const notices = resources.use(openStoredNotices(nats));
-  const onStored: StoreListeners['onStored'] = (parts) => {
-    notices.add(parts.map(({ spaceId }) => spaceId));
-    for (const { spaceId, eventCount } of parts) shares.add(spaceId, eventCount);
-  };
-  const resolution = resources.use(startTraceResolution(database, log, (spaceId) => notices.add([spaceId])));
-  const onUnresolved = () => resolution.wake();
-  const ownSpans = await openOwnSpans('writer', config);
-  if (ownSpans !== undefined) resources.use(ownSpans);
+  const listeners = openListeners(database, nats, context);
+  const ownSpans = resources.use(await openOwnSpans('writer', config));
   const replays = await readReplays(database);
-  // A service also starts while Postgres is away.
-  const isCluster = await layoutOf(database).then(
-    (layout) => layout.isCluster,
-    () => false,
-  );
+  const isCluster = await isOnCluster(database);
   const gatherMs = isCluster ? clusterGatherMs : 0;
   const { WRITER_CONNECTIONS: concurrency } = config;
   const workers = resources.use(
-    startStoreWorkers({ database, log, concurrency, onStored, onUnresolved, gatherMs, replays }),
+    startStoreWorkers({ database, log, concurrency, ...listeners, gatherMs, replays }),
   );
   const manager = await retryUntilAvailable(nats, () => jetstreamManager(nats));
   resources.use(startLoop(countingWork(database, manager), log));
@@ -107,6 +96,31 @@ export async function startWriter(context: ServiceContext): Promise<Started> {
   registerStateMetrics(database, readQueue, failedNodes);
   const lastStoredAtMs = () => workers.lastStoredAtMs;
   return { concurrency, probes: createWriterProbes({ findUnready, readQueue, lastStoredAtMs, failedNodes }) };
+}
+
+/** A service also starts while Postgres is away. */
+function isOnCluster(database: Database): Promise<boolean> {
+  return layoutOf(database).then(
+    (layout) => layout.isCluster,
+    () => false,
+  );
+}
+
+/** What happens once parts are stored. */
+function openListeners(
+  database: Database,
+  nats: NatsConnection,
+  { log, resources, shares }: ServiceContext,
+): StoreListeners {
+  const notices = resources.use(openStoredNotices(nats));
+  const resolution = resources.use(startTraceResolution(database, log, (spaceId) => notices.add([spaceId])));
+  return {
+    onStored(parts) {
+      notices.add(parts.map(({ spaceId }) => spaceId));
+      for (const { spaceId, eventCount } of parts) shares.add(spaceId, eventCount);
+    },
+    onUnresolved: () => resolution.wake(),
+  };
 }
 
 /** Partitions, retention, erasures, the control stream, and sums. */

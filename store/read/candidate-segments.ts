@@ -93,41 +93,12 @@ export interface SegmentWalk {
  * segments.
  */
 export async function walkSegments<Columns extends EventColumns>(
-  { database, spaceId, filter }: EventSource<Columns>,
-  { terms, after, listed, segmentsMax, candidatesMax }: SegmentWalkQuery,
+  source: EventSource<Columns>,
+  query: SegmentWalkQuery,
 ): Promise<SegmentWalk> {
-  const { id, maxStartMs, minStartMs, eventCount } = segments;
-  const order = [desc(maxStartMs), asc(id)];
-  const isCandidate = and(
-    mayMatch(spaceId, terms, filter),
-    after && lte(minStartMs, after.startTimeMs),
-    filter.to === undefined ? undefined : lt(minStartMs, filter.to),
-  );
-  const placeIn = (aggregate: SQL) =>
-    sql<number>`(${aggregate} OVER (ORDER BY ${sql.join(order, sql`, `)} ROWS UNBOUNDED PRECEDING))::integer`;
-  const walked = database
-    .select({
-      id,
-      maxStartMs: sql<number>`${maxStartMs}`.as('max_ms'),
-      eventCount,
-      matches: sql<boolean>`${isCandidate}`.as('matches'),
-      place: placeIn(sql`row_number()`).as('place'),
-      events: placeIn(sql`sum(${eventCount})`).as('events'),
-    })
-    .from(segments)
-    .where(
-      and(
-        eq(segments.spaceId, spaceId),
-        filter.from === undefined ? undefined : gte(maxStartMs, filter.from),
-        // The first condition is a range of the index.
-        listed && lte(maxStartMs, listed.maxStartMs),
-        listed && or(lt(maxStartMs, listed.maxStartMs), gt(id, listed.id)),
-      ),
-    )
-    .orderBy(...order)
-    .limit(opaqueLimit(segmentsMax))
-    .as('walked');
-  const rows = await database
+  const { segmentsMax, candidatesMax } = query;
+  const walked = selectWalked(source, query);
+  const rows = await source.database
     .select()
     .from(walked)
     // The last examined segment is returned as well: it is where the walk ended.
@@ -145,6 +116,44 @@ export async function walkSegments<Columns extends EventColumns>(
     examined: last?.place ?? 0,
     events: last?.events ?? 0,
   };
+}
+
+/** The next segments, each with its place and the events up to it. */
+function selectWalked<Columns extends EventColumns>(
+  { database, spaceId, filter }: EventSource<Columns>,
+  { terms, after, listed, segmentsMax }: SegmentWalkQuery,
+) {
+  const { id, maxStartMs, minStartMs, eventCount } = segments;
+  const order = [desc(maxStartMs), asc(id)];
+  const isCandidate = and(
+    mayMatch(spaceId, terms, filter),
+    after && lte(minStartMs, after.startTimeMs),
+    filter.to === undefined ? undefined : lt(minStartMs, filter.to),
+  );
+  const runningTotal = (aggregate: SQL) =>
+    sql<number>`(${aggregate} OVER (ORDER BY ${sql.join(order, sql`, `)} ROWS UNBOUNDED PRECEDING))::integer`;
+  return database
+    .select({
+      id,
+      maxStartMs: sql<number>`${maxStartMs}`.as('max_ms'),
+      eventCount,
+      matches: sql<boolean>`${isCandidate}`.as('matches'),
+      place: runningTotal(sql`row_number()`).as('place'),
+      events: runningTotal(sql`sum(${eventCount})`).as('events'),
+    })
+    .from(segments)
+    .where(
+      and(
+        eq(segments.spaceId, spaceId),
+        filter.from === undefined ? undefined : gte(maxStartMs, filter.from),
+        // The first condition is a range of the index.
+        listed && lte(maxStartMs, listed.maxStartMs),
+        listed && or(lt(maxStartMs, listed.maxStartMs), gt(id, listed.id)),
+      ),
+    )
+    .orderBy(...order)
+    .limit(opaqueLimit(segmentsMax))
+    .as('walked');
 }
 
 /** Which of the matching events in some segments to read. */

@@ -11,6 +11,7 @@ import {
   isBefore,
   lastStartOfSegment,
   oldestFirst,
+  placeIn,
   startInSegment,
 } from './event-position.ts';
 import { type EventColumns, type EventRow, type EventSource, rowsOf } from './event-rows.ts';
@@ -71,10 +72,7 @@ async function walkUp<Columns extends EventColumns>(
     .select({
       ...(columns as EventColumns),
       matches: sql<boolean>`coalesce(${matchValues(filter) ?? sql`true`}, false)`.as('matches'),
-      place:
-        sql<number>`(row_number() OVER (ORDER BY ${sql.join(oldestFirst(sql`${events.startTimeMs}`, sql`${events.id}`), sql`, `)}))::integer`.as(
-          'place',
-        ),
+      place: placeIn(oldestFirst(sql`${events.startTimeMs}`, sql`${events.id}`)),
     })
     .from(events)
     .where(and(eq(events.spaceId, spaceId), matchTime(filter), isBefore(at)))

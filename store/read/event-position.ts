@@ -24,6 +24,11 @@ export function oldestFirst(
   return [sql`${start} asc nulls first`, desc(id)];
 }
 
+/** The place of a row of a subquery in an order, from 1, as `place`. */
+export function placeIn(order: readonly SQL[]) {
+  return sql<number>`(row_number() OVER (ORDER BY ${sql.join([...order], sql`, `)}))::integer`.as('place');
+}
+
 /**
  * The start time, for statements that read events by segment. In a generic plan a range on the plain column
  * looks so selective that Postgres would scan the index on start times for each segment: seconds with

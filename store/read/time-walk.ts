@@ -3,7 +3,7 @@ import { events } from '../db/schema.ts';
 import { opaqueLimit } from '../db/statement.ts';
 import type { EventCursor } from './event-cursor.ts';
 import { matchTime, matchValues } from './event-filter.ts';
-import { isAfter, newestFirst } from './event-position.ts';
+import { isAfter, newestFirst, placeIn } from './event-position.ts';
 import {
   type EventColumns,
   type EventRow,
@@ -40,10 +40,7 @@ export async function walkEvents<Columns extends EventColumns>(
     .select({
       ...(columns as EventColumns),
       matches: sql<boolean>`coalesce(${matchValues(filter)}, false)`.as('matches'),
-      place:
-        sql<number>`(row_number() OVER (ORDER BY ${sql.join(newestFirst(start, id), sql`, `)}))::integer`.as(
-          'place',
-        ),
+      place: placeIn(newestFirst(start, id)),
     })
     .from(events)
     .where(and(eq(events.spaceId, spaceId), matchTime(filter), isAfter(after)))

@@ -48,9 +48,8 @@ export class SecondStep {
   readonly #limits: SignInLimits;
 
   constructor(options: SecondStepOptions) {
-    const state = { shape: stepShape, ttlMs: secondStepTtlMs, now: () => Date.now() };
     this.#options = options;
-    this.#steps = openSealedState(options.seal, state);
+    this.#steps = openSealedState(options.seal, { shape: stepShape, ttlMs: secondStepTtlMs });
     this.#limits = new SignInLimits(options.now, {
       pairMax: codeAttemptsMax,
       accountMax: codeAccountAttemptsMax,

@@ -8,31 +8,7 @@ import { downloadErrors, type Json, takeNamed } from './responses.ts';
 export function downloadPaths(named: Map<string, Json>): Json {
   const audit = takeNamed(auditRow, 'output', named);
   return {
-    '/export/{spaceId}': {
-      get: download('export', {
-        summary: 'All events of a filter, newest first, as a file',
-        description:
-          'For read keys with the scope `events` or `administration`. The trailer `Weir-Export-Rows`, and the last line of the NDJSON ' +
-          'formats, have the number of events. After an error the connection is reset.',
-        parameters: [
-          spaceId,
-          {
-            name: 'format',
-            in: 'query',
-            required: true,
-            schema: { type: 'string', enum: Object.keys(exportFormats) },
-          },
-          {
-            name: 'filter',
-            in: 'query',
-            content: { 'application/json': { schema: takeNamed(z.object(eventFilter), 'input', named) } },
-          },
-        ],
-        content: Object.fromEntries(
-          Object.values(exportFormats).map(({ type }) => [type.split(';', 1)[0] ?? type, {}]),
-        ),
-      }),
-    },
+    '/export/{spaceId}': { get: exportDownload(takeNamed(z.object(eventFilter), 'input', named)) },
     '/raw/{spaceId}/{eventId}': {
       get: download('raw', {
         summary: 'One event, byte for byte as it was sent',
@@ -60,6 +36,24 @@ export function downloadPaths(named: Map<string, Json>): Json {
       }),
     },
   };
+}
+
+function exportDownload(filter: Json): Json {
+  const formats = { type: 'string', enum: Object.keys(exportFormats) };
+  return download('export', {
+    summary: 'All events of a filter, newest first, as a file',
+    description:
+      'For read keys with the scope `events` or `administration`. The trailer `Weir-Export-Rows`, and the last line of the NDJSON ' +
+      'formats, have the number of events. After an error the connection is reset.',
+    parameters: [
+      spaceId,
+      { name: 'format', in: 'query', required: true, schema: formats },
+      { name: 'filter', in: 'query', content: { 'application/json': { schema: filter } } },
+    ],
+    content: Object.fromEntries(
+      Object.values(exportFormats).map(({ type }) => [type.split(';', 1)[0] ?? type, {}]),
+    ),
+  });
 }
 
 function pathId(name: string, schema: Json = { type: 'string', format: 'uuid' }): Json {

@@ -15,18 +15,13 @@ import { openTotpEnrolment } from './totp-enrolment.ts';
 export type SecondFactor = ReturnType<typeof openSecondFactor>;
 
 export function openSecondFactor(database: Database, pepper: string) {
-  const now = () => Date.now();
   const secrets = openSeal(pepper, 'totp secret');
   return {
     useCode: openCodes(database, secrets),
-    passkeys: openPasskeys(database, openSeal(pepper, 'passkey challenge'), now),
+    passkeys: openPasskeys(database, openSeal(pepper, 'passkey challenge')),
     list: (userId: string) => listFactors(database, userId),
-    totpEnrolment: openTotpEnrolment(
-      database,
-      { proposals: openSeal(pepper, 'totp proposal'), secrets },
-      now,
-    ),
-    passkeyEnrolment: openPasskeyEnrolment(database, openSeal(pepper, 'passkey proposal'), now),
+    totpEnrolment: openTotpEnrolment(database, { proposals: openSeal(pepper, 'totp proposal'), secrets }),
+    passkeyEnrolment: openPasskeyEnrolment(database, openSeal(pepper, 'passkey proposal')),
     /** @returns undefined when the user has no second factor. */
     renewRecoveryCodes: (actor: Actor) => renewRecoveryCodes(database, actor),
   };

@@ -23,36 +23,19 @@ const supportedAlgorithmIDs = [-8, -7, -257];
 /** Formats without certificates, whose revocation lists the library would fetch from their addresses. */
 const formats = ['none', 'packed'];
 
-export function openPasskeyEnrolment(database: Database, seal: Seal, now: () => number) {
-  const challenges = openSealedState(seal, { shape: z.string(), ttlMs: enrolmentTtlMs, now });
+export function openPasskeyEnrolment(database: Database, seal: Seal) {
+  const challenges = openSealedState(seal, { shape: z.string(), ttlMs: enrolmentTtlMs });
   // Statements at the same time would not count each other's passkeys.
   const inTurn = openLimiter(1);
   return {
     /** @returns options for the browser, and the sealed challenge to send back. */
     async propose(
-      { rpId }: PasskeySite,
-      { userId, email, sessionId }: { userId: string; email: string; sessionId: string },
+      site: PasskeySite,
+      user: { userId: string; email: string; sessionId: string },
     ): Promise<{ creation: PasskeyCreation; proposal: string }> {
-      const own = await database
-        .select({ id: passkeys.credentialId })
-        .from(passkeys)
-        .where(eq(passkeys.userId, userId));
       const challenge = createChallenge();
-      const { generateRegistrationOptions } = await loadWebAuthn();
-      const options = await generateRegistrationOptions({
-        rpName: 'Weir',
-        rpID: rpId,
-        userName: email,
-        userDisplayName: email,
-        userID: Uint8Array.from(Buffer.from(userHandleOf(userId), 'base64url')),
-        challenge: Uint8Array.from(Buffer.from(challenge, 'base64url')),
-        timeout: passkeyTimeoutMs,
-        attestationType: 'none',
-        supportedAlgorithmIDs,
-        excludeCredentials: own.map(({ id }) => ({ id: id.toString('base64url') })),
-        authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
-      });
-      return { creation: passkeyCreation.parse(options), proposal: challenges.seal(challenge, sessionId) };
+      const creation = await describeCreation(database, site, { ...user, challenge });
+      return { creation, proposal: challenges.seal(challenge, user.sessionId) };
     },
     /** `isFirst`: whether it is the user's first second factor. */
     async add(
@@ -84,6 +67,32 @@ export function openPasskeyEnrolment(database: Database, seal: Seal, now: () => 
     /** @returns whether the user had the passkey. */
     remove: (user: Enrollee, id: string) => remove(database, user, id),
   };
+}
+
+async function describeCreation(
+  database: Database,
+  { rpId }: PasskeySite,
+  { userId, email, challenge }: { userId: string; email: string; challenge: string },
+): Promise<PasskeyCreation> {
+  const own = await database
+    .select({ id: passkeys.credentialId })
+    .from(passkeys)
+    .where(eq(passkeys.userId, userId));
+  const { generateRegistrationOptions } = await loadWebAuthn();
+  const options = await generateRegistrationOptions({
+    rpName: 'Weir',
+    rpID: rpId,
+    userName: email,
+    userDisplayName: email,
+    userID: Uint8Array.from(Buffer.from(userHandleOf(userId), 'base64url')),
+    challenge: Uint8Array.from(Buffer.from(challenge, 'base64url')),
+    timeout: passkeyTimeoutMs,
+    attestationType: 'none',
+    supportedAlgorithmIDs,
+    excludeCredentials: own.map(({ id }) => ({ id: id.toString('base64url') })),
+    authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+  });
+  return passkeyCreation.parse(options);
 }
 
 async function loadVerifier() {

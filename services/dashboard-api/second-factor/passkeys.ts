@@ -26,9 +26,8 @@ export function userHandleOf(userId: string): string {
 }
 
 /** The authenticator verifies its user (PIN, fingerprint), so a passkey is two factors in one. */
-export function openPasskeys(database: Database, seal: Seal, now: () => number) {
-  const shape = z.string();
-  const challenges = openSealedState(seal, { shape, ttlMs: secondStepTtlMs, now });
+export function openPasskeys(database: Database, seal: Seal) {
+  const challenges = openSealedState(seal, { shape: z.string(), ttlMs: secondStepTtlMs });
   return {
     /** A question for any passkey of the site, and the sealed challenge that is sent back with the answer. */
     ask({ rpId }: PasskeySite): { request: PasskeyRequest; proposal: string } {

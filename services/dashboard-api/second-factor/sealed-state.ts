@@ -11,10 +11,9 @@ export interface SealedState<State> {
   open(text: string, context: string): State | undefined;
 }
 
-/** @param now in milliseconds since the epoch. */
 export function openSealedState<State>(
   seal: Seal,
-  { shape, ttlMs, now }: { shape: z.ZodType<State>; ttlMs: number; now: () => number },
+  { shape, ttlMs, now = Date.now }: { shape: z.ZodType<State>; ttlMs: number; now?: () => number },
 ): SealedState<State> {
   return {
     seal: (state, context) =>

@@ -23,12 +23,8 @@ export interface TotpProposal {
 export type TotpOutcome = 'added' | 'wrong_code' | 'expired' | 'refused';
 
 /** @param seals of the proposals, and of the stored secrets. */
-export function openTotpEnrolment(
-  database: Database,
-  seals: { proposals: Seal; secrets: Seal },
-  now: () => number,
-) {
-  const proposals = openSealedState(seals.proposals, { shape: z.string(), ttlMs: enrolmentTtlMs, now });
+export function openTotpEnrolment(database: Database, seals: { proposals: Seal; secrets: Seal }) {
+  const proposals = openSealedState(seals.proposals, { shape: z.string(), ttlMs: enrolmentTtlMs });
   return {
     propose({ email, sessionId }: { email: string; sessionId: string }): TotpProposal {
       const secret = createTotpSecret();
@@ -41,7 +37,7 @@ export function openTotpEnrolment(
     ): Promise<TotpOutcome> {
       const secret = proposals.open(proposal, user.sessionId);
       if (secret === undefined) return 'expired';
-      const step = findTotpStep(secret, code.replace(/\s/g, ''), now());
+      const step = findTotpStep(secret, code.replace(/\s/g, ''), Date.now());
       if (step === undefined) return 'wrong_code';
       const sealed = seals.secrets.seal(secret, user.actor.id);
       if (!(await store(database, user, { sealed, step }))) return 'refused';

@@ -39,23 +39,6 @@ export interface ProvenIdentity {
   authenticatedAt: Date | undefined;
 }
 
-/** Authorization code flow with PKCE, state and nonce; and access tokens issued to programs. */
-export interface SsoProvider {
-  /** @param isAgain whether the provider must authenticate the person again, even with a session. */
-  authorizationUrl(flow: SsoFlow, isAgain: boolean): Promise<string>;
-  /**
-   * @param query of the callback, unchanged.
-   * @throws Error when the code does not belong to this flow, or the provider rejects it.
-   */
-  redeem(query: string, flow: SsoFlow): Promise<ProvenIdentity>;
-  /**
-   * Verifies an access token that the provider issued to a program for `mcpResource` (RFC 8707, RFC 9068).
-   * @returns undefined when it is no such token, is for another resource, or has expired.
-   * @throws Error when the provider's keys cannot be loaded.
-   */
-  verify(token: string): Promise<Pick<ProvenIdentity, 'issuer' | 'subject'> | undefined>;
-}
-
 /** MCP at the dashboard's public address. */
 export function mcpResource(publicUrl: string): string {
   return `${publicUrl}/mcp`;
@@ -63,67 +46,89 @@ export function mcpResource(publicUrl: string): string {
 
 export const callbackPath = '/auth/sso/callback';
 
-/** The provider's configuration is loaded when first needed, and again after a failure. */
-export function openSsoProvider(settings: SsoSettings): SsoProvider {
-  const redirectUri = `${settings.publicUrl}${callbackPath}`;
-  let configuration: Promise<Configuration> | undefined;
-  let keys: JWTVerifyGetKey | undefined;
-  const configure = () => {
-    configuration ??= discover(settings).catch((error: unknown) => {
-      configuration = undefined;
+/**
+ * Authorization code flow with PKCE, state and nonce; and access tokens issued to programs. The provider's
+ * configuration is loaded when first needed, and again after a failure.
+ */
+export class SsoProvider {
+  readonly #settings: SsoSettings;
+  readonly #redirectUri: string;
+  #configuration: Promise<Configuration> | undefined;
+  #keys: JWTVerifyGetKey | undefined;
+
+  constructor(settings: SsoSettings) {
+    this.#settings = settings;
+    this.#redirectUri = `${settings.publicUrl}${callbackPath}`;
+  }
+
+  /** @param isAgain whether the provider must authenticate the person again, even with a session. */
+  async authorizationUrl({ state, nonce, codeVerifier }: SsoFlow, isAgain: boolean): Promise<string> {
+    const url = buildAuthorizationUrl(await this.#configure(), {
+      redirect_uri: this.#redirectUri,
+      scope: 'openid email',
+      state,
+      nonce,
+      code_challenge: await calculatePKCECodeChallenge(codeVerifier),
+      code_challenge_method: 'S256',
+      // Some providers support only one. max_age requires auth_time (OpenID Connect Core §3.1.2.1).
+      ...(isAgain && { prompt: 'login', max_age: '0' }),
+    });
+    return url.href;
+  }
+
+  /**
+   * @param query of the callback, unchanged.
+   * @throws Error when the code does not belong to this flow, or the provider rejects it.
+   */
+  async redeem(query: string, { state, nonce, codeVerifier }: SsoFlow): Promise<ProvenIdentity> {
+    const config = await this.#configure();
+    const tokens = await authorizationCodeGrant(config, new URL(`${this.#redirectUri}?${query}`), {
+      expectedState: state,
+      expectedNonce: nonce,
+      pkceCodeVerifier: codeVerifier,
+      idTokenExpected: true,
+    });
+    const claims = tokens.claims();
+    if (claims === undefined) throw new Error('the provider sent no ID token');
+    // Many providers only return the address from the userinfo endpoint.
+    const { email, email_verified: isVerified } =
+      claims.email !== undefined || config.serverMetadata().userinfo_endpoint === undefined
+        ? claims
+        : await fetchUserInfo(config, tokens.access_token, claims.sub);
+    return {
+      issuer: claims.iss,
+      subject: claims.sub,
+      authenticatedAt: claims.auth_time === undefined ? undefined : new Date(claims.auth_time * 1_000),
+      verifiedEmail: isVerified === true && typeof email === 'string' ? email : undefined,
+    };
+  }
+
+  /**
+   * Verifies an access token that the provider issued to a program for `mcpResource` (RFC 8707, RFC 9068).
+   * @returns undefined when it is no such token, is for another resource, or has expired.
+   * @throws Error when the provider's keys cannot be loaded.
+   */
+  async verify(token: string): Promise<Pick<ProvenIdentity, 'issuer' | 'subject'> | undefined> {
+    const { issuer, jwks_uri: keysUrl } = (await this.#configure()).serverMetadata();
+    if (keysUrl === undefined) return undefined;
+    this.#keys ??= createRemoteJWKSet(new URL(keysUrl), { timeoutDuration: oidcTimeoutMs });
+    const audience = mcpResource(this.#settings.publicUrl);
+    const expected = { issuer, audience, requiredClaims: ['exp', 'sub'] };
+    const verified = await jwtVerify(token, this.#keys, expected).catch((error: unknown) => {
+      if (error instanceof errors.JOSEError && !keyFailures.has(error.code)) return undefined;
       throw error;
     });
-    return configuration;
-  };
-  return {
-    async authorizationUrl({ state, nonce, codeVerifier }, isAgain) {
-      const url = buildAuthorizationUrl(await configure(), {
-        redirect_uri: redirectUri,
-        scope: 'openid email',
-        state,
-        nonce,
-        code_challenge: await calculatePKCECodeChallenge(codeVerifier),
-        code_challenge_method: 'S256',
-        // Some providers support only one. max_age requires auth_time (OpenID Connect Core §3.1.2.1).
-        ...(isAgain && { prompt: 'login', max_age: '0' }),
-      });
-      return url.href;
-    },
-    async redeem(query, { state, nonce, codeVerifier }) {
-      const config = await configure();
-      const tokens = await authorizationCodeGrant(config, new URL(`${redirectUri}?${query}`), {
-        expectedState: state,
-        expectedNonce: nonce,
-        pkceCodeVerifier: codeVerifier,
-        idTokenExpected: true,
-      });
-      const claims = tokens.claims();
-      if (claims === undefined) throw new Error('the provider sent no ID token');
-      // Many providers only return the address from the userinfo endpoint.
-      const { email, email_verified: isVerified } =
-        claims.email !== undefined || config.serverMetadata().userinfo_endpoint === undefined
-          ? claims
-          : await fetchUserInfo(config, tokens.access_token, claims.sub);
-      return {
-        issuer: claims.iss,
-        subject: claims.sub,
-        authenticatedAt: claims.auth_time === undefined ? undefined : new Date(claims.auth_time * 1_000),
-        verifiedEmail: isVerified === true && typeof email === 'string' ? email : undefined,
-      };
-    },
-    async verify(token) {
-      const { issuer, jwks_uri: keysUrl } = (await configure()).serverMetadata();
-      if (keysUrl === undefined) return undefined;
-      keys ??= createRemoteJWKSet(new URL(keysUrl), { timeoutDuration: oidcTimeoutMs });
-      const expected = { issuer, audience: mcpResource(settings.publicUrl), requiredClaims: ['exp', 'sub'] };
-      const verified = await jwtVerify(token, keys, expected).catch((error: unknown) => {
-        if (error instanceof errors.JOSEError && !keyFailures.has(error.code)) return undefined;
-        throw error;
-      });
-      const subject = verified?.payload.sub;
-      return subject === undefined ? undefined : { issuer, subject };
-    },
-  };
+    const subject = verified?.payload.sub;
+    return subject === undefined ? undefined : { issuer, subject };
+  }
+
+  #configure(): Promise<Configuration> {
+    this.#configuration ??= discover(this.#settings).catch((error: unknown) => {
+      this.#configuration = undefined;
+      throw error;
+    });
+    return this.#configuration;
+  }
 }
 
 /** The codes of jose for keys that could not be loaded. All others are about the token. */

@@ -13,7 +13,7 @@ import { type CallRequest, readRequest } from '../trpc/request.ts';
 import { type FindTokenUser, openTokenUsers } from './access-tokens.ts';
 import { flowCookie, readFlowCookie, returnPath } from './flow-cookie.ts';
 import { type FindIdentityUser, openIdentityUsers } from './identity-users.ts';
-import { callbackPath, openSsoProvider, type ProvenIdentity, type SsoProvider } from './provider.ts';
+import { callbackPath, type ProvenIdentity, SsoProvider } from './provider.ts';
 
 export interface Sso {
   issuer: string;
@@ -129,7 +129,7 @@ export function openSso(
   const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, DASHBOARD_PUBLIC_URL } = config;
   // The configuration check guarantees that these are set together.
   if (!OIDC_ISSUER || !OIDC_CLIENT_ID || !OIDC_CLIENT_SECRET || !DASHBOARD_PUBLIC_URL) return undefined;
-  const provider = openSsoProvider({
+  const provider = new SsoProvider({
     issuer: OIDC_ISSUER,
     clientId: OIDC_CLIENT_ID,
     clientSecret: OIDC_CLIENT_SECRET,

@@ -112,41 +112,16 @@ export async function listActivity(
   query: ActivityQuery,
 ): Promise<ActivityList> {
   const { from, to, cursor, limit, model, comparisons = [] } = query;
-  const range = { from, to };
-  const search = await searchOf(database, spaceId, column, query);
+  const search = await searchOf({ database, spaceId }, column, query);
+  const asked = { column, range: { from, to }, match: search?.match };
+  const walk = new ValueWalk(cursor, (part) => findValues(database, spaceId, search, { ...asked, ...part }));
   const items: Activity[] = [];
-  const seen = new Set<string>();
   let areCountsComplete = true;
-  let position = cursor;
-  let isEnd = false;
-  let walks = 0;
-  while (!isEnd && items.length < limit && walks < activityWalksMax) {
-    const values: string[] = [];
-    const missing = limit - items.length;
+  while (walk.mayFindMore && items.length < limit) {
     // All values are counted in one go, because that takes longer than finding them.
-    while (!isEnd && values.length < missing && walks < activityWalksMax) {
-      const walk = await findValues(database, spaceId, search, {
-        column,
-        range,
-        match: search?.match,
-        after: position,
-        seen,
-        valuesMax: missing - values.length,
-        eventsMax: activityFirstWalkEvents * 2 ** walks++,
-      });
-      for (const value of walk.values) seen.add(value);
-      values.push(...walk.values);
-      position = walk.end ?? position;
-      isEnd = walk.end === undefined;
-    }
-    const found = await summarizeActivity(database, spaceId, {
-      column,
-      values,
-      range,
-      match: search?.match,
-      position: cursor,
-      eventsMax: activityCountedEvents,
-    });
+    const values = await walk.take(limit - items.length);
+    const counted = { ...asked, values, position: cursor, eventsMax: activityCountedEvents };
+    const found = await summarizeActivity(database, spaceId, counted);
     areCountsComplete &&= found.isComplete;
     const byValue = new Map(found.summaries.map((summary) => [summary.value, summary]));
     // Values that were active before the cursor were on an earlier page.
@@ -157,7 +132,7 @@ export async function listActivity(
       ...activities.filter((one) => comparisons.every((comparison) => isAsCompared(one, comparison))),
     );
   }
-  const next = isEnd ? undefined : position;
+  const { next } = walk;
   return {
     items,
     nextCursor: next === undefined ? null : formatEventCursor(next),
@@ -165,6 +140,51 @@ export async function listActivity(
     searchedUntilMs: next?.startTimeMs ?? null,
   };
 }
+
+/** Finds threads or users in list order, by a bounded number of walks. Each examines more events. */
+class ValueWalk {
+  readonly #find: FindValues;
+  readonly #seen = new Set<string>();
+  #position: EventCursor | undefined;
+  #isEnd = false;
+  #walks = 0;
+
+  constructor(start: EventCursor | undefined, find: FindValues) {
+    this.#position = start;
+    this.#find = find;
+  }
+
+  get mayFindMore(): boolean {
+    return !this.#isEnd && this.#walks < activityWalksMax;
+  }
+
+  /** The last event that was examined; undefined at the end. */
+  get next(): EventCursor | undefined {
+    return this.#isEnd ? undefined : this.#position;
+  }
+
+  /** The next values, at most `valuesMax`. */
+  async take(valuesMax: number): Promise<string[]> {
+    const values: string[] = [];
+    while (this.mayFindMore && values.length < valuesMax) {
+      const found = await this.#find({
+        after: this.#position,
+        seen: this.#seen,
+        valuesMax: valuesMax - values.length,
+        eventsMax: activityFirstWalkEvents * 2 ** this.#walks++,
+      });
+      for (const value of found.values) this.#seen.add(value);
+      values.push(...found.values);
+      this.#position = found.end ?? this.#position;
+      this.#isEnd = found.end === undefined;
+    }
+    return values;
+  }
+}
+
+type FindValues = (
+  part: Pick<ActivityWalkQuery, 'after' | 'seen' | 'valuesMax' | 'eventsMax'>,
+) => Promise<ActivityWalk>;
 
 /** With the counts of a model's calls; none without calls. */
 function callsOf(summary: ActivitySummary, model: string): ActivitySummary[] {
@@ -214,8 +234,7 @@ export async function readActivity(
 }
 
 async function searchOf(
-  database: Database,
-  spaceId: string,
+  { database, spaceId }: SpaceRows,
   column: ActivityColumn,
   { search, userId, notes }: ActivityQuery,
 ): Promise<ActivitySearch | undefined> {

@@ -92,61 +92,71 @@ function readNodePage(
 }
 
 export function relateSpans(nodes: readonly Node[], eventIds: ReadonlySet<string>): SpanRelations {
-  const bySpan = new Map(nodes.map((node) => [node.spanId, node]));
-  const byEvent = new Map(
-    nodes.flatMap((node) => (node.eventId === null ? [] : [[node.eventId, node] as const])),
-  );
-  const known = new Map<string, NodePlace>();
-  /** Results are kept, so that long chains cost little. */
-  const placeOf = (start: Node): NodePlace => {
-    const path: Node[] = [];
-    const seen = new Set<string>();
-    let place: NodePlace = { ...nowhere };
-    for (let node = start; !seen.has(node.spanId); ) {
-      const found = known.get(node.spanId);
-      if (found !== undefined) {
-        place = found;
-        break;
-      }
-      seen.add(node.spanId);
-      path.push(node);
-      if (node.parentSpanId === null) break;
-      const above = bySpan.get(node.parentSpanId);
-      if (above === undefined) {
-        place = { ...place, missingSpanId: node.parentSpanId };
-        break;
-      }
-      node = above;
-    }
-    // From the top down: each span sees the one above it.
-    for (const node of path.toReversed()) {
-      const above = bySpan.get(node.parentSpanId ?? '');
-      if (above !== undefined && above !== node) {
-        const eventId = eventOf(above);
-        // What is above the nearest event concerns that event.
-        if (eventId !== null && eventIds.has(eventId))
-          place = { ...nowhere, parentEventId: eventId, above: eventId, beyond: place };
-        else if (isShown(above)) place = { ...place, above: above.spanId };
-      }
-      // Spans of its own call are not above an event.
-      while (place.beyond !== undefined && place.parentEventId === eventOf(node)) place = place.beyond;
-      known.set(node.spanId, place);
-    }
-    return place;
-  };
+  const places = new Places(nodes, eventIds);
+  const byEvent = new Map(nodes.map((node) => [node.eventId, node]));
   return {
     spans: nodes.flatMap((node): TraceSpan[] => {
       if (!isShown(node)) return [];
       const { spanId, kind, name, state, startTimeMs, endTimeMs, agentId, threadId } = node;
-      const { above } = placeOf(node);
+      const { above } = places.of(node);
       const lane = { agentGroupId: null, agentId, threadId };
       return [{ id: spanId, kind, name, state, startTimeMs, endTimeMs, ...lane, above }];
     }),
     of(eventId) {
       const node = byEvent.get(eventId);
-      return node && placeOf(node);
+      return node && places.of(node);
     },
   };
+}
+
+/** The places of spans. They are kept, so that long chains cost little. */
+class Places {
+  readonly #bySpan: ReadonlyMap<string, Node>;
+  readonly #eventIds: ReadonlySet<string>;
+  readonly #known = new Map<string, NodePlace>();
+
+  constructor(nodes: readonly Node[], eventIds: ReadonlySet<string>) {
+    this.#bySpan = new Map(nodes.map((node) => [node.spanId, node]));
+    this.#eventIds = eventIds;
+  }
+
+  of(start: Node): NodePlace {
+    const path = new Set<Node>();
+    let place: NodePlace = nowhere;
+    for (let node: Node | undefined = start; node !== undefined && !path.has(node); ) {
+      const known = this.#known.get(node.spanId);
+      if (known !== undefined) {
+        place = known;
+        break;
+      }
+      path.add(node);
+      const { parentSpanId }: Node = node;
+      node = this.#bySpan.get(parentSpanId ?? '');
+      if (node === undefined && parentSpanId !== null) place = { ...nowhere, missingSpanId: parentSpanId };
+    }
+    // From the top down: each span sees the one above it.
+    for (const node of [...path].toReversed()) {
+      place = this.#below(place, node);
+      this.#known.set(node.spanId, place);
+    }
+    return place;
+  }
+
+  /** The place of a span, by that of the one above it. */
+  #below(ofAbove: NodePlace, node: Node): NodePlace {
+    let place = ofAbove;
+    const above = this.#bySpan.get(node.parentSpanId ?? '');
+    if (above !== undefined && above !== node) {
+      const eventId = eventOf(above);
+      // What is above the nearest event concerns that event.
+      if (eventId !== null && this.#eventIds.has(eventId))
+        place = { ...nowhere, parentEventId: eventId, above: eventId, beyond: place };
+      else if (isShown(above)) place = { ...place, above: above.spanId };
+    }
+    // Spans of its own call are not above an event.
+    while (place.beyond !== undefined && place.parentEventId === eventOf(node)) place = place.beyond;
+    return place;
+  }
 }
 
 /** The event that a span is, or is part of. */

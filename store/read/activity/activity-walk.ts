@@ -1,10 +1,11 @@
 import { and, asc, eq, isNotNull, min, or, type SQL, sql } from 'drizzle-orm';
+import { pick } from '../../../platform/pick.ts';
 import type { Database } from '../../db/database.ts';
 import { events } from '../../db/schema.ts';
 import { opaqueLimit } from '../../db/statement.ts';
 import type { EventCursor } from '../event-cursor.ts';
 import { type EventFilter, matchTime } from '../event-filter.ts';
-import { isAfter, newestFirst } from '../event-position.ts';
+import { isAfter, newestFirst, placeIn } from '../event-position.ts';
 import type { ActivityColumn } from './activity-segments.ts';
 
 export interface ActivityWalkQuery {
@@ -31,28 +32,10 @@ export interface ActivityWalk {
 export async function walkValues(
   database: Database,
   spaceId: string,
-  { column, range, match, after, seen, valuesMax, eventsMax }: ActivityWalkQuery,
+  query: ActivityWalkQuery,
 ): Promise<ActivityWalk> {
-  const [start, id] = [sql`${events.startTimeMs}`, sql`${events.id}`];
-  const walked = database.$with('walked').as(
-    database
-      .select({
-        id: events.id,
-        startTimeMs: events.startTimeMs,
-        // Not a condition of the statement, which would examine more than `eventsMax` events.
-        value: sql<string | null>`${
-          match === undefined ? events[column] : sql`CASE WHEN ${match} THEN ${events[column]} END`
-        }`.as('value'),
-        place:
-          sql<number>`(row_number() OVER (ORDER BY ${sql.join(newestFirst(start, id), sql`, `)}))::integer`.as(
-            'place',
-          ),
-      })
-      .from(events)
-      .where(and(eq(events.spaceId, spaceId), matchTime(range), isAfter(after)))
-      .orderBy(...newestFirst())
-      .limit(opaqueLimit(eventsMax)),
-  );
+  const { seen, valuesMax, eventsMax } = query;
+  const walked = selectWalked(database, spaceId, query);
   // Grouped in Postgres: sending thousands of rows would take longer than examining them.
   const firsts = database.$with('firsts').as(
     database
@@ -66,25 +49,40 @@ export async function walkValues(
   const isFirst = sql<boolean>`${walked.place} IN (SELECT first FROM ${firsts})`;
   const rows = await database
     .with(walked, firsts)
-    .select({
-      id: walked.id,
-      startTimeMs: walked.startTimeMs,
-      value: walked.value,
-      place: walked.place,
-      isFirst,
-    })
+    .select({ ...pick(walked, 'id', 'startTimeMs', 'value', 'place'), isFirst })
     .from(walked)
     .where(or(isFirst, eq(walked.place, eventsMax)))
     .orderBy(asc(walked.place))
     .prepare('activity_walk')
     .execute();
   const values: string[] = [];
-  for (const { id: eventId, startTimeMs, value, place, isFirst: isNew } of rows) {
-    const position = { id: eventId, startTimeMs };
-    if (isNew && value !== null && !seen.has(value) && values.push(value) === valuesMax) {
-      return { values, end: position };
-    }
-    if (place === eventsMax) return { values, end: position };
+  for (const { id, startTimeMs, value, place, isFirst } of rows) {
+    const isFull = isFirst && value !== null && !seen.has(value) && values.push(value) === valuesMax;
+    if (isFull || place === eventsMax) return { values, end: { id, startTimeMs } };
   }
   return { values, end: undefined };
+}
+
+/** The events after a position with their values, as the CTE `walked`. */
+function selectWalked(
+  database: Database,
+  spaceId: string,
+  { column, range, match, after, eventsMax }: ActivityWalkQuery,
+) {
+  const [start, id] = [sql`${events.startTimeMs}`, sql`${events.id}`];
+  return database.$with('walked').as(
+    database
+      .select({
+        ...pick(events, 'id', 'startTimeMs'),
+        // Not a condition of the statement, which would examine more than `eventsMax` events.
+        value: sql<string | null>`${
+          match === undefined ? events[column] : sql`CASE WHEN ${match} THEN ${events[column]} END`
+        }`.as('value'),
+        place: placeIn(newestFirst(start, id)),
+      })
+      .from(events)
+      .where(and(eq(events.spaceId, spaceId), matchTime(range), isAfter(after)))
+      .orderBy(...newestFirst())
+      .limit(opaqueLimit(eventsMax)),
+  );
 }

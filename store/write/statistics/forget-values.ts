@@ -35,25 +35,7 @@ export async function forgetValues(
     await transaction.execute(
       sql`LOCK TABLE ${dimensionValues}, ${sliceStats}, ${sliceStatsRollups} IN SHARE ROW EXCLUSIVE MODE`,
     );
-    if (userId !== undefined) {
-      const isOfUser = (table: typeof sliceStats | typeof sliceStatsRollups): SQL | undefined =>
-        and(
-          eq(table.spaceId, spaceId),
-          eq(table.value, `=${asStored(userId)}`),
-          sql`${table.dimension} IN (SELECT ${dimensions.number} FROM ${dimensions} WHERE ${eq(dimensions.spaceId, spaceId)} AND ${eq(dimensions.name, 'user')})`,
-        );
-      const { startHour, spanHours } = sliceStatsRollups;
-      const isBefore = lt(sliceStats.minute, Math.floor(beforeMs / minuteMs));
-      await transaction.delete(sliceStats).where(and(isOfUser(sliceStats), isBefore));
-      await transaction
-        .delete(sliceStatsRollups)
-        .where(
-          and(
-            isOfUser(sliceStatsRollups),
-            sql`${startHour} + ${spanHours} <= ${Math.floor(beforeMs / hourMs)}::bigint`,
-          ),
-        );
-    }
+    if (userId !== undefined) await deleteUser(transaction, spaceId, { userId, beforeMs });
     const { number, value } = dimensionValues;
     const { dimension, events, spanHours } = sliceStatsRollups;
     const forgotten = await transaction.execute<{ number: number; value: string }>(sql`
@@ -76,4 +58,23 @@ export async function forgetValues(
     }
     await note(transaction, tables);
   });
+}
+
+/** Deletes the statistics of a user until a time. */
+async function deleteUser(
+  transaction: Transaction,
+  spaceId: string,
+  { userId, beforeMs }: { userId: string; beforeMs: number },
+): Promise<void> {
+  const isOfUser = (table: typeof sliceStats | typeof sliceStatsRollups): SQL | undefined =>
+    and(
+      eq(table.spaceId, spaceId),
+      eq(table.value, `=${asStored(userId)}`),
+      sql`${table.dimension} IN (SELECT ${dimensions.number} FROM ${dimensions} WHERE ${eq(dimensions.spaceId, spaceId)} AND ${eq(dimensions.name, 'user')})`,
+    );
+  const { startHour, spanHours } = sliceStatsRollups;
+  const isBefore = lt(sliceStats.minute, Math.floor(beforeMs / minuteMs));
+  const hasEnded = sql`${startHour} + ${spanHours} <= ${Math.floor(beforeMs / hourMs)}::bigint`;
+  await transaction.delete(sliceStats).where(and(isOfUser(sliceStats), isBefore));
+  await transaction.delete(sliceStatsRollups).where(and(isOfUser(sliceStatsRollups), hasEnded));
 }

@@ -14,27 +14,11 @@ import type { Counts } from './usage-rows.ts';
 export function countsIn(value: Json | undefined): Counts | undefined {
   const sent = withoutType((typeof value === 'string' ? parseEmbeddedJson(value) : value) ?? null);
   if (!isJsonObject(sent)) return undefined;
-  const details = flat(sent);
-  const names = Object.keys(details);
-  const sumOf = (isOf: (name: string) => boolean) => {
-    const counts = names.filter(isOf).map((name) => asNumber(details[name]));
-    const known = counts.filter((count) => count !== undefined);
-    return known.length === 0 ? undefined : known.reduce((sum, count) => sum + count, 0);
-  };
-  // LiteLLM has the cached tokens of Anthropic twice: as a count of its own, and as a part of another.
-  const wholeOrPart = (isOf: (name: string) => boolean) =>
-    sumOf((name) => !name.includes('.') && isOf(name)) ?? sumOf(isOf);
+  const { sumOf, wholeOrPart, modality } = openSums(flat(sent));
   const lives = sumOf((name) => /ephemeral_|ttl_\d/.test(name));
   const written = wholeOrPart((name) => /cache_?(?:creation|write)/i.test(ownNameOf(name)) && !isLife(name));
   const thoughts = sumOf((name) => name === 'thoughtsTokenCount');
   const candidates = sumOf((name) => name === 'candidatesTokenCount');
-  const modality = (unit: string, isOf: RegExp, isCached = false) =>
-    sumOf(
-      (name) =>
-        modalities[unit]?.test(ownNameOf(name)) === true &&
-        isOf.test(name) &&
-        isCached === /cache/i.test(name),
-    );
   const counts = {
     // LiteLLM has OpenAI's names of the wholes and Anthropic's of the cached tokens in one object.
     input:
@@ -66,6 +50,27 @@ export function countsIn(value: Json | undefined): Counts | undefined {
   return known.length === 0 ? undefined : (Object.fromEntries(known) as Counts);
 }
 
+/** Sums of the counts whose names match. */
+function openSums(details: { readonly [key: string]: Json }) {
+  const names = Object.keys(details);
+  const sumOf = (isOf: (name: string) => boolean) => {
+    const counts = names.filter(isOf).map((name) => asNumber(details[name]));
+    const known = counts.filter((count) => count !== undefined);
+    return known.length === 0 ? undefined : known.reduce((sum, count) => sum + count, 0);
+  };
+  return {
+    sumOf,
+    /** LiteLLM has the cached tokens of Anthropic twice: as a count of its own, and as a part of another. */
+    wholeOrPart: (isOf: (name: string) => boolean) =>
+      sumOf((name) => !name.includes('.') && isOf(name)) ?? sumOf(isOf),
+    modality: (unit: keyof typeof modalities, isOf: RegExp, isCached = false) =>
+      sumOf(
+        (name) =>
+          modalities[unit].test(ownNameOf(name)) && isOf.test(name) && isCached === /cache/i.test(name),
+      ),
+  };
+}
+
 /**
  * Whether a count is named so, and is no part of another. A sender chooses the names: one of a megabyte must
  * not take quadratic time.
@@ -85,10 +90,7 @@ function isWhole(name: string, word: string): boolean {
 /** Genkit also counts in other units: `inputCharacters`. */
 const otherUnits = ['Characters', 'Images', 'Videos', 'AudioFiles'];
 
-const modalities: Readonly<Record<string, RegExp>> = {
-  audio: /audio(?:_?tokens)?$/i,
-  image: /image(?:_?tokens)?$/i,
-};
+const modalities = { audio: /audio(?:_?tokens)?$/i, image: /image(?:_?tokens)?$/i };
 
 /**
  * Anthropic and OpenAI send the parts of the written tokens, too: `cache_creation.ephemeral_5m_input_tokens`.
