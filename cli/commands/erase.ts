@@ -40,12 +40,12 @@ export function addEraseCommand(program: Command, host: Host): void {
       const database = openDatabase(sql);
       const spaceId = await requireSpace(database, options.space);
       if (options.yes !== true) {
-        await printJson(host, { isPreview: true, ...(await previewErasure(database, spaceId, subject)) });
+        await printJson(host, { isPreview: true, ...(await previewErasure(database, spaceId, { subject })) });
         return printMessage(host, 'Nothing was erased. Add --yes to erase these events permanently.');
       }
       const config = readConfig(host);
       await using nats = await connectNats(host, 'erase');
-      const receipt = await eraseEvents(database, nats, spaceId, {
+      const receipt = await eraseEvents({ database, connection: nats }, spaceId, {
         subject,
         reason: options.reason,
         backupRetentionDays: config.BACKUP_RETENTION_DAYS,

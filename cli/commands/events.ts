@@ -81,7 +81,7 @@ async function* readEventLines(
   let after: EventCursor | undefined;
   for (let left = options.limit; left > 0; ) {
     const limit = Math.min(left, pageEvents);
-    const { rows, next } = await readEventPage(database, spaceId, columns, { filter, after, limit });
+    const { rows, next } = await readEventPage(database, spaceId, { columns, filter, after, limit });
     const texts = await readPageTexts(database, spaceId, rows);
     if (texts === undefined) {
       pageEvents = Math.ceil(rows.length / 2);

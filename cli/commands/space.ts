@@ -65,7 +65,7 @@ export function addSpaceCommands(program: Command, host: Host): void {
         command.error('error: nothing to set: give --monthly-events, --billing, --plan or --retention-days');
       return withDatabase(host, async (database) => {
         const spaceId = parseId('space', id);
-        const changed = await changeSpace(database, spaceId, change);
+        const changed = await changeSpace(database, spaceId, { ...change });
         if (changed === undefined) throw noSuchSpace(spaceId);
         await printJson(host, showSpace(changed));
       });

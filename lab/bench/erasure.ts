@@ -43,7 +43,7 @@ export async function measureErasure(
   const usedMs = () => cpuTimeMs(backend?.pid ?? 0) + cpuTimeMs(process.pid);
   const [usedBeforeMs, startedMs] = [usedMs(), performance.now()];
   let rowsMs = startedMs;
-  const { erased } = await eraseEvents(database, nats, spaceId, {
+  const { erased } = await eraseEvents({ database, connection: nats }, spaceId, {
     subject: { kind: 'user', value: 'erased' },
     report: (text) => {
       if (/erased$/.test(text)) rowsMs = performance.now();

@@ -55,8 +55,7 @@ async function stopArchiving(sql: Sql): Promise<void> {
 export async function untilArchived(
   sql: Sql,
   wal: string,
-  segments: readonly string[],
-  segmentBytes: number,
+  { segments, segmentBytes }: { segments: readonly string[]; segmentBytes: number },
 ): Promise<void> {
   const deadlineMs = performance.now() + archiveTimeoutMs;
   const before = await readFailures(sql);

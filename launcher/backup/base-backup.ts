@@ -56,10 +56,11 @@ async function copyInto(
   // After the start: files that are made from now on are in the WAL.
   const tree = await listTree(dataDir, isLeftOut);
   const progress = openProgress('copied', tree.bytes, report);
-  const files = await copyTree(dataDir, draft, tree, (bytes) => {
+  const onCopied = (bytes: number) => {
     signal?.throwIfAborted();
     progress(bytes);
-  });
+  };
+  const files = await copyTree(tree, { from: dataDir, to: draft, onCopied });
   const [stop] = await sql<{ lsn: string; wal: string; label: string; at: Date }[]>`
     SELECT lsn::text, pg_walfile_name(lsn) AS wal, labelfile AS label, clock_timestamp() AS at
     FROM pg_backup_stop(wait_for_archive => false)`;
@@ -70,7 +71,7 @@ async function copyInto(
   rmSync(`${labelFile}.new`);
   const segments = segmentsBetween(start.wal, stop.wal, server.walSegmentBytes);
   report('waiting until Postgres has archived the WAL of the copy');
-  await untilArchived(sql, directory.wal, segments, server.walSegmentBytes);
+  await untilArchived(sql, directory.wal, { segments, segmentBytes: server.walSegmentBytes });
   const whole = { ...files, files: [...files.files, { path: 'backup_label', ...copied }] };
   writePrivateJson(join(draft, 'files.json'), whole);
   const backup: Backup = {

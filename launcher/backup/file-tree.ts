@@ -46,10 +46,8 @@ export async function listTree(
  * again.
  */
 export async function copyTree(
-  from: string,
-  to: string,
   { directories, files }: { directories: readonly string[]; files: readonly string[] },
-  onCopied: OnCopied,
+  { from, to, onCopied }: { from: string; to: string; onCopied: OnCopied },
 ): Promise<FileTree> {
   await makeDirectories(to, directories);
   const copied: CopiedFile[] = [];
@@ -63,16 +61,22 @@ export async function copyTree(
   return { directories, files: copied };
 }
 
+interface RestoredTree {
+  from: string;
+  to: string;
+  own: (path: string) => void;
+  isSynced: boolean;
+  onCopied: OnCopied;
+}
+
 /**
  * Copies a backup to a new data directory, and compares each file with its checksum.
  * @param own makes the user of Postgres the owner.
  * @throws Error that names a file that is missing or damaged.
  */
 export async function restoreTree(
-  from: string,
-  to: string,
   { directories, files }: FileTree,
-  { own, isSynced, onCopied }: { own: (path: string) => void; isSynced: boolean; onCopied: OnCopied },
+  { from, to, own, isSynced, onCopied }: RestoredTree,
 ): Promise<void> {
   await makeDirectories(to, directories);
   own(to);

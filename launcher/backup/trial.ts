@@ -35,7 +35,9 @@ export async function tryBackup(options: TrialOptions): Promise<Verification> {
   rmSync(dataDir, { recursive: true, force: true });
   try {
     const user = choosePostgresUser(scratch, [locatePostgres().postgres, dataDir]);
-    await restoreTree(directory.base(backup.label), dataDir, readFiles(directory, backup.label), {
+    await restoreTree(readFiles(directory, backup.label), {
+      from: directory.base(backup.label),
+      to: dataDir,
       own: user.own,
       isSynced: false,
       onCopied: openProgress('compared', backup.bytes, report),

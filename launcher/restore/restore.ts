@@ -134,7 +134,9 @@ async function copyBackup({ directory, backup, dataDir, report }: RecoveryOption
   rmSync(dataDir, { recursive: true, force: true });
   requireSpace(join(dataDir, '..'), backup.bytes);
   const user = choosePostgresUser(dataDir, [locatePostgres().postgres, dataDir]);
-  await restoreTree(directory.base(backup.label), dataDir, readFiles(directory, backup.label), {
+  await restoreTree(readFiles(directory, backup.label), {
+    from: directory.base(backup.label),
+    to: dataDir,
     own: user.own,
     isSynced: true,
     onCopied: openProgress('copied', backup.bytes, report),

@@ -51,7 +51,7 @@ test('a restored copy has, after the changes are applied, the rows that were los
   const start = { afterSequence: backup?.lastSequence ?? 0 };
   const [{ highest } = { highest: 0 }] = await restored<{ highest: number }[]>`
     SELECT coalesce(max(number), 0)::float8 AS highest FROM control_changes`;
-  const applied = await applyControlChanges(database, nats, start);
+  const applied = await applyControlChanges(database, nats, { start });
   expect(applied).toMatchObject({ skipped: 0, gap: undefined });
   // Deletions of spaces are requested again: of those that are marked, and of those that were deleted.
   const deletions = await restored<{ id: string }[]>`
@@ -78,7 +78,7 @@ test('a restored copy has, after the changes are applied, the rows that were los
   const [{ number } = { number: 0 }] = await restored<{ number: number }[]>`
     SELECT max(number)::float8 AS number FROM control_changes`;
   expect(number).toBeGreaterThan(highest + 100_000);
-  const again = await applyControlChanges(database, nats, start);
+  const again = await applyControlChanges(database, nats, { start });
   expect(again.changes).toBe(applied.changes);
 });
 
@@ -196,7 +196,7 @@ test('all changes are lost, and said to be, when the control stream is missing o
   await using connection = await connectQueue(server.url, 'test');
   await using sql = open(database.url);
   const gapAfter = async (sequence: number) =>
-    (await applyControlChanges(openDatabase(sql), connection, { afterSequence: sequence })).gap;
+    (await applyControlChanges(openDatabase(sql), connection, { start: { afterSequence: sequence } })).gap;
   expect(await gapAfter(0)).toBe('all');
   await ensureControlStream(connection, { NATS_REPLICAS: 1 });
   expect(await gapAfter(5)).toBe('all');

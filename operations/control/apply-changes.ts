@@ -38,13 +38,12 @@ export interface AppliedChanges extends AppliedRows, ErasedAgain {
 export async function applyControlChanges(
   database: Database,
   connection: NatsConnection,
-  start: ControlStart,
-  report: (text: string) => void = () => {},
+  { start, report = () => {} }: { start: ControlStart; report?: (text: string) => void },
 ): Promise<AppliedChanges> {
   const gap = await findGap(connection, start);
   const rows = await applyRows(database, connection, start);
   report(`${rows.changes.toLocaleString('en')} changes applied`);
-  const erased = await eraseAgain(database, connection, start, report);
+  const erased = await eraseAgain(database, connection, { start, report });
   // A request that is deleted again named its user.
   if (rows.tables.includes(getTableName(erasureRequests)))
     await vacuumFull(database, getTableName(erasureRequests));

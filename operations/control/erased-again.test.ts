@@ -73,7 +73,10 @@ test('what was erased after the restored time is erased again, never stored agai
   database = open(source.url);
   await insertParts(database, [partSince]);
   await storeUse(database, usedSince);
-  await eraseEvents(database, nats, spaceId, { subject: { kind: 'user', value: 'gone' }, reason: 'asked' });
+  await eraseEvents({ database, connection: nats }, spaceId, {
+    subject: { kind: 'user', value: 'gone' },
+    reason: 'asked',
+  });
   await relayControlChanges(database, nats);
   const lost = await measure(database, spaceId);
   expect(lost.events).toHaveLength(2);
@@ -84,7 +87,7 @@ test('what was erased after the restored time is erased again, never stored agai
 
   const restored = open(copied.url);
   expect((await measure(restored, spaceId)).events).toHaveLength(2);
-  const applied = await applyControlChanges(restored, nats, start);
+  const applied = await applyControlChanges(restored, nats, { start });
   expect(applied).toMatchObject({ idsAdded: 3, eventsErased: 1, notReached: [], gap: undefined });
   // The queue delivers both messages again.
   await insertParts(restored, [partBefore]);
@@ -95,7 +98,7 @@ test('what was erased after the restored time is erased again, never stored agai
   expect(replayed).toEqual(lost);
   const [row] = await restored.select().from(schema.erasures).where(eq(schema.erasures.spaceId, spaceId));
   expect(row).toMatchObject({ events: 3, media: 2, unwritten: [], completedAt: expect.any(Date) });
-  await applyControlChanges(restored, nats, start);
+  await applyControlChanges(restored, nats, { start });
   expect(await measure(restored, spaceId)).toEqual(lost);
 });
 
@@ -126,7 +129,7 @@ test('an erasure that was requested and had not ended is carried out after a res
     expect(JSON.stringify(changes)).not.toMatch(/gone|nowhere|done/);
 
   const [restored, erasing] = [open(copied.url), open(copied.url)];
-  await applyControlChanges(restored, nats, start);
+  await applyControlChanges(restored, nats, { start });
   const listed = () => listRequests(restored, spaceId);
   expect((await listed()).map((one) => one.id)).toEqual([id, ofNobody, before]);
   const run = (one: string) =>
@@ -189,7 +192,7 @@ test('a relay that is killed between publish and delete, and one that publishes 
   const [first = []] = await Array.fromAsync(readControlStream(nats, start));
   await jetstream(nats).publish(controlStream.subject, encodeChanges(first));
   const restored = open(copied.url);
-  const applied = await applyControlChanges(restored, nats, start);
+  const applied = await applyControlChanges(restored, nats, { start });
   expect(applied).toMatchObject({ skipped: 0, gap: undefined });
   const [key] = await restored.select().from(schema.apiKeys).where(eq(schema.apiKeys.id, keyId));
   const [original] = await database.select().from(schema.apiKeys).where(eq(schema.apiKeys.id, keyId));
@@ -198,7 +201,7 @@ test('a relay that is killed between publish and delete, and one that publishes 
 
   const { lastSequence } = (await readControlState(nats)) ?? { lastSequence: 0 };
   await pruneControlStream(nats, lastSequence - 1);
-  const { gap } = await applyControlChanges(restored, nats, start);
+  const { gap } = await applyControlChanges(restored, nats, { start });
   expect(gap).toEqual({ fromSequence: start.afterSequence + 1, throughSequence: lastSequence - 1 });
 });
 

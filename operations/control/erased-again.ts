@@ -38,8 +38,7 @@ export interface ErasedAgain {
 export async function eraseAgain(
   database: Database,
   connection: NatsConnection,
-  start: ControlStart,
-  report: (text: string) => void,
+  { start, report }: { start: ControlStart; report: (text: string) => void },
 ): Promise<ErasedAgain> {
   let [idsAdded, eventsErased] = [0, 0];
   const notReached = new Set<string>();

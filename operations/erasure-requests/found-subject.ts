@@ -17,9 +17,9 @@ import { readQuarantined } from '../erasure/wiped-part.ts';
 export async function findSubject(
   database: Database,
   connection: NatsConnection,
-  { spaceId, subject: kind, term }: typeof erasureRequests.$inferSelect,
-  report: (text: string) => void,
+  { request, report }: { request: typeof erasureRequests.$inferSelect; report: (text: string) => void },
 ): Promise<EventsSubject | undefined> {
+  const { spaceId, subject: kind, term } = request;
   if ((kind !== 'user' && kind !== 'thread') || term === null) return undefined;
   const { watermarks } = await readStart(database, connection, spaceId);
   await untilStored(connection, watermarks, {

@@ -61,13 +61,14 @@ async function runLocked(
     await change({ progress: text });
   });
   try {
-    const subject = known ?? (await findSubject(erasing, connection, row, progress.report));
+    const subject =
+      known ?? (await findSubject(erasing, connection, { request: row, report: progress.report }));
     if (subject === undefined) return await endRequest(erasing, row);
     if (row.expectedEvents === null) {
-      const { events, quarantineEvents } = await previewErasure(erasing, spaceId, subject);
+      const { events, quarantineEvents } = await previewErasure(erasing, spaceId, { subject });
       await change({ expectedEvents: events + quarantineEvents });
     }
-    return await eraseEvents(erasing, connection, spaceId, {
+    return await eraseEvents({ database: erasing, connection }, spaceId, {
       subject,
       reason: row.reason ?? undefined,
       backupRetentionDays,

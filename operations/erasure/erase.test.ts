@@ -60,7 +60,7 @@ afterAll(() => resources.disposeAsync());
 
 const newSpace = async () => (await createSpace(database, 'test')).id;
 const erase = (spaceId: string, subject: Subject, options: Partial<EraseOptions> = {}) =>
-  eraseEvents(erasing, nats, spaceId, { subject, ...options });
+  eraseEvents({ database: erasing, connection: nats }, spaceId, { subject, ...options });
 const ofUser = (value: string): Subject => ({ kind: 'user', value });
 const eventOf = (userId: string, changes: object = {}) =>
   llmEvent({ context: { threadId: 'thread', userId }, ...changes });
@@ -99,7 +99,7 @@ test('the events of a user are erased; all others stay byte for byte', async () 
   const kept = new Map([...before].filter(([, text]) => /"userId":"[abcd]"/.test(text ?? '')));
   expect([before.size, kept.size]).toEqual([8, 4]);
 
-  expect(await previewErasure(database, spaceId, ofUser('gone'))).toEqual({
+  expect(await previewErasure(database, spaceId, { subject: ofUser('gone') })).toEqual({
     events: 4,
     segments: 3,
     quarantineEvents: 0,
@@ -149,7 +149,7 @@ test('a user is matched like the filter does: by the first characters of a long 
   const columns = { id: events.id, startTimeMs: events.startTimeMs };
   for (const user of [long, 'nul\0']) {
     const filter = { userId: user };
-    const { rows } = await readEventPage(database, spaceId, columns, { filter, after: undefined, limit: 10 });
+    const { rows } = await readEventPage(database, spaceId, { columns, filter, after: undefined, limit: 10 });
     const left = await textsOf(spaceId);
     await erase(spaceId, ofUser(user));
     for (const { id } of rows) left.delete(id);

@@ -46,30 +46,33 @@ export class ErasureRunningError extends Error {
   override name = 'ErasureRunningError';
 }
 
+interface ErasureServers {
+  /** With one connection and no short statement time-out. */
+  readonly database: Database;
+  readonly connection: NatsConnection;
+}
+
 /** First key of the advisory locks of erasures. The number is arbitrary. */
 const eraseLock = 7_394_213;
 
 /**
  * Erases all events of the subject that were accepted before the call (docs/data-lifecycle.md#erasure). Can
  * be killed at any time; a call with the same subject resumes the erasure.
- * @param database with one connection and no short statement time-out.
  * @throws ErasureRunningError, NodeAwayError, QueueStuckError, TransactionInDoubtError, or a driver error.
  */
 export async function eraseEvents(
-  database: Database,
-  connection: NatsConnection,
+  { database, connection }: ErasureServers,
   spaceId: string,
   options: EraseOptions,
 ): Promise<Receipt> {
   await using lock = await tryAdvisoryLock(database, sql`${eraseLock}, hashtext(${spaceId})`);
   if (lock === undefined)
     throw new ErasureRunningError('Another erasure in this space is running. Wait until it is complete.');
-  return await eraseAll(database, connection, spaceId, options);
+  return await eraseAll({ database, connection }, spaceId, options);
 }
 
 async function eraseAll(
-  database: Database,
-  connection: NatsConnection,
+  { database, connection }: ErasureServers,
   spaceId: string,
   {
     subject,

@@ -35,7 +35,7 @@ const withWord = (changes: object) => llmEvent({ ...changes, additionalPropertie
 
 /** Erases, then reads every text that is left in segments and in quarantine. */
 async function textsAfter(spaceId: string, subject: Subject): Promise<string> {
-  const { notReached } = await eraseEvents(erasing, nats, spaceId, { subject });
+  const { notReached } = await eraseEvents({ database: erasing, connection: nats }, spaceId, { subject });
   expect(notReached).toEqual([]);
   return readTexts(spaceId);
 }
@@ -89,7 +89,7 @@ test('an event queued twice, the second time together with a new event, leaves n
   const y = llmEvent({ context: { userId: 'kept' } });
   // The writer looks for known ids only in spaces that had an erasure.
   const gone: Subject = { kind: 'user', value: 'gone' };
-  await eraseEvents(erasing, nats, spaceId, { subject: gone });
+  await eraseEvents({ database: erasing, connection: nats }, spaceId, { subject: gone });
   await storeParts(database, [partOf(spaceId, [x]), partOf(spaceId, [x, y])]);
   // The text of x exists only in the segment that has the row of x.
   const stored = await database.select().from(segments).where(eq(segments.spaceId, spaceId));

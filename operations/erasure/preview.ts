@@ -15,8 +15,7 @@ export type ErasurePreview = Awaited<ReturnType<typeof previewErasure>>;
 export async function previewErasure(
   database: Database,
   spaceId: string,
-  subject: Subject,
-  timeMsMax = Infinity,
+  { subject, timeMsMax = Infinity }: { subject: Subject; timeMsMax?: number },
 ) {
   const endMs = performance.now() + timeMsMax;
   const found = { events: 0, segments: 0, quarantineEvents: 0 };

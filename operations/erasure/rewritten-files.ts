@@ -75,7 +75,7 @@ export async function rewriteFiles(
     report(table);
     const wait: WritersWait = { untilMs, report: () => report(`${table}: waiting for older transactions`) };
     if (isCluster && !localTables.includes(table)) {
-      const files = await rewriteOnCluster(database, erasure.spaceId, table, wait);
+      const files = await rewriteOnCluster(database, erasure.spaceId, { table, wait });
       rewritten.push(...files.rewritten);
       left.push(...files.left);
       if (files.left.length === 0) await noteWritten(database, erasure, table);

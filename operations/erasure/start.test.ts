@@ -51,7 +51,7 @@ test('events queued before the start are erased and later ones kept, whatever th
   await publish(encodeGroup([shiftedPart(spaceId, before, hourMs)]), 'before');
 
   const waiting = Promise.withResolvers<void>();
-  const erasing = eraseEvents(openDatabase(alone), nats, spaceId, {
+  const erasing = eraseEvents({ database: openDatabase(alone), connection: nats }, spaceId, {
     subject: { kind: 'user', value: 'gone' },
     report: (text) => text.startsWith('waiting') && waiting.resolve(),
   });

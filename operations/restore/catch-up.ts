@@ -40,7 +40,7 @@ export async function catchUp(
 ): Promise<CaughtUp> {
   report('applying the changes of keys, spaces, users and erasures since then');
   const start = controlStart ?? { time: new Date(restoredTo.getTime() - controlMarginMs) };
-  const control = await applyControlChanges(database, connection, start, report);
+  const control = await applyControlChanges(database, connection, { start, report });
   const lost = await findLostStreams(database, connection, restoredTo);
   const queue = await startReplay(connection, database, restoredTo);
   for (const { stream, messages } of queue) report(`${stream} delivers up to ${messages} messages again`);

@@ -79,7 +79,7 @@ test('two streams whose leaders are on one node get leaders on two nodes', async
     const leaders = await findLeaders();
     return leaders[0] !== undefined && leaders[0] === leaders[1];
   });
-  await using _ = keepLeadersApart(connection, manager, streams, pino({ level: 'silent' }));
+  await using _ = keepLeadersApart({ connection, manager, streams }, pino({ level: 'silent' }));
   await until(async () => {
     const leaders = await findLeaders();
     return !leaders.includes(undefined) && new Set(leaders).size === 2;

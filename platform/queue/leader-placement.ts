@@ -5,16 +5,17 @@ import type { Logger } from '../log.ts';
 import { leaderCheckMs } from './limits.ts';
 import type { QueueStream } from './settings.ts';
 
+interface Placed {
+  connection: NatsConnection;
+  manager: JetStreamManager;
+  streams: readonly QueueStream[];
+}
+
 /**
  * Keeps the leaders of two streams on different nodes, so that the loss of a node stops at most one stream:
  * when an election puts both on one node, the second one's leader is asked to step down.
  */
-export function keepLeadersApart(
-  connection: NatsConnection,
-  manager: JetStreamManager,
-  streams: readonly QueueStream[],
-  log: Logger,
-): AsyncDisposable {
+export function keepLeadersApart({ connection, manager, streams }: Placed, log: Logger): AsyncDisposable {
   const [first, second] = streams;
   const leaderOf = async ({ name }: QueueStream) => (await manager.streams.info(name)).cluster?.leader;
   const check = async () => {

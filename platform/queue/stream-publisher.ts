@@ -34,7 +34,7 @@ export const traceparentHeader = 'traceparent';
  */
 export function createStreamPublisher(connection: NatsConnection, guard: SequenceGuard, stream: QueueStream) {
   const client = jetstream(connection);
-  const monitor = monitorConnection(connection, () => confirmStream(connection, client, guard, stream));
+  const monitor = monitorConnection(connection, () => confirmStream({ connection, client, guard, stream }));
   const publish = async (
     payload: Uint8Array,
     messageId: string,
@@ -71,13 +71,15 @@ function headersWith(traceparent: string) {
   return own;
 }
 
+interface ConfirmedStream {
+  connection: NatsConnection;
+  client: JetStreamClient;
+  guard: SequenceGuard;
+  stream: QueueStream;
+}
+
 /** Raises a loss when a reconnected single server's last sequence stays below the highest PubAck. */
-async function confirmStream(
-  connection: NatsConnection,
-  client: JetStreamClient,
-  guard: SequenceGuard,
-  stream: QueueStream,
-): Promise<void> {
+async function confirmStream({ connection, client, guard, stream }: ConfirmedStream): Promise<void> {
   // Not in a cluster: a partitioned leader lacks what the new one has acknowledged. There a PubAck means a
   // majority has the message, and the next PubAck shows a loss.
   if (connection.info?.cluster !== undefined) return;

@@ -86,17 +86,21 @@ export function requireSession(user: SessionUser | undefined): SessionUser {
   return user;
 }
 
+interface AskedAccess {
+  /** Undefined for the space selected in the session, or the user's only one. */
+  readonly spaceId: string | undefined;
+  readonly least: Role;
+  /** Also in a space that is marked as deleted. */
+  readonly isOfDeleted?: boolean;
+}
+
 /**
- * @param asked the space; undefined for the one selected in the session, or the user's only one.
- * @param more `isOfDeleted`: also in a space that is marked as deleted.
  * @throws TRPCError NOT_FOUND for a space of others; FORBIDDEN when the role is lower than `least`, or the
- * space is marked as deleted; BAD_REQUEST when `asked` is undefined and the user has several spaces.
+ * space is marked as deleted; BAD_REQUEST when no space is named and the user has several.
  */
 export function requireRole(
   user: SpaceUser,
-  asked: string | undefined,
-  least: Role,
-  { isOfDeleted = false }: { isOfDeleted?: boolean } = {},
+  { spaceId: asked, least, isOfDeleted = false }: AskedAccess,
 ): SpaceAccess {
   const spaceId = asked ?? user.currentSpaceId;
   if (spaceId === null && user.spaces.length > 1) {

@@ -71,8 +71,7 @@ export async function createOwnedSpace(
 export async function changeSpace(
   database: Database,
   spaceId: string,
-  change: SpaceChange & { name?: string },
-  actor: Actor = operator,
+  { actor = operator, ...change }: SpaceChange & { name?: string; actor?: Actor },
 ): Promise<Space | undefined> {
   const changed = database
     .$with('changed')

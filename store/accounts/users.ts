@@ -82,22 +82,25 @@ export async function setOperator(database: Database, userId: string, isOperator
  */
 export async function reclaimUser(database: Database, userId: string, password: string): Promise<void> {
   const passwordHash = await hashPassword(password);
-  await changeUser(
-    database,
-    userId,
-    { action: 'user.reclaim', set: { passwordHash, emailVerifiedAt: sql`now()` }, revokesInvitations: true },
-    async (transaction) => {
+  await changeUser(database, userId, {
+    action: 'user.reclaim',
+    set: { passwordHash, emailVerifiedAt: sql`now()` },
+    revokesInvitations: true,
+    async alsoChange(transaction) {
       await transaction.delete(identities).where(eq(identities.userId, userId));
       await removeSecondFactors(transaction, userId);
     },
-  );
+  });
 }
 
 /** App, passkeys and recovery codes; ends the user's sessions and sign-in links. */
 export async function resetSecondFactor(database: Database, userId: string): Promise<void> {
-  // The row is only locked, so that no factor is added meanwhile.
-  const change = { action: 'user.reset_second_factor', set: { id: userId } };
-  await changeUser(database, userId, change, (transaction) => removeSecondFactors(transaction, userId));
+  await changeUser(database, userId, {
+    action: 'user.reset_second_factor',
+    // The row is only locked, so that no factor is added meanwhile.
+    set: { id: userId },
+    alsoChange: (transaction) => removeSecondFactors(transaction, userId),
+  });
 }
 
 interface UserChange {
@@ -108,6 +111,7 @@ interface UserChange {
   details?: Record<string, unknown>;
   /** Whether the open invitations made by and to the user are revoked. */
   revokesInvitations?: boolean;
+  alsoChange?: (transaction: Transaction) => Promise<void>;
 }
 
 /**
@@ -116,8 +120,7 @@ interface UserChange {
 async function changeUser(
   database: Database,
   userId: string,
-  { action, set, where, details = {}, revokesInvitations = false }: UserChange,
-  alsoChange: (transaction: Transaction) => Promise<void> = async () => {},
+  { action, set, where, details = {}, revokesInvitations = false, alsoChange }: UserChange,
 ): Promise<void> {
   await database.transaction(async (transaction) => {
     const changed = transaction.$with('changed').as(
@@ -131,7 +134,7 @@ async function changeUser(
     const lost = { from: changed, spaceId: undefined, userId, role: undefined, actor: operator };
     const after = revokesInvitations ? revokeRights(transaction, lost) : [];
     await runAudited(transaction, changed, { ...entry, after });
-    await alsoChange(transaction);
+    await alsoChange?.(transaction);
     await endSessions(transaction, userId);
   });
 }

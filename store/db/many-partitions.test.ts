@@ -31,7 +31,7 @@ const spaceId = randomUUIDv7();
 const part = partOf(spaceId, someEvents(3));
 const columns = { id: events.id, startTimeMs: events.startTimeMs };
 const list = (database: Database, filter: EventFilter = {}) =>
-  readEventPage(database, spaceId, columns, { filter, after: undefined, limit: 10 });
+  readEventPage(database, spaceId, { columns, filter, after: undefined, limit: 10 });
 
 const resources = new AsyncDisposableStack();
 let url: string;

@@ -23,8 +23,7 @@ export type ShownNote = Pick<
 export async function listNotes(
   database: Database,
   spaceId: string,
-  targets: readonly NoteTarget[],
-  { withMembers = false }: { withMembers?: boolean } = {},
+  { targets, withMembers = false }: { targets: readonly NoteTarget[]; withMembers?: boolean },
 ): Promise<ShownNote[]> {
   if (targets.length === 0) return [];
   const byTarget = Map.groupBy(targets, ({ target }) => target);
@@ -63,7 +62,7 @@ export async function readNotesOf(
   rows: readonly NotedEvent[],
 ): Promise<ShownNote[][]> {
   const targets = rows.map(targetsOf);
-  const found = await listNotes(database, spaceId, targets.flat());
+  const found = await listNotes(database, spaceId, { targets: targets.flat() });
   const byTarget = Map.groupBy(found, keyOf);
   return targets.map((own) => own.flatMap((target) => byTarget.get(keyOf(target)) ?? []));
 }

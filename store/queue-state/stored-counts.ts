@@ -41,7 +41,11 @@ async function recordStoredCount(database: Database, state: StreamState, interva
   const { stream, createdAt, storedUpTo, lastSequence, firstSequence } = state;
   const { after, ageMs } = await readLastCount(database, state);
   if (ageMs < intervalMs || storedUpTo <= after) return;
-  const events = await countStored(database, state, { after, upTo: storedUpTo }, countedCommitsMax);
+  const events = await countStored(database, state, {
+    after,
+    upTo: storedUpTo,
+    commitsMax: countedCommitsMax,
+  });
   await database
     .insert(queueCounts)
     .values({ stream: stream.name, createdAt, afterSequence: after, storedUpTo, lastSequence, events })
@@ -120,8 +124,7 @@ async function readLastCount(
 async function countStored(
   database: Database,
   state: StreamState,
-  { after, upTo }: Range,
-  commitsMax: number | null = null,
+  { after, upTo, commitsMax }: Range & { commitsMax?: number },
 ): Promise<number | null> {
   const { spaceId, segmentIds, storedAt } = spaceCommits;
   const [before] = await database
@@ -130,7 +133,7 @@ async function countStored(
     .where(and(isOf(state), lte(queueCounts.lastSequence, after)));
   const since = new Date((before?.at ?? state.createdAt).getTime() - stateMarginMs);
   const isRecent = sql`${storedAt} >= ${since.toISOString()}::timestamptz`;
-  if (commitsMax !== null) {
+  if (commitsMax !== undefined) {
     const [found] = await database.execute<{ commits: number }>(sql`
       SELECT count(*)::float8 AS commits FROM (SELECT 1 AS one FROM ${spaceCommits} WHERE ${isRecent} LIMIT ${commitsMax + 1}) AS recent`);
     if (found === undefined || found.commits > commitsMax) return null;

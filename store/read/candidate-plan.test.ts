@@ -42,7 +42,8 @@ test('a generic plan for a list of a user in a time range reads segments and wal
   await database.execute(sql`ANALYZE`);
   const range = { from: firstMs, to: firstMs + 60 * segmentEvents };
   const read = (filter: object) =>
-    readEventPage(database, spaceId, columns, {
+    readEventPage(database, spaceId, {
+      columns,
       filter: { ...range, ...filter },
       after: undefined,
       limit: 50,

@@ -36,14 +36,13 @@ export interface Neighbours<Row> {
 export async function findNeighbours<Columns extends EventColumns>(
   database: Database,
   spaceId: string,
-  columns: Columns,
-  { filter, at }: { filter: EventFilter; at: EventCursor },
-  limits: ListLimits = listLimits,
+  query: { columns: Columns; filter: EventFilter; at: EventCursor; limits?: ListLimits },
 ): Promise<Neighbours<EventRow<Columns>>> {
+  const { columns, filter, at, limits = listLimits } = query;
   const source = { database, spaceId, columns, filter, limits };
   const [newer, older] = await Promise.all([
     findNewer(source, at),
-    readEventPage(database, spaceId, columns, { filter, after: at, limit: 1 }, limits),
+    readEventPage(database, spaceId, { columns, filter, after: at, limit: 1, limits }),
   ]);
   const [row] = older.rows;
   return { newer, older: { row, isCertain: row !== undefined || older.isComplete } };

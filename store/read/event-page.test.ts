@@ -105,7 +105,7 @@ async function walkPages(spaceId: string, filter: EventFilter, limit: number, li
   const ids: string[] = [];
   let after: EventCursor | undefined;
   do {
-    const page = await readEventPage(database, spaceId, columns, { filter, after, limit }, limits);
+    const page = await readEventPage(database, spaceId, { columns, filter, after, limit, limits });
     expect(page.rows.length).toBeLessThanOrEqual(limit);
     if (page.isComplete && page.next !== undefined) expect(page.rows).toHaveLength(limit);
     ids.push(...page.rows.map(({ id }) => id));
@@ -256,7 +256,7 @@ async function checkNeighbours(
   filter: EventFilter,
   { at, expected, limits }: { at: EventCursor; expected: readonly EventCursor[]; limits: ListLimits },
 ): Promise<void> {
-  const found = await findNeighbours(database, spaceId, columns, { filter, at }, limits);
+  const found = await findNeighbours(database, spaceId, { columns, filter, at, limits });
   const wanted = {
     newer: expected.findLast((one) => compareEvents(one, at) < 0),
     older: expected.find((one) => compareEvents(one, at) > 0),
@@ -266,7 +266,7 @@ async function checkNeighbours(
     expect(row?.id).toBe(isCertain ? wanted[side]?.id : undefined);
   }
   // With the default limits, everything is examined.
-  const all = await findNeighbours(database, spaceId, columns, { filter, at });
+  const all = await findNeighbours(database, spaceId, { columns, filter, at });
   expect({ newer: all.newer, older: all.older }).toMatchObject({
     newer: { row: wanted.newer, isCertain: true },
     older: { row: wanted.older, isCertain: true },
@@ -307,7 +307,7 @@ test('a rare value is found behind more events than a page may examine, and the 
   );
   const limits = { ...listLimits, firstWalkEvents: 20, walkedEvents: 40 };
   const list = (filter: EventFilter) =>
-    readEventPage(database, spaceId, columns, { filter, after: undefined, limit: 10 }, limits);
+    readEventPage(database, spaceId, { columns, filter, after: undefined, limit: 10, limits });
   expect(await list({ userId: 'old' })).toMatchObject({
     rows: { length: 3 },
     next: undefined,

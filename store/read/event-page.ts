@@ -42,10 +42,9 @@ export interface EventPage<Row> {
 export async function readEventPage<Columns extends EventColumns>(
   database: Database,
   spaceId: string,
-  columns: Columns,
-  { filter, after, limit }: EventPageQuery,
-  limits: ListLimits = listLimits,
+  query: EventPageQuery & { columns: Columns; limits?: ListLimits },
 ): Promise<EventPage<EventRow<Columns>>> {
+  const { columns, filter, after, limit, limits = listLimits } = query;
   const source = { database, spaceId, columns, filter, limits };
   // One extra row shows whether there is a next page.
   const { rows, end } = await findEvents(source, after, limit + 1);

@@ -85,11 +85,17 @@ async function readOf(run: () => Promise<unknown>): Promise<number> {
 }
 
 const list = (filter: EventFilter) => () =>
-  readEventPage(database, spaceId, columns, { filter, after: undefined, limit: 50 });
+  readEventPage(database, spaceId, { columns, filter, after: undefined, limit: 50 });
 
 /** Thousands of the newest events, as for the most expensive ones. */
 const newest = (filter: EventFilter) => () =>
-  readEventPage(database, spaceId, columns, { filter, after: undefined, limit: 50_000 }, newestLimits);
+  readEventPage(database, spaceId, {
+    columns,
+    filter,
+    after: undefined,
+    limit: 50_000,
+    limits: newestLimits,
+  });
 
 const activeUsers = 30;
 const activity = () =>

@@ -20,8 +20,7 @@ export interface StoredSegment {
 export async function listStoredSegments(
   database: Database,
   spaceId: string,
-  after: TailPosition,
-  segmentsMax = segmentsPerRead,
+  { after, segmentsMax = segmentsPerRead }: { after: TailPosition; segmentsMax?: number },
 ): Promise<StoredSegment[] | undefined> {
   const { number, segmentIds } = spaceCommits;
   const segmentId = sql<string>`segment.id`;
@@ -53,7 +52,7 @@ export async function isKnownPosition(
   spaceId: string,
   position: TailPosition,
 ): Promise<boolean> {
-  return (await listStoredSegments(database, spaceId, position, 1)) !== undefined;
+  return (await listStoredSegments(database, spaceId, { after: position, segmentsMax: 1 })) !== undefined;
 }
 
 /** The position after the last stored event of a space, where a tail of new events begins. */

@@ -47,14 +47,14 @@ export async function readStoredPage<Columns extends StoredColumns>(
   spaceId: string,
   { columns, after, rowsMax = eventsPerRead }: StoredQuery<Columns>,
 ): Promise<StoredPage<Columns> | undefined> {
-  const listed = await listStoredSegments(database, spaceId, after);
+  const listed = await listStoredSegments(database, spaceId, { after });
   if (listed === undefined) return undefined;
   const isFirstRead = after.number > 0 && after.segmentIndex === lastIndex;
   const unread = isFirstRead ? listed.slice(1) : listed;
   const taken = takeSegments(unread, rowsMax);
   const last = taken.at(-1);
   if (last === undefined) return { events: [], end: after, isComplete: true };
-  const found = await readSegments(database, spaceId, { columns, after, rowsMax }, taken);
+  const found = await readSegments(database, spaceId, { columns, after, rowsMax, segments: taken });
   const cut = found.length === rowsMax ? found.at(-1)?.position : undefined;
   return {
     events: found,
@@ -76,8 +76,14 @@ function takeSegments(segments: readonly StoredSegment[], eventsMax: number): re
 async function readSegments<Columns extends StoredColumns>(
   database: Database,
   spaceId: string,
-  { columns, after, rowsMax }: Required<StoredQuery<Columns>>,
-  segments: readonly StoredSegment[],
+  {
+    columns,
+    after,
+    rowsMax,
+    segments,
+  }: Required<StoredQuery<Columns>> & {
+    segments: readonly StoredSegment[];
+  },
 ): Promise<StoredEvent<Columns>[]> {
   const own = database
     .select({ ...(columns as StoredColumns), ofSegment: events.segmentId, atIndex: events.segmentIndex })

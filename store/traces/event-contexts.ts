@@ -36,8 +36,7 @@ export interface FoundContexts {
 export async function findContexts(
   database: Database,
   spaceId: string,
-  ofEvents: readonly Inherited[],
-  merged: CallRows,
+  { ofEvents, merged }: { ofEvents: readonly Inherited[]; merged: CallRows },
 ): Promise<FoundContexts> {
   const rows = await readEvents(database, spaceId, ofEvents);
   const segments = new Map<string, SegmentChange>();
@@ -53,7 +52,7 @@ export async function findContexts(
       if (named[0] !== undefined && named[0] !== row[name] && isTaken) values[name] = named[0];
     }
     if (Object.keys(values).length === 0) continue;
-    addTerms(segments, spaceId, row, values);
+    addTerms(segments, spaceId, { row, values });
     fills.push({ ...values, id: row.id, segmentId: row.segmentId, traceId: node.traceId });
   }
   const wasMissing = (id: string) => merged.has(id) && merged.get(id) === undefined;
@@ -72,8 +71,7 @@ export async function findContexts(
 function addTerms(
   segments: Map<string, SegmentChange>,
   spaceId: string,
-  { segmentId, state }: ReadEvent,
-  values: Readonly<Record<string, string>>,
+  { row: { segmentId, state }, values }: { row: ReadEvent; values: Readonly<Record<string, string>> },
 ): void {
   const scopes = state === 'error' ? (['any', 'error'] as const) : (['any'] as const);
   const terms = contextColumns.flatMap((column) => {

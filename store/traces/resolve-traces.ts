@@ -26,8 +26,7 @@ export type ResolveOutcome = 'changed' | ReadonlySet<string>;
 export async function resolveTraces(
   database: Database,
   spaceId: string,
-  traceIds: readonly string[],
-  { mayWait = true } = {},
+  { traceIds, mayWait = true }: { traceIds: readonly string[]; mayWait?: boolean },
 ): Promise<ResolveOutcome> {
   const own = await readTraces(database, spaceId, { traceIds, nodesMax: resolvedNodesMax });
   if (own.length === 0) return new Set();
@@ -43,11 +42,14 @@ export async function resolveTraces(
     ({ eventId, mergedEventId }) => eventId ?? mergedEventId,
   );
   const rows = await readCallRows(database, spaceId, relations);
-  for await (const merged of mergeCalls(database, spaceId, relations, rows)) {
+  for await (const merged of mergeCalls(database, spaceId, { ...relations, rows })) {
     const nodes = changeMergedNodes(merged, eventNodes);
     if (!(await resolving.apply({ ...none, ...merged, nodes }))) return 'changed';
   }
-  const { changes, incomplete } = await findContexts(database, spaceId, relations.ofEvents, rows);
+  const { changes, incomplete } = await findContexts(database, spaceId, {
+    ofEvents: relations.ofEvents,
+    merged: rows,
+  });
   const nodes = relations.inherited.map(({ node: { traceId, spanId }, context }) => ({
     ...{ traceId, spanId },
     ...context,

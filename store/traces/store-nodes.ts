@@ -8,6 +8,13 @@ import { findSharedResponses } from './shared-responses.ts';
 import { nodeColumns, surplusName } from './trace-node.ts';
 import { markUnresolved } from './unresolved-traces.ts';
 
+interface NewNodes {
+  /** Spans of one space, from one or more messages. */
+  readonly sent: readonly Pick<TraceNodes, 'receivedAtMs' | 'json'>[];
+  /** Parts of the same messages, of which all events were stored for the first time. */
+  readonly newParts?: readonly Pick<Part, 'columns'>[] | undefined;
+}
+
 /**
  * Stores the spans that are new, unless the space is deleted. Their traces become unresolved in the same
  * statement, except for a trace whose first spans come in one request with all of their parents, and with no
@@ -17,15 +24,12 @@ import { markUnresolved } from './unresolved-traces.ts';
  * Spans of other traces may have the same response. That is looked up after the COMMIT, so that the last one
  * of several concurrent writers finds the spans of all, and for spans that are not new, too: after a crash a
  * redelivery does it again.
- * @param sent spans of this space, from one or more messages.
- * @param newParts parts of the same messages, of which all events were stored for the first time.
  * @returns whether one of their traces is unresolved.
  */
 export async function storeNodes(
   database: Database,
   spaceId: string,
-  sent: readonly Pick<TraceNodes, 'receivedAtMs' | 'json'>[],
-  newParts: readonly Pick<Part, 'columns'>[] = [],
+  { sent, newParts = [] }: NewNodes,
 ): Promise<boolean> {
   const receivedAtMs = Math.max(...sent.map((one) => Number(one.receivedAtMs)));
   const values: Record<string, string> = {

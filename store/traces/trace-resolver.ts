@@ -106,7 +106,7 @@ export class TraceResolver {
     let left = [listed.slice(0, half), listed.slice(half)];
     try {
       const mayWait = lone === undefined || this.#mayWait(spaceId, lone);
-      const outcome = await resolveTraces(this.#database, spaceId, traceIds, { mayWait });
+      const outcome = await resolveTraces(this.#database, spaceId, { traceIds, mayWait });
       if (outcome !== 'changed') {
         isResolved = outcome.size < listed.length;
         for (const traceId of new Set(traceIds).difference(outcome)) this.#forget(spaceId, traceId);

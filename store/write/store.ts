@@ -42,10 +42,9 @@ export async function storeParts(database: Database, parts: readonly Part[]): Pr
     if (permanentError === undefined) throw error;
     const [lone] = parts;
     if (lone === undefined) throw error;
-    if (parts.length > 1)
-      return storeHalves(database, parts, (list, from, to) => list.slice(from, to), parts.length);
+    if (parts.length > 1) return storeHalves(database, parts.length, (from, to) => parts.slice(from, to));
     if (lone.eventCount > 1)
-      return storeHalves(database, lone, (part, from, to) => [slicePart(part, from, to)], lone.eventCount);
+      return storeHalves(database, lone.eventCount, (from, to) => [slicePart(lone, from, to)]);
     await quarantineEvent(database, lone, permanentError);
     return { inserted: 0, quarantined: 1, hadKnown: false };
   }
@@ -126,15 +125,14 @@ export async function replayPart(database: Database, part: Part, entry: ReadEntr
   return rows[0]?.removed === 1;
 }
 
-async function storeHalves<T>(
+async function storeHalves(
   database: Database,
-  whole: T,
-  cut: (whole: T, from: number, to: number) => readonly Part[],
   length: number,
+  cut: (from: number, to: number) => readonly Part[],
 ): Promise<StoreResult> {
   const middle = length >> 1;
-  const left = await storeParts(database, cut(whole, 0, middle));
-  const right = await storeParts(database, cut(whole, middle, length));
+  const left = await storeParts(database, cut(0, middle));
+  const right = await storeParts(database, cut(middle, length));
   return {
     inserted: left.inserted + right.inserted,
     quarantined: left.quarantined + right.quarantined,

@@ -184,19 +184,21 @@ describe.skipIf(citusUrl === undefined)(
       const rare = llmEvent({ context: { userId: 'rare' }, startTimeMs: 7 });
       await insertParts(database, [partOf(space.id, [...someEvents(20), rare])]);
       const columns = { id: events.id, startTimeMs: events.startTimeMs };
-      const first = await readEventPage(database, space.id, columns, {
+      const first = await readEventPage(database, space.id, {
+        columns,
         filter: {},
         after: undefined,
         limit: 15,
       });
-      const rest = await readEventPage(database, space.id, columns, {
+      const rest = await readEventPage(database, space.id, {
+        columns,
         filter: {},
         after: first.next,
         limit: 15,
       });
       expect([first.rows.length, rest.rows.length, rest.rows.at(-1)?.id]).toEqual([15, 6, rare.id]);
       const limits = { filter: { userId: 'rare' }, after: undefined, limit: 5 };
-      const found = await readEventPage(database, space.id, columns, limits);
+      const found = await readEventPage(database, space.id, { columns, ...limits });
       expect(found).toMatchObject({ rows: [{ id: rare.id }], isComplete: true });
       const [row] = await database
         .select({ segmentId: events.segmentId, segmentIndex: events.segmentIndex })

@@ -90,8 +90,7 @@ describe.skipIf(citusUrl === undefined)(
       expect(kept.size).toBe(3);
       const before = await findInFiles(user);
       const { erased, rewrittenTables, notReached, forgotten } = await eraseEvents(
-        erasing,
-        nats,
+        { database: erasing, connection: nats },
         spaceId,
         ofUser(user),
       );
@@ -125,7 +124,7 @@ describe.skipIf(citusUrl === undefined)(
       await other`BEGIN`;
       await other`SELECT pg_current_xact_id()`;
       let ended: Promise<unknown> | undefined;
-      const { notReached } = await eraseEvents(erasing, nats, spaceId, {
+      const { notReached } = await eraseEvents({ database: erasing, connection: nats }, spaceId, {
         ...ofUser(user),
         report: (text) => {
           if (text.endsWith('waiting for older transactions')) ended ??= other`COMMIT`.execute();
@@ -149,7 +148,7 @@ describe.skipIf(citusUrl === undefined)(
       // The next transaction has a later id.
       await worker`SELECT pg_current_xact_id()`;
       let ended: Promise<unknown> | undefined;
-      await eraseEvents(erasing, nats, spaceId, {
+      await eraseEvents({ database: erasing, connection: nats }, spaceId, {
         ...ofUser('gone'),
         report: (text) => {
           if (text === `waiting for a transaction in doubt on ${node}`)
@@ -206,7 +205,10 @@ describe.skipIf(citusUrl === undefined)(
       const keeper = await createSpace(database, 'keeper', {});
       await insertParts(database, [...parts, agedPart(keeper.id, someEvents(2), 20)]);
       await ensurePartitions(expiring, Date.now());
-      const [receipt] = await Promise.all([eraseEvents(erasing, nats, spaceId, ofUser('gone')), expire()]);
+      const [receipt] = await Promise.all([
+        eraseEvents({ database: erasing, connection: nats }, spaceId, ofUser('gone')),
+        expire(),
+      ]);
       await expire();
       expect(receipt.erased.events).toBeGreaterThanOrEqual(150);
       expect([await countIn(events, spaceId), await countIn(segments, spaceId)]).toEqual([150, 150]);
@@ -237,7 +239,8 @@ describe.skipIf(citusUrl === undefined)(
       await ensurePartitions(expiring, Date.now());
       const columns = { id: events.id, startTimeMs: events.startTimeMs };
       const find = async (filter: EventFilter) => {
-        const page = await readEventPage(database, spaceId, columns, {
+        const page = await readEventPage(database, spaceId, {
+          columns,
           filter,
           after: undefined,
           limit: 100,

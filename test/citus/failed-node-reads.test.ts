@@ -137,7 +137,10 @@ describe.skipIf(!isLocal)(
       const reports: string[] = [];
       const subject = { kind: 'user', value: 'gone' } as const;
       const report = (text: string) => void reports.push(text);
-      const erasing = eraseEvents(openDatabase(sql), connection, kept.spaceId, { subject, report });
+      const erasing = eraseEvents({ database: openDatabase(sql), connection }, kept.spaceId, {
+        subject,
+        report,
+      });
       await Promise.race([erasing, until(() => reports.length > 0, 60_000)]).finally(() => failing().heal());
       expect(reports).toEqual([expect.stringContaining(`127.0.0.1:${failing().port}`)]);
       expect((await erasing).erased).toMatchObject({ events: 1 });

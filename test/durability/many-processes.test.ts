@@ -60,7 +60,7 @@ test('changes of billing and limits are applied by every process within a second
   const tenant = await pipeline.createTenant();
   expect(await statusesOf(tenant)).toEqual([202, 202]);
   for (const change of [{ billingState: 'inactive' }, { monthlyEventLimit: 1 }] as const) {
-    await changeSpace(pipeline.database, tenant.spaceId, change);
+    await changeSpace(pipeline.database, tenant.spaceId, { ...change });
     await untilAllAnswer(tenant, 402);
     await changeSpace(pipeline.database, tenant.spaceId, { billingState: 'active', monthlyEventLimit: null });
     await untilAllAnswer(tenant, 202);

@@ -131,7 +131,7 @@ const columnsOf = (spaceId: string) => sql`
 
 async function found(spaceId: string, filter: EventFilter) {
   const columns = { id: events.id, startTimeMs: events.startTimeMs };
-  const page = await readEventPage(database, spaceId, columns, { filter, after: undefined, limit: 1_000 });
+  const page = await readEventPage(database, spaceId, { columns, filter, after: undefined, limit: 1_000 });
   return page.rows.map(({ startTimeMs }) => startTimeMs);
 }
 
@@ -164,7 +164,9 @@ test('outdated segments get current columns and terms while a writer runs, and a
   const gone = stored[5]?.[1];
   const subject = { kind: 'thread', value: 'gone' } as const;
   await sql`UPDATE events SET thread_id = 'gone' WHERE id = ${String(gone?.id)}`;
-  expect((await eraseEvents(openDatabase(one), nats, old, { subject })).erased).toMatchObject({ events: 1 });
+  expect(
+    (await eraseEvents({ database: openDatabase(one), connection: nats }, old, { subject })).erased,
+  ).toMatchObject({ events: 1 });
 
   // Meanwhile a writer stores events with the same minutes, models, sources and agents.
   const later: Record<string, unknown>[][] = [];

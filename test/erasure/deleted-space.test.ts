@@ -93,7 +93,7 @@ test('a deleted space is refused at once, can be restored for a day, and leaves 
   };
   await recordSenders(database, spaceId, [counts]);
   const nodes = { receivedAtMs: 1n, json: JSON.stringify([nodeOf(randomUUID())]) };
-  await storeNodes(database, spaceId, [nodes]);
+  await storeNodes(database, spaceId, { sent: [nodes] });
   const uses = [{ receivedAtMs: BigInt(Date.now()), media: mediaOf({ id: 'a' }) }];
   await storeMedia(database, spaceId, uses);
   const refused = partOf(spaceId, [eventOf()]);
@@ -231,7 +231,7 @@ test('a deleted space is refused at once, can be restored for a day, and leaves 
   expect(await insertParts(database, [partOf(spaceId, [eventOf(), eventOf()])])).toBe(0);
   await quarantineEvent(database, refused, { sqlstate: '23514', message: 'refused' });
   await recordSenders(database, spaceId, [counts]);
-  await storeNodes(database, spaceId, [nodes]);
+  await storeNodes(database, spaceId, { sent: [nodes] });
   await storeMedia(database, spaceId, [{ receivedAtMs: 1n, media: mediaOf({ id: 'b' }) }]);
   expect((await postEvents(pipeline, tenant, queued)).status).toBe(401);
   expect(await tablesWith(pipeline, spaceId)).toEqual(kept);

@@ -72,7 +72,7 @@ test('after VACUUM and CHECKPOINT no file of the database contains a word of an 
   await other`SET idle_in_transaction_session_timeout = 0`;
   await other`BEGIN ISOLATION LEVEL REPEATABLE READ`;
   await other`SELECT count(*) FROM spaces`;
-  const { erased, notReached } = await eraseEvents(database, nats, spaceId, { subject });
+  const { erased, notReached } = await eraseEvents({ database, connection: nats }, spaceId, { subject });
   expect(erased).toMatchObject({ events, quarantineEvents: 1, quarantineDeleted: 1, media: 60 });
   const whole = ['media', 'media_uses', 'quarantine', 'pg_statistic'];
   expect(notReached).toEqual(whole.map((table) => expect.stringMatching(`^${table}: not written`)));
@@ -89,7 +89,7 @@ test('after VACUUM and CHECKPOINT no file of the database contains a word of an 
     // Tests in other databases of the server write, too.
     await until(async () => (await findHolder(database, next, { isCatalog: true })) === 'nothing', 60_000);
   }
-  const again = await eraseEvents(database, nats, spaceId, { subject });
+  const again = await eraseEvents({ database, connection: nats }, spaceId, { subject });
   expect(again).toMatchObject({ notReached: [], rewrittenTables: whole });
   await sql`VACUUM`;
   await sql`CHECKPOINT`;
@@ -114,7 +114,7 @@ test('no file contains a word when nothing is left: the planner has no samples o
   const directory = await databaseDirectory(sql);
   expect(searchFiles(directory).words).toEqual(new Set(words));
   const subject = { kind: 'user', value: 'xiphoid-user' } as const;
-  expect((await eraseEvents(database, nats, spaceId, { subject })).notReached).toEqual([]);
+  expect((await eraseEvents({ database, connection: nats }, spaceId, { subject })).notReached).toEqual([]);
   await sql`VACUUM`;
   await sql`CHECKPOINT`;
   expect(searchFiles(directory)).toEqual({ words: new Set(), frames: 0 });
@@ -166,7 +166,9 @@ test('an erasure killed while it rewrites files resumes when run again, and no f
   await untilGone();
 
   const subject = { kind: 'user', value: 'xiphoid-user' } as const;
-  const { erased, notReached, rewrittenTables } = await eraseEvents(database, nats, spaceId, { subject });
+  const { erased, notReached, rewrittenTables } = await eraseEvents({ database, connection: nats }, spaceId, {
+    subject,
+  });
   expect(erased).toMatchObject({ events, quarantineEvents: 1 });
   expect(notReached).toEqual([]);
   expect(rewrittenTables).toContain('pg_statistic');

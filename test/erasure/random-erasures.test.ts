@@ -119,7 +119,7 @@ class Run {
     this.#erasures.push({ subject, known: new Set(rows.map(({ id }) => id)), sends: this.#sends.length });
     const started = Promise.withResolvers<void>();
     const report = (text: string) => text.startsWith('waiting') && started.resolve();
-    const erased = eraseEvents(erasing, nats, this.#spaceId, { subject, report });
+    const erased = eraseEvents({ database: erasing, connection: nats }, this.#spaceId, { subject, report });
     await Promise.race([started.promise, erased]);
     await this.send(later);
     if (isLagging) stack.use(runWriter());

@@ -69,7 +69,7 @@ test.each([
     const [first = [], ...others] = await queuedParts(spaceId, sent);
     expect(others.length).toBeGreaterThan(0);
     await storeParts(database, first);
-    const { erased } = await eraseEvents(database, nats, spaceId, {
+    const { erased } = await eraseEvents({ database, connection: nats }, spaceId, {
       subject: { kind: 'user', value: 'gone' },
     });
     expect(erased.events).toBeGreaterThan(0);

@@ -59,10 +59,12 @@ test('an evaluation becomes a note on the event of its call, also when the call 
   // The writer may store them in any order.
   await Promise.all([post('/v1/logs', logs), post('/v1/traces', spans)]);
   const notes = (id: string) =>
-    listNotes(pipeline.database, spaceId, [
-      { target: 'event', targetId: id },
-      { target: 'trace', targetId: traceUuidOf(traceId) },
-    ]);
+    listNotes(pipeline.database, spaceId, {
+      targets: [
+        { target: 'event', targetId: id },
+        { target: 'trace', targetId: traceUuidOf(traceId) },
+      ],
+    });
   await until(async () => (await notes(eventIdOf(traceId, framework))).length === 3);
   // Another library describes the same call: one event stays.
   await post(

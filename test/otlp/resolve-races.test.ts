@@ -159,7 +159,7 @@ describe('a trace whose spans come in one request with all of their parents', ()
     const stored = parts.map(({ body }) => partOf(spaceId, JSON.parse(body.toString()).events));
     await storeParts(database, stored);
     const sent = nodes.map((json) => ({ json, receivedAtMs: BigInt(Date.now()) }));
-    expect(await storeNodes(database, spaceId, sent, wasSent ? [] : stored)).toBe(isUnresolved);
+    expect(await storeNodes(database, spaceId, { sent, newParts: wasSent ? [] : stored })).toBe(isUnresolved);
   });
 });
 

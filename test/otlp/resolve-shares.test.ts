@@ -73,7 +73,7 @@ test('calls of a long trace are merged by statements of a bounded number, and th
   const read = await readTraces(database, spaceId, { traceIds: [id], nodesMax: resolvedNodesMax });
   const relations = findRelations(read);
   const rows = await readCallRows(database, spaceId, relations);
-  const steps = await Array.fromAsync(mergeCalls(database, spaceId, relations, rows));
+  const steps = await Array.fromAsync(mergeCalls(database, spaceId, { ...relations, rows }));
   expect(steps.map(({ groups }) => groups.length)).toEqual([mergedCallsMax, 10]);
   await new TraceResolver(database).run();
   expect(await database.$count(events, eq(events.spaceId, spaceId))).toBe(calls);

@@ -88,7 +88,7 @@ function messageOf(spaceId: string, { parts, nodes }: SpanBatch) {
     /** @param isKilled whether the writer ends before it resolves the traces. */
     async deliver(isKilled = false, into = database) {
       await storeParts(into, sent);
-      await storeNodes(into, spaceId, messages);
+      await storeNodes(into, spaceId, { sent: messages });
       if (!isKilled) await resolveAll(into);
     },
   };
@@ -408,7 +408,7 @@ test('a span and the agent above it, in two requests that a writer stores togeth
   );
   for (const { sent } of requests) await storeParts(database, sent);
   const nodes = requests.flatMap(({ messages }) => messages);
-  await storeNodes(database, spaceId, nodes);
+  await storeNodes(database, spaceId, { sent: nodes });
   const read = async () => {
     const pages = await Array.fromAsync(
       exportTexts({ ...textsOf(spaceId), openBytes: new OpenBytes(1024 ** 2) }, {}),
@@ -767,7 +767,8 @@ async function expectFound(spaceId: string, expected: readonly ReturnType<typeof
     for (const [value, own] of counts) {
       if (value === null) continue;
       const columns = { id: events.id, startTimeMs: events.startTimeMs };
-      const { rows } = await readEventPage(database, spaceId, columns, {
+      const { rows } = await readEventPage(database, spaceId, {
+        columns,
         filter: { [column]: value },
         after: undefined,
         limit: 100,
@@ -820,7 +821,7 @@ test('a span that was in quarantine is resolved when its event is replayed', asy
     { sqlstate: '22021', message: 'refused' },
   );
   const nodes = batch.nodes.map((json) => ({ json, receivedAtMs: BigInt(Date.now()) }));
-  await storeNodes(database, spaceId, nodes);
+  await storeNodes(database, spaceId, { sent: nodes });
   await resolveAll();
   const below = { traceId, parentSpanId: idOf(0) };
   await requestOf(spaceId, [{ ...below, spanId: idOf(1), attributes: outer }]).deliver();
@@ -858,7 +859,7 @@ test('an erasure clears the names of spans, and a span that is sent again does n
   await agent.deliver();
   const { url } = nats;
   const connection = resources.use(await connectQueue(url, 'test'));
-  const { notReached } = await eraseEvents(erasing, connection, spaceId, {
+  const { notReached } = await eraseEvents({ database: erasing, connection }, spaceId, {
     subject: { kind: 'user', value: 'gone' },
   });
   expect(notReached).toEqual([]);
@@ -932,14 +933,14 @@ test('events that were merged into erased ones do not come back after a restore 
     return { stored, usage: (await readUsage(own, spaceId))?.events, stats };
   };
   const lost = await work(source.url, async (own) => {
-    await eraseEvents(own, connection, spaceId, { subject: { kind: 'user', value: 'gone' } });
+    await eraseEvents({ database: own, connection }, spaceId, { subject: { kind: 'user', value: 'gone' } });
     await relayControlChanges(own, connection);
     return measure(own);
   });
   expect(lost).toMatchObject({ stored: 0, usage: 3 });
   for (const { url, name } of copies)
     await work(url, async (own) => {
-      await applyControlChanges(own, connection, { afterSequence });
+      await applyControlChanges(own, connection, { start: { afterSequence } });
       for (const one of requests) await one.deliver(false, own);
       expect(await measure(own), name).toEqual(lost);
     });

@@ -95,21 +95,17 @@ test('the page of a trace shows the spans and tools that its events name, and fi
     parent: { id: tool?.id, isInferred: false },
     missingParentId: null,
   });
-  const found = await readEventPage(
-    pipeline.database,
-    tenant.spaceId,
-    { id: events.id, startTimeMs: events.startTimeMs },
-    {
-      filter: {
-        attributes: [
-          { key: 'release', value: '1.2.3' },
-          { key: 'span.path', value: 'plan > rank' },
-        ],
-      },
-      after: undefined,
-      limit: 10,
+  const found = await readEventPage(pipeline.database, tenant.spaceId, {
+    columns: { id: events.id, startTimeMs: events.startTimeMs },
+    filter: {
+      attributes: [
+        { key: 'release', value: '1.2.3' },
+        { key: 'span.path', value: 'plan > rank' },
+      ],
     },
-  );
+    after: undefined,
+    limit: 10,
+  });
   expect(found.rows.map(({ id }) => id)).toEqual([innerId]);
 });
 

@@ -49,7 +49,7 @@ export async function makeChanges({ system, log }: FaultRun, before: Changes): P
   await untilStored(system, laterId);
   await using nats = await connectQueue(system.natsUrls.join(','), 'chaos');
   const subject = { kind: 'user', value: 'erased' } as const;
-  await eraseEvents(database, nats, tenant.spaceId, {
+  await eraseEvents({ database, connection: nats }, tenant.spaceId, {
     subject,
     reason: undefined,
     backupRetentionDays: 7,

@@ -84,7 +84,7 @@ export async function measureLists(
     for (let i = 0; i < times; i++) {
       const startedMs = performance.now();
       const query = { filter, after: undefined, limit: pageEvents };
-      const page = await readEventPage(database, spaceId, columns, query);
+      const page = await readEventPage(database, spaceId, { columns, ...query });
       latencies.record(performance.now() - startedMs);
       found = page.rows.length;
       if (!page.isComplete) incomplete += 1;
@@ -95,7 +95,8 @@ export async function measureLists(
 }
 
 async function measureGet(database: Database, spaceId: string): Promise<ListFigure> {
-  const page = await readEventPage(database, spaceId, columns, {
+  const page = await readEventPage(database, spaceId, {
+    columns,
     filter: {},
     after: undefined,
     limit: times,

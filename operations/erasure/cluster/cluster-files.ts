@@ -38,8 +38,7 @@ interface Shard {
 export async function rewriteOnCluster(
   database: Database,
   spaceId: string,
-  table: string,
-  wait: WritersWait,
+  { table, wait }: { table: string; wait: WritersWait },
 ): Promise<RewrittenFiles> {
   const rewritten: string[] = [];
   const left: string[] = [];

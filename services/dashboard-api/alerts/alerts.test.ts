@@ -216,7 +216,7 @@ test('an alert by an additional property reads its events, and measures what the
   const time = { startMs, endMs, stepMs: 5 * minuteMs };
   for (const kind of ['error_rate', 'p95', 'cost', 'tokens', 'events'] as const) {
     const measuredBy = async (filter: AlertFilter) => {
-      const { buckets } = await readSeries(dashboard.database, spaceId, { kind, filter }, time);
+      const { buckets } = await readSeries(dashboard.database, spaceId, { rule: { kind, filter }, ...time });
       return buckets.map((bucket) => measure({ kind }, [bucket]));
     };
     const ofAll = await measuredBy({});

@@ -132,7 +132,7 @@ async function evaluateRule(
     };
   }
   const startMs = afterMs + stepMs - rule.windowMinutes * 60_000;
-  const series = await readSeries(database, rule.spaceId, rule, { startMs, endMs, stepMs });
+  const series = await readSeries(database, rule.spaceId, { rule, startMs, endMs, stepMs });
   return evaluate(rule, state, { series, afterMs });
 }
 

@@ -40,7 +40,7 @@ export async function previewRule(
   const endMs = Math.floor((Date.now() - evaluationDelayMs) / stepMs) * stepMs;
   const sinceMs = endMs - (await choosePeriod(database, spaceId, { filter: rule.filter, endMs }));
   const startMs = sinceMs - rule.windowMinutes * 60_000;
-  const series = await readSeries(database, spaceId, rule, { startMs, endMs, stepMs });
+  const series = await readSeries(database, spaceId, { rule, startMs, endMs, stepMs });
   const { transitions, value } = await evaluate(rule, { phase: 'ok', sinceMs }, { series, afterMs: sinceMs });
   const fired = transitions.flatMap(({ change, atMs, value: measured }, index) =>
     change === 'fired' ? [{ fromMs: atMs, toMs: transitions[index + 1]?.atMs ?? null, value: measured }] : [],

@@ -18,6 +18,13 @@ import { visitInSlices } from '../slices.ts';
 import type { Bucket, Series } from './evaluation.ts';
 import type { AlertCondition, AlertFilter } from './rule.ts';
 
+interface SeriesQuery {
+  readonly rule: Pick<AlertCondition, 'kind' | 'filter'>;
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly stepMs: number;
+}
+
 /**
  * Reads the buckets of a rule: from the statistics of its space, and then the work does not depend on the
  * number of events; or, with an additional property that is no dimension of the space, or that still counts
@@ -26,8 +33,7 @@ import type { AlertCondition, AlertFilter } from './rule.ts';
 export async function readSeries(
   database: Database,
   spaceId: string,
-  { kind, filter }: Pick<AlertCondition, 'kind' | 'filter'>,
-  { startMs, endMs, stepMs }: { startMs: number; endMs: number; stepMs: number },
+  { rule: { kind, filter }, startMs, endMs, stepMs }: SeriesQuery,
 ): Promise<Series> {
   const count = Math.round((endMs - startMs) / stepMs);
   const boundaries = Array.from({ length: count + 1 }, (_, index) => startMs + index * stepMs);

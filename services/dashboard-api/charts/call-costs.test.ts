@@ -85,7 +85,7 @@ async function readElsewhere({
   const alerts = await Promise.all(
     [{}, { attributeKey: 'all', attributeValue: 'yes' }].map(async (filter) => {
       const window = { startMs: range.from, endMs: range.to, stepMs: 3_600_000 };
-      const { buckets } = await readSeries(database, spaceId, { kind: 'cost', filter }, window);
+      const { buckets } = await readSeries(database, spaceId, { rule: { kind: 'cost', filter }, ...window });
       return measure({ kind: 'cost' }, buckets).cost?.cost;
     }),
   );

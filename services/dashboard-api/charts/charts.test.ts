@@ -227,7 +227,8 @@ test('a histogram counts the same events as the list, from statistics or one by 
         expect(buckets.length).toBeLessThanOrEqual(bucketsMax);
         const [start = 0, end = 0] = [buckets[0]?.startMs, (buckets.at(-1)?.startMs ?? 0) + bucketMs];
         expect([start <= from, end >= from + lengthMs]).toEqual([true, true]);
-        const { rows } = await readEventPage(database, spaceId, columns, {
+        const { rows } = await readEventPage(database, spaceId, {
+          columns,
           filter: { ...filter, from: start, to: end },
           after: undefined,
           limit: 1_000,

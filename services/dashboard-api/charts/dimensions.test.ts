@@ -187,7 +187,7 @@ async function compare(spaceId: string, group: ChartGroup, own: ReadonlySet<stri
     kind: 'events' as const,
     filter: { attributeKey: group.slice(5), attributeValue: value },
   };
-  const { buckets } = await readSeries(database, spaceId, condition, times);
+  const { buckets } = await readSeries(database, spaceId, { rule: condition, ...times });
   const has = and(eq(events.spaceId, spaceId), sql`${valueIn[group]} = ${value}`);
   expect(buckets.reduce((sum, bucket) => sum + (bucket?.events ?? 0), 0)).toBe(
     await database.$count(events, has),
@@ -294,7 +294,8 @@ test('costs by agent need the dimension: without it a chart is refused, and an a
   }
   const startMs = firstMs - (firstMs % dayMs);
   const times = { startMs, endMs: startMs + 5 * dayMs, stepMs: dayMs };
-  const read = (filter: object) => readSeries(database, spaceId, { kind: 'cost', filter }, times);
+  const read = (filter: object) =>
+    readSeries(database, spaceId, { rule: { kind: 'cost', filter }, ...times });
   const { buckets } = await read({ agentId: 'agent' });
   expect(buckets.map((bucket) => bucket?.cost?.cost)).toEqual(
     (await read({})).buckets.map((bucket) => bucket?.cost?.cost),

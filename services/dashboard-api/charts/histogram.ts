@@ -68,7 +68,8 @@ export async function readHistogram(
     if (stored !== undefined) return { bucketMs, buckets: stored, method: 'events' };
   }
   const columns = { id: events.id, startTimeMs: events.startTimeMs, state: events.state };
-  const page = await readEventPage(database, spaceId, columns, {
+  const page = await readEventPage(database, spaceId, {
+    columns,
     filter: range,
     after: undefined,
     limit: histogramEventsMax,

@@ -88,6 +88,6 @@ async function readReported({ database, spaceId }: SpaceRows, from: number): Pro
   const filter = { from, type: 'llm' as const };
   const query = { filter, after: undefined, limit: topEventsCompared };
   const columns = { id: events.id, segmentId: events.segmentId, ...pricedColumns };
-  const { rows } = await readEventPage(database, spaceId, columns, query, newestLimits);
+  const { rows } = await readEventPage(database, spaceId, { columns, ...query, limits: newestLimits });
   return rows.filter(({ reportedCost }) => reportedCost !== null);
 }

@@ -67,7 +67,7 @@ export async function checkDownload(
   const check = async () => {
     const user = await requireCaller(services, asked);
     noteCaller(sender, user);
-    requireRole(user, spaceId, least);
+    requireRole(user, { spaceId, least });
     requireScope(user, { isStatistics: false });
     return user;
   };

@@ -42,7 +42,7 @@ export async function readErrorGroups(space: SpaceRows, filter: EventFilter): Pr
   const { database, spaceId } = space;
   const errors = { ...(await completeFilter(space, filter)), state: 'error' as const };
   const query = { filter: errors, after: undefined, limit: errorEventsGrouped };
-  const page = await readEventPage(database, spaceId, columns, query, newestLimits);
+  const page = await readEventPage(database, spaceId, { columns, ...query, limits: newestLimits });
   const byMessage = Map.groupBy(page.rows, ({ errorCode, errorMessage }) =>
     JSON.stringify([errorCode, withoutNumbers(errorMessage ?? '')]),
   );

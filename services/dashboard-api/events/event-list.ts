@@ -34,13 +34,14 @@ export async function listEvents(
 ): Promise<EventList> {
   const { database, spaceId } = space;
   const filter = await completeFilter(space, asked);
-  const page = await readEventPage(database, spaceId, columnsFor(attributeKeys), {
+  const page = await readEventPage(database, spaceId, {
+    columns: columnsFor(attributeKeys),
     filter,
     after: cursor,
     limit,
   });
   return {
-    events: await showRows(database, spaceId, page.rows, attributeKeys),
+    events: await showRows(space, page.rows, attributeKeys),
     nextCursor: page.next === undefined ? null : formatEventCursor(page.next),
     searchedUntilMs: page.isComplete ? null : (page.next?.startTimeMs ?? null),
   };

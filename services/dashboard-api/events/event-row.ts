@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Database } from '../../../store/db/database.ts';
 import { events } from '../../../store/db/schema.ts';
+import type { SpaceRows } from '../space-data.ts';
 import { type ListedRow, listedColumns, listedEvent, showEvents } from './listed-event.ts';
 
 /** Longest value of an attribute in a list, in characters: the whole is in the event. */
@@ -26,8 +26,7 @@ export function columnsFor(attributeKeys: readonly string[]): typeof listedColum
 
 /** Converts rows of {@link columnsFor} to events with the values of these attributes. */
 export async function showRows(
-  database: Database,
-  spaceId: string,
+  { database, spaceId }: SpaceRows,
   rows: readonly (ListedRow & { attributes?: Attributes })[],
   attributeKeys: readonly string[],
 ): Promise<EventRow[]> {

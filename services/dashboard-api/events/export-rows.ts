@@ -52,7 +52,7 @@ const textLimits = {
 export async function* exportEvents(space: SpaceRows, filter: EventFilter): AsyncGenerator<ExportedEvent[]> {
   const { database, spaceId } = space;
   const pages = readPages(space, filter, (query) =>
-    readEventPage(database, spaceId, shownColumns, query, exportLimits),
+    readEventPage(database, spaceId, { columns: shownColumns, ...query, limits: exportLimits }),
   );
   for await (const rows of pages) yield await showExported(space, rows);
 }
@@ -61,7 +61,7 @@ export async function* exportEvents(space: SpaceRows, filter: EventFilter): Asyn
 export async function* exportTexts(space: ExportedSpace, filter: EventFilter): AsyncGenerator<string[]> {
   const { database, spaceId } = space;
   const pages = readPages(space, filter, (query) =>
-    readEventPage(database, spaceId, textColumns, query, exportLimits),
+    readEventPage(database, spaceId, { columns: textColumns, ...query, limits: exportLimits }),
   );
   for await (const rows of readListTexts(sourceOf(space), pages, textLimits)) {
     const corrected = await correctParents(database, spaceId, rows);
@@ -78,7 +78,7 @@ export async function* exportWholeEvents(
   const { database, spaceId } = space;
   const columns = { ...shownColumns, ...textColumns };
   const pages = readPages(space, filter, (query) =>
-    readEventPage(database, spaceId, columns, query, exportLimits),
+    readEventPage(database, spaceId, { columns, ...query, limits: exportLimits }),
   );
   for await (const rows of readListTexts(sourceOf(space), pages, textLimits)) {
     const columnsOf = rows.map(([{ segmentId: _segment, segmentIndex: _index, ...row }]) => row);

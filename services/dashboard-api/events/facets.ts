@@ -148,7 +148,7 @@ async function withWholeValue(
   if (column === undefined && !field.startsWith(attributePrefix)) return found;
   const has = column === undefined ? { attributes: [{ key, value: prefix }] } : { [column]: prefix };
   const query = { filter: has, after: undefined, limit: 1 };
-  const page = await readEventPage(database, spaceId, rowColumns, query);
+  const page = await readEventPage(database, spaceId, { columns: rowColumns, ...query });
   if (page.rows.length === 0) return found;
   return { ...found, values: [{ value, events: null }, ...values].slice(0, facetValuesMax) };
 }

@@ -48,7 +48,11 @@ export async function readNeighbours(
   const show = async ({ row }: Neighbour<ListedRow>): Promise<ListedEvent | null> =>
     (row && (await showEvents(database, spaceId, [row]))[0]) ?? null;
   const find = async (within: EventFilter): Promise<ShownNeighbours> => {
-    const { newer, older } = await findNeighbours(database, spaceId, listedColumns, { filter: within, at });
+    const { newer, older } = await findNeighbours(database, spaceId, {
+      columns: listedColumns,
+      filter: within,
+      at,
+    });
     const [shownNewer, shownOlder] = await Promise.all([show(newer), show(older)]);
     return {
       newer: shownNewer,

@@ -82,7 +82,7 @@ export async function countNewest(
   let page: { isComplete: boolean };
   do {
     const query: EventPageQuery = { filter, after, limit: facetRowsAtOnce };
-    const found = await readEventPage(database, spaceId, columns, query);
+    const found = await readEventPage(database, spaceId, { columns, ...query });
     await visitInSlices(found.rows, (row) => {
       for (const { field, counts } of tallies)
         for (const value of valuesOf(row, field))

@@ -1,6 +1,5 @@
 import { and, eq, inArray } from 'drizzle-orm';
 import { z } from 'zod';
-import type { Database } from '../../../store/db/database.ts';
 import { events } from '../../../store/db/schema.ts';
 import { countTokensOf } from '../../../store/read/compare/comparisons.ts';
 import type { EventFilter } from '../../../store/read/event-filter.ts';
@@ -54,8 +53,12 @@ export async function readTopEvents(
   const { database, spaceId } = space;
   const filter = await completeFilter(space, asked);
   const query = { filter, after: undefined, limit: topEventsCompared };
-  const page = await readEventPage(database, spaceId, comparedColumns, query, newestLimits);
-  const values = await measure(database, spaceId, by, page.rows);
+  const page = await readEventPage(database, spaceId, {
+    columns: comparedColumns,
+    ...query,
+    limits: newestLimits,
+  });
+  const values = await measure(space, by, page.rows);
   const top = page.rows
     .flatMap((row, place) => {
       const value = values[place] ?? null;
@@ -73,8 +76,7 @@ export async function readTopEvents(
 }
 
 async function measure(
-  database: Database,
-  spaceId: string,
+  { database, spaceId }: SpaceRows,
   by: TopMeasure,
   rows: readonly ComparedRow[],
 ): Promise<(number | null)[]> {
@@ -106,7 +108,7 @@ async function readListed(
         ),
       ),
     );
-  const shown = await showRows(database, spaceId, rows, attributeKeys);
+  const shown = await showRows({ database, spaceId }, rows, attributeKeys);
   const byId = new Map(shown.map((event) => [event.id, event]));
   return top.flatMap(({ id }) => byId.get(id) ?? []);
 }

@@ -54,7 +54,7 @@ export async function answerMcp(
     const left = new AbortController();
     response.once('close', () => left.abort());
     const { context, user } = await openCaller(dependencies, request, asked);
-    const { spaceId } = requireRole(user, spaceOf(request), 'viewer');
+    const { spaceId } = requireRole(user, { spaceId: spaceOf(request), least: 'viewer' });
     const call = appRouter.createCaller(context, { signal: left.signal });
     const server = await createMcpServer(
       { call, spaceId },

@@ -74,7 +74,7 @@ test('a stream with changes says which events later spans have changed or remove
     const sent = parts.map(({ body }) => partOf(own.spaceId, JSON.parse(body.toString()).events));
     if (sent.length > 0) await insertParts(dashboard.database, sent);
     const stored = nodes.map((json) => ({ json, receivedAtMs: BigInt(Date.now()) }));
-    await storeNodes(dashboard.database, own.spaceId, stored);
+    await storeNodes(dashboard.database, own.spaceId, { sent: stored });
     await new TraceResolver(dashboard.database).run();
   };
   const { cookie } = own.client;

@@ -88,5 +88,5 @@ export const live = router({
 
 /** Repeats the check of spaceProcedure with the current state in Postgres. */
 async function checkAccess(ctx: Context, spaceId: string): Promise<void> {
-  requireRole(await requireCaller(ctx, ctx.request), spaceId, least);
+  requireRole(await requireCaller(ctx, ctx.request), { spaceId, least });
 }

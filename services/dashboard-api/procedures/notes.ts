@@ -75,7 +75,10 @@ export const notes = router({
     .input(z.object({ on: z.array(oneTarget).min(1).max(notedTargetsListed) }))
     .output(z.array(shownNote))
     .query(({ ctx: { space, role }, input: { on } }) =>
-      listNotes(space.database, space.spaceId, on.map(targetOf), { withMembers: hasRole(role, 'member') }),
+      listNotes(space.database, space.spaceId, {
+        targets: on.map(targetOf),
+        withMembers: hasRole(role, 'member'),
+      }),
     ),
 
   /** The labels in use that begin with a text, to complete a search field. */

@@ -169,7 +169,7 @@ async function readFound(
     )
     .orderBy(...newestFirst());
   const byId = new Map(rows.map(({ id, segmentIndex }) => [id, byIndex.get(segmentIndex)]));
-  const shown = await showRows(database, spaceId, rows, attributeKeys);
+  const shown = await showRows({ database, spaceId }, rows, attributeKeys);
   return shown.flatMap((event) => {
     const excerpt = byId.get(event.id);
     return excerpt === undefined ? [] : [{ ...event, excerpt }];

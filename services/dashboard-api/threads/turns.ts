@@ -36,7 +36,8 @@ export async function readTurns(
   { database, spaceId }: SpaceRows,
   { threadId, cursor, limit }: { threadId: string; cursor?: EventCursor | undefined; limit: number },
 ): Promise<TurnPage> {
-  const page = await readEventPage(database, spaceId, listedColumns, {
+  const page = await readEventPage(database, spaceId, {
+    columns: listedColumns,
     filter: { threadId },
     after: cursor,
     limit: eventsPageMax,

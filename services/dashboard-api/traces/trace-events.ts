@@ -34,7 +34,7 @@ export async function readTraceRows(
   let after: EventCursor | undefined;
   for (let page = 0; page < tracePagesMax; page++) {
     const limit = Math.min(traceRowsAtOnce, traceEventsMax - rows.length);
-    const found = await readEventPage(database, spaceId, columns, { filter: { traceId }, after, limit });
+    const found = await readEventPage(database, spaceId, { columns, filter: { traceId }, after, limit });
     rows.push(...found.rows);
     after = found.next;
     if (after === undefined || rows.length >= traceEventsMax) break;

@@ -172,7 +172,7 @@ export function spaceProcedure(
     .input(spaceInput)
     .use(({ ctx, input, next, type, signal }) => {
       const { user } = ctx;
-      const { spaceId, role } = requireRole(user, input.spaceId, least, { isOfDeleted });
+      const { spaceId, role } = requireRole(user, { spaceId: input.spaceId, least, isOfDeleted });
       requireScope(user, { isStatistics });
       const { holderId } = user;
       const actor = actorOf(user, ctx.request.address, {

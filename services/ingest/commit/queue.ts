@@ -18,7 +18,7 @@ export async function openQueue(
   const nats = resources.use(await connectQueue(config.NATS_URL, 'weir-ingest'));
   const streams = await ensureStreams(nats, config);
   const manager = await jetstreamManager(nats, { checkAPI: false });
-  resources.use(keepLeadersApart(nats, manager, streams, log));
+  resources.use(keepLeadersApart({ connection: nats, manager, streams }, log));
   const publisher = openPublisher(nats, streams, (loss) =>
     log.error({ err: loss }, 'ALARM: the queue lost accepted events; nothing is accepted until a restart'),
   );

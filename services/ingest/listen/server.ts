@@ -111,7 +111,7 @@ function enforceStrictHttp(
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.on('connect', (_, socket: Socket) => {
     const error = new IngestError('method_not_allowed', 'CONNECT is not supported: this is not a proxy.');
-    endAfterResponses(socket, exchanges.get(socket), error, { Allow: 'GET, POST' });
+    endAfterResponses(socket, exchanges.get(socket), { error, headers: { Allow: 'GET, POST' } });
   });
   server.on('clientError', createParserErrorHandler(exchanges));
 }
@@ -129,7 +129,7 @@ function createParserErrorHandler(exchanges: WeakMap<Socket, Exchange>) {
     }
     failed.add(socket);
     const rejection = new IngestError('invalid_request_body', 'The request is not valid HTTP.');
-    endAfterResponses(socket, exchanges.get(socket), rejection);
+    endAfterResponses(socket, exchanges.get(socket), { error: rejection });
   };
 }
 
@@ -140,8 +140,7 @@ function createParserErrorHandler(exchanges: WeakMap<Socket, Exchange>) {
 function endAfterResponses(
   socket: Socket,
   last: Exchange | undefined,
-  error: IngestError,
-  headers: Record<string, string> = {},
+  { error, headers = {} }: { error: IngestError; headers?: Record<string, string> },
 ): void {
   if (last?.response.headersSent && !last.request.complete) {
     socket.destroy();

@@ -77,7 +77,10 @@ export class PartStore {
         continue;
       }
       try {
-        const isUnresolved = await storeNodes(this.#database, spaceId, own, newOf.get(spaceId));
+        const isUnresolved = await storeNodes(this.#database, spaceId, {
+          sent: own,
+          newParts: newOf.get(spaceId),
+        });
         const evaluations = await storeEvaluations(this.#database, spaceId, own);
         if (isUnresolved || evaluations.isUnresolved) this.#listeners.onUnresolved();
         const missing = await storeMedia(this.#database, spaceId, own);

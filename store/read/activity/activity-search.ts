@@ -32,7 +32,7 @@ export async function openActivitySearch(
 ): Promise<ActivitySearch> {
   const value = asStored(text);
   const hasEvents = async (filter: EventFilter) =>
-    (await readEventPage(database, spaceId, columns, { filter, after: undefined, limit: 1 })).rows.length > 0;
+    (await readEventPage(database, spaceId, { columns, filter, after: undefined, limit: 1 })).rows.length > 0;
   if (await hasEvents({ [column]: value })) return { kind: 'id', value, match: eq(events[column], value) };
   if (column === 'threadId' && (await hasEvents({ userId: value }))) return ofEvents({ userId: value });
   const wanted = storableText(text);
@@ -64,7 +64,7 @@ export async function walkEventValues(
 ): Promise<ActivityWalk> {
   const filter = { ...query.filter, ...query.range };
   const { column, after, seen, valuesMax } = query;
-  const page = await readEventPage(database, spaceId, columns, { filter, after, limit: eventsRead });
+  const page = await readEventPage(database, spaceId, { columns, filter, after, limit: eventsRead });
   const values = new Set<string>();
   for (const { id, startTimeMs, [column]: value } of page.rows) {
     if (value === null || seen.has(value)) continue;

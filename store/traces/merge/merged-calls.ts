@@ -43,8 +43,7 @@ interface OpenSegment extends StoredSegment {
 export async function* mergeCalls(
   database: Database,
   spaceId: string,
-  { sums, surplus }: Pick<Relations, 'sums' | 'surplus'>,
-  rows: CallRows,
+  { sums, surplus, rows }: Pick<Relations, 'sums' | 'surplus'> & { rows: CallRows },
 ): AsyncGenerator<MergedCalls> {
   if (sums.length + surplus.length === 0) return;
   const rowOf = (node: StoredNode | undefined) => rows.get(node?.eventId ?? '');

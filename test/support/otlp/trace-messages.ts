@@ -26,7 +26,7 @@ export function messagesOf(body: Buffer, encoding: 'otlp' | 'otlpLogs' = 'otlp')
     ...nodes.map(
       (json): Message =>
         (database, spaceId) =>
-          storeNodes(database, spaceId, [{ json, receivedAtMs: BigInt(Date.now()) }]),
+          storeNodes(database, spaceId, { sent: [{ json, receivedAtMs: BigInt(Date.now()) }] }),
     ),
     ...notes.map(
       (json): Message =>

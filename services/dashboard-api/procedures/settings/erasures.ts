@@ -82,7 +82,10 @@ export const erasures = router({
     .input(subjectInput)
     .output(preview)
     .query(({ ctx: { admin }, input }) =>
-      previewErasure(admin.database, admin.spaceId, toSubject(input), erasurePreviewMs),
+      previewErasure(admin.database, admin.spaceId, {
+        subject: toSubject(input),
+        timeMsMax: erasurePreviewMs,
+      }),
     ),
 
   /** A writer begins it within seconds; then it cannot be undone. */

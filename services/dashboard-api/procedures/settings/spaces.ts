@@ -75,7 +75,7 @@ export const spaces = router({
     .input(z.object({ name }))
     .output(shownSpace)
     .mutation(async ({ ctx: { admin, actor }, input: { name } }) =>
-      showSpace(await changeSpace(admin.database, admin.spaceId, { name }, actor)),
+      showSpace(await changeSpace(admin.database, admin.spaceId, { name, actor })),
     ),
 
   /** What a retention would delete now. */
@@ -92,7 +92,7 @@ export const spaces = router({
     .input(retentionInput)
     .output(shownSpace)
     .mutation(async ({ ctx: { admin, actor }, input: { retentionDays } }) =>
-      showSpace(await changeSpace(admin.database, admin.spaceId, { retentionDays }, actor)),
+      showSpace(await changeSpace(admin.database, admin.spaceId, { retentionDays, actor })),
     ),
 
   /**
@@ -115,12 +115,10 @@ export const spaces = router({
     .output(shownSpace)
     .mutation(async ({ ctx: { admin, actor }, input }) =>
       showSpace(
-        await changeSpace(
-          admin.database,
-          admin.spaceId,
-          { dimensions: input.dimensions.map(storableText) },
+        await changeSpace(admin.database, admin.spaceId, {
+          dimensions: input.dimensions.map(storableText),
           actor,
-        ),
+        }),
       ),
     ),
 

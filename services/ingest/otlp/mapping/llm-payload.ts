@@ -59,7 +59,8 @@ function mapInput(
   { input: ofEvents }: Pick<EventMessages, 'input'>,
 ): JsonObject | undefined {
   const read =
-    takeBest(reader, llmRows.input, readInput, countMissingInput) ?? fromEvents(ofEvents, readInput);
+    takeBest(reader, llmRows.input, { read: readInput, countMissing: countMissingInput }) ??
+    fromEvents(ofEvents, readInput);
   const { system: systemOfMessages, prompt, messages, tools: toolsOfRequest }: Partial<LlmInput> = read ?? {};
   const instructions = reader.findRead(llmRows.system, readInstructions);
   if (instructions?.read.isWhole) reader.take(instructions);
@@ -87,7 +88,8 @@ function mapOutput(
   raw: RawResponse,
 ): JsonObject | undefined {
   const read =
-    takeBest(reader, llmRows.output, readOutput, countMissingOutput) ?? fromEvents(ofEvents, readOutput);
+    takeBest(reader, llmRows.output, { read: readOutput, countMissing: countMissingOutput }) ??
+    fromEvents(ofEvents, readOutput);
   const output: Partial<LlmOutput> = read ?? readSeparately(reader);
   const { response, messages } = output;
   const finishReason = spellReasons(takeFinishReason(reader) ?? output.finishReason ?? raw.finishReason);
@@ -124,8 +126,7 @@ function findToolCalls(reader: AttributeReader, finishReason: string | undefined
 function takeBest<T extends { isWhole: boolean }>(
   reader: AttributeReader,
   row: CompiledRow,
-  read: (value: Json) => T,
-  countMissing: (result: T, first: T) => number,
+  { read, countMissing }: { read: (value: Json) => T; countMissing: (result: T, first: T) => number },
 ): T | undefined {
   let best: { found: Found; result: T; missing: number } | undefined;
   for (const found of reader.findAll(row)) {
