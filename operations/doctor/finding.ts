@@ -1,13 +1,17 @@
+import { z } from 'zod';
 import { messageOf } from '../../platform/thrown.ts';
-export interface Finding {
-  /** What was checked, such as `postgres.durability`. */
-  readonly check: string;
-  /** `warning`: works now, but will not for long, or not as promised. `skipped`: it could not be checked. */
-  readonly status: 'ok' | 'warning' | 'failed' | 'skipped';
-  readonly found: string;
-  /** Set unless the status is `ok`. */
-  readonly action?: string;
-}
+export const findingShape = z
+  .object({
+    /** What was checked, such as `postgres.durability`. */
+    check: z.string(),
+    /** `warning`: works now, but will not for long, or not as promised. `skipped`: it could not be checked. */
+    status: z.enum(['ok', 'warning', 'failed', 'skipped']),
+    found: z.string(),
+    /** What to do, unless the status is `ok`. */
+    action: z.string().optional(),
+  })
+  .meta({ id: 'Finding' });
+export type Finding = z.infer<typeof findingShape>;
 
 export const ok = (check: string, found: string): Finding => ({ check, status: 'ok', found });
 export const failed = findingOf('failed');

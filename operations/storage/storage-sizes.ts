@@ -1,32 +1,42 @@
 import { getTableName, is, sql } from 'drizzle-orm';
 import { PgTable } from 'drizzle-orm/pg-core';
+import { z } from 'zod';
 import type { Database } from '../../store/db/database.ts';
 import { layoutOf } from '../../store/db/layout/layout.ts';
 import { defaultEvents, defaultSegments } from '../../store/db/partitions.ts';
 import * as schema from '../../store/db/schema.ts';
 import { listWeekPartitions } from '../../store/retention/week-partitions.ts';
 
-export type StorageSizes = Awaited<ReturnType<typeof readStorageSizes>>;
-
-export interface WeekSize {
-  /** Start, in milliseconds since the epoch, and the end, which is excluded. */
-  readonly fromMs: number;
-  readonly toMs: number;
-  /** An estimate of the Postgres planner; null before the first ANALYZE. */
-  readonly events: number | null;
-  readonly eventBytes: number;
-  readonly segmentBytes: number;
-}
+export const storageSizes = z
+  .object({
+    weeks: z.array(
+      z.object({
+        fromMs: z.number(),
+        toMs: z.number(),
+        /** An estimate; null before the first ANALYZE. */
+        events: z.number().nullable(),
+        eventBytes: z.number(),
+        segmentBytes: z.number(),
+      }),
+    ),
+    /** Rows outside of all weeks. */
+    defaultBytes: z.number(),
+    /** All other tables, the largest first. */
+    tables: z.array(z.object({ name: z.string(), bytes: z.number() })),
+    totalBytes: z.number(),
+  })
+  .meta({ id: 'StorageSizes' });
+export type StorageSizes = z.infer<typeof storageSizes>;
 
 /**
  * The sizes of all tables, in bytes with indexes and TOAST: by week of receipt, oldest first, without empty
  * weeks ahead; of rows outside of all weeks, from ingest processes with a wrong clock; of all other tables,
  * the largest first. Reads only the catalogue of Postgres: needs no rights on the tables, and takes milliseconds.
  */
-export async function readStorageSizes(database: Database, nowMs: number) {
+export async function readStorageSizes(database: Database, nowMs: number): Promise<StorageSizes> {
   const measure = await openMeasure(database);
   const bytesOf = async (name: string | undefined) => (name === undefined ? 0 : measure(name));
-  const weeks: WeekSize[] = [];
+  const weeks: StorageSizes['weeks'] = [];
   for (const { range, events, segments } of await listWeekPartitions(database)) {
     if (range.fromMs > nowMs) continue;
     weeks.push({
@@ -36,7 +46,7 @@ export async function readStorageSizes(database: Database, nowMs: number) {
       segmentBytes: await bytesOf(segments),
     });
   }
-  const tables: { name: string; bytes: number }[] = [];
+  const tables: StorageSizes['tables'] = [];
   for (const table of Object.values(schema)) {
     if (!is(table, PgTable) || table === schema.events || table === schema.segments) continue;
     tables.push({ name: getTableName(table), bytes: await measure(getTableName(table)) });

@@ -1,4 +1,5 @@
 import { and, eq, gt, isNull, or, sql } from 'drizzle-orm';
+import { z } from 'zod';
 import { pick } from '../../platform/pick.ts';
 import type { Database } from '../db/database.ts';
 import { apiKeys } from '../db/schema.ts';
@@ -9,11 +10,14 @@ import type { KeyScope } from './key-scope.ts';
 
 export type ApiKeyInfo = Omit<typeof apiKeys.$inferSelect, 'hash'>;
 
-/** The only time that the key is returned: the database holds its hash. */
-export interface IssuedApiKey {
-  keyId: string;
-  apiKey: string;
-}
+export const issuedApiKey = z
+  .object({
+    keyId: z.guid(),
+    /** The key itself, which is only returned here: the database holds its hash. */
+    apiKey: z.string(),
+  })
+  .meta({ id: 'IssuedApiKey' });
+type IssuedApiKey = z.infer<typeof issuedApiKey>;
 
 export interface NewApiKey {
   name: string;

@@ -1,23 +1,33 @@
 import { and, asc, count, desc, eq, inArray, isNotNull, or, sql } from 'drizzle-orm';
+import { z } from 'zod';
 import { quoteElement, storableText } from '../../event/text.ts';
 import type { Database } from '../db/database.ts';
 import { apiKeys, notes, users } from '../db/schema.ts';
 import { startsFolded } from '../read/folded-text.ts';
 import { type NoteRow, type NoteTarget, sentValueOf } from './note.ts';
 
-/** A note as it is shown and exported. Times are ISO 8601. */
-export type ShownNote = Pick<
-  NoteRow,
-  'id' | 'target' | 'targetId' | 'label' | 'text' | 'author' | 'authorId'
-> & {
-  value: string | number | boolean | null;
-  /** The number that is compared: that of the value, or of an evaluation with a text and a number. */
-  score: number | null;
-  /** The name of the key. The e-mail address of the user, for those who may see the members; else null. */
-  authorName: string | null;
-  createdAt: string;
-  changedAt: string | null;
-};
+/** A note as it is shown and exported. */
+export const shownNote = z
+  .object({
+    id: z.guid(),
+    /** What it is on, and the id of that. */
+    target: z.enum(notes.target.enumValues),
+    targetId: z.string(),
+    label: z.string().nullable(),
+    value: z.union([z.string(), z.number(), z.boolean()]).nullable(),
+    /** The number that is compared: that of the value, or of an evaluation with a text and a number. */
+    score: z.number().nullable(),
+    text: z.string().nullable(),
+    author: z.enum(notes.author.enumValues),
+    /** The id of the user or the API key. */
+    authorId: z.guid(),
+    /** The name of the key, or the e-mail address of the user, which members see; else null. */
+    authorName: z.string().nullable(),
+    createdAt: z.iso.datetime(),
+    changedAt: z.iso.datetime().nullable(),
+  })
+  .meta({ id: 'Note' });
+export type ShownNote = z.infer<typeof shownNote>;
 
 /** The notes on these targets, the oldest first. */
 export async function listNotes(

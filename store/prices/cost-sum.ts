@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { parsePriceClass } from '../../event/usage/price-class.ts';
 import {
   type UsagePart,
@@ -7,7 +8,7 @@ import {
 } from '../../event/usage/usage-parts.ts';
 import { formatCost, unitsOfCost } from './decimal.ts';
 import type { AppliedPrice } from './price-book.ts';
-import { type CostBound, type PricedKind, pricedKinds } from './rates.ts';
+import { type CostBound, costBounds, type PricedKind, pricedKinds } from './rates.ts';
 
 /** Counts of tokens. Input includes tokens of a cache, output includes reasoning. */
 export interface TokenCounts {
@@ -26,25 +27,29 @@ export interface Usage extends TokenCounts {
   readonly reportedCost?: string | null | undefined;
 }
 
-/** The cost of some tokens. Tokens without a price are not included: `pricedTokens` of `tokens` have one. */
-export interface Cost {
-  /** US dollars, an exact decimal; null when neither a price nor a sender's cost is known. */
-  cost: string | null;
-  /**
-   * How the cost compares with the true one: at least it when tokens, or their kind or tier, have no price.
-   */
-  bound: CostBound;
-  /** Number of input and output tokens that have a price, or whose cost the sender reported. */
-  pricedTokens: number;
-  /** Number of them whose price is the provider's list price. */
-  listPricedTokens: number;
-  /** Number of them whose cost the sender reported. */
-  reportedTokens: number;
-  /** Tokens and searches without a price of their kind or tier: they count at the next price. */
-  assumedTokens: number;
-  /** Number of all input and output tokens. */
-  tokens: number;
-}
+/** The cost of tokens. Tokens without a price are not included: `pricedTokens` of `tokens` have one. */
+export const cost = z
+  .object({
+    /** US dollars, an exact decimal; null when neither a price nor a sender's cost is known. */
+    cost: z.string().nullable(),
+    /** How it compares with the true cost: `at_least` when tokens, or their kind or tier, have no price. */
+    bound: z.enum(costBounds),
+    /** Number of input and output tokens that have a price, or whose cost the sender reported. */
+    pricedTokens: z.number(),
+    /** Number of them whose price is the provider's list price. */
+    listPricedTokens: z.number(),
+    /** Number of them whose cost the sender reported. */
+    reportedTokens: z.number(),
+    /**
+     * Number of tokens and searches whose kind or tier has no price: the cost has that of the whole, or of
+     * the standard tier.
+     */
+    assumedTokens: z.number(),
+    /** Number of all input and output tokens. */
+    tokens: z.number(),
+  })
+  .meta({ id: 'Cost' });
+export type Cost = z.infer<typeof cost>;
 
 /** What a cost is for. `reported`: the sender says what the whole call cost. */
 export const costKinds = [...pricedKinds, 'reported'] as const;

@@ -1,31 +1,26 @@
 import { and, asc, eq, isNull, or, type SQL, sql } from 'drizzle-orm';
+import { z } from 'zod';
 import { asStored, quoteElement } from '../../event/text.ts';
 import { type Actor, auditChange, runAudited } from '../accounts/audit/audit.ts';
 import type { Database, Transaction } from '../db/database.ts';
 import { modelPrices } from '../db/schema.ts';
 import { insertBelow, listOf, nameOf, namesOf } from '../db/statement.ts';
 import { candidateNames } from './model-names.ts';
-import type { Rates } from './rates.ts';
+import { priceTable } from './rates.ts';
 
-/** The price of a model's tokens from a day on: US dollars per million tokens, as exact decimals. */
-export interface ModelPrice {
-  model: string;
-  /** The first day, UTC: `YYYY-MM-DD`. */
-  validFrom: string;
-  input: string;
-  output: string;
-  /** For input tokens that were read from a cache, or written to one. Null: no price. */
-  cacheRead: string | null;
-  cacheWrite: string | null;
-  /** Prices of other kinds of usage, tiers and sizes of the input. */
-  rates: Rates;
-}
-
-/** A price, and the space that it applies to. */
-export interface ListedPrice extends ModelPrice {
-  /** Null: all spaces without a price of their own for the model. */
-  spaceId: string | null;
-}
+/** A price of a model from a day on, and the space that it applies to. */
+export const listedPrice = z
+  .object({
+    /** Null: the price applies to every space without its own price for the model. */
+    spaceId: z.guid().nullable(),
+    model: z.string(),
+    /** The first UTC day of the price. */
+    validFrom: z.iso.date(),
+    ...priceTable.shape,
+  })
+  .meta({ id: 'ListedPrice' });
+export type ListedPrice = z.infer<typeof listedPrice>;
+export type ModelPrice = Omit<ListedPrice, 'spaceId'>;
 
 /** The scope and the actor of a change. */
 export interface PriceChange {

@@ -34,14 +34,17 @@ function isRateKey(key: string): boolean {
   );
 }
 
-/** The four prices of a model, and its rates. */
-export interface PriceTable {
-  readonly input: string;
-  readonly output: string;
-  readonly cacheRead: string | null;
-  readonly cacheWrite: string | null;
-  readonly rates: Rates;
-}
+/** The four prices of a model, and its rates: US dollars per million tokens, exact decimals. */
+export const priceTable = z.object({
+  input: z.string(),
+  output: z.string(),
+  /** For input tokens read from, or written to, a cache. Null: no separate price. */
+  cacheRead: z.string().nullable(),
+  cacheWrite: z.string().nullable(),
+  /** Prices of other kinds of usage, tiers and sizes of the input, such as `input priority`. */
+  rates: z.record(z.string(), z.string()),
+});
+export type PriceTable = z.infer<typeof priceTable>;
 
 /**
  * How a cost compares with the true one: a kind or a tier without a price of its own has that of another, and

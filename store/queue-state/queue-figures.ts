@@ -1,21 +1,26 @@
 import type { JetStreamManager } from '@nats-io/jetstream';
+import { z } from 'zod';
 import { figureReuseMs } from '../../platform/metrics/limits.ts';
 import { shareResult } from '../../platform/shared-result.ts';
-import { type QueueNode, readOldestPending, readStreamStates } from './stream-state.ts';
+import { readOldestPending, readStreamStates } from './stream-state.ts';
 
-export interface QueueFigures {
-  readonly stream: string;
-  readonly messages: number;
-  /** Age of the oldest of them; 0 without one. */
-  readonly oldestSeconds: number;
-  /** Used share of the stream's `max_bytes`. The replay window takes at most half of them. */
-  readonly bytesRatio: number;
-  readonly bytesMax: number;
-  /** The age of the oldest message that is kept; 0 without one. */
-  readonly windowSeconds: number;
-  /** The nodes of a cluster that hold the stream; none for a single nats-server. */
-  readonly nodes: QueueNode[];
-}
+/** The state of a stream of the queue. */
+export const queueFigures = z
+  .object({
+    stream: z.string(),
+    /** Messages that are not stored yet, and the age of the oldest of them. */
+    messages: z.number(),
+    oldestSeconds: z.number(),
+    /** Used share of `bytesMax`. */
+    bytesRatio: z.number(),
+    bytesMax: z.number(),
+    /** How far the replay window reaches back. */
+    windowSeconds: z.number(),
+    /** The nodes of a cluster; none for a single nats-server. */
+    nodes: z.array(z.object({ name: z.string(), state: z.enum(['leader', 'current', 'behind', 'offline']) })),
+  })
+  .meta({ id: 'QueueStream' });
+export type QueueFigures = z.infer<typeof queueFigures>;
 
 /** Reads at most every `figureReuseMs`. The function rejects when nats-server does not answer. */
 export function openQueueFigures(manager: JetStreamManager): () => Promise<QueueFigures[]> {

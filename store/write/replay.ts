@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { and, asc, eq, inArray } from 'drizzle-orm';
+import { z } from 'zod';
 import { decodePart, type Part } from '../../platform/queue/group.ts';
 import { type Actor, auditNow, operator } from '../accounts/audit/audit.ts';
 import type { Database } from '../db/database.ts';
@@ -14,12 +15,13 @@ const replayAttemptsMax = 5;
 /** Ids of entries that one audit row lists. */
 const auditedIdsMax = 100;
 
-export interface ReplayResult {
+export const replayResult = z.object({
   /** Ids of the entries that are stored now, and no longer in quarantine. */
-  replayed: string[];
+  replayed: z.array(z.guid()),
   /** Entries that were rejected again, and stay. */
-  failed: { id: string; sqlstate: string; message: string }[];
-}
+  failed: z.array(z.object({ id: z.guid(), sqlstate: z.string(), message: z.string() })),
+});
+type ReplayResult = z.infer<typeof replayResult>;
 
 /**
  * Stores quarantined events, after an operator removed the cause. Each event counts once, in the month in

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { addStatistics, type CostKind, CostSum, costKinds } from '../../../store/prices/cost-sum.ts';
+import { addStatistics, type CostKind, CostSum, cost, costKinds } from '../../../store/prices/cost-sum.ts';
 import { formatCost } from '../../../store/prices/decimal.ts';
 import { type AppliedPrice, readPriceChanges } from '../../../store/prices/price-book.ts';
 import { mapInSlices } from '../slices.ts';
@@ -9,7 +9,6 @@ import { type ChartFilter, type ChartGroup, findDimension } from './dimension.ts
 import { visitPricedCells } from './priced-cells.ts';
 import type { Cell } from './read-cells.ts';
 import { type ChartRange, timeBoundaries } from './time-buckets.ts';
-import { cost } from './token-prices.ts';
 
 export interface CostQuery extends ChartRange {
   groupBy: ChartGroup;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { hourMs } from '../../../platform/time.ts';
 import { events } from '../../../store/db/schema.ts';
 import { openPriceBook } from '../../../store/prices/price-book.ts';
+import { priceTable } from '../../../store/prices/rates.ts';
 import { readEventPage } from '../../../store/read/event-page.ts';
 import { newestLimits } from '../../../store/read/limits.ts';
 import { costModelsMax, pricedDays, topEventsCompared } from '../limits.ts';
@@ -16,16 +17,7 @@ export const usedModel = z
     /** Input and output tokens of the last 30 days. */
     tokens: z.number(),
     /** The price that applies now: US dollars per million tokens. Null without one. */
-    price: priceSource
-      .extend({
-        input: z.string(),
-        output: z.string(),
-        cacheRead: z.string().nullable(),
-        cacheWrite: z.string().nullable(),
-        /** Prices of other kinds of usage, tiers and sizes of the input. */
-        rates: z.record(z.string(), z.string()),
-      })
-      .nullable(),
+    price: priceSource.extend(priceTable.shape).nullable(),
     /**
      * Of the newest model calls of these days, those whose cost the sender reported and a price is known for.
      */

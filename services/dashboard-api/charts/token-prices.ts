@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { addedNumberMax } from '../../../event/limits.ts';
 import { pick } from '../../../platform/pick.ts';
 import type { Database } from '../../../store/db/database.ts';
@@ -6,30 +5,6 @@ import { events } from '../../../store/db/schema.ts';
 import { type Cost, CostSum, type Usage } from '../../../store/prices/cost-sum.ts';
 import { unitsOfCost } from '../../../store/prices/decimal.ts';
 import { type AppliedPrice, openPriceBook, type PriceBook } from '../../../store/prices/price-book.ts';
-import { costBounds } from '../../../store/prices/rates.ts';
-
-/** The cost of tokens. Tokens without a price are not included: `pricedTokens` of `tokens` have one. */
-export const cost = z
-  .object({
-    /** US dollars, an exact decimal; null when neither a price nor a sender's cost is known. */
-    cost: z.string().nullable(),
-    /** How it compares with the true cost: `at_least` when tokens, or their kind or tier, have no price. */
-    bound: z.enum(costBounds),
-    /** Number of input and output tokens that have a price, or whose cost the sender reported. */
-    pricedTokens: z.number(),
-    /** Number of them whose price is the provider's list price. */
-    listPricedTokens: z.number(),
-    /** Number of them whose cost the sender reported. */
-    reportedTokens: z.number(),
-    /**
-     * Number of tokens and searches whose kind or tier has no price: the cost has that of the whole, or of
-     * the standard tier.
-     */
-    assumedTokens: z.number(),
-    /** Number of all input and output tokens. */
-    tokens: z.number(),
-  } satisfies Record<keyof Cost, z.ZodType>)
-  .meta({ id: 'Cost' });
 
 /** The usage of calls of one model on one UTC day. */
 export interface Calls extends Usage {

@@ -1,14 +1,13 @@
 import { and, eq } from 'drizzle-orm';
 import { z } from 'zod';
 import { events } from '../../../store/db/schema.ts';
-import { readNotesOf } from '../../../store/notes/list-notes.ts';
+import { readNotesOf, shownNote } from '../../../store/notes/list-notes.ts';
 import { isEventStored } from '../../../store/read/event-existence.ts';
 import { readEventTexts } from '../../../store/segments/read.ts';
 import { costReason, explainCost } from '../charts/cost-reason.ts';
 import type { SpaceRows, SpaceTexts } from '../space-data.ts';
 import { listedColumns, listedEvent, showEvents } from './listed-event.ts';
 import { correctParents } from './parent-texts.ts';
-import { shownNote } from './shown-note.ts';
 
 export const wholeEvent = listedEvent
   .extend({

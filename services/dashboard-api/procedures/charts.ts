@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { asStored } from '../../../event/text.ts';
 import { readDelays } from '../../../store/store-delays/read-delays.ts';
-import { type ListedDimension, listDimensions } from '../../../store/write/statistics/list-dimensions.ts';
+import { listDimensions, listedDimension } from '../../../store/write/statistics/list-dimensions.ts';
 import { chart, readChart } from '../charts/chart.ts';
 import { costs, readCosts } from '../charts/costs.ts';
 import { delayTotal } from '../charts/delays.ts';
@@ -51,17 +51,6 @@ const chartInput = z.object({
   groupBy: chartGroup.default('none'),
   groupsMax: z.int().min(1).max(chartGroupsMax).default(chartGroupsDefault),
 });
-
-const listedDimension = z
-  .object({
-    /** `user`, `agent` or `attr.KEY`: what charts are grouped by. */
-    name: z.string(),
-    /** From 0 to 1. Until it is 1, charts by it lack older events. */
-    counted: z.number(),
-    /** Values that have statistics. */
-    values: z.number(),
-  } satisfies Record<keyof ListedDimension, z.ZodType>)
-  .meta({ id: 'Dimension' });
 
 export const charts = router({
   /** Events, errors, duration percentiles and tokens by time bucket and group: see Chart. */

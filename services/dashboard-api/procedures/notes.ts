@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { asStored } from '../../../event/text.ts';
 import { hasRole } from '../../../store/accounts/role.ts';
 import { changeNote, removeNote } from '../../../store/notes/change-notes.ts';
-import { countLabels, listNotes } from '../../../store/notes/list-notes.ts';
+import { countLabels, listNotes, shownNote } from '../../../store/notes/list-notes.ts';
 import {
   labelCharsMax,
   type NoteTarget,
@@ -12,7 +12,6 @@ import {
   notesOfTargetMax,
 } from '../../../store/notes/note.ts';
 import { storeNotes } from '../../../store/notes/store-notes.ts';
-import { shownNote } from '../events/shown-note.ts';
 import { notedTargetsListed, noteLabelsListed, notesAtOnceMax } from '../limits.ts';
 import { refusal } from '../refusal.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { day } from '../../../platform/instant.ts';
 import { isPrice } from '../../../store/prices/decimal.ts';
 import {
-  type ListedPrice,
+  listedPrice,
   listPrices,
   removePrice,
   setPrice,
@@ -22,24 +22,6 @@ const priceKey = {
   /** The first UTC day of the price. By default the price applies to all time. */
   validFrom: day.default('1970-01-01'),
 };
-
-const listedPrice = z
-  .object({
-    /** Null: the price applies to every space without its own price for the model. */
-    spaceId: z.guid().nullable(),
-    model: z.string(),
-    /** The first UTC day of the price. */
-    validFrom: z.iso.date(),
-    /** US dollars per million tokens, exact decimals. */
-    input: z.string(),
-    output: z.string(),
-    /** For input tokens read from, or written to, a cache. Null: no separate price. */
-    cacheRead: z.string().nullable(),
-    cacheWrite: z.string().nullable(),
-    /** Prices of other kinds of usage, tiers and sizes of the input, such as `input priority`. */
-    rates: z.record(z.string(), z.string()),
-  } satisfies Record<keyof ListedPrice, z.ZodType>)
-  .meta({ id: 'ListedPrice' });
 
 export const prices = router({
   /** The prices that apply to the space: its own (`spaceId`), and the operator's for all spaces. */

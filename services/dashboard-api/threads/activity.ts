@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Database } from '../../../store/db/database.ts';
-import { CostSum } from '../../../store/prices/cost-sum.ts';
+import { CostSum, cost } from '../../../store/prices/cost-sum.ts';
 import {
   type ActivitySearch,
   ofEvents,
@@ -18,7 +18,7 @@ import type { operators } from '../../../store/read/compare/comparisons.ts';
 import type { NoteCondition } from '../../../store/read/compare/note-conditions.ts';
 import { type EventCursor, formatEventCursor } from '../../../store/read/event-cursor.ts';
 import { withNotedEvents } from '../../../store/read/noted-events.ts';
-import { cost, costOfCalls } from '../charts/token-prices.ts';
+import { costOfCalls } from '../charts/token-prices.ts';
 import {
   activityCountedEvents,
   activityFirstWalkEvents,

@@ -1,16 +1,20 @@
 import { and, asc, eq, isNull, ne } from 'drizzle-orm';
+import { z } from 'zod';
 import type { Database } from '../../db/database.ts';
 import { dimensions, dimensionValues, segments, spaces } from '../../db/schema.ts';
 
 /** What statistics of a space are kept by, besides type, name and source (ADR 45). */
-export interface ListedDimension {
-  /** `user`, `agent` or `attr.KEY`. */
-  name: string;
-  /** The share of what was stored before that is counted, 0 to 1. */
-  counted: number;
-  /** How many values have statistics of their own. */
-  values: number;
-}
+export const listedDimension = z
+  .object({
+    /** `user`, `agent` or `attr.KEY`: what charts are grouped by. */
+    name: z.string(),
+    /** From 0 to 1. Until it is 1, charts by it lack older events. */
+    counted: z.number(),
+    /** Values that have statistics. */
+    values: z.number(),
+  })
+  .meta({ id: 'Dimension' });
+type ListedDimension = z.infer<typeof listedDimension>;
 
 /** What is wanted, in order. */
 export async function listDimensions(database: Database, spaceId: string): Promise<ListedDimension[]> {

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { instant } from '../../../../platform/instant.ts';
 import { hourMs } from '../../../../platform/time.ts';
 import {
-  type IssuedApiKey,
   issueApiKeyBelow,
+  issuedApiKey,
   revokeApiKey,
   rollApiKey,
 } from '../../../../store/accounts/api-keys.ts';
@@ -13,14 +13,6 @@ import { apiKeysMax, keyOverlapHoursDefault, keyOverlapHoursMax } from '../../li
 import { refusal } from '../../refusal.ts';
 import { router, spaceProcedure } from '../../trpc/trpc.ts';
 import { name } from '../account-inputs.ts';
-
-const issuedApiKey = z
-  .object({
-    keyId: z.guid(),
-    /** The key itself, which is only returned here. */
-    apiKey: z.string(),
-  } satisfies Record<keyof IssuedApiKey, z.ZodType>)
-  .meta({ id: 'IssuedApiKey' });
 
 /** Keys that send events, and read keys. A change is in force within a second. */
 export const apiKeys = router({

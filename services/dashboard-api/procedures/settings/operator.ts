@@ -1,31 +1,15 @@
 import { z } from 'zod';
-import type { Finding } from '../../../../operations/doctor/finding.ts';
-import type { StorageSizes } from '../../../../operations/storage/storage-sizes.ts';
+import { findingShape } from '../../../../operations/doctor/finding.ts';
+import { storageSizes } from '../../../../operations/storage/storage-sizes.ts';
 import type { ServiceReport } from '../../../../platform/queue/service-discovery.ts';
 import { version } from '../../../../platform/version.ts';
 import { schemaVersion } from '../../../../store/db/version.ts';
-import type { QueueFigures } from '../../../../store/queue-state/queue-figures.ts';
+import { queueFigures } from '../../../../store/queue-state/queue-figures.ts';
 import { delayHistory } from '../../charts/delays.ts';
 import { type QuarantineReason, QueueAwayError } from '../../installation/installation.ts';
 import { retentionState } from '../../installation/retention-state.ts';
 import { refusal } from '../../refusal.ts';
 import { operatorProcedure, router } from '../../trpc/trpc.ts';
-
-const stream = z
-  .object({
-    stream: z.string(),
-    /** Messages that are not stored yet, and the age of the oldest of them. */
-    messages: z.number(),
-    oldestSeconds: z.number(),
-    /** Used share of `bytesMax`. */
-    bytesRatio: z.number(),
-    bytesMax: z.number(),
-    /** How far the replay window reaches back. */
-    windowSeconds: z.number(),
-    /** The nodes of a cluster; none for a single nats-server. */
-    nodes: z.array(z.object({ name: z.string(), state: z.enum(['leader', 'current', 'behind', 'offline']) })),
-  } satisfies Record<keyof QueueFigures, z.ZodType>)
-  .meta({ id: 'QueueStream' });
 
 const runningService = z
   .object({
@@ -43,26 +27,6 @@ const runningService = z
   } satisfies Partial<Record<keyof ServiceReport, z.ZodType>>)
   .meta({ id: 'RunningService' });
 
-const storageSizes = z
-  .object({
-    weeks: z.array(
-      z.object({
-        fromMs: z.number(),
-        toMs: z.number(),
-        /** An estimate; null before the first ANALYZE. */
-        events: z.number().nullable(),
-        eventBytes: z.number(),
-        segmentBytes: z.number(),
-      }),
-    ),
-    /** Rows outside of all weeks. */
-    defaultBytes: z.number(),
-    /** All other tables, the largest first. */
-    tables: z.array(z.object({ name: z.string(), bytes: z.number() })),
-    totalBytes: z.number(),
-  } satisfies Record<keyof StorageSizes, z.ZodType>)
-  .meta({ id: 'StorageSizes' });
-
 const quarantineReason = z
   .object({
     sqlstate: z.string(),
@@ -73,16 +37,6 @@ const quarantineReason = z
   } satisfies Record<keyof QuarantineReason, z.ZodType>)
   .meta({ id: 'QuarantineReason' });
 
-const finding = z
-  .object({
-    check: z.string(),
-    status: z.enum(['ok', 'warning', 'failed', 'skipped']),
-    found: z.string(),
-    /** What to do, unless the status is `ok`. */
-    action: z.string().optional(),
-  } satisfies Record<keyof Finding, z.ZodType>)
-  .meta({ id: 'Finding' });
-
 const rangeMsMax = 400 * 24 * 60 * 60 * 1_000;
 
 /** The state of the installation. Nothing of it names a space. */
@@ -91,7 +45,7 @@ export const operator = router({
   queue: operatorProcedure
     .output(
       z.object({
-        streams: z.array(stream),
+        streams: z.array(queueFigures),
         services: z.array(runningService),
         version: z.string(),
         schema: z.string(),
@@ -130,5 +84,5 @@ export const operator = router({
     .query(({ ctx }) => ctx.installation.quarantine()),
 
   /** What `weir doctor` finds. What cannot be reached is a finding, not an error. */
-  doctor: operatorProcedure.output(z.array(finding)).query(({ ctx }) => ctx.installation.doctor()),
+  doctor: operatorProcedure.output(z.array(findingShape)).query(({ ctx }) => ctx.installation.doctor()),
 });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { instant } from '../../../../platform/instant.ts';
 import { isoTimes } from '../../../../platform/time.ts';
 import { listQuarantine, type QuarantineEntry } from '../../../../store/write/quarantine.ts';
-import { type ReplayResult, replayQuarantined } from '../../../../store/write/replay.ts';
+import { replayQuarantined, replayResult } from '../../../../store/write/replay.ts';
 import { quarantinePageMax, replayedAtOnceMax } from '../../limits.ts';
 import { router, spaceProcedure } from '../../trpc/trpc.ts';
 
@@ -28,11 +28,6 @@ const quarantineEntry = z
     message: z.string(),
   } satisfies Record<keyof QuarantineEntry, z.ZodType>)
   .meta({ id: 'QuarantineEntry' });
-
-const replayResult = z.object({
-  replayed: z.array(z.guid()),
-  failed: z.array(z.object({ id: z.guid(), sqlstate: z.string(), message: z.string() })),
-} satisfies Record<keyof ReplayResult, z.ZodType>);
 
 /** Events that Postgres rejected. They are kept completely until they are replayed. */
 export const quarantine = router({
