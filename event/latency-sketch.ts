@@ -16,8 +16,9 @@ export class LatencySketch {
 
   /**
    * Concatenated sketches in Postgres's binary array format (`array_send`): text takes three times as long.
+   * @param times -1 subtracts sketches that were added with others.
    */
-  addBinary(arrays: Uint8Array): void {
+  addBinary(arrays: Uint8Array, times: 1 | -1 = 1): void {
     const view = new DataView(arrays.buffer, arrays.byteOffset, arrays.byteLength);
     for (let at = 0; at < view.byteLength; ) {
       const isEmpty = view.getInt32(at) === 0;
@@ -26,7 +27,7 @@ export class LatencySketch {
       for (const end = at + length * elementBytes; at < end; at += elementBytes) {
         const high = view.getUint32(at + lengthBytes);
         const low = view.getUint32(at + lengthBytes + 4);
-        this.#addTo(high >>> highCountBits, signed((high & highCountMask) * 2 ** 32 + low));
+        this.#addTo(high >>> highCountBits, times * signed((high & highCountMask) * 2 ** 32 + low));
       }
     }
   }

@@ -6,6 +6,7 @@ import type { SpaceRows } from '../space-data.ts';
 import { type ChartFilter, type ChartGroup, findDimension } from './dimension.ts';
 import { type Cell, readCellsInParts, type Sums } from './read-cells.ts';
 import { type ChartRange, timeBoundaries } from './time-buckets.ts';
+import { readTopCells, type TopCells } from './top-cells.ts';
 
 export interface ChartQuery extends ChartRange {
   groupBy: ChartGroup;
@@ -65,14 +66,18 @@ export async function readChart(
   { groupBy, filter, groupsMax, ...range }: ChartQuery,
 ): Promise<Chart> {
   const boundaries = timeBoundaries(range);
-  const parts = readCellsInParts(database, spaceId, {
-    boundaries,
-    group: groupBy,
-    filter,
-    dimension: await findDimension(database, spaceId, { group: groupBy, filter }),
+  const dimension = await findDimension(database, spaceId, { group: groupBy, filter });
+  const query = {
+    ...{ boundaries, group: groupBy, filter, dimension },
     groupsMax: Math.min(groupsMax, groupsWithin(boundaries)),
-    withDurations: true,
-  });
+  };
+  const isByDimension = dimension !== undefined && dimension.value === undefined;
+  const { names, cells }: Partial<TopCells> = isByDimension
+    ? await readTopCells(database, spaceId, query)
+    : {};
+  const parts = cells
+    ? [cells]
+    : readCellsInParts(database, spaceId, { ...query, names, withDurations: true });
   const groups = new Map<string | null, Series>();
   const durations = new LatencySketch();
   for await (const cells of parts)
@@ -81,6 +86,7 @@ export async function readChart(
       groups.set(cell.group, series);
       durations.clear();
       durations.addBinary(cell.latency);
+      for (const one of cell.subtracted ?? []) durations.addBinary(one, -1);
       series.add(cell, durations);
     });
   const series = Array.from(groups, ([group, { total, points }]) => ({ group, total, points }));

@@ -2,7 +2,7 @@ import { and, eq, isNull, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { asStored, storableText } from '../../../event/text.ts';
 import type { Database } from '../../../store/db/database.ts';
-import { dimensions, dimensionValues } from '../../../store/db/schema.ts';
+import { dimensions, dimensionValues, erasures } from '../../../store/db/schema.ts';
 import type { EventFilter } from '../../../store/read/event-filter.ts';
 import {
   dimensionKeyCharsMax,
@@ -113,7 +113,7 @@ export async function lookUpDimension(
   if (first === undefined) return undefined;
   if (second !== undefined)
     return `groupBy: statistics do not combine ${first} with ${second}. Choose one of them.`;
-  // Statistics by agent alone, without models, are kept in every space.
+  // Statistics by agent alone, without models, are kept in every space, and have fewer rows than a dimension.
   const isAlone =
     !byModel &&
     [type, name, source, ...not].every((one) => one === undefined) &&
@@ -122,7 +122,11 @@ export async function lookUpDimension(
     .select({ number: dimensions.number, countedAt: dimensions.countedAt })
     .from(dimensions)
     .where(and(eq(dimensions.spaceId, spaceId), eq(dimensions.name, first), isNull(dimensions.removedAt)));
-  if (first === 'agent' && isAlone && (declared === undefined || declared.countedAt === null))
+  if (
+    first === 'agent' &&
+    isAlone &&
+    (declared === undefined || declared.countedAt === null || !(await areSomeErased(database, spaceId)))
+  )
     return undefined;
   if (declared === undefined)
     return first === 'agent'
@@ -135,6 +139,12 @@ export async function lookUpDimension(
   return (await isOwnValue(database, spaceId, { number, value }))
     ? { number, value: storableText(value), isComplete }
     : `groupBy: the value is counted with others: statistics have the first ${dimensionValuesMax} values of ${first}, of up to ${dimensionValueCharsMax} characters.`;
+}
+
+/** Whether statistics that are not of a dimension may count erased events. */
+export async function areSomeErased(database: Database, spaceId: string): Promise<boolean> {
+  const erased = database.select({ id: erasures.id }).from(erasures).where(eq(erasures.spaceId, spaceId));
+  return (await erased.limit(1)).length > 0;
 }
 
 /** Whether a value has separate statistics, or would have. */

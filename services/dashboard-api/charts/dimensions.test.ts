@@ -10,6 +10,7 @@ import { type Database, openDatabase } from '../../../store/db/database.ts';
 import {
   dimensions,
   dimensionValues,
+  erasures,
   events,
   sliceStats,
   sliceStatsRollups,
@@ -54,6 +55,7 @@ interface Sent {
   readonly tenant: number;
   readonly isError: boolean;
   readonly startTimeMs: number;
+  readonly durationMs: number;
   readonly input: number;
   readonly serviceTier: string | undefined;
 }
@@ -65,6 +67,7 @@ const anySent: fc.Arbitrary<Sent> = fc.record({
   tenant: fc.nat(2_000),
   isError: fc.boolean(),
   startTimeMs: fc.integer({ min: firstMs, max: firstMs + 3 * dayMs }),
+  durationMs: fc.integer({ min: 1, max: 60_000 }),
   input: fc.integer({ min: -5, max: 100_000 }),
   serviceTier: fc.constantFrom(undefined, 'priority', 'flex'),
 });
@@ -77,11 +80,12 @@ function toEvent({
   tenant,
   isError,
   startTimeMs,
+  durationMs,
   input,
   serviceTier,
 }: Sent): object {
   const changes = {
-    ...{ startTimeMs, endTimeMs: startTimeMs, durationMs: 5, status: { state: isError ? 'error' : 'ok' } },
+    ...{ startTimeMs, endTimeMs: startTimeMs, durationMs, status: { state: isError ? 'error' : 'ok' } },
     context: { ...(user && { userId: user }), agentId: 'agent' },
     additionalProperties: { tenant: `t${tenant}`, ...(environment !== undefined && { environment }) },
   };
@@ -112,6 +116,7 @@ async function eraseUser(spaceId: string, userId: string): Promise<void> {
   const erasure = { spaceId, matches: eq(events.userId, userId), note: async () => {} };
   await eraseRows(database, erasure, found.map(({ id }) => id).toSorted());
   await forgetValues(database, { spaceId, userId, beforeMs: Date.now() }, async () => {});
+  await database.insert(erasures).values({ spaceId, subject: 'user', startedAt: new Date(), unwritten: [] });
 }
 
 const valueIn: Partial<Record<ChartGroup, ReturnType<typeof sql>>> = {
@@ -154,7 +159,10 @@ async function compare(spaceId: string, group: ChartGroup, own: ReadonlySet<stri
       filter.name === undefined ? undefined : and(eq(events.type, 'llm'), eq(events.name, filter.name)),
     );
     const stored = await database
-      .select({ ...pricedColumns, state: events.state, value: sql<string>`${valueIn[group]}` })
+      .select({
+        ...{ ...pricedColumns, state: events.state, durationMs: events.durationMs },
+        value: sql<string>`${valueIn[group]}`,
+      })
       .from(events)
       .where(isCounted);
     const summed = (rows: typeof stored) => ({
@@ -175,6 +183,12 @@ async function compare(spaceId: string, group: ChartGroup, own: ReadonlySet<stri
     ];
     expect(chart.series).toMatchObject(expected);
     expect(chart.series.map(({ group: one }) => one)).toEqual(expected.map(({ group: one }) => one));
+    for (const { group: value, total } of chart.series) {
+      const rows = value === null ? others : (byValue.get(value) ?? []);
+      const sorted = rows.map(({ durationMs }) => durationMs).toSorted((a, b) => a - b);
+      const exact = sorted[Math.max(0, Math.ceil(0.95 * sorted.length) - 1)] ?? 0;
+      expect(Math.abs((total.p95Ms ?? Number.NaN) - exact)).toBeLessThanOrEqual(exact * 0.05 + 1e-9);
+    }
     await compareCosts(spaceId, { group, filter, stored, own });
     const field = group === 'user' || group === 'agent' ? (`${group}Id` as const) : group;
     await compareFacet(spaceId, field as FacetField, { group, filter, own });
@@ -194,7 +208,7 @@ async function compare(spaceId: string, group: ChartGroup, own: ReadonlySet<stri
   );
 }
 
-/** Compares the values counted beside a list with SQL: also without a model, and of errors alone. */
+/** Compares the values counted beside a list with SQL: also without a model, of errors alone, and by prefix. */
 async function compareFacet(
   spaceId: string,
   field: FacetField,
@@ -202,9 +216,10 @@ async function compareFacet(
 ): Promise<void> {
   const { from, to } = range;
   const lists = [{}, { not: [{ column: 'name', value: 'unknown' }] }, { state: 'error' }] as const;
-  for (const list of lists) {
+  for (const [place, list] of lists.entries()) {
     const asked = { ...filter, ...list, from, to };
-    const [facet] = await readFacets({ database, spaceId }, { fields: [field], prefix: '', filter: asked });
+    const prefix = place === 0 ? 'T1' : '';
+    const [facet] = await readFacets({ database, spaceId }, { fields: [field], prefix, filter: asked });
     const rows = await database
       .select({ value: sql<string>`${valueIn[group]}`, events: sql<number>`count(*)::integer` })
       .from(events)
@@ -213,8 +228,10 @@ async function compareFacet(
       )
       .groupBy(sql`1`);
     rows.sort((a, b) => b.events - a.events || (a.value < b.value ? -1 : 1));
-    const shown = rows.filter(({ value }) => own.has(value)).slice(0, facetValuesMax);
-    const others = rows.filter((row) => !shown.includes(row)).reduce((sum, { events: n }) => sum + n, 0);
+    // What is counted together may begin with the prefix.
+    const matching = rows.filter(({ value }) => !own.has(value) || /^t1/i.test(value) || prefix === '');
+    const shown = matching.filter(({ value }) => own.has(value)).slice(0, facetValuesMax);
+    const others = matching.filter((row) => !shown.includes(row)).reduce((sum, { events: n }) => sum + n, 0);
     expect(facet).toEqual({ field, values: shown, others, newest: null });
   }
 }
@@ -279,6 +296,37 @@ test('charts, costs and alerts by dimensions equal SQL: declared before, between
   expect(await ownValues(spaceId, 'user')).not.toContain('mia');
   for (const table of [sliceStats, sliceStatsRollups])
     expect(await database.$count(table, and(eq(table.spaceId, spaceId), eq(table.value, '=mia')))).toBe(0);
+});
+
+test('the others of a chart are all events minus the groups shown, also when a later event has no value', async () => {
+  const spaceId = randomUUIDv7();
+  const names = ['attr.environment', 'attr.tenant'] as const;
+  await database.insert(spaces).values({ id: spaceId, name: 'whole', dimensions: [...names] });
+  await keepDimensions(database, signal);
+  const compareAll = async () => {
+    for (const name of names) await compare(spaceId, name, await ownValues(spaceId, name));
+  };
+  const sent = fc.sample(anySent, { numRuns: 600, seed: 11 });
+  const known = sent.filter(({ environment }) => environment !== undefined);
+  await store(spaceId, known.slice(0, 150));
+  await fold();
+  // Charts read what is folded together with what is not.
+  await store(
+    spaceId,
+    known.slice(150, 300).map((one) => ({ ...one, tenant: known[0]?.tenant ?? 0 })),
+  );
+  await compareAll();
+  const { from, to } = range;
+  const filter = { from, to, attributes: [{ key: 'environment', value: 'production' }] };
+  const asked = { fields: ['model' as const], prefix: 'gpt', filter };
+  const [models] = await readFacets({ database, spaceId }, asked);
+  expect(models).toMatchObject({ values: [{ value: 'gpt-5.5' }], newest: null });
+  await store(
+    spaceId,
+    sent.filter(({ environment }) => environment === undefined),
+  );
+  await fold();
+  await compareAll();
 });
 
 test('costs by agent need the dimension: without it a chart is refused, and an alert counts events', async () => {

@@ -13,7 +13,7 @@ export interface CellQuery extends SpanQuery {
   /** Number of groups with the most events; all others form one group. */
   readonly groupsMax: number;
   /** The groups, if they are known. */
-  readonly names?: readonly string[];
+  readonly names?: readonly string[] | undefined;
   /** Whether to read the duration sketches, which are most of the work. */
   readonly withDurations: boolean;
   /** Whether to read the slices, by which costs are computed. */
@@ -31,6 +31,8 @@ export interface Cell extends Sums {
   model?: string;
   /** The unmerged sketches of durations, for `LatencySketch.addBinary`. Empty when they are not read. */
   latency: Uint8Array;
+  /** Sketches that `latency` includes, of events of other groups. */
+  subtracted?: Uint8Array[];
   /** Those of the sums whose price depends on conditions. Undefined when they are not read. */
   slices?: Slice[] | undefined;
 }
@@ -53,7 +55,7 @@ export interface Sums {
 const wholeBucketsMax = 100;
 export const rowsAtOnceMax = 25_000;
 
-const summed = {
+export const summed = {
   ...pick(eventStats, 'events', 'errors', 'inputTokens', 'outputTokens'),
   ...pick(eventStats, 'cacheReadTokens', 'cacheWriteTokens', 'reasoningTokens'),
 } satisfies Record<keyof Sums, PgColumn>;
@@ -140,10 +142,7 @@ async function readPart(database: Database, spaceId: string, query: PartQuery): 
   const { names, first, withDurations, withSlices = false, byModel = false } = query;
   const key = byModel ? sql`bucket, named, model` : sql`bucket, named`;
   const sums = Object.values(summed);
-  // Sketches are merged here: in SQL, each of their elements would become a row (ADR 0021).
-  const [read, latency] = withDurations
-    ? [[...sums, eventStats.latency], sql`string_agg(array_send(${nameOf(eventStats.latency)}), ''::bytea)`]
-    : [sums, sql`''::bytea`];
+  const [read, latency] = withDurations ? [[...sums, eventStats.latency], sketches] : [sums, sql`''::bytea`];
   // OFFSET 0 lets Postgres 18 look names up in a hash table, which it does not in the expression of GROUP BY.
   // A join would be a nested loop over all rows while Postgres has not analyzed the statistics.
   const isNamed = sql`grouped = ANY (${`{${names.map(quoteElement).join(',')}}`}::text[])`;
@@ -161,7 +160,10 @@ GROUP BY ${key} ORDER BY bucket`);
   });
 }
 
-const sumAll = (columns: readonly PgColumn[]) =>
+/** Sketches are merged by the reader: in SQL, each of their elements would become a row (ADR 0021). */
+export const sketches = sql`string_agg(array_send(${nameOf(eventStats.latency)}), ''::bytea)`;
+
+export const sumAll = (columns: readonly PgColumn[]) =>
   listOf(columns.map((column) => sql`coalesce(sum(${nameOf(column)}), 0)::float8 AS ${nameOf(column)}`));
 /** No text in Postgres has U+0000. */
 const keyOf = ({ bucket, group, model }: Pick<Cell, 'bucket' | 'group' | 'model'>) =>
@@ -210,7 +212,7 @@ function toSlice(cell: Omit<Cell, 'group'>, row: Record<string, unknown>): Slice
   };
 }
 
-function toCell(row: Record<string, unknown>): Cell {
+export function toCell(row: Record<string, unknown>): Cell {
   const sumOf = ({ name }: PgColumn) => Number(row[name]);
   return {
     bucket: Number(row.bucket),

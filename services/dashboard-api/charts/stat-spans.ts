@@ -1,4 +1,4 @@
-import { and, eq, gte, lt, type SQL, sql } from 'drizzle-orm';
+import { and, eq, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { minuteMs } from '../../../platform/time.ts';
 import {
@@ -23,6 +23,8 @@ export interface SpanQuery {
   readonly filter: ChartFilter;
   /** Found by `findDimension`, for a group or filter that needs one. */
   readonly dimension?: ChartDimension | undefined;
+  /** An array of `=VALUE`: other values of the dimension are not read. */
+  readonly values?: SQL | undefined;
   /** Whether the rows of slices are read, not those of all events. */
   readonly ofSlices?: boolean;
   /** Whether only calls of models are read, with the column `model`. */
@@ -30,46 +32,59 @@ export interface SpanQuery {
 }
 
 /**
- * The rows of each bucket: a UNION branch for minutes, one for each roll-up in use, and one for what is not
- * folded into these yet. The column
- * `grouped` is null for values of a dimension that are counted together.
+ * The rows of each bucket: UNION branches for minutes, for each roll-up in use, and for what is not folded
+ * into these yet. The column `grouped` is null for values of a dimension that are counted together.
  */
 export function selectSpans(spaceId: string, query: SpanQuery, columns: readonly PgColumn[]): SQL {
-  const { boundaries, dimension, ofSlices = false } = query;
-  const [minutes, rollups] =
-    ofSlices || dimension !== undefined
-      ? [sliceStats, sliceStatsRollups]
-      : isByAgent(query)
-        ? [agentStats, agentStatsRollups]
-        : [eventStats, eventStatsRollups];
-  const ofDimension =
-    minutes === sliceStats
-      ? [
-          sql`${nameOf(sliceStats.dimension)} = ${dimension?.number ?? 0}::smallint`,
-          isOfClass(ofSlices, "= ''"),
-        ]
-      : [];
-  const ranges = Map.groupBy(coverBuckets(boundaries), ({ spanHours }) => spanHours);
-  const spans = [...ranges].map(([spanHours, own]) => {
-    const [table, place, minute] =
-      spanHours === 0 ? [minutes, minutes.minute, sql`place`] : [rollups, rollups.startHour, sql`place * 60`];
-    const isSpan = spanHours === 0 ? undefined : eq(rollups.spanHours, spanHours);
+  const ranges = Map.groupBy(coverBuckets(query.boundaries), ({ spanHours }) => spanHours);
+  const folded = [...ranges].flatMap(([spanHours, own]) => {
+    const select = (first: SQL, last: SQL) =>
+      selectFolded(spaceId, query, { spanHours, first, last, columns });
+    const minute = spanHours === 0 ? sql`place` : sql`place * 60`;
+    const withBucket = sql`SELECT ${bucketOf(minute, query.boundaries)} AS bucket, stats.*`;
     // OFFSET 0 keeps the plan an index scan for each range, whatever Postgres knows of the table.
-    return sql`
-  SELECT ${bucketOf(minute, boundaries)} AS bucket, stats.* FROM ${unnestRanges(own)} CROSS JOIN LATERAL (
+    if (own.length > rangesApartMax)
+      return sql`
+  ${withBucket} FROM ${unnestRanges(own)} CROSS JOIN LATERAL (${select(sql`range.first`, sql`range.last`)} OFFSET 0) AS stats`;
+    return own.map(
+      ({ from, to }) => sql`
+  ${withBucket} FROM (${select(sql`${from}::bigint`, sql`${to}::bigint`)}) AS stats`,
+    );
+  });
+  return sql.join([...folded, selectDeltas(spaceId, query, columns)], sql` UNION ALL `);
+}
+
+/** Ranges that are no join: Postgres reads them in parallel where a space has many rows. */
+const rangesApartMax = 4;
+
+interface FoldedRange {
+  readonly spanHours: number;
+  readonly first: SQL;
+  readonly last: SQL;
+  readonly columns: readonly PgColumn[];
+}
+
+function selectFolded(spaceId: string, query: SpanQuery, range: FoldedRange): SQL {
+  const { dimension, ofSlices = false } = query;
+  const isSliced = ofSlices || dimension !== undefined;
+  const [minutes, rollups] = isSliced
+    ? [sliceStats, sliceStatsRollups]
+    : isByAgent(query)
+      ? [agentStats, agentStatsRollups]
+      : [eventStats, eventStatsRollups];
+  const { spanHours, first, last, columns } = range;
+  const [table, place] = spanHours === 0 ? [minutes, minutes.minute] : [rollups, rollups.startHour];
+  return sql`
     SELECT ${listOf([sql`${place} AS place`, ...shown(query), ...columns.map(nameOf)])}
     FROM ${table}
     WHERE ${and(
       eq(table.spaceId, spaceId),
-      isSpan,
-      gte(place, sql`range.first`),
-      lt(place, sql`range.last`),
-      ...ofDimension,
+      spanHours === 0 ? undefined : eq(rollups.spanHours, spanHours),
+      sql`${place} >= ${first} AND ${place} < ${last}`,
+      isSliced ? sql`${nameOf(sliceStats.dimension)} = ${dimension?.number ?? 0}::smallint` : undefined,
+      isSliced ? isOfClass(ofSlices, "= ''") : undefined,
       ...conditions(query),
-    )} OFFSET 0
-  ) AS stats`;
-  });
-  return sql.join([...spans, selectDeltas(spaceId, query, columns)], sql` UNION ALL `);
+    )}`;
 }
 
 /** There are few deltas, so each is read once, whatever the number of buckets. */
@@ -132,7 +147,7 @@ function groupOf(query: SpanQuery): SQL {
 }
 
 function conditions(query: SpanQuery): (SQL | undefined)[] {
-  const { group, filter, dimension, byModel = false } = query;
+  const { group, filter, dimension, values, byModel = false } = query;
   const equal = (column: PgColumn, wanted: string | undefined) =>
     wanted === undefined ? undefined : sql`${nameOf(column)} = ${wanted}`;
   if (isByAgent(query)) return [equal(agentId, filter.agentId)];
@@ -144,5 +159,6 @@ function conditions(query: SpanQuery): (SQL | undefined)[] {
     equal(source, filter.source),
     ...(filter.not ?? []).map((one) => sql`${nameOf({ type, name, source }[one.column])} <> ${one.value}`),
     equal(value, dimension?.value === undefined ? undefined : `=${dimension.value}`),
+    values && sql`${nameOf(value)} = ANY (${values})`,
   ];
 }

@@ -2,11 +2,12 @@ import { and, eq, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { minuteMs } from '../../../platform/time.ts';
 import type { Database } from '../../../store/db/database.ts';
-import { erasures, events } from '../../../store/db/schema.ts';
+import { events } from '../../../store/db/schema.ts';
 import { type EventFilter, matchTime, matchValues } from '../../../store/read/event-filter.ts';
 import { oldestFirst } from '../../../store/read/event-position.ts';
 import { histogramExaminedMax } from '../limits.ts';
 import type { SpaceRows } from '../space-data.ts';
+import { areSomeErased } from './dimension.ts';
 
 export const histogramBucket = z
   .object({
@@ -38,8 +39,8 @@ export async function findStored(
   { database, spaceId }: SpaceRows,
   { from, to }: TimeRange,
 ): Promise<{ firstMs: number; areSomeErased: boolean }> {
-  const [erased, [first]] = await Promise.all([
-    database.select({ id: erasures.id }).from(erasures).where(eq(erasures.spaceId, spaceId)).limit(1),
+  const [isSomeErased, [first]] = await Promise.all([
+    areSomeErased(database, spaceId),
     database
       .select({ startTimeMs: events.startTimeMs })
       .from(events)
@@ -48,7 +49,7 @@ export async function findStored(
       .limit(1),
   ]);
   const firstMs = Math.floor((first?.startTimeMs ?? to) / minuteMs) * minuteMs;
-  return { firstMs, areSomeErased: erased.length > 0 };
+  return { firstMs, areSomeErased: isSomeErased };
 }
 
 /** @returns undefined when counting takes too long. */

@@ -1,13 +1,14 @@
-import { type SQL, sql } from 'drizzle-orm';
+import { and, eq, type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { asStored, storableText } from '../../../event/text.ts';
 import { timeMsMax } from '../../../platform/limits.ts';
 import { minuteMs } from '../../../platform/time.ts';
-import { eventStats } from '../../../store/db/schema.ts';
+import { dimensionValues, eventStats } from '../../../store/db/schema.ts';
 import { nameOf } from '../../../store/db/statement.ts';
 import type { EventFilter } from '../../../store/read/event-filter.ts';
 import { readEventPage } from '../../../store/read/event-page.ts';
 import { startsFolded } from '../../../store/read/folded-text.ts';
+import { unfoldedValues } from '../../../store/write/statistics/fold-dimensions.ts';
 import { attributePrefix } from '../../../store/write/statistics/space-dimensions.ts';
 import { completeFilter } from '../charts/cost-rates.ts';
 import { type ChartGroup, lookUpDimension, toCountedList } from '../charts/dimension.ts';
@@ -103,7 +104,14 @@ async function countByStatistics(
   const [events, errors] = [eventStats.events, eventStats.errors];
   // Bucket 0 has what has expired.
   const boundaries = [from, firstMs, to];
-  const spans = selectSpans(spaceId, { boundaries, ...sliced, dimension }, [events, errors]);
+  const isShown = (value: SQL) => startsFolded(value, storableText(prefix));
+  // The index has the values: Postgres reads the sums of those that begin with the prefix.
+  const wanted =
+    prefix === '' || dimension === undefined || dimension.value !== undefined
+      ? undefined
+      : listValues(spaceId, dimension.number, isShown);
+  const query = { boundaries, ...sliced, dimension, values: wanted };
+  const spans = selectSpans(spaceId, query, [events, errors]);
   // Rows without errors may have a null.
   const error = sql`coalesce(sum(${nameOf(errors)}), 0)`;
   const counts = { error, ok: sql`coalesce(sum(${nameOf(events)}), 0) - ${error}` };
@@ -123,12 +131,22 @@ async function countByStatistics(
 WITH spans AS (${spans})
 SELECT grouped AS value, events::float8 AS events, (sum(events) OVER ())::float8 AS total, (sum(gone) OVER ())::float8 AS gone
 FROM (${counted}) AS counted
-WHERE (events > 0 OR gone > 0) AND coalesce(${startsFolded(sql`grouped`, storableText(prefix))}, true)
+WHERE (events > 0 OR gone > 0) AND coalesce(${isShown(sql`grouped`)}, true)
 ORDER BY grouped IS NULL, events DESC, grouped COLLATE "C" LIMIT ${facetValuesMax}`);
   if ((rows[0]?.gone ?? 0) > 0) return undefined;
   const values = rows.flatMap(({ value, events }) => (value === null ? [] : [{ value, events }]));
   const listed = values.reduce((sum, one) => sum + one.events, 0);
   return { field, values, others: (rows[0]?.total ?? 0) - listed, newest: null };
+}
+
+/** Values of a dimension as statistics have them, also those that are not folded yet, and the common one. */
+function listValues(spaceId: string, number: number, isShown: (value: SQL) => SQL): SQL {
+  const { value } = dimensionValues;
+  const ofDimension = and(eq(dimensionValues.spaceId, spaceId), eq(dimensionValues.number, number));
+  return sql`ARRAY(
+    SELECT '=' || ${value} FROM ${dimensionValues} WHERE ${ofDimension} AND ${isShown(sql`${value}`)}
+    UNION SELECT ${nameOf(value)} FROM (${unfoldedValues(spaceId, number)}) AS unfolded WHERE ${isShown(sql`substr(${nameOf(value)}, 2)`)}
+    UNION SELECT '')`;
 }
 
 /**

@@ -62,6 +62,7 @@ export const budgets: Readonly<Record<string, number>> = {
   'test/otlp/media.test.ts': 6,
   'operations/erasure/erase.test.ts': 6,
   'services/dashboard-api/charts/call-costs.test.ts': 6,
+  'services/dashboard-api/charts/dimensions.test.ts': 6,
   'launcher/provision/postgres/postgres.test.ts': 6,
   'launcher/provision/web/web-build.test.ts': 16,
   'test/otlp/own-spans.test.ts': 5,
