@@ -20,15 +20,24 @@ export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (tex
   };
 }
 
-/** Events a month; `none` is unlimited, and not null, which commander treats as a parse failure. */
-export function parseEventLimit(text: string): number | 'none' {
-  return text === 'none' ? text : wholeNumber(0)(text);
+/** Also `none`, and not null, which commander treats as a parse failure. */
+function orNone<T>(parse: (text: string) => T): (text: string) => T | 'none' {
+  return (text) => (text === 'none' ? text : parse(text));
 }
 
-/** Retention in days; `none` is unlimited. */
-export function parseRetentionDays(text: string): number | 'none' {
-  return text === 'none' ? text : wholeNumber(1, retentionDaysMax)(text);
+/** Text that is used as it was given. */
+function textThat(isValid: (text: string) => boolean, mistake: string): (text: string) => string {
+  return (text) => {
+    if (isValid(text)) return text;
+    throw new InvalidArgumentError(mistake);
+  };
 }
+
+/** Events a month; `none` is unlimited. */
+export const parseEventLimit = orNone(wholeNumber(0));
+
+/** Retention in days; `none` is unlimited. */
+export const parseRetentionDays = orNone(wholeNumber(1, retentionDaysMax));
 
 export function parseBillingState(text: string): BillingState {
   if (text === 'active' || text === 'inactive') return text;
@@ -42,9 +51,7 @@ export function parseRole(text: string): Role {
 }
 
 /** `none` removes the user from the space. */
-export function parseRoleOrNone(text: string): Role | 'none' {
-  return text === 'none' ? text : parseRole(text);
-}
+export const parseRoleOrNone = orNone(parseRole);
 
 export function parseEmail(text: string): string {
   const email = normalizeEmail(text);
@@ -52,16 +59,16 @@ export function parseEmail(text: string): string {
   throw new InvalidArgumentError('It must be an e-mail address.');
 }
 
-export function parseHttpUrl(text: string): string {
-  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
-  throw new InvalidArgumentError('It must be a URL that starts with http:// or https://.');
-}
+export const parseHttpUrl = textThat(
+  (text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''),
+  'It must be a URL that starts with http:// or https://.',
+);
 
 /** Accepts anything that an HTTP header can carry: ingest checks whether it is a key. */
-export function parseApiKey(text: string): string {
-  if (/^[\x21-\x7e]+$/.test(text)) return text;
-  throw new InvalidArgumentError('It must be ASCII, without white space.');
-}
+export const parseApiKey = textThat(
+  (text) => /^[\x21-\x7e]+$/.test(text),
+  'It must be ASCII, without white space.',
+);
 
 /** Postgres rejects U+0000, and other control characters would garble a terminal. */
 export function parseName(text: string): string {
@@ -71,12 +78,10 @@ export function parseName(text: string): string {
 }
 
 /** A price, kept as text because it is an exact decimal. */
-export function parsePrice(text: string): string {
-  if (isPrice(text)) return text;
-  throw new InvalidArgumentError(
-    'It must be a decimal such as 2.50, with at most 6 digits after the decimal point.',
-  );
-}
+export const parsePrice = textThat(
+  isPrice,
+  'It must be a decimal such as 2.50, with at most 6 digits after the decimal point.',
+);
 
 export function parseRate(text: string, before: Rates): Rates {
   const at = text.indexOf('=');
@@ -88,10 +93,10 @@ export function parseRate(text: string, before: Rates): Rates {
 }
 
 /** A day, `YYYY-MM-DD`. */
-export function parseDay(text: string): string {
-  if (day.safeParse(text).success) return text;
-  throw new InvalidArgumentError('It must be a day such as 2026-11-30.');
-}
+export const parseDay = textThat(
+  (text) => day.safeParse(text).success,
+  'It must be a day such as 2026-11-30.',
+);
 
 /** An instant, as milliseconds since the epoch or in ISO 8601. @returns milliseconds since the epoch. */
 export function parseTime(text: string): number {

@@ -58,7 +58,7 @@ export function openLongPool(
   { name, statementTimeoutMs }: { name: string; statementTimeoutMs: number },
 ): Sql & AsyncDisposable {
   const applicationName = `weir-cli-${name}`;
-  return openPostgres(requireDatabaseUrl(host), { applicationName, connectionsMax: 1, statementTimeoutMs });
+  return openPostgres(requireDatabaseUrl(host), { applicationName, statementTimeoutMs });
 }
 
 /** @throws ConfigError when the configuration names no nats-server. */

@@ -122,9 +122,7 @@ export class IngestError extends Error {
     return new IngestError(
       'internal_server_error',
       'An unexpected error occurred. Retry with the same event ids.',
-      {
-        cause: thrown,
-      },
+      { cause: thrown },
     );
   }
 }

@@ -57,7 +57,7 @@ export async function createOwnerLink({
 }
 
 function openStartPool(databaseUrl: string) {
-  return openPostgres(databaseUrl, { applicationName: 'weir-start', connectionsMax: 1, statementTimeoutMs });
+  return openPostgres(databaseUrl, { applicationName: 'weir-start', statementTimeoutMs });
 }
 
 /** The space of the file, or the owner's first one, which a database restored on a new machine has. */

@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { codeOf } from '../platform/thrown.ts';
+import { readJson } from './data-directory/json-file.ts';
 
 /** `<WEIR_DATA_DIR>/connection.json`, which exists while the system is ready. */
 export interface Connection {
@@ -45,13 +44,4 @@ export function withLocalConnection(env: Environment): Environment {
     NATS_MONITOR_URL: env.NATS_MONITOR_URL || connection?.natsMonitorUrl,
     API_KEY_PEPPER: env.API_KEY_PEPPER || (env.API_KEY_PEPPER_FILE ? undefined : secrets?.apiKeyPepper),
   };
-}
-
-function readJson<T>(path: string): T | undefined {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8')) as T;
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
-    throw error;
-  }
 }

@@ -72,11 +72,7 @@ async function checkDurability(url: string): Promise<void> {
   const { openPostgres } = await import('../store/db/connect.ts');
   const { openDatabase } = await import('../store/db/database.ts');
   const { requireDurable } = await import('../store/db/durability.ts');
-  await using sql = openPostgres(url, {
-    applicationName: 'weir-start',
-    connectionsMax: 1,
-    statementTimeoutMs,
-  });
+  await using sql = openPostgres(url, { applicationName: 'weir-start', statementTimeoutMs });
   await requireDurable(openDatabase(sql));
 }
 

@@ -12,36 +12,39 @@ const port = z.coerce.number().int().min(0).max(65_535);
 const positive = z.coerce.number().int().positive();
 /** More would open more connections than Postgres allows by default. */
 const processes = positive.max(16);
+const hasProtocol = (text: string, protocols: string[]) =>
+  protocols.includes(URL.parse(text)?.protocol ?? '');
+const startsOf = (protocols: string[]) => protocols.map((protocol) => `${protocol}//`).join(' or ');
 const url = (...protocols: string[]) =>
   z.string().refine((text) => hasProtocol(text, protocols), {
-    error: `must be a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
+    error: `must be a URL that starts with ${startsOf(protocols)}`,
   });
 const urls = (...protocols: string[]) =>
   z.string().refine((text) => text.split(',').every((one) => hasProtocol(one, protocols)), {
-    error: `must be one or more URLs, separated by commas, that start with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
+    error: `must be one or more URLs, separated by commas, that start with ${startsOf(protocols)}`,
   });
-const origins = z
-  .string()
-  .transform((text) => text.split(',').map((origin) => origin.trim()))
-  .pipe(
-    z.array(
-      z.string().refine((origin) => origin === '*' || URL.parse(origin)?.origin === origin, {
-        error: 'must be * or origins such as https://app.example.com, separated by commas',
-      }),
-    ),
-  );
-const networks = z
-  .string()
-  .transform((text) => text.split(',').map((network) => network.trim()))
-  .pipe(
-    z.array(
-      z.string().refine(isNetwork, {
-        error: 'must be addresses or networks such as 10.0.0.0/8, separated by commas',
-      }),
-    ),
-  );
-const hasProtocol = (text: string, protocols: string[]) =>
-  URL.canParse(text) && protocols.includes(new URL(text).protocol);
+/** Separated by commas, and white space. */
+const listOf = (one: z.ZodType<string, string>) =>
+  z
+    .string()
+    .transform((text) => text.split(',').map((part) => part.trim()))
+    .pipe(z.array(one));
+const origins = listOf(
+  z.string().refine((origin) => origin === '*' || URL.parse(origin)?.origin === origin, {
+    error: 'must be * or origins such as https://app.example.com, separated by commas',
+  }),
+);
+const networks = listOf(
+  z.string().refine(isNetwork, {
+    error: 'must be addresses or networks such as 10.0.0.0/8, separated by commas',
+  }),
+);
+const domains = listOf(
+  z
+    .string()
+    .toLowerCase()
+    .regex(/^[a-z0-9.-]+$/, { error: 'must be domains, separated by commas' }),
+);
 
 /** The first libpq option that names a file of certificates or keys, which the driver ignores. */
 function certificateOptionOf(databaseUrl: string): string | undefined {
@@ -59,7 +62,7 @@ function isNetwork(text: string): boolean {
 }
 
 /** Checks of several variables run although others are wrong, so that all mistakes are reported at once. */
-const always = { when: () => true };
+const mistake = (variable: string, error: string) => ({ when: () => true, path: [variable], error });
 
 /** Every environment variable that Weir reads (docs/configuration.md, harness/configuration/variables.ts). */
 export const configSchema = z
@@ -112,11 +115,7 @@ export const configSchema = z
     OIDC_CLIENT_ID: z.string().min(1).optional(),
     OIDC_CLIENT_SECRET: z.string().min(1).optional(),
     OIDC_NAME: z.string().min(1).default('single sign-on'),
-    OIDC_ALLOWED_DOMAINS: z
-      .string()
-      .transform((text) => text.split(',').map((domain) => domain.trim().toLowerCase()))
-      .pipe(z.array(z.string().regex(/^[a-z0-9.-]+$/, { error: 'must be domains, separated by commas' })))
-      .default([]),
+    OIDC_ALLOWED_DOMAINS: domains.default([]),
     SSO_REQUIRED: z.stringbool().default(false),
     SECOND_FACTOR_REQUIRED: z.stringbool().default(false),
 
@@ -137,36 +136,31 @@ export const configSchema = z
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: url('http:', 'https:').optional(),
     LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   })
-  .refine((config) => (config.TLS_CERT_FILE === undefined) === (config.TLS_KEY_FILE === undefined), {
-    ...always,
-    path: ['TLS_CERT_FILE'],
-    error: 'and TLS_KEY_FILE go together: set both or neither',
-  })
+  .refine(
+    (config) => (config.TLS_CERT_FILE === undefined) === (config.TLS_KEY_FILE === undefined),
+    mistake('TLS_CERT_FILE', 'and TLS_KEY_FILE go together: set both or neither'),
+  )
   .refine(
     (config) =>
       config.OIDC_ISSUER === undefined ||
       (config.OIDC_CLIENT_ID && config.OIDC_CLIENT_SECRET && config.DASHBOARD_PUBLIC_URL),
-    {
-      ...always,
-      path: ['OIDC_ISSUER'],
-      error: 'needs OIDC_CLIENT_ID, OIDC_CLIENT_SECRET and DASHBOARD_PUBLIC_URL',
-    },
+    mistake('OIDC_ISSUER', 'needs OIDC_CLIENT_ID, OIDC_CLIENT_SECRET and DASHBOARD_PUBLIC_URL'),
   )
-  .refine((config) => (config.SMTP_URL === undefined) === (config.SMTP_FROM === undefined), {
-    ...always,
-    path: ['SMTP_URL'],
-    error: 'and SMTP_FROM go together: set both or neither',
-  })
-  .refine((config) => !config.SSO_REQUIRED || config.OIDC_ISSUER !== undefined, {
-    ...always,
-    path: ['SSO_REQUIRED'],
-    error: 'needs OIDC_ISSUER: nobody could sign in',
-  })
-  .refine((config) => !config.SECOND_FACTOR_REQUIRED || !config.SSO_REQUIRED, {
-    ...always,
-    path: ['SECOND_FACTOR_REQUIRED'],
-    error: 'has no effect with SSO_REQUIRED: require the second factor at the OpenID provider',
-  });
+  .refine(
+    (config) => (config.SMTP_URL === undefined) === (config.SMTP_FROM === undefined),
+    mistake('SMTP_URL', 'and SMTP_FROM go together: set both or neither'),
+  )
+  .refine(
+    (config) => !config.SSO_REQUIRED || config.OIDC_ISSUER !== undefined,
+    mistake('SSO_REQUIRED', 'needs OIDC_ISSUER: nobody could sign in'),
+  )
+  .refine(
+    (config) => !config.SECOND_FACTOR_REQUIRED || !config.SSO_REQUIRED,
+    mistake(
+      'SECOND_FACTOR_REQUIRED',
+      'has no effect with SSO_REQUIRED: require the second factor at the OpenID provider',
+    ),
+  );
 
 export type Config = z.infer<typeof configSchema>;
 

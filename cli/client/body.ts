@@ -46,22 +46,19 @@ export function splitBody(body: Body): [Body, Body] {
 
 type TakeMemory = (bytesMin: number) => Buffer;
 
-/** Memory of bodies, which is reused: for every 64 MB that are allocated V8 would collect its whole heap. */
-export interface BodyMemory {
-  take: TakeMemory;
-  /** @param body whose request was answered: nothing reads it any more. */
-  giveBack(body: Body): void;
-}
-
-/** @param bytesMax the size of a body. A larger one gets separate memory. */
-export function createBodyMemory(bytesMax: number): BodyMemory {
+/**
+ * Memory of bodies, which is reused: for every 64 MB that are allocated V8 would collect its whole heap.
+ * @param bytesMax the size of a body. A larger one gets separate memory.
+ */
+export function createBodyMemory(bytesMax: number) {
   const free: Buffer[] = [];
   return {
-    take: (bytesMin) =>
+    take: (bytesMin: number) =>
       bytesMin > bytesMax
         ? Buffer.allocUnsafeSlow(bytesMin)
         : (free.pop() ?? Buffer.allocUnsafeSlow(bytesMax)),
-    giveBack({ bytes: { buffer } }) {
+    /** Takes the memory of a body whose request was answered: nothing reads it any more. */
+    giveBack({ bytes: { buffer } }: Body): void {
       if (buffer.byteLength === bytesMax) free.push(Buffer.from(buffer));
     },
   };

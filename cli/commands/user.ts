@@ -23,53 +23,88 @@ import { readPassword } from '../password-input.ts';
 
 export function addUserCommands(program: Command, host: Host): void {
   const user = program.command('user').description('users of the dashboard');
+  const addCommand = (name: string, description: string) =>
+    user.command(name).description(description).requiredOption('--email <email>', 'the user', parseEmail);
   addCreate(user, host);
-  addPassword(user, host);
-  addLink(user, host);
-
-  user
-    .command('role')
-    .description("set a user's role in a space, or remove the user from it")
-    .requiredOption('--email <email>', 'the user', parseEmail)
+  addSignIn(addCommand, host);
+  addCommand('role', "set a user's role in a space, or remove the user from it")
     .requiredOption('--space <id>', 'the space')
     .requiredOption('--role <role>', 'owner, admin, member, viewer, or none', parseRoleOrNone)
-    .action((options: { email: string; space: string; role: Role | 'none' }) =>
-      withDatabase(host, async (database) => {
-        const { email, role } = options;
-        const spaceId = await requireSpace(database, options.space);
-        const userId = await requireUser(database, email);
-        if (role !== 'none') await warnUnlessVerified(host, database, { userId, email });
-        if (role === 'none') await removeRole(database, spaceId, userId);
+    .action(
+      onUser(host, readMembership, async (database, account, { space, role }) => {
+        const spaceId = await requireSpace(database, space);
+        const { userId } = account;
+        if (role !== null) await warnUnlessVerified(host, database, account);
+        if (role === null) await removeRole(database, spaceId, userId);
         else await setRole(database, spaceId, { userId, role });
-        await printJson(host, { userId, email, spaceId, role: role === 'none' ? null : role });
+        return { spaceId, role };
       }),
     );
-
-  addReclaim(user, host);
-  addResetSecondFactor(user, host);
-  addDisable(user, host);
-
-  user
-    .command('operator')
-    .description(
-      'let a user see the state of the installation in the dashboard; ends all sessions of the user',
-    )
-    .requiredOption('--email <email>', 'the user', parseEmail)
+  addCommand(
+    'reset-second-factor',
+    'remove the authenticator app, passkeys and recovery codes of a user who lost them, and end all sessions of the user',
+  ).action(onUser(host, readNothing, (database, { userId }) => resetSecondFactor(database, userId)));
+  for (const [name, isDisabled, description] of [
+    ['disable', true, 'block the sign-in of a user and end all sessions of the user'],
+    ['enable', false, 'allow a disabled user to sign in again'],
+  ] as const)
+    addCommand(name, description).action(
+      onUser(host, readNothing, async (database, { userId }) => {
+        await setDisabled(database, userId, isDisabled);
+        return { isDisabled };
+      }),
+    );
+  addCommand(
+    'operator',
+    'let a user see the state of the installation in the dashboard; ends all sessions of the user',
+  )
     .option('--revoke', 'take it away again')
-    .action(({ email, revoke = false }: { email: string; revoke?: boolean }) =>
-      withDatabase(host, async (database) => {
-        const userId = await requireUser(database, email);
-        if (!revoke) await warnUnlessVerified(host, database, { userId, email });
-        await setOperator(database, userId, !revoke);
-        await printJson(host, { userId, email, isOperator: !revoke });
+    .action(
+      onUser(host, isNotRevoked, async (database, account, isOperator) => {
+        if (isOperator) await warnUnlessVerified(host, database, account);
+        await setOperator(database, account.userId, isOperator);
+        return { isOperator };
       }),
     );
-
   user
     .command('list')
     .description('all users, with their spaces')
     .action(() => withDatabase(host, async (database) => printJson(host, await listUsers(database))));
 }
+
+interface Account {
+  userId: string;
+  email: string;
+}
+
+/**
+ * The action of a command for the user of `--email`.
+ * @param readInput reads the other options, before the database is opened.
+ * @param change returns what to print beside the user.
+ */
+function onUser<Options, Input>(
+  host: Host,
+  readInput: (options: Options) => Input | Promise<Input>,
+  change: (database: Database, account: Account, input: Input) => Promise<object | void>,
+) {
+  return async (options: Options & { email: string }) => {
+    const { email } = options;
+    const input = await readInput(options);
+    await withDatabase(host, async (database) => {
+      const account = { userId: await requireUser(database, email), email };
+      await printJson(host, { ...account, ...(await change(database, account, input)) });
+    });
+  };
+}
+
+const readNothing = () => undefined;
+
+const isNotRevoked = ({ revoke = false }: { revoke?: boolean }) => !revoke;
+
+const readMembership = ({ space, role }: { space: string; role: Role | 'none' }) => ({
+  space,
+  role: role === 'none' ? null : role,
+});
 
 function addCreate(user: Command, host: Host): void {
   const memberships: Membership[] = [];
@@ -99,81 +134,40 @@ function addCreate(user: Command, host: Host): void {
     });
 }
 
-function addPassword(user: Command, host: Host): void {
-  addPasswordOption(
-    user.command('password').description('set a new password and end all sessions of the user'),
-  )
-    .requiredOption('--email <email>', 'the user', parseEmail)
-    .action(async (options: PasswordOptions & { email: string }) => {
-      const { email } = options;
-      const password = await choosePassword(host, options);
-      await withDatabase(host, async (database) => {
-        const userId = await requireUser(database, email);
-        await setPassword(database, userId, password.text);
-        await printJson(host, { userId, email, ...password.shown });
-      });
-    });
-}
-
-function addLink(user: Command, host: Host): void {
-  user
-    .command('link')
-    .description('create a link that signs the user in once, valid for 15 minutes')
-    .requiredOption('--email <email>', 'the user', parseEmail)
-    .option(
+/** Passwords and links. */
+function addSignIn(addCommand: (name: string, description: string) => Command, host: Host): void {
+  const addUrlOption = (command: Command) =>
+    command.option(
       '--url <url>',
       'address of the dashboard; by default the one that `weir start` runs',
       parseHttpUrl,
-    )
-    .action(({ email, url }: { email: string; url?: string }) =>
-      withDatabase(host, async (database) => {
-        const dashboardUrl = findDashboardUrl(host, url);
-        const userId = await requireUser(database, email);
-        await warnUnlessVerified(host, database, { userId, email });
-        const link = await createSignInLink(database, userId, dashboardUrl);
-        await printJson(host, { userId, email, link });
-      }),
     );
-}
-
-function addReclaim(user: Command, host: Host): void {
-  user
-    .command('reclaim')
-    .description(
+  const readPasswordOf = (options: PasswordOptions) => choosePassword(host, options);
+  const readUrl = ({ url }: { url?: string }) => findDashboardUrl(host, url);
+  addPasswordOption(addCommand('password', 'set a new password and end all sessions of the user')).action(
+    onUser(host, readPasswordOf, async (database, { userId }, { text, shown }) => {
+      await setPassword(database, userId, text);
+      return shown;
+    }),
+  );
+  addUrlOption(addCommand('link', 'create a link that signs the user in once, valid for 15 minutes')).action(
+    onUser(host, readUrl, async (database, account, dashboardUrl) => {
+      await warnUnlessVerified(host, database, account);
+      return { link: await createSignInLink(database, account.userId, dashboardUrl) };
+    }),
+  );
+  addUrlOption(
+    addCommand(
+      'reclaim',
       'return an account to the owner of its e-mail address: sets a new password and creates a sign-in link',
-    )
-    .requiredOption('--email <email>', 'the address', parseEmail)
-    .option(
-      '--url <url>',
-      'address of the dashboard; by default the one that `weir start` runs',
-      parseHttpUrl,
-    )
-    .action(({ email, url }: { email: string; url?: string }) =>
-      withDatabase(host, async (database) => {
-        const dashboardUrl = findDashboardUrl(host, url);
-        const userId = await requireUser(database, email);
-        const password = generatePassword();
-        await reclaimUser(database, userId, password);
-        const link = await createSignInLink(database, userId, dashboardUrl);
-        await printJson(host, { userId, email, link, password });
-      }),
-    );
-}
-
-function addResetSecondFactor(user: Command, host: Host): void {
-  user
-    .command('reset-second-factor')
-    .description(
-      'remove the authenticator app, passkeys and recovery codes of a user who lost them, and end all sessions of the user',
-    )
-    .requiredOption('--email <email>', 'the user', parseEmail)
-    .action(({ email }: { email: string }) =>
-      withDatabase(host, async (database) => {
-        const userId = await requireUser(database, email);
-        await resetSecondFactor(database, userId);
-        await printJson(host, { userId, email });
-      }),
-    );
+    ),
+  ).action(
+    onUser(host, readUrl, async (database, { userId }, dashboardUrl) => {
+      const password = generatePassword();
+      await reclaimUser(database, userId, password);
+      return { link: await createSignInLink(database, userId, dashboardUrl), password };
+    }),
+  );
 }
 
 function findDashboardUrl(host: Host, url: string | undefined): string {
@@ -183,36 +177,12 @@ function findDashboardUrl(host: Host, url: string | undefined): string {
 }
 
 /** Warns when the e-mail address was never verified: the user may not own it. */
-async function warnUnlessVerified(
-  host: Host,
-  database: Database,
-  user: { userId: string; email: string },
-): Promise<void> {
+async function warnUnlessVerified(host: Host, database: Database, user: Account): Promise<void> {
   if (await isEmailVerified(database, user.userId)) return;
   host.stderr.write(
     `Warning: ${user.email} joined by an invitation, and nobody has verified that the address belongs to this user. ` +
       `If it does not: weir user reclaim --email ${user.email}\n`,
   );
-}
-
-function addDisable(user: Command, host: Host): void {
-  const commands = [
-    ['disable', true, 'block the sign-in of a user and end all sessions of the user'],
-    ['enable', false, 'allow a disabled user to sign in again'],
-  ] as const;
-  for (const [name, isDisabled, description] of commands) {
-    user
-      .command(name)
-      .description(description)
-      .requiredOption('--email <email>', 'the user', parseEmail)
-      .action(({ email }: { email: string }) =>
-        withDatabase(host, async (database) => {
-          const userId = await requireUser(database, email);
-          await setDisabled(database, userId, isDisabled);
-          await printJson(host, { userId, email, isDisabled });
-        }),
-      );
-  }
 }
 
 interface PasswordOptions {

@@ -60,33 +60,17 @@ export async function sendConcurrently<Item>(
   return { ...total.sum(performance.now() - started, latencies), ...(stopped && { stopped }) };
 }
 
-export interface Sending {
-  tally: Tally;
-  /** Everything in the request was answered. */
-  settle(): void;
-}
+type SettledPart = ReturnType<typeof createSettledPart>;
 
 /**
  * Adds up outcomes in the order of the file, so that a command can continue, although answers come in any.
  */
-export interface SettledPart {
-  readonly total: Tally;
-  part(): SentPart;
-  /** Called in the order of the file. @param position the end of the request in the file. */
-  begin(position: number): Sending;
-  addBadLine(line: BadLine): void;
-  end(): void;
-}
-
-export function createSettledPart(
-  before: SentPart | undefined,
-  onSettled: (part: SentPart) => void,
-): SettledPart {
+export function createSettledPart(before: SentPart | undefined, onSettled: (part: SentPart) => void) {
   const total = new Tally(before?.counts);
   const pending: { position: number; tally: Tally; isSettled: boolean }[] = [];
   let badLines: BadLine[] = [];
   let reached = before?.position ?? 0;
-  const part = () => ({ position: reached, counts: total.counts() });
+  const part = (): SentPart => ({ position: reached, counts: total.counts() });
   const addBadLines = (position: number) => {
     for (const line of badLines.filter((one) => one.position <= position)) {
       total.addRejected({ status: errorTable[line.id].status, id: line.id, details: line.details }, 1);
@@ -106,18 +90,20 @@ export function createSettledPart(
   return {
     total,
     part,
-    begin(position) {
+    /** Called in the order of the file. @param position the end of the request in the file. */
+    begin(position: number) {
       const sending = { position, tally: new Tally(), isSettled: false };
       pending.push(sending);
       return {
         tally: sending.tally,
+        /** Everything in the request was answered. */
         settle() {
           sending.isSettled = true;
           moveOn();
         },
       };
     },
-    addBadLine: (line) => badLines.push(line),
+    addBadLine: (line: BadLine) => void badLines.push(line),
     end: () => addBadLines(Number.POSITIVE_INFINITY),
   };
 }

@@ -8,7 +8,7 @@ export function isJsonObject(json: Json | undefined): json is { readonly [key: s
 }
 
 /** Sets a member, also one whose name is `__proto__`. */
-export function setMember(object: JsonObject, name: string, value: Json): void {
+export function setMember<T>(object: Record<string, T>, name: string, value: T): void {
   if (name !== '__proto__') object[name] = value;
   else Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
 }

@@ -1,3 +1,4 @@
+import { setMember } from './json-value.ts';
 import { newScanState, skipSpace, skipValue, walkArray, walkObject } from './scan.ts';
 
 const openBrace = 0x7b;
@@ -81,10 +82,4 @@ class Parser {
     this.value = this.#parseText(this.#bytes.toString('utf8', start, end));
     return end;
   }
-}
-
-/** `__proto__` is a key like any other. */
-function setMember(object: Record<string, unknown>, key: string, value: unknown): void {
-  if (key !== '__proto__') object[key] = value;
-  else Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
 }

@@ -60,13 +60,11 @@ export function isErased(segment: Buffer, { start, end }: Range): boolean {
 }
 
 /**
- * A segment of one body with these events, byte for byte. Undefined is an erased event.
+ * A segment of one body with these events, byte for byte.
  * @returns newly allocated bytes, which do not keep `segment` in memory.
  */
-export function joinEvents(segment: Buffer, events: readonly (Range | undefined)[]): Buffer {
-  return joinTexts(
-    events.map((event) => (event === undefined ? erasedText : segment.subarray(event.start, event.end))),
-  );
+export function joinEvents(segment: Buffer, events: readonly Range[]): Buffer {
+  return joinTexts(events.map(({ start, end }) => segment.subarray(start, end)));
 }
 
 /**

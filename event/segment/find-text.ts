@@ -1,6 +1,6 @@
 import { isInsideEscape } from '../json/escapes.ts';
-import { type Range, skipSpace } from '../json/scan.ts';
-import { locateEvents } from './cut.ts';
+import type { Range } from '../json/scan.ts';
+import { listEvents } from './cut.ts';
 import { type Excerpt, excerptOf } from './excerpt.ts';
 
 /** Searched in the JSON of events as it was sent: see {@link wantedText}. */
@@ -49,16 +49,10 @@ export interface FoundText {
 export function findTextInSegment(segment: Buffer, wanted: WantedText): FoundText[] {
   if (hitsIn(segment.toString('utf8'), wanted).next().done) return [];
   const found: FoundText[] = [];
-  let before = 0;
-  for (let at = skipSpace(segment, 0); at < segment.length; ) {
-    const { events, end } = locateEvents(segment, at);
-    for (const [place, event] of events.entries()) {
-      const json = segment.toString('utf8', event.start, event.end);
-      const excerpt = excerptOf(json, hitsIn(json, wanted));
-      if (excerpt !== undefined) found.push({ index: before + place, excerpt });
-    }
-    before += events.length;
-    at = skipSpace(segment, end);
+  for (const [index, event] of listEvents(segment).entries()) {
+    const json = segment.toString('utf8', event.start, event.end);
+    const excerpt = excerptOf(json, hitsIn(json, wanted));
+    if (excerpt !== undefined) found.push({ index, excerpt });
   }
   return found;
 }

@@ -21,7 +21,7 @@ export async function measureErasure(
   workload: Workload,
   { events, log }: { events: number; log: (text: string) => void },
 ): Promise<Figures> {
-  const options = { applicationName: 'weir-harness', connectionsMax: 1, statementTimeoutMs: 0 };
+  const options = { applicationName: 'weir-harness', statementTimeoutMs: 0 };
   await using sql = openPostgres(weir.connection.databaseUrl, options);
   const database = openDatabase(sql);
   await using nats = await connectQueue(weir.connection.natsUrl, 'weir-harness');

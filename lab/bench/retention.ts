@@ -37,7 +37,6 @@ export async function measureRetention(
 ): Promise<Figures> {
   await using sql = openPostgres(weir.connection.databaseUrl, {
     applicationName: 'weir-harness',
-    connectionsMax: 1,
     statementTimeoutMs: 0,
   });
   const database = openDatabase(sql);

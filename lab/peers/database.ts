@@ -25,5 +25,5 @@ export async function countDatabaseBytes(sql: Sql): Promise<number> {
 }
 
 function open(url: string): Sql & AsyncDisposable {
-  return openPostgres(url, { applicationName: 'weir-peers', connectionsMax: 1, statementTimeoutMs: 0 });
+  return openPostgres(url, { applicationName: 'weir-peers', statementTimeoutMs: 0 });
 }

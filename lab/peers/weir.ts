@@ -3,11 +3,7 @@ import { countDatabaseBytes } from './database.ts';
 import type { Peer, PeerHost } from './peer.ts';
 
 const open = ({ connection }: PeerHost) =>
-  openPostgres(connection.databaseUrl, {
-    applicationName: 'weir-peers',
-    connectionsMax: 1,
-    statementTimeoutMs: 0,
-  });
+  openPostgres(connection.databaseUrl, { applicationName: 'weir-peers', statementTimeoutMs: 0 });
 
 const weir = { name: 'Weir', version: 'this checkout', answersAfter: 'fsync of the queue' };
 

@@ -57,11 +57,7 @@ export interface BackupResult {
  */
 export async function backUp(options: BackupOptions): Promise<BackupResult> {
   const { report, signal, secrets } = options;
-  await using sql = openPostgres(options.url, {
-    applicationName: 'weir-backup',
-    connectionsMax: 1,
-    statementTimeoutMs: 0,
-  });
+  await using sql = openPostgres(options.url, { applicationName: 'weir-backup', statementTimeoutMs: 0 });
   await requireOnlyBackup(sql);
   const { dataDir } = options;
   const path = options.to ?? (await archivedTo(sql)) ?? options.otherwise;

@@ -1,16 +1,8 @@
 import { join, resolve } from 'node:path';
-import { type Connection, readConnection, readSecrets, type Secrets } from '../local-system.ts';
+import { readConnection, readSecrets, type Secrets } from '../local-system.ts';
 
-export interface EmbeddedPostgres {
-  /** With the superuser. */
-  url: string;
-  dataDir: string;
-  secrets: Secrets;
-  connection: Connection;
-}
-
-/** @returns undefined when `weir start` does not run in this directory. */
-export function findEmbeddedPostgres(weirDataDir: string): EmbeddedPostgres | undefined {
+/** @returns its URL is with the superuser; undefined when `weir start` does not run in this directory. */
+export function findEmbeddedPostgres(weirDataDir: string) {
   const connection = readConnection(weirDataDir);
   const secrets = readSecrets(weirDataDir);
   if (connection === undefined || secrets === undefined) return undefined;

@@ -81,11 +81,7 @@ async function recoverAndRead(
       },
     }),
   );
-  await using sql = openPostgres(server.url, {
-    applicationName: 'weir-backup',
-    connectionsMax: 1,
-    statementTimeoutMs: 0,
-  });
+  await using sql = openPostgres(server.url, { applicationName: 'weir-backup', statementTimeoutMs: 0 });
   report('reading every page of the copy');
   return await readEveryPage(sql);
 }

@@ -1,6 +1,7 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { exitOf, type SpawnedProcess, type StopSignals, stopProcess } from './child-process.ts';
 
 /** A server that accepts connections. Disposing stops it. */
@@ -46,6 +47,23 @@ export async function spawnServer(
   } finally {
     closeSync(log);
   }
+}
+
+/** @returns false when the server exits first, the time is over, or the start is aborted. */
+export async function pollUntilUp(
+  { exited, signal }: Pick<SpawnedProcess, 'exited'> & { signal: AbortSignal | undefined },
+  { isUp, timeoutMs, pollMs }: { isUp: () => Promise<boolean>; timeoutMs: number; pollMs: number },
+): Promise<boolean> {
+  const deadline = Date.now() + timeoutMs;
+  let hasExited = false;
+  exited.then(() => {
+    hasExited = true;
+  });
+  while (!hasExited && !signal?.aborted && Date.now() < deadline) {
+    if (await isUp()) return true;
+    await sleep(pollMs);
+  }
+  return false;
 }
 
 function spawned(child: ChildProcess): Promise<number> {

@@ -11,15 +11,16 @@ const triesMax = 200;
 /** Attempts to start a server on other ports when its port was taken between the check and the start. */
 const startsMax = 5;
 
-/** The system's error code. */
-export type PortFault = 'EADDRINUSE' | 'EACCES' | 'EADDRNOTAVAIL' | 'ENOTFOUND' | (string & {});
-
-/** Listens on an address and closes at once. @returns undefined when that works. */
-export function findPortFault(host: string, port: number): Promise<PortFault | undefined> {
+/**
+ * Listens on an address and closes at once.
+ * @param reusePort whether other processes may listen on it, too.
+ * @returns the system's error code; undefined when that works.
+ */
+export function findPortFault(host: string, port: number, reusePort = false): Promise<string | undefined> {
   return new Promise((resolve) => {
     const server = createServer();
     server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
-    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)));
+    server.listen({ host, port, exclusive: true, reusePort }, () => server.close(() => resolve(undefined)));
   });
 }
 

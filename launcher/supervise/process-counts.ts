@@ -1,7 +1,7 @@
-import { createServer } from 'node:net';
 import { type ServiceName, serviceNames } from '../../platform/config/services.ts';
 import type { Config } from '../../platform/config.ts';
 import { type Machine, readMachine } from '../machine.ts';
+import { findPortFault } from '../provision/ports.ts';
 
 /** The rest of the cores is for Postgres, nats-server and the dashboard API (docs/cluster.md). */
 const coresPerProcess = { ingest: 2, writer: 4 };
@@ -40,7 +40,7 @@ export async function limitToSystem(
   report: (line: string) => void,
 ): Promise<ProcessCounts> {
   if (counts.ingest === 1) return counts;
-  const fault = await findSharingFault();
+  const fault = await findPortFault('127.0.0.1', 0, true);
   if (fault === undefined) return counts;
   report(`this system cannot share a port among processes (${fault}): 1 ingest instead of ${counts.ingest}`);
   return { ...counts, ingest: 1 };
@@ -56,13 +56,3 @@ export function labelsOf(counts: ProcessCounts, names: readonly ServiceName[] = 
 }
 
 export const numbersOf = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
-
-function findSharingFault(): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
-    server.listen({ host: '127.0.0.1', port: 0, reusePort: true }, () =>
-      server.close(() => resolve(undefined)),
-    );
-  });
-}

@@ -131,7 +131,7 @@ async function catchUpCopy(
     ]);
   await ensureRoles(url);
   await migrateDatabase(urlOfRole(url, 'owner'));
-  const options = { applicationName: 'weir-restore', connectionsMax: 1, statementTimeoutMs: 0 };
+  const options = { applicationName: 'weir-restore', statementTimeoutMs: 0 };
   await using sql = connect.openPostgres(urlOfRole(url, 'owner'), options);
   await using nats = await queue.connectQueue(natsUrl, 'weir-restore');
   const database = openDatabase(sql);

@@ -24,7 +24,7 @@ const log = openLog('erasure', config);
 
 const applicationName = 'weir-writer-erasure';
 const openPool = (statementTimeoutMs: number) =>
-  openPostgres(config.DATABASE_URL, { applicationName, connectionsMax: 1, statementTimeoutMs });
+  openPostgres(config.DATABASE_URL, { applicationName, statementTimeoutMs });
 
 try {
   await using erasingPool = openPool(0);

@@ -1,7 +1,7 @@
 import { and, asc, eq, inArray, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { termsOfColumns } from '../../event/column-terms.ts';
-import { rebuildSegment } from '../../event/segment/rebuilt-segment.ts';
+import { editSegment } from '../../event/segment/edited-segment.ts';
 import { inSpace, type TermColumn } from '../../event/terms.ts';
 import { pick } from '../../platform/pick.ts';
 import { inBoundedTransaction } from '../../store/db/bounded-transaction.ts';
@@ -181,7 +181,7 @@ class BatchErasure {
       .where(this.#areSegments([id]));
     if (stored === undefined) throw new Error('a locked segment is missing');
     try {
-      return rebuildSegment(stored, (index) => !gone.has(index));
+      return editSegment(stored, (index, sent) => (gone.has(index) ? undefined : sent));
     } catch {
       return undefined;
     }

@@ -88,12 +88,8 @@ async function readPair({ certFile, keyFile }: CertificateFiles): Promise<KeyPai
   }
 }
 
-export interface ServedCertificate extends AsyncDisposable {
-  renew(cert: Buffer): void;
-}
-
 /** Tells when the served certificate expires: in a metric, and in the log once a day when it is near. */
-export function watchExpiry(cert: Buffer, log: Logger): ServedCertificate {
+export function watchExpiry(cert: Buffer, log: Logger) {
   let expiresAt = expiryOf(cert);
   const readDaysLeft = () => (expiresAt.getTime() - Date.now()) / dayMs;
   defineDaysLeft(readDaysLeft);
@@ -106,7 +102,7 @@ export function watchExpiry(cert: Buffer, log: Logger): ServedCertificate {
   };
   const loop = startLoop({ run: warn, intervalMs: dayMs, failure: 'the certificate was not checked' }, log);
   return {
-    renew(renewed) {
+    renew(renewed: Buffer): void {
       const renewedExpiry = expiryOf(renewed);
       // Each of the two files that change is a renewal: the second one changes nothing.
       if (renewedExpiry.getTime() === expiresAt.getTime()) return;

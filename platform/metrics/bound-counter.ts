@@ -6,16 +6,13 @@ export interface BoundCounter {
   add(count: number): void;
 }
 
-/** Series are bound once, for updates of every request. */
-export interface BoundCounters<Label extends string> {
-  /** Shows a series from now on: rate() misses the first increment of a counter that did not exist before. */
-  bind(labels: LabelValues<Label>): BoundCounter;
-}
-
-/** The client library would build a text of labels for each update; here only a scrape does. */
+/**
+ * Binds series once, for updates of every request: the client library would build a text of labels for each
+ * update; here only a scrape does.
+ */
 export function defineBoundCounters<Label extends string>(
   options: Omit<CounterConfiguration<Label>, 'collect'>,
-): BoundCounters<Label> {
+) {
   const series: { labels: LabelValues<Label>; count: number }[] = [];
   defineCounter({
     ...options,
@@ -25,7 +22,8 @@ export function defineBoundCounters<Label extends string>(
     },
   });
   return {
-    bind(labels) {
+    /** Shows a series from now on: rate() misses the first increment of a counter that did not exist before. */
+    bind(labels: LabelValues<Label>): BoundCounter {
       const one = { labels, count: 0 };
       series.push(one);
       return {

@@ -5,20 +5,8 @@ export class QueueConnectionLostError extends Error {
   override name = 'QueueConnectionLostError';
 }
 
-export interface ConnectionMonitor {
-  /** Resolves at once while connected; otherwise after the client has reconnected and `prepare` has run. */
-  connected(): Promise<void>;
-  /**
-   * Settles as the operation does; rejects with QueueConnectionLostError when the connection is lost before.
-   */
-  untilLost<T>(operation: Promise<T>): Promise<T>;
-}
-
 /** @param prepare runs after each reconnect, before the connection is used. It must not reject. */
-export function monitorConnection(
-  connection: NatsConnection,
-  prepare: () => Promise<void>,
-): ConnectionMonitor {
+export function monitorConnection(connection: NatsConnection, prepare: () => Promise<void>) {
   let connected = Promise.withResolvers<void>();
   /**
    * Rejects waiting operations: `Promise.race` with a promise of the loss would keep each of them forever.
@@ -36,8 +24,10 @@ export function monitorConnection(
   };
   void watch();
   return {
+    /** Resolves at once while connected; otherwise after the client has reconnected and `prepare` has run. */
     connected: () => connected.promise,
-    async untilLost(operation) {
+    /** Settles as the operation does. @throws QueueConnectionLostError when the connection is lost before. */
+    async untilLost<T>(operation: Promise<T>): Promise<T> {
       const lost = Promise.withResolvers<never>();
       waiting.add(lost.reject);
       try {

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import process from 'node:process';
+import { json } from 'node:stream/consumers';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { type MonitorConfig, monitorUrls } from './sync-always.ts';
 
@@ -51,6 +52,5 @@ async function readMonitor(url: string, timeoutMs: number) {
     const { get } = url.startsWith('https:') ? https : http;
     get(url, { signal: AbortSignal.timeout(timeoutMs) }, resolve).on('error', reject);
   });
-  const text = (await response.setEncoding('utf8').toArray()).join('');
-  return { status: response.statusCode, body: JSON.parse(text) as unknown };
+  return { status: response.statusCode, body: await json(response) };
 }

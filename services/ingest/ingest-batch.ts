@@ -36,7 +36,7 @@ export interface BatchDependencies {
   buffers: BufferPool;
   committer: Committer;
   /** Undefined unless requests are logged or traced. */
-  requestTraces: RequestTraces | undefined;
+  requestTraces: RequestTraces;
 }
 
 /** Turns the bytes of a request into batches; one for each protocol and encoding. */

@@ -27,7 +27,7 @@ import { createRespondError } from './respond/respond-error.ts';
 import { handleRequest } from './routes.ts';
 import { createRpcHandlers, type RpcHandler } from './rpc/handlers.ts';
 import { createHealth } from './rpc/health.ts';
-import { createRespondRpcError } from './rpc/respond-error.ts';
+import { createRespondRpcError } from './rpc/respond.ts';
 
 /**
  * Starts ingest: HTTP in, JetStream out.
@@ -84,11 +84,11 @@ function createRouting(options: {
 }) {
   const { batches, failures, findUnready, health, config, log } = options;
   const answerAfterBody = createAnswerAfterBody(detachBuffer);
-  const respondRpcError = createRespondRpcError({ answerAfterBody, failures });
+  const respondRpcError = createRespondRpcError(answerAfterBody, failures);
   const exporting = {
     ...batches,
     answerAfterBody,
-    respondExportError: createRespondExportError({ answerAfterBody, failures }),
+    respondExportError: createRespondExportError(answerAfterBody, failures),
   };
   const exportRpcs = Object.values(signals).map((signal): [string, RpcHandler] => {
     const handle = exportOverRpc(signal);

@@ -110,15 +110,10 @@ function countRequest(protocol: Protocol, outcome: string, startedMs: number): v
 
 /** The series of a protocol and an outcome, bound at first use: in all they would be over a thousand. */
 function seriesOf(protocol: Protocol, outcome: string): RequestSeries {
-  const own = requestSeries[protocol];
-  const known = own.get(outcome);
-  if (known !== undefined) return known;
-  const made = {
+  return requestSeries[protocol].getOrInsertComputed(outcome, () => ({
     counter: requests.bind({ protocol, outcome }),
     duration: durations.labels({ protocol, outcome }),
-  };
-  own.set(outcome, made);
-  return made;
+  }));
 }
 
 /** Counts the bytes of a request's body, before decompression. */

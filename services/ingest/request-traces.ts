@@ -4,21 +4,21 @@ import type { OwnSpan, OwnSpans } from '../../platform/tracing/own-spans.ts';
 import { parseTraceparent } from '../../platform/tracing/traceparent.ts';
 import { outcomeOf, type Protocol } from './metrics.ts';
 
-/** Follows each request: with a line of the log, and with a span of the trace that its client samples. */
-export interface RequestTraces {
-  /** @throws what `run` throws. */
-  follow<T extends { eventCount: number; headers: Record<string, string> }>(
-    request: IncomingMessage,
-    protocol: Protocol,
-    run: (span: OwnSpan | undefined) => Promise<T>,
-  ): Promise<T>;
-}
+export type RequestTraces = ReturnType<typeof openRequestTraces>;
 
-/** @returns undefined when requests are neither logged nor traced. */
-export function openRequestTraces(log: Logger, spans: OwnSpans | undefined): RequestTraces | undefined {
+/**
+ * Follows each request: with a line of the log, and with a span of the trace that its client samples.
+ * @returns undefined when requests are neither logged nor traced.
+ */
+export function openRequestTraces(log: Logger, spans: OwnSpans | undefined) {
   if (spans === undefined && !log.isLevelEnabled('debug')) return undefined;
   return {
-    async follow(request, protocol, run) {
+    /** @throws what `run` throws. */
+    async follow<T extends { eventCount: number; headers: Record<string, string> }>(
+      request: IncomingMessage,
+      protocol: Protocol,
+      run: (span: OwnSpan | undefined) => Promise<T>,
+    ): Promise<T> {
       const startedMs = performance.now();
       const parent = parseTraceparent(request.headers.traceparent);
       const span = parent?.isSampled ? spans?.start('ingest', parent, 'server') : undefined;

@@ -13,7 +13,7 @@ import { sendJson, sendJsonText } from './respond/respond.ts';
 import type { RespondError } from './respond/respond-error.ts';
 import { parseRpcEncoding } from './rpc/encoding.ts';
 import type { RpcHandler } from './rpc/handlers.ts';
-import type { RespondRpcError } from './rpc/respond-error.ts';
+import type { RespondRpcError } from './rpc/respond.ts';
 
 export interface RouteDependencies extends IngestDependencies, ExportDependencies, MediaDependencies {
   findUnready: FindUnready;

@@ -14,11 +14,7 @@ import { partitionCheckMs, partitionRetryMs } from './limits.ts';
  * may take minutes.
  */
 export function keepPartitions(databaseUrl: string, log: Logger): AsyncDisposable {
-  const sql = openPostgres(databaseUrl, {
-    applicationName: 'weir-writer-upkeep',
-    connectionsMax: 1,
-    statementTimeoutMs: 0,
-  });
+  const sql = openPostgres(databaseUrl, { applicationName: 'weir-writer-upkeep', statementTimeoutMs: 0 });
   const database = openDatabase(sql);
   return startLoop(
     {

@@ -5,18 +5,16 @@ import type { Database } from '../../store/db/database.ts';
 import { TraceResolver } from '../../store/traces/trace-resolver.ts';
 import { unresolvedPollMs } from './limits.ts';
 
-/** Resolves traces in the background: storing never waits for it. */
-export interface TraceResolution extends AsyncDisposable {
-  /** Starts at once, because traces have become unresolved. */
-  wake(): void;
-}
-
-/** @param onResolved called with a space whose events may have changed. */
+/**
+ * Resolves traces in the background: storing never waits for it.
+ * @param onResolved called with a space whose events may have changed.
+ * @returns `wake` starts at once, because traces have become unresolved.
+ */
 export function startTraceResolution(
   database: Database,
   log: Logger,
   onResolved: (spaceId: string) => void,
-): TraceResolution {
+): { wake: () => void } & AsyncDisposable {
   let woken = Promise.withResolvers<void>();
   const resolver = new TraceResolver(database, {
     onResolved,

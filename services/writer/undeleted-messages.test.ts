@@ -37,11 +37,7 @@ test('messages that were acknowledged while the disk was full are removed from t
   await until(async () => (await acknowledge().catch(() => undefined)) === 5);
   expect(await queued()).toBeGreaterThan(0);
 
-  await using _ = clearUndeletedMessages({
-    manager,
-    stream: firstWorkQueue,
-    log: openLog('test', { LOG_LEVEL: 'silent' }),
-  });
+  await using _ = clearUndeletedMessages(manager, firstWorkQueue, openLog('test', { LOG_LEVEL: 'silent' }));
   await until(async () => {
     await acknowledge().catch(() => undefined);
     return (await queued()) === 0;

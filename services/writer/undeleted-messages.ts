@@ -1,25 +1,20 @@
-import { type ConsumerInfo, JetStreamApiError, type JetStreamManager } from '@nats-io/jetstream';
+import type { JetStreamManager } from '@nats-io/jetstream';
 import { startLoop } from '../../platform/background-loop.ts';
 import type { Logger } from '../../platform/log.ts';
 import { consumerFrom, consumerName, type QueueStream } from '../../platform/queue/settings.ts';
+import { findIfExists } from '../../platform/queue/stream.ts';
 import { undeletedLookMs, undeletedLooks } from './limits.ts';
-
-export interface UndeletedMessagesDependencies {
-  manager: JetStreamManager;
-  stream: QueueStream;
-  log: Logger;
-}
 
 /**
  * Removes acknowledged messages that are still in a stream: nats-server loses records of removals when its
  * disk is full, or its store was repaired, and never delivers the messages again. A new consumer does;
  * storing them a second time changes nothing (ADR 0004).
  */
-export function clearUndeletedMessages({
-  manager,
-  stream,
-  log,
-}: UndeletedMessagesDependencies): AsyncDisposable {
+export function clearUndeletedMessages(
+  manager: JetStreamManager,
+  stream: QueueStream,
+  log: Logger,
+): AsyncDisposable {
   let suspect = 0;
   let looks = 0;
   const run = async () => {
@@ -43,19 +38,12 @@ export function clearUndeletedMessages({
 async function findUndeletedMessages(manager: JetStreamManager, { name }: QueueStream): Promise<number> {
   const { state } = await manager.streams.info(name);
   if (state.messages === 0) return 0;
-  const consumer = await findConsumer(manager, name);
+  const consumer = await findIfExists(() => manager.consumers.info(name, consumerName));
   // A writer stopped between the two steps of renewConsumer.
   if (consumer === undefined) await manager.consumers.add(name, consumerFrom());
   if (consumer === undefined) return 0;
   const isDone = consumer.num_pending === 0 && consumer.num_ack_pending === 0;
   return isDone || state.first_seq <= consumer.ack_floor.stream_seq ? state.first_seq : 0;
-}
-
-function findConsumer(manager: JetStreamManager, stream: string): Promise<ConsumerInfo | undefined> {
-  return manager.consumers.info(stream, consumerName).catch((error: unknown) => {
-    if (error instanceof JetStreamApiError && error.status === 404) return undefined;
-    throw error;
-  });
 }
 
 async function renewConsumer(manager: JetStreamManager, { name }: QueueStream): Promise<void> {

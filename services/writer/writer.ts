@@ -82,12 +82,8 @@ export async function startWriter(context: ServiceContext): Promise<Started> {
     startStoreWorkers({ database, log, concurrency, ...listeners, gatherMs, replays }),
   );
   const manager = await retryUntilAvailable(nats, () => jetstreamManager(nats));
-  resources.use(startLoop(countingWork(database, manager), log));
-  resources.use(startLoop(foldingWork(database, isCluster ? clusterFoldMs : statisticsFoldMs), log));
-  if (isCluster) {
-    await allowMoreWaiting(manager);
-    resources.use(startLoop(shardStatisticsWork(database), log));
-  }
+  for (const work of periodicWorks(database, manager, isCluster)) resources.use(startLoop(work, log));
+  if (isCluster) await allowMoreWaiting(manager);
   const limits = readWindowLimits(config);
   const following = { connection: nats, manager, database, receiver: workers, ownSpans, config, limits, log };
   resources.use(await followStreams(following));
@@ -123,7 +119,7 @@ function openListeners(
   };
 }
 
-/** Partitions, retention, erasures, the control stream, and sums. */
+/** Partitions, retention, erasures, and the control stream. */
 function startBackgroundWork(options: {
   database: Database;
   nats: NatsConnection;
@@ -134,30 +130,22 @@ function startBackgroundWork(options: {
   const { database, nats, config, log, resources } = options;
   const { DATABASE_URL: databaseUrl, RETENTION_DAYS_MAX: retentionDaysMax } = config;
   resources.use(keepPartitions(databaseUrl, log));
-  resources.use(startRetention({ databaseUrl, retentionDaysMax, log }));
+  resources.use(startRetention(databaseUrl, retentionDaysMax, log));
   resources.use(startBackgroundRelay({ database, connection: nats, config, log }));
   resources.use(startErasures(config, database, log));
-  for (const work of periodicWorks(database)) resources.use(startLoop(work, log));
 }
 
-/** A shard that was moved has lost its statistics. Its lists are slow until they are set again. */
-function shardStatisticsWork(database: Database): BackgroundWork<unknown> {
-  return {
+function periodicWorks(
+  database: Database,
+  manager: JetStreamManager,
+  isCluster: boolean,
+): BackgroundWork<unknown>[] {
+  /** A shard that was moved has lost its statistics. Its lists are slow until they are set again. */
+  const shardStatistics = {
     run: () => setPlannerStatistics(database),
     intervalMs: shardStatisticsMs,
     failure: 'planner statistics of shards were not set; trying again later',
   };
-}
-
-function countingWork(database: Database, manager: JetStreamManager): BackgroundWork<unknown> {
-  return {
-    run: () => keepStoredCounts(database, manager, storedCountMs),
-    intervalMs: storedCountMs,
-    failure: 'stored events were not counted for the control stream; trying again later',
-  };
-}
-
-function periodicWorks(database: Database): BackgroundWork<unknown>[] {
   return [
     {
       run: () => foldDelays(database),
@@ -169,13 +157,16 @@ function periodicWorks(database: Database): BackgroundWork<unknown>[] {
       intervalMs: statisticsFoldMs,
       failure: 'dimensions did not count what was stored before; trying again later',
     },
+    {
+      run: () => keepStoredCounts(database, manager, storedCountMs),
+      intervalMs: storedCountMs,
+      failure: 'stored events were not counted for the control stream; trying again later',
+    },
+    {
+      run: () => foldStatistics(database),
+      intervalMs: isCluster ? clusterFoldMs : statisticsFoldMs,
+      failure: 'statistics were not folded; charts stay exact, and get slower',
+    },
+    ...(isCluster ? [shardStatistics] : []),
   ];
-}
-
-function foldingWork(database: Database, intervalMs: number): BackgroundWork<unknown> {
-  return {
-    run: () => foldStatistics(database),
-    intervalMs,
-    failure: 'statistics were not folded; charts stay exact, and get slower',
-  };
 }

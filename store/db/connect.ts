@@ -16,7 +16,8 @@ export type Sql = postgres.Sql;
 export interface PostgresOptions {
   /** Shown in pg_stat_activity. */
   applicationName: string;
-  connectionsMax: number;
+  /** Default: one. */
+  connectionsMax?: number;
   /** Postgres cancels a longer statement. */
   statementTimeoutMs: number;
   /** Postgres cancels a longer wait for a lock. By default a statement waits for as long as it may run. */
@@ -35,7 +36,7 @@ export function openPostgres(url: string, options: PostgresOptions): Sql & Async
   const { statementTimeoutMs } = options;
   const silenceMsMax = statementTimeoutMs === 0 ? 0 : statementTimeoutMs + postgresGraceMs;
   const sql = postgres(url, {
-    max: options.connectionsMax,
+    max: options.connectionsMax ?? 1,
     connect_timeout: 5,
     // In seconds. Short, because a crashed Postgres is back within two.
     backoff: (attempts: number) => Math.min(0.05 * 2 ** attempts, 1) * (0.5 + Math.random() / 2),

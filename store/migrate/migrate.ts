@@ -99,7 +99,7 @@ export async function planMigration(url: string): Promise<PlannedStep[]> {
 }
 
 function openMigrator(url: string) {
-  return openPostgres(url, { applicationName: 'weir-migrate', connectionsMax: 1, statementTimeoutMs: 0 });
+  return openPostgres(url, { applicationName: 'weir-migrate', statementTimeoutMs: 0 });
 }
 
 /**

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { create } from '@bufbuild/protobuf';
 import { columnNames } from '../../event/columns.ts';
-import { rebuildSegment } from '../../event/segment/rebuilt-segment.ts';
+import { editSegment } from '../../event/segment/edited-segment.ts';
 import { splitElements } from '../../event/text.ts';
 import { ColumnsSchema, PartSchema } from '../../gen/weir/queue/v1/queue_pb.ts';
 import type { Part } from '../../platform/queue/group.ts';
@@ -24,7 +24,7 @@ export function pickEvents(part: Part, isPicked: (at: number) => boolean): Part 
   const indexes = new Set(splitElements(picked.columns?.segmentIndex ?? '').map(Number));
   try {
     const stored = { body: part.body, rawBytes: Number(part.rawBytes) };
-    const { body, rawBytes } = rebuildSegment(stored, (index) => indexes.has(index));
+    const { body, rawBytes } = editSegment(stored, (index, sent) => (indexes.has(index) ? sent : undefined));
     return create(PartSchema, { ...picked, body, rawBytes: BigInt(rawBytes) });
   } catch {
     // A damaged segment is kept whole: an operator may repair it.

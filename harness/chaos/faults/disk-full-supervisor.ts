@@ -82,7 +82,6 @@ export const diskFullSupervisor: Fault = {
     );
     await using sql = openPostgres(connection.databaseUrl, {
       applicationName: 'chaos',
-      connectionsMax: 1,
       statementTimeoutMs: 0,
     });
     await until(

@@ -128,11 +128,7 @@ async function restore(
       await Promise.all(users.map((one) => one.stop()));
     },
     async catchUp(url, { to: restoredTo, from }) {
-      await using sql = openPostgres(url, {
-        applicationName: 'chaos',
-        connectionsMax: 1,
-        statementTimeoutMs: 0,
-      });
+      await using sql = openPostgres(url, { applicationName: 'chaos', statementTimeoutMs: 0 });
       const controlStart = { afterSequence: from.controlSequence ?? 0 };
       const caughtUp = await catchUp(openDatabase(sql), nats, { restoredTo, controlStart, report: log });
       if (caughtUp.lost.length > 0) throw new Error(caughtUp.lost.join(' '));

@@ -72,11 +72,7 @@ export async function measureGrowth(weir: RunningWeir, options: GrowthOptions): 
   const measureReads = async (part: 'reads' | 'weeks', at: number, rows: number) => {
     // A new connection: Postgres compares the costs of a kept plan with the mean of all plans of a connection, so one that was opened
     // when the tables were small plans some hundreds of lists anew.
-    await using fresh = openPostgres(databaseUrl, {
-      applicationName: 'weir-bench',
-      connectionsMax: 1,
-      statementTimeoutMs: 0,
-    });
+    await using fresh = openPostgres(databaseUrl, { applicationName: 'weir-bench', statementTimeoutMs: 0 });
     const lists = await measureLists(openDatabase(fresh), spaceId, { rows, nowMs });
     for (const { name, p50Ms } of lists) add(part, name, at, p50Ms);
     add(part, 'chart of 30 days', at, await measureChart(weir, nowMs));

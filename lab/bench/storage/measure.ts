@@ -37,11 +37,7 @@ export async function measureStorage(
 ): Promise<Figures> {
   await using stack = new AsyncDisposableStack();
   const administration = stack.use(
-    openPostgres(weir.superuserUrl, {
-      applicationName: 'weir-bench',
-      connectionsMax: 1,
-      statementTimeoutMs: 0,
-    }),
+    openPostgres(weir.superuserUrl, { applicationName: 'weir-bench', statementTimeoutMs: 0 }),
   );
   const clock = startTimes(rows);
   const source = preparePartSource(workload.events);

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { readNatsHealth, readNatsTags } from '../../../platform/queue/nats-health.ts';
 import { describeExit, type StopSignals } from '../../process/child-process.ts';
 import { lastLogLines, logBytes } from '../../process/log-file.ts';
 import {
   PortTakenError,
+  pollUntilUp,
   type ServerProcess,
   type StartHooks,
   spawnServer,
@@ -67,7 +67,8 @@ export async function startNatsServer(options: NatsServerOptions): Promise<NatsS
     onSpawn: options.onSpawn,
   });
   const monitorUrl = `http://127.0.0.1:${monitorPort}`;
-  if (await becomesHealthy(monitorUrl, startTag, { ...server, signal: options.signal })) {
+  const polling = { isUp: () => isUp(monitorUrl, startTag), timeoutMs: startTimeoutMs, pollMs: 25 };
+  if (await pollUntilUp({ ...server, signal: options.signal }, polling)) {
     const url = `nats://weir:${options.password}@127.0.0.1:${port}`;
     return { ...server, url, port, monitorUrl, [Symbol.asyncDispose]: server.stop };
   }
@@ -126,24 +127,6 @@ cluster {
   routes: [${routes.join(', ')}]
 }
 `;
-}
-
-/** @returns false when the server exits first, the time is over, or the start is aborted. */
-async function becomesHealthy(
-  monitorUrl: string,
-  startTag: string,
-  { exited, signal }: { exited: Promise<unknown>; signal: AbortSignal | undefined },
-): Promise<boolean> {
-  const deadline = Date.now() + startTimeoutMs;
-  let hasExited = false;
-  exited.then(() => {
-    hasExited = true;
-  });
-  while (!hasExited && !signal?.aborted && Date.now() < deadline) {
-    if (await isUp(monitorUrl, startTag)) return true;
-    await sleep(25);
-  }
-  return false;
 }
 
 async function isUp(monitorUrl: string, startTag: string): Promise<boolean> {

@@ -25,10 +25,5 @@ export async function readNatsVersion(binary: string): Promise<string> {
 
 /** Compares `major.minor.patch`, for Array.sort. */
 export function compareVersions(a: string, b: string): number {
-  const [as, bs] = [a.split('.').map(Number), b.split('.').map(Number)];
-  for (let i = 0; i < 3; i++) {
-    const difference = (as[i] ?? 0) - (bs[i] ?? 0);
-    if (difference !== 0) return difference;
-  }
-  return 0;
+  return a.localeCompare(b, 'en', { numeric: true });
 }

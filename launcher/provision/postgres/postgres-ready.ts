@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
 import { codeOf, unreachableCodes } from '../../../platform/thrown.ts';
 import type { ProcessExit } from '../../process/child-process.ts';
+import { pollUntilUp } from '../../process/server-process.ts';
 
 /** The pause between two connection attempts. A start without recovery takes about 100 ms. */
 const retryMs = 50;
@@ -20,22 +20,14 @@ export interface ReadyOptions {
  * @returns false when the server exited, the time was over, or the wait was aborted.
  * @throws the server's error when it rejects us permanently, e.g. for a wrong password.
  */
-export async function waitUntilReady(options: ReadyOptions): Promise<boolean> {
+export function waitUntilReady(options: ReadyOptions): Promise<boolean> {
   const { exited, timeoutMs, signal } = options;
-  const deadline = Date.now() + timeoutMs;
-  let hasExited = false;
-  exited.then(() => {
-    hasExited = true;
-  });
-  while (!hasExited && !signal?.aborted && Date.now() < deadline) {
-    try {
-      if (await ensureDatabase(options)) return true;
-    } catch (error) {
+  const isUp = () =>
+    ensureDatabase(options).catch((error: unknown) => {
       if (!isStarting(error)) throw error;
-    }
-    await sleep(retryMs);
-  }
-  return false;
+      return false;
+    });
+  return pollUntilUp({ exited, signal }, { isUp, timeoutMs, pollMs: retryMs });
 }
 
 /** @returns false when another server listens on the port. */

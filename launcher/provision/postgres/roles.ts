@@ -30,11 +30,7 @@ export function urlOfRole(url: string, user: DatabaseUser): string {
  */
 export async function ensureRoles(url: string): Promise<void> {
   const statements = await readFile(new URL('../../../store/db/roles/roles.sql', import.meta.url), 'utf8');
-  await using sql = openPostgres(url, {
-    applicationName: 'weir-start',
-    connectionsMax: 1,
-    statementTimeoutMs: 0,
-  });
+  await using sql = openPostgres(url, { applicationName: 'weir-start', statementTimeoutMs: 0 });
   await sql.unsafe(statements);
   for (const user of Object.keys(roles) as DatabaseUser[]) {
     const { username, password } = new URL(urlOfRole(url, user));

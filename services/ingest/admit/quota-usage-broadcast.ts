@@ -13,16 +13,6 @@ const quotaUsageSchema = z.object({
 /** Events accepted for a space with a limit. */
 export type QuotaUsage = z.infer<typeof quotaUsageSchema>;
 
-/** Publishes usage of spaces with a limit between ingest processes (ADR 0007). */
-export interface QuotaUsageBroadcast {
-  /** Calls back for every message of another process. */
-  listen(onUsage: (usage: QuotaUsage) => void): void;
-  /** Publishes to the other processes. Resolves when nats-server has delivered it, or is unreachable. */
-  announce(usage: QuotaUsage): Promise<void>;
-  /** Resolves when all earlier announcements were received, or nats-server is unreachable. */
-  caughtUp(): Promise<void>;
-}
-
 /** A {@link QuotaUsage} and the process that published it. */
 const messageSchema = quotaUsageSchema.extend({ from: z.guid() });
 
@@ -32,13 +22,19 @@ const subject = 'weir.accepted';
 /** Longest time that a request waits for the broadcast. After that the count in the database decides. */
 const broadcastTimeoutMs = 250;
 
-/** Malformed messages are logged and ignored: another program may publish on the subject. */
-export function openQuotaUsageBroadcast(connection: NatsConnection, log: Logger): QuotaUsageBroadcast {
+export type QuotaUsageBroadcast = ReturnType<typeof openQuotaUsageBroadcast>;
+
+/**
+ * Publishes usage of spaces with a limit between ingest processes (ADR 0007). Malformed messages are logged
+ * and ignored: another program may publish on the subject.
+ */
+export function openQuotaUsageBroadcast(connection: NatsConnection, log: Logger) {
   const self = crypto.randomUUID();
   // One round trip is enough: nats-server processes and delivers the messages of a connection in order.
   const flush = () => withTimeout(broadcastTimeoutMs, connection.flush()).catch(() => {});
   return {
-    listen(onUsage) {
+    /** Calls back for every message of another process. */
+    listen(onUsage: (usage: QuotaUsage) => void): void {
       connection.subscribe(subject, {
         callback(error, message) {
           if (error !== null) return;
@@ -50,10 +46,12 @@ export function openQuotaUsageBroadcast(connection: NatsConnection, log: Logger)
         },
       });
     },
-    announce(usage) {
+    /** Publishes to the other processes. Resolves when nats-server has delivered it, or is unreachable. */
+    announce(usage: QuotaUsage): Promise<void> {
       connection.publish(subject, JSON.stringify({ ...usage, from: self }));
       return flush();
     },
+    /** Resolves when all earlier announcements were received, or nats-server is unreachable. */
     caughtUp: flush,
   };
 }

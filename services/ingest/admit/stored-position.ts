@@ -16,23 +16,12 @@ const pauseMaxMs = 100;
 /** Time-out of one request for a stream's position: a stream without a leader does not reply for seconds. */
 const answerTimeoutMs = 250;
 
-/** How far the writers have stored the queue. */
-export interface StoredPosition {
-  /** Omits streams that do not reply. */
-  read(): Promise<StoredUpTo>;
-  /**
-   * Waits until the writers have acknowledged, and so committed, every message up to these positions.
-   * @returns false after `quotaSettleTimeoutMs`, also when nats-server is unreachable.
-   */
-  reaches(positions: readonly QueuePosition[]): Promise<boolean>;
-}
+export type StoredPosition = ReturnType<typeof openStoredPosition>;
 
-export function openStoredPosition(
-  manager: JetStreamManager,
-  streams: readonly QueueStream[],
-): StoredPosition {
+/** How far the writers have stored the queue. */
+export function openStoredPosition(manager: JetStreamManager, streams: readonly QueueStream[]) {
   // One read serves all callers: at its limit, each space asks every few milliseconds.
-  const read = shareResult(pauseMinMs, async () => {
+  const read = shareResult(pauseMinMs, async (): Promise<StoredUpTo> => {
     const storedUpTo = new Map<string, number>();
     await Promise.all(
       streams.map(async ({ name }) => {
@@ -44,8 +33,13 @@ export function openStoredPosition(
     return storedUpTo;
   });
   return {
+    /** Omits streams that do not reply. */
     read,
-    async reaches(positions) {
+    /**
+     * Waits until the writers have acknowledged, and so committed, every message up to these positions.
+     * @returns false after `quotaSettleTimeoutMs`, also when nats-server is unreachable.
+     */
+    async reaches(positions: readonly QueuePosition[]): Promise<boolean> {
       const deadlineMs = performance.now() + quotaSettleTimeoutMs;
       for (
         let pauseMs = pauseMinMs;

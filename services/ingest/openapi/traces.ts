@@ -106,22 +106,17 @@ export const exportTraces: Json = {
       content: contentOf('TracesResponse'),
     },
     400: statusResponse(errorTable.invalid_request_body.condition),
-    401: statusResponse(errorTable.unauthorized.condition, {
-      'WWW-Authenticate': { required: true, schema: { const: 'Bearer' } },
-    }),
+    401: statusResponse(errorTable.unauthorized.condition, headersOf(401)),
     402: statusResponse(
       `${errorTable.usage_limit_exceeded.condition} Or: ${errorTable.billing_not_active.condition}`,
       headersOf(402),
     ),
     413: statusResponse('The request is too large, or has too many spans.'),
     415: statusResponse('The Content-Type is neither application/x-protobuf nor application/json.'),
-    503: statusResponse(`${errorTable.ingest_unavailable.condition} The only response to retry.`, {
-      'Retry-After': {
-        description: 'Seconds to wait before a retry.',
-        required: true,
-        schema: { type: 'integer', minimum: 1 },
-      },
-    }),
+    503: statusResponse(
+      `${errorTable.ingest_unavailable.condition} The only response to retry.`,
+      headersOf(503),
+    ),
     ...noOperation,
   },
 };

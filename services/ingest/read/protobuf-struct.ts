@@ -1,5 +1,5 @@
 import { IngestError } from '../../../event/errors.ts';
-import type { Json } from '../../../event/json/json-value.ts';
+import { type Json, setMember } from '../../../event/json/json-value.ts';
 import { jsonDepthMax } from '../../../platform/limits.ts';
 import {
   checkEnd,
@@ -79,8 +79,7 @@ function readEntry(
   }
   checkEnd(reader, end);
   if (value === undefined) throw invalid('An entry of a google.protobuf.Struct has no value.');
-  if (key !== '__proto__') struct[key] = value;
-  else Object.defineProperty(struct, key, { value, enumerable: true, configurable: true, writable: true });
+  setMember(struct, key, value);
 }
 
 function readNull(reader: WireReader): null {

@@ -7,8 +7,7 @@ import { ClientGoneError } from '../body/body.ts';
 import { type BatchDecoder, type BatchDependencies, ingestBatch } from '../ingest-batch.ts';
 import { type RpcEncoding, requireRpcEncoding } from './encoding.ts';
 import type { HealthService } from './health.ts';
-import { sendReceipt } from './respond.ts';
-import type { RespondRpcError } from './respond-error.ts';
+import { type RespondRpcError, sendReceipt } from './respond.ts';
 
 /** Largest request to the health service. It holds only a service name. */
 const healthMessageBytesMax = 4 * 1024;

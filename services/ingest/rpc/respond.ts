@@ -1,13 +1,17 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { create, toBinary, toJsonString } from '@bufbuild/protobuf';
 import type { ConnectError } from '@connectrpc/connect';
 import { codeToHttpStatus, errorToJsonBytes } from '@connectrpc/connect/protocol-connect';
 import { setTrailerStatus } from '@connectrpc/connect/protocol-grpc';
 import { trailerFlag, trailerSerialize } from '@connectrpc/connect/protocol-grpc-web';
+import type { IngestError } from '../../../event/errors.ts';
 import { IngestEventsResponseSchema } from '../../../gen/weir/ingest/v1/ingest_service_pb.ts';
+import type { AnswerAfterBody } from '../../../platform/http/unread-body.ts';
 import { envelopeBytes } from '../../../platform/limits.ts';
 import type { Receipt } from '../ingest-batch.ts';
+import type { FailureLog } from '../respond/failure-log.ts';
 import { contentTypeOf, type RpcEncoding } from './encoding.ts';
+import { toConnectError } from './error.ts';
 
 /** Sends the response of a successful call of IngestEvents. */
 export function sendReceipt(response: ServerResponse, encoding: RpcEncoding, receipt: Receipt): void {
@@ -35,6 +39,25 @@ export function sendRpcMessage(
 }
 
 const webStatusOk = Buffer.from('grpc-status: 0\r\n');
+
+/** Logs an error and sends it in the call's protocol, once the rest of the request's body is read. */
+export type RespondRpcError = (
+  exchange: { request: IncomingMessage; response: ServerResponse },
+  encoding: RpcEncoding,
+  error: IngestError,
+) => Promise<void>;
+
+export function createRespondRpcError(
+  answerAfterBody: AnswerAfterBody,
+  failures: FailureLog,
+): RespondRpcError {
+  return ({ request, response }, encoding, error) => {
+    failures.note(error);
+    return answerAfterBody(request, response, () =>
+      sendRpcError(response, encoding, toConnectError(error, encoding)),
+    );
+  };
+}
 
 /** Sends the error of a failed call, in the protocol of the call. */
 export function sendRpcError(response: ServerResponse, encoding: RpcEncoding, error: ConnectError): void {

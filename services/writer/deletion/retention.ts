@@ -8,21 +8,14 @@ import { retentionLagMsMax } from '../../../store/retention/limits.ts';
 import { RetentionClock } from '../../../store/retention/retention-clock.ts';
 import { retentionPassMs, retentionTimeoutMs } from '../limits.ts';
 
-export interface RetentionDependencies {
-  databaseUrl: string;
-  retentionDaysMax: number | undefined;
-  log: Logger;
-}
-
 /** Deletes expired data on a separate connection: store statements never wait. One writer runs a pass. */
-export function startRetention({
-  databaseUrl,
-  retentionDaysMax,
-  log,
-}: RetentionDependencies): AsyncDisposable {
+export function startRetention(
+  databaseUrl: string,
+  retentionDaysMax: number | undefined,
+  log: Logger,
+): AsyncDisposable {
   const sql = openPostgres(databaseUrl, {
     applicationName: 'weir-writer-retention',
-    connectionsMax: 1,
     statementTimeoutMs: retentionTimeoutMs,
   });
   const database = openDatabase(sql);

@@ -82,7 +82,7 @@ function followStream(
   const resources = new AsyncDisposableStack();
   if (!stream.keepsStored) {
     resources.use(startDelivery({ connection, log }, stream, follow(receiver.receive)));
-    resources.use(clearUndeletedMessages({ manager, stream, log }));
+    resources.use(clearUndeletedMessages(manager, stream, log));
     return resources;
   }
   const window = resources.use(keepWindow({ manager, database, stream, limits, log }));

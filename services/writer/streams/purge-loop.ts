@@ -20,18 +20,12 @@ export interface WindowDependencies {
   log: Logger;
 }
 
-/** A running purge of a stream's window. */
-export interface KeptWindow extends AsyncDisposable {
-  /** Acknowledging the message also removes it while the window has no room. */
-  watch(message: Delivered): Delivered;
-}
-
 /**
  * Purges stored messages that left the replay window, and records how far the stream is stored (ADR 31).
  * Every writer does, since a repeated purge changes nothing: no lock may be out of reach when the queue fills
  * because Postgres is down.
  */
-export function keepWindow(dependencies: WindowDependencies): KeptWindow {
+export function keepWindow(dependencies: WindowDependencies) {
   const { stream, log } = dependencies;
   const purger = new Purger(dependencies);
   const failure = `the replay window of ${stream.name} was not purged; trying again`;
@@ -40,7 +34,8 @@ export function keepWindow(dependencies: WindowDependencies): KeptWindow {
     log,
   );
   return {
-    watch: (message) => ({ ...message, ack: () => purger.acknowledge(message) }),
+    /** Acknowledging the message also removes it while the window has no room. */
+    watch: (message: Delivered): Delivered => ({ ...message, ack: () => purger.acknowledge(message) }),
     [Symbol.asyncDispose]: () => loop[Symbol.asyncDispose](),
   };
 }

@@ -7,22 +7,16 @@ import { checkStreams, type QueueConfig } from '../../../platform/queue/stream.t
 import { readStreamStates, type StreamState } from '../../../store/queue-state/stream-state.ts';
 import { unusedStreamMs } from '../limits.ts';
 
-export interface UnusedDependencies {
-  connection: NatsConnection;
-  manager: JetStreamManager;
-  config: QueueConfig;
-  log: Logger;
-}
-
 /**
  * Removes the streams of one kind when they are empty and ingests publish to the other kind (ADR 31). The
  * rest get all of QUEUE_BYTES_MAX. Safe in several writers at once.
  * @param unusedMs without a publish: an ingest that does not answer may still use the streams.
  */
 export async function removeUnusedStreams(
-  { connection, manager, config, log }: UnusedDependencies,
+  dependencies: { connection: NatsConnection; manager: JetStreamManager; config: QueueConfig; log: Logger },
   unusedMs = unusedStreamMs,
 ): Promise<void> {
+  const { connection, manager, config, log } = dependencies;
   const states = await readStreamStates(manager);
   if (new Set(states.map(({ stream }) => stream.keepsStored)).size < 2) return;
   const ingests = (await discoverServices(connection)).filter(({ service }) => service === 'ingest');

@@ -166,7 +166,9 @@ function changeSegment(
 ): SegmentChange {
   const { id, body, rawBytes, eventCount } = segment;
   const removed = [...edits.values()].filter((text) => text === undefined).length;
-  const edited = editSegment({ body, rawBytes }, edits);
+  const edited = editSegment({ body, rawBytes }, (index, sent) =>
+    edits.has(index) ? edits.get(index) : sent,
+  );
   return {
     id,
     terms,

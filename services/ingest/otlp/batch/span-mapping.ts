@@ -138,7 +138,7 @@ export class SpanMapping {
   #readSpan(index: number): HeldSpan {
     const known = this.#held[index];
     if (known !== undefined) return known;
-    const span = withStreamTimes(this.#request.readSpan(index));
+    const span = withStreamTimes(this.#request.read(index));
     const role = findRole(span);
     const by = 'by' in role ? role.by : 'genAi';
     const held = { span, role, reader: new AttributeReader(span.attributes, by, this.#repeated) };

@@ -3,7 +3,7 @@ import type { Json } from '../../read/protobuf-struct.ts';
 import { asNumber } from '../mapping/attribute-reader.ts';
 import { statusError } from '../mapping/span-to-event.ts';
 import { type Attributes, attributesToJson, lazyAttributes, textOf } from '../spans/attributes.ts';
-import type { Span } from '../spans/span.ts';
+import { type Span, unsentFields } from '../spans/span.ts';
 import type { LogRecord } from './log-record.ts';
 
 /*
@@ -81,21 +81,14 @@ export function toCallSpan(record: LogRecord, content?: LogRecord): Span {
   const message = errorOf(attributes);
   const isFailed = message !== undefined || String(attributes.get('success')) === 'false';
   return {
+    ...unsentFields,
     ...idsOf(record),
     parentSpanId: agentOfBoth.test(name) ? record.spanId : '',
-    traceState: '',
-    flags: 0,
     name,
-    kind: 0,
     startNs: timeNs - durationOf(attributes),
     endNs: timeNs || 1n,
     attributes: lazyAttributes(own, (value) => value),
-    readEvents: () => [],
-    readLinks: () => [],
-    status: isFailed ? { code: statusError, message: message ?? '' } : { code: 0, message: '' },
-    droppedAttributes: 0,
-    droppedEvents: 0,
-    droppedLinks: 0,
+    ...(isFailed && { status: { code: statusError, message: message ?? '' } }),
   };
 }
 

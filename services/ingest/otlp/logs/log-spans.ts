@@ -12,6 +12,7 @@ import {
   type SpanEvent,
   type SpanRequest,
   UnstorableError,
+  unsentFields,
 } from '../spans/span.ts';
 import { isCallRecord, momentOf, toCallSpan } from './call-records.ts';
 import { evaluationName, toEvaluationNote } from './evaluation.ts';
@@ -55,11 +56,7 @@ function groupRecords({ count, bytesOf, read, readSource }: RecordRequest<LogRec
   const evaluations: SentNote[] = [];
   for (let index = 0; index < count; index++) {
     const record = classify(read, index);
-    if (record?.kind === 'ofSpan') {
-      const own = bySpan.get(record.key);
-      if (own === undefined) bySpan.set(record.key, [index]);
-      else own.push(index);
-    }
+    if (record?.kind === 'ofSpan') bySpan.getOrInsert(record.key, []).push(index);
     if (record?.kind === 'call') calls.push({ index, moment: record.moment });
     if (record?.kind === 'content') contents.set(record.moment, index);
     if (record?.kind === 'evaluation') evaluations.push(record.note);
@@ -81,7 +78,7 @@ function groupRecords({ count, bytesOf, read, readSource }: RecordRequest<LogRec
   return {
     count: lists.length,
     bytesOf: (group) => at(group).reduce((sum, index) => sum + bytesOf(index), 0),
-    readSpan: (group) => toSpan(at(group).map(read)),
+    read: (group) => toSpan(at(group).map(read)),
     readSource: (group) => readSource(at(group)[0] ?? 0),
     evaluations,
   };
@@ -122,22 +119,15 @@ function toSpan(records: readonly LogRecord[]): Span {
   const times = records.map(({ timeNs }) => timeNs).toSorted((a, b) => (a < b ? -1 : 1));
   const details = first.name === detailsName ? first : undefined;
   return {
+    ...unsentFields,
     traceId: first.traceId,
     spanId: idOf(records),
     parentSpanId: first.spanId,
-    traceState: '',
-    flags: 0,
     name: details?.name ?? logMessagesName,
-    kind: 0,
     startNs: times[0] ?? 0n,
     endNs: times.at(-1) || 1n,
     attributes: details === undefined ? ofMessages : attributesOf(details),
     readEvents: () => (details === undefined ? records.map(toEvent) : []),
-    readLinks: () => [],
-    status: { code: 0, message: '' },
-    droppedAttributes: 0,
-    droppedEvents: 0,
-    droppedLinks: 0,
   };
 }
 

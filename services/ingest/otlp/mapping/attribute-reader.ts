@@ -1,8 +1,8 @@
 import { parseEmbeddedJson } from '../../../../event/json/embedded-json.ts';
 import { digitsOf } from '../../../../event/json/exact-json.ts';
+import { isJsonObject } from '../../../../event/json/json-value.ts';
 import type { Json } from '../../read/protobuf-struct.ts';
 import { type Attributes, attributesToJson } from '../spans/attributes.ts';
-import { isJsonObject } from './messages/messages.ts';
 import type { NameIndex, RepeatedValues } from './repeated-values.ts';
 import { type CompiledRow, type Convention, conventions, nameOf, type Row } from './rows.ts';
 

@@ -39,11 +39,10 @@ export type RespondExportError = (
   error: IngestError,
 ) => Promise<void>;
 
-export function createRespondExportError(options: {
-  answerAfterBody: AnswerAfterBody;
-  failures: FailureLog;
-}): RespondExportError {
-  const { answerAfterBody, failures } = options;
+export function createRespondExportError(
+  answerAfterBody: AnswerAfterBody,
+  failures: FailureLog,
+): RespondExportError {
   return ({ request, response }, encoding, error) => {
     failures.note(error);
     return answerAfterBody(request, response, () => {

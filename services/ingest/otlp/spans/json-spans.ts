@@ -19,8 +19,7 @@ import { type RecordRequest, type SpanRequest, type SpanSource, UnstorableError 
  * @throws CostlyBatchError
  */
 export function openJsonSpans(bytes: Buffer, limits: ReadLimits): SpanRequest {
-  const { read, ...request } = openJsonRecords(bytes, limits, { names: spanNames, readRecord: readJsonSpan });
-  return { ...request, readSpan: read };
+  return openJsonRecords(bytes, limits, { names: spanNames, readRecord: readJsonSpan });
 }
 
 /** The names of the lists around the records. */

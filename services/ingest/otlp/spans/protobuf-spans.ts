@@ -19,8 +19,7 @@ const fieldsPerValue = 4;
  * @throws CostlyBatchError
  */
 export function openProtobufSpans(bytes: Buffer, limits: ReadLimits): SpanRequest {
-  const { read, ...request } = openProtobufRecords(bytes, limits, readProtobufSpan);
-  return { ...request, readSpan: read };
+  return openProtobufRecords(bytes, limits, readProtobufSpan);
 }
 
 /**

@@ -57,24 +57,35 @@ export interface RecordRequest<T> {
   readonly count: number;
   /** The size of a record in the request, in bytes. */
   bytesOf(index: number): number;
-  /** Throws what `SpanRequest.readSpan` throws. */
+  /**
+   * @throws IngestError `invalid_request_body`
+   * @throws UnstorableError when this record alone cannot be read.
+   * @throws CostlyBatchError when the request exceeds the reader's limits; without limits, when this record
+   * alone has too many values.
+   */
   read(index: number): T;
   /** The source of the record: the same object for all of one library. */
   readSource(index: number): SpanSource;
 }
 
 /** The spans of a request. */
-export interface SpanRequest extends Omit<RecordRequest<Span>, 'read'> {
+export interface SpanRequest extends RecordRequest<Span> {
   /** The results of evaluations among log records. */
   readonly evaluations?: readonly SentNote[];
-  /**
-   * @throws IngestError `invalid_request_body`
-   * @throws UnstorableError when this span alone cannot be read.
-   * @throws CostlyBatchError when the request exceeds the reader's limits; without limits, when this span
-   * alone has too many values.
-   */
-  readSpan(index: number): Span;
 }
+
+/** The fields of a span that log records do not have. */
+export const unsentFields = {
+  traceState: '',
+  flags: 0,
+  kind: 0,
+  readEvents: () => [],
+  readLinks: () => [],
+  status: { code: 0, message: '' },
+  droppedAttributes: 0,
+  droppedEvents: 0,
+  droppedLinks: 0,
+} satisfies Partial<Span>;
 
 /** A span can never become an event. The message gives the reason, and is public. */
 export class UnstorableError extends Error {

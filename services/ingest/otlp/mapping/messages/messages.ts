@@ -1,6 +1,7 @@
 import { parseEmbeddedJson } from '../../../../../event/json/embedded-json.ts';
 import { isJsonObject } from '../../../../../event/json/json-value.ts';
 import type { Json } from '../../../read/protobuf-struct.ts';
+import { unquoted } from '../attribute-reader.ts';
 
 /**
  * Reads messages of any convention. The conventions differ only in names:
@@ -186,17 +187,7 @@ function readToolCall(json: Json): ToolCall | undefined {
 /** Arguments as JSON text. OpenInference quotes the text of the AI SDK once more. */
 function textOfArguments(given: Json): string {
   if (typeof given !== 'string') return JSON.stringify(given);
-  const inner = /^"\s*\{.*\}\s*"$/s.test(given) ? parseQuoted(given) : undefined;
-  return inner ?? given;
-}
-
-function parseQuoted(text: string): string | undefined {
-  try {
-    const json: unknown = JSON.parse(text);
-    return typeof json === 'string' ? json : undefined;
-  } catch {
-    return undefined;
-  }
+  return /^"\s*\{.*\}\s*"$/s.test(given) ? unquoted(given) : given;
 }
 
 /** A message may also have a name, but unlike a call it has a role. */

@@ -84,10 +84,8 @@ function mapCost(reader: AttributeReader, ofUsage: Json | undefined): JsonObject
   return { total, currency: reader.text(conditionRows.currency) ?? 'USD' };
 }
 
-function partsOf(reader: AttributeReader): { [key: string]: Json } {
-  return compact({ input: reader.get('llm.cost.prompt'), output: reader.get('llm.cost.completion') }) as {
-    [key: string]: Json;
-  };
+function partsOf(reader: AttributeReader): JsonObject {
+  return compact({ input: reader.get('llm.cost.prompt'), output: reader.get('llm.cost.completion') });
 }
 
 function sumOf(costs: { readonly [key: string]: Json } | undefined): number | undefined {
