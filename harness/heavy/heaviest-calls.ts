@@ -30,7 +30,7 @@ interface Schema {
   pattern?: string;
 }
 
-/** Every query of the router with the largest inputs that its schema allows, one for each combination of the values of enumerations; and the downloads. */
+/** Every query of the router with the largest inputs that its schema allows, one for each value of each enumeration; and the downloads. */
 export function heaviestCalls(space: HeavySpace): HeavyCall[] {
   const queries = inputsOf('query', space).filter(({ access }) => access !== 'operator');
   const files = ['ndjson', 'csv', 'parquet', 'events'].map(
@@ -144,6 +144,9 @@ const known: Record<string, (space: HeavySpace) => unknown> = {
   rates: () => ({}),
 };
 
+/** The values of enumerations that cost most, where that is not the first: those of the others are asked with them. */
+const costliest: Record<string, unknown> = { groupBy: 'model' };
+
 /** Of a filter only what costs most: comparisons of costs, and texts that match much. */
 const filters = new Set([
   ...['type', 'state', 'name', 'source', 'agentId', 'agentGroupId', 'errorCode', 'attributes', 'not', 'text'],
@@ -161,7 +164,7 @@ function largestInputs(
   const isListed = 'comparisons' in properties;
   const base: Record<string, unknown> = {};
   for (const [name, schema] of members) {
-    const value = known[name]?.(space);
+    const value = costliest[name] ?? known[name]?.(space);
     // Members of a space have UUIDs, end users any text.
     base[name] =
       value === undefined || (isUuid(schema) && value === space.userId) ? largest(schema, space) : value;
@@ -169,16 +172,13 @@ function largestInputs(
   // A filter by the trace and thread finds the same events faster than one by time, and charts have one dimension at most.
   if (isListed || 'groupBy' in properties)
     for (const name of ['traceId', 'threadId', 'userId']) delete base[name];
-  const variants = members.reduce<Record<string, unknown>[]>(
-    (all, [name, schema]) => {
-      const values = name === 'id' ? [space.eventId, space.valuesEventId] : enumOf(schema);
-      if (values === undefined || name in known) return all;
-      return all.flatMap((one) => values.map((value) => ({ ...one, [name]: value })));
-    },
-    [base],
-  );
+  const variants = members.flatMap(([name, schema]) => {
+    const values = name === 'id' ? [space.eventId, space.valuesEventId] : (enumOf(schema) ?? []);
+    const others = name in known ? [] : values.filter((value) => value !== base[name]);
+    return others.map((value) => ({ ...base, [name]: value }));
+  });
   const costly = { ...base, comparisons: [{ measure: 'cost', operator: '>=', value: 0 }] };
-  return [...variants, ...(isListed ? [costly] : [])];
+  return [base, ...variants, ...(isListed ? [costly] : [])];
 }
 
 function largest(schema: Schema, space: HeavySpace): unknown {

@@ -10,7 +10,7 @@ export const budgets: Readonly<Record<string, number>> = {
   'test/start/start.test.ts': 42,
   'test/web/accessibility.test.ts': 37,
   'services/dashboard-api/procedures/live.test.ts': 12,
-  'services/dashboard-api/event-loop.test.ts': 60,
+  'services/dashboard-api/event-loop.test.ts': 45,
   'test/start/restore.test.ts': 36,
   'test/web/complaints.test.ts': 44,
   'test/http/http2-abuse.test.ts': 9,
