@@ -23,7 +23,7 @@ const waitMs = 60_000;
 const pauseMs = 50;
 
 /** Puts the package into a node_modules, as npm installs it, with the dependencies of the checkout. */
-async function install(directory: string, installed = version): Promise<string> {
+async function install(directory: string, installed: string): Promise<string> {
   const modules = join(directory, 'node_modules');
   const folder = join(modules, 'weir');
   mkdirSync(folder, { recursive: true });
@@ -60,34 +60,31 @@ function openPackage(weir: WeirDirectory, program: string) {
   };
 }
 
-test('the npm package starts the whole system, whose pages, services and commands are its own', {
-  timeout,
-}, async () => {
-  await using directory = await mkdtempDisposable(join(tmpdir(), 'weir-package-'));
-  await using weir = createWeirDirectory();
-  const { start, run } = openPackage(weir, await install(directory.path));
-  expect((await run('--version')).trim()).toBe(version);
+/** The pages, services and commands of a package that runs are its own. @returns the ids of the events that it has then. */
+async function useAll(
+  weir: WeirDirectory,
+  program: string,
+  { output, run }: { output: string; run: (...args: string[]) => Promise<string> },
+): Promise<string[]> {
   expect(await run('--help')).toContain('run the whole system');
-
-  const launched = await start();
-  expect(launched.output()).toContain('npx weir events');
+  expect(output).toContain('npx weir events');
   for (const name of ['ingest', 'writer', 'dashboard-api'])
-    expect(readProcess(weir.pidOf(name))?.commandLine).toContain(
-      join(directory.path, 'node_modules/weir/services'),
-    );
+    expect(readProcess(weir.pidOf(name))?.commandLine).toContain(join(program, '../../services'));
   const { dashboardUrl, spaceId } = weir.connection();
   const page = await fetch(dashboardUrl, { headers: { Accept: 'text/html' } });
   expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('<div id="root">')]);
-  await run('send', '--sample');
-  await until(async () => (await run('events', '--space', spaceId, '--limit', '1')).includes('"id"'));
+  const { accepted } = JSON.parse(await run('send', '--sample'));
+  const readIds = async () => idsOf(await run('events', '--space', spaceId, '--limit', '1000000'));
+  await until(async () => (await readIds()).length === accepted, waitMs);
+  return readIds();
+}
 
-  launched.kill('SIGTERM');
-  expect(await launched.exited).toBe(0);
-});
+/** The ids of events, one a line. */
+const idsOf = (lines: string): string[] =>
+  Array.from(lines.matchAll(/^.+$/gm), ([line]) => JSON.parse(line).id);
 
-/** A small load: batches, one after the other, each sent until it is accepted, also while Weir is away. */
-function startLoad(weir: WeirDirectory) {
-  const accepted: string[] = [];
+/** A small load: batches, one after the other, each sent until it is accepted, also while Weir is away. Adds their ids. */
+function startLoad(weir: WeirDirectory, accepted: string[]) {
   let isOver = false;
   const send = async (events: ReturnType<typeof someEvents>) => {
     const { ingestUrl, apiKey } = weir.connection();
@@ -103,7 +100,6 @@ function startLoad(weir: WeirDirectory) {
   };
   const done = run();
   return {
-    accepted,
     untilMore: (more = 20) => {
       const wanted = accepted.length + more;
       return until(() => accepted.length >= wanted, waitMs);
@@ -115,24 +111,27 @@ function startLoad(weir: WeirDirectory) {
   };
 }
 
-test('under load a package is backed up, loses its Postgres, is restored, upgraded and taken back; each accepted event is stored once', {
+test('the npm package runs the whole system; under load it is backed up, loses its Postgres, is restored, upgraded and taken back; each accepted event is stored once', {
   timeout,
 }, async () => {
   await using directory = await mkdtempDisposable(join(tmpdir(), 'weir-packages-'));
   await using weir = createWeirDirectory();
-  const before = openPackage(weir, await install(join(directory.path, 'before'), '0.1.99'));
-  const next = openPackage(weir, await install(join(directory.path, 'next')));
+  const program = await install(join(directory.path, 'before'), '0.1.99');
+  const before = openPackage(weir, program);
+  const next = openPackage(weir, await install(join(directory.path, 'next'), version));
   const versionsOf = ({ findings }: typeof next) =>
     findings().find(({ check }) => check === 'services.versions')?.found;
 
+  expect((await before.run('--version')).trim()).toBe('0.1.99');
   let launched = await before.start();
+  const accepted = await useAll(weir, program, { output: launched.output(), run: before.run });
   const restart = async (one: typeof next) => {
     launched.kill('SIGTERM');
     expect(await launched.exited).toBe(0);
     launched = await one.start();
     await load.untilMore();
   };
-  const load = startLoad(weir);
+  const load = startLoad(weir, accepted);
   await load.untilMore();
   await before.run('backup');
   await load.untilMore();
@@ -148,11 +147,8 @@ test('under load a package is backed up, loses its Postgres, is restored, upgrad
   const { spaceId } = weir.connection();
   await until(async () => !(await before.run('queue')).match(/"pending":[1-9]/), waitMs);
   const stored = await before.run('events', '--space', spaceId, '--limit', '1000000');
-  const ids = stored
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line).id);
-  expect(ids.toSorted()).toEqual(load.accepted.toSorted());
+  const ids = idsOf(stored);
+  expect(ids.toSorted()).toEqual(accepted.toSorted());
   expect(JSON.parse(await before.run('usage', '--space', spaceId))).toMatchObject({ events: ids.length });
   launched.kill('SIGTERM');
   expect(await launched.exited).toBe(0);

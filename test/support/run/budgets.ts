@@ -16,7 +16,7 @@ export const budgets: Readonly<Record<string, number>> = {
   'test/http/http2-abuse.test.ts': 9,
   'launcher/backup/backup.test.ts': 13,
   'test/start/processes.test.ts': 28,
-  'test/start/package.test.ts': 75,
+  'test/start/package.test.ts': 50,
   'test/web/settings.test.ts': 16,
   'test/http/http1-connection.test.ts': 4,
   'services/dashboard-api/late-authority.test.ts': 13,
