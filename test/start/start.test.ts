@@ -57,29 +57,24 @@ test('the printed curl command works, a second start is rejected, and SIGTERM le
   expect(readConnection(weir.dataDir)).toBeUndefined();
 });
 
-test('a killed process is restarted at the same address', { timeout }, async () => {
-  await using weir = createWeirDirectory();
-  const launched = weir.launch();
-  await launched.ready();
-  const before = weir.connection();
-  for (const name of ['postgres', 'nats-server', 'ingest', 'writer', 'dashboard-api']) {
-    const pid = weir.pidOf(name);
-    process.kill(pid, 'SIGKILL');
-    await until(() => launched.output().includes(`${name} restarted`));
-    expect(launched.output()).toContain(`${name} exited (signal SIGKILL)`);
-    expect(weir.pidOf(name)).not.toBe(pid);
-    await until(async () => (await runPrintedCurl(launched.output())).message === 'Queued 1 event.');
-  }
-  expect(weir.connection()).toEqual(before);
-});
-
-test('a start after kill -9 of the supervisor stops its orphans and keeps the key and addresses', {
+test('a killed process is restarted at the same address, and a start after kill -9 of the supervisor stops its orphans and keeps the key and addresses', {
   timeout,
 }, async () => {
   await using weir = createWeirDirectory();
   const killed = weir.launch();
   await killed.ready();
-  const { apiKey, spaceId, password, databaseUrl, natsUrl } = weir.connection();
+  const before = weir.connection();
+  for (const name of ['postgres', 'nats-server', 'ingest', 'writer', 'dashboard-api']) {
+    const pid = weir.pidOf(name);
+    process.kill(pid, 'SIGKILL');
+    await until(() => killed.output().includes(`${name} restarted`));
+    expect(killed.output()).toContain(`${name} exited (signal SIGKILL)`);
+    expect(weir.pidOf(name)).not.toBe(pid);
+    await until(async () => (await runPrintedCurl(killed.output())).message === 'Queued 1 event.');
+  }
+  expect(weir.connection()).toEqual(before);
+
+  const { apiKey, spaceId, password, databaseUrl, natsUrl } = before;
   const children = weir.record().children.map(({ pid }) => pid);
   killed.kill('SIGKILL');
   await killed.exited;

@@ -7,7 +7,7 @@ export const defaultBudget = 4;
  */
 export const budgets: Readonly<Record<string, number>> = {
   'test/clients/python-sdk.test.ts': 160,
-  'test/start/start.test.ts': 42,
+  'test/start/start.test.ts': 35,
   'test/web/accessibility.test.ts': 37,
   'services/dashboard-api/procedures/live.test.ts': 12,
   'services/dashboard-api/event-loop.test.ts': 45,
