@@ -45,16 +45,9 @@ export interface ServiceIdentity {
 /** Acquires the resources of a service, in order, onto the stack. */
 export type StartService = (context: ServiceContext) => Promise<Started>;
 
-/** Disposing releases resources in reverse order, and the service port last. */
-export interface OpenService extends AsyncDisposable {
-  /** What `start` returned, and the address of the service port. */
-  readonly details: Readonly<Record<string, unknown>> & { readonly metricsUrl: string };
-  /** Reports that the service is not ready, and works on for so long, so that load balancers notice. */
-  drain(delayMs: number): Promise<void>;
-}
-
 /**
  * Opens the service port and starts a service. A process can have several, which share its metrics.
+ * Disposing releases resources in reverse order, and the service port last.
  * @param signal aborts the start: what was acquired is released, and what `start` acquires later is not.
  * @throws the reason of `signal`, or the error of `start`, after the resources are released.
  */
@@ -62,7 +55,7 @@ export async function openService(
   start: StartService,
   { name, schema }: ServiceIdentity,
   { config, log, pid, signal }: { config: Config; log: Logger; pid: number; signal: AbortSignal },
-): Promise<OpenService> {
+) {
   await using starting = new AsyncDisposableStack();
   const port = starting.use(await openServicePort(name, config, log));
   const resources = new AsyncDisposableStack();
@@ -91,8 +84,10 @@ export async function openService(
   port.state.setStarted(probes);
   const owned = starting.move();
   return {
+    /** What `start` returned, and the address of the service port. */
     details: { ...own, metricsUrl: port.url },
-    async drain(delayMs) {
+    /** Reports that the service is not ready, and works on for so long, so that load balancers notice. */
+    async drain(delayMs: number): Promise<void> {
       port.state.setStopping();
       stopping.abort();
       await sleep(delayMs);

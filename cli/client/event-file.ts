@@ -20,14 +20,6 @@ export interface EventFileOptions extends ContentOptions {
   afterLine?: number | undefined;
 }
 
-export interface EventFile {
-  sizeBytes: number;
-  /** Bytes of the file that were read so far, before decompression. */
-  bytesRead(): number;
-  /** The events in the order of the file, byte for byte. */
-  events: AsyncIterable<FileEvent>;
-}
-
 type Fault = Omit<BadLine, 'position'>;
 
 const openBrace = 0x7b;
@@ -36,7 +28,7 @@ const byteOrderMark = Buffer.from('\ufeff');
 /**
  * Opens an NDJSON file of events, plain or gzip-compressed (detected by its first bytes), which is read while
  * its events are iterated, and then closed. Blank lines are skipped. With `isReused` an event is valid until
- * the next.
+ * the next. The events are in the order of the file, byte for byte.
  * @param onBadLine called for each line that cannot be sent; no line is dropped silently.
  * @throws the error of node:fs when the file cannot be opened.
  */
@@ -44,7 +36,7 @@ export async function openEventFile(
   path: string,
   onBadLine: (line: BadLine) => void,
   { afterLine = 0, isReused }: EventFileOptions = {},
-): Promise<EventFile> {
+) {
   const { sizeBytes, bytesRead, chunks } = await openFileContent(path, { isReused });
   return { sizeBytes, bytesRead, events: readEvents(chunks, onBadLine, afterLine) };
 }

@@ -4,14 +4,6 @@ import type { BadLine } from './event-file.ts';
 import { openFileContent } from './file-content.ts';
 import { readJsonObjects } from './json-objects.ts';
 
-export interface SpanFile {
-  sizeBytes: number;
-  /** Bytes of the file that were read so far, before decompression. */
-  bytesRead(): number;
-  /** The requests in the order of the file, byte for byte. */
-  requests: AsyncIterable<SpanRequestBody>;
-}
-
 export interface SpanRequestBody {
   /** Its number in the file, from 1: a line may hold several. */
   position: number;
@@ -32,16 +24,12 @@ export async function isSpanFile(path: string): Promise<boolean> {
 
 /**
  * Opens a file of spans, plain or gzip-compressed: one request a line, as the Collector's file exporter
- * writes them, or concatenated requests of any layout.
+ * writes them, or concatenated requests of any layout. They are in the order of the file, byte for byte.
  * @param onBadLine called for each request that cannot be sent; none is dropped silently.
  * @param afterPosition requests up to this one are skipped.
  * @throws the error of node:fs when the file cannot be opened.
  */
-export async function openSpanFile(
-  path: string,
-  onBadLine: (line: BadLine) => void,
-  afterPosition = 0,
-): Promise<SpanFile> {
+export async function openSpanFile(path: string, onBadLine: (line: BadLine) => void, afterPosition = 0) {
   const { sizeBytes, bytesRead, chunks } = await openFileContent(path);
   return { sizeBytes, bytesRead, requests: readRequests(chunks, onBadLine, afterPosition) };
 }

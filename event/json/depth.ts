@@ -20,17 +20,12 @@ export function isDeeperThan(value: unknown, levels: number): boolean {
   return false;
 }
 
-export interface ShallowJson {
-  bytes: Buffer;
-  /** Whether a key is written with an escape (see parse-escaped-keys.ts). */
-  hasEscapedKey: boolean;
-}
-
 /**
  * Empties the objects and arrays at level `levels`: JSON.parse blocks for half a second on 4 MiB of brackets.
- * Invalid JSON stays invalid, unless the error is in a removed part. @returns `bytes` if they nest no deeper.
+ * Invalid JSON stays invalid, unless the error is in a removed part. @returns `bytes` if they nest no deeper,
+ * and whether a key is written with an escape (see parse-escaped-keys.ts).
  */
-export function limitDepth(bytes: Buffer, levels: number): ShallowJson {
+export function limitDepth(bytes: Buffer, levels: number): { bytes: Buffer; hasEscapedKey: boolean } {
   const cuts: number[] = [];
   const { length } = bytes;
   let hasEscapedKey = false;

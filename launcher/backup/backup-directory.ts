@@ -35,17 +35,13 @@ export interface Verification {
 }
 
 /** The directory of `weir backup`: backups in `base`, the archive of WAL in `wal`. */
-export interface BackupDirectory {
-  readonly path: string;
-  readonly wal: string;
-  base(label: string): string;
-}
+export type BackupDirectory = ReturnType<typeof backupDirectory>;
 
 /** Ends the name of what is not finished: a killed backup leaves nothing that looks whole. */
 export const draftSuffix = '.partial';
 
-export function backupDirectory(path: string): BackupDirectory {
-  return { path, wal: join(path, 'wal'), base: (label) => join(path, 'base', label) };
+export function backupDirectory(path: string) {
+  return { path, wal: join(path, 'wal'), base: (label: string) => join(path, 'base', label) };
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
+import { TimeoutError, withTimeout } from '../../platform/timeout.ts';
 
 export interface ProcessExit {
   code: number | null;
@@ -44,11 +45,8 @@ export function describeExit({ code, signal }: ProcessExit): string {
 }
 
 export function settlesWithin(promise: Promise<unknown>, waitMs: number): Promise<boolean> {
-  const { promise: settled, resolve } = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => resolve(false), waitMs);
-  promise.then(
-    () => resolve(true),
-    () => resolve(true),
+  return withTimeout(waitMs, promise).then(
+    () => true,
+    (error: unknown) => !(error instanceof TimeoutError),
   );
-  return settled.finally(() => clearTimeout(timer));
 }

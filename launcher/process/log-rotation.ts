@@ -14,23 +14,13 @@ export function rotateLogFiles(
   log: LoopLog,
   intervalMs = checkIntervalMs,
 ): AsyncDisposable {
-  const rotations = files.map((file) =>
-    startLoop(
-      {
-        run: () => rotateLogFile(file),
-        intervalMs,
-        delayMs: intervalMs,
-        retryMs: intervalMs,
-        failure: `${file} was not kept as ${file}.1`,
-      },
-      log,
-    ),
-  );
-  return {
-    async [Symbol.asyncDispose]() {
-      await Promise.all(rotations.map((rotation) => rotation[Symbol.asyncDispose]()));
-    },
-  };
+  const rotations = new AsyncDisposableStack();
+  for (const file of files) {
+    const failure = `${file} was not kept as ${file}.1`;
+    const work = { run: () => rotateLogFile(file), intervalMs, delayMs: intervalMs, failure };
+    rotations.use(startLoop(work, log));
+  }
+  return rotations;
 }
 
 /** @throws the system's error when entries are lost, as on a full disk. */

@@ -75,6 +75,15 @@ export interface ReadyMessage {
 /** Node's compile cache: a service starts faster, and without Node's TypeScript parser, 15 to 50 MB. */
 const compileCacheOf = (root: string) => join(root, 'node_modules', '.cache', 'weir-compiled');
 
+interface SpawnOptions {
+  name: ServiceName;
+  env: Record<string, string | undefined>;
+  /** Absent: it writes to the output of this process. */
+  logFile?: string | undefined;
+  /** The checkout whose code runs. Default: this one. */
+  root?: string | undefined;
+}
+
 export interface ServiceProcess extends SpawnedProcess {
   ready: ReadyMessage;
 }
@@ -83,17 +92,13 @@ export interface ServiceProcess extends SpawnedProcess {
  * Starts a service, and resolves when it reports that it is ready.
  * @throws Error with the service's last output when it exits first or is not ready in time.
  */
-export async function startService(options: {
-  name: ServiceName;
-  env: Record<string, string | undefined>;
-  /** Absent: it writes to the output of this process. */
-  logFile?: string | undefined;
-  onSpawn: (pid: number) => void;
-  /** Aborts the start, and stops the service. */
-  signal?: AbortSignal;
-  /** The checkout whose code runs. Default: this one. */
-  root?: string | undefined;
-}): Promise<ServiceProcess> {
+export async function startService(
+  options: SpawnOptions & {
+    onSpawn: (pid: number) => void;
+    /** Aborts the start, and stops the service. */
+    signal?: AbortSignal;
+  },
+): Promise<ServiceProcess> {
   const { logFile } = options;
   const logStart = logFile === undefined ? 0 : logBytes(logFile);
   const child = spawnService(options);
@@ -132,17 +137,7 @@ function plainLines(logFile: string, logStart: number): string[] {
  * Writes directly to the log file: a killed supervisor costs no output and no EPIPE. In a process group of
  * its own: Ctrl-C does not reach the service before we stop it in order.
  */
-function spawnService({
-  name,
-  env,
-  logFile,
-  root = ownRoot,
-}: {
-  name: ServiceName;
-  env: Record<string, string | undefined>;
-  logFile?: string | undefined;
-  root?: string | undefined;
-}): ChildProcess {
+function spawnService({ name, env, logFile, root = ownRoot }: SpawnOptions): ChildProcess {
   const log = logFile === undefined ? undefined : openSync(logFile, 'a', 0o600);
   const output = log ?? 'inherit';
   try {

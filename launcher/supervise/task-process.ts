@@ -6,19 +6,17 @@ import type { TaskAnswer, TaskRequest, Tasks } from '../start-tasks.ts';
 
 type Result<Name extends keyof Tasks> = Awaited<ReturnType<Tasks[Name]>>;
 
-export interface TaskProcess extends AsyncDisposable {
-  /** One task at a time. @throws Error with the message of the task's error. */
-  run<Name extends keyof Tasks>(name: Name, ...args: Parameters<Tasks[Name]>): Promise<Result<Name>>;
-}
+export type TaskProcess = ReturnType<typeof openTaskProcess>;
 
 const script = fileURLToPath(new URL('../start-tasks.ts', import.meta.url));
 
 /** Keeps the 100 MB of Zod, Drizzle and the schema out of the supervisor, which runs for months. */
-export function openTaskProcess(): TaskProcess {
+export function openTaskProcess() {
   const child = fork(script, { execArgv: [preloadOption()] });
   const exited = once(child, 'exit');
   exited.catch(() => {});
   return {
+    /** One task at a time. @throws Error with the message of the task's error. */
     async run<Name extends keyof Tasks>(name: Name, ...args: Parameters<Tasks[Name]>): Promise<Result<Name>> {
       const request: TaskRequest = { name, args };
       const answered = once(child, 'message');
@@ -29,7 +27,7 @@ export function openTaskProcess(): TaskProcess {
       // The process runs the task of this name.
       return answer.result as Result<Name>;
     },
-    async [Symbol.asyncDispose]() {
+    async [Symbol.asyncDispose](): Promise<void> {
       child.kill();
       await exited;
     },

@@ -1,19 +1,17 @@
 /** npm forwards a Ctrl-C that the terminal also sends: a second signal within this time is a duplicate. */
 const duplicateMs = 700;
 
-export interface StopRequests {
-  /** Aborted with a readable reason when the process must stop. */
-  signal: AbortSignal;
-  requested: Promise<string>;
-  request(reason: string): void;
-}
+export type StopRequests = ReturnType<typeof listenForStopSignals>;
 
-/** Listens for SIGINT, SIGTERM and SIGHUP. Calls `onForce` on a second signal. */
+/**
+ * Listens for SIGINT, SIGTERM and SIGHUP. Calls `onForce` on a second signal.
+ * @returns `signal` is aborted with a readable reason when the process must stop.
+ */
 export function listenForStopSignals(
   host: { on(signal: NodeJS.Signals, listener: () => void): unknown },
   onForce: () => void,
   now: () => number = Date.now,
-): StopRequests {
+) {
   const stopping = new AbortController();
   const { promise: requested, resolve } = Promise.withResolvers<string>();
   let firstAt: number | undefined;

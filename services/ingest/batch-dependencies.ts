@@ -61,11 +61,7 @@ export function openBatchDependencies(options: {
     unauthenticated: new Unauthenticated(limits.unauthenticatedMax),
     connections: new ConnectionShares(limits.connectionsMax),
     keyUses: resources.use(new KeyUses(database, log)),
-    quota: new Quota({
-      database,
-      storedPosition: openStoredPosition(manager, streams),
-      broadcast: openQuotaUsageBroadcast(nats, log),
-    }),
+    quota: new Quota(database, openStoredPosition(manager, streams), openQuotaUsageBroadcast(nats, log)),
     budgets,
     shares,
     buffers,

@@ -100,7 +100,7 @@ function createRouting(options: {
     openApiJson: JSON.stringify(describeApi(config.WEIR_VENDOR)),
     findUnready,
     cors: createCors(config.INGEST_ALLOWED_ORIGINS),
-    respondError: createRespondError({ answerAfterBody, failures, log }),
+    respondError: createRespondError(answerAfterBody, failures, log),
     respondRpcError,
   };
 }

@@ -79,25 +79,18 @@ const decodesAtOnceMax = 3;
 /** Least budget of a process: the share of a space must fit the largest OTLP request (otlp/limits.ts). */
 const bytesInFlightMin = 64 * 1024 * 1024;
 
-/** The limits of one ingest. Processes of one machine (INGEST_PROCESSES) share what limits the machine. */
-export interface ProcessLimits {
-  readonly connectionsMax: number;
-  readonly unauthenticatedMax: number;
-  /** Half of the cores for all processes, so that decompression bombs leave CPU time for other requests. */
-  readonly decodesAtOnceMax: number;
-  readonly bytesInFlightMax: number;
-}
+export type ProcessLimits = ReturnType<typeof limitsOfProcess>;
 
-/** @param bytesInFlightMax of all processes. */
-export function limitsOfProcess(
-  processes: number,
-  bytesInFlightMax: number,
-  cores: number = availableParallelism(),
-): ProcessLimits {
+/**
+ * The limits of one ingest. Processes of one machine (INGEST_PROCESSES) share what limits the machine.
+ * @param bytesInFlightMax of all processes.
+ */
+export function limitsOfProcess(processes: number, bytesInFlightMax: number, cores = availableParallelism()) {
   const decodes = Math.min(decodesAtOnceMax, Math.floor(cores / 2 / processes));
   return {
     connectionsMax: Math.ceil(connectionsMax / processes),
     unauthenticatedMax: Math.ceil(unauthenticatedMax / processes),
+    // Half of the cores for all processes: decompression bombs leave CPU time for other requests.
     decodesAtOnceMax: Math.max(1, decodes),
     bytesInFlightMax: Math.min(
       bytesInFlightMax,

@@ -4,11 +4,9 @@ import type { Database } from '../../store/db/database.ts';
 import { requireWellFormed } from '../../store/write/well-formed.ts';
 import { Backlog } from './backlog.ts';
 import type { Delivered } from './delivered.ts';
-import type { Receiver } from './delivery.ts';
 import { eventsPerStatementMax, statementBytesMax } from './limits.ts';
 import { MessageStore } from './message-store.ts';
 import { whileBusy } from './metrics.ts';
-import type { FailedNode } from './parts/failed-nodes.ts';
 import type { StoreListeners } from './parts/part-store.ts';
 import { correctReceipts } from './receipt-time.ts';
 
@@ -23,12 +21,7 @@ export interface StoreDependencies extends Partial<StoreListeners> {
   replays?: ReadonlyMap<string, number>;
 }
 
-export interface StoreWorkers extends Receiver, AsyncDisposable {
-  /** When it last stored messages, by `performance.now()`. */
-  readonly lastStoredAtMs: number;
-  /** The failed nodes of the database, and the spaces that wait for them. */
-  readonly failedNodes: readonly FailedNode[];
-}
+export type StoreWorkers = ReturnType<typeof startStoreWorkers>;
 
 /**
  * Moves messages from the queue into Postgres. While all workers are busy, messages wait, and the next free
@@ -46,7 +39,7 @@ export function startStoreWorkers({
   onUnresolved = () => {},
   gatherMs = 0,
   replays = new Map(),
-}: StoreDependencies): StoreWorkers {
+}: StoreDependencies) {
   const backlog = new Backlog<Delivered>(eventsPerStatementMax, statementBytesMax, gatherMs);
   const store = new MessageStore(database, log, { onStored, onUnresolved });
   const runWorker = async () => {
@@ -57,14 +50,16 @@ export function startStoreWorkers({
   const quarantining = new Set<Promise<void>>();
 
   return {
+    /** When it last stored messages, by `performance.now()`. */
     get lastStoredAtMs() {
       return store.lastStoredAtMs;
     },
+    /** The failed nodes of the database, and the spaces that wait for them. */
     get failedNodes() {
       return store.failedNodes;
     },
     room: async () => concurrency * (await backlog.room()),
-    receive(message) {
+    receive(message: Delivered): void {
       store.hold(message);
       const group = tryDecode(message, replays.get(message.position.stream) ?? 0);
       if (!(group instanceof Error)) {
@@ -76,7 +71,7 @@ export function startStoreWorkers({
       const done = store.quarantine(message, group).finally(() => quarantining.delete(done));
       quarantining.add(done);
     },
-    async [Symbol.asyncDispose]() {
+    async [Symbol.asyncDispose](): Promise<void> {
       store.release(backlog.close());
       await Promise.all([...workers, ...quarantining]);
       store[Symbol.dispose]();

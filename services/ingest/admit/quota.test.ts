@@ -19,10 +19,10 @@ test('a request that waits over the end of the month is counted in the new one',
   const { id: spaceId } = await createSpace(database, 'x', { monthlyEventLimit: 10 });
   await database.insert(usageMonths).values({ spaceId, month: '2026-12', events: 9 });
   vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-12-31T23:59:59.900Z') });
-  const quota = new Quota({
+  const quota = new Quota(
     database,
     // The pending events are stored, and reach the limit of the old month, when the new month begins.
-    storedPosition: {
+    {
       read: async () => new Map(),
       async reaches() {
         await database.update(usageMonths).set({ events: 10 });
@@ -30,8 +30,8 @@ test('a request that waits over the end of the month is counted in the new one',
         return true;
       },
     },
-    broadcast: { listen: () => {}, announce: async () => {}, caughtUp: async () => {} },
-  });
+    { listen: () => {}, announce: async () => {}, caughtUp: async () => {} },
+  );
   const principal = {
     spaceId,
     keyId: '',

@@ -13,12 +13,6 @@ import type { StoredPosition } from './stored-position.ts';
 /** Longest age of the cached usage of a space with a quota. */
 const usageCacheMs = 500;
 
-export interface QuotaDependencies {
-  database: Database;
-  storedPosition: StoredPosition;
-  broadcast: QuotaUsageBroadcast;
-}
-
 /** A space's usage of one month. */
 interface Usage {
   month: string;
@@ -50,7 +44,7 @@ export class Quota {
   readonly #broadcast: QuotaUsageBroadcast;
   readonly #usages = new Map<string, Usage>();
 
-  constructor({ database, storedPosition, broadcast }: QuotaDependencies) {
+  constructor(database: Database, storedPosition: StoredPosition, broadcast: QuotaUsageBroadcast) {
     this.#statement = prepareUsage(database);
     this.#storedPosition = storedPosition;
     this.#broadcast = broadcast;

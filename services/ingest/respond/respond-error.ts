@@ -14,12 +14,11 @@ export type RespondError = (
   error: IngestError,
 ) => Promise<void>;
 
-export function createRespondError(options: {
-  answerAfterBody: AnswerAfterBody;
-  failures: FailureLog;
-  log: Logger;
-}): RespondError {
-  const { answerAfterBody, failures, log } = options;
+export function createRespondError(
+  answerAfterBody: AnswerAfterBody,
+  failures: FailureLog,
+  log: Logger,
+): RespondError {
   return async (request, response, error) => {
     failures.note(error);
     try {

@@ -11,36 +11,24 @@ import { StatusMonitor } from './status-monitor.ts';
  */
 export const healthWatchersMax = 500;
 
-interface HealthRequest {
-  service: string;
-}
-
-interface HealthResponse {
-  status: Status;
-}
-
-/** grpc.health.v1.Health. Disposing it ends all Watch streams, with NOT_SERVING. */
-export interface HealthService extends Disposable {
-  check(request: HealthRequest): Promise<HealthResponse>;
-  watch(request: HealthRequest, context: Pick<HandlerContext, 'signal'>): AsyncGenerator<HealthResponse>;
-}
+export type HealthService = ReturnType<typeof createHealth>;
 
 /**
  * Implements grpc.health.v1.Health for the whole process (the empty name) and for our service: they are ready
  * together. Load balancers call it without an API key, so it is bounded: at most `healthWatchersMax` Watch
- * streams, which share one StatusMonitor.
+ * streams, which share one StatusMonitor. Disposing it ends all of them, with NOT_SERVING.
  * @param findUnready the readiness check that /readyz uses.
  */
-export function createHealth(findUnready: FindUnready): HealthService {
+export function createHealth(findUnready: FindUnready) {
   const readStatus = async () => ((await findUnready()).length === 0 ? Status.SERVING : Status.NOT_SERVING);
   const monitor = new StatusMonitor(readStatus);
   let watchers = 0;
   return {
-    async check({ service }) {
+    async check({ service }: { service: string }) {
       if (!isKnown(service)) throw new ConnectError('There is no service of this name.', Code.NotFound);
       return { status: await readStatus() };
     },
-    async *watch({ service }, { signal }) {
+    async *watch({ service }: { service: string }, { signal }: Pick<HandlerContext, 'signal'>) {
       if (watchers >= healthWatchersMax) {
         throw new ConnectError('Too many Watch streams are open. Use Check.', Code.ResourceExhausted);
       }

@@ -22,15 +22,8 @@ const exportErrors: Record<ErrorId, { status: number; code: Code }> = {
   unsupported_media_type: { status: 415, code: Code.InvalidArgument },
 };
 
-export interface ExportError {
-  readonly status: number;
-  readonly code: Code;
-  readonly isRetryable: boolean;
-  /** Human-readable; begins with the `error.id` of the JSON API. */
-  readonly message: string;
-}
-
-export function toExportError(error: IngestError): ExportError {
+/** @returns `message` is human-readable, and begins with the `error.id` of the JSON API. */
+export function toExportError(error: IngestError) {
   const { status, code } = exportErrors[error.id];
   // The details of an internal error mention event ids, which exporters do not have.
   const { details } = (status === 503 && errorTable[error.id].status === 500 ? unexpected : error).toBody()
