@@ -43,7 +43,12 @@ export function addUserCommands(program: Command, host: Host): void {
   addCommand(
     'reset-second-factor',
     'remove the authenticator app, passkeys and recovery codes of a user who lost them, and end all sessions of the user',
-  ).action(onUser(host, readNothing, (database, { userId }) => resetSecondFactor(database, userId)));
+  ).action(
+    onUser(host, readNothing, async (database, { userId }) => {
+      await resetSecondFactor(database, userId);
+      return {};
+    }),
+  );
   for (const [name, isDisabled, description] of [
     ['disable', true, 'block the sign-in of a user and end all sessions of the user'],
     ['enable', false, 'allow a disabled user to sign in again'],
@@ -85,7 +90,7 @@ interface Account {
 function onUser<Options, Input>(
   host: Host,
   readInput: (options: Options) => Input | Promise<Input>,
-  change: (database: Database, account: Account, input: Input) => Promise<object | void>,
+  change: (database: Database, account: Account, input: Input) => Promise<object>,
 ) {
   return async (options: Options & { email: string }) => {
     const { email } = options;

@@ -59,7 +59,7 @@ export function startStoreWorkers({
       return store.failedNodes;
     },
     room: async () => concurrency * (await backlog.room()),
-    receive(message: Delivered): void {
+    receive(message: Delivered) {
       store.hold(message);
       const group = tryDecode(message, replays.get(message.position.stream) ?? 0);
       if (!(group instanceof Error)) {
