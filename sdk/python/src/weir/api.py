@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
+from weir.calls.activity import wrap
 from weir.calls.trace import Identity, Trace
 from weir.event.types import Event
 from weir.limits import FLUSH_TIMEOUT_S
@@ -97,8 +98,6 @@ class Weir:
 
     def wrap(self, target: T) -> T:
         """Carries the trace of the running code into an executor's threads, or into a function or generator."""
-        from weir.calls.wrap import wrap
-
         wrapped: T = wrap(target)
         return wrapped
 

@@ -1,4 +1,4 @@
-"""Runs a function of any kind inside a scope, and tells how it ended."""
+"""Runs functions of any kind, also of executors, inside a scope, and tells how they ended."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import functools
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from typing import Any
 
-from weir.event.scope import Entered, Scope
+from weir.event.scope import Entered, Scope, current_scope
 
 
 class Activity:
@@ -135,3 +135,34 @@ async def _generated_async(body: AsyncGenerator[Any, Any], activity: Activity) -
             raise
         except BaseException as error:
             step, argument = body.athrow, error
+
+
+def wrap(target: Any) -> Any:
+    """Carries the scope of the running code to where contextvars do not follow.
+
+    An executor is changed in place; a function, generator or coroutine is wrapped. Contextvars of the application
+    are not copied.
+    """
+    if hasattr(target, "submit") and hasattr(target, "shutdown"):
+        if not hasattr(target.submit, "__wrapped__"):
+            target.submit = _submitting(target.submit)
+        return target
+    scope = current_scope()._replace(attempts=None)
+    if callable(target):
+        return functools.wraps(target)(functools.partial(run_in, scope, target))
+    return bind(target, Activity(scope))
+
+
+def run_in(scope: Scope, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """A function of the module, so that a pool of processes can pickle it."""
+    with Entered(scope):
+        result = fn(*args, **kwargs)
+    return bind(result, Activity(scope))
+
+
+def _submitting(submit: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(submit)
+    def submit_in_scope(fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        return submit(run_in, current_scope()._replace(attempts=None), fn, *args, **kwargs)
+
+    return submit_in_scope
