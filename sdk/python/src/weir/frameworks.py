@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from weir.event.errors import describe_error
 from weir.event.json_text import JsonText
-from weir.event.scope import ModelRun, Scope, current_scope, set_scope
+from weir.event.scope import Entered, ModelRun, Scope, current_scope, set_scope
 from weir.event.types import EventError, create_uuid, drop_none
 from weir.limits import RUNS_MAX
 from weir.operation import Operation
@@ -59,6 +60,17 @@ class Run(Operation):
     def leave(self) -> None:
         if current_scope() is self.inner:
             set_scope(self._previous)
+
+    async def attend(self, call: Awaitable[T], end: Callable[[T | None, EventError | None], None]) -> T:
+        """Awaits what the run does, in the scope inside, and calls ``end`` with the result or the error."""
+        try:
+            with Entered(self.inner):
+                result = await call
+        except BaseException as error:
+            end(None, describe_error(error))
+            raise
+        end(result, None)
+        return result
 
     def end_model(
         self,

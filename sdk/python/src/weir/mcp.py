@@ -6,9 +6,9 @@ import functools
 from typing import Any, TypeVar
 
 from weir.api import Weir
-from weir.event.errors import describe_error
 from weir.event.json_text import JsonText
-from weir.event.scope import Entered, current_scope
+from weir.event.scope import current_scope
+from weir.event.types import EventError
 from weir.frameworks import Run, client_of, read_or_none
 
 T = TypeVar("T")
@@ -29,16 +29,14 @@ def observe_mcp(session: T, client: Weir | None = None) -> T:
             return await call_tool(name, arguments, *args, **kwargs)
         run = Run(weir.recorder, "mcp").as_tool(name)
         given = JsonText.of(arguments or {})
-        try:
-            with Entered(run.inner):
-                result = await call_tool(name, arguments, *args, **kwargs)
-        except BaseException as error:
-            run.end_tool(name, given, None, describe_error(error), function="call_tool")
-            raise
-        output = read_or_none(_read_result, result)
-        failed = getattr(result, "is_error", getattr(result, "isError", False))
-        run.end_tool(name, given, output, {"message": str(output)} if failed else None, function="call_tool")
-        return result
+
+        def end(result: Any, error: EventError | None) -> None:
+            output = read_or_none(_read_result, result)
+            failed = getattr(result, "is_error", getattr(result, "isError", False))
+            thrown = error or ({"message": str(output)} if failed else None)
+            run.end_tool(name, given, output, thrown, function="call_tool")
+
+        return await run.attend(call_tool(name, arguments, *args, **kwargs), end)
 
     observed.call_tool = call
     return session

@@ -8,7 +8,6 @@ from agents.tracing import TracingProcessor
 
 from weir.api import Weir
 from weir.event.json_text import json_text
-from weir.event.scope import Scope
 from weir.event.types import EventError, Json, uuid_of
 from weir.frameworks import Run, Runs, as_json, read_or_none
 from weir.wire.adapter import Adapter, LlmAnswer, LlmRequest
@@ -41,13 +40,11 @@ class _TraceProcessor(TracingProcessor):
         if not self._runs.client.is_enabled:
             return
         thread = self._groups.get(span.trace_id)
-
-        def describe(scope: Scope) -> Scope:
-            return scope._replace(thread=thread or scope.thread)
-
         digits = span.trace_id[-32:]
         trace_id = uuid_of(digits) if len(digits) == 32 and all(d in "0123456789abcdef" for d in digits) else None
-        run = self._runs.open(span.span_id, span.parent_id, None, describe, trace_id)
+        run = self._runs.open(
+            span.span_id, span.parent_id, None, lambda scope: scope._replace(thread=thread or scope.thread), trace_id
+        )
         _enter(run, span.span_data)
         run.enter()
 
@@ -58,12 +55,10 @@ class _TraceProcessor(TracingProcessor):
         data, error = span.span_data, _read_error(span.error)
         if data.type == "function":
             run.end_tool(data.name, as_json(data.input), as_json(data.output), error, function="function")
-        elif data.type == "response":
-            request, answer = read_or_none(_read_response, data) or (None, None)
-            run.end_model(request, answer, error, source="openai", function="responses.create")
-        elif data.type == "generation":
-            request, answer = read_or_none(_read_generation, data) or (None, None)
-            run.end_model(request, answer, error, source="openai", function="get_response")
+        elif data.type in _MODELS:
+            read, function = _MODELS[data.type]
+            request, answer = read_or_none(read, data) or (None, None)
+            run.end_model(request, answer, error, source="openai", function=function)
 
     def force_flush(self) -> None:
         self._runs.client.flush()
@@ -75,7 +70,7 @@ def _enter(run: Run, data: Any) -> None:
     name = as_text(getattr(data, "name", None)) or data.type
     if data.type == "function":
         run.as_tool(name)
-    elif data.type in ("response", "generation"):
+    elif data.type in _MODELS:
         run.as_model()
     elif data.type in ("agent", "guardrail", "custom"):
         run.as_span(name)
@@ -114,3 +109,7 @@ def _read_generation(data: Any) -> tuple[LlmRequest | None, LlmAnswer | None]:
 
 def _read_request(adapter: Adapter, body: Json) -> LlmRequest | None:
     return read_or_none(adapter.read_request, json_text(body), "")
+
+
+#: Spans of model calls.
+_MODELS = {"response": (_read_response, "responses.create"), "generation": (_read_generation, "get_response")}

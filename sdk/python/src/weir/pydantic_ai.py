@@ -8,10 +8,8 @@ from pydantic_ai.capabilities import AbstractCapability
 
 from weir.api import Weir
 from weir.calls.trace import Trace
-from weir.event.errors import describe_error
 from weir.event.json_text import JsonText, json_text
-from weir.event.scope import Entered
-from weir.event.types import Json, drop_none
+from weir.event.types import EventError, Json, drop_none
 from weir.frameworks import Run, client_of, read_or_none
 from weir.wire.adapter import LlmAnswer, LlmRequest
 from weir.wire.usage import compose_usage
@@ -32,32 +30,22 @@ class WeirCapability(AbstractCapability[Any]):
         run = Run(self._client.recorder, "pydantic-ai").as_model()
         request = read_or_none(_read_request, request_context)
         source = getattr(request_context.model, "system", None) or "pydantic-ai"
-        answer, error = None, None
-        try:
-            with Entered(run.inner):
-                response = await handler(request_context)
+
+        def end(response: Any, error: EventError | None) -> None:
             answer = read_or_none(_read_answer, response)
-        except BaseException as thrown:
-            error = describe_error(thrown)
-            raise
-        finally:
             run.end_model(request, answer, error, source=source, function="request")
-        return response
+
+        return await run.attend(handler(request_context), end)
 
     async def wrap_tool_execute(self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any) -> Any:
-        run = Run(self._client.recorder, "pydantic-ai").as_tool(call.tool_name)
+        name, call_id = call.tool_name, call.tool_call_id
+        run = Run(self._client.recorder, "pydantic-ai").as_tool(name)
         given = JsonText.of(args)
-        output, error = None, None
-        try:
-            with Entered(run.inner):
-                output = await handler(args)
-        except BaseException as thrown:
-            error = describe_error(thrown)
-            raise
-        finally:
-            name, call_id = call.tool_name, call.tool_call_id
+
+        def end(output: Any, error: EventError | None) -> None:
             run.end_tool(name, given, output, error, function="tool", call_id=call_id)
-        return output
+
+        return await run.attend(handler(args), end)
 
 
 def _read_request(context: Any) -> LlmRequest:

@@ -16,6 +16,7 @@ from weir.wire.read import (
     last_text,
     member,
     model_of,
+    slice_member,
     slice_members,
     text_of,
     texts_of,
@@ -69,6 +70,12 @@ class Choice:
     def add_text(self, response: str | None, reasoning: str | None) -> None:
         self.response += response or ""
         self.reasoning += reasoning or ""
+
+    def add_call(self, raw: str, *, id: str, name: str, arguments: str) -> None:
+        """Adds a call from its JSON text and the places in it: serializing arguments again would change numbers."""
+        call = json.loads(raw)
+        names = {"id": as_text(member(call, id)), "name": as_text(member(call, name))}
+        self.calls.append({**names, "arguments": slice_member(raw, arguments) or "{}"})
 
 
 class AnswerReader:

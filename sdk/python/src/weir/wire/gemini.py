@@ -101,11 +101,8 @@ def _add_part(choice: Choice, raw: str) -> None:
     text = as_text(part.get("text"))
     is_thought = part.get("thought") is True
     choice.add_text(None if is_thought else text, text if is_thought else None)
-    if (call := part.get("functionCall")) is not None:
-        # The JSON text of the arguments: serializing them again would change their numbers.
-        arguments = slice_member(raw, "functionCall.args") or "{}"
-        names = {name: as_text(member(call, name)) for name in ("id", "name")}
-        choice.calls.append({**names, "arguments": arguments})
+    if part.get("functionCall") is not None:
+        choice.add_call(raw, id="functionCall.id", name="functionCall.name", arguments="functionCall.args")
 
 
 _PATH = re.compile(r":(generateContent|streamGenerateContent)$")

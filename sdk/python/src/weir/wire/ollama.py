@@ -7,7 +7,7 @@ import re
 
 from weir.event.types import Json
 from weir.wire.adapter import Adapter, AnswerReader
-from weir.wire.read import as_object, as_text, first_text, member, read_error, slice_elements, slice_member
+from weir.wire.read import as_object, as_text, first_text, read_error, slice_elements, slice_member
 from weir.wire.sse import LINE_END
 from weir.wire.usage import compose_usage
 
@@ -26,11 +26,7 @@ class _OllamaReader(AnswerReader):
         choice.add_text(response, first_text(message.get("thinking"), body.get("thinking")))
         choice.finish_reason = as_text(body.get("done_reason"))
         for raw in slice_elements(slice_member(data, "message.tool_calls")):
-            call = json.loads(raw)
-            # The JSON text of the arguments: serializing them again would change their numbers.
-            arguments = slice_member(raw, "function.arguments") or "{}"
-            names = {"id": as_text(member(call, "id")), "name": as_text(member(call, "function.name"))}
-            choice.calls.append({**names, "arguments": arguments})
+            choice.add_call(raw, id="id", name="function.name", arguments="function.arguments")
 
     def read_usage(self) -> Json | None:
         return compose_usage(input=self.body.get("prompt_eval_count"), output=self.body.get("eval_count"))
