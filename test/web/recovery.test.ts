@@ -1,7 +1,12 @@
+import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { startOnFreePorts } from '../../launcher/provision/ports.ts';
+import { builtWeb } from '../support/browser/built-web.ts';
 import { demoEvents } from '../support/browser/demo-events.ts';
 import { makeOperator } from '../support/browser/furnished-space.ts';
+import { shownPages } from '../support/browser/shown-pages.ts';
 import { useBrowser } from '../support/browser/use-browser.ts';
+import { openService } from '../support/service.ts';
 import { untilDrained } from '../support/wait.ts';
 
 const system = useBrowser();
@@ -72,6 +77,92 @@ test('a member who was removed sees that the space is gone, and the way to anoth
   await page.getByRole('heading', { name: 'Send your first event' }).waitFor();
   // React reports what `useSpace` threw.
   errors.length = 0;
+});
+
+test('the live page of a member who was removed stops, and says so', async () => {
+  await using visitor = await system.visit();
+  await using host = await system.visit();
+  const { page, email } = visitor;
+  const { sql } = system.pipeline;
+  await sql`INSERT INTO memberships (space_id, user_id, role)
+    SELECT ${host.spaceId}, id, 'viewer' FROM users WHERE email = ${email}`;
+  await page.goto(`/s/${host.spaceId}/live`);
+  await page.getByText('Waiting for events').waitFor();
+  await system.send(host.apiKey, demoEvents().slice(0, 1));
+  await page.getByRole('grid', { name: 'Live events' }).waitFor();
+  await sql`DELETE FROM memberships WHERE space_id = ${host.spaceId}
+    AND user_id = (SELECT id FROM users WHERE email = ${email})`;
+  await page.getByText('Stopped', { exact: true }).waitFor();
+  await page.getByRole('alert').filter({ hasText: 'Not found' }).waitFor();
+});
+
+test('after a restart of the API each page shows its content, whether it was open or opened meanwhile', async () => {
+  await using visitor = await system.visit();
+  const { context, apiKey, spaceId, email, password } = visitor;
+  const events = demoEvents();
+  await system.send(apiKey, events);
+  await visitor.page.getByRole('heading', { name: 'Recent events' }).waitFor();
+  await makeOperator(system, email);
+  const variables = {
+    ...system.pipeline.variables,
+    DASHBOARD_WEB_DIR: await builtWeb(),
+    INGEST_URL: system.pipeline.url,
+  };
+  await using first = await startOnFreePorts(1, ([port]) =>
+    openService('dashboard-api', { ...variables, DASHBOARD_PORT: String(port) }),
+  );
+  const url = first.ready.url ?? '';
+  await context.request.post(`${url}/trpc/auth.signIn`, { data: { email, password } });
+  const at = (path: string) => `${url}/s/${spaceId}${path}`;
+  const open = async (address: string) => {
+    const page = await context.newPage();
+    await page.goto(address);
+    return page;
+  };
+  const overview = await open(at(''));
+  await overview.getByRole('heading', { name: 'Errors by message' }).waitFor();
+  const live = await open(at('/live'));
+  await live.getByText('Waiting for events').waitFor();
+  const names = ['overview', 'events', 'thread', 'trace', 'installation'];
+  const shown = [
+    ...shownPages.filter(({ name }) => names.includes(name)),
+    {
+      path: () => `/s/${spaceId}/alerts`,
+      ready: (page: Page) => page.getByText('No alert has fired yet.').waitFor(),
+    },
+  ];
+  const pages = await Promise.all(shown.map(() => open(at('/profile'))));
+  await Promise.all(pages.map((page) => page.getByText('this one').waitFor()));
+
+  await first.stop('SIGTERM');
+  const alerts = (page: Page) => page.getByRole('alert');
+  await Promise.all(
+    shown.map(async ({ path }, place) => {
+      const page = pages[place];
+      await page?.evaluate(`history.pushState({}, '', '${path({ spaceId, events })}')`);
+      await page?.getByText('Weir cannot be reached.').first().waitFor();
+    }),
+  );
+  // The figures stay, with the time when they were read.
+  await alerts(overview).getByText('Weir cannot be reached.').first().waitFor();
+  await live.getByText('Reconnecting', { exact: true }).waitFor();
+  await overview.getByRole('heading', { name: 'Errors by message' }).waitFor();
+  expect((await alerts(overview).allTextContents()).join()).not.toContain('01:00:00');
+
+  await using _second = await openService('dashboard-api', {
+    ...variables,
+    DASHBOARD_PORT: new URL(url).port,
+  });
+  for (const [place, { ready }] of shown.entries()) {
+    const page = pages[place];
+    if (page === undefined) continue;
+    await ready(page);
+    await expect.poll(() => alerts(page).filter({ hasText: 'cannot be reached' }).count()).toBe(0);
+  }
+  await alerts(overview).first().waitFor({ state: 'detached' });
+  await live.getByText('Reconnecting', { exact: true }).waitFor({ state: 'detached' });
+  await system.send(apiKey, demoEvents().slice(0, 3));
+  await live.locator('[role=grid][aria-rowcount="4"]').waitFor();
 });
 
 test('while the API is away a list keeps what it shows, says so, and goes on by itself', async () => {

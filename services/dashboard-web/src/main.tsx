@@ -4,7 +4,7 @@ import { QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-qu
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { describeFailure, isTransient, retryMs } from './api/failure.ts';
+import { describeFailure, isTransient, polled } from './api/failure.ts';
 import { restoreReturnAddress } from './entry/return-address.ts';
 import { openRouter } from './routes/router.tsx';
 import { meQuery } from './space/space.tsx';
@@ -47,7 +47,7 @@ function openQueryClient(): QueryClient {
         // Lists must not change when the window gets the focus.
         refetchOnWindowFocus: false,
         retry: (failures, error) => failures < retriesMax && isTransient(error),
-        refetchInterval: ({ state }) => isTransient(state.error) && retryMs,
+        ...polled(false),
       },
       mutations: { retry: false },
     },

@@ -27,7 +27,7 @@ export const budgets: Readonly<Record<string, number>> = {
   'services/ingest/worker/readers.test.ts': 32,
   'services/ingest/worker/event-loop.test.ts': 12,
   'test/durability/crash.test.ts': 14,
-  'test/web/recovery.test.ts': 12,
+  'test/web/recovery.test.ts': 19,
   'platform/queue/cluster.test.ts': 7,
   'test/erasure/disk.test.ts': 9,
   'test/web/following.test.ts': 5,

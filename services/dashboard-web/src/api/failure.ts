@@ -40,3 +40,13 @@ export const retryMs = 5_000;
 export function isTransient(error: unknown): boolean {
   return describeFailure(error).kind === 'unavailable';
 }
+
+/** Option of a query that is called again after this time, and after `retryMs` while the API cannot be reached. */
+export function polled<Data>(ms: number | false | ((data: Data | undefined) => number | false)) {
+  return {
+    refetchInterval: ({ state: { data, error } }: { state: { data: Data | undefined; error: unknown } }) => {
+      if (isTransient(error)) return retryMs;
+      return typeof ms === 'function' ? ms(data) : ms;
+    },
+  };
+}

@@ -1,13 +1,13 @@
-import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { MessagesSquare, UserRound } from 'lucide-react';
 import { ActivityFacts, LastState } from '../activity/activity-columns.tsx';
 import { ActivityPage, ActivityTable } from '../activity/activity-list.tsx';
-import { apiQuery } from '../api/query.ts';
+import { isTransient } from '../api/failure.ts';
 import { rangeOf } from '../filter/conditions.ts';
 import { RangeField } from '../filter/range-field.tsx';
 import { useFilter } from '../filter/use-filter.ts';
-import { SpaceLink, useSpace } from '../space/space.tsx';
+import { SpaceLink } from '../space/space.tsx';
+import { useSpaceQuery } from '../space/use-space-query.ts';
 import { describeText } from '../text/marks.ts';
 import { ShownText } from '../text/shown-text.tsx';
 import { buttonClasses } from '../ui/button.tsx';
@@ -20,11 +20,11 @@ import { threadColumns } from './threads.tsx';
 /** Totals of all time, and the threads of a range. */
 export function UserPage() {
   const { userId = '' } = useParams({ strict: false });
-  const space = useSpace();
   const { search, input, set } = useFilter();
   const { from, to }: { from?: number; to?: number } = typeof input === 'string' ? {} : input;
-  const { data, error, refetch } = useQuery(apiQuery('users.get', { spaceId: space.id, userId }));
-  if (error !== null)
+  const { data, error, refetch } = useSpaceQuery('users.get', { userId });
+  // While the API is away the totals stay.
+  if (error !== null && (data === undefined || !isTransient(error)))
     return (
       <Page title="User">
         <FailureNotice error={error} onRetry={() => void refetch()} />

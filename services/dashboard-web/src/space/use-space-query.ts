@@ -7,6 +7,7 @@ import {
   useInfiniteQuery,
   useQuery,
 } from '@tanstack/react-query';
+import { useEffect, useRef } from 'react';
 import { isTransient, retryMs } from '../api/failure.ts';
 import {
   apiQuery,
@@ -26,6 +27,22 @@ export type SpaceInput<Path extends string> = Omit<NonNullable<Input<Path>>, 'sp
 /** While data of another input is loaded, those before it stay. */
 export const keepsData = { placeholderData: keepPreviousData } as const;
 
+/**
+ * With `keepsData`: the data before stay also when a call fails, which ends the library's placeholder.
+ * @param of what the data belong to: those of another space are not kept.
+ */
+export function useKept<Data>(query: UseQueryResult<Data>, of = ''): UseQueryResult<Data> {
+  const { data, dataUpdatedAt, isPlaceholderData } = query;
+  const kept = useRef({ data, dataUpdatedAt, of });
+  const isOwn = data !== undefined && !isPlaceholderData;
+  useEffect(() => {
+    if (isOwn) kept.current = { data, dataUpdatedAt, of };
+  }, [isOwn, data, dataUpdatedAt, of]);
+  if (isOwn || kept.current.data === undefined || kept.current.of !== of) return query;
+  // The type of a query says in which states it has data.
+  return { ...query, ...kept.current } as UseQueryResult<Data>;
+}
+
 /** A query of the page's space. */
 export function useSpaceQuery<Path extends QueryPath>(
   path: Path,
@@ -35,7 +52,9 @@ export function useSpaceQuery<Path extends QueryPath>(
   const { id: spaceId } = useSpace();
   // TypeScript cannot join `Omit` and `spaceId` of a generic input.
   const { queryKey, queryFn } = apiQuery(path, { ...input, spaceId } as Input<Path>);
-  return useQuery<Output<Path>>({ queryKey, queryFn, ...options } as UseQueryOptions<Output<Path>>);
+  const query = useQuery<Output<Path>>({ queryKey, queryFn, ...options } as UseQueryOptions<Output<Path>>);
+  const kept = useKept(query, spaceId);
+  return options?.placeholderData === undefined ? query : kept;
 }
 
 /** A change of the page's space: as `useApiMutation`. */

@@ -1,5 +1,6 @@
 import { BellPlus } from 'lucide-react';
 import { useState } from 'react';
+import { polled } from '../../api/failure.ts';
 import type { Output } from '../../api/query.ts';
 import { filterOf } from '../../filter/conditions.ts';
 import { useFilter } from '../../filter/use-filter.ts';
@@ -25,7 +26,7 @@ export function AlertsPage() {
   const [changed, setChanged] = useState<Rule>();
   const edited = search.new === undefined ? changed : 'new';
   const mayChange = hasRole(role, 'admin');
-  const query = useSpaceQuery('alerts.list', {}, { refetchInterval: stateMs });
+  const query = useSpaceQuery('alerts.list', {}, polled(stateMs));
   return (
     <Page
       title="Alerts"
@@ -45,7 +46,7 @@ export function AlertsPage() {
           </Loaded>
         </Card>
         {mayChange && <TargetCard />}
-        <HistoryCard refetchMs={stateMs} />
+        <HistoryCard />
       </div>
       {mayChange && (
         <RuleDialog
@@ -70,8 +71,8 @@ const changes: Record<Row['change'], { tone: Tone; label: string }> = {
   test: { tone: 'neutral', label: 'Test' },
 };
 
-function HistoryCard({ refetchMs }: { refetchMs: number }) {
-  const query = useSpaceQuery('alerts.history', {}, { refetchInterval: refetchMs });
+function HistoryCard() {
+  const query = useSpaceQuery('alerts.history', {}, polled(stateMs));
   return (
     <Card title="History" isFlush>
       <Loaded query={query} rows={3} isSmall>

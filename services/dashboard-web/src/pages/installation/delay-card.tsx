@@ -1,4 +1,4 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { apiQuery, type Output } from '../../api/query.ts';
 import { useInterval } from '../../api/use-interval.ts';
@@ -6,6 +6,7 @@ import { TimeChart } from '../../charts/time-chart.tsx';
 import type { TimeSeries } from '../../charts/time-series.ts';
 import { formatCounted, formatDuration } from '../../format/number.ts';
 import { dayMs, hourMs, minuteMs } from '../../format/time.ts';
+import { keepsData, useKept } from '../../space/use-space-query.ts';
 import { Button } from '../../ui/button.tsx';
 import { SelectField } from '../../ui/field.tsx';
 import { followed, StateCard } from './state-card.tsx';
@@ -27,11 +28,7 @@ export function DelayCard() {
   useInterval(() => setTo(nextMinute()), minuteMs);
   const [zoom, setZoom] = useState<{ from: number; to: number }>();
   const shown = zoom ?? { from: to - ranges[range].ms, to };
-  const query = useQuery({
-    ...apiQuery('operator.delays', shown),
-    ...followed,
-    placeholderData: keepPreviousData,
-  });
+  const query = useKept(useQuery({ ...apiQuery('operator.delays', shown), ...followed, ...keepsData }));
   return (
     <StateCard
       title="Accepted to visible, all spaces"

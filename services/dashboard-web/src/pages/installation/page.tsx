@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { ArrowLeft } from 'lucide-react';
 import { useState } from 'react';
+import { polled } from '../../api/failure.ts';
 import { apiQuery, type Output } from '../../api/query.ts';
 import { useMe } from '../../space/space.tsx';
 import { type Column, Table } from '../../table/table.tsx';
@@ -70,7 +71,7 @@ function DoctorCard() {
   const [isAll, setAll] = useState(false);
   const query = useQuery({
     ...apiQuery('operator.doctor', undefined),
-    refetchInterval: doctorReloadMs,
+    ...polled<unknown>(doctorReloadMs),
     retry: false,
   });
   const open = query.data?.filter(({ status }) => status === 'failed' || status === 'warning') ?? [];

@@ -1,11 +1,12 @@
 import type { ComponentProps, ReactNode } from 'react';
+import { polled } from '../../api/failure.ts';
 import { type Loadable, Loaded } from '../../ui/loaded.tsx';
 import { Card } from '../../ui/page.tsx';
 
 export const reloadMs = 5_000;
 
 /** A failure is shown at once: the next reading follows anyway. */
-export const followed = { refetchInterval: reloadMs, retry: false } as const;
+export const followed = { ...polled(reloadMs), retry: false } as const;
 
 export function StateCard<Data>({
   query,

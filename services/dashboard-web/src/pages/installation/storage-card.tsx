@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { polled } from '../../api/failure.ts';
 import { apiQuery } from '../../api/query.ts';
 import { formatBytes, formatCompact, formatShare } from '../../format/number.ts';
 import { Table } from '../../table/table.tsx';
@@ -20,7 +21,7 @@ export function StorageCard() {
   const [isAll, setAll] = useState(false);
   const query = useQuery({
     ...apiQuery('operator.storage', undefined),
-    refetchInterval: storageReloadMs,
+    ...polled<unknown>(storageReloadMs),
     retry: false,
   });
   const rowsMax = isAll ? Number.POSITIVE_INFINITY : shownMax;

@@ -22,10 +22,11 @@ import { TopList } from './top-list.tsx';
 const topMax = 50;
 const stepMs = { minute: minuteMs, hour: hourMs, day: dayMs };
 
-export function Dashboard() {
+/** @param props `isAway`: the API does not answer, and ranges that end now stay. */
+export function Dashboard({ isAway }: { isAway: boolean }) {
   const { zone } = useSettings();
   const { search } = useFilter();
-  const now = useFresh();
+  const now = useFresh(isAway);
   const range = useMemo(() => readRange(search, now, zone), [search, now, zone]);
   const timeZone = zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
   const { main, costs, delays } = useFigures({ ...range, timeZone });
@@ -109,7 +110,7 @@ const pollMs = 10_000;
  * Reloads the overview when the live stream starts or has events, immediately for the first one.
  * @returns the time of the last reload, at which ranges that end now end.
  */
-function useFresh(): number {
+function useFresh(isAway: boolean): number {
   const queries = useQueryClient();
   const [freshMs, setFreshMs] = useState(Date.now);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -135,6 +136,6 @@ function useFresh(): number {
   };
   useEffect(() => () => clearTimeout(timer.current), []);
   const isFollowing = useStored({}, { isEnabled: true, onStored });
-  useInterval(refresh, isFollowing ? undefined : pollMs);
+  useInterval(refresh, isFollowing || isAway ? undefined : pollMs);
   return freshMs;
 }

@@ -1,3 +1,4 @@
+import { polled } from '../../api/failure.ts';
 import type { ListedEvent } from '../../event/event-query.ts';
 import { RangeField } from '../../filter/range-field.tsx';
 import { useFilter } from '../../filter/use-filter.ts';
@@ -24,7 +25,7 @@ export function OverviewPage() {
   const query = useSpaceQuery(
     'events.list',
     { limit: recentEvents },
-    { refetchInterval: ({ state }) => (state.data?.events.length === 0 ? waitingPollMs : false) },
+    polled((data) => data?.events.length === 0 && waitingPollMs),
   );
   if (query.error === null && query.data?.events.length === 0) return <FirstEvent />;
   return (
@@ -36,7 +37,7 @@ export function OverviewPage() {
       <Loaded query={query}>
         {(data) => (
           <div className="flex flex-col gap-4">
-            <Dashboard />
+            <Dashboard isAway={query.error !== null} />
             <Recent events={data.events} />
           </div>
         )}

@@ -1,4 +1,5 @@
 import { Antenna, SearchX } from 'lucide-react';
+import { polled } from '../../api/failure.ts';
 import type { Output } from '../../api/query.ts';
 import { useFilter } from '../../filter/use-filter.ts';
 import { formatCount, formatCounted } from '../../format/number.ts';
@@ -22,8 +23,8 @@ const reloadMs = 10_000;
 
 /** Programs and libraries that send OpenTelemetry spans, and what becomes of these. */
 export function SendersPage() {
-  const query = useSpaceQuery('senders.list', {}, { refetchInterval: reloadMs });
-  const large = useSpaceQuery('senders.largeTraces', {}, { refetchInterval: reloadMs });
+  const query = useSpaceQuery('senders.list', {}, polled(reloadMs));
+  const large = useSpaceQuery('senders.largeTraces', {}, polled(reloadMs));
   return (
     <Page
       title="Senders"

@@ -1,5 +1,6 @@
 import { X } from 'lucide-react';
 import { type FormEvent, useState } from 'react';
+import { polled } from '../../api/failure.ts';
 import type { Output } from '../../api/query.ts';
 import { attributePrefix } from '../../filter/conditions.ts';
 import { formatCounted, formatShare } from '../../format/number.ts';
@@ -21,7 +22,7 @@ export function DimensionsCard() {
   const query = useSpaceQuery(
     'charts.dimensions',
     {},
-    { refetchInterval: ({ state }) => (state.data?.some(({ counted }) => counted < 1) ? refreshMs : false) },
+    polled((data) => data?.some(({ counted }) => counted < 1) === true && refreshMs),
   );
   return (
     <Card title="Dimensions">
@@ -38,22 +39,16 @@ export function DimensionsCard() {
 
 function Dimensions({ declared }: { declared: readonly Dimension[] }) {
   const { role } = useSpace();
-  const [key, setKey] = useState('');
   const { mutateAsync, error, isPending } = useSpaceMutation('spaces.setDimensions', {
     reload: ['charts.dimensions', 'spaces.get'],
   });
   const names = declared.map(({ name }) => name);
   const set = (dimensions: string[]) =>
     mutateAsync({ dimensions: dimensions as `${typeof attributePrefix}${string}`[] }).then(
-      () => setKey(''),
-      () => {},
+      () => true,
+      () => false,
     );
-  const add = (event: FormEvent) => {
-    event.preventDefault();
-    void set([...names, `${attributePrefix}${key.trim()}`]);
-  };
   const mayChange = hasRole(role, 'admin');
-  const missing = (['user', 'agent'] as const).filter((name) => !names.includes(name));
   return (
     <div className="flex flex-col gap-3">
       <ul className="flex flex-col gap-1">
@@ -74,23 +69,44 @@ function Dimensions({ declared }: { declared: readonly Dimension[] }) {
       </ul>
       {mayChange ? (
         <>
-          <form onSubmit={add} className="flex flex-wrap items-end gap-2">
-            <TextField label="Attribute" className="w-56" maxLength={128} value={key} onText={setKey} />
-            <Button type="submit" look="primary" disabled={isPending || key.trim() === ''}>
-              Add
-            </Button>
-            {missing.map((name) => (
-              <Button key={name} disabled={isPending} onClick={() => void set([...names, name])}>
-                {`Add ${nameDimension(name)}`}
-              </Button>
-            ))}
-          </form>
+          <DimensionForm names={names} isPending={isPending} onAdd={(name) => set([...names, name])} />
           <FormFailure error={error} />
         </>
       ) : (
         <p className="text-muted text-sm">An admin of the space can change them.</p>
       )}
     </div>
+  );
+}
+
+function DimensionForm({
+  names,
+  isPending,
+  onAdd,
+}: {
+  names: readonly string[];
+  isPending: boolean;
+  /** @returns whether it was added; otherwise what was typed stays. */
+  onAdd: (name: string) => Promise<boolean>;
+}) {
+  const [key, setKey] = useState('');
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    void onAdd(attributePrefix + key.trim()).then((isAdded) => isAdded && setKey(''));
+  };
+  const missing = ['user', 'agent'].filter((name) => !names.includes(name));
+  return (
+    <form onSubmit={submit} className="flex flex-wrap items-end gap-2">
+      <TextField label="Attribute" className="w-56" maxLength={128} value={key} onText={setKey} />
+      <Button type="submit" look="primary" disabled={isPending || key.trim() === ''}>
+        Add
+      </Button>
+      {missing.map((name) => (
+        <Button key={name} disabled={isPending} onClick={() => void onAdd(name)}>
+          {`Add ${nameDimension(name)}`}
+        </Button>
+      ))}
+    </form>
   );
 }
 

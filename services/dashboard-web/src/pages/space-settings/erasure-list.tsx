@@ -1,5 +1,5 @@
 import { Download } from 'lucide-react';
-import { isTransient } from '../../api/failure.ts';
+import { polled } from '../../api/failure.ts';
 import type { Output } from '../../api/query.ts';
 import { formatCount } from '../../format/number.ts';
 import { formatToMinute } from '../../format/time.ts';
@@ -27,10 +27,7 @@ export function ErasureList() {
   const { data, error } = useSpaceQuery(
     'erasures.list',
     {},
-    {
-      refetchInterval: ({ state }) =>
-        isTransient(state.error) || (state.data?.requests.length ?? 0) > 0 ? progressMs : false,
-    },
+    polled((data) => data !== undefined && data.requests.length > 0 && progressMs),
   );
   if (error !== null) return <FailureNotice error={error} isSmall />;
   if (data === undefined) return null;
