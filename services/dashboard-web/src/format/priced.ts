@@ -22,6 +22,12 @@ export function describeCost({ cost, bound }: { cost: string; bound: Cost['bound
   return `${words[bound]}${formatMoney(Number(cost))}`;
 }
 
+/** An exact decimal with at least two decimal places and no trailing zeros after them: `2.50`, `0.075`. */
+export function withCents(price: string): string {
+  const [whole = '0', decimals = ''] = price.split('.');
+  return `${whole}.${decimals.replace(/0+$/, '').padEnd(2, '0')}`;
+}
+
 /** The sum of the costs of events, to be shown; undefined when none has a cost. */
 export function sumCosts(
   events: readonly Pick<Output<'events.list'>['events'][number], 'cost' | 'costBound'>[],

@@ -1,7 +1,7 @@
 import type { WholeEvent } from '../event/event-query.ts';
 import type { Usage } from '../event/event-text.ts';
 import { formatCount } from '../format/number.ts';
-import { describeCost, formatCost, nameKind } from '../format/priced.ts';
+import { describeCost, formatCost, nameKind, withCents } from '../format/priced.ts';
 import { SpaceLink } from '../space/space.tsx';
 import { ShownText } from '../text/shown-text.tsx';
 import { classes } from '../ui/classes.ts';
@@ -34,7 +34,7 @@ function Lines({ reason: { lines, tier } }: { reason: Reason }) {
           <tr key={line.kind} title={describeLine(line, tier)}>
             <td className="text-muted">{nameKind(line.kind)}</td>
             <td>{formatCount(line.count)}</td>
-            <td className="text-muted">{line.price === null ? 'no price' : `× $${line.price}`}</td>
+            <td className="text-muted">{line.price === null ? 'no price' : `× $${withCents(line.price)}`}</td>
             <td>{line.cost !== null && formatCost({ cost: line.cost, bound: line.bound })}</td>
           </tr>
         ))}

@@ -1,5 +1,6 @@
 import { Pencil, Trash2 } from 'lucide-react';
 import { formatCounted } from '../../format/number.ts';
+import { withCents } from '../../format/priced.ts';
 import { useSpaceMutation } from '../../space/use-space-query.ts';
 import { actionsColumn, type Column, Faded, NoValue, Table } from '../../table/table.tsx';
 import { describeText } from '../../text/marks.ts';
@@ -7,7 +8,7 @@ import { ShownText } from '../../text/shown-text.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { IconButton } from '../../ui/button.tsx';
 import { Confirmed } from '../../ui/dialog.tsx';
-import { type Amounts, allTime, type Price, priceOn, pricesChanged, withCents, writeRates } from './price.ts';
+import { type Amounts, allTime, type Price, priceOn, pricesChanged, writeRates } from './price.ts';
 
 /** All prices of the space and of the operator, current and past. */
 export function PriceTable({

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { describePriced } from '../../format/priced.ts';
-import { isPriceText, noAmounts, type Price, priceOn, toAmounts, withCents, writeRates } from './price.ts';
+import { describePriced, withCents } from '../../format/priced.ts';
+import { isPriceText, noAmounts, type Price, priceOn, toAmounts, writeRates } from './price.ts';
 
 const price = (validFrom: string, spaceId: string | null): Price => ({
   model: 'm',

@@ -67,9 +67,3 @@ export function priceOn(prices: readonly Price[], model: string, day: string): P
     .toSorted((a, b) => a.validFrom.localeCompare(b.validFrom));
   return valid.findLast(({ spaceId }) => spaceId !== null) ?? valid.at(-1);
 }
-
-/** An exact decimal with at least two decimal places and no trailing zeros after them: `2.50`, `0.075`. */
-export function withCents(price: string): string {
-  const [whole = '0', decimals = ''] = price.split('.');
-  return `${whole}.${decimals.replace(/0+$/, '').padEnd(2, '0')}`;
-}
