@@ -3,31 +3,30 @@ import { client, reconnectMs } from './client.ts';
 import { isTransient } from './failure.ts';
 import { callQuery, type Input, type Output } from './query.ts';
 
-export interface StreamHandlers<Path extends 'live.tail'> {
+export interface StreamHandlers {
   onStarted: () => void;
   /** The connection was lost and is being opened again. */
   onConnecting: () => void;
-  onData: (message: Message<Path>) => void;
+  onData: (message: StreamMessage) => void;
   /** The stream has ended and is not opened again. */
   onError: (error: unknown) => void;
 }
 
 /** A message with its id: a later subscription continues after it. */
-type Message<Path extends string> = Output<Path> extends AsyncIterable<infer Item> ? Item : never;
+export type StreamMessage = Output<'live.tail'> extends AsyncIterable<infer Item> ? Item : never;
 
 type StreamInput = Extract<Input<'live.tail'>, object>;
 
 /** Opens a stream, which tRPC continues. The filter is sealed first: proxies log a stream's address. */
 export function subscribe(
-  path: 'live.tail',
   { spaceId, lastEventId, changes, ...filter }: StreamInput,
-  { onStarted, onConnecting, onData, onError }: StreamHandlers<'live.tail'>,
+  { onStarted, onConnecting, onData, onError }: StreamHandlers,
 ): Unsubscribable {
   const left = new AbortController();
   let stream: Unsubscribable | undefined;
   const open = (sealed: string) => {
     stream = client.subscription(
-      path,
+      'live.tail',
       { spaceId, lastEventId, changes, sealed },
       {
         onStarted,
@@ -35,7 +34,7 @@ export function subscribe(
           if (state === 'connecting') onConnecting();
           if (state === 'pending') onStarted();
         },
-        onData: (message) => onData(message as Message<'live.tail'>),
+        onData: (message) => onData(message as StreamMessage),
         onError,
       },
     );

@@ -62,11 +62,11 @@ export function EventBars({ counts, bucketMs, onRange, hasErrors = true, areDays
   const nameTime = (ms: number) =>
     areDays ? formatTick(ms, end - first, 'UTC') : formatEnd(ms, end - first, zone);
   const nameSpan = ({ from, to }: TimeSpan) => `${nameTime(from)} – ${nameTime(to)}`;
-  const shown = bucket === undefined ? undefined : counts[bucket];
-  const caption =
-    shown === undefined
-      ? describeAll(counts, bucketMs, hasErrors)
-      : `${nameTime(shown.startMs)}: ${describeCount(shown, hasErrors)}`;
+  const shown = counts[bucket ?? -1];
+  const caption = shown
+    ? `${nameTime(shown.startMs)}: ${describeCount(shown, hasErrors)}`
+    : describeAll(counts, bucketMs, hasErrors);
+  const range = nameSpan(chosen ?? { from: first, to: areDays ? end - bucketMs : end });
   const last = Math.max(0, counts.length - 1);
   const slider = {
     role: 'slider',
@@ -81,9 +81,7 @@ export function EventBars({ counts, bucketMs, onRange, hasErrors = true, areDays
     <figure className={eventBarsHeight}>
       <figcaption className="flex h-5 items-center justify-between text-faint text-xs">
         <span>{caption}</span>
-        <span className="max-md:hidden">
-          {nameSpan(chosen ?? { from: first, to: areDays ? end - bucketMs : end })}
-        </span>
+        <span className="max-md:hidden">{range}</span>
       </figcaption>
       <div
         {...box}

@@ -12,15 +12,15 @@ const rowHeight = 34;
 const cardHeight = 64;
 const overscan = 8;
 
-interface Rows {
+export interface EventRows {
   events: readonly ListedEvent[];
   selectedId: string | undefined;
-  hasMore: boolean;
-  isLoadingMore: boolean;
-  onLoadMore: () => void;
+  hasMore?: boolean;
+  isLoadingMore?: boolean;
+  onLoadMore?: () => void;
 }
 
-interface EventGridProps extends Rows {
+interface EventGridProps extends EventRows {
   label?: string;
   /** Beside an open event there are fewer. */
   columns?: readonly EventColumn[];
@@ -93,7 +93,7 @@ function LoadingMore() {
 /** Loads more near the end, and scrolls to a new selection. */
 function useRows(
   scroller: RefObject<HTMLDivElement | null>,
-  { isNarrow, events, selectedId, hasMore, isLoadingMore, onLoadMore }: Rows & { isNarrow: boolean },
+  { isNarrow, events, selectedId, hasMore, isLoadingMore, onLoadMore }: EventRows & { isNarrow: boolean },
 ) {
   const list = useVirtualizer({
     count: events.length,
@@ -105,7 +105,7 @@ function useRows(
   useEffect(() => list.measure(), [isNarrow]);
   const last = list.getVirtualItems().at(-1)?.index ?? 0;
   useEffect(() => {
-    if (hasMore && !isLoadingMore && last >= events.length - overscan - 1) onLoadMore();
+    if (hasMore && !isLoadingMore && last >= events.length - overscan - 1) onLoadMore?.();
   }, [hasMore, isLoadingMore, last, events.length, onLoadMore]);
 
   const selected = events.findIndex(({ id }) => id === selectedId);

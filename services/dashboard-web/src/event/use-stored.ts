@@ -32,7 +32,6 @@ export function useStored(
     if (!isOpen) return;
     let isNew = lastId.current === undefined;
     const stream = subscribe(
-      'live.tail',
       { ...input, spaceId, lastEventId: lastId.current ?? null },
       {
         onStarted: () => {},

@@ -51,8 +51,7 @@ function Tree({
       onKeyDown={(event) => {
         const action = takeAction(event, rows[place]);
         if (action === 'toggle') toggle(current ?? '');
-        else if (action !== undefined)
-          move(action === 'first' ? 0 : action === 'last' ? rows.length - 1 : place + action);
+        else if (action !== undefined) move(place + action);
       }}
       className={classes(
         'overflow-auto rounded-md font-mono text-[0.75rem] leading-6 focus-visible:outline-offset-[-2px]',
@@ -140,7 +139,7 @@ function initiallyOpen(focusPath: string | undefined): ReadonlySet<string> {
 }
 
 /** Open or close the line, or move by a number of lines. */
-type TreeAction = 'toggle' | 'first' | 'last' | number;
+type TreeAction = 'toggle' | number;
 
 function takeAction(event: KeyboardEvent, row: JsonRow | undefined): TreeAction | undefined {
   if (event.target !== event.currentTarget) return undefined;
@@ -163,9 +162,9 @@ function actionOf(key: string, row: JsonRow | undefined): TreeAction | undefined
     case 'Enter':
       return 'toggle';
     case 'Home':
-      return 'first';
+      return Number.NEGATIVE_INFINITY;
     case 'End':
-      return 'last';
+      return Number.POSITIVE_INFINITY;
   }
   return undefined;
 }

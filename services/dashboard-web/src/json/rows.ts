@@ -54,8 +54,8 @@ function keep<Value>(kept: Map<number, Value>, key: number, make: () => Value): 
 
 export function toRows(document: JsonDocument, open: ReadonlySet<string>): JsonRow[] {
   const rows: JsonRow[] = [];
-  const visit = (node: JsonNode, key: JsonRow['key'], path: JsonPath, depth: number) => {
-    const name = formatPath(path);
+  const visit = (node: JsonNode, path: JsonPath) => {
+    const [name, depth, key] = [formatPath(path), path.length, path.at(-1)];
     const isOpen = open.has(name);
     rows.push({ depth, path: name, key, node, isOpen });
     if (!isOpen) return;
@@ -68,12 +68,11 @@ export function toRows(document: JsonDocument, open: ReadonlySet<string>): JsonR
       return;
     }
     for (const child of document.childrenOf(node)) {
-      const step = child.key ?? child.index;
-      visit(child.node, step, [...path, step], depth + 1);
+      visit(child.node, [...path, child.key ?? child.index]);
     }
     rows.push({ depth, path: `${name}#end`, key: undefined, node, isOpen, isClose: true });
   };
-  visit(document.root, undefined, [], 0);
+  visit(document.root, []);
   return rows;
 }
 

@@ -77,17 +77,8 @@ function useQueryText(
   onQuery: (query: ParsedQuery) => void,
 ) {
   const [text, setText] = useState(initial);
-  const [cursor, setCursor] = useState<number>();
-  const [active, setActive] = useState(-1);
   const [problem, setProblem] = useState<QueryProblem>();
-  const completion = cursor === undefined ? undefined : completeAt(text, cursor);
-  const options = useCompletion(completion);
-  const isOpen = completion !== undefined && options.length > 0;
-  const moveTo = ({ selectionStart, value }: HTMLInputElement) => setCursor(selectionStart ?? value.length);
-  const close = () => {
-    setCursor(undefined);
-    setActive(-1);
-  };
+  const { completion, options, isOpen, active, setActive, setCursor, moveTo, close } = useCompletionOf(text);
   const type = (input: HTMLInputElement) => {
     close();
     setText(input.value);
@@ -113,22 +104,39 @@ function useQueryText(
     requestAnimationFrame(() => field.current?.setSelectionRange(before.length, before.length));
   };
   const onKeyDown = (event: KeyboardEvent<HTMLInputElement>) => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step !== undefined) {
-      event.preventDefault();
-      if (!isOpen) return moveTo(event.currentTarget);
-      const count = options.length + 1;
-      return setActive(((active + 1 + step + count) % count) - 1);
-    }
+    const next = stepOver(event.key, active, options.length);
     if (event.key === 'Escape') return isOpen ? close() : event.currentTarget.blur();
     // Tab completes what was begun; in an empty field it goes on to the next control.
     const isTab = event.key === 'Tab' && !event.shiftKey && text.trim() !== '';
     const option = isOpen && (isTab || event.key === 'Enter') && takenOption(options, active, isTab);
-    if (!option) return;
+    if (next === undefined && !option) return;
     event.preventDefault();
-    accept(option);
+    if (option) accept(option);
+    else if (!isOpen) moveTo(event.currentTarget);
+    else if (next !== undefined) setActive(next);
   };
   return { text, type, moveTo, close, search, accept, onKeyDown, options, isOpen, active, problem };
+}
+
+/** The completion at the cursor, which is unknown while the list of options is closed. */
+function useCompletionOf(text: string) {
+  const [cursor, setCursor] = useState<number>();
+  const [active, setActive] = useState(-1);
+  const completion = cursor === undefined ? undefined : completeAt(text, cursor);
+  const options = useCompletion(completion);
+  const isOpen = completion !== undefined && options.length > 0;
+  const moveTo = ({ selectionStart, value }: HTMLInputElement) => setCursor(selectionStart ?? value.length);
+  const close = () => {
+    setCursor(undefined);
+    setActive(-1);
+  };
+  return { completion, options, isOpen, active, setActive, setCursor, moveTo, close };
+}
+
+/** The option to which an arrow key leads; after the last and before the first is the field itself, -1. */
+function stepOver(key: string, active: number, options: number): number | undefined {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[key];
+  return step && ((active + 2 + step + options) % (options + 1)) - 1;
 }
 
 /** The option that Tab, or Enter, takes. */

@@ -19,18 +19,13 @@ const widths = { normal: 'max-w-md', wide: 'max-w-2xl' };
 export function Dialog({
   isOpen,
   onClose,
-  title,
-  description,
-  children,
   width = 'normal',
   isOnTop = false,
-}: {
+  ...content
+}: DialogContent & {
   isOpen: boolean;
   onClose: () => void;
-  title: string;
-  description?: ReactNode;
-  children: ReactNode;
-  width?: keyof typeof widths;
+  width?: keyof typeof widths | undefined;
   isOnTop?: boolean;
 }) {
   // A click on the question of the confirmation, or Esc there, is not meant for the dialog below it.
@@ -56,19 +51,33 @@ export function Dialog({
           initialFocus={() => popup.current?.querySelector<HTMLElement>('input, select, textarea') ?? true}
           className={classes(popupClasses, isOnTop ? 'z-70' : 'z-50', widths[width])}
         >
-          <div className="mb-4 flex items-start gap-3">
-            <div className="min-w-0 flex-1">
-              <Base.Title className="text-lg font-semibold">{title}</Base.Title>
-              {description !== undefined && (
-                <Base.Description className="mt-1 text-sm text-muted">{description}</Base.Description>
-              )}
-            </div>
-            <Base.Close render={<IconButton icon={X} label="Close" className="-mt-1 -mr-1" />} />
-          </div>
-          {children}
+          <DialogContent {...content} />
         </Base.Popup>
       </Base.Portal>
     </Base.Root>
+  );
+}
+
+interface DialogContent {
+  title: string;
+  description?: ReactNode;
+  children: ReactNode;
+}
+
+function DialogContent({ title, description, children }: DialogContent) {
+  return (
+    <>
+      <div className="mb-4 flex items-start gap-3">
+        <div className="min-w-0 flex-1">
+          <Base.Title className="text-lg font-semibold">{title}</Base.Title>
+          {description !== undefined && (
+            <Base.Description className="mt-1 text-sm text-muted">{description}</Base.Description>
+          )}
+        </div>
+        <Base.Close render={<IconButton icon={X} label="Close" className="-mt-1 -mr-1" />} />
+      </div>
+      {children}
+    </>
   );
 }
 
@@ -77,12 +86,14 @@ export function DialogButton({
   text,
   title,
   description,
+  width,
   children,
   ...button
 }: Omit<ComponentProps<typeof Button>, 'children' | 'onClick' | 'title'> & {
   text: string;
   title: string;
   description?: string;
+  width?: keyof typeof widths;
   children: (close: () => void) => ReactNode;
 }) {
   const [isOpen, setOpen] = useState(false);
@@ -92,7 +103,7 @@ export function DialogButton({
       <Button {...button} onClick={() => setOpen(true)}>
         {text}
       </Button>
-      <Dialog isOpen={isOpen} onClose={close} title={title} description={description}>
+      <Dialog isOpen={isOpen} onClose={close} title={title} description={description} width={width}>
         {children(close)}
       </Dialog>
     </>

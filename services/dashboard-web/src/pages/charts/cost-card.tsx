@@ -96,18 +96,26 @@ function Costs({
         format={formatMoney}
         {...actions}
       />
-      <p className="mt-1 text-muted text-xs">
-        {(model ?? costs).kinds.map(({ kind, cost }) => (
-          <span key={kind} className="mr-3 inline-block">
-            {nameKind(kind)} {formatMoney(Number(cost))}
-          </span>
-        ))}
-        <PricesLink className="text-accent underline decoration-line hover:decoration-current">
-          {describePriced(shown)}
-        </PricesLink>
-        .
-      </p>
+      <CostKinds kinds={(model ?? costs).kinds} priced={describePriced(shown)} />
     </Card>
+  );
+}
+
+type CostOf = Output<'charts.costs'>['models'][number];
+
+function CostKinds({ kinds, priced }: { kinds: CostOf['kinds']; priced: string }) {
+  return (
+    <p className="mt-1 text-muted text-xs">
+      {kinds.map(({ kind, cost }) => (
+        <span key={kind} className="mr-3 inline-block">
+          {nameKind(kind)} {formatMoney(Number(cost))}
+        </span>
+      ))}
+      <PricesLink className="text-accent underline decoration-line hover:decoration-current">
+        {priced}
+      </PricesLink>
+      .
+    </p>
   );
 }
 

@@ -31,6 +31,7 @@ export function Comparison({ before, after }: { before: WholeEvent; after: Whole
   // Two columns of a phone have a few words each.
   const usual: DiffLook = useIsNarrow() ? 'unified' : 'split';
   const look = looks.find((one) => one === search.look) ?? usual;
+  const isSplit = look === 'split';
   const [left, right] = [useLines(part && old[part]), useLines(part && now[part])];
   return (
     <Page
@@ -44,12 +45,8 @@ export function Comparison({ before, after }: { before: WholeEvent; after: Whole
       }
       actions={
         part !== undefined && (
-          <Button
-            size="small"
-            aria-pressed={look === 'unified'}
-            onClick={() => set({ look: look === 'unified' ? 'split' : 'unified' })}
-          >
-            {look === 'unified' ? 'Side by side' : 'In one column'}
+          <Button size="small" onClick={() => set({ look: isSplit ? 'unified' : 'split' })}>
+            {isSplit ? 'In one column' : 'Side by side'}
           </Button>
         )
       }

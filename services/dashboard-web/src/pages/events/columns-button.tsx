@@ -8,7 +8,7 @@ import { useFilter } from '../../filter/use-filter.ts';
 import { useSpaceQuery } from '../../space/use-space-query.ts';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { DialogButton } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 
 /** Attributes offered, those that most events have first. Any other can be typed. */
@@ -16,22 +16,12 @@ const offeredMax = 12;
 
 /** Chooses the columns of the list. Cards, in a narrow window, have none. */
 export function ColumnsButton() {
-  const [isOpen, setOpen] = useState(false);
   if (useIsNarrow()) return null;
+  const description = `Up to ${attributesMax} of them are attributes.`;
   return (
-    <>
-      <Button icon={Columns3} size="small" onClick={() => setOpen(true)}>
-        Columns
-      </Button>
-      <Dialog
-        isOpen={isOpen}
-        onClose={() => setOpen(false)}
-        title="Columns"
-        description={`Up to ${attributesMax} of them are attributes.`}
-      >
-        <Choice />
-      </Dialog>
-    </>
+    <DialogButton icon={Columns3} size="small" text="Columns" title="Columns" description={description}>
+      {() => <Choice />}
+    </DialogButton>
   );
 }
 
@@ -39,7 +29,6 @@ function Choice() {
   const { search, set } = useFilter();
   const { names } = readColumns(search.columns);
   const { data = [] } = useSpaceQuery('events.facets', { fields: ['attribute'] });
-  const [key, setKey] = useState('');
   const chosen = names.filter((name) => name.startsWith(attributePrefix));
   const offered = data
     .flatMap(({ values }) => values.map(({ value }) => attributePrefix + value))
@@ -50,12 +39,6 @@ function Choice() {
     set({
       columns: writeColumns(names.includes(name) ? names.filter((one) => one !== name) : [...names, name]),
     });
-  const add = (event: FormEvent) => {
-    event.preventDefault();
-    const name = attributePrefix + key.trim();
-    if (!names.includes(name)) toggle(name);
-    setKey('');
-  };
   const box = (name: string, title: string) => (
     <label key={name} className="flex min-h-6 max-w-full items-center gap-1.5 text-sm">
       <input
@@ -82,18 +65,31 @@ function Choice() {
           {[...chosen, ...offered].map((name) => box(name, name.slice(attributePrefix.length)))}
         </fieldset>
       )}
-      <form onSubmit={add} className="flex items-end gap-2">
-        <TextField
-          label="Another attribute"
-          className="flex-1"
-          maxLength={keyCharsMax}
-          value={key}
-          onText={setKey}
-        />
-        <Button type="submit" disabled={isFull || key.trim() === ''}>
-          Add
-        </Button>
-      </form>
+      <AttributeForm isFull={isFull} onAdd={(name) => !names.includes(name) && toggle(name)} />
     </div>
+  );
+}
+
+/** For attributes that are not offered. */
+function AttributeForm({ isFull, onAdd }: { isFull: boolean; onAdd: (name: string) => void }) {
+  const [key, setKey] = useState('');
+  const add = (event: FormEvent) => {
+    event.preventDefault();
+    onAdd(attributePrefix + key.trim());
+    setKey('');
+  };
+  return (
+    <form onSubmit={add} className="flex items-end gap-2">
+      <TextField
+        label="Another attribute"
+        className="flex-1"
+        maxLength={keyCharsMax}
+        value={key}
+        onText={setKey}
+      />
+      <Button type="submit" disabled={isFull || key.trim() === ''}>
+        Add
+      </Button>
+    </form>
   );
 }

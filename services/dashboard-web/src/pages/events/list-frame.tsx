@@ -2,9 +2,8 @@ import { Inbox, SearchX } from 'lucide-react';
 import { type ReactNode, useMemo, useState } from 'react';
 import { EventBars, eventBarsHeight } from '../../charts/event-bars.tsx';
 import { readRange } from '../../charts/range.ts';
-import type { ListedEvent } from '../../event/event-query.ts';
 import { readColumns } from '../../event-grid/chosen-columns.tsx';
-import { EventGrid } from '../../event-grid/event-grid.tsx';
+import { EventGrid, type EventRows } from '../../event-grid/event-grid.tsx';
 import { useSelection } from '../../event-grid/use-selection.ts';
 import { filterOf } from '../../filter/conditions.ts';
 import type { ListInput } from '../../filter/event-filter.ts';
@@ -17,14 +16,10 @@ import { useSpaceQuery } from '../../space/use-space-query.ts';
 import { Button } from '../../ui/button.tsx';
 import { Notice } from '../../ui/loaded.tsx';
 
-interface ListFrameProps {
+interface ListFrameProps extends Omit<EventRows, 'selectedId'> {
   input: ListInput;
-  events: readonly ListedEvent[];
   /** The start of the newest event, where it is known. */
   newestMs: number | undefined;
-  hasMore?: boolean;
-  isLoadingMore?: boolean;
-  onLoadMore?: () => void;
   /** Shown over the list. */
   pill?: ReactNode;
   /** Shown in place of an empty list. */
@@ -34,19 +29,9 @@ interface ListFrameProps {
 }
 
 /** The list in any order, between the histogram and a note, with the selected event beside it. */
-export function ListFrame({
-  input,
-  events,
-  newestMs,
-  hasMore = false,
-  isLoadingMore = false,
-  onLoadMore = () => {},
-  pill,
-  empty = <NoEvents />,
-  note,
-}: ListFrameProps) {
+export function ListFrame({ input, newestMs, pill, empty = <NoEvents />, note, ...rows }: ListFrameProps) {
   const { search, set } = useFilter();
-  const { select, open } = useSelection(events);
+  const { select, open } = useSelection(rows.events);
   const { columns } = useMemo(() => readColumns(search.columns), [search.columns]);
   return (
     <>
@@ -56,16 +41,13 @@ export function ListFrame({
       <div className="relative flex min-h-0 flex-1">
         <div className="relative flex min-h-0 min-w-0 flex-1 flex-col">
           {pill}
-          {events.length === 0 && !hasMore ? (
+          {rows.events.length === 0 && !rows.hasMore ? (
             empty
           ) : (
             <EventGrid
+              {...rows}
               columns={columns}
-              events={events}
               selectedId={search.peek}
-              hasMore={hasMore}
-              isLoadingMore={isLoadingMore}
-              onLoadMore={onLoadMore}
               onSelect={select}
               onOpen={open}
               sort={{ by: readOrder(search.sort), onSort: (by) => set({ sort: by }) }}

@@ -27,7 +27,6 @@ function LiveTail({ input }: { input: ListInput }) {
   const { search } = useFilter();
   const tail = useTail(input);
   const waiting = tail.waiting > 0 ? `, ${formatCount(tail.waiting)} waiting` : '';
-  const shown = formatCounted(tail.events.length, 'event');
   const toggle = () => tail.setPaused(!tail.isPaused);
   const { select, open } = useSelection(tail.events);
   useShortcuts({ p: toggle });
@@ -48,7 +47,9 @@ function LiveTail({ input }: { input: ListInput }) {
         <FilterBar />
       </div>
       <p role="status" className="sr-only">
-        {tail.isPaused ? `Paused, ${formatCounted(tail.waiting, 'event')} waiting` : shown}
+        {tail.isPaused
+          ? `Paused, ${formatCounted(tail.waiting, 'event')} waiting`
+          : formatCounted(tail.events.length, 'event')}
       </p>
       {tail.skipped !== 0 && <SkippedNotice count={tail.skipped} />}
       <div className="relative flex min-h-0 flex-1">
@@ -61,9 +62,6 @@ function LiveTail({ input }: { input: ListInput }) {
               label="Live events"
               events={tail.events}
               selectedId={search.peek}
-              hasMore={false}
-              isLoadingMore={false}
-              onLoadMore={() => {}}
               onSelect={select}
               onOpen={open}
             />

@@ -1,5 +1,5 @@
-import { useCallback, useEffect, useRef, useState } from 'react';
-import { subscribe } from '../../api/subscribe.ts';
+import { useEffect, useEffectEvent, useRef, useState } from 'react';
+import { type StreamMessage, subscribe } from '../../api/subscribe.ts';
 import { useIsHidden } from '../../api/use-interval.ts';
 import type { ListedEvent } from '../../event/event-query.ts';
 import type { ListInput } from '../../filter/event-filter.ts';
@@ -24,66 +24,73 @@ export interface Tail {
   setPaused: (isPaused: boolean) => void;
 }
 
-/** The server filters. Closed while the window is hidden; continues after the last message. */
+/** The newest events of a filter, as they are stored. */
 export function useTail(input: ListInput): Tail {
   const { id: spaceId } = useSpace();
   const key = JSON.stringify([spaceId, input]);
-  const { events, waiting, isPaused, setPaused, add, change } = useBufferedEvents(key);
-  const [state, setState] = useState<TailState>('connecting');
+  const { add, change, ...shown } = useBufferedEvents(key);
   const [skipped, setSkipped] = useState<number | null>(0);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a changed filter starts anew.
+  useEffect(() => setSkipped(0), [key]);
+  const state = useStream({ ...input, spaceId }, key, (message) => {
+    if (message.type === 'events') return add(message.events);
+    if (message.type === 'changed') return change(message.events, message.removed);
+    const { events } = message.skipped;
+    setSkipped((sum) => (sum === null || events === null ? null : sum + events));
+  });
+  return { ...shown, state, skipped };
+}
+
+type LiveMessage = StreamMessage['data'];
+
+/** The server filters. Closed while the window is hidden; continues after the last message. */
+function useStream(
+  input: ListInput & { spaceId: string },
+  key: string,
+  onMessage: (message: Exclude<LiveMessage, { type: 'status' }>) => void,
+): TailState {
+  const [state, setState] = useState<TailState>('connecting');
   const isHidden = useIsHidden();
   const lastId = useRef<string>(undefined);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: a changed filter starts anew.
   useEffect(() => {
     lastId.current = undefined;
-    setSkipped(0);
     setState('connecting');
   }, [key]);
 
+  const onData = useEffectEvent(({ id, data }: StreamMessage) => {
+    lastId.current = id;
+    if (data.type === 'status') setState(data.isDelayed ? 'delayed' : 'live');
+    else onMessage(data);
+  });
   // biome-ignore lint/correctness/useExhaustiveDependencies: `key` stands for the filter.
   useEffect(() => {
     if (isHidden) return;
     let lost: ReturnType<typeof setTimeout> | undefined;
-    const endGrace = () => {
+    const show = (next: TailState) => {
       clearTimeout(lost);
       lost = undefined;
+      setState(next);
     };
     const stream = subscribe(
-      'live.tail',
-      { ...input, spaceId, changes: true, lastEventId: lastId.current ?? null },
+      { ...input, changes: true, lastEventId: lastId.current ?? null },
       {
-        onStarted: () => {
-          endGrace();
-          // A new stream shows what is stored after the position of its first message.
-          if (lastId.current !== undefined) setState('live');
-        },
+        // A new stream shows what is stored after the position of its first message.
+        onStarted: () => show(lastId.current === undefined ? 'connecting' : 'live'),
         onConnecting: () => {
           lost ??= setTimeout(() => setState('reconnecting'), reconnectGraceMs);
         },
-        onError: (error) => {
-          endGrace();
-          setState({ error });
-        },
-        onData: ({ id, data }) => {
-          lastId.current = id;
-          if (data.type === 'status') return setState(data.isDelayed ? 'delayed' : 'live');
-          if (data.type === 'skipped') {
-            return setSkipped((sum) =>
-              sum === null || data.skipped.events === null ? null : sum + data.skipped.events,
-            );
-          }
-          if (data.type === 'changed') return change(data.events, data.removed);
-          add(data.events);
-        },
+        onError: (error) => show({ error }),
+        onData,
       },
     );
     return () => {
       stream.unsubscribe();
-      endGrace();
+      clearTimeout(lost);
     };
-  }, [key, isHidden, add, change]);
-  return { events, waiting, isPaused, state, skipped, setPaused };
+  }, [key, isHidden]);
+  return state;
 }
 
 /**
@@ -96,14 +103,13 @@ function useBufferedEvents(key: string) {
   const buffer = useRef<ListedEvent[]>([]);
   const paused = useRef(false);
   const frame = useRef(0);
-
-  const flush = useCallback(() => {
+  const flush = () => {
     const arrived = buffer.current;
     if (arrived.length === 0) return;
     buffer.current = [];
     setWaiting(0);
     setEvents((shown) => showArrived(shown, arrived));
-  }, []);
+  };
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: a changed filter starts an empty list.
   useEffect(() => {
@@ -116,29 +122,23 @@ function useBufferedEvents(key: string) {
     };
   }, [key]);
 
-  const add = useCallback(
-    (arrived: readonly ListedEvent[]) => {
-      buffer.current.push(...arrived);
-      // During a long pause no more events are held than rows are kept.
-      if (buffer.current.length > rowsMax) buffer.current.splice(0, buffer.current.length - rowsMax);
-      frame.current ||= requestAnimationFrame(() => {
-        frame.current = 0;
-        if (paused.current) setWaiting(buffer.current.length);
-        else flush();
-      });
-    },
-    [flush],
-  );
-  const change = useCallback(
-    (changed: readonly ListedEvent[], removed: readonly string[]) => {
-      const ids = new Set([...removed, ...changed.map(({ id }) => id)]);
-      buffer.current = buffer.current.filter(({ id }) => !ids.has(id));
-      // Also while paused: a removed event cannot be opened any more.
-      setEvents((shown) => shown.filter(({ id }) => !removed.includes(id)));
-      add(changed);
-    },
-    [add],
-  );
+  const add = (arrived: readonly ListedEvent[]) => {
+    buffer.current.push(...arrived);
+    // During a long pause no more events are held than rows are kept.
+    if (buffer.current.length > rowsMax) buffer.current.splice(0, buffer.current.length - rowsMax);
+    frame.current ||= requestAnimationFrame(() => {
+      frame.current = 0;
+      if (paused.current) setWaiting(buffer.current.length);
+      else flush();
+    });
+  };
+  const change = (changed: readonly ListedEvent[], removed: readonly string[]) => {
+    const ids = new Set([...removed, ...changed.map(({ id }) => id)]);
+    buffer.current = buffer.current.filter(({ id }) => !ids.has(id));
+    // Also while paused: a removed event cannot be opened any more.
+    setEvents((shown) => shown.filter(({ id }) => !removed.includes(id)));
+    add(changed);
+  };
   const setPaused = (next: boolean) => {
     paused.current = next;
     setIsPaused(next);

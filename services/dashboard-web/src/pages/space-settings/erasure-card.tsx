@@ -1,4 +1,4 @@
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, type ReactNode, useState } from 'react';
 import { describeFailure } from '../../api/failure.ts';
 import type { Input } from '../../api/query.ts';
 import { formatCounted } from '../../format/number.ts';
@@ -92,22 +92,19 @@ function SubjectForm({ onSubject }: { onSubject: (subject: Subject | undefined) 
   );
 }
 
-function ErasurePreview({ subject, onRequested }: { subject: Subject; onRequested: () => void }) {
+interface PreviewProps {
+  subject: Subject;
+  onRequested: () => void;
+}
+
+function ErasurePreview({ subject, onRequested }: PreviewProps) {
   const { zone } = useSettings();
-  const toast = useToast();
-  const [reason, setReason] = useState('');
   const { data, error } = useSpaceQuery('erasures.preview', { ...subject });
-  const { mutateAsync } = useSpaceMutation('erasures.request', { reload: ['erasures.list'] });
   if (error !== null) return <p className="mt-3 text-bad text-sm">{describeFailure(error).message}</p>;
   if (data === undefined) return <p className="mt-3 text-muted text-sm">Counting …</p>;
   const { events, quarantineEvents, from, to, isComplete } = data;
   const atLeast = isComplete ? '' : 'At least ';
   const show = (time: string) => formatToMinute(Date.parse(time), zone);
-  const erase = async () => {
-    await mutateAsync({ ...subject, reason });
-    toast('Erasure requested.');
-    onRequested();
-  };
   return (
     <div className="mt-3 flex flex-col gap-3">
       <p role="status" className="text-sm">
@@ -116,36 +113,53 @@ function ErasurePreview({ subject, onRequested }: { subject: Subject; onRequeste
         {quarantineEvents > 0 && `, and ${formatCounted(quarantineEvents, 'event')} in quarantine`}.
         {events + quarantineEvents === 0 && ' Events that are still in the queue are erased too.'}
       </p>
-      <div className="flex flex-wrap items-end gap-2">
-        <TextField
-          label="Reason (optional, without personal data)"
-          className="min-w-52 flex-1"
-          maxLength={500}
-          value={reason}
-          onText={setReason}
-        />
-        <Confirmed
-          button={(ask) => (
-            <Button look="danger" onClick={ask}>
-              Erase …
-            </Button>
-          )}
-          title="Erase events"
-          action="Erase permanently"
-          typed="erase"
-          onConfirm={erase}
-        >
-          {atLeast}
-          {formatCounted(events + quarantineEvents, 'event')}{' '}
-          {subject.kind === 'before' ? `from before ${show(subject.value)}` : `of the ${subject.kind} `}
-          {subject.kind !== 'before' && (
-            <strong className="break-all">
-              <ShownText text={subject.value} />
-            </strong>
-          )}{' '}
-          will be deleted permanently, including from the database files. Only a backup can restore them.
-        </Confirmed>
-      </div>
+      <EraseForm subject={subject} onRequested={onRequested}>
+        {atLeast}
+        {formatCounted(events + quarantineEvents, 'event')}{' '}
+        {subject.kind === 'before' ? `from before ${show(subject.value)}` : `of the ${subject.kind} `}
+        {subject.kind !== 'before' && (
+          <strong className="break-all">
+            <ShownText text={subject.value} />
+          </strong>
+        )}{' '}
+        will be deleted permanently, including from the database files. Only a backup can restore them.
+      </EraseForm>
+    </div>
+  );
+}
+
+/** Requests the erasure. `children` say what it deletes. */
+function EraseForm({ subject, onRequested, children }: PreviewProps & { children: ReactNode }) {
+  const toast = useToast();
+  const [reason, setReason] = useState('');
+  const { mutateAsync } = useSpaceMutation('erasures.request', { reload: ['erasures.list'] });
+  const erase = async () => {
+    await mutateAsync({ ...subject, reason });
+    toast('Erasure requested.');
+    onRequested();
+  };
+  return (
+    <div className="flex flex-wrap items-end gap-2">
+      <TextField
+        label="Reason (optional, without personal data)"
+        className="min-w-52 flex-1"
+        maxLength={500}
+        value={reason}
+        onText={setReason}
+      />
+      <Confirmed
+        button={(ask) => (
+          <Button look="danger" onClick={ask}>
+            Erase …
+          </Button>
+        )}
+        title="Erase events"
+        action="Erase permanently"
+        typed="erase"
+        onConfirm={erase}
+      >
+        {children}
+      </Confirmed>
     </div>
   );
 }

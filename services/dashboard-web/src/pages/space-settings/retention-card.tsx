@@ -56,16 +56,20 @@ export function RetentionCard({ retentionDays }: { retentionDays: number | null 
             </Confirmed>
           </div>
         ) : (
-          <>
-            <p className="text-muted text-sm">
-              An owner of the space can change it here, or the operator with:
-            </p>
-            <CommandLine text={`weir space set ${spaceId} --retention-days N`} />
-          </>
+          <OperatorHint spaceId={spaceId} />
         )}
         {isValid && <RetentionEffect days={days} />}
       </div>
     </Card>
+  );
+}
+
+function OperatorHint({ spaceId }: { spaceId: string }) {
+  return (
+    <>
+      <p className="text-muted text-sm">An owner of the space can change it here, or the operator with:</p>
+      <CommandLine text={`weir space set ${spaceId} --retention-days N`} />
+    </>
   );
 }
 

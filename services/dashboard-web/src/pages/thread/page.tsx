@@ -8,10 +8,9 @@ import { NotesButton } from '../../notes/notes.tsx';
 import { useSpaceQuery } from '../../space/use-space-query.ts';
 import { FoundTextProvider, useFoundMarks } from '../../text/found-marks.tsx';
 import { describeText } from '../../text/marks.ts';
-import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
-import { FailureNotice, Loading, Notice } from '../../ui/loaded.tsx';
+import { DialogButton } from '../../ui/dialog.tsx';
+import { Loaded, Notice } from '../../ui/loaded.tsx';
 import { Page } from '../../ui/page.tsx';
 import { useSearchTexts } from '../../url/use-search.ts';
 import { FindField } from './find-field.tsx';
@@ -55,23 +54,17 @@ function Thread({ threadId }: { threadId: string }) {
         </>
       }
     >
-      {thread.isPending ? (
-        <Loading rows={8} />
-      ) : thread.isError && turns.length === 0 ? (
-        <FailureNotice error={thread.error} onRetry={() => void thread.refetch()} />
-      ) : turns.length === 0 ? (
-        <Notice icon={MessagesSquare} title="This thread has no events" />
+      {turns.length === 0 ? (
+        <Loaded query={thread} rows={8}>
+          {() => <Notice icon={MessagesSquare} title="This thread has no events" />}
+        </Loaded>
       ) : (
         <FoundTextProvider value={foundText}>
           <div ref={list} className="flex min-h-0 flex-1 flex-col">
             <TurnList
-              turns={turns}
+              thread={thread}
               current={current === -1 ? undefined : current}
               onCurrent={(place) => setCurrentKey(turns[place] && keyOf(turns[place]))}
-              hasEarlier={thread.hasNextPage}
-              isLoading={thread.isFetchingNextPage}
-              failure={thread.isFetchNextPageError ? thread.error : undefined}
-              onLoadEarlier={() => void thread.fetchNextPage()}
             />
           </div>
         </FoundTextProvider>
@@ -105,23 +98,20 @@ function ThreadHead({ threadId, turns }: { threadId: string; turns: readonly Thr
 
 /** The system text of the last call, in a dialog: it may be long, and is the same in most turns. */
 function SystemText({ turns }: { turns: readonly ThreadTurn[] }) {
-  const [isOpen, setOpen] = useState(false);
   const system = useEventText(turns.at(-1)?.events.find(({ type }) => type === 'llm')?.id).data?.llm?.system;
   if (system === undefined || system === '') return null;
   return (
-    <>
-      <Button icon={ScrollText} look="quiet" size="small" className="-ml-2 h-6" onClick={() => setOpen(true)}>
-        System text
-      </Button>
-      <Dialog
-        isOpen={isOpen}
-        onClose={() => setOpen(false)}
-        title="System text"
-        description="Of the last call of the thread"
-        width="wide"
-      >
-        <Prose text={system} place="thread" />
-      </Dialog>
-    </>
+    <DialogButton
+      icon={ScrollText}
+      look="quiet"
+      size="small"
+      className="-ml-2 h-6"
+      text="System text"
+      title="System text"
+      description="Of the last call of the thread"
+      width="wide"
+    >
+      {() => <Prose text={system} place="thread" />}
+    </DialogButton>
   );
 }

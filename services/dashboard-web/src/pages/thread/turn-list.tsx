@@ -1,64 +1,58 @@
 import { defaultRangeExtractor, useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
-import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef } from 'react';
+import {
+  type HTMLAttributes,
+  type RefObject,
+  type UIEvent,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+} from 'react';
 import { useShortcuts } from '../../settings/settings.ts';
 import { FailureNotice } from '../../ui/loaded.tsx';
 import { TurnCard } from './turn-card.tsx';
 import { useReadingPlace } from './use-reading-place.ts';
-import { keyOf, type ThreadTurn } from './use-thread.ts';
+import { keyOf, type ThreadTurn, type useThread } from './use-thread.ts';
 
 /** Turns above the window below which earlier ones are loaded. */
 const loadAhead = 8;
 
 interface FeedProps {
-  turns: readonly ThreadTurn[];
+  thread: ReturnType<typeof useThread>;
   /** The turn with the focus: by j and k, by the search, or from the address. */
   current: number | undefined;
   onCurrent: (place: number) => void;
-  hasEarlier: boolean;
-  isLoading: boolean;
-  /** Why earlier turns could not be loaded. */
-  failure: unknown;
-  onLoadEarlier: () => void;
 }
 
 /** Draws turns near the window, and opens at the end. The turn being read keeps its position. */
-export function TurnList({
-  turns,
-  current,
-  onCurrent,
-  hasEarlier,
-  isLoading,
-  failure,
-  onLoadEarlier,
-}: FeedProps) {
+export function TurnList({ thread, current, onCurrent }: FeedProps) {
+  const { turns, hasNextPage, isFetchingNextPage, fetchNextPage, isFetchNextPageError, error } = thread;
   const scroller = useRef<HTMLDivElement>(null);
   const list = useTurnWindow({ scroller, turns, current });
   const end = useListEnd({ scroller, turns, list });
   useCurrentTurn({ scroller, turns, list, end, current, onCurrent });
 
+  // After `getVirtualItems`: before, it is where the window was in the turns that were loaded until now.
   const near = list.getVirtualItems();
-  // Known for these turns only now: before, it is where the window was in those that were loaded until now.
   const first = list.range?.startIndex ?? turns.length;
   useEffect(() => {
-    if (hasEarlier && !isLoading && failure === undefined && first < loadAhead) onLoadEarlier();
-  }, [hasEarlier, isLoading, failure, first, onLoadEarlier]);
+    const isIdle = !isFetchingNextPage && !isFetchNextPageError;
+    if (hasNextPage && isIdle && first < loadAhead) void fetchNextPage();
+  }, [hasNextPage, isFetchingNextPage, isFetchNextPageError, first, fetchNextPage]);
 
   return (
     <div
       ref={scroller}
       role="feed"
       aria-label="Turns"
-      aria-busy={isLoading}
-      onWheel={end.onMove}
-      onTouchMove={end.onMove}
-      onPointerDown={end.onMove}
-      onKeyDown={end.onMove}
-      onFocus={end.onMove}
-      onScroll={({ currentTarget }) => end.onScroll(currentTarget)}
+      aria-busy={isFetchingNextPage}
+      {...end.listeners}
       className="min-h-0 flex-1 overflow-y-auto border-line border-t px-4 [overflow-anchor:none] md:px-6"
     >
       <div role="presentation" className="relative mx-auto max-w-5xl" style={{ height: list.getTotalSize() }}>
-        {hasEarlier && <EarlierNotice failure={failure} onRetry={onLoadEarlier} />}
+        {hasNextPage && (
+          <EarlierNotice error={isFetchNextPageError ? error : null} onRetry={() => void fetchNextPage()} />
+        )}
         {near.map(({ index, start, key: itemKey }) => {
           const turn = turns[index];
           if (turn === undefined) return null;
@@ -68,7 +62,7 @@ export function TurnList({
               measure={list.measureElement}
               index={index}
               top={start}
-              count={hasEarlier ? undefined : turns.length}
+              count={hasNextPage ? undefined : turns.length}
               turn={turn}
               before={turns[index - 1]}
               isCurrent={index === current}
@@ -118,14 +112,10 @@ function useCurrentTurn({
   useShortcuts({ j: () => step(1), k: () => step(-1) });
 }
 
-function EarlierNotice({ failure, onRetry }: { failure: unknown; onRetry: () => void }) {
+function EarlierNotice({ error, onRetry }: { error: unknown; onRetry: () => void }) {
   return (
     <div role="status" className="absolute inset-x-0 top-0 z-10 text-center text-faint text-xs">
-      {failure === undefined ? (
-        'Loading earlier turns …'
-      ) : (
-        <FailureNotice error={failure} onRetry={onRetry} isSmall />
-      )}
+      {error === null ? 'Loading earlier turns …' : <FailureNotice error={error} onRetry={onRetry} isSmall />}
     </div>
   );
 }
@@ -136,7 +126,10 @@ const endThreshold = 40;
 interface ListEnd {
   /** Call it for input of the reader, which may leave the end. */
   onMove: () => void;
-  onScroll: (node: HTMLElement) => void;
+  listeners: Pick<
+    HTMLAttributes<HTMLElement>,
+    'onWheel' | 'onTouchMove' | 'onPointerDown' | 'onKeyDown' | 'onFocus' | 'onScroll'
+  >;
   /** Call it before the list scrolls to a turn. */
   leave: () => void;
 }
@@ -173,7 +166,7 @@ function useListEnd({
     if (scroller.current !== null && isAtEnd.current)
       scroller.current.scrollTop = scroller.current.scrollHeight;
   }, [height]);
-  const onScroll = (node: HTMLElement) => {
+  const onScroll = ({ currentTarget: node }: UIEvent<HTMLElement>) => {
     note(node);
     const { scrollHeight, scrollTop, clientHeight } = node;
     const isNear = scrollHeight - scrollTop - clientHeight < endThreshold;
@@ -181,7 +174,8 @@ function useListEnd({
     // The virtualizer adjusts the offset for a measured text after this list scrolled to its end.
     else if (isAtEnd.current) node.scrollTop = scrollHeight;
   };
-  return { onMove, onScroll, leave };
+  const onInput = { onWheel: onMove, onTouchMove: onMove, onPointerDown: onMove, onKeyDown: onMove };
+  return { onMove, leave, listeners: { ...onInput, onFocus: onMove, onScroll } };
 }
 
 /** The height of a turn until it is measured, in pixels. */

@@ -31,18 +31,12 @@ export function TraceDetails({ trace, traceId, onReload }: TraceDetailsProps) {
   const view = useTraceView(trace);
   const { whole, span, zoom, rows, shown, select, zoomTo } = view;
   const isText = search.view === 'text';
+  const visible = zoom === undefined ? undefined : shown.length;
   return (
     <Page
       title="Trace"
       isWide
-      subtitle={
-        <TraceSummary
-          trace={trace}
-          traceId={traceId}
-          span={whole}
-          visible={zoom === undefined ? undefined : shown.length}
-        />
-      }
+      subtitle={<TraceSummary trace={trace} traceId={traceId} span={whole} visible={visible} />}
       actions={
         <TraceActions
           view={view}
