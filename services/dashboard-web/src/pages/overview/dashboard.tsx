@@ -30,12 +30,14 @@ export function Dashboard({ isAway }: { isAway: boolean }) {
   const range = useMemo(() => readRange(search, now, zone), [search, now, zone]);
   const timeZone = zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
   const { main, costs, delays } = useFigures({ ...range, timeZone });
+  // The page says already that the API is away.
+  const shownMain = isAway && main.data !== undefined ? { ...main, error: null } : main;
   const chosen = rangeOf(search);
   const shown = Object.keys(chosen).length === 0 ? { last: '24h' } : chosen;
   return (
     // As high as the window until the quota is known, which may be first: the page does not move under the
     // mouse.
-    <Loaded query={main} rows={8} isSmall frame={(state) => <div className="min-h-svh">{state}</div>}>
+    <Loaded query={shownMain} rows={8} isSmall frame={(state) => <div className="min-h-svh">{state}</div>}>
       {([all, models, tools, usage]) => (
         <div className="flex flex-col gap-4">
           <QuotaCard usage={usage} place="first" />
