@@ -15,8 +15,8 @@ import {
 
 export type DiffLook = 'split' | 'unified';
 
-/** What follows a row of two sides, by the place of its line in each text. */
-export type RowNote = (before: number | undefined, after: number | undefined) => ReactNode;
+/** What follows a row of two sides, by the place of its line in each text; -1 in a text without it. */
+export type RowNote = (before: number, after: number) => ReactNode;
 
 /** Of a line that fits; longer ones wrap. */
 const lineHeight = 21;
@@ -91,13 +91,9 @@ function Row({
     <>
       <Side row={row.left} number={row.left?.before} />
       <Side row={row.right} number={row.right?.after} />
-      {note?.(placeOf(row.left?.before), placeOf(row.right?.after))}
+      {note?.((row.left?.before ?? 0) - 1, (row.right?.after ?? 0) - 1)}
     </>
   );
-}
-
-function placeOf(number: number | undefined): number | undefined {
-  return number === undefined ? undefined : number - 1;
 }
 
 function Side({ row, number }: { row: DiffRow | undefined; number: number | undefined }) {

@@ -23,14 +23,6 @@ export interface Settings {
   columnWidths: Record<string, number>;
 }
 
-const defaults: Settings = {
-  theme: 'system',
-  zone: undefined,
-  hasShortcuts: true,
-  showsMarkdown: undefined,
-  showsFacets: false,
-  columnWidths: {},
-};
 const storageKey = 'weir.settings';
 const listeners = new Set<() => void>();
 let current = read();
@@ -69,21 +61,22 @@ function apply(): void {
 
 /** Values stored by another version may have any type. */
 function read(): Settings {
+  const { theme, zone, hasShortcuts, showsMarkdown, showsFacets, columnWidths } = readStored();
+  return {
+    theme: theme === 'light' || theme === 'dark' ? theme : 'system',
+    zone: typeof zone === 'string' && isZone(zone) ? zone : undefined,
+    hasShortcuts: hasShortcuts !== false,
+    showsMarkdown: typeof showsMarkdown === 'boolean' ? showsMarkdown : undefined,
+    showsFacets: showsFacets === true,
+    columnWidths: isWidths(columnWidths) ? columnWidths : {},
+  };
+}
+
+function readStored(): Partial<Record<keyof Settings, unknown>> {
   try {
-    const stored: Partial<Record<keyof Settings, unknown>> = JSON.parse(
-      localStorage.getItem(storageKey) ?? '{}',
-    );
-    const { theme, zone, hasShortcuts, showsMarkdown, showsFacets, columnWidths } = stored;
-    return {
-      theme: theme === 'light' || theme === 'dark' ? theme : 'system',
-      zone: typeof zone === 'string' && isZone(zone) ? zone : undefined,
-      hasShortcuts: hasShortcuts !== false,
-      showsMarkdown: typeof showsMarkdown === 'boolean' ? showsMarkdown : undefined,
-      showsFacets: showsFacets === true,
-      columnWidths: isWidths(columnWidths) ? columnWidths : {},
-    };
+    return JSON.parse(localStorage.getItem(storageKey) ?? '{}') ?? {};
   } catch {
-    return defaults;
+    return {};
   }
 }
 

@@ -160,19 +160,16 @@ function describeCosts(
     }
     return values;
   };
-  const own = shown.flatMap((name): TimeSeries[] => {
-    const one = priced.find(({ model }) => model === name);
-    return one
-      ? [
-          {
-            label: nameGroup(name),
-            color: colors.get(name) ?? 'color-edge',
-            values: sum([one]),
-            events: withType(eventsOf(groupBy, name)),
-          },
-        ]
-      : [];
-  });
+  const own = shown
+    .flatMap((name) => priced.filter(({ model }) => model === name))
+    .map(
+      (one): TimeSeries => ({
+        label: nameGroup(one.model),
+        color: colors.get(one.model ?? '') ?? 'color-edge',
+        values: sum([one]),
+        events: withType(eventsOf(groupBy, one.model)),
+      }),
+    );
   const others = priced.filter(({ model }) => model === null || !shown.includes(model));
   if (others.length === 0 || isOnly) return own;
   return [...own, { label: 'All others', color: 'color-edge', values: sum(others) }];

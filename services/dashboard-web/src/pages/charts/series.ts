@@ -131,7 +131,7 @@ function describeGroups({ starts, series }: Chart, groupBy: GroupBy, only: Searc
       label: nameGroup(one.group),
       color: (one.group === null ? undefined : colors.get(one.group)) ?? 'color-edge',
       values: fill({ starts, missing }, one, pick),
-      events: withFurther(eventsOf(groupBy, one.group), { ...only, ...further }),
+      events: narrow(eventsOf(groupBy, one.group), { ...only, ...further }),
     }));
   return [
     { title: 'Events', kind: 'bars', unit: 'count', series: grouped(0, ({ events }) => events) },
@@ -156,9 +156,7 @@ function describeGroups({ starts, series }: Chart, groupBy: GroupBy, only: Searc
   ];
 }
 
-function withFurther(events: Search | undefined, further: Search): Search | undefined {
-  return events && { ...further, ...events };
-}
+const narrow = (events: Search | undefined, further: Search) => events && { ...further, ...events };
 
 /** A value for each bucket; `missing` where the series has no point. */
 function fill(

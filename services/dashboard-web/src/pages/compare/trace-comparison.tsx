@@ -42,7 +42,7 @@ export function TraceComparison({
         before={old}
         after={now}
         look="split"
-        note={(left, right) => <CallNote calls={[before.events[left ?? -1], after.events[right ?? -1]]} />}
+        note={(left, right) => <CallNote calls={[before.events[left], after.events[right]]} />}
       />
     </Page>
   );

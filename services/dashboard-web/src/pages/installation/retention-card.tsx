@@ -3,7 +3,7 @@ import { apiQuery, type Output } from '../../api/query.ts';
 import { formatCount, formatCounted, formatDuration } from '../../format/number.ts';
 import { formatDay, formatToSecond, hourMs, minuteMs } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
-import { type Column, Table } from '../../table/table.tsx';
+import { type Column, Table, Time } from '../../table/table.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { followed, StateCard } from './state-card.tsx';
 
@@ -57,7 +57,7 @@ const policyColumns: readonly Column<Policy>[] = [
   { title: 'Spaces', isNumber: true, cell: ({ spaces }) => formatCount(spaces) },
   {
     title: 'Deleted before',
-    cell: ({ cutoff }) => (cutoff === null ? '–' : <Day at={cutoff} />),
+    cell: ({ cutoff }) => (cutoff === null ? '–' : <Time at={cutoff} format={formatDay} />),
   },
   {
     title: 'Due in 7 days',
@@ -65,11 +65,6 @@ const policyColumns: readonly Column<Policy>[] = [
     cell: ({ expiringEvents }) => (expiringEvents === null ? '–' : formatCounted(expiringEvents, 'event')),
   },
 ];
-
-function Day({ at }: { at: string }) {
-  const { zone } = useSettings();
-  return formatDay(Date.parse(at), zone);
-}
 
 /** Classes of SQLSTATEs: their first two characters. */
 const classes: Record<string, string> = {
