@@ -1,5 +1,6 @@
 import { getTableColumns, Placeholder, type SQL, sql } from 'drizzle-orm';
 import { type PgColumn, PgDialect, type PgTable } from 'drizzle-orm/pg-core';
+import type { Sql } from './connect.ts';
 
 /**
  * Hand-written SQL from the columns of schema.ts: a renamed column is a compile error wherever it is used.
@@ -67,6 +68,16 @@ export function opaqueLimit(rows: number): Placeholder {
 export interface CompiledStatement {
   readonly text: string;
   readonly parameters: readonly string[];
+}
+
+/** Runs a prepared statement. @param values by the names of its parameters. */
+export function runCompiled<Row extends Record<string, unknown>>(
+  client: Pick<Sql, 'unsafe'>,
+  { text, parameters }: CompiledStatement,
+  values: Readonly<Record<string, string>>,
+) {
+  const inOrder = parameters.map((name) => values[name] ?? '');
+  return client.unsafe<Row[]>(text, inOrder, { prepare: true });
 }
 
 export function compileStatement(statement: SQL): CompiledStatement {

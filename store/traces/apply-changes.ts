@@ -1,6 +1,7 @@
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Database } from '../db/database.ts';
 import type { events } from '../db/schema.ts';
+import { runCompiled } from '../db/statement.ts';
 import { columns } from './change-parameters.ts';
 import { changeAll, changeFilled, changeNothing } from './change-statement.ts';
 
@@ -88,11 +89,7 @@ export async function applyChanges(
     ),
   };
   const statement = chooseStatement(changes);
-  const rows = await database.$client.unsafe<{ trace: string }[]>(
-    statement.text,
-    statement.parameters.map((name) => values[name] ?? ''),
-    { prepare: true },
-  );
+  const rows = await runCompiled<{ trace: string }>(database.$client, statement, values);
   return rows.length === changes.traces.length;
 }
 

@@ -3,7 +3,7 @@ import type { PgColumn } from 'drizzle-orm/pg-core';
 import { spanProperty } from '../../event/attributes.ts';
 import type { Database } from '../db/database.ts';
 import { events, traceNodes } from '../db/schema.ts';
-import { compileStatement, nameOf } from '../db/statement.ts';
+import { compileStatement, nameOf, runCompiled } from '../db/statement.ts';
 
 /** An event, and the additional properties that ingest gives to one of OpenTelemetry. */
 export interface SpanEvent {
@@ -53,10 +53,10 @@ async function readParents(
     traces: arrayOf(spans.map(({ traceId }) => traceId)),
     spans: arrayOf(spans.map(({ attributes }) => attributes?.[spanProperty])),
   };
-  const found = await database.$client.unsafe<{ child: string; parent: string | null }[]>(
-    statement.text,
-    statement.parameters.map((name) => values[name] ?? ''),
-    { prepare: true },
+  const found = await runCompiled<{ child: string; parent: string | null }>(
+    database.$client,
+    statement,
+    values,
   );
   const ids = [...new Set(found.flatMap(({ parent }) => parent ?? []))];
   const stored = await database

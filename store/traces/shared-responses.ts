@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Database } from '../db/database.ts';
 import { traceNodes, traces } from '../db/schema.ts';
-import { compileStatement, nameOf } from '../db/statement.ts';
+import { compileStatement, nameOf, runCompiled } from '../db/statement.ts';
 import { partnerSpansMax, partnersMax } from './limits.ts';
 import { comparisonsMax } from './merge/same-calls.ts';
 
@@ -26,10 +26,10 @@ export async function findSharedResponses(
   const found = { traceIds: new Set<string>(), partnerIds: new Set<string>() };
   if (traceIds.length === 0) return found;
   const values: Record<string, string> = { space: spaceId, traces: `{${traceIds.join()}}` };
-  const rows = await database.$client.unsafe<{ trace: string; partner: string; spans: number }[]>(
-    statement.text,
-    statement.parameters.map((name) => values[name] ?? ''),
-    { prepare: true },
+  const rows = await runCompiled<{ trace: string; partner: string; spans: number }>(
+    database.$client,
+    statement,
+    values,
   );
   let spans = 0;
   for (const row of rows) {

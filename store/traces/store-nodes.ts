@@ -3,7 +3,7 @@ import type { Part, TraceNodes } from '../../platform/queue/group.ts';
 import type { Database } from '../db/database.ts';
 import { isNotDeleted } from '../db/deleted-spaces.ts';
 import { eventIds, traceNodes, traces } from '../db/schema.ts';
-import { compileStatement, listOf, nameOf, namesOf } from '../db/statement.ts';
+import { compileStatement, listOf, nameOf, namesOf, runCompiled } from '../db/statement.ts';
 import { findSharedResponses } from './shared-responses.ts';
 import { nodeColumns, surplusName } from './trace-node.ts';
 import { markUnresolved } from './unresolved-traces.ts';
@@ -38,11 +38,7 @@ export async function storeNodes(
     nodes: `[${sent.map(({ json }) => json).join()}]`,
     fresh: `{${newParts.map(({ columns }) => columns?.id).join()}}`,
   };
-  const rows = await database.$client.unsafe<{ trace: string; unresolved: boolean }[]>(
-    statement.text,
-    statement.parameters.map((name) => values[name] ?? ''),
-    { prepare: true },
-  );
+  const rows = await runCompiled<{ trace: string; unresolved: boolean }>(database.$client, statement, values);
   const unresolved = new Set(rows.flatMap((row) => (row.unresolved ? row.trace : [])));
   const withResponse = rows.map(({ trace }) => trace).filter((trace) => !unresolved.has(trace));
   const shared = await findSharedResponses(database, spaceId, withResponse);

@@ -107,14 +107,15 @@ export type ActivityTotal = z.infer<typeof activityTotal>;
 
 /** A page, most recent activity first. Following `nextCursor` shows all that existed at the start. */
 export async function listActivity(
-  { database, spaceId }: SpaceRows,
+  space: SpaceRows,
   column: ActivityColumn,
   query: ActivityQuery,
 ): Promise<ActivityList> {
+  const { database, spaceId } = space;
   const { from, to, cursor, limit, model, comparisons = [] } = query;
-  const search = await searchOf({ database, spaceId }, column, query);
+  const search = await searchOf(space, column, query);
   const asked = { column, range: { from, to }, match: search?.match };
-  const walk = new ValueWalk(cursor, (part) => findValues(database, spaceId, search, { ...asked, ...part }));
+  const walk = new ValueWalk(cursor, (part) => findValues(space, search, { ...asked, ...part }));
   const items: Activity[] = [];
   let areCountsComplete = true;
   while (walk.mayFindMore && items.length < limit) {
@@ -249,8 +250,7 @@ async function searchOf(
 
 /** The next values in list order. A page that continues a search of one id is empty. */
 async function findValues(
-  database: Database,
-  spaceId: string,
+  { database, spaceId }: SpaceRows,
   search: ActivitySearch | undefined,
   query: ActivityWalkQuery,
 ): Promise<ActivityWalk> {
