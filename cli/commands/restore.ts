@@ -2,6 +2,7 @@ import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { RestoreJournal } from '../../launcher/restore/restore-journal.ts';
+import type { RestorePlan } from '../../launcher/restore/restore-request.ts';
 import { parsePastTime } from '../arguments.ts';
 import { readConfig } from '../database.ts';
 import { CommandError, type Host, printJson, printMessage } from '../host.ts';
@@ -40,7 +41,7 @@ export function addRestoreCommand(program: Command, host: Host): void {
       const { planRestore, requestRestore } = await import('../../launcher/restore/restore-request.ts');
       const from = options.from && resolve(host.env.INIT_CWD ?? host.directory, options.from);
       const to = options.to === undefined ? undefined : new Date(options.to);
-      const plan = planRestore({ weirDataDir, to, from, nowMs: Date.now() });
+      const plan = planRestore(weirDataDir, { to, from }, Date.now());
       await printJson(host, { isPlan: options.yes !== true, ...plan });
       printMessage(host, describePlan(plan));
       if (options.yes !== true) return printMessage(host, 'Nothing was changed. Add --yes to restore.');
@@ -50,11 +51,7 @@ export function addRestoreCommand(program: Command, host: Host): void {
     });
 }
 
-function describePlan(plan: {
-  to: string | null;
-  backup: { label: string; stoppedAt: string };
-  aside: string;
-}): string {
+function describePlan(plan: RestorePlan): string {
   return [
     `1. Copies the backup of ${plan.backup.stoppedAt}. Everything still runs.`,
     '2. Stops the writer, the dashboard and Postgres. Ingest goes on accepting.',

@@ -14,25 +14,14 @@ export function keepBackupPlace(weirDataDir: string, directory: string): void {
   writePrivateJson(join(weirDataDir, placeFile), { directory });
 }
 
-export interface RestorePlan {
-  readonly to: string | null;
-  readonly directory: string;
-  readonly backup: Pick<Backup, 'label' | 'stoppedAt' | 'bytes' | 'weir'>;
-  readonly dataDir: string;
-  readonly aside: string;
-  /** Whether `weir start` runs there. Otherwise its next start restores. */
-  readonly isRunning: boolean;
-}
-
-export interface RestoreRequest {
-  weirDataDir: string;
-  to: Date | undefined;
-  from: string | undefined;
-  nowMs: number;
-}
+export type RestorePlan = ReturnType<typeof planRestore>;
 
 /** @throws Error that says why there is nothing to restore from, or why it would make things worse. */
-export function planRestore({ weirDataDir, to, from, nowMs }: RestoreRequest): RestorePlan {
+export function planRestore(
+  weirDataDir: string,
+  { to, from }: { to: Date | undefined; from: string | undefined },
+  nowMs: number,
+) {
   const data = resolve(weirDataDir);
   const open = findOpenRestore(join(data, 'restore.json'));
   if (open !== undefined)
@@ -60,6 +49,7 @@ export function planRestore({ weirDataDir, to, from, nowMs }: RestoreRequest): R
     backup: { label: backup.label, stoppedAt: backup.stoppedAt, bytes: backup.bytes, weir: backup.weir },
     dataDir: join(data, 'postgres'),
     aside: join(data, `postgres.before-${id}`),
+    /** Whether `weir start` runs there. Otherwise its next start restores. */
     isRunning: isWeirRunning(data),
   };
 }

@@ -150,18 +150,12 @@ async function copyBackup({ directory, backup, dataDir, report }: RecoveryOption
   await syncDirectory(dataDir);
 }
 
-interface Recovered extends AsyncDisposable {
-  url: string;
-  /** The time of the last change that it has. */
-  restoredTo: Date;
-}
-
 /**
  * Starts a Postgres on the copy, which recovers from the archive to the given time or the archive's end. The
  * old data directory must not be in use. Nothing is archived before the copy has taken its place: a second
  * history in the archive would mislead the next restore.
  */
-async function recover(options: RecoveryOptions): Promise<Recovered> {
+async function recover(options: RecoveryOptions) {
   const { to, dataDir, directory, logFile, report } = options;
   const timeline = to === undefined ? 'latest' : timelineAt(directory, to);
   const target = to && {
@@ -180,6 +174,7 @@ async function recover(options: RecoveryOptions): Promise<Recovered> {
   );
   return {
     url: server.url,
+    /** The time of the last change that it has. */
     restoredTo: readRestoredTo(options),
     [Symbol.asyncDispose]: () => server.stop(),
   };

@@ -46,13 +46,7 @@ export function monitorUrls(
   return (hosts ?? [connection.info?.host ?? '127.0.0.1']).map((host) => `http://${host}:8222`);
 }
 
-interface MonitorAnswer {
-  url: string;
-  id: string | undefined;
-  syncAlways: boolean;
-}
-
-async function askMonitor(url: string): Promise<MonitorAnswer> {
+async function askMonitor(url: string) {
   try {
     const response = await fetch(new URL('/jsz?config=1', url), { signal: AbortSignal.timeout(5_000) });
     const report = (await response.json()) as { server_id?: string; config?: { sync_always?: boolean } };

@@ -9,13 +9,7 @@ import type { FailedNode } from './parts/failed-nodes.ts';
  * was stored for `stuckMs` although messages wait and both answer: only a restart can help.
  * @param lastStoredAtMs when a message was last stored or settled, by `performance.now()`.
  */
-export function createWriterProbes({
-  findUnready,
-  readQueue,
-  lastStoredAtMs,
-  failedNodes,
-  startedAtMs = performance.now(),
-}: {
+export function createWriterProbes(options: {
   /** Whether Postgres and nats-server answer. */
   findUnready: FindUnready;
   readQueue: () => Promise<QueueFigures[]>;
@@ -23,8 +17,9 @@ export function createWriterProbes({
   failedNodes: () => readonly FailedNode[];
   startedAtMs?: number;
 }): Probes {
+  const { findUnready, readQueue, lastStoredAtMs, failedNodes } = options;
   /** When no message had waited for long. */
-  let promptAtMs = startedAtMs;
+  let promptAtMs = options.startedAtMs ?? performance.now();
   return {
     findUnready: async () => [...(await findUnready()), ...failedNodes().map(describeFailedNode)],
     async findDead() {

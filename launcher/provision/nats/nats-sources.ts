@@ -23,11 +23,6 @@ export interface NatsSearch {
   signal?: AbortSignal;
 }
 
-export interface FoundNatsServer {
-  binary: string;
-  version: string;
-}
-
 const downloadSources: readonly NatsSource[] = [
   { name: 'the official release', get: getFromRelease },
   { name: "Debian's testing suite", get: getFromDebian },
@@ -38,7 +33,7 @@ const downloadSources: readonly NatsSource[] = [
  * Finds a nats-server on the PATH or in the cache, or gets one from the first source that works.
  * @throws Error that lists the reason of each failure, and the program to install manually.
  */
-export async function findNatsServer(search: NatsSearch): Promise<FoundNatsServer> {
+export async function findNatsServer(search: NatsSearch): Promise<{ binary: string; version: string }> {
   const failures: string[] = [];
   const onPath = search.searchPath.split(delimiter).map((directory) => join(directory, 'nats-server'));
   for (const binary of [...onPath, ...cachedServers(search.cacheDir)]) {
@@ -80,11 +75,7 @@ function cachedServers(cacheDir: string): string[] {
 }
 
 /** Safe for concurrent starts: each renames a complete file into place. */
-async function download(
-  cacheDir: string,
-  source: NatsSource,
-  signal?: AbortSignal,
-): Promise<FoundNatsServer> {
+async function download(cacheDir: string, source: NatsSource, signal?: AbortSignal) {
   mkdirSync(cacheDir, { recursive: true });
   // Not in the system's temporary directory, which is often mounted noexec.
   const scratch = mkdtempSync(join(cacheDir, 'scratch-'));

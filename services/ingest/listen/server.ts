@@ -31,15 +31,8 @@ export interface ServerOptions {
 }
 
 /** Serves requests over HTTP/1.1 and HTTP/2: see serveHttp. */
-export async function serveIngest({
-  onRequest,
-  respondError,
-  unauthenticated,
-  listening,
-  config,
-  log,
-  stopping,
-}: ServerOptions): Promise<Listener> {
+export async function serveIngest(options: ServerOptions): Promise<Listener> {
+  const { onRequest, respondError, unauthenticated, listening, config, log, stopping } = options;
   const http2 = createHttp2(
     {
       onRequest,

@@ -7,17 +7,6 @@ import {
   windowPurgeShare,
 } from '../limits.ts';
 
-export interface Removal {
-  /** The first sequence to keep. */
-  readonly firstKept: number;
-  /**
-   * The window has its bytes even without all messages before the oldest waiting one. Then messages are
-   * removed as soon as they are stored: one that waits for long would keep all later ones until the stream is
-   * full.
-   */
-  readonly isCrowded: boolean;
-}
-
 /**
  * Keeps what is not stored. Of the rest go messages older than the window, and the oldest ones above half of
  * the bytes, to make room.
@@ -27,13 +16,19 @@ export interface Removal {
 export function findRemoval(
   { firstSequence, storedUpTo, messages, bytes, bytesMax: streamBytesMax }: StreamState,
   { expiredUpTo, bytesMax }: { expiredUpTo: number; bytesMax: number },
-): Removal {
+) {
   const limit = Math.min(bytesMax, streamBytesMax * windowBytesShare);
   // The sizes of single messages are not known: it comes close, and the next poll corrects it.
   const excess = bytes > limit ? Math.ceil(messages * (1 - (limit * windowPurgeShare) / bytes)) : 0;
   const wanted = Math.max(expiredUpTo + 1, firstSequence + excess);
   return {
+    /** The first sequence to keep. */
     firstKept: Math.max(firstSequence, Math.min(wanted, storedUpTo + 1)),
+    /**
+     * The window has its bytes even without all messages before the oldest waiting one. Then messages are
+     * removed as soon as they are stored: one that waits for long would keep all later ones until the stream
+     * is full.
+     */
     isCrowded: firstSequence + excess > storedUpTo + 1,
   };
 }

@@ -1,24 +1,13 @@
 import { parseEmbeddedJson } from '../../../../../event/json/embedded-json.ts';
-import type { Json } from '../../../read/protobuf-struct.ts';
 import { type AttributeReader, asNumber } from '../attribute-reader.ts';
 import { isJsonObject } from '../messages/messages.ts';
 import { countsIn } from './usage-objects.ts';
 import type { Counts } from './usage-rows.ts';
 
-/** What the provider of the AI SDK says of a call. */
-export interface ProviderMetadata {
-  readonly counts: Counts;
-  /** Whether the cached tokens are beside the input of the attributes. */
-  readonly isBesideInput: boolean;
-  readonly serviceTier: Json | undefined;
-  /** The provider's own usage object, with further conditions. */
-  readonly usage: Json | undefined;
-}
-
 /**
  * Reads `ai.response.providerMetadata`, which is all that the AI SDK 4 and 5 have of cached tokens and tiers.
  */
-export function readProviderMetadata(reader: AttributeReader): ProviderMetadata | undefined {
+export function readProviderMetadata(reader: AttributeReader) {
   const text = reader.get('ai.response.providerMetadata');
   const json = typeof text === 'string' ? parseEmbeddedJson(text) : text;
   if (!isJsonObject(json)) return undefined;
@@ -37,9 +26,11 @@ export function readProviderMetadata(reader: AttributeReader): ProviderMetadata 
   const isIncluded = [...detailNames].some((detail) => reader.get(detail) !== undefined);
   return {
     counts,
+    /** Whether the cached tokens are beside the input of the attributes. */
     isBesideInput: !isIncluded && (name === 'anthropic' || name === 'bedrock'),
     serviceTier:
       own.serviceTier ?? (isJsonObject(usage) ? (usage.service_tier ?? usage.trafficType) : undefined),
+    /** The provider's own usage object, with further conditions. */
     usage,
   };
 }
