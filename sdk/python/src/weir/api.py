@@ -70,8 +70,9 @@ class Weir:
         In another trace it is a span: a named part of that trace, and the parent of what is recorded inside.
         """
         options: Identity = identity  # type: ignore[assignment]
-        is_function = name is not None and not isinstance(name, str)
-        return Trace(_name_of(name), options)(name) if is_function else Trace(name, options)
+        if name is None or isinstance(name, str):
+            return Trace(name, options)
+        return Trace(_name_of(name), options)(name)
 
     span = trace
 

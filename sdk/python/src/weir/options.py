@@ -68,7 +68,7 @@ _DEFAULTS: Options = {
 _VARIABLES = ("url", "api_key", "release", "environment", "spool")
 
 
-def complete_options(options: Options) -> tuple[Options, str | None]:
+def complete_options(options: Options) -> tuple[Mapping[str, Any], str | None]:
     """The options with ``enabled``, and what is wrong with them, which turns recording off. Never raises."""
     variables = {name: os.environ.get(f"WEIR_{name.upper()}") for name in _VARIABLES}
     is_wanted = options.get("enabled", not os.environ.get("WEIR_DISABLED"))
@@ -78,15 +78,14 @@ def complete_options(options: Options) -> tuple[Options, str | None]:
     except (TypeError, AttributeError) as error:
         fault = f"An option has the wrong type: {error}."
     known["enabled"] = is_wanted and fault is None
-    complete: Options = known
-    return complete, fault
+    return known, fault
 
 
 def _known(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None and value != ""}
 
 
-def _find_fault(options: Options) -> str | None:
+def _find_fault(options: Mapping[str, Any]) -> str | None:
     unknown = set(options) - set(Options.__annotations__)
     if unknown:
         return f"There is no option {sorted(unknown)[0]}."

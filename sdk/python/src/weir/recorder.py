@@ -17,7 +17,7 @@ from weir.event.complete import complete_event
 from weir.event.json_text import compose_event, encode
 from weir.event.redact import is_sampled, mask_event, to_metadata
 from weir.event.truncate import truncate_event
-from weir.event.types import Event, create_uuid
+from weir.event.types import Event, Json, create_uuid
 from weir.limits import EVENT_BYTES_MAX, EXIT_TIMEOUT_S
 from weir.options import Options, complete_options, parse_address
 from weir.process import at_exit, flush_on_sigterm, forget, register, watch_children
@@ -108,7 +108,7 @@ class Recorder:
         try:
             complete = complete_event(event, self._options, time.time() * 1000)
             reason = self._take(complete)
-            event_id = complete["id"]
+            event_id: str = complete["id"]
         except Exception:
             reason, event_id = "unserializable", create_uuid()
         if reason is not None:
@@ -172,7 +172,7 @@ class Recorder:
             self._own_sender = None
         self.counters.report()
 
-    def _take(self, event: Event) -> DropReason | None:
+    def _take(self, event: Json) -> DropReason | None:
         """Serializes the event now, because applications change their messages later. Why it is dropped, or None."""
         if not self.is_enabled:
             return "disabled"
@@ -180,7 +180,7 @@ class Recorder:
         if sender.refusal is not None:
             return sender.refusal
         is_error = event["status"].get("state") == "error"
-        if not is_error and not is_sampled(event.get("traceId", event["id"]), self._options["sample_rate"]):
+        if not is_error and not is_sampled(event.get("traceId") or event["id"], self._options["sample_rate"]):
             self.counters.sampled_out += 1
             return None
         redacted = self._redact(event)
@@ -201,7 +201,7 @@ class Recorder:
             watch_children(at_exit)
         return None
 
-    def _redact(self, event: Event) -> Event | None:
+    def _redact(self, event: Json) -> Json | None:
         visible = to_metadata(event) if self._options["content"] == "metadata" else event
         if "mask" not in self._options:
             return visible

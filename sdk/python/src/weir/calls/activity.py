@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
-from typing import Any
+from typing import Any, cast
 
 from weir.event.scope import Entered, Scope, current_scope
 
@@ -36,7 +36,8 @@ def instrument(
     import inspect
 
     if isinstance(fn, (staticmethod, classmethod)):
-        return type(fn)(instrument(fn.__func__, begin))
+        # The descriptor of a method, which is called only when it is bound.
+        return cast("Callable[..., Any]", type(fn)(instrument(fn.__func__, begin)))
 
     if inspect.iscoroutinefunction(fn):
 
@@ -89,7 +90,8 @@ async def _awaited(coroutine: Coroutine[Any, Any, Any], activity: Activity) -> A
 def _generated(body: Generator[Any, Any, Any], activity: Activity) -> Generator[Any, Any, Any]:
     """Enters the scope for each step: the caller may iterate in other contexts, such as a thread pool's."""
     inside = Entered(activity.scope)
-    step, argument = body.send, None
+    step: Callable[[Any], Any] = body.send
+    argument: Any = None
     while True:
         try:
             with inside:
@@ -114,7 +116,8 @@ def _generated(body: Generator[Any, Any, Any], activity: Activity) -> Generator[
 
 async def _generated_async(body: AsyncGenerator[Any, Any], activity: Activity) -> AsyncGenerator[Any, Any]:
     inside = Entered(activity.scope)
-    step, argument = body.asend, None
+    step: Callable[[Any], Any] = body.asend
+    argument: Any = None
     while True:
         try:
             with inside:

@@ -40,6 +40,8 @@ def wrap_handler(flush: Callable[[float], object], handler: Callable[..., Any]) 
 
 
 def _seconds_left(args: tuple[Any, ...]) -> float:
-    remaining = getattr(args[1], "get_remaining_time_in_millis", None) if len(args) > 1 else None
+    remaining: Callable[[], float] | None = (
+        getattr(args[1], "get_remaining_time_in_millis", None) if len(args) > 1 else None
+    )
     left = remaining() / 1000 - _RESERVE_S if callable(remaining) else FLUSH_TIMEOUT_S
     return max(0.0, min(FLUSH_TIMEOUT_S, left))

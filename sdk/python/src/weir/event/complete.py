@@ -9,10 +9,10 @@ from typing import Any
 
 from weir.event.json_text import json_text
 from weir.event.scope import Scope, current_scope, read_tags
-from weir.event.types import Event, Json, create_uuid, drop_none, is_uuid
+from weir.event.types import Json, create_uuid, drop_none, is_uuid
 
 
-def complete_event(given: Event, options: Mapping[str, Any], now_ms: float) -> Event:
+def complete_event(given: Mapping[str, Any], options: Mapping[str, Any], now_ms: float) -> Json:
     """Takes missing fields from the scope or from the options. ``id`` is the first member: the spool finds it there."""
     scope = current_scope()
     duration = given.get("durationMs")
@@ -21,7 +21,7 @@ def complete_event(given: Event, options: Mapping[str, Any], now_ms: float) -> E
     if end is None:
         end = start + (max(0, now_ms - start) if duration is None else duration)
     event_id, trace_id = given.get("id"), given.get("traceId", scope.trace_id)
-    event: Event = {"id": event_id if event_id is not None and is_uuid(event_id) else create_uuid()}
+    event: Json = {"id": event_id if event_id is not None and is_uuid(event_id) else create_uuid()}
     event["type"] = given["type"]
     if is_uuid(trace_id):
         event["traceId"] = str(trace_id)

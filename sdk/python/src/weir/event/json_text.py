@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from weir.event.types import Event
+from weir.event.types import Json
 from weir.limits import CONVERTED_OBJECTS_MAX, JSON_DEPTH_MAX
 
 
@@ -44,7 +44,7 @@ def json_text(value: object) -> str:
             raise ValueError("the value cannot be serialized") from error
 
 
-def compose_event(event: Event) -> str:
+def compose_event(event: Json) -> str:
     """Serializes an event. Its payload, and an object in that, may have members of ``JsonText``.
 
     Raises:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from typing import Any, cast
+from typing import Any
 
 from weir.event.complete import dimensions_of
 from weir.event.json_text import compose_event, json_text
@@ -14,7 +14,7 @@ from weir.event.types import Event, Json, drop_none
 Mask = Callable[[Event], "Event | None"]
 
 
-def mask_event(event: Event, mask: Mask) -> tuple[Event | None, bool]:
+def mask_event(event: Json, mask: Mask) -> tuple[Json | None, bool]:
     """Runs the application's mask on a copy of the event. It fails closed.
 
     Returns:
@@ -31,17 +31,17 @@ def mask_event(event: Event, mask: Mask) -> tuple[Event | None, bool]:
         if plain.get("type") == kind and isinstance(plain["properties"][kind], dict):
             dimensions = dimensions_of(plain.get("additionalProperties") or {})
             rest = {name: value for name, value in plain.items() if name != "id"}
-            return cast("Event", {"id": event["id"], **rest, "additionalProperties": dimensions}), False
+            return {"id": event["id"], **rest, "additionalProperties": dimensions}, False
     except Exception:
         pass
-    return cast("Event", {**to_metadata(event), "context": {}, "additionalProperties": {}}), True
+    return {**to_metadata(event), "context": {}, "additionalProperties": {}}, True
 
 
-def to_metadata(event: Event) -> Event:
+def to_metadata(event: Json) -> Json:
     """The event without prompts, responses, arguments, results and error messages."""
     error = event["status"].get("error")
     status = drop_none({"state": event["status"].get("state"), "error": error and _pick(error, ("code", "httpStatus"))})
-    return cast("Event", {**event, "status": status, "properties": _metadata_of(event["properties"])})
+    return {**event, "status": status, "properties": _metadata_of(event["properties"])}
 
 
 _LLM_FIELDS = (

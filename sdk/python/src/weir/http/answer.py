@@ -87,6 +87,7 @@ class ErrorSink:
             self._content += data
 
     def finish(self, is_end: bool) -> LlmAnswer:
+        error: EventError | None
         text = self._content[:ERROR_CHARS_MAX].decode(errors="replace")
         try:
             body = json.loads(text)
@@ -95,5 +96,7 @@ class ErrorSink:
             # Mistral's body is the error itself.
             error = read_error(body.get("error", body) if isinstance(body, dict) else None, self._status)
         except (ValueError, RecursionError):
-            error = {"httpStatus": self._status, **({"message": text[:1_000]} if text else {})}
+            error = {"httpStatus": self._status}
+            if text:
+                error["message"] = text[:1_000]
         return LlmAnswer(is_complete=False, error=error)

@@ -165,8 +165,9 @@ def _observe_send(observer: Observer, http: Any) -> None:
         if earlier.is_enabled:
             return
         send = send.__wrapped__
-    http.send = instrument(send, observer.begin)
-    http.send.weir_client = observer.client
+    observed: Any = instrument(send, observer.begin)
+    observed.weir_client = observer.client
+    http.send = observed
 
 
 def _join_attempts(client: Any) -> None:
