@@ -83,7 +83,7 @@ function SubjectForm({ onSubject }: { onSubject: (subject: Subject | undefined) 
         type={kind === 'before' ? 'datetime-local' : 'text'}
         required
         value={text}
-        onText={(text) => change({ text: text })}
+        onText={(text) => change({ text })}
       />
       <Button type="submit" disabled={text === ''}>
         Count
