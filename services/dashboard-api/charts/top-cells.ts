@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../store/db/database.ts';
 import { eventStats } from '../../../store/db/schema.ts';
-import { nameOf } from '../../../store/db/statement.ts';
+import { listOf, nameOf } from '../../../store/db/statement.ts';
 import { visitInSlices } from '../slices.ts';
 import { type Cell, type CellQuery, sketches, sumAll, summed, toCell } from './read-cells.ts';
 import { selectSpans } from './stat-spans.ts';
@@ -16,7 +16,7 @@ export interface TopCells {
 /**
  * The cells of a dimension's values with the most events, and of all others: all events minus these values.
  * So sketches are read only of the values shown; those of a thousand users in a month are 40 MB. One
- * statement, because the sums must be of one moment.
+ * statement, because the sums must be of one moment; it reads no sketches when they differ.
  * @param query of a chart whose group is its dimension.
  */
 export async function readTopCells(
@@ -30,32 +30,33 @@ export async function readTopCells(
   const whole = { ...query, boundaries: [boundaries[0] ?? 0, boundaries.at(-1) ?? 0] };
   const ofTop = { ...query, values: sql`ARRAY(SELECT '=' || grouped FROM top)` };
   const ofAll = { boundaries, filter, group: 'none' as const };
+  const wholeOfAll = { ...ofAll, boundaries: whole.boundaries };
   const rows = await database.execute<Record<string, unknown>>(sql`
 WITH ranked AS MATERIALIZED (
   SELECT grouped, ${sumAll(columns)} FROM (${selectSpans(spaceId, whole, columns)}) AS spans GROUP BY grouped
 ), top AS MATERIALIZED (
-  SELECT grouped FROM ranked WHERE grouped IS NOT NULL ORDER BY ${nameOf(eventStats.events)} DESC, grouped LIMIT ${groupsMax}
+  SELECT * FROM ranked WHERE grouped IS NOT NULL ORDER BY ${nameOf(eventStats.events)} DESC, grouped LIMIT ${groupsMax}
+), counted AS MATERIALIZED (
+  SELECT (SELECT of_values FROM (SELECT ${sumAll(columns)} FROM ranked) AS of_values) =
+    (SELECT of_all FROM (SELECT ${sumAll(columns)} FROM (${selectSpans(spaceId, wholeOfAll, columns)}) AS spans) AS of_all) AS are_all
 )
 SELECT bucket, grouped AS named, ${sumAll(columns)}, ${sketches} AS latency
-FROM (${selectSpans(spaceId, ofTop, read)}) AS spans GROUP BY bucket, grouped
+FROM (${selectSpans(spaceId, ofTop, read)}) AS spans WHERE (SELECT are_all FROM counted) GROUP BY bucket, grouped
 UNION ALL
 SELECT bucket, NULL, ${sumAll(columns)}, ${sketches}
-FROM (${selectSpans(spaceId, ofAll, read)}) AS spans GROUP BY bucket
+FROM (${selectSpans(spaceId, ofAll, read)}) AS spans WHERE (SELECT are_all FROM counted) GROUP BY bucket
 UNION ALL
-SELECT NULL, NULL, ${sumAll(columns)}, NULL FROM ranked`);
-  const counted = rows.find(({ bucket }) => bucket === null);
+SELECT NULL, grouped, ${listOf(columns.map(nameOf))}, NULL FROM top`);
+  const names: string[] = [];
   const top: Cell[] = [];
   const others = new Map<number, Cell>();
   await visitInSlices(rows, (row) => {
     const cell = toCell(row);
-    if (cell.group !== null) top.push(cell);
-    else if (row !== counted) others.set(cell.bucket, { ...cell, subtracted: [] });
+    if (row.bucket === null) names.push(cell.group ?? '');
+    else if (cell.group !== null) top.push(cell);
+    else others.set(cell.bucket, { ...cell, subtracted: [] });
   });
-  const names = [...new Set(top.map(({ group }) => group ?? ''))];
-  const areAllCounted = sumNames.every(
-    (name) => counted?.[summed[name].name] === others.values().reduce((sum, cell) => sum + cell[name], 0),
-  );
-  if (!areAllCounted) return { names, cells: undefined };
+  if (others.size === 0) return { names, cells: undefined };
   for (const cell of top) {
     const rest = others.get(cell.bucket);
     if (rest === undefined) continue;
