@@ -5,6 +5,8 @@ import { llmEvent } from '../../harness/fixtures/events.ts';
 import { partOf } from '../../harness/fixtures/part.ts';
 import { citusUrl, createCitusDatabase, turnTimeoutMs } from '../../harness/system/citus-database.ts';
 import { eraseRows } from '../../operations/erasure/erased-segments.ts';
+import { readChart } from '../../services/dashboard-api/charts/chart.ts';
+import type { ChartGroup } from '../../services/dashboard-api/charts/dimension.ts';
 import { openPostgres } from '../../store/db/connect.ts';
 import { type Database, openDatabase } from '../../store/db/database.ts';
 import {
@@ -78,11 +80,15 @@ describe.skipIf(citusUrl === undefined)(
         },
       }),
     );
+    const range = {
+      ...{ from: Date.UTC(2026, 10, 1), to: Date.UTC(2026, 10, 3) },
+      ...{ step: 'hour' as const, timeZone: 'UTC' },
+    };
     const fold = async (database: Database) => {
       while ((await foldStatistics(database)) > 0);
     };
 
-    /** Every step on one database. @returns what is counted after each of the last two. */
+    /** Every step on one database. @returns what is counted after each of the last two, and charts before the erasure. */
     async function count(database: Database): Promise<unknown[]> {
       const [spaceId, other] = [randomUUIDv7(), randomUUIDv7()];
       const { signal } = new AbortController();
@@ -103,6 +109,10 @@ describe.skipIf(citusUrl === undefined)(
       await fold(database);
       expect(await database.$count(statisticDeltas)).toBe(0);
       const counted = await readStatistics(database, spaceId);
+      const chartBy = (groupBy: ChartGroup) =>
+        readChart({ database, spaceId }, { ...range, groupBy, filter: {}, groupsMax: 3 });
+      // Every event has a user; the tenants of some are too long to be counted.
+      const charts = [await chartBy('user'), await chartBy('attr.tenant')];
       const isErased = sql`${eq(events.spaceId, spaceId)} AND ${eq(events.userId, 'u3')}`;
       const segments = await database
         .selectDistinct({ id: events.segmentId })
@@ -118,7 +128,7 @@ describe.skipIf(citusUrl === undefined)(
       await forgetValues(database, { spaceId, userId: 'u3', beforeMs: Date.now() }, async () => {});
       await declare(['attr.tenant']);
       await keepDimensions(database, signal);
-      return [counted, await readStatistics(database, spaceId)];
+      return [counted, charts, await readStatistics(database, spaceId)];
     }
 
     test('a space whose deletion has begun is not counted, alone on its shard or beside others', async () => {
