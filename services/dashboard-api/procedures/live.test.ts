@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { altered } from '../../../harness/fixtures/altered.ts';
 import { llmEvent, someEvents } from '../../../harness/fixtures/events.ts';
 import { partOf } from '../../../harness/fixtures/part.ts';
 import { type SpanInit, toProtobuf } from '../../../harness/fixtures/spans.ts';
@@ -129,7 +130,7 @@ test('a sealed filter is read by Weir alone, selects as the plain one, and belon
   expect(resumed.eventIds()).toEqual(idsOf([later]));
   for (const [client, text] of [
     [foreign.client, ofUser],
-    [own.client, `${ofUser.slice(0, -4)}AAAA`],
+    [own.client, altered(ofUser)],
     [own.client, 'x'],
   ] as const) {
     using refused = openTail(dashboard.url, client.cookie, { sealed: text });

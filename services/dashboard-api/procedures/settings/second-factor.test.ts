@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { altered } from '../../../../harness/fixtures/altered.ts';
 import { createSignInLink } from '../../../../store/accounts/sign-in-links.ts';
 import { setDisabled } from '../../../../store/accounts/users.ts';
 import {
@@ -200,7 +201,7 @@ test('answers of other origins, without a verified user, with an old counter, an
   };
   const authenticator = await addPasskey(client);
   const right = await answerPasskey(client, authenticator);
-  await refuse({ ...right, proposal: `${right.proposal.slice(0, -2)}AA` });
+  await refuse({ ...right, proposal: altered(right.proposal) });
   const { proposal } = await client.trpc.auth.askPasskey.query();
   await refuse({ ...right, proposal });
   await refuse({
