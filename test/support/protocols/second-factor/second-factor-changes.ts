@@ -11,6 +11,8 @@ import { Authenticator } from './authenticator.ts';
 
 /** A user's authenticator app. */
 export interface TestApp {
+  /** The code with which it was added. */
+  readonly firstCode: string;
   /** The code of a time, by default now. */
   code(atMs?: number): string;
 }
@@ -25,7 +27,8 @@ export async function addApp({ trpc }: Pick<TestClient, 'trpc'>): Promise<TestAp
 async function proposeApp({ trpc }: Pick<TestClient, 'trpc'>) {
   const { secret, proposal } = await trpc.secondFactor.proposeTotp.query();
   const code = (atMs = Date.now()) => new TOTP({ secret }).generate({ timestamp: atMs });
-  return { app: { code }, input: { proposal, code: code() } };
+  const firstCode = code();
+  return { app: { firstCode, code }, input: { proposal, code: firstCode } };
 }
 
 /** Adds a passkey to the client's user. */
