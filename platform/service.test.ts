@@ -11,7 +11,7 @@ import { preloadOption } from '../launcher/preload.mjs';
 const directory = mkdtempSync(join(tmpdir(), 'weir-test-service-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 
-/** A service process and its output. */
+/** A service process and its output, which is complete when `exited` resolves. */
 function run(file: string, env: Record<string, string> = {}) {
   const child: ChildProcess = fork(file, {
     env,
@@ -19,8 +19,11 @@ function run(file: string, env: Record<string, string> = {}) {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   const output = { text: '' };
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output.text += chunk));
-  const exited = once(child, 'exit');
+  const streams = [child.stdout, child.stderr].filter((stream) => stream !== null);
+  for (const stream of streams) stream.on('data', (chunk) => (output.text += chunk));
+  // A process that was disconnected has no 'close'.
+  const ends = streams.map((stream) => once(stream, 'end'));
+  const exited = once(child, 'exit').then((exit) => Promise.all(ends).then(() => exit));
   const untilWritten = async (text: string) => {
     while (!output.text.includes(text)) await once(child.stdout ?? child, 'data');
   };

@@ -40,14 +40,14 @@ test('when the port is in use it exits, and the message names the setting', asyn
   const address = other.address();
   const port = String(typeof address === 'object' ? address?.port : '');
   const child = start({ DATABASE_URL: database.url, DASHBOARD_PORT: port });
-  expect(await once(child, 'exit')).toEqual([1, null]);
+  expect(await once(child, 'close')).toEqual([1, null]);
   expect(child.errors()).toContain('Set DASHBOARD_PORT to another');
   other.close();
 });
 
 test('without DATABASE_URL the message names the missing variable', async () => {
   const child = start({});
-  expect(await once(child, 'exit')).toEqual([1, null]);
+  expect(await once(child, 'close')).toEqual([1, null]);
   expect(child.errors()).toContain('DATABASE_URL');
 });
 
