@@ -161,8 +161,9 @@ class ProxiedConnection {
     if (this.isAbandoned) return noBytes;
     if (!this.resetsMidFrame || chunk.length < 2) return chunk;
     this.resetsMidFrame = false;
-    // A reset discards bytes that are not sent yet: the first half must be delivered before.
-    setTimeout(() => this.reset(), midFrameMs);
+    // A reset discards bytes that are not sent or not read yet: the first half must be delivered before. A server in this
+    // process reads between the two.
+    setTimeout(() => setImmediate(() => this.reset()), midFrameMs);
     return chunk.subarray(0, chunk.length / 2);
   }
 }
