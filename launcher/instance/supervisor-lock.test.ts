@@ -32,10 +32,14 @@ test('a start beside a running supervisor is rejected and changes nothing', asyn
 });
 
 test('a start waits for a supervisor whose npm was killed, and first invalidates its connection.json', async () => {
-  const other = await run('sleep 0.5');
+  const other = await run('exec sleep 60');
   writeRecord(other, { launcher: exited(), ports: { postgres: [20_000] } });
   let wasCalledBeforeExit = false;
-  const state = await acquire({ onPredecessorGone: () => (wasCalledBeforeExit = isAlive(other)) });
+  const state = await acquire({
+    onPredecessorGone: () => (wasCalledBeforeExit = isAlive(other)),
+    // It exits when the start says that it waits.
+    report: () => void process.kill(other.pid, 'SIGKILL'),
+  });
   expect(wasCalledBeforeExit).toBe(true);
   expect(isAlive(other)).toBe(false);
   expect(state.portsOf('postgres')).toEqual([20_000]);
