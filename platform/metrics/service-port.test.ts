@@ -1,23 +1,13 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { expect, test } from 'vitest';
+import { chooseFreePorts } from '../../launcher/provision/ports.ts';
 import { parseConfig } from '../config.ts';
 import { openLog } from '../log.ts';
 import { openServicePort } from './service-port.ts';
 
 const log = openLog('test', parseConfig({ LOG_LEVEL: 'silent' }));
 
-async function chooseFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  // A TCP server that listens has an address with a port.
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
 test('the third process of a service listens twenty ports above the first', async () => {
-  const free = await chooseFreePort();
+  const [free = 0] = await chooseFreePorts(1);
   const config = parseConfig({ METRICS_PORT: String(free - 20), WEIR_PROCESS: '3' });
   await using port = await openServicePort('ingest', config, log);
   expect(port.url).toBe(`http://127.0.0.1:${free}`);
