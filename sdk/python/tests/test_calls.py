@@ -15,6 +15,7 @@ from stub import Stub, llm_event
 from weir import Weir
 from weir.calls.trace import Trace
 from weir.event.scope import Scope, current_scope
+from weir.frameworks import Run
 
 Make = Callable[..., Weir]
 
@@ -227,6 +228,17 @@ def test_threads_and_tasks_share_a_trace_and_end_it_in_any_order(make: Make) -> 
         return await asyncio.gather(step(one, other), step(other, one))
 
     assert asyncio.run(main()) == [Scope(), Scope()]
+    assert shared._entered == {}
+
+
+def test_a_trace_ends_where_a_framework_left_its_own_scope(make: Make) -> None:
+    """A run that is never reported to end, such as a stream that is not read to its end."""
+    weir = make()
+    shared = weir.trace(user="ann")
+    for _ in range(2):
+        with weir.trace(user="around"), shared:
+            Run(weir.recorder, "langchain").as_model().enter()
+        assert current_scope() == Scope()
     assert shared._entered == {}
 
 

@@ -64,7 +64,13 @@ class Trace:
         entered = self._entered.pop(id(current_scope()), None)
         if entered is not None:
             entered.__exit__()
-        elif len(self._entered) > RUNS_MAX:
+            return
+        # A framework may leave its own scope: then it is the newest block of this context that ends.
+        for key, other in reversed(list(self._entered.items())):
+            if other.leave():
+                del self._entered[key]
+                return
+        if len(self._entered) > RUNS_MAX:
             # Blocks of generators that end in another context, where there is nothing to restore, would leak.
             del self._entered[next(iter(self._entered))]
 

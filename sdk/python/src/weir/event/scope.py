@@ -91,9 +91,14 @@ class Entered:
 
     def __exit__(self, *error: object) -> None:
         self.scope = _current.get()
+        # It may have been entered in another context: by a generator in another thread, or that the event loop closes.
+        if not self.leave() and self.scope is self._inner:
+            _current.set(self._outer)
+
+    def leave(self) -> bool:
+        """Restores the scope around. Returns whether the block was entered in this context: otherwise it cannot."""
         try:
             _current.reset(self._token)
         except ValueError:
-            # It was entered in another context: by a generator in another thread, or that the event loop closes.
-            if self.scope is self._inner:
-                _current.set(self._outer)
+            return False
+        return True
