@@ -207,6 +207,32 @@ test('while the API is away a list keeps what it shows, says so, and goes on by 
   await page.getByText(/all of this filter|back to/).waitFor();
 });
 
+test('what cannot be read of another filter or range is not shown as that of the one before', async () => {
+  await using visitor = await system.visit();
+  const { page, apiKey, spaceId } = visitor;
+  await system.send(apiKey, demoEvents());
+  await untilDrained(system.pipeline);
+  const goTo = (path: string) => page.evaluate(`history.pushState({}, '', '/s/${spaceId}${path}')`);
+  const away = page.getByRole('main').getByText('Weir cannot be reached.').first();
+  const row = (name: string) => page.getByRole('row').filter({ hasText: name }).first();
+
+  await page.goto(`/s/${spaceId}/events?sort=duration&name=gpt-4o-mini`);
+  await row('gpt-4o-mini').waitFor();
+  await page.route(/events\.top/, (route) => route.abort());
+  await goTo('/events?sort=duration&name=mistral-large-latest');
+  await away.waitFor();
+  expect(await row('gpt-4o-mini').count()).toBe(0);
+
+  // The numbers of the range are read; the costs, which are beside them, are not.
+  await page.goto(`/s/${spaceId}/charts?last=1h&by=model`);
+  const cost = page.getByRole('columnheader', { name: 'Cost' });
+  await cost.waitFor();
+  await page.route(/charts\.costs/, (route) => route.abort());
+  await goTo('/charts?last=6h&by=model');
+  await away.waitFor();
+  await cost.waitFor({ state: 'detached' });
+});
+
 test('offline, a page that is not loaded yet shows this inside the dashboard, and opens when the network is back', async () => {
   await using visitor = await system.visit();
   const { page, context, errors, spaceId } = visitor;

@@ -29,7 +29,7 @@ export const keepsData = { placeholderData: keepPreviousData } as const;
 
 /**
  * With `keepsData`: the data before stay also when a call fails, which ends the library's placeholder.
- * @param of what the data belong to: those of another space are not kept.
+ * @param of what the data belong to besides a range of time: those of another filter or space are not kept.
  */
 export function useKept<Data>(query: UseQueryResult<Data>, of = ''): UseQueryResult<Data> {
   const { data, dataUpdatedAt, isPlaceholderData } = query;
@@ -40,7 +40,12 @@ export function useKept<Data>(query: UseQueryResult<Data>, of = ''): UseQueryRes
   }, [isOwn, data, dataUpdatedAt, of]);
   if (isOwn || kept.current.data === undefined || kept.current.of !== of) return query;
   // The type of a query says in which states it has data.
-  return { ...query, ...kept.current } as UseQueryResult<Data>;
+  return { ...query, ...kept.current, isPlaceholderData: true } as UseQueryResult<Data>;
+}
+
+/** The data of a query whose failure is not shown: none of an earlier range, once its own have failed. */
+export function dataBeside<Data>({ data, error, isPlaceholderData }: UseQueryResult<Data>): Data | undefined {
+  return error !== null && isPlaceholderData ? undefined : data;
 }
 
 /** A query of the page's space. */
@@ -53,8 +58,10 @@ export function useSpaceQuery<Path extends QueryPath>(
   // TypeScript cannot join `Omit` and `spaceId` of a generic input.
   const { queryKey, queryFn } = apiQuery(path, { ...input, spaceId } as Input<Path>);
   const query = useQuery<Output<Path>>({ queryKey, queryFn, ...options } as UseQueryOptions<Output<Path>>);
-  const kept = useKept(query, spaceId);
-  return options?.placeholderData === undefined ? query : kept;
+  const isKept = options?.placeholderData !== undefined;
+  const of = isKept ? JSON.stringify({ ...input, spaceId, from: undefined, to: undefined }) : '';
+  const kept = useKept(query, of);
+  return isKept ? kept : query;
 }
 
 /** A change of the page's space: as `useApiMutation`. */

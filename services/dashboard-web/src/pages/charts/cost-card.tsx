@@ -6,7 +6,7 @@ import type { TimeSeries } from '../../charts/time-series.ts';
 import { formatMoney } from '../../format/number.ts';
 import { describeCost, describePriced, nameKind } from '../../format/priced.ts';
 import { SpaceLink } from '../../space/space.tsx';
-import { keepsData, type SpaceInput, useSpaceQuery } from '../../space/use-space-query.ts';
+import { dataBeside, keepsData, type SpaceInput, useSpaceQuery } from '../../space/use-space-query.ts';
 import { SelectField } from '../../ui/field.tsx';
 import { Loaded } from '../../ui/loaded.tsx';
 import { Card } from '../../ui/page.tsx';
@@ -43,7 +43,7 @@ export function CostCard({
   });
   return (
     <Loaded query={query} isSmall frame={(state) => <Card title="Cost">{state}</Card>}>
-      {(costs) => <Costs costs={costs} before={inputBefore && before.data} {...chart} />}
+      {(costs) => <Costs costs={costs} before={inputBefore && dataBeside(before)} {...chart} />}
     </Loaded>
   );
 }

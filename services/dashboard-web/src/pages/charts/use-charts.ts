@@ -1,6 +1,6 @@
 import { useFilter } from '../../filter/use-filter.ts';
 import { useSettings } from '../../settings/settings.ts';
-import { keepsData, useSpaceQuery } from '../../space/use-space-query.ts';
+import { dataBeside, keepsData, useSpaceQuery } from '../../space/use-space-query.ts';
 import { hasCosts, readGroup, readOnly, toChartFilter } from './grouping.ts';
 import { readRange } from './range.ts';
 import type { Chart } from './series.ts';
@@ -41,10 +41,10 @@ export function useCharts() {
   const costs = useSpaceQuery('charts.costs', costInput, { ...keepsData, enabled: isPriced });
   return {
     ...{ range, declared, groupBy, only, query, isByModel },
-    before: spanBefore && before.data,
+    before: spanBefore && dataBeside(before),
     costInput: isPriced ? costInput : undefined,
     costInputBefore: spanBefore && { ...costInput, ...spanBefore },
-    costs: isPriced ? costs.data : undefined,
+    costs: isPriced ? dataBeside(costs) : undefined,
   };
 }
 

@@ -12,7 +12,7 @@ import { useFilter } from '../../filter/use-filter.ts';
 import { dayMs, hourMs, minuteMs } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
 import { useOpen } from '../../space/space.tsx';
-import { keepsData, type SpaceInput, useSpaceQuery } from '../../space/use-space-query.ts';
+import { dataBeside, keepsData, type SpaceInput, useSpaceQuery } from '../../space/use-space-query.ts';
 import { Loaded, together } from '../../ui/loaded.tsx';
 import { Card } from '../../ui/page.tsx';
 import { ErrorList } from './error-list.tsx';
@@ -30,6 +30,8 @@ export function Dashboard({ isAway }: { isAway: boolean }) {
   const range = useMemo(() => readRange(search, now, zone), [search, now, zone]);
   const timeZone = zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
   const { main, costs, delays } = useFigures({ ...range, timeZone });
+  const [cost, delay] =
+    main.error === null ? [dataBeside(costs), dataBeside(delays)] : [costs.data, delays.data];
   // The page says already that the API is away.
   const shownMain = isAway && main.data !== undefined ? { ...main, error: null } : main;
   const chosen = rangeOf(search);
@@ -41,9 +43,9 @@ export function Dashboard({ isAway }: { isAway: boolean }) {
       {([all, models, tools, usage]) => (
         <div className="flex flex-col gap-4">
           <QuotaCard usage={usage} place="first" />
-          <Figures total={all.series[0]?.total} costs={costs.data?.total} delays={delays.data} />
+          <Figures total={all.series[0]?.total} costs={cost?.total} delays={delay} />
           <EventsCard chart={all} bucketMs={stepMs[range.step]} />
-          <TopList type="llm" series={models.series} costs={costs.data?.models} range={shown} />
+          <TopList type="llm" series={models.series} costs={cost?.models} range={shown} />
           <div className="grid items-start gap-4 xl:grid-cols-2">
             <TopList type="tool" series={tools.series} range={shown} />
             <ErrorList from={range.from} to={range.to} range={shown} />

@@ -1,7 +1,7 @@
 import type { Output } from '../../api/query.ts';
 import { useFilter } from '../../filter/use-filter.ts';
 import { hourMs } from '../../format/time.ts';
-import { keepsData, useSpaceQuery } from '../../space/use-space-query.ts';
+import { dataBeside, keepsData, useSpaceQuery } from '../../space/use-space-query.ts';
 import { SelectField } from '../../ui/field.tsx';
 import { Loaded } from '../../ui/loaded.tsx';
 import { Card } from '../../ui/page.tsx';
@@ -46,7 +46,7 @@ export function UsageByGroup({ usage: { month, monthlyEventLimit } }: { usage: O
         {({ series }) => (
           <GroupTable
             series={series}
-            costs={isPriced ? costs.data : undefined}
+            costs={isPriced ? dataBeside(costs) : undefined}
             groupBy={groupBy}
             range={range}
             only={{}}
