@@ -21,8 +21,18 @@ export function publicMessage(error: TRPCError): string {
 function describeMistakes({ issues }: z.ZodError): string {
   return issues
     .slice(0, mistakesMax)
-    .map(({ path, message }) => (path.length > 0 ? `${path.join('.')}: ${message}` : message))
+    .map((issue) => describeMistake(issue, []))
     .join('; ');
+}
+
+/** A value that may have several shapes is wrong in each of them. */
+function describeMistake(issue: z.core.$ZodIssue, around: readonly PropertyKey[]): string {
+  const path = [...around, ...issue.path];
+  const shapes = issue.code === 'invalid_union' ? issue.errors.flatMap(([first]) => first ?? []) : [];
+  if (shapes.length > 0) return shapes.map((shape) => describeMistake(shape, path)).join(', or ');
+  const isPattern = issue.code === 'invalid_format' && issue.format === 'template_literal';
+  const message = isPattern ? `must match ${issue.pattern}` : issue.message;
+  return path.length > 0 ? `${path.join('.')}: ${message}` : message;
 }
 
 /** Classes of SQLSTATE: connection lost, out of resources, shutting down or starting up. */
