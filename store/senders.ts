@@ -4,23 +4,15 @@ import { dayMs } from '../platform/time.ts';
 import type { Database } from './db/database.ts';
 import { rowsOfKeptSpaces } from './db/deleted-spaces.ts';
 import { senders } from './db/schema.ts';
-import { listOf, nameOf, namesOf } from './db/statement.ts';
+import { excluded, listOf, nameOf, namesOf } from './db/statement.ts';
 
 /** What identifies a sender within its space. */
 export type SenderName = Pick<SenderCounts, 'service' | 'scope' | 'version'>;
 
 /** What became of the spans of one sender. Their sum is the number of its received spans. */
-export interface SenderCounts {
-  readonly service: string;
-  readonly scope: string;
-  readonly version: string;
-  readonly sdk: string;
-  stored: number;
-  merged: number;
-  leftOut: number;
-  refused: number;
+export type SenderCounts = Omit<typeof senders.$inferSelect, 'spaceId' | 'refusal' | 'lastSeenAt'> & {
   refusal?: string | undefined;
-}
+};
 
 export interface Sender extends SenderCounts {
   readonly lastSeenAt: Date;
@@ -74,7 +66,6 @@ export async function recordSenders(
   const sums = [senders.stored, senders.merged, senders.leftOut, senders.refused];
   const last = [senders.sdk, senders.refusal, senders.lastSeenAt];
   const sum = (column: PgColumn) => sql`sum(${nameOf(column)})::bigint`;
-  const excluded = (column: PgColumn) => sql`excluded.${nameOf(column)}`;
   // Rows are locked in the same order by all ingests, which prevents deadlocks. Citus refuses now() in the
   // update.
   await database.execute(sql`

@@ -5,7 +5,7 @@ import { type Actor, auditChange, runAudited, withLeastRole } from './accounts/a
 import type { Role } from './accounts/role.ts';
 import type { Database } from './db/database.ts';
 import { views } from './db/schema.ts';
-import { insertBelow, listOf, nameOf, namesOf } from './db/statement.ts';
+import { insertBelow, nameOf, namesOf, replaced } from './db/statement.ts';
 
 type View = typeof views.$inferSelect;
 
@@ -51,13 +51,10 @@ export async function saveView(
   const others = sql`SELECT count(*) FROM ${views}
     WHERE ${and(eq(views.spaceId, spaceId), isOwners, sql`NOT (${isSame})`)}`;
   const limit = { counted: others, max: userId === null ? viewsOfSpaceMax : viewsOfUserMax };
-  const replaced = [
-    sql`${nameOf(views.address)} = excluded.${nameOf(views.address)}`,
-    sql`${nameOf(views.changedAt)} = now()`,
-  ];
   const saved = database.$with('saved', returned).as(sql`
     ${insertBelow(views, { ...view, spaceId, userId, id: randomUUID() }, limit)}
-    ON CONFLICT (${namesOf([views.spaceId, views.userId, views.list, views.name])}) DO UPDATE SET ${listOf(replaced)}
+    ON CONFLICT (${namesOf([views.spaceId, views.userId, views.list, views.name])}) 
+      DO UPDATE SET ${replaced(views.address)}, ${nameOf(views.changedAt)} = now()
     RETURNING ${namesOf(Object.values(returned))}`);
   const details = { list: view.list, name: view.name, isOfSpace: change.isOfSpace };
   const entry = { spaceId: saved.spaceId, action: 'view.save', target: saved.id, details };

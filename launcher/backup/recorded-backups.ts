@@ -1,6 +1,8 @@
-import { and, eq, notInArray, sql } from 'drizzle-orm';
+import { and, eq, notInArray } from 'drizzle-orm';
+import { pick } from '../../platform/pick.ts';
 import type { Database } from '../../store/db/database.ts';
 import { backups } from '../../store/db/schema.ts';
+import { excludedOf } from '../../store/db/statement.ts';
 import { type BackupDirectory, listBackups } from './backup-directory.ts';
 
 /** Makes the table, which alerts and `weir doctor` read and a restore sets back, agree with a directory. */
@@ -23,10 +25,6 @@ export async function recordBackups(database: Database, directory: BackupDirecto
     .values(found)
     .onConflictDoUpdate({
       target: backups.label,
-      set: {
-        stoppedAt: sql`excluded.${sql.identifier(backups.stoppedAt.name)}`,
-        verifiedAt: sql`excluded.${sql.identifier(backups.verifiedAt.name)}`,
-        bytes: sql`excluded.${sql.identifier(backups.bytes.name)}`,
-      },
+      set: excludedOf(pick(backups, 'stoppedAt', 'verifiedAt', 'bytes')),
     });
 }

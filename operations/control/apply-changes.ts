@@ -7,7 +7,7 @@ import { type ControlStart, readControlState, readControlStream } from '../../st
 import { triggerName } from '../../store/control/triggers.ts';
 import type { Database, Transaction } from '../../store/db/database.ts';
 import { controlChanges, erasureRequests, users } from '../../store/db/schema.ts';
-import { listOf, nameOf, namesOf } from '../../store/db/statement.ts';
+import { listOf, nameOf, namesOf, replaced } from '../../store/db/statement.ts';
 import { vacuumFull } from '../erasure/rewritten-files.ts';
 import { requestLostDeletions } from '../erasure-requests/space-deletion.ts';
 import { type ErasedAgain, eraseAgain } from './erased-again.ts';
@@ -55,8 +55,8 @@ async function findGap(connection: NatsConnection, start: ControlStart): Promise
   const state = await readControlState(connection);
   if (state === undefined) return 'all';
   if ('time' in start) {
-    const isCut = state.firstSequence > 1 && state.oldestAt !== undefined;
-    return isCut && state.oldestAt > start.time ? { until: state.oldestAt } : undefined;
+    const oldestAt = state.firstSequence > 1 ? state.oldestAt : undefined;
+    return oldestAt !== undefined && oldestAt > start.time ? { until: oldestAt } : undefined;
   }
   const { firstSequence, lastSequence } = state;
   if (lastSequence < start.afterSequence) return 'all';
@@ -200,7 +200,7 @@ async function addRows(transaction: Transaction, { table }: LoggedTable): Promis
   for (const { shape } of shapes) {
     const own = columns.filter((column) => shape.split(',').includes(column.name));
     const others = own.filter((column) => !isOfKey(table, column));
-    const set = listOf(others.map((column) => sql`${nameOf(column)} = excluded.${nameOf(column)}`));
+    const set = listOf(others.map(replaced));
     const rows = await transaction.execute(sql`
       INSERT INTO ${table} (${namesOf(own)})
       SELECT ${listOf(own.map((column) => sql`added.${nameOf(column)}`))}

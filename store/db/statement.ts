@@ -15,6 +15,23 @@ export function namesOf(columns: readonly PgColumn[]): SQL {
   return listOf(columns.map(nameOf));
 }
 
+/** The same of several columns, for `onConflictDoUpdate`. */
+export function excludedOf<Name extends string>(columns: Record<Name, PgColumn>): Record<Name, SQL> {
+  const values = Object.entries<PgColumn>(columns).map(([name, column]) => [name, excluded(column)]);
+  // `Object.fromEntries` forgets the names.
+  return Object.fromEntries(values) as Record<Name, SQL>;
+}
+
+/** `column = excluded.column`: takes the value of the row that could not be inserted. */
+export function replaced(column: PgColumn): SQL {
+  return sql`${nameOf(column)} = ${excluded(column)}`;
+}
+
+/** The column of a row that could not be inserted. */
+export function excluded(column: PgColumn): SQL {
+  return sql`excluded.${nameOf(column)}`;
+}
+
 export function listOf(items: readonly SQL[]): SQL {
   return sql.join([...items], sql`, `);
 }

@@ -1,8 +1,7 @@
-import { asc, inArray, sql } from 'drizzle-orm';
-import type { PgColumn } from 'drizzle-orm/pg-core';
+import { asc, getTableColumns, inArray } from 'drizzle-orm';
 import type { Database, Transaction } from '../db/database.ts';
 import { listPrices } from '../db/schema.ts';
-import { nameOf } from '../db/statement.ts';
+import { excludedOf } from '../db/statement.ts';
 import { isSamePrice, type ListPrice } from './list-price.ts';
 import { candidateNames, findByName } from './model-names.ts';
 import type { PriceList } from './price-list.ts';
@@ -57,21 +56,11 @@ async function upsert(
   database: Database | Transaction,
   rows: (typeof listPrices.$inferInsert)[],
 ): Promise<void> {
-  const { model, validFrom, input, output, cacheRead, cacheWrite, rates, source, listedOn } = listPrices;
-  const excluded = (column: PgColumn) => sql`excluded.${nameOf(column)}`;
-  const set = {
-    input: excluded(input),
-    output: excluded(output),
-    cacheRead: excluded(cacheRead),
-    cacheWrite: excluded(cacheWrite),
-    rates: excluded(rates),
-    source: excluded(source),
-    listedOn: excluded(listedOn),
-  };
+  const { model, validFrom, ...others } = getTableColumns(listPrices);
   await database
     .insert(listPrices)
     .values(rows)
-    .onConflictDoUpdate({ target: [model, validFrom], set });
+    .onConflictDoUpdate({ target: [model, validFrom], set: excludedOf(others) });
 }
 
 /** A list price, with its source and the last day on which it was listed. */

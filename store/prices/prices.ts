@@ -4,7 +4,7 @@ import { asStored, quoteElement } from '../../event/text.ts';
 import { type Actor, auditChange, runAudited } from '../accounts/audit/audit.ts';
 import type { Database, Transaction } from '../db/database.ts';
 import { modelPrices } from '../db/schema.ts';
-import { insertBelow, listOf, nameOf, namesOf } from '../db/statement.ts';
+import { insertBelow, listOf, namesOf, replaced } from '../db/statement.ts';
 import { candidateNames } from './model-names.ts';
 import { priceTable } from './rates.ts';
 
@@ -77,12 +77,10 @@ export async function setPrice(
   const values = { ...price, model: asStored(price.model), spaceId: change.spaceId };
   const key = and(eq(model, values.model), eq(validFrom, values.validFrom));
   const others = sql`SELECT count(*) FROM ${modelPrices} WHERE ${spaceId} = ${change.spaceId}::uuid AND NOT (${key})`;
-  const replaced = [input, output, cacheRead, cacheWrite, rates].map(
-    (one) => sql`${nameOf(one)} = excluded.${nameOf(one)}`,
-  );
   const changed = database.$with('changed', { spaceId }).as(sql`
     ${insertBelow(modelPrices, values, { counted: others, max: spacePricesMax })}
-    ON CONFLICT (${namesOf([spaceId, model, validFrom])}) DO UPDATE SET ${listOf(replaced)}
+    ON CONFLICT (${namesOf([spaceId, model, validFrom])}) DO UPDATE SET
+      ${listOf([input, output, cacheRead, cacheWrite, rates].map(replaced))}
     RETURNING ${namesOf([spaceId])}`);
   const entry = { spaceId: changed.spaceId, actor: change.actor, action: 'price.set', details: { ...price } };
   return (await runAudited(database, changed, entry)).length > 0;

@@ -1,8 +1,8 @@
 import { gt, sql } from 'drizzle-orm';
-import type { PgColumn } from 'drizzle-orm/pg-core';
+import { pick } from '../../platform/pick.ts';
 import type { Database } from '../db/database.ts';
 import { queuePositions } from '../db/schema.ts';
-import { nameOf } from '../db/statement.ts';
+import { excluded, excludedOf } from '../db/statement.ts';
 import type { StreamState } from './stream-state.ts';
 
 /** How far a stream was stored at the time to which this database was restored. */
@@ -18,8 +18,7 @@ export async function recordStoredPosition(
   windowMs: number,
 ): Promise<void> {
   const { stream, createdAt } = state;
-  const { createdAt: keptCreatedAt, storedUpTo, windowMs: keptMs, replayUpTo, updatedAt } = queuePositions;
-  const excluded = (column: PgColumn) => sql`excluded.${nameOf(column)}`;
+  const { createdAt: keptCreatedAt, replayUpTo } = queuePositions;
   await database
     .insert(queuePositions)
     .values({
@@ -32,10 +31,7 @@ export async function recordStoredPosition(
     .onConflictDoUpdate({
       target: queuePositions.stream,
       set: {
-        createdAt: excluded(keptCreatedAt),
-        storedUpTo: excluded(storedUpTo),
-        windowMs: excluded(keptMs),
-        updatedAt: excluded(updatedAt),
+        ...excludedOf(pick(queuePositions, 'createdAt', 'storedUpTo', 'windowMs', 'updatedAt')),
         // Another stream of the same name has other messages under these sequences.
         replayUpTo: sql`CASE WHEN ${keptCreatedAt} = ${excluded(keptCreatedAt)} THEN ${replayUpTo} ELSE 0 END`,
       },

@@ -1,5 +1,4 @@
-import { and, count, eq, lt, type SQL, sql } from 'drizzle-orm';
-import type { PgColumn } from 'drizzle-orm/pg-core';
+import { and, count, eq, lt, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { pick } from '../../../platform/pick.ts';
 import { isoTimes } from '../../../platform/time.ts';
@@ -16,7 +15,7 @@ import { type Role, roles } from '../../../store/accounts/role.ts';
 import { createToken, hashToken } from '../../../store/accounts/secret-token.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { invitations, memberships, users } from '../../../store/db/schema.ts';
-import { listOf, nameOf, namesOf } from '../../../store/db/statement.ts';
+import { listOf, nameOf, namesOf, replaced } from '../../../store/db/statement.ts';
 import { openInvitationsMax } from '../accounts/limits.ts';
 
 /** An open invitation as shown to the space's admins. Times are ISO 8601. */
@@ -44,12 +43,6 @@ export const createdInvitation = z
   .meta({ id: 'CreatedInvitation' });
 export type CreatedInvitation = z.infer<typeof createdInvitation>;
 
-export interface NewInvitation {
-  email: string;
-  role: Role;
-  ttlHours: number;
-}
-
 /**
  * Replaces an open invitation to the same address, whose link becomes invalid.
  * @returns the reason when none was created: the person is a member, or too many invitations are open.
@@ -57,7 +50,7 @@ export interface NewInvitation {
 export async function createInvitation(
   database: Database,
   spaceId: string,
-  { email, role, ttlHours, actor }: NewInvitation & { actor: Actor },
+  { email, role, ttlHours, actor }: { email: string; role: Role; ttlHours: number } & { actor: Actor },
 ): Promise<CreatedInvitation | 'is_member' | 'too_many'> {
   const token = createToken();
   const normalized = normalizeEmail(email);
@@ -95,11 +88,6 @@ export async function createInvitation(
   });
   if (row !== undefined) return { id: row.id, token, expiresAt: row.expiresAt.toISOString() };
   return (await isMember).length > 0 ? 'is_member' : 'too_many';
-}
-
-/** `column = excluded.column`: the column of the row that could not be inserted. */
-function replaced(column: PgColumn): SQL {
-  return sql`${nameOf(column)} = excluded.${nameOf(column)}`;
 }
 
 /** The invitations that can still be accepted, newest first. */
