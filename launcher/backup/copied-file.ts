@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type FileHandle, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 
 const copyBytes = 1024 * 1024;
 
@@ -19,13 +19,6 @@ export async function copyFile(
 ): Promise<Omit<CopiedFile, 'path'>> {
   await using source = await open(from, 'r');
   await using target = await open(to, 'wx', 0o600);
-  const copied = await pump(source, (chunk) => target.writeFile(chunk));
-  if (isSynced) await target.sync();
-  return copied;
-}
-
-/** @param write writes a chunk, which is reused afterwards, at the end of the copy. */
-async function pump(source: FileHandle, write: (chunk: Uint8Array) => Promise<void>) {
   const hash = createHash('sha256');
   // A large buffer for each of a thousand small files makes V8 collect garbage over and over.
   const { size } = await source.stat();
@@ -33,12 +26,14 @@ async function pump(source: FileHandle, write: (chunk: Uint8Array) => Promise<vo
   let bytes = 0;
   for (;;) {
     const { bytesRead } = await source.read(buffer, 0, buffer.length);
-    if (bytesRead === 0) return { bytes, sha256: hash.digest('hex') };
+    if (bytesRead === 0) break;
     const chunk = buffer.subarray(0, bytesRead);
     hash.update(chunk);
-    await write(chunk);
+    await target.writeFile(chunk);
     bytes += bytesRead;
   }
+  if (isSynced) await target.sync();
+  return { bytes, sha256: hash.digest('hex') };
 }
 
 /** Makes renames and new files in a directory durable. */

@@ -2,21 +2,17 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { bodyBytesMax } from '../limits.ts';
 import { longUnreadBodiesMax, unreadBodyBytesMax, unreadBodyTimeoutMs } from './limits.ts';
 
-/** Discards a body's rest and calls `write`, unless the client or the HTTP parser has ended the request. */
-export type AnswerAfterBody = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  write: () => void,
-) => Promise<void>;
+export type AnswerAfterBody = ReturnType<typeof createAnswerAfterBody>;
 
 /**
- * Answers requests rejected before their body was read. A body past the limits of `limits.ts` is not read to
+ * Answers requests rejected before their body was read: the function discards the rest and calls `write`,
+ * unless the client or the HTTP parser has ended the request. A body past the limits of `limits.ts` is not read to
  * its end; its connection is closed after the answer.
  * @param freeChunk called with each chunk that was discarded.
  */
-export function createAnswerAfterBody(freeChunk: (chunk: Buffer) => void = () => {}): AnswerAfterBody {
+export function createAnswerAfterBody(freeChunk: (chunk: Buffer) => void = () => {}) {
   const discardBody = createDiscardBody(freeChunk);
-  return async (request, response, write) => {
+  return async (request: IncomingMessage, response: ServerResponse, write: () => void) => {
     const isWhole = await discardBody(request);
     // The parser may have rejected the rest of the body meanwhile, and has answered for it.
     if (response.destroyed || response.headersSent) return;

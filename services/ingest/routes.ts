@@ -66,21 +66,17 @@ function findHandler(
 ): Handler {
   const path = pathOf(request.url ?? '');
   const rpc = rpcHandlers.get(path);
-  const methods = rpc === undefined ? routesAt(path) : { POST: withoutDependencies(rpc) };
+  const methods: Record<string, Handler> | undefined = rpc
+    ? { POST: (_, ...exchange) => rpc(...exchange) }
+    : Object.hasOwn(routes, path)
+      ? routes[path]
+      : findExporterHandlers(path);
   if (methods === undefined) return answerUnknownPath;
   const handler = Object.hasOwn(methods, request.method ?? '') ? methods[request.method ?? ''] : undefined;
   if (handler !== undefined) return handler;
   const allowed = Object.keys(methods).join(', ');
   response.setHeader('Allow', allowed);
   throw new IngestError('method_not_allowed', `This path accepts only ${allowed}.`);
-}
-
-function routesAt(path: string): Record<string, Handler> | undefined {
-  return Object.hasOwn(routes, path) ? routes[path] : findExporterHandlers(path);
-}
-
-function withoutDependencies(handler: RpcHandler): Handler {
-  return (_, request, response) => handler(request, response);
 }
 
 /** A client may send the whole URL instead of the path (RFC 9112 §3.2.2, absolute-form). */

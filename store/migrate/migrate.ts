@@ -19,17 +19,21 @@ import { grantRights } from '../db/roles/grants.ts';
 import { firstMigration, newestMigration } from '../db/version.ts';
 import { importListPrices } from '../prices/list-prices.ts';
 import { readShippedList } from '../prices/price-list.ts';
-import {
-  migrationLockPauseMs,
-  migrationLockTimeoutMs,
-  migrationLockTries,
-  migratorPollMs,
-} from './limits.ts';
 import { readNewest, recordOldestVersion, refuseNewerSchema } from './schema-range.ts';
 import { planStatements, type StatementPlan, splitStatements } from './statements.ts';
 
 /** The first version with uuidv7(). */
 const serverVersionMin = 180_000;
+
+/** Lock time-out of a migration's statement: all other statements on its table wait meanwhile. */
+const migrationLockTimeoutMs = 2_000;
+
+/** Tries of a locked statement, and the pause in between: twenty minutes, longer than retention's locks. */
+const migrationLockTries = 400;
+const migrationLockPauseMs = 1_000;
+
+/** Interval at which a migrator looks whether another one has ended. */
+const migratorPollMs = 250;
 
 /** An arbitrary number, unlikely to be an advisory lock of another application. */
 const migrationLock = 7_394_210;

@@ -11,12 +11,7 @@ import { apiKeys, usageDays } from '../../../store/db/schema.ts';
 const keyLastUseFlushMs = 60_000;
 
 /** Events of one key and day that the queue dropped as duplicates. */
-interface Repeats {
-  spaceId: string;
-  apiKeyId: string;
-  day: string;
-  repeats: number;
-}
+type Repeats = Omit<typeof usageDays.$inferSelect, 'events'>;
 
 /**
  * Records when API keys were last used, and how many events the queue dropped because their request was an

@@ -27,23 +27,18 @@ export class UnknownEncodingError extends IngestError {
   }
 }
 
+export type DecodeBody = ReturnType<typeof createBodyDecoder>;
+
 /**
- * Decompresses a body. The limits also apply to the result: a decompression bomb stops at `bytesMax`, and
+ * The decoder of all bodies of a process: decompresses `atOnceMax` at a time, those of spaces in turns. The limits also apply to the result: a decompression bomb stops at `bytesMax`, and
  * each decompressed chunk counts against the budget at once.
- * @param encoding the header's value; absent, empty and `identity` are the same.
+ * `encoding` is the header's value; absent, empty and `identity` are the same.
  * @throws IngestError `invalid_request_body`, `batch_too_large`, `ingest_unavailable`.
  */
-export type DecodeBody = (
-  bytes: Buffer,
-  encoding: string | undefined,
-  limits: BodyLimits,
-) => Promise<BudgetedBuffer>;
-
-/** The decoder of all bodies of a process: decompresses `atOnceMax` at a time, those of spaces in turns. */
-export function createBodyDecoder(pool: BufferPool, atOnceMax: number): DecodeBody {
+export function createBodyDecoder(pool: BufferPool, atOnceMax: number) {
   const waitingOfUserMax = Number.POSITIVE_INFINITY;
   const takeTurn = openFairLimiter({ atOnceMax, atOnceOfSpaceMax: atOnceMax, waitingOfUserMax });
-  return async (bytes, encoding, limits) => {
+  return async (bytes: Buffer, encoding: string | undefined, limits: BodyLimits): Promise<BudgetedBuffer> => {
     const sent = (encoding ?? '').trim().toLowerCase();
     // RFC 9110 §8.4.1.3
     const name = sent === 'x-gzip' ? 'gzip' : sent;

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { IngestError } from '../../../event/errors.ts';
 import type { AnswerAfterBody } from '../../../platform/http/unread-body.ts';
 import { authenticateExporter } from '../admit/authenticate.ts';
@@ -8,7 +9,6 @@ import type { DecoderOf } from '../rpc/decoders.ts';
 import { parseRpcEncoding } from '../rpc/encoding.ts';
 import type { SpanBatch } from './batch/span-batch.ts';
 import { type ExportEncoding, parseHttpEncoding } from './respond/encoding.ts';
-import { type Answer, encodeAnswer } from './respond/export-response.ts';
 import { type RespondExportError, sendMessage } from './respond/respond.ts';
 import type { SenderLog } from './sender-log.ts';
 import type { SpanCounter } from './span-counter.ts';
@@ -150,4 +150,28 @@ async function exportSpans(
 function countHeaders({ stored, filtered }: SpanBatch['counts']): Record<string, string> {
   const filteredCount = Object.values(filtered).reduce((sum, count) => sum + count, 0);
   return { 'Weir-Spans-Stored': String(stored), 'Weir-Spans-Filtered': String(filteredCount) };
+}
+
+/** What the response to an exporter says. With neither member everything was accepted. */
+interface Answer {
+  /** The number of records that can never be stored, and the field of the signal's response that has it. */
+  readonly rejected?: readonly [field: 'rejectedSpans' | 'rejectedLogRecords', count: number];
+  /** The reason; without rejected records a warning. */
+  readonly message?: string;
+}
+
+/**
+ * An Export…ServiceResponse: `partial_success { rejected_…, error_message }`, with the same numbers for all
+ * signals.
+ */
+function encodeAnswer({ rejected, message }: Answer, { isJson }: { readonly isJson: boolean }): Uint8Array {
+  if (message === undefined) return Buffer.from(isJson ? '{}' : '');
+  if (isJson) {
+    const count = rejected && { [rejected[0]]: String(rejected[1]) };
+    return Buffer.from(JSON.stringify({ partialSuccess: { ...count, errorMessage: message } }));
+  }
+  const partialSuccess = new BinaryWriter();
+  if (rejected !== undefined) partialSuccess.tag(1, WireType.Varint).int64(rejected[1]);
+  partialSuccess.tag(2, WireType.LengthDelimited).string(message);
+  return new BinaryWriter().tag(1, WireType.LengthDelimited).bytes(partialSuccess.finish()).finish();
 }

@@ -1,5 +1,8 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ApiKeyCache } from '../admit/api-key-cache.ts';
+import { authenticateExporter } from '../admit/authenticate.ts';
+import { sendJson } from '../respond/respond.ts';
 import { exportOverHttp, signals } from './export.ts';
-import { describeProject } from './langfuse-project.ts';
 import { findMediaHandlers } from './media/media-doors.ts';
 
 /** The end of the paths that OpenTelemetry exporters post to. The base path depends on the vendor. */
@@ -28,4 +31,20 @@ export function findExporterHandlers(path: string) {
   if (media !== undefined) return media;
   const signal = signalPath.exec(normalized)?.[1] as keyof typeof exporting | undefined;
   return signal === undefined ? undefined : exporting[signal];
+}
+
+/**
+ * `GET /api/public/projects`: requested by `auth_check()` of the Langfuse SDKs, which programs call before
+ * they send anything. The response contains the space of the key.
+ * @throws IngestError `unauthorized`, `ingest_unavailable`
+ */
+async function describeProject(
+  { apiKeyCache }: { apiKeyCache: ApiKeyCache },
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { spaceId } = await authenticateExporter(request, apiKeyCache);
+  const name = 'Weir';
+  const project = { id: spaceId, name, organization: { id: spaceId, name }, metadata: {} };
+  sendJson(response, 200, { data: [project] });
 }

@@ -7,19 +7,11 @@ import { retryAfterSeconds } from '../limits.ts';
 import type { FailureLog } from './failure-log.ts';
 import { sendJson } from './respond.ts';
 
-/** Logs an error and sends it (docs/api.md §7) once the request's body is read. Never rejects. */
-export type RespondError = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  error: IngestError,
-) => Promise<void>;
+export type RespondError = ReturnType<typeof createRespondError>;
 
-export function createRespondError(
-  answerAfterBody: AnswerAfterBody,
-  failures: FailureLog,
-  log: Logger,
-): RespondError {
-  return async (request, response, error) => {
+/** Logs an error and sends it (docs/api.md §7) once the request's body is read. Never rejects. */
+export function createRespondError(answerAfterBody: AnswerAfterBody, failures: FailureLog, log: Logger) {
+  return async (request: IncomingMessage, response: ServerResponse, error: IngestError) => {
     failures.note(error);
     try {
       await answerAfterBody(request, response, () => {

@@ -7,7 +7,7 @@ import { ClientGoneError } from '../body/body.ts';
 import { type BatchDecoder, type BatchDependencies, ingestBatch } from '../ingest-batch.ts';
 import { type RpcEncoding, requireRpcEncoding } from './encoding.ts';
 import type { HealthService } from './health.ts';
-import { type RespondRpcError, sendReceipt } from './respond.ts';
+import { type RespondRpcError, sendRpcMessage, serialize } from './respond.ts';
 
 /** Largest request to the health service. It holds only a service name. */
 const healthMessageBytesMax = 4 * 1024;
@@ -51,7 +51,9 @@ async function ingestEventsRpc(
   try {
     const decoder = dependencies.rpcDecoder(encoding);
     const { protocol } = encoding;
-    sendReceipt(response, encoding, await ingestBatch(dependencies, request, { decoder, protocol }));
+    const receipt = await ingestBatch(dependencies, request, { decoder, protocol });
+    const message = serialize(receipt, encoding);
+    sendRpcMessage(response, encoding, { headers: receipt.headers, message });
   } catch (thrown) {
     if (thrown instanceof ClientGoneError) throw thrown;
     await dependencies.respondRpcError({ request, response }, encoding, IngestError.from(thrown));

@@ -13,11 +13,6 @@ import type { FailureLog } from '../respond/failure-log.ts';
 import { contentTypeOf, type RpcEncoding } from './encoding.ts';
 import { toConnectError } from './error.ts';
 
-/** Sends the response of a successful call of IngestEvents. */
-export function sendReceipt(response: ServerResponse, encoding: RpcEncoding, receipt: Receipt): void {
-  sendRpcMessage(response, encoding, { headers: receipt.headers, message: serialize(receipt, encoding) });
-}
-
 /** Sends the response of a successful call, in the protocol of the call. */
 export function sendRpcMessage(
   response: ServerResponse,
@@ -84,7 +79,8 @@ export function sendRpcError(response: ServerResponse, encoding: RpcEncoding, er
   }
 }
 
-function serialize({ message: text }: Receipt, { isJson }: RpcEncoding): Uint8Array {
+/** The message of a successful call of IngestEvents. */
+export function serialize({ message: text }: Receipt, { isJson }: RpcEncoding): Uint8Array {
   const message = create(IngestEventsResponseSchema, { message: text });
   return isJson
     ? Buffer.from(toJsonString(IngestEventsResponseSchema, message))

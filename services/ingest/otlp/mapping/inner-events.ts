@@ -4,19 +4,13 @@ import { type JsonObject, membersOf } from './json-object.ts';
 import { readInnerCalls } from './usage/iterations.ts';
 import { composeUsage } from './usage/usage.ts';
 
-/** The event of a call within a call, and an id for its span, which nobody sent. */
-export interface InnerEvent {
-  readonly spanId: string;
-  readonly event: JsonObject;
-}
-
 /**
  * Events of the calls of other models that a provider made within the call of a span: they have prices of
  * their own. Each has the times of the whole call. Its id depends on the response, which several libraries
  * may send: it is stored once.
  * @param event that of the span.
  */
-export function toInnerEvents(event: JsonObject, { attributes, traceId, spanId }: Span): InnerEvent[] {
+export function toInnerEvents(event: JsonObject, { attributes, traceId, spanId }: Span) {
   const properties = membersOf(event.properties);
   const additional = membersOf(event.additionalProperties);
   const { responseId = spanId } = membersOf(properties.llm);

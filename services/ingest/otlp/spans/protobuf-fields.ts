@@ -41,9 +41,12 @@ export interface Attributed {
   droppedAttributes: number;
 }
 
-export function attributeFields(numbers: { attributes: number; droppedAttributesCount: number }) {
+export function attributeFields(numbers: {
+  attributes: number;
+  droppedAttributesCount: number;
+}): FieldReaders<Attributed> {
   return {
-    [numbers.attributes]: readAttribute,
+    [numbers.attributes]: ({ attributes }, reader, messageEnd) => attributes.add(reader, messageEnd),
     [numbers.droppedAttributesCount]: field<Attributed, 'droppedAttributes'>('droppedAttributes', uint32),
   };
 }
@@ -58,10 +61,6 @@ export function readAttributed<T extends object>(
   const target = { ...draft, attributes: new AttributeCollector(), droppedAttributes: 0 };
   const { attributes, ...others } = readFields(reader, end, fields, target);
   return { ...others, attributes: attributes.toAttributes(reader) };
-}
-
-function readAttribute({ attributes }: Attributed, reader: WireReader, messageEnd: number): void {
-  attributes.add(reader, messageEnd);
 }
 
 /** Collects the attributes of one message. Of duplicate names the last one wins, as in JSON. */
@@ -131,14 +130,7 @@ export function readId(reader: WireReader, messageEnd: number): string {
   return readBytes(reader, messageEnd).toString('hex');
 }
 
-export function uint32(reader: WireReader): number {
-  return reader.uint32();
-}
-
-export function fixed32(reader: WireReader): number {
-  return reader.fixed32();
-}
-
-export function fixed64(reader: WireReader): bigint {
-  return BigInt(reader.fixed64());
-}
+export const int32 = (reader: WireReader) => reader.int32();
+export const uint32 = (reader: WireReader) => reader.uint32();
+export const fixed32 = (reader: WireReader) => reader.fixed32();
+export const fixed64 = (reader: WireReader) => BigInt(reader.fixed64());

@@ -50,17 +50,12 @@ function readResource(reader: WireReader, end: number): typeof undescribed {
   return readAttributed(reader, end, resourceFields, {});
 }
 
-interface ScopeDraft {
-  name: string;
-  version: string;
-}
-
-const scopeFields: FieldReaders<ScopeDraft & Attributed> = {
+const scopeFields: FieldReaders<{ name: string; version: string } & Attributed> = {
   [tags.scope.name]: field('name', readText),
   [tags.scope.version]: field('version', readText),
   ...attributeFields(tags.scope),
 };
 
 function readScope(reader: WireReader, end: number): typeof unnamed {
-  return readAttributed<ScopeDraft>(reader, end, scopeFields, { name: '', version: '' });
+  return readAttributed(reader, end, scopeFields, { name: '', version: '' });
 }

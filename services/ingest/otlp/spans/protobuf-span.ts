@@ -8,6 +8,7 @@ import {
   field,
   fixed32,
   fixed64,
+  int32,
   readAttributed,
   readFields,
   readId,
@@ -67,10 +68,6 @@ function readList<T>(
     reader.pos = start;
     return explainMalformed(() => read(reader, readEnd(reader, reader.len)));
   });
-}
-
-function int32(reader: WireReader): number {
-  return reader.int32();
 }
 
 const spanFields: FieldReaders<SpanDraft & Attributed> = {

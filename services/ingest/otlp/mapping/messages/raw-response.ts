@@ -4,20 +4,13 @@ import { membersOf } from '../json-object.ts';
 import { isJsonObject, textIn } from './messages.ts';
 
 /** Fields of a provider's response for which some conventions have no attribute. */
-export interface RawResponse {
-  readonly id: string | undefined;
-  readonly model: string | undefined;
-  readonly finishReason: string | undefined;
-  /** The tokens as the provider counted them. */
-  readonly usage: Json | undefined;
-  readonly serviceTier: Json | undefined;
-}
+export type RawResponse = ReturnType<typeof readRawResponse>;
 
 /**
  * Reads a response of OpenAI's, Anthropic's or Gemini's client, of LangChain or of Haystack, which their
  * tracers send as JSON text.
  */
-export function readRawResponse(value: Json | undefined): RawResponse {
+export function readRawResponse(value: Json | undefined) {
   const json = typeof value === 'string' ? parseEmbeddedJson(value) : value;
   if (!isJsonObject(json))
     return {
@@ -56,6 +49,7 @@ export function readRawResponse(value: Json | undefined): RawResponse {
     id: ids.find((id): id is string => typeof id === 'string' && id !== '' && !/^(?:lc_)?run-/.test(id)),
     finishReason: reasons.find((reason) => reason !== undefined && reason !== ''),
     model: textIn(haystack, 'model'),
+    /** The tokens as the provider counted them. */
     usage: json.usage ?? json.usageMetadata ?? haystack.usage,
     serviceTier: json.service_tier ?? metadata.service_tier ?? membersOf(json.llm_output).service_tier,
   };
