@@ -47,27 +47,20 @@ function addCreateCommand(key: Command, host: Host): void {
     )
     .option('--annotate', 'create a key that adds notes to events, threads and traces, and does nothing else')
     .option('--expires <time>', 'when it expires: ISO 8601', parseTime)
-    .action((options: NewKeyOptions) =>
-      withDatabase(host, async (database) => {
-        const spaceId = await requireSpace(database, options.space);
-        const pepper = readPepper(host);
-        const { name, read, annotate, expires } = options;
-        if (read !== undefined && annotate) throw new CommandError('Give --read or --annotate, not both.');
-        const scope = read ?? (annotate ? 'annotation' : 'ingest');
-        if (expires !== undefined && expires <= Date.now())
-          throw new CommandError('--expires must be in the future.');
-        const expiresAt = expires === undefined ? undefined : new Date(expires);
-        await printJson(host, await issueApiKey(database, spaceId, { name, scope, expiresAt, pepper }));
-      }),
+    .action(
+      (options: { space: string; name: string; read?: ReadScope; annotate?: boolean; expires?: number }) =>
+        withDatabase(host, async (database) => {
+          const spaceId = await requireSpace(database, options.space);
+          const pepper = readPepper(host);
+          const { name, read, annotate, expires } = options;
+          if (read !== undefined && annotate) throw new CommandError('Give --read or --annotate, not both.');
+          const scope = read ?? (annotate ? 'annotation' : 'ingest');
+          if (expires !== undefined && expires <= Date.now())
+            throw new CommandError('--expires must be in the future.');
+          const expiresAt = expires === undefined ? undefined : new Date(expires);
+          await printJson(host, await issueApiKey(database, spaceId, { name, scope, expiresAt, pepper }));
+        }),
     );
-}
-
-interface NewKeyOptions {
-  space: string;
-  name: string;
-  read?: ReadScope;
-  annotate?: boolean;
-  expires?: number;
 }
 
 function showKey({ id, ...key }: ApiKeyInfo) {

@@ -9,13 +9,6 @@ import { CommandError, type Host, printJson, printMessage } from '../host.ts';
 
 const restorePollMs = 250;
 
-interface RestoreCommandOptions {
-  to?: number;
-  from?: string;
-  yes?: true;
-  follow?: true;
-}
-
 /** Restores the Postgres of `weir start` (docs/backup.md). */
 export function addRestoreCommand(program: Command, host: Host): void {
   program
@@ -31,7 +24,7 @@ export function addRestoreCommand(program: Command, host: Host): void {
     .option('--from <directory>', 'the directory of the backups (default: that of the last backup)')
     .option('--yes', 'restore')
     .option('--follow', 'show the progress of the restore that is under way')
-    .action(async (options: RestoreCommandOptions) => {
+    .action(async (options: { to?: number; from?: string; yes?: true; follow?: true }) => {
       const { WEIR_DATA_DIR: weirDataDir } = readConfig(host);
       if (host.env.DATABASE_URL)
         throw new CommandError(

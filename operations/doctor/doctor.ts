@@ -28,15 +28,7 @@ export async function examine(config: Config): Promise<Finding[]> {
 }
 
 async function examineDatabase({ DATABASE_URL: url, WEIR_DATA_DIR: dataDir }: Config): Promise<Finding[]> {
-  const check = 'postgres.reachable';
-  if (url === undefined)
-    return [
-      failed(
-        check,
-        'nothing was started in WEIR_DATA_DIR',
-        'Run `weir start`, or set WEIR_DATA_DIR or DATABASE_URL.',
-      ),
-    ];
+  if (url === undefined) return notStarted('postgres.reachable', 'DATABASE_URL');
   await using sql = openPostgres(url, {
     applicationName: 'weir-doctor',
     connectionsMax: 4,
@@ -50,14 +42,7 @@ async function examineDatabase({ DATABASE_URL: url, WEIR_DATA_DIR: dataDir }: Co
 async function examineQueue(config: Config): Promise<Finding[]> {
   const { NATS_URL: url } = config;
   const check = 'nats.reachable';
-  if (url === undefined)
-    return [
-      failed(
-        check,
-        'nothing was started in WEIR_DATA_DIR',
-        'Run `weir start`, or set WEIR_DATA_DIR or NATS_URL.',
-      ),
-    ];
+  if (url === undefined) return notStarted(check, 'NATS_URL');
   return finding(check, 'Start nats-server, or correct NATS_URL.', async () => {
     await using connection = await connectQueue(url, 'weir-doctor');
     const [queue, control, services] = await Promise.all([
@@ -67,6 +52,11 @@ async function examineQueue(config: Config): Promise<Finding[]> {
     ]);
     return [ok(check, `nats-server ${connection.info?.version}`), ...queue, ...control, ...services];
   });
+}
+
+function notStarted(check: string, variable: 'DATABASE_URL' | 'NATS_URL'): Finding[] {
+  const action = `Run \`weir start\`, or set WEIR_DATA_DIR or ${variable}.`;
+  return [failed(check, 'nothing was started in WEIR_DATA_DIR', action)];
 }
 
 async function checkDisk(directory: string): Promise<Finding> {

@@ -166,18 +166,10 @@ async function resolveStored(database: Database, spaceId: string, sinceMs: numbe
   return failed;
 }
 
-interface Pass {
-  readonly found: number;
-  readonly damaged: readonly string[];
-  readonly unreadable: number;
-}
+type Pass = Awaited<ReturnType<typeof erasePass>>;
 
 /** Erases what is stored. The quarantine first: a replay moves its events into segments, nothing back. */
-async function erasePass(
-  database: Database,
-  erasure: Erasure,
-  report: (text: string) => void,
-): Promise<Pass> {
+async function erasePass(database: Database, erasure: Erasure, report: (text: string) => void) {
   const { events, unreadable } = await eraseQuarantine(database, erasure);
   let found = events;
   const damaged: string[] = [];

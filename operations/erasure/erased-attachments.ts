@@ -4,6 +4,7 @@ import type { Database, Transaction } from '../../store/db/database.ts';
 import { events, media, mediaUses, notes, segments, traceNodes } from '../../store/db/schema.ts';
 import { deleteUses } from '../../store/media/delete-uses.ts';
 import { isOnEventIn } from '../../store/notes/expired-notes.ts';
+import type { NotedEvent } from '../../store/notes/list-notes.ts';
 import type { NoteTarget } from '../../store/notes/note.ts';
 import { hasTerms } from '../../store/read/candidate-segments.ts';
 import { type EventFilter, matchValues, termsOf } from '../../store/read/event-filter.ts';
@@ -16,11 +17,7 @@ const notesTables = [getTableName(notes), statisticsTable];
 export const mediaTables = [getTableName(media), getTableName(mediaUses), statisticsTable];
 
 /** An erased event, or what is known of it. */
-export interface GoneEvent {
-  readonly id?: string;
-  readonly traceId?: string | null;
-  readonly threadId?: string | null;
-}
+export type GoneEvent = Partial<NotedEvent>;
 
 /** The notes and the media that were erased with events. */
 export interface ErasedAttachments {

@@ -13,12 +13,7 @@ import { events, segments } from '../../store/db/schema.ts';
 import type { CompiledStatement } from '../../store/db/statement.ts';
 import { parameterNames, updateColumns } from './statements.ts';
 
-export interface ReprojectedBatch {
-  readonly segments: number;
-  readonly events: number;
-  /** Damaged segments, which are left unchanged. */
-  readonly damaged: readonly string[];
-}
+export type ReprojectedBatch = Awaited<ReturnType<typeof reprojectBatch>>;
 
 /** The condition that a segment is of an older version. Those of newer ones are left unchanged. */
 export function isOutdated(): SQL {
@@ -29,11 +24,7 @@ export function isOutdated(): SQL {
  * Recomputes these segments in one transaction. Only updates rows, so erased and expired events stay away.
  * Skips segments that another process has recomputed meanwhile.
  */
-export function reprojectBatch(
-  database: Database,
-  spaceId: string,
-  ids: readonly string[],
-): Promise<ReprojectedBatch> {
+export function reprojectBatch(database: Database, spaceId: string, ids: readonly string[]) {
   return inBoundedTransaction(database, async (transaction) => {
     const totals = { segments: 0, events: 0 };
     const damaged: string[] = [];
@@ -55,7 +46,11 @@ export function reprojectBatch(
       await segment.noteDone(projected);
       totals.segments += 1;
     }
-    return { ...totals, damaged };
+    return {
+      ...totals,
+      /** Damaged segments, which are left unchanged. */
+      damaged,
+    };
   });
 }
 

@@ -3,18 +3,12 @@ import type { Database } from '../../store/db/database.ts';
 import { backups } from '../../store/db/schema.ts';
 
 /** The newest one that was proved to be restorable. */
-export interface LastBackup {
-  readonly label: string;
-  readonly location: string;
-  /** How long ago, by the clock of Postgres. */
-  readonly ageSeconds: number;
-}
-
-export async function readLastBackup(database: Database): Promise<LastBackup | undefined> {
+export async function readLastBackup(database: Database) {
   const [row] = await database
     .select({
       label: backups.label,
       location: backups.location,
+      /** How long ago, by the clock of Postgres. */
       ageSeconds: sql<number>`extract(epoch FROM now() - ${backups.stoppedAt})::float8`,
     })
     .from(backups)

@@ -23,42 +23,10 @@ import { effectiveRetentionDays, expiryOf } from '../../store/retention/policy.t
 import { listWeekPartitions, type WeekPartitions } from '../../store/retention/week-partitions.ts';
 import { type Measure, openMeasure, readEstimate } from './storage-sizes.ts';
 
-/** Bytes include indexes and TOAST. */
-export interface StorageReport {
-  /** RETENTION_DAYS_MAX of this process. */
-  retentionDaysMax: number | null;
-  /** Weekly partitions by receipt time, oldest first. */
-  partitions: PartitionReport[];
-  /** Rows outside of all weeks, from ingest processes with a wrong clock. */
-  defaultPartition: { events: number; segments: number; bytes: number };
-  /** The ledger of event ids, which is kept when events expire. */
-  ledgerBytes: number;
-  statisticsBytes: number;
-  quarantineBytes: number;
-  totalBytes: number;
-  /** The partitions that are dropped next, and when; null when none ever will be. */
-  nextDrop: { partitions: string[]; at: string } | null;
-}
+export type PartitionReport = Awaited<ReturnType<typeof reportPartition>>;
 
-export interface PartitionReport {
-  from: string;
-  /** End, excluded. */
-  to: string;
-  partitions: string[];
-  /** An estimate of the Postgres planner. */
-  events: number;
-  eventBytes: number;
-  segmentBytes: number;
-  spaces: number;
-  /** When all its rows will have expired; null when some never expire. */
-  expiresAt: string | null;
-}
-
-/** Scans an index of every partition: seconds for hundreds of millions of rows. */
-export async function reportStorage(
-  database: Database,
-  retentionDaysMax: number | undefined,
-): Promise<StorageReport> {
+/** Bytes include indexes and TOAST. Scans an index of every partition: seconds for hundreds of millions of rows. */
+export async function reportStorage(database: Database, retentionDaysMax: number | undefined) {
   const rows = await database.select(pick(spaces, 'id', 'retentionDays')).from(spaces);
   const daysOf = new Map(
     rows.map(({ id, retentionDays }) => [id, effectiveRetentionDays(retentionDays, retentionDaysMax)]),
@@ -85,13 +53,18 @@ export async function reportStorage(
     .filter((one) => one.expiresAt !== null && one.spaces > 0)
     .toSorted((a, b) => (a.expiresAt ?? '').localeCompare(b.expiresAt ?? ''))[0];
   return {
+    /** RETENTION_DAYS_MAX of this process. */
     retentionDaysMax: retentionDaysMax ?? null,
+    /** Weekly partitions by receipt time, oldest first. */
     partitions,
+    /** Rows outside of all weeks, from ingest processes with a wrong clock. */
     defaultPartition,
+    /** The ledger of event ids, which is kept when events expire. */
     ledgerBytes,
     statisticsBytes,
     quarantineBytes,
     totalBytes: inPartitions + defaultPartition.bytes + ledgerBytes + statisticsBytes + quarantineBytes,
+    /** The partitions that are dropped next, and when; null when none ever will be. */
     nextDrop: next === undefined ? null : { partitions: next.partitions, at: next.expiresAt ?? '' },
   };
 }
@@ -111,7 +84,7 @@ async function reportPartition(
   database: Database,
   { range, ...names }: WeekPartitions,
   { daysOf, measure }: PartitionContext,
-): Promise<PartitionReport> {
+) {
   const bytesOf = async (name: string | undefined) => (name === undefined ? 0 : measure(name));
   const spaceIds = names.segments === undefined ? [] : await findSpaces(database, names.segments);
   const days = spaceIds.map((spaceId) => daysOf.get(spaceId));
@@ -119,12 +92,15 @@ async function reportPartition(
   const expiresAtMs = expiryOf(range.toMs, longest);
   return {
     from: new Date(range.fromMs).toISOString(),
+    /** End, excluded. */
     to: new Date(range.toMs).toISOString(),
     partitions: [names.events, names.segments].flatMap((name) => name ?? []),
+    /** An estimate of the Postgres planner. */
     events: await estimateRows(database, names.events),
     eventBytes: await bytesOf(names.events),
     segmentBytes: await bytesOf(names.segments),
     spaces: spaceIds.length,
+    /** When all its rows will have expired; null when some never expire. */
     expiresAt: expiresAtMs === undefined ? null : new Date(expiresAtMs).toISOString(),
   };
 }

@@ -13,11 +13,6 @@ import { refusal } from './refusal.ts';
  * not exist, so that ids are not revealed.
  */
 
-export interface SpaceAccess {
-  spaceId: string;
-  role: Role;
-}
-
 export interface Callers {
   readonly sessions: Pick<Sessions, 'find'>;
   readonly readKeys: ReadKeys;
@@ -98,10 +93,7 @@ interface AskedAccess {
  * @throws TRPCError NOT_FOUND for a space of others; FORBIDDEN when the role is lower than `least`, or the
  * space is marked as deleted; BAD_REQUEST when no space is named and the user has several.
  */
-export function requireRole(
-  user: SpaceUser,
-  { spaceId: asked, least, isOfDeleted = false }: AskedAccess,
-): SpaceAccess {
+export function requireRole(user: SpaceUser, { spaceId: asked, least, isOfDeleted = false }: AskedAccess) {
   const spaceId = asked ?? user.currentSpaceId;
   if (spaceId === null && user.spaces.length > 1) {
     throw refusal('BAD_REQUEST', 'spaceId: you belong to several spaces, so name one.');

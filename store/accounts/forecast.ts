@@ -1,13 +1,5 @@
 import { dayMs } from '../../platform/time.ts';
 
-/** The usage at the end of the month at the rate of the last days. */
-export interface UsageForecast {
-  /** Events at the end of the month; null on a space's first day, which is too short for a rate. */
-  forecast: number | null;
-  /** ISO 8601; null when the limit is not reached this month, or without a limit or a forecast. */
-  limitReachedAt: string | null;
-}
-
 /** Shortest time for a rate: from a burst in the first minutes it would forecast far too many events. */
 const spanMsMin = dayMs;
 
@@ -19,7 +11,7 @@ export function forecastUsage(usage: {
   sinceMs: number;
   nowMs: number;
   endMs: number;
-}): UsageForecast {
+}) {
   const { events, limit, recentEvents, sinceMs, nowMs, endMs } = usage;
   const isReached = limit !== null && events >= limit;
   if (recentEvents > 0 && nowMs - sinceMs < spanMsMin)
@@ -28,7 +20,9 @@ export function forecastUsage(usage: {
   const reachedMs = limit === null ? Infinity : nowMs + Math.max(0, limit - events) / perMs;
   const atMs = isReached ? nowMs : reachedMs;
   return {
+    /** Events at the end of the month; null on a space's first day, which is too short for a rate. */
     forecast: Math.round(events + perMs * (endMs - nowMs)),
+    /** ISO 8601; null when the limit is not reached this month, or without a limit or a forecast. */
     limitReachedAt: atMs < endMs ? new Date(atMs).toISOString() : null,
   };
 }

@@ -8,17 +8,8 @@ import type { Role } from './role.ts';
 export type Space = typeof spaces.$inferSelect;
 export type BillingState = Space['billingState'];
 
-export interface SpaceChange {
-  /** A month; null is unlimited. */
-  monthlyEventLimit?: number | null;
-  billingState?: BillingState;
-  /** Retention of events in days; null is unlimited. */
-  retentionDays?: number | null;
-  /** The name of its plan, for display. */
-  plan?: string | null;
-  /** What statistics are kept by: see dimensions.ts. */
-  dimensions?: string[];
-}
+type Changeable = 'monthlyEventLimit' | 'billingState' | 'retentionDays' | 'plan' | 'dimensions';
+export type SpaceChange = Partial<Pick<Space, Changeable>>;
 
 /** Creates a space for the operator, by default active and without a limit. */
 export async function createSpace(

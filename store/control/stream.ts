@@ -22,17 +22,6 @@ export const controlStream = { name: 'WEIR_CONTROL', subject: 'weir.control' } a
 /** A start after this sequence, or with the first message that was published at this time or later. */
 export type ControlStart = { readonly afterSequence: number } | { readonly time: Date };
 
-export interface ControlState {
-  /** The first sequence in the stream, `last + 1` when it is empty, and the last one that it ever had. */
-  readonly firstSequence: number;
-  readonly lastSequence: number;
-  readonly messages: number;
-  readonly bytes: number;
-  readonly bytesMax: number;
-  /** When its oldest message was published; undefined when it is empty. */
-  readonly oldestAt: Date | undefined;
-}
-
 export function controlSettings({ NATS_REPLICAS }: Pick<Config, 'NATS_REPLICAS'>) {
   return {
     name: controlStream.name,
@@ -88,16 +77,18 @@ function explainNoStorage(error: unknown): never {
 }
 
 /** @returns undefined when the stream does not exist. */
-export async function readControlState(connection: NatsConnection): Promise<ControlState | undefined> {
+export async function readControlState(connection: NatsConnection) {
   const info = await findControlStream(connection);
   if (info === undefined) return undefined;
   const { state, config } = info;
   return {
+    /** The first sequence in the stream, `last + 1` when it is empty, and the last one that it ever had. */
     firstSequence: state.messages === 0 ? state.last_seq + 1 : state.first_seq,
     lastSequence: state.last_seq,
     messages: state.messages,
     bytes: state.bytes,
     bytesMax: config.max_bytes,
+    /** When its oldest message was published; undefined when it is empty. */
     oldestAt: state.messages === 0 ? undefined : new Date(state.first_ts),
   };
 }

@@ -89,14 +89,11 @@ function rejectWhenClosed(begin: Sql['begin']) {
   };
 }
 
-interface Address {
-  host: string;
-  username: string;
-  database: string;
-}
-
 /** What Postgres answers to a connection that it will never accept. Undefined for any other error. */
-export function describeRejection(error: unknown, { host, username, database }: Address): string | undefined {
+export function describeRejection(
+  error: unknown,
+  { host, username, database }: { host: string; username: string; database: string },
+): string | undefined {
   const messages: Record<string, string> = {
     '28P01': `Postgres at ${host} rejects the password of ${username}`,
     '28000': `Postgres at ${host} rejects the user ${username}`,

@@ -26,14 +26,8 @@ export const defaultEvents = `${getTableName(events)}_default`;
 /** Weeks after the current one for which partitions are created ahead. */
 const weeksAhead = 5;
 
-/** The default partition, for rows outside of all others, has no range. */
-export interface Partition {
-  readonly name: string;
-  readonly range: TimeRange | undefined;
-}
-
-/** The partitions of a table, oldest first, the default last. */
-export async function listPartitions(database: Database, table: PgTable): Promise<Partition[]> {
+/** The partitions of a table, oldest first; last the default, for rows outside of all others, without a range. */
+export async function listPartitions(database: Database, table: PgTable) {
   const rows = await database.execute<{ name: string; bounds: string }>(sql`
     SELECT child.relname AS name, pg_get_expr(child.relpartbound, child.oid) AS bounds
     FROM pg_inherits JOIN pg_class AS child ON child.oid = inhrelid

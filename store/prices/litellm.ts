@@ -31,11 +31,6 @@ const clouds = [
 
 const modes = ['chat', 'completion', 'responses', 'realtime', 'image_generation'];
 
-interface Entry {
-  readonly price: ListPrice;
-  readonly isOfMaker: boolean;
-}
-
 /**
  * Reads LiteLLM's `model_prices_and_context_window.json`: the prices per token of the known providers'
  * models of texts and images, by kind, tier and size of the input. Names that {@link findByName} leads to an
@@ -72,7 +67,7 @@ export function readLiteLlm(file: Readonly<Record<string, unknown>>): ListPrice[
   return [...byName.values()].toSorted((a, b) => (a.model < b.model ? -1 : 1));
 }
 
-function readEntry(model: string, value: unknown): Entry[] {
+function readEntry(model: string, value: unknown) {
   if (typeof value !== 'object' || value === null) return [];
   const entry: Record<string, unknown> = { ...value };
   const provider = String(entry.litellm_provider);

@@ -78,17 +78,7 @@ interface CompleteUpTo {
   readonly at: Date;
 }
 
-interface PlannedStream {
-  readonly state: StreamState;
-  readonly replay: StreamReplay;
-  readonly completeUpTo: CompleteUpTo;
-}
-
-async function planStreams(
-  connection: NatsConnection,
-  database: Database,
-  restoredTo: Date,
-): Promise<PlannedStream[]> {
+async function planStreams(connection: NatsConnection, database: Database, restoredTo: Date) {
   const manager = await retryUntilAvailable(connection, () => jetstreamManager(connection));
   const positions = await readStoredPositions(database);
   const states = await retryUntilAvailable(connection, () => readStreamStates(manager));

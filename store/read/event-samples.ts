@@ -11,21 +11,12 @@ export interface SampledSpan {
   readonly toMs: number;
 }
 
-export interface EventSample {
-  bucket: number;
-  /** Number of examined events; less than the limit when the span has no more. */
-  examined: number;
-  /** How many of them match the filter, and how many of those have the state `error`. */
-  matching: number;
-  errors: number;
-}
-
 /** Examines the newest events of each span, but not by the filter's time range. Omits empty spans. */
 export async function sampleEvents(
   database: Database,
   spaceId: string,
   { filter, spans, eventsMax }: { filter: EventFilter; spans: readonly SampledSpan[]; eventsMax: number },
-): Promise<EventSample[]> {
+) {
   const list = (type: string, pick: (span: SampledSpan) => number) =>
     opaqueArray(`{${spans.map(pick).join(',')}}`, type);
   const last = database
@@ -47,7 +38,9 @@ export async function sampleEvents(
   return await database
     .select({
       bucket: sql<number>`span.bucket`,
+      /** Number of examined events; less than the limit when the span has no more. */
       examined: sql<number>`count(*)::integer`,
+      /** How many of them match the filter, and how many of those have the state `error`. */
       matching: sql<number>`(count(*) FILTER (WHERE ${last.matches}))::integer`,
       errors: sql<number>`(count(*) FILTER (WHERE ${last.matches} AND ${last.isError}))::integer`,
     })

@@ -12,11 +12,7 @@ export interface ExpiryRule {
   readonly retentionDaysMax: number | undefined;
 }
 
-export interface SpaceExpiry {
-  readonly spaceId: string;
-  /** Events received before this time have expired. -Infinity: events never expire. */
-  readonly cutoffMs: number;
-}
+export type SpaceExpiry = Awaited<ReturnType<typeof listSpaceExpiries>>[number];
 
 /**
  * The shorter of the space's retention and the global maximum. @returns undefined when events never expire.
@@ -46,16 +42,14 @@ export function cutoffSql({ nowMs, retentionDaysMax }: ExpiryRule): SQL {
   return sql`${instantOf(nowMs)} - ${days} * interval '24 hours'`;
 }
 
-export async function listSpaceExpiries(
-  database: Database,
-  { nowMs, retentionDaysMax }: ExpiryRule,
-): Promise<SpaceExpiry[]> {
+export async function listSpaceExpiries(database: Database, { nowMs, retentionDaysMax }: ExpiryRule) {
   const rows = await database
     .select({ spaceId: spaces.id, retentionDays: spaces.retentionDays })
     .from(spaces)
     .orderBy(spaces.id);
   return rows.map(({ spaceId, retentionDays }) => ({
     spaceId,
+    /** Events received before this time have expired. -Infinity: events never expire. */
     cutoffMs: cutoffOf(effectiveRetentionDays(retentionDays, retentionDaysMax), nowMs),
   }));
 }

@@ -3,14 +3,6 @@ import type { Database } from '../db/database.ts';
 import { commitCounters, eventChanges } from '../db/schema.ts';
 import { changesPerRead } from './limits.ts';
 
-/** Changes of stored events after a number, in order. */
-export interface ChangePage {
-  /** Each event once, with the number of its last change. It may not exist any more. */
-  readonly numbers: ReadonlyMap<string, number>;
-  readonly end: number;
-  readonly isComplete: boolean;
-}
-
 /** The number of the last change of a space; 0 before the first. */
 export async function readLastChange(database: Database, spaceId: string): Promise<number> {
   const [row] = await database
@@ -20,8 +12,8 @@ export async function readLastChange(database: Database, spaceId: string): Promi
   return row?.last ?? 0;
 }
 
-/** Numbers are assigned in the order of COMMIT, so no change appears later between those that were read. */
-export async function readChanges(database: Database, spaceId: string, after: number): Promise<ChangePage> {
+/** Changes after a number. Numbers are assigned in the order of COMMIT, so no change appears later between those that were read. */
+export async function readChanges(database: Database, spaceId: string, after: number) {
   const rows = await database
     .select({ number: eventChanges.number, ids: eventChanges.eventIds })
     .from(eventChanges)
@@ -29,6 +21,7 @@ export async function readChanges(database: Database, spaceId: string, after: nu
     .orderBy(asc(eventChanges.number))
     .limit(changesPerRead);
   return {
+    /** Each event once, with the number of its last change. It may not exist any more. */
     numbers: new Map(rows.flatMap(({ number, ids }) => ids.map((id) => [id, number]))),
     end: rows.at(-1)?.number ?? after,
     isComplete: rows.length < changesPerRead,

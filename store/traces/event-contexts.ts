@@ -21,12 +21,6 @@ const {
 } = getTableColumns(events);
 type ReadEvent = Pick<EventRow, keyof typeof read>;
 
-/** Changes of events, and the traces with spans whose events are not stored yet. */
-export interface FoundContexts {
-  readonly changes: ContextChanges;
-  readonly incomplete: ReadonlySet<string>;
-}
-
 /**
  * The changes of the events whose agent, thread or user is not that of their span, or else of another span of
  * their call. A value that none of these spans names was not taken from a span, and stays.
@@ -37,7 +31,7 @@ export async function findContexts(
   database: Database,
   spaceId: string,
   { ofEvents, merged }: { ofEvents: readonly Inherited[]; merged: CallRows },
-): Promise<FoundContexts> {
+) {
   const rows = await readEvents(database, spaceId, ofEvents);
   const segments = new Map<string, SegmentChange>();
   const fills: EventFill[] = [];

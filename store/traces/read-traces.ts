@@ -17,13 +17,7 @@ export interface StoredNode extends SpanNode {
   readonly endTimeMs: number;
 }
 
-export interface ReadTrace {
-  /** The UUID of the trace. */
-  readonly traceId: string;
-  readonly version: number;
-  readonly isResolved: boolean;
-  readonly nodes: readonly StoredNode[];
-}
+export type ReadTrace = Awaited<ReturnType<typeof readTraces>>[number];
 
 const {
   spaceId: _space,
@@ -39,7 +33,7 @@ export async function readTraces(
   database: Database,
   spaceId: string,
   { traceIds, nodesMax }: { traceIds: readonly string[]; nodesMax: number },
-): Promise<ReadTrace[]> {
+) {
   if (traceIds.length === 0) return [];
   const rows = await database
     .select({
@@ -59,6 +53,7 @@ export async function readTraces(
   return Array.from(
     Map.groupBy(rows, (row) => row.traceId),
     ([id, own]) => ({
+      /** The UUID of the trace. */
       traceId: id,
       version: own[0]?.version ?? 0,
       isResolved: (own[0]?.unresolvedSince ?? null) === null,

@@ -6,24 +6,17 @@ import { compileStatement, nameOf, runCompiled } from '../db/statement.ts';
 import { partnerSpansMax, partnersMax } from './limits.ts';
 import { comparisonsMax } from './merge/same-calls.ts';
 
-/** Traces that have a response in common. */
-export interface SharedResponses {
-  /** The traces that were searched from. */
-  readonly traceIds: ReadonlySet<string>;
-  /** Other traces with the response, and a searched one that has it twice. */
-  readonly partnerIds: ReadonlySet<string>;
-}
-
 /**
  * Finds traces with spans of one call: spans of different libraries that have the same response at the same
  * time. The spans must be committed: so the last one of several concurrent writers finds those of all.
  */
-export async function findSharedResponses(
-  database: Database,
-  spaceId: string,
-  traceIds: readonly string[],
-): Promise<SharedResponses> {
-  const found = { traceIds: new Set<string>(), partnerIds: new Set<string>() };
+export async function findSharedResponses(database: Database, spaceId: string, traceIds: readonly string[]) {
+  const found = {
+    /** The traces that were searched from. */
+    traceIds: new Set<string>(),
+    /** Other traces with the response, and a searched one that has it twice. */
+    partnerIds: new Set<string>(),
+  };
   if (traceIds.length === 0) return found;
   const values: Record<string, string> = { space: spaceId, traces: `{${traceIds.join()}}` };
   const rows = await runCompiled<{ trace: string; partner: string; spans: number }>(

@@ -1,7 +1,7 @@
 import { and, eq, gt, isNull, lt, sql } from 'drizzle-orm';
 import { secondFactorColumns } from '../../../store/accounts/second-factor/second-factors.ts';
 import type { Database } from '../../../store/db/database.ts';
-import { memberships, sessions, spaces, users } from '../../../store/db/schema.ts';
+import { type apiKeys, memberships, sessions, spaces, users } from '../../../store/db/schema.ts';
 import { sessionIdleMs, sessionUseMs } from './limits.ts';
 
 /** The condition that a session has not expired and was used recently enough. */
@@ -62,10 +62,14 @@ export function toSessionUser(rows: SessionRow[], isSecondFactorRequired: boolea
 }
 
 /** A failure, such as a read-only Postgres, does not fail the call. */
-export async function noteUse(database: Database, sessionId: string): Promise<void> {
+export async function noteUse(
+  database: Database,
+  table: typeof sessions | typeof apiKeys,
+  id: string,
+): Promise<void> {
   await database
-    .update(sessions)
+    .update(table)
     .set({ lastUsedAt: sql`now()` })
-    .where(eq(sessions.id, sessionId))
+    .where(eq(table.id, id))
     .catch(() => {});
 }

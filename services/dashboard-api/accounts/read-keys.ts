@@ -11,6 +11,7 @@ import {
 } from '../../../store/accounts/key-scope.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { apiKeys, spaces } from '../../../store/db/schema.ts';
+import { noteUse } from './find-session.ts';
 import {
   knownReadKeysMax,
   sessionUseMs,
@@ -65,7 +66,7 @@ export function openReadKeys(database: Database, pepper: string): ReadKeys {
       }
       if (known.size >= knownReadKeysMax) known.clear();
       known.add(id);
-      if (row.isUseOld) await noteUse(database, row.keyId);
+      if (row.isUseOld) await noteUse(database, apiKeys, row.keyId);
       return toUser({ ...row, scope: row.scope });
     },
   };
@@ -112,13 +113,4 @@ function toUser(row: ReadKeyRow & { scope: Exclude<KeyScope, 'ingest'> }): ReadK
     spaces: [{ id: spaceId, name, role, deleteAt: null }],
     scope,
   };
-}
-
-/** A failure, such as a read-only Postgres, does not fail the call. */
-async function noteUse(database: Database, keyId: string): Promise<void> {
-  await database
-    .update(apiKeys)
-    .set({ lastUsedAt: sql`now()` })
-    .where(eq(apiKeys.id, keyId))
-    .catch(() => {});
 }

@@ -82,7 +82,7 @@ export function openSessions(
     find: async (token: string): Promise<SessionUser | undefined> => {
       if (!isToken(token)) return undefined;
       const rows = await findRows.execute({ hash: hashToken(token) });
-      if (rows[0]?.isUseOld) await noteUse(database, rows[0].sessionId);
+      if (rows[0]?.isUseOld) await noteUse(database, sessions, rows[0].sessionId);
       return toSessionUser(rows, isSecondFactorRequired);
     },
     /**

@@ -76,11 +76,6 @@ export async function openSignIn(options: {
   };
 }
 
-interface VerifiedUser {
-  id: string;
-  passwordHash: string;
-}
-
 /** Verifies a password. When `onRight` returns undefined for the right one, the attempt is rejected. */
 async function openAttempts({ database, now }: { database: Database; now: () => number }) {
   const limits = new SignInLimits(now);
@@ -90,7 +85,7 @@ async function openAttempts({ database, now }: { database: Database; now: () => 
   const decoyHash = await hashPassword(randomBytes(32).toString('base64'));
   return async <Result>(
     { email, password, client }: SignInAttempt,
-    onRight: (user: VerifiedUser) => Promise<Result | undefined>,
+    onRight: (user: { id: string; passwordHash: string }) => Promise<Result | undefined>,
   ): Promise<{ userId: string | undefined; outcome: { result: Result } | SignInFailure }> => {
     const attempt = { email: normalizeEmail(email), address: client.address };
     const network = widerNetworkOf(client.address);

@@ -1,14 +1,12 @@
-import { and, eq, type SQL, sql } from 'drizzle-orm';
-import type { PgColumn } from 'drizzle-orm/pg-core';
+import { and, eq, sql } from 'drizzle-orm';
 import { LatencySketch } from '../../../event/latency-sketch.ts';
-import { addedNumberMax } from '../../../event/limits.ts';
 import { sumParts } from '../../../event/usage/usage-parts.ts';
 import { readUsage } from '../../../store/accounts/usage.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { events, quarantine } from '../../../store/db/schema.ts';
 import { addStatistics, CostSum, type Usage } from '../../../store/prices/cost-sum.ts';
 import { type AppliedPrice, openPriceBook } from '../../../store/prices/price-book.ts';
-import { listParts } from '../../../store/read/activity/activity-summary.ts';
+import { listParts, sumTokens } from '../../../store/read/activity/activity-summary.ts';
 import { matchTime, matchValues } from '../../../store/read/event-filter.ts';
 import { sketchElement } from '../../../store/write/latency-sketch.ts';
 import { lookUpDimension } from '../charts/dimension.ts';
@@ -114,11 +112,8 @@ export type SeriesCell = Omit<Cell, 'reasoningTokens'> | EventSums;
 /** The sums of events with the same price class. */
 type EventSums = Omit<Cell, 'reasoningTokens' | 'slices'> & Usage & { readonly priceClass: string | null };
 
-export interface CountQuery {
+interface CountQuery extends Omit<SeriesQuery, 'rule'> {
   readonly filter: AlertFilter;
-  readonly startMs: number;
-  readonly endMs: number;
-  readonly stepMs: number;
   /** Counts only calls of models, by model. */
   readonly byModel: boolean;
   readonly withDurations: boolean;
@@ -144,10 +139,10 @@ export async function countEvents(
       group: byModel ? sql<string>`coalesce(${events.name}, '')` : sql<string>`''`,
       events: sql<number>`count(*)::float8`,
       errors: sql<number>`(count(*) FILTER (WHERE ${eq(events.state, 'error')}))::float8`,
-      inputTokens: clampedSum(events.inputTokens),
-      outputTokens: clampedSum(events.outputTokens),
-      cacheReadTokens: clampedSum(events.cacheReadTokens),
-      cacheWriteTokens: clampedSum(events.cacheWriteTokens),
+      inputTokens: sumTokens(events.inputTokens),
+      outputTokens: sumTokens(events.outputTokens),
+      cacheReadTokens: sumTokens(events.cacheReadTokens),
+      cacheWriteTokens: sumTokens(events.cacheWriteTokens),
       priceClass: byModel ? sql<string | null>`${events.priceClass}` : sql<null>`NULL::text`,
       reportedCost: sql<string | null>`sum(${events.reportedCost})::text`,
       usageParts: listParts(events.usageParts),
@@ -163,13 +158,4 @@ export async function countEvents(
     )
     .groupBy(sql`1`, sql`2`, events.priceClass);
   return rows.map((row) => ({ ...row, usageParts: sumParts(row.usageParts) }));
-}
-
-/**
- * With the bounds of the statistics. greatest() and least() ignore a NULL: without the filter it would be the
- * lower bound.
- */
-function clampedSum(column: PgColumn): SQL<number> {
-  const bounded = sql`least(greatest(${column}, ${-addedNumberMax}::float8), ${addedNumberMax}::float8)`;
-  return sql<number>`coalesce(sum(${bounded}) FILTER (WHERE ${column} IS NOT NULL), 0)::float8`;
 }

@@ -5,7 +5,8 @@ import { unitsOfCost } from '../../../store/prices/decimal.ts';
 import type { ChartFilter } from '../charts/dimension.ts';
 import { resolveMarginPercent } from './limits.ts';
 
-export type AlertKind = typeof alertRules.$inferSelect.kind;
+type Rule = typeof alertRules.$inferSelect;
+export type AlertKind = Rule['kind'];
 
 /** What statistics do not have is counted one by one. */
 export interface AlertFilter extends Omit<ChartFilter, 'attribute' | 'userId' | 'not'> {
@@ -13,16 +14,8 @@ export interface AlertFilter extends Omit<ChartFilter, 'attribute' | 'userId' | 
   readonly attributeValue?: string | undefined;
 }
 
-export interface AlertCondition {
-  readonly kind: AlertKind;
-  readonly filter: AlertFilter;
-  readonly comparison: 'above' | 'below';
-  /** A bound in percent (error_rate, quota), milliseconds (p95), dollars (cost), or a number. */
-  readonly bound: number;
-  readonly windowMinutes: number;
-  /** The condition must hold for this time before the alert fires, and the opposite before it resolves. */
-  readonly holdMinutes: number;
-}
+type ConditionColumns = 'kind' | 'comparison' | 'bound' | 'windowMinutes' | 'holdMinutes';
+export type AlertCondition = Pick<Rule, ConditionColumns> & { readonly filter: AlertFilter };
 
 /** Kinds whose value is a current state, not a sum over a window. */
 export function isStateNow(kind: AlertKind): boolean {

@@ -10,11 +10,6 @@ import { type AlertMessage, describeAlert } from './message.ts';
 import { readValueNow } from './read-series.ts';
 import { type AlertCondition, isStateNow } from './rule.ts';
 
-export interface NewRule extends AlertCondition {
-  readonly name: string;
-  readonly targetIds: string[];
-}
-
 const returned = { id: alertRules.id, spaceId: alertRules.spaceId };
 
 export type ListedRule = Awaited<ReturnType<typeof listRules>>[number];
@@ -46,7 +41,11 @@ export async function listRules(database: Database, spaceId: string) {
 export async function saveRule(
   database: Database,
   spaceId: string,
-  { id, rule, actor }: { id: string | undefined; rule: NewRule; actor: Actor },
+  {
+    id,
+    rule,
+    actor,
+  }: { id: string | undefined; rule: AlertCondition & { name: string; targetIds: string[] }; actor: Actor },
 ): Promise<string | 'too_many' | 'no_rule' | 'no_target'> {
   const targetIds = [...new Set(rule.targetIds)];
   const known = await database.$count(

@@ -9,11 +9,7 @@ import { webhookSecret } from './deliver.ts';
 import { targetsMax, testsPerMinuteMax } from './limits.ts';
 import type { AlertMessage } from './message.ts';
 
-export interface NewTarget {
-  readonly name: string;
-  readonly kind: 'webhook' | 'slack' | 'email';
-  readonly address: string;
-}
+type NewTarget = Pick<typeof alertTargets.$inferSelect, 'name' | 'kind' | 'address'>;
 
 export type ListedTarget = Awaited<ReturnType<typeof listTargets>>[number];
 

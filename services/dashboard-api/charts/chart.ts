@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { LatencySketch } from '../../../event/latency-sketch.ts';
+import { pick } from '../../../platform/pick.ts';
 import { chartCellsMax } from '../limits.ts';
 import { visitInSlices } from '../slices.ts';
 import type { SpaceRows } from '../space-data.ts';
 import { type ChartFilter, type ChartGroup, findDimension } from './dimension.ts';
-import { type Cell, readCellsInParts, type Sums } from './read-cells.ts';
+import { type Cell, readCellsInParts, type Sums, sumNames } from './read-cells.ts';
 import { type ChartRange, timeBoundaries } from './time-buckets.ts';
 import { readTopCells, type TopCells } from './top-cells.ts';
 
@@ -126,19 +127,9 @@ class Series {
   }
 }
 
-const noSums: Sums = {
-  ...{ events: 0, errors: 0, inputTokens: 0, outputTokens: 0 },
-  ...{ cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
-};
-// The names are those of the type.
-const sumNames = Object.keys(noSums) as (keyof Sums)[];
+const noSums = Object.fromEntries(sumNames.map((name) => [name, 0])) as Sums;
 
 function toMeasures(sums: Sums, durations: LatencySketch): Measures {
   const [p50Ms = null, p95Ms = null, p99Ms = null] = durations.quantiles([0.5, 0.95, 0.99]);
-  const { events, errors, inputTokens, outputTokens } = sums;
-  const { cacheReadTokens, cacheWriteTokens, reasoningTokens } = sums;
-  return {
-    ...{ events, errors, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens },
-    ...{ p50Ms, p95Ms, p99Ms },
-  };
+  return { ...pick(sums, ...sumNames), p50Ms, p95Ms, p99Ms };
 }

@@ -4,16 +4,11 @@ import { formatCost } from '../../../store/prices/decimal.ts';
 import { type AppliedPrice, readPriceChanges } from '../../../store/prices/price-book.ts';
 import { mapInSlices } from '../slices.ts';
 import type { SpaceRows } from '../space-data.ts';
-import { groupsWithin } from './chart.ts';
-import { type ChartFilter, type ChartGroup, findDimension } from './dimension.ts';
+import { type ChartQuery, groupsWithin } from './chart.ts';
+import { findDimension } from './dimension.ts';
 import { visitPricedCells } from './priced-cells.ts';
 import type { Cell } from './read-cells.ts';
-import { type ChartRange, timeBoundaries } from './time-buckets.ts';
-
-export interface CostQuery extends ChartRange {
-  groupBy: ChartGroup;
-  filter: ChartFilter;
-}
+import { timeBoundaries } from './time-buckets.ts';
 
 const kindCost = z
   .object({
@@ -62,8 +57,10 @@ export type Costs = z.infer<typeof costs>;
  * The costs of models or other groups, from statistics and the prices of each UTC day
  * (store/prices/price-book.ts).
  */
-export async function readCosts({ database, spaceId }: SpaceRows, query: CostQuery): Promise<Costs> {
-  const { groupBy: group, filter, ...range } = query;
+export async function readCosts(
+  { database, spaceId }: SpaceRows,
+  { groupBy: group, filter, ...range }: Omit<ChartQuery, 'groupsMax'>,
+): Promise<Costs> {
   const boundaries = timeBoundaries(range);
   const [fromMs = 0, toMs = 0] = [boundaries[0], boundaries.at(-1)];
   // A bucket in which a price changes is read in two parts.

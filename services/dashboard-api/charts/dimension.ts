@@ -19,33 +19,33 @@ export const chartGroup = z.union([
 ]);
 export type ChartGroup = z.infer<typeof chartGroup>;
 
-export interface ChartFilter {
-  type?: 'llm' | 'tool' | undefined;
-  name?: string | undefined;
-  source?: string | undefined;
-  agentId?: string | undefined;
-  userId?: string | undefined;
-  /** An additional property that the space has declared. */
-  attribute?: { readonly key: string; readonly value: string } | undefined;
-  /** Values of columns that are not counted. */
+/** Normalized like the column. */
+const columnText = z.string().transform(asStored);
+
+/** Of dimensions, a chart has one: as its group, as its filter, or both. */
+export const chartFilter = {
+  type: z.enum(['llm', 'tool']).optional(),
+  name: columnText.optional(),
+  source: columnText.optional(),
+  agentId: columnText.optional(),
+  userId: columnText.optional(),
+  attribute: z.object({ key: z.string(), value: z.string() }).optional(),
+};
+
+/** `not`: values of columns that are not counted. */
+export type ChartFilter = z.infer<z.ZodObject<typeof chartFilter>> & {
   not?: readonly { readonly column: ExcludedColumn; readonly value: string }[] | undefined;
-}
+};
 
 /** Columns that statistics have for each event. */
 const excludedColumns = ['type', 'name', 'source'] as const;
 export type ExcludedColumn = (typeof excludedColumns)[number];
 
-/** What statistics count of a list. */
-export interface CountedList {
-  readonly filter: ChartFilter;
-  readonly states: readonly ('ok' | 'error')[];
-}
-
 /**
  * The filter of a list as statistics have it, without its range.
  * @returns undefined when it has conditions that statistics do not have.
  */
-export function toCountedList(list: EventFilter): CountedList | undefined {
+export function toCountedList(list: EventFilter) {
   const { type, name, source, agentId, userId, state, attributes = [], not = [], ...others } = list;
   const { from: _from, to: _to, costRates: _rates, ...unknown } = others;
   const [attribute, second] = attributes;

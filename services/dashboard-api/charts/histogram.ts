@@ -127,17 +127,12 @@ function divide(
   return { bucketMs, boundaries: Array.from({ length: count + 1 }, (_, i) => first + i * bucketMs) };
 }
 
-interface CountedBuckets {
-  readonly buckets: HistogramBucket[];
-  readonly isOfDimension: boolean;
-}
-
 /** @returns undefined when statistics do not have the values of the filter. */
 async function countByStatistics(
   database: Database,
   spaceId: string,
   { filter, boundaries }: { filter: EventFilter; boundaries: readonly number[] },
-): Promise<CountedBuckets | undefined> {
+) {
   const list = toCountedList(filter);
   const sliced = list && { group: 'none' as const, filter: list.filter };
   const dimension = sliced && (await lookUpDimension(database, spaceId, sliced));

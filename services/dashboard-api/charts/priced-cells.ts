@@ -6,11 +6,6 @@ import type { ChartGroup } from './dimension.ts';
 import { type Cell, rankGroups, readCellsInParts } from './read-cells.ts';
 import type { SpanQuery } from './stat-spans.ts';
 
-interface PricedModel {
-  readonly price: AppliedPrice | undefined;
-  readonly rank: number;
-}
-
 /**
  * Calls `visit` for each bucket of each model with the price at the bucket's start and the rank of the model
  * by its number of events, from 0. All models after the first thousand are one, null, without a price and a
@@ -22,7 +17,7 @@ interface PricedModel {
 export async function visitPricedCells(
   { database, spaceId }: SpaceRows,
   { group = 'model', ...query }: Omit<SpanQuery, 'group' | 'byModel'> & { readonly group?: ChartGroup },
-  visit: (cell: Cell, priced: PricedModel) => void,
+  visit: (cell: Cell, priced: { price: AppliedPrice | undefined; rank: number }) => void,
 ): Promise<void> {
   const byModel = group !== 'model';
   const whole = { ...query, group, byModel, groupsMax: costModelsMax };

@@ -38,15 +38,7 @@ export interface Cell extends Sums {
 }
 
 /** Token sums are exact up to 2^53 if clients send integers. */
-export interface Sums {
-  events: number;
-  errors: number;
-  inputTokens: number;
-  outputTokens: number;
-  cacheReadTokens: number;
-  cacheWriteTokens: number;
-  reasoningTokens: number;
-}
+export type Sums = Record<keyof typeof summed, number>;
 
 /**
  * Charts of more buckets may have too many rows for one statement, which reads this many: Postgres sorts them
@@ -58,7 +50,10 @@ export const rowsAtOnceMax = 25_000;
 export const summed = {
   ...pick(eventStats, 'events', 'errors', 'inputTokens', 'outputTokens'),
   ...pick(eventStats, 'cacheReadTokens', 'cacheWriteTokens', 'reasoningTokens'),
-} satisfies Record<keyof Sums, PgColumn>;
+};
+
+// The names are those of the type.
+export const sumNames = Object.keys(summed) as (keyof Sums)[];
 
 /**
  * Reads the sums of a chart from statistics, ordered by bucket: the work depends on the number of buckets and

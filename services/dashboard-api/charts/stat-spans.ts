@@ -57,14 +57,11 @@ export function selectSpans(spaceId: string, query: SpanQuery, columns: readonly
 /** Ranges that are no join: Postgres reads them in parallel where a space has many rows. */
 const rangesApartMax = 4;
 
-interface FoldedRange {
-  readonly spanHours: number;
-  readonly first: SQL;
-  readonly last: SQL;
-  readonly columns: readonly PgColumn[];
-}
-
-function selectFolded(spaceId: string, query: SpanQuery, range: FoldedRange): SQL {
+function selectFolded(
+  spaceId: string,
+  query: SpanQuery,
+  range: { spanHours: number; first: SQL; last: SQL; columns: readonly PgColumn[] },
+): SQL {
   const { dimension, ofSlices = false } = query;
   const isSliced = ofSlices || dimension !== undefined;
   const [minutes, rollups] = isSliced

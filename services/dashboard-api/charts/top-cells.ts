@@ -3,7 +3,7 @@ import type { Database } from '../../../store/db/database.ts';
 import { eventStats } from '../../../store/db/schema.ts';
 import { listOf, nameOf } from '../../../store/db/statement.ts';
 import { visitInSlices } from '../slices.ts';
-import { type Cell, type CellQuery, sketches, sumAll, summed, toCell } from './read-cells.ts';
+import { type Cell, type CellQuery, sketches, sumAll, summed, sumNames, toCell } from './read-cells.ts';
 import { selectSpans } from './stat-spans.ts';
 
 export interface TopCells {
@@ -66,6 +66,3 @@ SELECT NULL, grouped, ${listOf(columns.map(nameOf))}, NULL FROM top`);
   const shown = [...top, ...others.values().filter(({ events }) => events > 0)];
   return { names, cells: shown.toSorted((a, b) => a.bucket - b.bucket) };
 }
-
-// The names are those of the type.
-const sumNames = Object.keys(summed) as (keyof typeof summed)[];

@@ -2,9 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { getTRPCErrorFromUnknown } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import { z } from 'zod';
-import type { Caller } from '../../../platform/fair-limiter.ts';
 import type { Logger } from '../../../platform/log.ts';
-import type { Actor } from '../../../store/accounts/audit/audit.ts';
 import type { Role } from '../../../store/accounts/role.ts';
 import { actorOf, requireCaller, requireRole, requireScope } from '../access.ts';
 import type { FairSlots } from '../fair-slots.ts';
@@ -37,21 +35,6 @@ export function parsePathId(text: string | undefined, shape: z.ZodType<string> =
   throw refusal('NOT_FOUND', 'There is nothing at this path.');
 }
 
-interface SpaceRequest {
-  request: IncomingMessage;
-  response: ServerResponse;
-  spaceId: string;
-}
-
-/** A user whose access to a download was checked. */
-export interface Downloader {
-  actor: Actor;
-  /** The caller whose share of statements is used. They are cancelled when the client disconnects. */
-  caller: Caller;
-  /** Repeats the check with the current state in Postgres. @throws as checkDownload */
-  checkAccess: () => Promise<void>;
-}
-
 /**
  * Checks that the caller has at least the role in the space of a path.
  * @throws TRPCError UNAUTHORIZED without a caller; NOT_FOUND for a space of others; FORBIDDEN for a lower
@@ -59,9 +42,9 @@ export interface Downloader {
  */
 export async function checkDownload(
   services: Services,
-  { request, response, spaceId }: SpaceRequest,
+  { request, response, spaceId }: { request: IncomingMessage; response: ServerResponse; spaceId: string },
   least: Role,
-): Promise<Downloader> {
+) {
   const asked = readRequest(request, response, services.findAddress);
   const { address, sender } = asked;
   const check = async () => {
@@ -76,7 +59,13 @@ export async function checkDownload(
   const left = new AbortController();
   response.once('close', () => left.abort());
   const caller = { spaceId, holderId: user.holderId, signal: left.signal };
-  return { actor, caller, checkAccess: async () => void (await check()) };
+  return {
+    actor,
+    /** The caller whose share of statements is used. They are cancelled when the client disconnects. */
+    caller,
+    /** Repeats the check with the current state in Postgres. @throws as checkDownload */
+    checkAccess: async () => void (await check()),
+  };
 }
 
 /** Sends the failure of a download with the same status and message as a procedure. */

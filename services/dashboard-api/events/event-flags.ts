@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { parsePriceClass } from '../../../event/usage/price-class.ts';
+import type { events } from '../../../store/db/schema.ts';
 import { clockToleranceMs, durationToleranceMs } from '../limits.ts';
 
 /**
@@ -24,19 +25,14 @@ export const eventFlag = z.enum([
 ]);
 export type EventFlag = z.infer<typeof eventFlag>;
 
-export interface FlaggedValues {
-  startTimeMs: number;
-  endTimeMs: number;
-  durationMs: number;
-  receivedAt: Date;
-  inputTokens: number | null;
-  outputTokens: number | null;
-  totalTokens: number | null;
-  priceClass: string | null;
-}
+type Tokens = Pick<typeof events.$inferSelect, 'inputTokens' | 'outputTokens' | 'totalTokens'>;
+type Times = Pick<typeof events.$inferSelect, 'startTimeMs' | 'endTimeMs' | 'durationMs' | 'receivedAt'>;
 
 /** @param isCostOff whether the reported cost differs from the price. */
-export function flagEvent(event: FlaggedValues, isCostOff: boolean): EventFlag[] {
+export function flagEvent(
+  event: Times & Tokens & { priceClass: string | null },
+  isCostOff: boolean,
+): EventFlag[] {
   const spanMs = event.endTimeMs - event.startTimeMs;
   const flags: EventFlag[] = [];
   if (spanMs < 0) flags.push('ends_before_start');
@@ -50,7 +46,7 @@ export function flagEvent(event: FlaggedValues, isCostOff: boolean): EventFlag[]
   return flags;
 }
 
-function tokensAddUp({ inputTokens, outputTokens, totalTokens }: FlaggedValues): boolean {
+function tokensAddUp({ inputTokens, outputTokens, totalTokens }: Tokens): boolean {
   if (inputTokens === null || outputTokens === null || totalTokens === null) return true;
   return inputTokens + outputTokens === totalTokens;
 }

@@ -1,11 +1,10 @@
 import { z } from 'zod';
-import { asStored } from '../../../event/text.ts';
 import { readDelays } from '../../../store/store-delays/read-delays.ts';
 import { listDimensions, listedDimension } from '../../../store/write/statistics/list-dimensions.ts';
 import { chart, readChart } from '../charts/chart.ts';
 import { costs, readCosts } from '../charts/costs.ts';
 import { delayTotal } from '../charts/delays.ts';
-import { chartGroup } from '../charts/dimension.ts';
+import { chartFilter, chartGroup } from '../charts/dimension.ts';
 import { chartSteps } from '../charts/time-buckets.ts';
 import { chartGroupsDefault, chartGroupsMax } from '../limits.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
@@ -32,22 +31,9 @@ const range = {
   timeZone,
 };
 
-/** Normalized like the column. */
-const columnText = z.string().transform(asStored);
-
-/** Of dimensions, a chart has one: as its group, as its filter, or both. */
-const filter = {
-  type: z.enum(['llm', 'tool']).optional(),
-  name: columnText.optional(),
-  source: columnText.optional(),
-  agentId: columnText.optional(),
-  userId: columnText.optional(),
-  attribute: z.object({ key: z.string(), value: z.string() }).optional(),
-};
-
 const chartInput = z.object({
   ...range,
-  ...filter,
+  ...chartFilter,
   groupBy: chartGroup.default('none'),
   groupsMax: z.int().min(1).max(chartGroupsMax).default(chartGroupsDefault),
 });
@@ -65,7 +51,7 @@ export const charts = router({
 
   /** Costs by time bucket, of models or another group, and of kinds of usage: see Costs. */
   costs: spaceProcedure('viewer', { isStatistics: true })
-    .input(z.object({ ...range, ...filter, groupBy: chartGroup.default('model') }))
+    .input(z.object({ ...range, ...chartFilter, groupBy: chartGroup.default('model') }))
     .output(costs)
     .query(({ ctx, input: { from, to, step, timeZone, groupBy, ...filter } }) =>
       ctx.space.chartLimiter(() => readCosts(ctx.space, { from, to, step, timeZone, groupBy, filter })),

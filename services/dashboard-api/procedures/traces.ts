@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { columnCharsMax } from '../../../event/limits.ts';
 import { asStored } from '../../../event/text.ts';
-import { operators } from '../../../store/read/compare/comparisons.ts';
 import {
   activityPageDefault,
   activityPageMax,
@@ -11,8 +10,8 @@ import {
 } from '../limits.ts';
 import { refusal } from '../refusal.ts';
 import {
+  activityComparison,
   activityList,
-  activityMeasures,
   activityTotal,
   listActivity,
   readActivity,
@@ -35,10 +34,7 @@ const activity = {
   search,
   model: z.string().max(columnCharsMax).optional(),
   /** Only those whose counts in the range are as compared; a cost is in US dollars. */
-  comparisons: z
-    .array(z.object({ measure: z.enum(activityMeasures), operator: z.enum(operators), value: z.number() }))
-    .max(comparisonsMax)
-    .optional(),
+  comparisons: z.array(activityComparison).max(comparisonsMax).optional(),
   /** Only those with events that have such notes: on themselves, their trace or their thread. */
   notes: z.array(noteCondition).min(1).max(noteConditionsMax).optional(),
 };

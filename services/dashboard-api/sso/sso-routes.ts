@@ -4,28 +4,16 @@ import type { Config } from '../../../platform/config.ts';
 import type { Logger } from '../../../platform/log.ts';
 import { withTimeout } from '../../../platform/timeout.ts';
 import type { Database } from '../../../store/db/database.ts';
-import { type FindAddress, networkOf } from '../accounts/client-address.ts';
-import type { RateLimiter } from '../accounts/rate-limiter.ts';
-import type { Sessions } from '../accounts/session.ts';
+import { networkOf } from '../accounts/client-address.ts';
 import { dashboardCallTimeoutMs } from '../limits.ts';
 import type { Services } from '../trpc/context.ts';
 import { type CallRequest, readRequest } from '../trpc/request.ts';
-import { type FindTokenUser, openTokenUsers } from './access-tokens.ts';
+import { openTokenUsers } from './access-tokens.ts';
 import { flowCookie, readFlowCookie, returnPath } from './flow-cookie.ts';
-import { type FindIdentityUser, openIdentityUsers } from './identity-users.ts';
+import { openIdentityUsers } from './identity-users.ts';
 import { callbackPath, type ProvenIdentity, SsoProvider } from './provider.ts';
 
-export interface Sso {
-  issuer: string;
-  publicUrl: string;
-  provider: SsoProvider;
-  findTokenUser: FindTokenUser;
-  findUser: FindIdentityUser;
-  sessions: Sessions;
-  /** Failed callbacks by network address. */
-  attempts: RateLimiter;
-  findAddress: FindAddress;
-}
+export type Sso = NonNullable<ReturnType<typeof openSso>>;
 
 /** Why the sign-in page is shown again. `rejected`: the identity may not sign in. */
 type SsoFailure = 'rejected' | 'failed' | 'unavailable' | 'too_many_attempts';
@@ -125,7 +113,7 @@ export function openSso(
   database: Database,
   config: Config,
   { sessions, tokenAttempts, findAddress }: Services,
-): Sso | undefined {
+) {
   const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, DASHBOARD_PUBLIC_URL } = config;
   // The configuration check guarantees that these are set together.
   if (!OIDC_ISSUER || !OIDC_CLIENT_ID || !OIDC_CLIENT_SECRET || !DASHBOARD_PUBLIC_URL) return undefined;
@@ -142,6 +130,7 @@ export function openSso(
     findTokenUser: openTokenUsers(database, provider),
     findUser: openIdentityUsers(database, config.OIDC_ALLOWED_DOMAINS),
     sessions,
+    /** Failed callbacks by network address. */
     attempts: tokenAttempts,
     findAddress,
   };

@@ -14,7 +14,7 @@ import {
   type ActivityWalkQuery,
   walkValues,
 } from '../../../store/read/activity/activity-walk.ts';
-import type { operators } from '../../../store/read/compare/comparisons.ts';
+import { operators } from '../../../store/read/compare/comparisons.ts';
 import type { NoteCondition } from '../../../store/read/compare/note-conditions.ts';
 import { type EventCursor, formatEventCursor } from '../../../store/read/event-cursor.ts';
 import { withNotedEvents } from '../../../store/read/noted-events.ts';
@@ -29,13 +29,12 @@ import { refusal } from '../refusal.ts';
 import type { SpaceRows } from '../space-data.ts';
 
 /** A cost is in US dollars. */
-export const activityMeasures = ['events', 'errors', 'tokens', 'cost'] as const;
-
-export interface ActivityComparison {
-  measure: (typeof activityMeasures)[number];
-  operator: (typeof operators)[number];
-  value: number;
-}
+export const activityComparison = z.object({
+  measure: z.enum(['events', 'errors', 'tokens', 'cost']),
+  operator: z.enum(operators),
+  value: z.number(),
+});
+type ActivityComparison = z.infer<typeof activityComparison>;
 
 export interface ActivityQuery {
   from?: number | undefined;

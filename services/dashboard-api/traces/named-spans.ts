@@ -12,18 +12,12 @@ interface Level {
   readonly name: string;
 }
 
-/** Spans that events name, and what is above each such event: the id of a span or of an event. */
-export interface NamedSpans {
-  readonly spans: readonly TraceSpan[];
-  readonly above: ReadonlyMap<string, string>;
-}
-
 /**
  * Spans that events name by the path around them, since the contract has no events for spans: from the first
  * to the last of their events. Of an event inside a tool, the spans that the tool is in, too, are above the
  * tool, and the others below it. @param rows in time order.
  */
-export function findNamedSpans(rows: readonly TraceRow[]): NamedSpans {
+export function findNamedSpans(rows: readonly TraceRow[]) {
   const byId = new Map(rows.map((row) => [row.id, row]));
   const spans = new Map<string, TraceSpan>();
   const above = new Map<string, string>();

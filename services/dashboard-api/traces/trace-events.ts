@@ -12,24 +12,13 @@ export interface TraceRow extends ListedRow {
   attributes: Record<string, string | number> | null;
 }
 
-export interface TraceRows {
-  /** In time order: by start, longer events first. */
-  rows: TraceRow[];
-  /** Whether the trace has no more events. If false, these are the newest. */
-  isComplete: boolean;
-}
-
 const columns = {
   ...listedColumns,
   ...pick(events, 'segmentId', 'segmentIndex', 'attributes'),
 };
 
 /** Reads the events of a trace, at most {@link traceEventsMax} with {@link traceEventCharsMax} characters. */
-export async function readTraceRows(
-  database: Database,
-  spaceId: string,
-  traceId: string,
-): Promise<TraceRows> {
+export async function readTraceRows(database: Database, spaceId: string, traceId: string) {
   const rows: TraceRow[] = [];
   let after: EventCursor | undefined;
   for (let page = 0; page < tracePagesMax; page++) {
@@ -41,7 +30,12 @@ export async function readTraceRows(
   }
   const shown = takeWithin(rows, traceEventCharsMax);
   const isComplete = after === undefined && shown.length === rows.length;
-  return { rows: shown.toSorted(compareInTime), isComplete };
+  return {
+    /** In time order: by start, longer events first. */
+    rows: shown.toSorted(compareInTime),
+    /** Whether the trace has no more events. If false, these are the newest. */
+    isComplete,
+  };
 }
 
 /** The first items, as long as their texts have at most this many characters. */

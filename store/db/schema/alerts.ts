@@ -46,8 +46,10 @@ export const alertRules = pgTable(
     kind: text('kind', { enum: alertKinds }).notNull(),
     filter: jsonb('filter').$type<Record<string, string | undefined>>().notNull(),
     comparison: text('comparison', { enum: ['above', 'below'] }).notNull(),
+    /** In percent (error_rate, quota), milliseconds (p95), dollars (cost), or a number. */
     bound: doublePrecision('bound').notNull(),
     windowMinutes: integer('window_minutes').notNull(),
+    /** The condition must hold for this time before the alert fires, and the opposite before it resolves. */
     holdMinutes: integer('hold_minutes').notNull(),
     targetIds: uuid('target_ids').array().notNull(),
     mutedUntil: instant('muted_until'),

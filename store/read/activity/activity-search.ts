@@ -3,12 +3,11 @@ import { asStored, storableText } from '../../../event/text.ts';
 import { pick } from '../../../platform/pick.ts';
 import type { Database } from '../../db/database.ts';
 import { events } from '../../db/schema.ts';
-import type { EventCursor } from '../event-cursor.ts';
 import { type EventFilter, matchValues } from '../event-filter.ts';
 import { readEventPage } from '../event-page.ts';
 import { containsFolded, startsFolded } from '../folded-text.ts';
 import type { ActivityColumn } from './activity-segments.ts';
-import type { ActivityWalk } from './activity-walk.ts';
+import type { ActivityWalk, ActivityWalkQuery } from './activity-walk.ts';
 
 /** How the threads or users of a search are found. */
 export type ActivitySearch =
@@ -53,14 +52,7 @@ export function ofEvents(filter: EventFilter): ActivitySearch {
 export async function walkEventValues(
   database: Database,
   spaceId: string,
-  query: {
-    column: ActivityColumn;
-    filter: EventFilter;
-    range: Pick<EventFilter, 'from' | 'to'>;
-    after: EventCursor | undefined;
-    seen: ReadonlySet<string>;
-    valuesMax: number;
-  },
+  query: Omit<ActivityWalkQuery, 'match' | 'eventsMax'> & { filter: EventFilter },
 ): Promise<ActivityWalk> {
   const filter = { ...query.filter, ...query.range };
   const { column, after, seen, valuesMax } = query;

@@ -6,6 +6,7 @@ import { pick } from '../../../platform/pick.ts';
 import type { Database } from '../../db/database.ts';
 import { events } from '../../db/schema.ts';
 import { opaqueArray } from '../../db/statement.ts';
+import type { Usage } from '../../prices/cost-sum.ts';
 import type { EventCursor } from '../event-cursor.ts';
 import { matchTime } from '../event-filter.ts';
 import { compareEvents, isAfter, newestFirst, oldestFirst, startInSegment } from '../event-position.ts';
@@ -31,21 +32,13 @@ export interface ActivitySummary {
 }
 
 /** The tokens of a model's calls on a UTC day under the same conditions. Input tokens include cached ones. */
-export interface DayCalls {
+export interface DayCalls extends Usage {
   /** Null for calls without the name of a model. */
   model: string | null;
   events: number;
   errors: number;
   /** The start of one of the calls. */
   atMs: number;
-  inputTokens: number;
-  outputTokens: number;
-  cacheReadTokens: number;
-  cacheWriteTokens: number;
-  /** The conditions of the calls, their usage with prices of its own, and the reported cost. */
-  priceClass: string | null;
-  usageParts: UsageParts | null;
-  reportedCost: string | null;
 }
 
 export interface SummaryQuery extends SegmentQuery {
@@ -203,9 +196,9 @@ export function listParts(column: SQLWrapper): SQL<UsageParts[] | null> {
 }
 
 /** Sums with the same bounds as the statistics: a client may report any finite number of tokens. */
-function sumTokens(column: SQLWrapper): SQL<number> {
+export function sumTokens(column: SQLWrapper): SQL<number> {
   const bound = sql.raw(String(addedNumberMax));
-  // greatest() and least() ignore a NULL.
+  // greatest() and least() ignore a NULL: without the filter it would be the lower bound.
   const added = sql`sum(least(greatest(${column}, -${bound}), ${bound})) FILTER (WHERE ${column} IS NOT NULL)`;
   return sql<number>`coalesce(${added}, 0)`;
 }
