@@ -9,6 +9,7 @@ import type { ServiceName } from '../../platform/config/services.ts';
 import { TcpProxy } from '../network/tcp-proxy.ts';
 import { createCitusDatabase } from './citus-database.ts';
 import { allStarted, type ManagedProcess, startManagedProcess } from './managed-process.ts';
+import { clusterMember } from './nats-member.ts';
 import { openProxies, type ServiceProxies } from './service-proxies.ts';
 import type { SystemContext } from './system-options.ts';
 
@@ -142,7 +143,9 @@ async function startManagedNats(
       logFile,
       onSpawn,
       ...(options.natsSyncInterval !== undefined && { syncInterval: options.natsSyncInterval }),
-      ...(routes.length > 0 && { cluster: { name, port: clusterPort, routes } }),
+      ...(routes.length > 0 && {
+        member: clusterMember({ name, port: clusterPort, routes, password: serverPassword }),
+      }),
     });
     void watchNats({ ...server, storeDir }, log);
     return server;

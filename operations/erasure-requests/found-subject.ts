@@ -22,9 +22,7 @@ export async function findSubject(
   const { spaceId, subject: kind, term } = request;
   if ((kind !== 'user' && kind !== 'thread') || term === null) return undefined;
   const { watermarks } = await readStart(database, connection, spaceId);
-  await untilStored(connection, watermarks, {
-    report: (queued) => report(`waiting for ${queued} messages of the queue to be stored`),
-  });
+  await untilStored(connection, watermarks, report);
   for (const read of [valuesOfEvents, valuesOfQuarantine, valuesOfNodes])
     for await (const value of read(database, spaceId, { kind, term })) {
       const subject = { kind, value };

@@ -36,8 +36,6 @@ export interface EraseOptions {
     report: (text: string) => void,
   ) => Promise<void>;
   readonly report?: (text: string) => void;
-  /** Milliseconds without progress of the queue after which the erasure gives up. */
-  readonly queueStuckMs?: number;
   /** The served request in the dashboard, deleted with the completion. Without it the operator erases. */
   readonly request?: { readonly id: string; readonly requestedBy: string };
 }
@@ -74,15 +72,7 @@ export async function eraseEvents(
 async function eraseAll(
   { database, connection }: ErasureServers,
   spaceId: string,
-  {
-    subject,
-    reason,
-    backupRetentionDays,
-    report = () => {},
-    queueStuckMs,
-    request,
-    deleteRows,
-  }: EraseOptions,
+  { subject, reason, backupRetentionDays, report = () => {}, request, deleteRows }: EraseOptions,
 ): Promise<Receipt> {
   await untilNodesAnswer(database, report);
   if (subject.kind === 'space') await untilStatementsEnded(database);
@@ -90,10 +80,7 @@ async function eraseAll(
   const erasure = await beginErasure(database, spaceId, { subject, reason, start, request });
   // Most events are already stored: erasing them first needs no running writer.
   await erasePass(database, erasure, report);
-  await untilStored(connection, start.watermarks, {
-    report: (queued) => report(`waiting for ${queued} messages of the queue to be stored`),
-    ...(queueStuckMs !== undefined && { stuckMs: queueStuckMs }),
-  });
+  await untilStored(connection, start.watermarks, report);
   const drainedAtMs = Date.now();
   await untilNoneInDoubt(database, spaceId, report);
   const isSpace = subject.kind === 'space';

@@ -13,16 +13,12 @@ export class QueueStuckError extends Error {
   override name = 'QueueStuckError';
 }
 
-/**
- * Waits until every message up to the watermarks is stored or in quarantine.
- * @param options `stuckMs`: milliseconds without progress after which it gives up. @throws QueueStuckError.
- */
+/** Waits until every message up to the watermarks is stored or in quarantine. @throws QueueStuckError. */
 export async function untilStored(
   connection: NatsConnection,
   watermarks: readonly Watermark[],
-  options: { report: (queued: number) => void; stuckMs?: number },
+  report: (text: string) => void,
 ): Promise<void> {
-  const { report, stuckMs = queueStuckMs } = options;
   let least = Number.POSITIVE_INFINITY;
   let advancedAtMs = performance.now();
   for (;;) {
@@ -31,9 +27,9 @@ export async function untilStored(
     if (queued < least) {
       least = queued;
       advancedAtMs = performance.now();
-      report(queued);
+      report(`waiting for ${queued} messages of the queue to be stored`);
     }
-    if (performance.now() - advancedAtMs > stuckMs)
+    if (performance.now() - advancedAtMs > queueStuckMs)
       throw new QueueStuckError(
         `${queued} messages that were accepted before the erasure began are still in the queue: is a writer running? Events already stored are erased. Run the command again to resume.`,
       );

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { inject } from 'vitest';
+import { clusterMember } from '../../harness/system/nats-member.ts';
 import { writePidFile } from '../../harness/system/pid-file.ts';
 import { type NatsServer, startNatsServer } from '../../launcher/provision/nats/nats-server.ts';
 import { startOnFreePorts } from '../../launcher/provision/ports.ts';
@@ -56,20 +57,21 @@ function storeDirOf(directory: string, number: number): string {
 function startMember(directory: string, ports: readonly number[], number: number): Promise<NatsServer> {
   const portAt = (index: number) => ports[index] ?? 0;
   const others = memberNumbers.filter((other) => other !== number);
-  const name = `nats-${number}`;
+  const [name, password] = [`nats-${number}`, 'test'];
   return startNatsServer({
     binary: inject('natsServerBinary'),
     storeDir: storeDirOf(directory, number),
     logFile: join(directory, `${name}.log`),
-    password: 'test',
+    password,
     maxFileBytes: 1024 ** 3,
     port: portAt(number),
     monitorPort: portAt(3 + number),
-    cluster: {
+    member: clusterMember({
       name,
       port: portAt(6 + number),
       routes: others.map((other) => `127.0.0.1:${portAt(6 + other)}`),
-    },
+      password,
+    }),
     onSpawn: (pid) => writePidFile(join(directory, `pid-${number}`), pid),
   });
 }

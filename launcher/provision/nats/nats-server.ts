@@ -26,15 +26,8 @@ export interface NatsServerOptions extends StartHooks {
   logFile: string;
   /** Default `always`. Tests override it to show that events are lost without it. */
   syncInterval?: string;
-  /** Set for a cluster's member. Start all members concurrently: none is healthy before a majority runs. */
-  cluster?: ClusterMember;
-}
-
-export interface ClusterMember {
-  /** Unique in the cluster, and the same at every start. */
-  name: string;
-  port: number;
-  routes: readonly string[];
+  /** Of tests: the name of a cluster's member, and its further settings. */
+  member?: { name: string; settings: string };
 }
 
 export interface NatsServer extends ServerProcess {
@@ -75,10 +68,8 @@ export async function startNatsServer(options: NatsServerOptions): Promise<NatsS
   await server.stop();
   options.signal?.throwIfAborted();
   const lastOutput = lastLogLines(logFile, logStart);
-  if (/address already in use/.test(lastOutput)) {
-    const ports = [port, monitorPort, options.cluster?.port].filter((one) => one !== undefined);
-    throw new PortTakenError(`One of the ports ${ports.join(', ')} is taken.`);
-  }
+  if (/address already in use/.test(lastOutput))
+    throw new PortTakenError(`One of the ports ${port} and ${monitorPort}, or that of a cluster, is taken.`);
   throw new Error(
     `nats-server did not start (${describeExit(await server.exited)}). Its log, ${logFile}, ends with:\n${lastOutput}`,
   );
@@ -96,7 +87,7 @@ function writeConfig(options: NatsServerOptions, startTag: string): string {
 /** Makes an acknowledged message durable. nats-server accepts JSON's string syntax. */
 function renderConfig(options: NatsServerOptions, startTag: string): string {
   return `# Generated at every start.
-server_name: ${JSON.stringify(options.cluster?.name ?? 'weir')}
+server_name: ${JSON.stringify(options.member?.name ?? 'weir')}
 server_tags: [${JSON.stringify(startTag)}]
 host: "127.0.0.1"
 port: ${options.port}
@@ -109,24 +100,7 @@ jetstream {
   max_file: ${options.maxFileBytes}
 }
 authorization { user: "weir", password: ${JSON.stringify(options.password)} }
-${options.cluster === undefined ? '' : renderCluster(options.cluster, options.password)}`;
-}
-
-/** Cluster routes use the clients' password: on loopback a second one would protect nothing. */
-function renderCluster(member: ClusterMember, password: string): string {
-  const routes = member.routes.map((address) => JSON.stringify(`nats://weir:${password}@${address}`));
-  return `# How long a member that does not read can delay the messages to the others; the default is 10 s.
-write_deadline: "2s"
-cluster {
-  name: weir
-  listen: "127.0.0.1:${member.port}"
-  # Servers and clients use only the addresses they are configured with: gossiped ones would bypass a proxy.
-  advertise: "127.0.0.1:1"
-  no_advertise: true
-  authorization { user: "weir", password: ${JSON.stringify(password)} }
-  routes: [${routes.join(', ')}]
-}
-`;
+${options.member?.settings ?? ''}`;
 }
 
 async function isUp(monitorUrl: string, startTag: string): Promise<boolean> {
