@@ -48,9 +48,11 @@ def count_by_who(stub: Stub) -> dict[str, int]:
 
 @pytest.mark.parametrize("end", _ENDS)
 def test_without_a_spool_ends_that_run_python_code_deliver_everything_once(end: str, stub: Stub) -> None:
-    run(end, stub)
-    assert count_by_who(stub) == _ENDS[end]
-    assert set(stub.deliveries.values()) == {1}
+    for variables in ({}, {"OBSERVED": "1"}):
+        stub.forget()
+        run(end, stub, **variables)
+        assert count_by_who(stub) == _ENDS[end]
+        assert set(stub.deliveries.values()) == {1}
 
 
 def test_sigterm_delivers_when_it_is_asked_for_and_still_ends_the_process(stub: Stub) -> None:

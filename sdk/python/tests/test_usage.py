@@ -69,6 +69,6 @@ def test_google_has_modalities_and_the_kind_of_traffic() -> None:
 def test_the_address_of_openai_says_the_region() -> None:
     recorded: list[Any] = []
     url = SimpleNamespace(host="eu.api.openai.com", path="/v1/responses")
-    recorder: Any = SimpleNamespace(record=recorded.append, observed_responses=[])
-    Call(recorder, responses, url, None, None).finish(responses.read_answer("{}"))
+    recorder: Any = SimpleNamespace(record=recorded.append, observed_responses=[], defer=lambda record, size: record())
+    Call(recorder, responses, url, None, None).finish(lambda: (responses.read_answer("{}"), None))
     assert [event["properties"]["llm"]["region"] for event in recorded] == ["eu"]

@@ -83,10 +83,11 @@ class Run(Operation):
         first_ms: float | None = None,
     ) -> None:
         if answer is not None and answer.response_id is not None:
+            self.recorder.compose()
             is_observed = answer.response_id in self.recorder.observed_responses
         else:
             is_observed = self.inner.model_run is not None and self.inner.model_run.is_observed
-        if not is_observed:
+        if not is_observed and self.end():
             llm = compose_llm(request, answer, timeToFirstChunkMs=first_ms)
             self.record("llm", (source, self._package, function), llm, error)
 
@@ -103,7 +104,8 @@ class Run(Operation):
         tool = drop_none({"name": name, "callId": call_id, "input": given})
         if error is None:
             tool["output"] = output
-        self.record("tool", (name, self._package, function), tool, error)
+        if self.end():
+            self.record("tool", (name, self._package, function), tool, error)
 
 
 class Runs:

@@ -20,6 +20,7 @@ class Operation:
         self.outer = current_scope()
         self._start_ms = time.time() * 1000
         self._started = time.monotonic()
+        self._duration_ms = 0.0
         self._pid = os.getpid()
         self._is_over = False
 
@@ -27,7 +28,7 @@ class Operation:
         """Another event of the same times, whose parent is this one."""
         inner = Operation(self.recorder)
         inner.outer = self.outer._replace(parent_event_id=self.id)
-        inner._start_ms, inner._started = self._start_ms, self._started
+        inner._start_ms, inner._duration_ms, inner._is_over = self._start_ms, self._duration_ms, True
         return inner
 
     @property
@@ -39,22 +40,29 @@ class Operation:
         # The child of a fork has a copy of a call that is its parent's to record.
         return self._is_over or self._pid != os.getpid()
 
+    def end(self) -> bool:
+        """Stops the time. False when the operation has ended before, or belongs to another process."""
+        if self.is_over:
+            return False
+        self._is_over = True
+        self._duration_ms = self.elapsed_ms
+        return True
+
     def record(
         self, kind: Literal["llm", "tool"], origin: tuple[str, str, str], payload: Json, error: EventError | None
     ) -> None:
-        """Records the event, unless the operation has ended before, or belongs to another process.
+        """Records the event of an operation that has ended, in its process.
 
         Args:
             origin: ``source``, ``sourcePackage`` and ``sourceFunction`` of docs/api.md §2.2.
         """
-        if self.is_over:
+        if self._pid != os.getpid():
             return
-        self._is_over = True
         event: Event = {
             "id": self.id,
             "type": kind,
             "startTimeMs": self._start_ms,
-            "durationMs": self.elapsed_ms,
+            "durationMs": self._duration_ms,
             "status": {"state": "error", "error": error} if error else {"state": "ok"},
             "instrumentation": dict(zip(("source", "sourcePackage", "sourceFunction"), origin, strict=True)),
             "properties": {kind: payload},

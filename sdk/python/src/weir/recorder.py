@@ -6,6 +6,8 @@ import os
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 from weakref import WeakSet
 
@@ -18,7 +20,7 @@ from weir.event.json_text import compose_event, encode
 from weir.event.redact import is_sampled, mask_event, to_metadata
 from weir.event.truncate import truncate_event
 from weir.event.types import Event, Json, create_uuid
-from weir.limits import EVENT_BYTES_MAX, EXIT_TIMEOUT_S
+from weir.limits import EVENT_BYTES_MAX, EXIT_TIMEOUT_S, FLUSH_TIMEOUT_S
 from weir.options import Options, complete_options, parse_address
 from weir.process import at_exit, flush_on_sigterm, forget, register, watch_children
 from weir.reports import DropReason, FlushResult, Stats
@@ -116,6 +118,32 @@ class Recorder:
             self.counters.drop(reason)
         return event_id
 
+    def defer(self, record: Callable[[], object], size: int) -> None:
+        """Calls ``record``, which records events, in the sender's thread: composing them costs more than a call may.
+
+        At once with a spool, which has the event before the program goes on; with a mask, which is the application's
+        code; and when there is no room for ``size`` bytes.
+        """
+        if self.is_enabled and "mask" not in self._options:
+            sender = self._open_sender()
+            if sender.refusal is None and sender.defer(partial(self._compose, record), size):
+                self._watch_children()
+                return
+        self._compose(record)
+
+    def compose(self, timeout: float = FLUSH_TIMEOUT_S) -> None:
+        """Records what was deferred so far."""
+        sender = self._sender
+        if sender is not None:
+            sender.compose(timeout)
+
+    def _compose(self, record: Callable[[], object]) -> None:
+        try:
+            record()
+        except Exception:
+            self.counters.recorded += 1
+            self.counters.drop("unserializable")
+
     def flush(self, timeout: float, *, once: bool = False) -> FlushResult:
         """Delivers what was recorded so far. With ``once``, until a request fails."""
         counters = self.counters
@@ -137,6 +165,7 @@ class Recorder:
         return result
 
     def stats(self) -> Stats:
+        self.compose()
         counters, sender = self.counters, self._sender
         return Stats(
             counters.recorded,
@@ -196,10 +225,13 @@ class Recorder:
         if not sender.push(QueuedEvent(event["id"], data, time.monotonic())):
             return "queue_full"
         self.counters.recorded += 1
+        self._watch_children()
+        return None
+
+    def _watch_children(self) -> None:
         if not self._is_watching:
             self._is_watching = True
             watch_children(at_exit)
-        return None
 
     def _redact(self, event: Json) -> Json | None:
         visible = to_metadata(event) if self._options["content"] == "metadata" else event

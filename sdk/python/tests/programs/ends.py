@@ -10,18 +10,27 @@ import sys
 import threading
 import unittest.mock
 from concurrent.futures import ProcessPoolExecutor
+from types import SimpleNamespace
 
 import weir
+from weir.http.call import Call
+from weir.wire.chat import chat_completions
 
 count = int(os.environ.get("COUNT", "5"))
+URL = SimpleNamespace(host="a.example", path="/")
 
 
 def record(who: str = "program") -> None:
     for at in range(count):
+        dimensions = {"at": at, "who": who}
+        if "OBSERVED" in os.environ:
+            with weir.trace(dimensions=dimensions):
+                Call(weir.client().recorder, chat_completions, URL, b"{}", None).finish()
+            continue
         weir.record(
             {
                 "type": "llm",
-                "additionalProperties": {"at": at, "who": who},
+                "additionalProperties": dimensions,
                 "properties": {"llm": {"model": "m", "input": {"prompt": "Hi"}, "output": {"response": "Hello"}}},
             }
         )

@@ -58,7 +58,8 @@ class _ToolCall(Activity):
 
     def _finish(self, output: Json, error: EventError | None = None) -> None:
         name = self._head["name"]
-        self._operation.record("tool", (name, "weir-sdk", name), {**self._head, **output}, error)
+        if self._operation.end():
+            self._operation.record("tool", (name, "weir-sdk", name), {**self._head, **output}, error)
 
 
 class _Yields:

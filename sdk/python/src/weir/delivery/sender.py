@@ -26,6 +26,11 @@ _FAULTS: dict[DropReason, str] = {
 }
 
 
+#: After this time of composing, a request is sent. A thread that waits for the interpreter gets it in the pauses.
+_COMPOSE_MAX_S = 1.0
+_COMPOSE_PAUSE_S = 0.0001
+
+
 class Backoff:
     """When the next request may be sent: at once, or after a random wait below a ceiling that doubles each time."""
 
@@ -85,6 +90,8 @@ class Sender:
         self._courier = Courier(link, counters, on_accepted, self._changed)
         self._backoff = Backoff()
         self._pumping = threading.Lock()
+        # Held while a deferred event is composed, so that a flush can wait for it.
+        self._composing = threading.RLock()
         self._thread: threading.Thread | None = None
         self._is_stopped = self._is_draining = False
         self._pause: Verdict | None = None
@@ -109,16 +116,52 @@ class Sender:
         return pause.reason if pause is not None and self._must_drop(pause.reason) else None
 
     def push(self, event: QueuedEvent) -> bool:
-        """Takes an event. False when there is no room, or after ``stop``. Cheap: most events wake nobody."""
+        """Takes an event. False when there is no room, or after ``stop``."""
         with self._changed:
             if self._is_stopped or not self._source.push(event):
                 return False
-            is_first, self._first_at = self._first_at == 0.0, self._first_at or time.monotonic()
-            if self._thread is None:
-                self._start()
-            elif is_first or (self._is_due and self._backoff.wait == 0):
-                self._changed.notify_all()
+            self._note_event()
             return True
+
+    def defer(self, record: Callable[[], None], size: int) -> bool:
+        """Takes what records an event, for the thread to call. False when it has to be called at once."""
+        with self._changed:
+            if self._is_stopped or not self._source.defer(record, size):
+                return False
+            self._note_event()
+            return True
+
+    def compose(self, timeout: float, pause: float = 0) -> None:
+        """Records what was deferred so far, until ``timeout`` in seconds.
+
+        Args:
+            pause: seconds after each event, in which other threads get the lock of the interpreter.
+        """
+        deadline = time.monotonic() + timeout
+        # Once more than there are events: another thread may be composing one.
+        rounds = self._source.deferred + 1
+        while rounds and not self._is_stopped and (left := deadline - time.monotonic()) > 0:
+            if not self._composing.acquire(timeout=min(left, 0.5)):
+                continue
+            try:
+                with self._changed:
+                    record = self._source.take_deferred()
+                if record is None:
+                    return
+                record()
+            finally:
+                self._composing.release()
+            rounds -= 1
+            if pause:
+                time.sleep(pause)
+
+    def _note_event(self) -> None:
+        """Cheap: most events wake nobody."""
+        is_first, self._first_at = self._first_at == 0.0, self._first_at or time.monotonic()
+        if self._thread is None:
+            self._start()
+        elif is_first or (self._is_due and self._backoff.wait == 0):
+            self._changed.notify_all()
 
     def wake(self) -> None:
         """Starts the thread, for what is in the spool."""
@@ -129,6 +172,7 @@ class Sender:
     def drain(self, timeout: float, *, once: bool = False) -> None:
         """Sends what is pending now, until ``timeout`` in seconds. With ``once``, until a request fails."""
         deadline = time.monotonic() + timeout
+        self.compose(timeout)
         with self._changed:
             goal = self._counters.settled + self._source.pending
             failures = self._failures
@@ -211,6 +255,7 @@ class Sender:
                     return self._courier.link.close()
                 if self._spool is not None:
                     self._spool.beat()
+            self.compose(_COMPOSE_MAX_S, _COMPOSE_PAUSE_S)
             self._pump()
             if self._counters.report_wait == 0:
                 self._counters.report()
@@ -236,7 +281,7 @@ class Sender:
         with self._changed:
             batch = None if self._is_stopped else self._source.next()
             if batch is None and not is_probe:
-                self._first_at = 0.0
+                self._first_at = time.monotonic() if self._source.pending else 0.0
                 return False
         events = batch.events if batch is not None and not is_probe else []
         outcome = self._courier.post([]) if is_probe else self._courier.deliver(events)

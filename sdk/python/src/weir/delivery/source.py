@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from weir import limits
@@ -46,6 +47,8 @@ class BatchSource:
         #: Oldest first, bounded by count and bytes, which include those of the batch.
         self._memory: deque[QueuedEvent] = deque()
         self._memory_bytes = 0
+        #: What records events that are not composed yet, each with its bytes.
+        self._deferred: deque[tuple[Callable[[], None], int]] = deque()
         #: The batch of the request in flight, or of a failed one, which is sent again.
         self._batch: Batch | None = None
 
@@ -58,6 +61,10 @@ class BatchSource:
         return self._in_memory + (self.spool.events if self.spool else 0)
 
     @property
+    def deferred(self) -> int:
+        return len(self._deferred)
+
+    @property
     def bytes(self) -> int:
         return self._memory_bytes + (self.spool.bytes if self.spool else 0)
 
@@ -65,11 +72,28 @@ class BatchSource:
         """False when neither the disk nor memory has room: the newest is dropped, so that the others stay in order."""
         if self.spool is not None and self.spool.append(event):
             return True
-        if self._in_memory >= limits.QUEUE_EVENTS_MAX or self._memory_bytes + len(event.data) > limits.QUEUE_BYTES_MAX:
+        if not self._has_room(len(event.data)):
             return False
         self._memory.append(event)
         self._memory_bytes += len(event.data)
         return True
+
+    def defer(self, record: Callable[[], None], size: int) -> bool:
+        """Keeps what records an event, of about this size. False with a spool, or without room."""
+        # A large event needs a module to be shortened, which the thread of the sender must not import.
+        if self.spool is not None or size > limits.FLUSH_BYTES or not self._has_room(size):
+            return False
+        self._deferred.append((record, size))
+        self._memory_bytes += size
+        return True
+
+    def take_deferred(self) -> Callable[[], None] | None:
+        """What was deferred first, and now has to be called. It may push events."""
+        if not self._deferred:
+            return None
+        record, size = self._deferred.popleft()
+        self._memory_bytes -= size
+        return record
 
     def next(self) -> Batch | None:
         """The batch to send now, which is pending until ``release``: of a failed request the same one again."""
@@ -109,7 +133,9 @@ class BatchSource:
         self._memory.clear()
         self._batch = None
         lost = [event for event in unsaved if self.spool is None or not self.spool.append(event)]
-        self._counters.drop("queue_full" if self.spool else "unsent", len(lost))
+        self._counters.drop("queue_full" if self.spool else "unsent", len(lost) + len(self._deferred))
+        self._counters.recorded += len(self._deferred)
+        self._deferred.clear()
 
     @property
     def _batch_in_memory(self) -> list[QueuedEvent]:
@@ -117,7 +143,10 @@ class BatchSource:
 
     @property
     def _in_memory(self) -> int:
-        return len(self._memory) + len(self._batch_in_memory)
+        return len(self._memory) + len(self._batch_in_memory) + len(self._deferred)
+
+    def _has_room(self, size: int) -> bool:
+        return self._in_memory < limits.QUEUE_EVENTS_MAX and self._memory_bytes + size <= limits.QUEUE_BYTES_MAX
 
     def _from_memory(self) -> Batch | None:
         events: list[QueuedEvent] = []

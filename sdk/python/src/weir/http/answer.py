@@ -26,12 +26,15 @@ class AnswerSink:
         self._reader = adapter.open_stream()
         self._text = ""
         self._is_malformed = False
+        #: Bytes of the body so far: a bound for what is held.
+        self.size = 0
 
     @property
     def is_stream(self) -> bool:
         return self._parser is not None
 
     def push(self, data: bytes) -> None:
+        self.size += len(data)
         text = self._decoder.decode(data)
         if self._parser is None:
             if len(self._text) <= ANSWER_CHARS_MAX:

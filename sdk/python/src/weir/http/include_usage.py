@@ -12,14 +12,15 @@ from weir.wire.read import as_object, slice_members
 from weir.wire.sse import Splitter
 
 
-def add_usage_option(adapter: Adapter, request: Any, body: str) -> bool:
+def add_usage_option(adapter: Adapter, request: Any, body: bytes) -> bool:
     """Changes the request. False when no change is needed."""
     try:
-        given = as_object(json.loads(body))
+        text = body.decode()
+        given = as_object(json.loads(text))
         options = as_object(given.get("stream_options"))
         if not adapter.has_usage_option or given.get("stream") is not True or "include_usage" in options:
             return False
-        members = slice_members(body)
+        members = slice_members(text)
     except (ValueError, RecursionError):
         return False
     members["stream_options"] = json.dumps({**options, "include_usage": True})

@@ -72,13 +72,14 @@ class Attempt(Activity):
         """Begins a call, or continues the one that the client repeats."""
         observer, request = self._observer, self._request
         recorder = observer.client.recorder
-        adapter = next((known for known in observer.adapters if known.path.search(request.url.path)), None)
+        path: str = request.url.path
+        adapter = next((known for known in observer.adapters if known.path.search(path)), None)
         if adapter is None:
-            recorder.counters.embeddings += _EMBEDDINGS.search(request.url.path) is not None
+            recorder.counters.embeddings += _EMBEDDINGS.search(path) is not None
             return
         try:
-            body = request.content.decode()
-        except (RuntimeError, UnicodeDecodeError):
+            body: bytes | None = request.content
+        except RuntimeError:
             # A stream can be read only once, by the provider.
             body = None
         calls = current_scope().attempts

@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 import zlib
 from collections.abc import AsyncIterator, Callable, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from weir.event.errors import describe_error
 from weir.event.types import EventError
 from weir.http.answer import AnswerSink, ErrorSink
 from weir.http.call import Call
+from weir.wire.adapter import LlmAnswer
 from weir.wire.aws_frames import FrameDecoder
 
 Change = Callable[[bytes], bytes]
@@ -60,21 +61,26 @@ class Tap:
         if self._is_over:
             return
         self._is_over = True
-        try:
-            answer = self._sink.finish(is_end)
-        except Exception:
-            answer = None
-        # After the provider's end mark an error does not matter: clients stop reading there. An error of the
-        # provider comes first: clients stop reading there, too.
-        if answer is not None and (answer.is_complete or answer.error is not None):
-            error = answer.error
         if isinstance(self._sink, AnswerSink):
-            self._call.finish(answer, error)
+            self._call.finish(partial(_read, self._sink, is_end, error), answer_bytes=self._sink.size)
         else:
             # Whether another attempt follows only the client knows.
-            self._call.error = error
+            _, self._call.error = _read(self._sink, is_end, error)
             if self._is_last:
-                self._call.finish(error=error)
+                self._call.finish(error=self._call.error)
+
+
+def _read(
+    sink: AnswerSink | ErrorSink, is_end: bool, error: EventError | None
+) -> tuple[LlmAnswer | None, EventError | None]:
+    try:
+        answer = sink.finish(is_end)
+    except Exception:
+        return None, error
+    # After the provider's end mark an error does not matter: clients stop reading there. An error of the
+    # provider comes first: clients stop reading there, too.
+    is_settled = answer is not None and (answer.is_complete or answer.error is not None)
+    return answer, answer.error if answer is not None and is_settled else error
 
 
 class _Tapped:
