@@ -56,7 +56,6 @@ export const budgets: Readonly<Record<string, number>> = {
   'test/web/observe.test.ts': 5,
   'test/web/actions.test.ts': 6,
   'test/web/notes.test.ts': 8,
-  'services/dashboard-api/openapi/document.test.ts': 9,
   'services/dashboard-api/downloads/export.test.ts': 6,
   'services/dashboard-api/charts/many-models.test.ts': 10,
   'test/otlp/media.test.ts': 6,
