@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
 import { preloadOption } from '../launcher/preload.mjs';
+import { inheritedEnvironment } from '../test/support/run/inherited-environment.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'weir-test-service-'));
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -14,7 +15,7 @@ afterAll(() => rmSync(directory, { recursive: true }));
 /** A service process and its output, which is complete when `exited` resolves. */
 function run(file: string, env: Record<string, string> = {}) {
   const child: ChildProcess = fork(file, {
-    env,
+    env: { ...inheritedEnvironment(), ...env },
     execArgv: [preloadOption()],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { inheritedEnvironment } from '../../test/support/run/inherited-environment.ts';
 import { createDatabase } from '../../test/support/test-servers.ts';
 
 const main = fileURLToPath(new URL('main.ts', import.meta.url));
@@ -15,7 +16,12 @@ afterAll(() => database[Symbol.asyncDispose]());
 
 function start(env: Record<string, string>): ChildProcess & { errors: () => string } {
   const child = fork(main, {
-    env: { API_KEY_PEPPER: 'pepper-of-the-tests-only', ...env, LOG_LEVEL: 'error' },
+    env: {
+      ...inheritedEnvironment(),
+      API_KEY_PEPPER: 'pepper-of-the-tests-only',
+      ...env,
+      LOG_LEVEL: 'error',
+    },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
   let text = '';
