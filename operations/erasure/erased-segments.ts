@@ -8,7 +8,7 @@ import { inBoundedTransaction } from '../../store/db/bounded-transaction.ts';
 import type { Database, Transaction } from '../../store/db/database.ts';
 import { events, segments } from '../../store/db/schema.ts';
 import { nameOf } from '../../store/db/statement.ts';
-import { insertDeltas, removedRows } from '../../store/write/statistics/deltas.ts';
+import { erasedRows, insertDeltas } from '../../store/write/statistics/deltas.ts';
 import { selectCountedSegments, selectDimensions } from '../../store/write/statistics/space-dimensions.ts';
 import type { Batch } from './candidates.ts';
 import { statisticsTable } from './cluster/cluster-files.ts';
@@ -159,7 +159,7 @@ class BatchErasure {
     const ofSpace = sql`${nameOf(events.spaceId)} = ${spaceId}::uuid`;
     await this.#transaction.execute(sql`
       WITH space_dimensions AS MATERIALIZED (${selectDimensions(ofSpace, sql`FOR SHARE`)}
-      ), measured AS MATERIALIZED (${removedRows(sql`${events} WHERE ${and(this.#areOf(ids), matches)} AND (SELECT count(*) FROM space_dimensions) > 0`)}
+      ), measured AS MATERIALIZED (${erasedRows(sql`${events} WHERE ${and(this.#areOf(ids), matches)} AND (SELECT count(*) FROM space_dimensions) > 0`)}
       ), counted_segments AS MATERIALIZED (${selectCountedSegments(sql`${spaceId}::uuid`)}
       ), deltas AS (${insertDeltas({ from: sql`measured`, isStored: true, countedBy: 'dimensions' })}
       )

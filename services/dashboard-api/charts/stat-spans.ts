@@ -11,7 +11,7 @@ import {
   statisticDeltas,
 } from '../../../store/db/schema.ts';
 import { listOf, nameOf } from '../../../store/db/statement.ts';
-import { unfoldedValues } from '../../../store/write/statistics/fold-dimensions.ts';
+import { noValue, unfoldedValues } from '../../../store/write/statistics/fold-dimensions.ts';
 import type { ChartDimension, ChartFilter, ChartGroup } from './dimension.ts';
 import { coverBuckets, type StatRange } from './stat-ranges.ts';
 
@@ -25,6 +25,8 @@ export interface SpanQuery {
   readonly dimension?: ChartDimension | undefined;
   /** An array of `=VALUE`: other values of the dimension are not read. */
   readonly values?: SQL | undefined;
+  /** Whether the events without a value of the dimension are read, too. Their column `grouped` is null. */
+  readonly withoutValue?: boolean;
   /** Whether the rows of slices are read, not those of all events. */
   readonly ofSlices?: boolean;
   /** Whether only calls of models are read, with the column `model`. */
@@ -140,11 +142,12 @@ function groupOf(query: SpanQuery): SQL {
   if (group === 'source') return nameOf(source);
   if (group === 'model' || group === 'tool') return nameOf(name);
   if (isByAgent(query)) return nameOf(agentId);
-  return sql`CASE WHEN ${nameOf(value)} <> '' THEN substr(${nameOf(value)}, 2) END`;
+  return sql`CASE WHEN starts_with(${nameOf(value)}, '=') THEN substr(${nameOf(value)}, 2) END`;
 }
 
 function conditions(query: SpanQuery): (SQL | undefined)[] {
-  const { group, filter, dimension, values, byModel = false } = query;
+  const { group, filter, dimension, values, withoutValue = false, byModel = false } = query;
+  const areSome = values !== undefined || dimension === undefined || dimension.value !== undefined;
   const equal = (column: PgColumn, wanted: string | undefined) =>
     wanted === undefined ? undefined : sql`${nameOf(column)} = ${wanted}`;
   if (isByAgent(query)) return [equal(agentId, filter.agentId)];
@@ -157,5 +160,6 @@ function conditions(query: SpanQuery): (SQL | undefined)[] {
     ...(filter.not ?? []).map((one) => sql`${nameOf({ type, name, source }[one.column])} <> ${one.value}`),
     equal(value, dimension?.value === undefined ? undefined : `=${dimension.value}`),
     values && sql`${nameOf(value)} = ANY (${values})`,
+    areSome || withoutValue ? undefined : sql`${nameOf(value)} <> ${noValue}`,
   ];
 }

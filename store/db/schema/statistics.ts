@@ -110,7 +110,10 @@ export const agentStatsRollups = pgTable(
 const sliceKey = () => ({
   /** 0: of all events. Otherwise the number of one of the space's dimensions. */
   dimension: smallint('dimension').notNull(),
-  /** `=` and the value of the dimension. Empty: all values that have no rows of their own, or dimension 0. */
+  /**
+   * `=` and the value of the dimension. Empty: all values that have no rows of their own, or dimension 0.
+   * `-`: the events without a value, also those that were erased since the dimension was declared.
+   */
   value: text('value').notNull(),
   type: text('type', { enum: ['llm', 'tool'] }).notNull(),
   name: text('name').notNull(),
@@ -189,7 +192,7 @@ export const statisticDeltas = pgTable(
     source: text('source').notNull(),
     agentId: text('agent_id'),
     ...measures(),
-    /** Values of the space's dimensions, as `NUMBER=VALUE`; null without dimensions. */
+    /** Values of the space's dimensions: `NUMBER=VALUE`, or `NUMBER` without a value; null without dimensions. */
     dimensionValues: text('dimension_values').array(),
     /** Whether only dimensions count the row: the other statistics do already, or do not change. */
     isOfDimensions: boolean('is_of_dimensions').notNull().default(false),

@@ -70,6 +70,21 @@ export function removedRows(removed: SQL): SQL {
   return sql`SELECT -1 AS sign, ${namesOf(measured)} FROM ${removed}`;
 }
 
+/** What statistics keep of an erased event. */
+const keptOfErased: readonly PgColumn[] = [
+  ...[events.spaceId, events.type, events.name, events.source, events.state],
+  ...[events.startTimeMs, events.durationMs, ...tokens],
+];
+
+/**
+ * The rows by which erased events leave the values of dimensions, and are counted by each dimension as events
+ * without a value, since the statistics of all events keep them. @param erased rows of events.
+ */
+export function erasedRows(erased: SQL): SQL {
+  const kept = listOf(measured.map((column) => (keptOfErased.includes(column) ? nameOf(column) : sql`NULL`)));
+  return sql`${removedRows(erased)} UNION ALL SELECT 1, ${kept} FROM ${erased}`;
+}
+
 const { spaceId, minute, type, name, source, agentId, priceClass, usageUnits, reportedCost } =
   statisticDeltas;
 const { dimensionValues, isOfDimensions, events: count, errors, durationMs, latency } = statisticDeltas;

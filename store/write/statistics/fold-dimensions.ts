@@ -7,19 +7,24 @@ import { dimensionValueCharsMax, dimensionValuesMax } from '../limits.ts';
 /**
  * The rows of slices that deltas are folded into (ADR 45). The first values of a dimension have rows of their
  * own, `=VALUE`; all others share one, which is empty. So a value is counted on its own from its first event
- * on, or never.
+ * on, or never. The events without a value have rows as well: all values together are all events minus these.
  */
+
+/** The value of the rows of events without one. */
+export const noValue = '-';
 
 const { spaceId, number, value } = dimensionValues;
 const key = [spaceId, number, value];
 
 const unnestValues = sql`
-      SELECT split.*, split_part(entry, '=', 1)::smallint AS ${nameOf(number)}, substr(entry, strpos(entry, '=') + 1) AS ${nameOf(value)}
+      SELECT split.*, split_part(entry, '=', 1)::smallint AS ${nameOf(number)}, substr(entry, nullif(strpos(entry, '='), 0) + 1) AS ${nameOf(value)}
       FROM deltas AS split CROSS JOIN LATERAL unnest(${nameOf(statisticDeltas.dimensionValues)}) AS entry WHERE entry IS NOT NULL`;
 
 /** Not of a dimension that was removed meanwhile. @param areFolded the condition on spaces. */
 const isDeclared = (areFolded: SQL) => sql`(${namesOf([spaceId, number])}) IN (
     SELECT ${namesOf([dimensions.spaceId, dimensions.number])} FROM ${dimensions} WHERE ${dimensions.removedAt} IS NULL AND ${areFolded})`;
+
+const none = sql.raw(`'${noValue}'`);
 
 const isSame = sql`${dimensionValues.spaceId} = seen.${nameOf(spaceId)} AND ${dimensionValues.number} = seen.${nameOf(number)}`;
 
@@ -59,7 +64,8 @@ export function selectKnownValues(areFolded: SQL): SQL {
 }
 
 /**
- * The rows of slices of `deltas`: those of dimension 0, and one for each value of a delta.
+ * The rows of slices of `deltas`: those of dimension 0, and one for each dimension that counts a delta. Costs
+ * are not read of events without a value.
  * @param columns of deltas.
  */
 export function selectSlices(areFolded: SQL, columns: readonly PgColumn[]): SQL {
@@ -69,25 +75,25 @@ export function selectSlices(areFolded: SQL, columns: readonly PgColumn[]): SQL 
     SELECT ${namesOf(columns)}, 0::smallint AS ${nameOf(dimension)}, '' AS ${nameOf(shown)}, ${nameOf(priceClass)}, elements
     FROM deltas WHERE ${nameOf(priceClass)} IS NOT NULL AND NOT ${nameOf(isOfDimensions)}
     UNION ALL
-    SELECT ${namesOf(columns)}, ${nameOf(number)}, CASE WHEN (${namesOf(key)}) IN (SELECT ${namesOf(key)} FROM own_values) THEN '=' || ${nameOf(value)} ELSE '' END,
+    SELECT ${namesOf(columns)}, ${nameOf(number)}, CASE WHEN ${nameOf(value)} IS NULL THEN ${none} WHEN (${namesOf(key)}) IN (SELECT ${namesOf(key)} FROM own_values) THEN '=' || ${nameOf(value)} ELSE '' END,
       coalesce(${nameOf(priceClass)}, ''), elements
     FROM (${unnestValues}) AS each
-    WHERE ${isDeclared(areFolded)}`;
+    WHERE ${isDeclared(areFolded)} AND (${nameOf(value)} IS NOT NULL OR ${nameOf(priceClass)} IS NULL)`;
 }
 
 /**
- * The deltas of a space with a value of a dimension, each with the column `value` of the row that it will be
- * folded into.
+ * The deltas of a space that a dimension counts, each with the column `value` of the row that it will be folded
+ * into.
  */
 export function unfoldedValues(space: string, dimension: number): SQL {
   const ofDimension = sql`${dimensionValues.spaceId} = ${space}::uuid AND ${dimensionValues.number} = ${dimension}::smallint`;
   return sql`
-    SELECT ${statisticDeltas}.*, CASE WHEN char_length(entry) <= ${numberOf(dimensionValueCharsMax)} AND (
+    SELECT ${statisticDeltas}.*, CASE WHEN entry IS NULL THEN ${none} WHEN char_length(entry) <= ${numberOf(dimensionValueCharsMax)} AND (
         EXISTS (SELECT FROM ${dimensionValues} WHERE ${ofDimension} AND ${dimensionValues.value} = entry)
         OR (SELECT count(*) FROM ${dimensionValues} WHERE ${ofDimension}) < ${numberOf(dimensionValuesMax)}
       ) THEN '=' || entry ELSE '' END AS ${nameOf(value)}
     FROM ${statisticDeltas} CROSS JOIN LATERAL (
-      SELECT substr(one, strpos(one, '=') + 1) AS entry FROM unnest(${statisticDeltas.dimensionValues}) AS one
-      WHERE starts_with(one, ${`${dimension}=`}::text)
+      SELECT substr(one, nullif(strpos(one, '='), 0) + 1) AS entry FROM unnest(${statisticDeltas.dimensionValues}) AS one
+      WHERE split_part(one, '=', 1) = ${String(dimension)}::text
     ) AS values WHERE ${statisticDeltas.spaceId} = ${space}::uuid`;
 }

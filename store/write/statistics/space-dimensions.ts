@@ -55,18 +55,18 @@ export function selectCountedSegments(space: SQL): SQL {
 }
 
 /**
- * The values of an event of such rows, as an array of `NUMBER=VALUE`, with a null for each that it does not
- * have; null in a space without dimensions. A value that is too long keeps one character more than the
- * longest.
+ * The values of an event of such rows, as an array: `NUMBER=VALUE`, `NUMBER` for a dimension of which it has
+ * no value, and null for those that do not count it; null in a space without dimensions. A value that is too
+ * long keeps one character more than the longest. Stored rows without a segment are counted by all dimensions.
  */
 export function valuesOf(isStored: boolean): SQL {
   const values = Array.from({ length: dimensionsMax }, (_, index) => {
     const place = numberOf(index + 1);
-    const value = sql`${numbers}[${place}] || '=' || left(CASE ${names}[${place}] WHEN 'user' THEN ${nameOf(events.userId)}
+    const value = sql`${numbers}[${place}] || coalesce('=' || left(CASE ${names}[${place}] WHEN 'user' THEN ${nameOf(events.userId)}
         WHEN 'agent' THEN ${nameOf(events.agentId)} ELSE ${nameOf(events.attributes)} ->> substr(${names}[${place}], ${numberOf(attributePrefix.length + 1)})
-      END, ${numberOf(dimensionValueCharsMax + 1)})`;
+      END, ${numberOf(dimensionValueCharsMax + 1)}), '')`;
     return isStored
-      ? sql`CASE WHEN counted_number >= ${numbers}[${place}] OR ${nameOf(events.segmentId)} <= ${cursors}[${place}] THEN ${value} END`
+      ? sql`CASE WHEN ${nameOf(events.segmentId)} IS NULL OR counted_number >= ${numbers}[${place}] OR ${nameOf(events.segmentId)} <= ${cursors}[${place}] THEN ${value} END`
       : value;
   });
   return sql`CASE WHEN ${isCountedBySpace} THEN ARRAY[${listOf(values)}] END`;
