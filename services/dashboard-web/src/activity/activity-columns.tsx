@@ -21,11 +21,7 @@ export function LastState({ state }: { state: 'ok' | 'error' }) {
 
 export function FirstInput({ text }: { text: string | null }) {
   if (text === null) return <NoValue />;
-  return (
-    <span dir="auto" className="line-clamp-1 text-muted">
-      <ShownText text={showPreview(text)} />
-    </span>
-  );
+  return <ShownText text={showPreview(text)} dir="auto" className="line-clamp-1 text-muted" />;
 }
 
 function Models({ models, modelCount }: Pick<Activity, 'models' | 'modelCount'>) {
@@ -37,9 +33,7 @@ function Models({ models, modelCount }: Pick<Activity, 'models' | 'modelCount'>)
       className="flex items-baseline gap-1"
       title={`${models.map(describeText).join(', ')}${isCut ? ', …' : ''}`}
     >
-      <span className="max-w-36 truncate">
-        <ShownText text={first} />
-      </span>
+      <ShownText text={first} className="max-w-36 truncate" />
       {modelCount > 1 && <span className="text-faint text-xs">+{modelCount - 1}</span>}
     </span>
   );
@@ -112,9 +106,8 @@ export function ActivityFacts({
           id={userId}
           aria-label={`Open user ${describeText(userId)}`}
           className="max-w-48 truncate font-medium text-accent hover:underline"
-        >
-          <ShownText text={userId} />
-        </SpaceLink>
+          text={userId}
+        />
       )}
       <span>{formatCounted(events, 'event')}</span>
       {errors > 0 && <span className="text-bad">{formatCounted(errors, 'error')}</span>}

@@ -128,9 +128,7 @@ function SplitMenu({ label, ways }: { label: string; ways: ReturnType<Splits> })
     >
       <MenuLabel>Only {label}</MenuLabel>
       {ways.map((way) => (
-        <MenuItem key={way.label} onSelect={way.onSelect}>
-          {way.label}
-        </MenuItem>
+        <MenuItem key={way.label} onSelect={way.onSelect} text={way.label} />
       ))}
     </Menu>
   );

@@ -122,9 +122,7 @@ function PasskeyConfirmation({ onConfirmed }: { onConfirmed: () => void }) {
   return (
     <div className="flex flex-col gap-3">
       <FormFailure error={error} />
-      <Button icon={KeyRound} disabled={isPending} onClick={() => mutate()}>
-        Confirm with a passkey
-      </Button>
+      <Button icon={KeyRound} disabled={isPending} onClick={() => mutate()} text="Confirm with a passkey" />
     </div>
   );
 }

@@ -33,9 +33,7 @@ export function SecondStep({
       >
         <CodeField hasApp={factors.totp} autoFocus={!factors.passkey} value={code} onChange={setCode} />
       </Form>
-      <Button look="quiet" onClick={onGiveUp}>
-        Start again
-      </Button>
+      <Button look="quiet" onClick={onGiveUp} text="Start again" />
     </div>
   );
 }
@@ -82,9 +80,13 @@ export function PasskeySignIn({
   return (
     <div className="flex flex-col gap-3">
       <FormFailure error={error} />
-      <Button icon={KeyRound} look={look} disabled={isPending} onClick={() => mutate()}>
-        Sign in with a passkey
-      </Button>
+      <Button
+        icon={KeyRound}
+        look={look}
+        disabled={isPending}
+        onClick={() => mutate()}
+        text="Sign in with a passkey"
+      />
     </div>
   );
 }

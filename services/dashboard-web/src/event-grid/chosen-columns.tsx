@@ -62,9 +62,7 @@ function attributeColumn(key: string): EventColumn {
       if (value === undefined) return <NoValue />;
       return (
         <span className="group/named relative flex min-w-0 items-center gap-1">
-          <span className="truncate text-muted" title={describeText(value)}>
-            <ShownText text={value} />
-          </span>
+          <ShownText text={value} className="truncate text-muted" title={describeText(value)} />
           {/* One that may be cut is not what events have. */}
           {value !== '' && value.length < valueCharsMax && (
             <FilterButton field={field} value={value} isFloating />

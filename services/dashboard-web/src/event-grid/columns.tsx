@@ -128,9 +128,7 @@ export function Preview({ event }: { event: ListedEvent }) {
   if (state === 'error')
     return (
       <span dir="auto" className="truncate">
-        <span className="text-bad">
-          <ShownText text={oneLine(errorMessage ?? 'Error without a message')} />
-        </span>
+        <ShownText text={oneLine(errorMessage ?? 'Error without a message')} className="text-bad" />
         {input !== undefined && (
           <span className="text-muted">
             <span aria-hidden> ← </span>
@@ -142,12 +140,11 @@ export function Preview({ event }: { event: ListedEvent }) {
   return (
     <span className="flex min-w-0 flex-1">
       {input !== undefined && (
-        <span
+        <ShownText
+          text={input}
           dir="auto"
           className={classes('truncate text-muted', outputPreview !== null && 'max-w-[45%] shrink-0')}
-        >
-          <ShownText text={input} />
-        </span>
+        />
       )}
       {outputPreview !== null && (
         <span dir="auto" className="min-w-0 flex-1 truncate">

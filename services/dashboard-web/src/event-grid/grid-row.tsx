@@ -105,9 +105,7 @@ export function EventCard({ event, index, top, isSelected, onSelect, onMenu }: R
     >
       <GridCell className="flex min-w-0 items-center gap-1.5">
         <TypeIcon type={type} />
-        <span className="truncate font-medium">
-          <ShownText text={name ?? 'unnamed'} />
-        </span>
+        <ShownText text={name ?? 'unnamed'} className="truncate font-medium" />
         {state === 'error' && <ErrorIcon />}
         <span className="ml-auto shrink-0 text-muted">{formatDuration(durationMs)}</span>
         {cost !== null && (

@@ -40,28 +40,26 @@ export function RowMenu({ menu, onClose, onOpen }: RowMenuProps) {
   });
   return (
     <AnchoredMenu anchor={anchor} onClose={onClose}>
-      <MenuItem icon={ArrowUpRight} onSelect={() => onOpen(event)}>
-        Open event
-      </MenuItem>
+      <MenuItem icon={ArrowUpRight} onSelect={() => onOpen(event)} text="Open event" />
       {threadId !== null && threadId !== '' && (
         <MenuItem
           icon={MessagesSquare}
           onSelect={() => openPage({ page: 'thread', id: threadId, search: { at: id } })}
-        >
-          Open thread
-        </MenuItem>
+          text="Open thread"
+        />
       )}
       {traceId !== null && (
         <MenuItem
           icon={ListTree}
           onSelect={() => openPage({ page: 'trace', id: traceId, search: { peek: id } })}
-        >
-          Open trace
-        </MenuItem>
+          text="Open trace"
+        />
       )}
-      <MenuItem icon={GitCompareArrows} onSelect={() => toggleTicked(event)}>
-        {ticked.some((one) => one.id === id) ? 'Do not compare' : 'Tick to compare'}
-      </MenuItem>
+      <MenuItem
+        icon={GitCompareArrows}
+        onSelect={() => toggleTicked(event)}
+        text={ticked.some((one) => one.id === id) ? 'Do not compare' : 'Tick to compare'}
+      />
       {values.map(({ field, value }) => (
         <MenuItem
           icon={ListFilter}

@@ -156,9 +156,7 @@ function OfferedTools({ tools }: { tools: { name: string; source: string }[] }) 
             key={index}
             className="rounded-sm bg-sunken px-1.5 py-0.5 font-mono text-xs"
           >
-            <span title={describeText(source.slice(0, 500))}>
-              <ShownText text={name} />
-            </span>
+            <ShownText text={name} title={describeText(source.slice(0, 500))} />
           </li>
         ))}
       </ul>

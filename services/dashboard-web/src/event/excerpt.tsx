@@ -34,9 +34,11 @@ export function FoundExcerpt({ excerpt: { path, before, hit, after } }: { excerp
       <span className="max-w-32 shrink-0 truncate text-faint">
         <ShownText text={nameOfPlace(path)} />:
       </span>
-      <span dir="auto" className="min-w-0 flex-1 truncate text-muted">
-        <ShownText text={oneLine(before + hit + after)} />
-      </span>
+      <ShownText
+        text={oneLine(before + hit + after)}
+        dir="auto"
+        className="min-w-0 flex-1 truncate text-muted"
+      />
     </span>
   );
 }

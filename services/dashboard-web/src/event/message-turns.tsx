@@ -40,9 +40,12 @@ export function MessageTurns({ messages, text }: { messages: readonly Message[];
         <CopyButton label="Copy the prompt" text={text} />
       </div>
       {hidden > 0 && (
-        <Button look="quiet" size="small" onClick={() => setWhole(true)}>
-          Show the {hidden.toLocaleString('en')} earlier messages
-        </Button>
+        <Button
+          look="quiet"
+          size="small"
+          onClick={() => setWhole(true)}
+          text={`Show the ${hidden.toLocaleString('en')} earlier messages`}
+        />
       )}
       {messages.slice(hidden).map(({ role, parts, source }, index) => (
         <Turn
@@ -131,10 +134,7 @@ function Labelled({
     <div className="min-w-0">
       <p className="mb-1 flex min-w-0 items-center gap-1.5 text-muted text-xs">
         <Icon aria-hidden className="size-3.5 shrink-0 text-tool" />
-        {verb}{' '}
-        <span className="truncate font-medium text-ink">
-          <ShownText text={name} />
-        </span>
+        {verb} <ShownText text={name} className="truncate font-medium text-ink" />
       </p>
       {children}
     </div>

@@ -13,9 +13,12 @@ export function Payload({ text, label }: { text: string; label: string }) {
     <div>
       {isRaw ? <TextBlock text={text} isMono /> : <JsonTree text={text} label={label} isEmbedded />}
       <div className="mt-1.5 flex justify-end">
-        <Button look="quiet" size="small" onClick={() => setRaw(!isRaw)}>
-          {isRaw ? 'Show as tree' : 'Show as text'}
-        </Button>
+        <Button
+          look="quiet"
+          size="small"
+          onClick={() => setRaw(!isRaw)}
+          text={isRaw ? 'Show as tree' : 'Show as text'}
+        />
       </div>
     </div>
   );

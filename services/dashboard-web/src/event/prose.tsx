@@ -58,9 +58,8 @@ export function MarkdownToggle({ place, isDisabled = false }: { place: ProsePlac
       title={isDisabled ? 'This text is too long for Markdown' : 'Applies to all texts in this browser'}
       className="h-6 px-1.5 text-xs aria-pressed:bg-accent-soft aria-pressed:text-accent"
       onClick={() => changeSettings({ showsMarkdown: !isOn })}
-    >
-      Markdown
-    </Button>
+      text="Markdown"
+    />
   );
 }
 

@@ -71,13 +71,16 @@ function Result({ result }: { result: ListedEvent }) {
   if (preview === null) return null;
   return (
     <p dir="auto" className="mt-1.5 text-muted [overflow-wrap:anywhere]">
-      <span className="line-clamp-3 whitespace-pre-wrap">
-        <ShownText text={errorMessage ?? showPreview(preview)} />
-      </span>
+      <ShownText text={errorMessage ?? showPreview(preview)} className="line-clamp-3 whitespace-pre-wrap" />
       {errorMessage === null && isCut(preview) && (
-        <Button look="quiet" size="small" className="-ml-2" disabled={isWhole} onClick={() => setWhole(true)}>
-          Show the whole result
-        </Button>
+        <Button
+          look="quiet"
+          size="small"
+          className="-ml-2"
+          disabled={isWhole}
+          onClick={() => setWhole(true)}
+          text="Show the whole result"
+        />
       )}
     </p>
   );
@@ -114,9 +117,10 @@ export function ToolCalls({ calls, event }: { calls: readonly ToolCall[]; event:
         />
       ))}
       {shown.length < calls.length && (
-        <Button onClick={() => setAll(true)}>
-          Show {formatCounted(calls.length - shown.length, 'more call')}
-        </Button>
+        <Button
+          onClick={() => setAll(true)}
+          text={`Show ${formatCounted(calls.length - shown.length, 'more call')}`}
+        />
       )}
     </>
   );

@@ -1,7 +1,6 @@
 import { ListFilter } from 'lucide-react';
 import { SpaceLink, type SpacePage } from '../space/space.tsx';
 import { describeText } from '../text/marks.ts';
-import { ShownText } from '../text/shown-text.tsx';
 import { classes } from '../ui/classes.ts';
 import { type Field, labelOf } from './conditions.ts';
 import { useFilterBy } from './use-filter.ts';
@@ -43,9 +42,8 @@ export function NamedValue({
         className={classes('min-w-0 truncate rounded-sm hover:underline', className)}
         // A click on the row around it selects the event.
         onClick={(click) => click.stopPropagation()}
-      >
-        <ShownText text={value} />
-      </SpaceLink>
+        text={value}
+      />
       <FilterButton field={field} value={value} isFloating={isFloating} />
     </span>
   );

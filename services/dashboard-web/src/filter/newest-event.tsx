@@ -35,9 +35,11 @@ function Newest({ what, atMs }: { what: string; atMs: number | undefined }) {
       <span>
         The newest {what} on {formatMinute(atMs, zone)}.
       </span>
-      <Button size="small" onClick={() => set({ last: undefined, from: String(to - dayMs), to: String(to) })}>
-        Show the day up to it
-      </Button>
+      <Button
+        size="small"
+        onClick={() => set({ last: undefined, from: String(to - dayMs), to: String(to) })}
+        text="Show the day up to it"
+      />
     </span>
   );
 }

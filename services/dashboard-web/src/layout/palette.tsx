@@ -110,9 +110,7 @@ function Item({ item, onChoose }: { item: Destination; onChoose: (item: Destinat
       className="flex min-h-9 cursor-default items-center gap-3 rounded-md px-2.5 py-1 text-sm outline-none select-none data-[highlighted]:bg-hover"
     >
       <span className="min-w-0 flex-1">
-        <span className="block truncate">
-          <ShownText text={item.label} />
-        </span>
+        <ShownText text={item.label} className="block truncate" />
         {item.excerpt !== undefined && (
           <span className="flex text-xs">
             <FoundExcerpt excerpt={item.excerpt} />

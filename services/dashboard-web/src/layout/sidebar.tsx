@@ -99,9 +99,7 @@ function UserBar({ spaceId, onNavigate }: { spaceId: string; onNavigate: () => v
         <span className="truncate">{user.email}</span>
       </Link>
       <ThemeMenu>
-        <MenuItem icon={LogOut} onSelect={() => void signOut()}>
-          Sign out
-        </MenuItem>
+        <MenuItem icon={LogOut} onSelect={() => void signOut()} text="Sign out" />
       </ThemeMenu>
     </div>
   );

@@ -40,14 +40,10 @@ export function SpaceSwitcher() {
           </MenuItem>
         ))}
         {hasRole(current.role, 'admin') && (
-          <MenuItem icon={Pencil} onSelect={() => setDialog('rename')}>
-            Rename this space
-          </MenuItem>
+          <MenuItem icon={Pencil} onSelect={() => setDialog('rename')} text="Rename this space" />
         )}
         {spaces.some(({ role }) => role === 'owner') && (
-          <MenuItem icon={Plus} onSelect={() => setDialog('create')}>
-            New space
-          </MenuItem>
+          <MenuItem icon={Plus} onSelect={() => setDialog('create')} text="New space" />
         )}
       </Menu>
       <RenameSpaceDialog isOpen={dialog === 'rename'} onClose={close} />

@@ -101,9 +101,7 @@ export function Picture({ type, base64 }: { type: ImageType; base64: string }) {
       <figcaption className="flex flex-wrap items-center gap-2 text-faint text-xs">
         {typeof image !== 'string' && `${image.width} × ${image.height} pixels`}
         <span className="flex-1" />
-        <CopyButton label="Copy the base64" text={base64}>
-          Copy base64
-        </CopyButton>
+        <CopyButton label="Copy the base64" text={base64} shown="Copy base64" />
         {problem === undefined && url !== undefined && (
           <a
             href={url}

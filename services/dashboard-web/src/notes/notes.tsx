@@ -49,9 +49,13 @@ export function Notes({
       )}
       {opened === 'new' && <NoteForm on={on} note={undefined} onClose={close} />}
       {mayAdd && opened === undefined && (
-        <Button icon={MessageSquarePlus} look="quiet" size="small" onClick={() => setOpened('new')}>
-          Add a note
-        </Button>
+        <Button
+          icon={MessageSquarePlus}
+          look="quiet"
+          size="small"
+          onClick={() => setOpened('new')}
+          text="Add a note"
+        />
       )}
     </div>
   );
@@ -68,9 +72,12 @@ export function NotesButton({ on, isIcon = false }: { on: NoteTarget; isIcon?: b
       {isIcon ? (
         <IconButton icon={MessageSquarePlus} label="Notes" onClick={() => setOpen(true)} />
       ) : (
-        <Button icon={MessageSquarePlus} size="small" onClick={() => setOpen(true)}>
-          {data.length === 0 ? 'Note' : formatCounted(data.length, 'note')}
-        </Button>
+        <Button
+          icon={MessageSquarePlus}
+          size="small"
+          onClick={() => setOpen(true)}
+          text={data.length === 0 ? 'Note' : formatCounted(data.length, 'note')}
+        />
       )}
       <Dialog isOpen={isOpen} onClose={() => setOpen(false)} title={`Notes ${nouns[targetOf(on)]}`}>
         <Notes on={on} />
@@ -110,9 +117,7 @@ function NoteItem({ note, isOfOther, onEdit }: { note: Note; isOfOther: boolean;
           {label !== null && (
             <span className="flex min-w-0">
               <Badge tone="accent">
-                <span className="max-w-56 truncate">
-                  <ShownText text={describeLabel(note)} />
-                </span>
+                <ShownText text={describeLabel(note)} className="max-w-56 truncate" />
               </Badge>
             </span>
           )}

@@ -36,9 +36,12 @@ export function DeletedSpacePage() {
             <>
               <FormFailure error={error} />
               <div>
-                <Button look="primary" disabled={isPending} onClick={() => void restore()}>
-                  Restore the space
-                </Button>
+                <Button
+                  look="primary"
+                  disabled={isPending}
+                  onClick={() => void restore()}
+                  text="Restore the space"
+                />
               </div>
             </>
           ) : (

@@ -37,9 +37,11 @@ export function QuarantinePage() {
       subtitle="Accepted events that the database rejected. They are kept whole: fix the cause, then replay them."
       actions={
         entries.length > 1 && (
-          <Button disabled={isPending} onClick={() => void replay(entries.map(({ id }) => id))}>
-            Replay all {formatCount(Math.min(entries.length, replayedAtOnceMax))} shown
-          </Button>
+          <Button
+            disabled={isPending}
+            onClick={() => void replay(entries.map(({ id }) => id))}
+            text={`Replay all ${formatCount(Math.min(entries.length, replayedAtOnceMax))} shown`}
+          />
         )
       }
     >
@@ -72,16 +74,18 @@ function quarantineColumns(isReplaying: boolean, onReplay: (id: string) => void)
       cell: ({ sqlstate, message }) => (
         <span className="flex flex-wrap items-center gap-2">
           <Badge tone="bad">{sqlstate}</Badge>
-          <span className="text-muted">
-            <ShownText text={message} />
-          </span>
+          <ShownText text={message} className="text-muted" />
         </span>
       ),
     },
     actionsColumn(({ id }) => (
-      <Button size="small" disabled={isReplaying} aria-label={`Replay ${id}`} onClick={() => onReplay(id)}>
-        Replay
-      </Button>
+      <Button
+        size="small"
+        disabled={isReplaying}
+        aria-label={`Replay ${id}`}
+        onClick={() => onReplay(id)}
+        text="Replay"
+      />
     )),
   ];
 }

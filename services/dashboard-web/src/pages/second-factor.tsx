@@ -21,9 +21,7 @@ export function SecondFactorPage() {
       <Factors />
       {!me.user.mustEnrol && (
         <div className="mt-5 flex flex-col">
-          <Button look="primary" onClick={() => void enter(me, href)}>
-            Continue
-          </Button>
+          <Button look="primary" onClick={() => void enter(me, href)} text="Continue" />
         </div>
       )}
     </EntryFrame>

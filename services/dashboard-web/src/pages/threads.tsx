@@ -6,7 +6,6 @@ import { formatInCard } from '../format/time.ts';
 import { useSettings } from '../settings/settings.ts';
 import { SpaceLink } from '../space/space.tsx';
 import { type Column, NoValue } from '../table/table.tsx';
-import { ShownText } from '../text/shown-text.tsx';
 import { Notice } from '../ui/loaded.tsx';
 
 export function ThreadsPage() {
@@ -40,9 +39,12 @@ export const threadColumns: readonly Column<Activity>[] = [
       userId === null || userId === '' ? (
         <NoValue />
       ) : (
-        <SpaceLink page="user" id={userId} className="block truncate text-muted hover:underline">
-          <ShownText text={userId} />
-        </SpaceLink>
+        <SpaceLink
+          page="user"
+          id={userId}
+          className="block truncate text-muted hover:underline"
+          text={userId}
+        />
       ),
   },
 ];
@@ -55,9 +57,7 @@ function ThreadCell({ thread }: { thread: Activity }) {
     <div className="min-w-0 flex-1">
       <span className="flex min-w-0 items-center gap-1.5">
         <LastState state={lastState} />
-        <SpaceLink page="thread" id={id} className="truncate font-medium hover:underline">
-          <ShownText text={id} />
-        </SpaceLink>
+        <SpaceLink page="thread" id={id} className="truncate font-medium hover:underline" text={id} />
         <span className="ml-auto flex shrink-0 gap-2 text-muted md:hidden">
           {errors > 0 && <span className="text-bad">{formatCounted(errors, 'error')}</span>}
           <Cost cost={cost} />

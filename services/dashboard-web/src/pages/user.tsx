@@ -9,7 +9,6 @@ import { useFilter } from '../filter/use-filter.ts';
 import { SpaceLink } from '../space/space.tsx';
 import { useSpaceQuery } from '../space/use-space-query.ts';
 import { describeText } from '../text/marks.ts';
-import { ShownText } from '../text/shown-text.tsx';
 import { buttonClasses } from '../ui/button.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { FailureNotice, Notice } from '../ui/loaded.tsx';
@@ -81,9 +80,8 @@ export function UsersPage() {
                 id={id}
                 search={rangeOf(search)}
                 className="truncate font-medium hover:underline"
-              >
-                <ShownText text={id} />
-              </SpaceLink>
+                text={id}
+              />
             </span>
           ),
         },

@@ -77,9 +77,7 @@ function EventSummary({ event }: { event: WholeEvent }) {
       <div className="flex flex-wrap items-center gap-2">
         <TypeBadge type={event.type} />
         <StateBadge state={event.state} />
-        <span className="min-w-0 truncate font-semibold">
-          <ShownText text={event.name ?? 'unnamed'} />
-        </span>
+        <ShownText text={event.name ?? 'unnamed'} className="min-w-0 truncate font-semibold" />
         <span className="text-muted text-sm">{formatDuration(event.durationMs)}</span>
       </div>
       {parts.llm !== undefined && (

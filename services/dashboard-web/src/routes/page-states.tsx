@@ -21,9 +21,7 @@ export function PageFailure({ error, reset }: ErrorComponentProps) {
         <div role="alert">
           <Notice icon={PlugZap} title="This page could not be loaded">
             <p>Weir cannot be reached. The page opens when the connection is back.</p>
-            <Button className="mt-4" onClick={reload}>
-              Try again
-            </Button>
+            <Button className="mt-4" onClick={reload} text="Try again" />
           </Notice>
         </div>
       ) : (

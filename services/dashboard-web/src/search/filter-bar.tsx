@@ -47,9 +47,7 @@ function Chips({ filter }: { filter: Filter }) {
         />
       ))}
       <li>
-        <Button look="quiet" size="small" onClick={clear}>
-          Clear
-        </Button>
+        <Button look="quiet" size="small" onClick={clear} text="Clear" />
       </li>
     </ul>
   );
@@ -65,13 +63,9 @@ function ConditionLabel(condition: Condition) {
   const { field, value, isExcluded } = condition;
   return (
     <>
-      <span className="text-muted">
-        <ShownText text={labelOf(field)} />
-      </span>{' '}
+      <ShownText text={labelOf(field)} className="text-muted" />{' '}
       <span className={isExcluded ? 'font-semibold text-bad' : 'text-faint'}>{relationOf(condition)}</span>{' '}
-      <span className="font-medium">
-        <ShownText text={value} />
-      </span>
+      <ShownText text={value} className="font-medium" />
     </>
   );
 }

@@ -164,9 +164,7 @@ function Problem({
         {message}
       </span>
       {fixes.map(({ label, query }) => (
-        <Button key={label} size="small" onClick={() => onFix(query)}>
-          {label}
-        </Button>
+        <Button key={label} size="small" onClick={() => onFix(query)} text={label} />
       ))}
     </div>
   );
@@ -209,9 +207,7 @@ export function CompletionList({
             place === active && 'bg-accent-soft text-accent',
           )}
         >
-          <span className="truncate font-mono text-[0.8rem]">
-            <ShownText text={option.label} />
-          </span>
+          <ShownText text={option.label} className="truncate font-mono text-[0.8rem]" />
           {option.detail !== undefined && <span className="ml-auto text-muted text-xs">{option.detail}</span>}
         </div>
       ))}

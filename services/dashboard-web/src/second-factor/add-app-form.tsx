@@ -56,9 +56,7 @@ function ProposedApp({
         <code className="min-w-0 flex-1 rounded-md border border-line bg-sunken px-2.5 py-1.5 font-mono text-xs">
           {secret.replace(/(.{4})(?=.)/g, '$1 ')}
         </code>
-        <CopyButton label="Copy the secret" text={secret}>
-          Copy
-        </CopyButton>
+        <CopyButton label="Copy the secret" text={secret} shown="Copy" />
       </div>
       <TextField
         label="Code from the app"

@@ -42,9 +42,12 @@ function FactorList({ list }: { list: Output<'secondFactor.list'> }) {
           title="Recovery codes"
           detail={`${recoveryCodesLeft} left. Each replaces the second factor once.`}
           action={
-            <Button size="small" disabled={codes.isPending} onClick={() => codes.mutate()}>
-              Create new codes
-            </Button>
+            <Button
+              size="small"
+              disabled={codes.isPending}
+              onClick={() => codes.mutate()}
+              text="Create new codes"
+            />
           }
         />
       )}
@@ -73,9 +76,7 @@ function AppRow({ createdAt, onAdd }: { createdAt: string | undefined; onAdd: ()
       }
       action={
         createdAt === undefined ? (
-          <Button size="small" onClick={onAdd}>
-            Add an app
-          </Button>
+          <Button size="small" onClick={onAdd} text="Add an app" />
         ) : (
           <RemoveButton name="authenticator app" onConfirm={() => mutateAsync()} />
         )
@@ -105,9 +106,7 @@ function PasskeyRows({
             : 'A fingerprint, a face or a PIN of this device, or a security key. A passkey can also replace the password.'
         }
         action={
-          <Button size="small" disabled={methods?.passkey !== true} onClick={onAdd}>
-            Add a passkey
-          </Button>
+          <Button size="small" disabled={methods?.passkey !== true} onClick={onAdd} text="Add a passkey" />
         }
       />
       {passkeys.map(({ id, name, createdAt, lastUsedAt }) => (
@@ -138,9 +137,7 @@ function RemoveButton({ name, onConfirm }: { name: string; onConfirm: () => Prom
   return (
     <Confirmed
       button={(ask) => (
-        <Button size="small" look="danger" aria-label={`Remove the ${name}`} onClick={ask}>
-          Remove
-        </Button>
+        <Button size="small" look="danger" aria-label={`Remove the ${name}`} onClick={ask} text="Remove" />
       )}
       title={`Remove the ${name}?`}
       action="Remove"
@@ -194,12 +191,8 @@ function RecoveryCodesDialog({
         ))}
       </ul>
       <div className="mt-4 flex justify-end gap-2">
-        <CopyButton label="Copy all codes" text={() => (codes ?? []).join('\n')}>
-          Copy all
-        </CopyButton>
-        <Button size="small" look="primary" onClick={onClose}>
-          I have saved them
-        </Button>
+        <CopyButton label="Copy all codes" text={() => (codes ?? []).join('\n')} shown="Copy all" />
+        <Button size="small" look="primary" onClick={onClose} text="I have saved them" />
       </div>
     </Dialog>
   );

@@ -3,6 +3,7 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import type { MouseEvent, ReactNode } from 'react';
 import type { Output } from '../api/query.ts';
 import { apiQuery } from '../api/query.ts';
+import { ShownText } from '../text/shown-text.tsx';
 import type { Search } from '../url/search.ts';
 
 export type Me = Output<'me'>;
@@ -82,20 +83,23 @@ function addressOf(spaceId: string, { page, id = '', search = {} }: SpacePage) {
   return { to: spacePages[page], params, search };
 }
 
-export function SpaceLink({
-  page,
-  id,
-  search,
-  ...link
-}: SpacePage & {
+interface SpaceLinkProps extends SpacePage {
   className?: string | undefined;
   title?: string;
   'aria-label'?: string;
   onClick?: (click: MouseEvent) => void;
-  children: ReactNode;
-}) {
+  /** A text of a client; otherwise `children`. */
+  text?: string;
+  children?: ReactNode;
+}
+
+export function SpaceLink({ page, id, search, text, children, ...link }: SpaceLinkProps) {
   const { id: spaceId } = useSpace();
-  return <Link {...addressOf(spaceId, { page, id, search })} {...link} />;
+  return (
+    <Link {...addressOf(spaceId, { page, id, search })} {...link}>
+      {text === undefined ? children : <ShownText text={text} />}
+    </Link>
+  );
 }
 
 export function useOpen(): (page: SpacePage) => void {

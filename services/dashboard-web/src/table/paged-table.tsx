@@ -36,9 +36,7 @@ export function PagedTable<Row>({
       {note}
       {pages.hasNextPage && (
         <div className="mt-3 flex justify-center">
-          <Button disabled={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
-            {more}
-          </Button>
+          <Button disabled={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()} text={more} />
         </div>
       )}
     </>

@@ -1,8 +1,14 @@
-import { useState } from 'react';
+import { type HTMLAttributes, useState } from 'react';
 import { maskSecret, splitText, type TextPart } from './marks.ts';
 
-/** Invisible characters are made visible, secrets are masked until clicked. */
-export function ShownText({ text }: { text: string }) {
+/** Invisible characters are made visible, secrets are masked until clicked. With attributes in a `span`. */
+export function ShownText({ text, ...span }: { text: string } & HTMLAttributes<HTMLSpanElement>) {
+  if (Object.keys(span).length > 0)
+    return (
+      <span {...span}>
+        <ShownText text={text} />
+      </span>
+    );
   const parts = splitText(text);
   const [only] = parts;
   if (parts.length <= 1) return only === undefined ? null : <Part part={only} />;

@@ -83,19 +83,17 @@ function ExtentButtons({
   return (
     <div className="mt-2 flex gap-2">
       {extent === 'first' && length > moreChars && (
-        <Button size="small" onClick={() => onChange('more')}>
-          Show {formatBytes(moreChars)}
-        </Button>
+        <Button size="small" onClick={() => onChange('more')} text={`Show ${formatBytes(moreChars)}`} />
       )}
       {(extent === 'first' || (extent === 'more' && length > moreChars)) && (
-        <Button size="small" onClick={() => onChange(length > moreChars ? 'all' : 'more')}>
-          Show all {formatBytes(length)}
-        </Button>
+        <Button
+          size="small"
+          onClick={() => onChange(length > moreChars ? 'all' : 'more')}
+          text={`Show all ${formatBytes(length)}`}
+        />
       )}
       {extent !== 'first' && (
-        <Button size="small" look="quiet" onClick={() => onChange('first')}>
-          Show less
-        </Button>
+        <Button size="small" look="quiet" onClick={() => onChange('first')} text="Show less" />
       )}
     </div>
   );

@@ -176,9 +176,11 @@ function Line({ measure, index, top, text, number, isFirst, digits, mark, onLine
       >
         {isFirst && number}
       </button>
-      <span dir="auto" className="min-w-0 flex-1 whitespace-pre-wrap pr-4 [overflow-wrap:anywhere]">
-        <ShownText text={text} />
-      </span>
+      <ShownText
+        text={text}
+        dir="auto"
+        className="min-w-0 flex-1 whitespace-pre-wrap pr-4 [overflow-wrap:anywhere]"
+      />
     </div>
   );
 }

@@ -26,21 +26,15 @@ interface ButtonProps extends ComponentProps<'button'> {
   size?: 'small' | 'normal';
   /** Before the text. */
   icon?: LucideIcon;
+  /** A button with markup has `children`. */
+  text?: string;
 }
 
-export function Button({
-  look,
-  size,
-  icon: Icon,
-  className,
-  type = 'button',
-  children,
-  ...rest
-}: ButtonProps) {
+export function Button({ look, size, icon: Icon, text, className, children, ...rest }: ButtonProps) {
   return (
-    <button type={type} className={classes(buttonClasses(look, size), className)} {...rest}>
+    <button type="button" className={classes(buttonClasses(look, size), className)} {...rest}>
       {Icon && <Icon aria-hidden />}
-      {children}
+      {text ?? children}
     </button>
   );
 }

@@ -6,9 +6,7 @@ export function CodeSample({ title, code }: { title: string; code: string }) {
     <div>
       <div className="mb-1.5 flex items-center justify-between">
         <h2 className="font-medium text-sm">{title}</h2>
-        <CopyButton label={`Copy: ${title}`} text={code}>
-          Copy
-        </CopyButton>
+        <CopyButton label={`Copy: ${title}`} text={code} shown="Copy" />
       </div>
       <pre
         tabIndex={0}

@@ -5,20 +5,17 @@ import { useToast } from './toasts.tsx';
 
 const shownMs = 1_500;
 
-/** Copies a text. Without `children` it is an icon. */
-export function CopyButton({
-  text,
-  label,
-  icon = Copy,
-  children,
-  onCopied,
-}: {
+interface CopyButtonProps {
   text: string | (() => string);
   label: string;
+  /** What the button says; without it the button is an icon. */
+  shown?: string;
   icon?: LucideIcon;
-  children?: string;
   onCopied?: () => void;
-}) {
+}
+
+/** Copies a text. */
+export function CopyButton({ text, label, shown, icon = Copy, onCopied }: CopyButtonProps) {
   const [isCopied, setCopied] = useState(false);
   const copy = useCopy();
   useEffect(() => {
@@ -32,13 +29,10 @@ export function CopyButton({
     onCopied?.();
   };
   const shownIcon = isCopied ? Check : icon;
-  if (children === undefined)
+  if (shown === undefined)
     return <IconButton icon={shownIcon} label={isCopied ? 'Copied' : label} onClick={onClick} />;
-  return (
-    <Button icon={shownIcon} size="small" onClick={onClick} aria-label={label}>
-      {isCopied ? 'Copied' : children}
-    </Button>
-  );
+  const title = isCopied ? 'Copied' : shown;
+  return <Button icon={shownIcon} size="small" onClick={onClick} aria-label={label} text={title} />;
 }
 
 /** A toast reports a failure. */
@@ -80,14 +74,10 @@ export function ShownOnce({
         <code className="min-w-0 flex-1 rounded-md border border-line bg-sunken px-2.5 py-1.5 font-mono text-xs break-all">
           {isCopied ? masked : text}
         </code>
-        <CopyButton label={copyLabel} text={text} onCopied={() => setCopied(true)}>
-          Copy
-        </CopyButton>
+        <CopyButton label={copyLabel} text={text} onCopied={() => setCopied(true)} shown="Copy" />
       </div>
       <div className="flex justify-end">
-        <Button look={isCopied ? 'primary' : 'plain'} onClick={onClose}>
-          Done
-        </Button>
+        <Button look={isCopied ? 'primary' : 'plain'} onClick={onClose} text="Done" />
       </div>
     </div>
   );

@@ -100,9 +100,7 @@ export function DialogButton({
   const close = () => setOpen(false);
   return (
     <>
-      <Button {...button} onClick={() => setOpen(true)}>
-        {text}
-      </Button>
+      <Button {...button} onClick={() => setOpen(true)} text={text} />
       <Dialog isOpen={isOpen} onClose={close} title={title} description={description} width={width}>
         {children(close)}
       </Dialog>
@@ -152,9 +150,12 @@ export function Form({
       <FormFailure error={error} />
       <div className={onCancel === undefined ? 'contents' : 'flex justify-end gap-2'}>
         {onCancel && <Button onClick={onCancel}>Cancel</Button>}
-        <Button look={look} type="submit" disabled={isDisabled || isPending}>
-          {isPending ? running : action}
-        </Button>
+        <Button
+          look={look}
+          type="submit"
+          disabled={isDisabled || isPending}
+          text={isPending ? running : action}
+        />
       </div>
     </form>
   );

@@ -143,11 +143,7 @@ export function FailureNotice({
     <div role="alert">
       <Notice {...titles[kind]} isSmall={isSmall}>
         {kind === 'signed-out' ? <SignInLink /> : <p>{message}</p>}
-        {canRetry && (
-          <Button className="mt-4" onClick={onRetry}>
-            Try again
-          </Button>
-        )}
+        {canRetry && <Button className="mt-4" onClick={onRetry} text="Try again" />}
       </Notice>
     </div>
   );

@@ -56,19 +56,19 @@ const item = classes(
   'data-[highlighted]:bg-hover [&_svg]:size-4 [&_svg]:text-muted',
 );
 
-export function MenuItem({
-  icon: Icon,
-  onSelect,
-  children,
-}: {
+interface MenuItemProps {
   icon?: LucideIcon;
+  /** An item with markup has `children`. */
+  text?: string;
   onSelect: () => void;
-  children: ReactNode;
-}) {
+  children?: ReactNode;
+}
+
+export function MenuItem({ icon: Icon, text, onSelect, children }: MenuItemProps) {
   return (
     <Base.Item className={item} onClick={onSelect}>
       {Icon && <Icon aria-hidden />}
-      {children}
+      {text ?? children}
     </Base.Item>
   );
 }

@@ -24,9 +24,7 @@ export function EditViews({ views }: { views: readonly View[] }) {
             <RenameView view={view} onClose={() => setRenamed(undefined)} />
           ) : (
             <>
-              <span className="min-w-0 flex-1 truncate">
-                <ShownText text={view.name} />
-              </span>
+              <ShownText text={view.name} className="min-w-0 flex-1 truncate" />
               {view.isOfSpace && <span className="shrink-0 text-faint text-xs">of the space</span>}
               {(!view.isOfSpace || hasRole(role, 'member')) && (
                 <>

@@ -23,28 +23,15 @@ export function ViewsMenu({ list }: { list: View['list'] }) {
   const close = () => setOpened(undefined);
   return (
     <>
-      <Menu
-        align="end"
-        trigger={
-          <Button icon={Bookmark} size="small">
-            Views
-          </Button>
-        }
-      >
+      <Menu align="end" trigger={<Button icon={Bookmark} size="small" text="Views" />}>
         <ViewItems title="My views" views={views.filter(({ isOfSpace }) => !isOfSpace)} />
         <ViewItems title="Views of the space" views={views.filter(({ isOfSpace }) => isOfSpace)} />
         <MenuLabel>This list</MenuLabel>
-        <MenuItem icon={BookmarkPlus} onSelect={() => setOpened('save')}>
-          Save this view …
-        </MenuItem>
+        <MenuItem icon={BookmarkPlus} onSelect={() => setOpened('save')} text="Save this view …" />
         {views.length > 0 && (
-          <MenuItem icon={Pencil} onSelect={() => setOpened('edit')}>
-            Edit views …
-          </MenuItem>
+          <MenuItem icon={Pencil} onSelect={() => setOpened('edit')} text="Edit views …" />
         )}
-        <MenuItem icon={Link2} onSelect={() => void copyLink()}>
-          Copy link with fixed times
-        </MenuItem>
+        <MenuItem icon={Link2} onSelect={() => void copyLink()} text="Copy link with fixed times" />
       </Menu>
       <Dialog
         isOpen={opened === 'save'}
@@ -86,9 +73,7 @@ function ViewItems({ title, views }: { title: string; views: readonly View[] }) 
           icon={address === current ? Check : Bookmark}
           onSelect={() => void navigate({ to: '.', search: parseSearch(address) })}
         >
-          <span className="max-w-64 truncate">
-            <ShownText text={name} />
-          </span>
+          <ShownText text={name} className="max-w-64 truncate" />
         </MenuItem>
       ))}
     </>

@@ -33,9 +33,7 @@ export function AlertsPage() {
       subtitle={name}
       actions={
         mayChange && (
-          <Button icon={BellPlus} look="primary" onClick={() => set({ new: '1' })}>
-            New alert
-          </Button>
+          <Button icon={BellPlus} look="primary" onClick={() => set({ new: '1' })} text="New alert" />
         )
       }
     >
@@ -89,9 +87,10 @@ function HistoryCard() {
                 cell: ({ change, text }) => (
                   <>
                     <Badge tone={changes[change].tone}>{changes[change].label}</Badge>
-                    <span className="mt-1 block text-xs [overflow-wrap:anywhere] md:hidden">
-                      <ShownText text={withoutChange(text)} />
-                    </span>
+                    <ShownText
+                      text={withoutChange(text)}
+                      className="mt-1 block text-xs [overflow-wrap:anywhere] md:hidden"
+                    />
                   </>
                 ),
               },

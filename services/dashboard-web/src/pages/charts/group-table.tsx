@@ -6,7 +6,6 @@ import { SpaceLink } from '../../space/space.tsx';
 import { type Column, NoValue, Table } from '../../table/table.tsx';
 import { useSort } from '../../table/table-sort.ts';
 import { describeText } from '../../text/marks.ts';
-import { ShownText } from '../../text/shown-text.tsx';
 import type { Search } from '../../url/search.ts';
 import type { ChartRange } from './range.ts';
 import { type ChartSeries, eventsOf, type GroupBy, nameGroup } from './series.ts';
@@ -168,8 +167,7 @@ function GroupName({
       search={{ ...only, ...events, ...time }}
       className="block truncate text-accent hover:underline"
       title={`Show events: ${describeText(label)}`}
-    >
-      <ShownText text={label} />
-    </SpaceLink>
+      text={label}
+    />
   );
 }

@@ -125,9 +125,8 @@ function Controls({ range: { from, to, last, step }, groupBy, declared, only, on
           icon={X}
           look="quiet"
           onClick={() => onChange(Object.fromEntries(Object.keys(only).map((name) => [name, undefined])))}
-        >
-          All events
-        </Button>
+          text="All events"
+        />
       )}
       <SelectField
         label="Grouped"
@@ -150,9 +149,8 @@ function Controls({ range: { from, to, last, step }, groupBy, declared, only, on
         aria-pressed={search.before === '1'}
         onClick={() => onChange({ before: search.before === '1' ? undefined : '1' })}
         className="aria-pressed:bg-accent-soft aria-pressed:text-accent"
-      >
-        Period before
-      </Button>
+        text="Period before"
+      />
       <RangeField search={search} fallback={recentDefault} onChange={onChange} />
       <SpaceLink
         page="events"

@@ -45,9 +45,11 @@ export function Comparison({ before, after }: { before: WholeEvent; after: Whole
       }
       actions={
         part !== undefined && (
-          <Button size="small" onClick={() => set({ look: isSplit ? 'unified' : 'split' })}>
-            {isSplit ? 'In one column' : 'Side by side'}
-          </Button>
+          <Button
+            size="small"
+            onClick={() => set({ look: isSplit ? 'unified' : 'split' })}
+            text={isSplit ? 'In one column' : 'Side by side'}
+          />
         )
       }
     >

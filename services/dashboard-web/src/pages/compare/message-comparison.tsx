@@ -39,9 +39,11 @@ export function MessageComparison({ before, after }: { before: ShownMessage[]; a
         ))}
       </ol>
       {shown.length < rows.result.length && (
-        <Button className="mt-2.5" onClick={() => setAll(true)}>
-          Show {formatCounted(rows.result.length - shown.length, 'more row')}
-        </Button>
+        <Button
+          className="mt-2.5"
+          onClick={() => setAll(true)}
+          text={`Show ${formatCounted(rows.result.length - shown.length, 'more row')}`}
+        />
       )}
     </>
   );

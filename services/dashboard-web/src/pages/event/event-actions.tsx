@@ -66,22 +66,15 @@ export function CompareMenu({ event }: { event: WholeEvent }) {
   const previous = data?.inList.older?.id;
   const open = (search: Record<string, string>) => openPage({ page: 'compare', search });
   return (
-    <Menu
-      align="end"
-      trigger={
-        <Button icon={GitCompareArrows} size="small">
-          Compare
-        </Button>
-      }
-    >
+    <Menu align="end" trigger={<Button icon={GitCompareArrows} size="small" text="Compare" />}>
       {previous !== undefined && (
-        <MenuItem icon={History} onSelect={() => open({ a: previous, b: id })}>
-          With the previous event of the thread
-        </MenuItem>
+        <MenuItem
+          icon={History}
+          onSelect={() => open({ a: previous, b: id })}
+          text="With the previous event of the thread"
+        />
       )}
-      <MenuItem icon={GitCompareArrows} onSelect={() => open({ b: id })}>
-        With another event by id
-      </MenuItem>
+      <MenuItem icon={GitCompareArrows} onSelect={() => open({ b: id })} text="With another event by id" />
     </Menu>
   );
 }
@@ -93,26 +86,15 @@ export function CopyMenu({ event, parts }: { event: WholeEvent; parts: EventText
     if (await copy(text())) toast(`${what} copied.`);
   };
   return (
-    <Menu
-      align="end"
-      trigger={
-        <Button icon={Copy} size="small">
-          Copy
-        </Button>
-      }
-    >
-      <MenuItem icon={Braces} onSelect={offer('JSON', () => event.event)}>
-        JSON, as sent
-      </MenuItem>
-      <MenuItem icon={FileText} onSelect={offer('Markdown', () => toMarkdown(parts))}>
-        Markdown
-      </MenuItem>
-      <MenuItem icon={Terminal} onSelect={offer('curl command', () => toCurl(event.event))}>
-        curl command to resend it
-      </MenuItem>
-      <MenuItem icon={Link2} onSelect={offer('Link', () => window.location.href)}>
-        Link to this page
-      </MenuItem>
+    <Menu align="end" trigger={<Button icon={Copy} size="small" text="Copy" />}>
+      <MenuItem icon={Braces} onSelect={offer('JSON', () => event.event)} text="JSON, as sent" />
+      <MenuItem icon={FileText} onSelect={offer('Markdown', () => toMarkdown(parts))} text="Markdown" />
+      <MenuItem
+        icon={Terminal}
+        onSelect={offer('curl command', () => toCurl(event.event))}
+        text="curl command to resend it"
+      />
+      <MenuItem icon={Link2} onSelect={offer('Link', () => window.location.href)} text="Link to this page" />
     </Menu>
   );
 }

@@ -48,9 +48,7 @@ function Choice() {
         disabled={names.includes(name) ? names.length === 1 : isFull && name.startsWith(attributePrefix)}
         onChange={() => toggle(name)}
       />
-      <span className="truncate">
-        <ShownText text={title} />
-      </span>
+      <ShownText text={title} className="truncate" />
     </label>
   );
   return (
@@ -87,9 +85,7 @@ function AttributeForm({ isFull, onAdd }: { isFull: boolean; onAdd: (name: strin
         value={key}
         onText={setKey}
       />
-      <Button type="submit" disabled={isFull || key.trim() === ''}>
-        Add
-      </Button>
+      <Button type="submit" disabled={isFull || key.trim() === ''} text="Add" />
     </form>
   );
 }

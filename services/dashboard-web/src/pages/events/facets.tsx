@@ -46,9 +46,8 @@ export function FacetsButton({ input }: { input: ListInput }) {
         size="small"
         aria-expanded={isNarrow ? isOpen : showsFacets}
         onClick={() => (isNarrow ? setOpen(true) : changeSettings({ showsFacets: !showsFacets }))}
-      >
-        Facets
-      </Button>
+        text="Facets"
+      />
       <Dialog isOpen={isOpen && isNarrow} onClose={() => setOpen(false)} title="Facets">
         <Facets input={input} />
       </Dialog>
@@ -128,9 +127,7 @@ function FacetValues({ facet: { field: counted, values, others, newest } }: { fa
   return (
     <section>
       <h2 className="mb-0.5 flex items-baseline gap-2 text-xs">
-        <span className="label min-w-0 flex-1 truncate">
-          <ShownText text={title} />
-        </span>
+        <ShownText text={title} className="label min-w-0 flex-1 truncate" />
         <span
           className="text-faint"
           title={newest === null ? 'All events are counted' : `Back to ${formatTime(newest.untilMs, zone)}`}
@@ -144,9 +141,13 @@ function FacetValues({ facet: { field: counted, values, others, newest } }: { fa
         ))}
       </ul>
       {shown.length < values.length ? (
-        <Button look="quiet" size="small" className="-ml-0.5 text-xs" onClick={() => setLong(true)}>
-          {values.length - shown.length} more
-        </Button>
+        <Button
+          look="quiet"
+          size="small"
+          className="-ml-0.5 text-xs"
+          onClick={() => setLong(true)}
+          text={`${values.length - shown.length} more`}
+        />
       ) : (
         others > 0 && <p className="text-faint text-xs">{formatCounted(others, 'event')} with other values</p>
       )}
@@ -184,9 +185,7 @@ function FacetValue({ title, field, own, value, events }: FacetValueProps) {
             title
           }{' '}
         </span>
-        <span className="min-w-0 flex-1 truncate">
-          <ShownText text={value} />
-        </span>
+        <ShownText text={value} className="min-w-0 flex-1 truncate" />
         <span className="text-muted text-xs tabular-nums group-focus-within/facet:mr-6 group-hover/facet:mr-6 max-md:mr-6">
           {formatCompact(events)}
         </span>

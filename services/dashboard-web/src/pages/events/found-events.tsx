@@ -103,9 +103,7 @@ function Progress({
         {pages.isError ? ` ${describeFailure(pages.error).message}` : isGoingOn && ' Searching …'}
       </p>
       {!isWhole && (
-        <Button size="small" onClick={isGoingOn ? stop : goOn}>
-          {isGoingOn ? 'Stop' : 'Go on'}
-        </Button>
+        <Button size="small" onClick={isGoingOn ? stop : goOn} text={isGoingOn ? 'Stop' : 'Go on'} />
       )}
     </div>
   );
@@ -124,9 +122,7 @@ function NamedBy({ text }: { text: string }) {
     <ul aria-label="Ids" className="flex shrink-0 flex-wrap items-center gap-2 px-4 pb-2 text-sm md:px-6">
       {found.map(({ key, hint, go }) => (
         <li key={key}>
-          <Button size="small" onClick={go}>
-            Open the {hint} {describeText(text)}
-          </Button>
+          <Button size="small" onClick={go} text={`Open the ${hint} ${describeText(text)}`} />
         </li>
       ))}
     </ul>
@@ -144,9 +140,7 @@ function NothingFound({ text, isSearching }: { text: string; isSearching: boolea
         <ShownText text={text} />” in what was sent: prompts, responses, tool calls, ids, properties and
         errors. Expired and erased events, and those in quarantine, are not searched.
       </p>
-      <Button className="mt-3" onClick={clear}>
-        Clear the filter
-      </Button>
+      <Button className="mt-3" onClick={clear} text="Clear the filter" />
     </Notice>
   );
 }

@@ -73,9 +73,7 @@ function NoEvents() {
   return (
     <Notice icon={SearchX} title="No matching events">
       {hasRange && typeof input !== 'string' && <NewestEvent filter={input} />}
-      <Button className="mt-3" onClick={clear}>
-        Clear the filter
-      </Button>
+      <Button className="mt-3" onClick={clear} text="Clear the filter" />
     </Notice>
   );
 }

@@ -161,19 +161,10 @@ function ExportMenu({ input }: { input: ListInput }) {
     }
   };
   return (
-    <Menu
-      align="end"
-      trigger={
-        <Button icon={Download} size="small">
-          Export
-        </Button>
-      }
-    >
+    <Menu align="end" trigger={<Button icon={Download} size="small" text="Export" />}>
       <MenuLabel>All events of this filter</MenuLabel>
       {formats.map(({ format, label }) => (
-        <MenuItem key={format} onSelect={() => void download(format)}>
-          {label}
-        </MenuItem>
+        <MenuItem key={format} onSelect={() => void download(format)} text={label} />
       ))}
     </Menu>
   );

@@ -35,11 +35,7 @@ export function DelayCard() {
       query={query}
       actions={
         <>
-          {zoom !== undefined && (
-            <Button size="small" onClick={() => setZoom(undefined)}>
-              Zoom out
-            </Button>
-          )}
+          {zoom !== undefined && <Button size="small" onClick={() => setZoom(undefined)} text="Zoom out" />}
           <SelectField
             label="Range"
             isLabelHidden

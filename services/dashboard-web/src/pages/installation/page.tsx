@@ -82,9 +82,12 @@ function DoctorCard() {
       isFlush
       actions={
         query.data !== undefined && (
-          <Button size="small" aria-pressed={isAll} onClick={() => setAll(!isAll)}>
-            All {query.data.length} checks
-          </Button>
+          <Button
+            size="small"
+            aria-pressed={isAll}
+            onClick={() => setAll(!isAll)}
+            text={`All ${query.data.length} checks`}
+          />
         )
       }
     >

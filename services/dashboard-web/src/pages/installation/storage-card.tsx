@@ -31,9 +31,12 @@ export function StorageCard() {
       query={query}
       isFlush
       actions={
-        <Button size="small" aria-pressed={isAll} onClick={() => setAll(!isAll)}>
-          All weeks and tables
-        </Button>
+        <Button
+          size="small"
+          aria-pressed={isAll}
+          onClick={() => setAll(!isAll)}
+          text="All weeks and tables"
+        />
       }
     >
       {({ weeks, tables, defaultBytes, totalBytes }) => {

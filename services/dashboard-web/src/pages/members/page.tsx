@@ -76,9 +76,8 @@ function InvitationList() {
               size="small"
               aria-label={`Revoke the invitation of ${email}`}
               onClick={() => attempt(mutateAsync({ id }))}
-            >
-              Revoke
-            </Button>
+              text="Revoke"
+            />
           )),
         ]}
       />

@@ -53,9 +53,12 @@ function errorColumns(range: Search): Column<ErrorGroup>[] {
       className: 'md:w-full md:max-w-0',
       cell: ({ message, code, names, nameCount, lastEventId }) => (
         <div className="min-w-0 flex-1">
-          <SpaceLink page="event" id={lastEventId} className="line-clamp-1 font-medium hover:underline">
-            <ShownText text={message || 'No message'} />
-          </SpaceLink>
+          <SpaceLink
+            page="event"
+            id={lastEventId}
+            className="line-clamp-1 font-medium hover:underline"
+            text={message || 'No message'}
+          />
           <span className="line-clamp-1 text-faint text-xs">
             <ShownText text={[code, ...names].filter(Boolean).join(' · ')} />
             {nameCount > names.length && ` +${nameCount - names.length}`}

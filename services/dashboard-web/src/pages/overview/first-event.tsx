@@ -67,9 +67,13 @@ function FirstKey({ isMade, onKey }: { isMade: boolean; onKey: (apiKey: string) 
   };
   return (
     <div className="flex flex-wrap items-center gap-3">
-      <Button icon={KeyRound} look="primary" disabled={isPending} onClick={() => void onCreate()}>
-        Create an API key
-      </Button>
+      <Button
+        icon={KeyRound}
+        look="primary"
+        disabled={isPending}
+        onClick={() => void onCreate()}
+        text="Create an API key"
+      />
       <p className="text-muted text-sm">
         It is filled in below. Or use the key printed by <code className="font-mono text-xs">weir start</code>
         .

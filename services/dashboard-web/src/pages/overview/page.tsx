@@ -6,7 +6,6 @@ import { formatDuration } from '../../format/number.ts';
 import { SpaceLink, useSpace } from '../../space/space.tsx';
 import { useSpaceQuery } from '../../space/use-space-query.ts';
 import { Table, Time } from '../../table/table.tsx';
-import { ShownText } from '../../text/shown-text.tsx';
 import { StateBadge, TypeBadge } from '../../ui/badge.tsx';
 import { buttonClasses } from '../../ui/button.tsx';
 import { Loaded } from '../../ui/loaded.tsx';
@@ -67,9 +66,12 @@ function Recent({ events }: { events: readonly ListedEvent[] }) {
           {
             title: 'Model or tool',
             cell: ({ id, name }) => (
-              <SpaceLink page="event" id={id} className="font-medium hover:underline">
-                <ShownText text={name ?? 'unnamed'} />
-              </SpaceLink>
+              <SpaceLink
+                page="event"
+                id={id}
+                className="font-medium hover:underline"
+                text={name ?? 'unnamed'}
+              />
             ),
           },
           { title: 'State', cell: ({ state }) => <StateBadge state={state} /> },

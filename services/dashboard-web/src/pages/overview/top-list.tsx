@@ -3,7 +3,6 @@ import { formatCompact, formatDuration, formatShare } from '../../format/number.
 import { SpaceLink } from '../../space/space.tsx';
 import { type Column, Table } from '../../table/table.tsx';
 import { useSort } from '../../table/table-sort.ts';
-import { ShownText } from '../../text/shown-text.tsx';
 import { Card } from '../../ui/page.tsx';
 import type { Search } from '../../url/search.ts';
 import { costColumn } from '../charts/group-table.tsx';
@@ -103,9 +102,8 @@ function Name({
         page="charts"
         search={{ ...search, name: group ?? '' }}
         className="relative font-medium hover:underline"
-      >
-        <ShownText text={group ?? ''} />
-      </SpaceLink>
+        text={group ?? ''}
+      />
     </div>
   );
 }

@@ -29,11 +29,7 @@ export function PricesPage() {
       title="Prices"
       subtitle="US dollars per million tokens. A change also applies to past costs."
       actions={
-        canSet && (
-          <Button icon={Plus} look="primary" onClick={() => setEdited({})}>
-            Set a price
-          </Button>
-        )
+        canSet && <Button icon={Plus} look="primary" onClick={() => setEdited({})} text="Set a price" />
       }
     >
       <Loaded query={query} isSmall>
@@ -130,8 +126,11 @@ function Reported({ reported: { compared, differing } }: Pick<UsedModel, 'report
 
 function setColumn(onSet: (model: UsedModel) => void): Column<PricedModel> {
   return actionsColumn((one) => (
-    <Button size="small" aria-label={`Set a price for ${describeText(one.model)}`} onClick={() => onSet(one)}>
-      Set a price
-    </Button>
+    <Button
+      size="small"
+      aria-label={`Set a price for ${describeText(one.model)}`}
+      onClick={() => onSet(one)}
+      text="Set a price"
+    />
   ));
 }

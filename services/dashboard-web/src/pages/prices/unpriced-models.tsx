@@ -57,9 +57,12 @@ export function UnpricedModels({ models, canSet }: { models: readonly UsedModel[
         />
         {canSet && (
           <div className="flex flex-wrap items-center gap-3 border-line border-t px-4 py-2">
-            <Button look="primary" type="submit" disabled={filled.length === 0 || isIncomplete || isPending}>
-              Set {formatCounted(Math.max(1, filled.length), 'price')}
-            </Button>
+            <Button
+              look="primary"
+              type="submit"
+              disabled={filled.length === 0 || isIncomplete || isPending}
+              text={`Set ${formatCounted(Math.max(1, filled.length), 'price')}`}
+            />
             <span className="text-muted text-xs">
               US dollars per million tokens, for all time. Input and output are needed; cached tokens cost as
               much as input without a price of their own.

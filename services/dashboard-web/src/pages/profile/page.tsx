@@ -121,9 +121,12 @@ function SessionsCard() {
       className="lg:col-span-2"
       actions={
         (query.data?.length ?? 0) > 1 && (
-          <Button look="danger" size="small" onClick={() => attempt(revokeOthers.mutateAsync())}>
-            End all others
-          </Button>
+          <Button
+            look="danger"
+            size="small"
+            onClick={() => attempt(revokeOthers.mutateAsync())}
+            text="End all others"
+          />
         )
       }
     >
@@ -148,9 +151,7 @@ const sessionColumns: readonly Column<Session>[] = [
     title: 'Browser',
     cell: ({ userAgent, isCurrent }) => (
       <span className="flex max-w-80 items-center gap-2">
-        <span className="truncate" title={userAgent ?? ''}>
-          <ShownText text={nameBrowser(userAgent)} />
-        </span>
+        <ShownText text={nameBrowser(userAgent)} className="truncate" title={userAgent ?? ''} />
         {isCurrent && <Badge tone="accent">this one</Badge>}
       </span>
     ),
@@ -170,9 +171,7 @@ function endColumn(onEnd: (id: string) => void): Column<Session> {
   return actionsColumn(
     ({ id, isCurrent }) =>
       !isCurrent && (
-        <Button size="small" aria-label="End this session" onClick={() => onEnd(id)}>
-          End
-        </Button>
+        <Button size="small" aria-label="End this session" onClick={() => onEnd(id)} text="End" />
       ),
   );
 }

@@ -56,9 +56,8 @@ function SenderList({ senders }: { senders: readonly Sender[] }) {
           size="small"
           aria-pressed={isRefusedOnly}
           onClick={() => set({ refused: isRefusedOnly ? undefined : 'yes' })}
-        >
-          With refused spans
-        </Button>
+          text="With refused spans"
+        />
       </div>
       <Card isFlush>
         <Table
@@ -166,12 +165,8 @@ function Names({ sender: { service, scope, version, sdk, refusal } }: { sender: 
       <span className="block font-medium">
         {service === '' ? <span className="text-muted">unnamed service</span> : <ShownText text={service} />}
       </span>
-      <span className="block text-xs">
-        <ShownText text={`${scope} ${version}`.trim()} />
-      </span>
-      <span className="block text-muted text-xs">
-        <ShownText text={sdk} />
-      </span>
+      <ShownText text={`${scope} ${version}`.trim()} className="block text-xs" />
+      <ShownText text={sdk} className="block text-muted text-xs" />
       {refusal !== undefined && (
         <span className="block text-bad text-xs">
           Last refusal: <ShownText text={refusal} />

@@ -124,12 +124,13 @@ function LinkSignIn({ token, href, onGiveUp }: { token: string; href: string; on
     <div className="flex flex-col gap-4">
       <p className="text-muted text-sm">This link works once.</p>
       <FormFailure error={error} />
-      <Button look="primary" disabled={isPending} onClick={() => void onSignIn()}>
-        {isPending ? 'Signing in …' : 'Sign in with this link'}
-      </Button>
-      <Button look="quiet" onClick={onGiveUp}>
-        Use a password
-      </Button>
+      <Button
+        look="primary"
+        disabled={isPending}
+        onClick={() => void onSignIn()}
+        text={isPending ? 'Signing in …' : 'Sign in with this link'}
+      />
+      <Button look="quiet" onClick={onGiveUp} text="Use a password" />
     </div>
   );
 }

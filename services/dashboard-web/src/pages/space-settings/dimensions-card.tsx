@@ -98,13 +98,14 @@ function DimensionForm({
   return (
     <form onSubmit={submit} className="flex flex-wrap items-end gap-2">
       <TextField label="Attribute" className="w-56" maxLength={128} value={key} onText={setKey} />
-      <Button type="submit" look="primary" disabled={isPending || key.trim() === ''}>
-        Add
-      </Button>
+      <Button type="submit" look="primary" disabled={isPending || key.trim() === ''} text="Add" />
       {missing.map((name) => (
-        <Button key={name} disabled={isPending} onClick={() => void onAdd(name)}>
-          {`Add ${nameDimension(name)}`}
-        </Button>
+        <Button
+          key={name}
+          disabled={isPending}
+          onClick={() => void onAdd(name)}
+          text={`Add ${nameDimension(name)}`}
+        />
       ))}
     </form>
   );
@@ -113,9 +114,7 @@ function DimensionForm({
 function DimensionLine({ dimension: { name, values, counted } }: { dimension: Dimension }) {
   return (
     <>
-      <span className="font-medium">
-        <ShownText text={nameDimension(name)} />
-      </span>
+      <ShownText text={nameDimension(name)} className="font-medium" />
       <span className="text-muted">
         {formatCounted(values, 'value')}
         {counted < 1 && `, ${formatShare(counted)} of older events counted`}

@@ -85,9 +85,7 @@ function SubjectForm({ onSubject }: { onSubject: (subject: Subject | undefined) 
         value={text}
         onText={(text) => change({ text })}
       />
-      <Button type="submit" disabled={text === ''}>
-        Count
-      </Button>
+      <Button type="submit" disabled={text === ''} text="Count" />
     </form>
   );
 }
@@ -148,11 +146,7 @@ function EraseForm({ subject, onRequested, children }: PreviewProps & { children
         onText={setReason}
       />
       <Confirmed
-        button={(ask) => (
-          <Button look="danger" onClick={ask}>
-            Erase …
-          </Button>
-        )}
+        button={(ask) => <Button look="danger" onClick={ask} text="Erase …" />}
         title="Erase events"
         action="Erase permanently"
         typed="erase"

@@ -102,9 +102,8 @@ const receiptColumns: readonly Column<Listed['completed'][number]>[] = [
           size="small"
           aria-label={`Download the receipt ${id}`}
           onClick={() => download(`erasure-${id}.json`, receipt)}
-        >
-          Download
-        </Button>
+          text="Download"
+        />
       ),
   },
 ];

@@ -43,9 +43,7 @@ export function CommandLine({ text }: { text: string }) {
           </Fragment>
         ))}
       </code>
-      <CopyButton label="Copy the command" text={text}>
-        Copy
-      </CopyButton>
+      <CopyButton label="Copy the command" text={text} shown="Copy" />
     </div>
   );
 }

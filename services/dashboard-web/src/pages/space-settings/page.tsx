@@ -56,11 +56,7 @@ function DeleteCard() {
       </p>
       {hasRole(role, 'owner') ? (
         <Confirmed
-          button={(ask) => (
-            <Button look="danger" onClick={ask}>
-              Delete this space …
-            </Button>
-          )}
+          button={(ask) => <Button look="danger" onClick={ask} text="Delete this space …" />}
           title="Delete the space"
           action="Delete the space"
           typed={name}
@@ -100,12 +96,9 @@ function NameCard() {
             look="primary"
             type="submit"
             disabled={isPending || name.trim() === '' || name.trim() === current}
-          >
-            Rename
-          </Button>
-          <CopyButton label="Copy id of the space" text={spaceId}>
-            Copy id
-          </CopyButton>
+            text="Rename"
+          />
+          <CopyButton label="Copy id of the space" text={spaceId} shown="Copy id" />
         </div>
       </form>
     </Card>

@@ -44,9 +44,12 @@ export function RetentionCard({ retentionDays }: { retentionDays: number | null 
             />
             <Confirmed
               button={(ask) => (
-                <Button look="primary" disabled={!isValid || days === retentionDays} onClick={ask}>
-                  Set the retention
-                </Button>
+                <Button
+                  look="primary"
+                  disabled={!isValid || days === retentionDays}
+                  onClick={ask}
+                  text="Set the retention"
+                />
               )}
               title="Set the retention"
               action="Set the retention"

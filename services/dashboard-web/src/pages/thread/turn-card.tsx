@@ -91,9 +91,7 @@ function TurnHeader({
         {llm === undefined ? (
           'Tools'
         ) : (
-          <SpaceLink page="event" id={llm.id} className="hover:underline">
-            <ShownText text={llm.name ?? 'unnamed'} />
-          </SpaceLink>
+          <SpaceLink page="event" id={llm.id} className="hover:underline" text={llm.name ?? 'unnamed'} />
         )}
       </h2>
       {llm?.state === 'error' && <StateBadge state="error" />}
@@ -126,13 +124,13 @@ function ToolLine({ tool }: { tool: ListedEvent }) {
       className="flex min-h-7 items-center gap-2 rounded-md border border-line px-2 hover:bg-hover"
     >
       <Wrench aria-hidden className="size-3.5 shrink-0 text-tool" />
-      <span className="shrink-0 font-medium">
-        <ShownText text={tool.name ?? 'unnamed'} />
-      </span>
+      <ShownText text={tool.name ?? 'unnamed'} className="shrink-0 font-medium" />
       {tool.state === 'error' && <ErrorIcon />}
-      <span dir="auto" className="min-w-0 flex-1 truncate text-muted">
-        <ShownText text={tool.errorMessage ?? showPreview(tool.outputPreview ?? tool.inputPreview ?? '')} />
-      </span>
+      <ShownText
+        text={tool.errorMessage ?? showPreview(tool.outputPreview ?? tool.inputPreview ?? '')}
+        dir="auto"
+        className="min-w-0 flex-1 truncate text-muted"
+      />
       <span className="shrink-0 text-faint text-xs">{formatDuration(tool.durationMs)}</span>
     </SpaceLink>
   );

@@ -25,9 +25,10 @@ export function EventName({ event, depth }: { event: TraceEvent; depth: number }
   return (
     <GridCell className={nameCell} title={event.parent?.isInferred ? inferredBy[event.parent.by] : undefined}>
       <TypeIcon type={event.type} className="size-3.5" style={{ marginLeft: depth * indentPx }} />
-      <span className={classes('truncate md:shrink-0', event.parent?.isInferred && 'italic')}>
-        <ShownText text={event.name ?? 'unnamed'} />
-      </span>
+      <ShownText
+        text={event.name ?? 'unnamed'}
+        className={classes('truncate md:shrink-0', event.parent?.isInferred && 'italic')}
+      />
       {event.state === 'error' && <ErrorIcon />}
       <span className="flex min-w-0 pl-1 text-xs whitespace-nowrap max-md:hidden">
         <Preview event={event} />

@@ -99,9 +99,7 @@ function TraceActions({
       <IconButton icon={ZoomIn} label="Zoom in (+)" onClick={zoomCloser} />
       <IconButton icon={RefreshCw} label="Reload the trace" onClick={onReload} />
       {errors.length > 0 && <ErrorButton count={errors.length} onClick={showError} />}
-      <Button size="small" onClick={onView}>
-        {isText ? 'Waterfall' : 'Text'}
-      </Button>
+      <Button size="small" onClick={onView} text={isText ? 'Waterfall' : 'Text'} />
       <SpaceLink
         page="compare"
         search={{ of: 'trace', b: traceId }}

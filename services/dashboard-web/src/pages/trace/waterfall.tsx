@@ -140,9 +140,7 @@ function SpanRow({ row: { span: node, depth }, index, style, span }: RowProps<'s
     >
       <GridCell className={nameCell} title={label}>
         <Icon aria-label={label} className="size-3.5 shrink-0" style={{ marginLeft: depth * indentPx }} />
-        <span className="truncate">
-          <ShownText text={node.name} />
-        </span>
+        <ShownText text={node.name} className="truncate" />
         {node.state === 'error' && <ErrorIcon />}
       </GridCell>
       <Bar
@@ -167,9 +165,7 @@ function LaneHead({ row: { lane }, index, style }: RowProps<'lane'>) {
     >
       <GridCell className="flex min-w-0 items-center gap-2 text-xs">
         <Users aria-hidden className="size-3.5 shrink-0 text-faint" />
-        <span className="truncate font-medium">
-          <ShownText text={nameLane(lane)} />
-        </span>
+        <ShownText text={nameLane(lane)} className="truncate font-medium" />
         <span className="whitespace-nowrap text-faint">
           {formatCounted(lane.events, 'event')}
           {lane.errors > 0 && `, ${formatCounted(lane.errors, 'error')}`}
