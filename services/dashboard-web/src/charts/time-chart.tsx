@@ -93,16 +93,14 @@ interface ShownValue {
   text: string;
 }
 
-/** The series and their colours. A name opens the events of its series, and a menu beside it splits them. */
-function Legend({
-  values,
-  range,
-  splits,
-}: {
+interface LegendProps {
   values: readonly ShownValue[];
   range: Search;
   splits: Splits | undefined;
-}) {
+}
+
+/** The series and their colours. A name opens the events of its series, and a menu beside it splits them. */
+function Legend({ values, range, splits }: LegendProps) {
   return (
     <ul className="mb-1 flex min-h-5 flex-wrap items-center gap-x-3 gap-y-0.5 text-muted text-xs">
       {values.map(({ label, color, events, isBefore }) => (

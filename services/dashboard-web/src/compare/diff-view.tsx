@@ -76,15 +76,13 @@ export function DiffView({ before, after, runs, look, note }: DiffViewProps) {
   );
 }
 
-function Row({
-  row,
-  note,
-  onOpen,
-}: {
+interface RowProps {
   row: DiffRow | PairedRow | Fold;
   note: RowNote | undefined;
   onOpen: (fold: number) => void;
-}) {
+}
+
+function Row({ row, note, onOpen }: RowProps) {
   if (row.kind === 'fold') return <FoldLine fold={row} onOpen={() => onOpen(row.at)} />;
   if (row.kind !== 'pair') return <Line row={row} numbers={[row.before, row.after]} />;
   return (

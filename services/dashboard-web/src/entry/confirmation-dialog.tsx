@@ -84,11 +84,11 @@ interface ConfirmationOutcome {
   onCancel: () => void;
 }
 
-function ConfirmationForm({
-  factors,
-  onConfirmed,
-  onCancel,
-}: ConfirmationOutcome & { factors: SecondFactors }) {
+interface ConfirmationFormProps extends ConfirmationOutcome {
+  factors: SecondFactors;
+}
+
+function ConfirmationForm({ factors, onConfirmed, onCancel }: ConfirmationFormProps) {
   const [password, setPassword] = useState('');
   const [code, setCode] = useState('');
   const { mutateAsync } = useApiMutation('auth.confirm');

@@ -10,15 +10,13 @@ import { TextField } from '../ui/field.tsx';
 
 export type SecondFactors = Extract<Output<'auth.signIn'>, { secondFactors: unknown }>['secondFactors'];
 
-export function SecondStep({
-  factors,
-  onSignedIn,
-  onGiveUp,
-}: {
+interface SecondStepProps {
   factors: SecondFactors;
   onSignedIn: (me: Me) => void;
   onGiveUp: () => void;
-}) {
+}
+
+export function SecondStep({ factors, onSignedIn, onGiveUp }: SecondStepProps) {
   const [code, setCode] = useState('');
   const { mutateAsync } = useApiMutation('auth.giveCode');
   return (
@@ -38,18 +36,15 @@ export function SecondStep({
   );
 }
 
-/** The field for a code of the authenticator app, or a recovery code. */
-export function CodeField({
-  hasApp,
-  autoFocus = false,
-  value,
-  onChange,
-}: {
+interface CodeFieldProps {
   hasApp: boolean;
   autoFocus?: boolean;
   value: string;
   onChange: (value: string) => void;
-}) {
+}
+
+/** The field for a code of the authenticator app, or a recovery code. */
+export function CodeField({ hasApp, autoFocus = false, value, onChange }: CodeFieldProps) {
   return (
     <TextField
       label={hasApp ? 'Code' : 'Recovery code'}
@@ -66,13 +61,12 @@ export function CodeField({
   );
 }
 
-export function PasskeySignIn({
-  look = 'plain',
-  onSignedIn,
-}: {
+interface PasskeySignInProps {
   look?: ButtonLook;
   onSignedIn: (me: Me) => void;
-}) {
+}
+
+export function PasskeySignIn({ look = 'plain', onSignedIn }: PasskeySignInProps) {
   const { mutate, isPending, error } = useMutation({
     mutationFn: async () => callMutation('auth.signInWithPasskey', await answerWithPasskey()),
     onSuccess: onSignedIn,

@@ -13,15 +13,12 @@ export interface GridSort {
 const widthMax = 900;
 const keyStep = 16;
 
+interface GridHeaderProps extends FittingColumns {
+  sort: GridSort | undefined;
+}
+
 /** The line right of a title resizes the column, by pointer or arrow keys. */
-export function GridHeader({
-  columns,
-  missing,
-  template,
-  widthOf,
-  setWidth,
-  sort,
-}: FittingColumns & { sort: GridSort | undefined }) {
+export function GridHeader({ columns, missing, template, widthOf, setWidth, sort }: GridHeaderProps) {
   return (
     <div
       role="row"
@@ -64,17 +61,14 @@ export function GridHeader({
   );
 }
 
-function HeadCell({
-  column: { title, isNumber, sort: by },
-  index,
-  sort,
-  children,
-}: {
+interface HeadCellProps {
   column: EventColumn;
   index: number;
   sort: GridSort | undefined;
   children: ReactNode;
-}) {
+}
+
+function HeadCell({ column: { title, isNumber, sort: by }, index, sort, children }: HeadCellProps) {
   const isSorted = sort?.by === by;
   const canSort = by !== undefined && sort !== undefined;
   return (
@@ -101,15 +95,13 @@ function HeadCell({
   );
 }
 
-function Resizer({
-  title,
-  width,
-  onWidth,
-}: {
+interface ResizerProps {
   title: string;
   width: number;
   onWidth: (width: number) => void;
-}) {
+}
+
+function Resizer({ title, width, onWidth }: ResizerProps) {
   const change = (next: number) => onWidth(Math.min(widthMax, Math.max(widthMin, next)));
   const onPointerDown = (down: PointerEvent<HTMLDivElement>) => {
     const handle = down.currentTarget;

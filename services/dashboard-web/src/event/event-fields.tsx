@@ -88,17 +88,14 @@ function isNamed(field: string): field is NamedField {
   return namedFields.includes(field);
 }
 
-function FilterField({
-  label,
-  field,
-  value,
-  event,
-}: {
+interface FilterFieldProps {
   label: string;
   field: string;
   value: string;
   event: WholeEvent;
-}) {
+}
+
+function FilterField({ label, field, value, event }: FilterFieldProps) {
   return (
     <>
       <dt className="max-w-36 truncate text-muted leading-6" title={describeText(label)}>
@@ -117,18 +114,15 @@ function FilterField({
   );
 }
 
-/** Filters the list on click; Alt-click excludes. For values that have no page of their own. */
-function FilterValue({
-  field,
-  value,
-  children,
-  className,
-}: {
+interface FilterValueProps {
   field: string;
   value: string;
   children: ReactNode;
   className?: string;
-}) {
+}
+
+/** Filters the list on click; Alt-click excludes. For values that have no page of their own. */
+function FilterValue({ field, value, children, className }: FilterValueProps) {
   const filterBy = useFilterBy();
   const shown = describeText(value);
   return (

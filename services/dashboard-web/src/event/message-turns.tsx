@@ -65,16 +65,14 @@ export function MessageTurns({ messages, text }: { messages: readonly Message[];
   );
 }
 
-export function MessageParts({
-  parts,
-  place,
-  firstMax,
-}: {
+interface MessagePartsProps {
   parts: readonly MessagePart[];
   place: ProsePlace;
   /** Characters of a text shown at first. */
   firstMax?: number;
-}) {
+}
+
+export function MessageParts({ parts, place, firstMax }: MessagePartsProps) {
   if (parts.length === 0) return <span className="text-faint">Empty</span>;
   return (
     <div className="flex min-w-0 flex-col gap-2">
@@ -119,17 +117,14 @@ function Part({ part, place, firstMax }: { part: MessagePart; place: ProsePlace;
   }
 }
 
-function Labelled({
-  icon: Icon,
-  verb,
-  name,
-  children,
-}: {
+interface LabelledProps {
   icon: LucideIcon;
   verb: string;
   name: string;
   children: React.ReactNode;
-}) {
+}
+
+function Labelled({ icon: Icon, verb, name, children }: LabelledProps) {
   return (
     <div className="min-w-0">
       <p className="mb-1 flex min-w-0 items-center gap-1.5 text-muted text-xs">

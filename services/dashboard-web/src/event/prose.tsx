@@ -17,17 +17,15 @@ export function useShowsMarkdown(place: ProsePlace): boolean {
   return useSettings().showsMarkdown ?? place === 'thread';
 }
 
-/** JSON as a tree, other texts plain or as Markdown. */
-export function Prose({
-  text,
-  firstMax,
-  place = 'event',
-}: {
+interface ProseProps {
   text: string;
   /** Characters shown at first. A longer text is shown plain. */
   firstMax?: number;
   place?: ProsePlace;
-}) {
+}
+
+/** JSON as a tree, other texts plain or as Markdown. */
+export function Prose({ text, firstMax, place = 'event' }: ProseProps) {
   const isMarkdown =
     useShowsMarkdown(place) && text.length <= (firstMax ?? markdownCharsMax) && hasMarkup(text);
   const isJson = useMemo(() => isJsonContainer(text), [text]);

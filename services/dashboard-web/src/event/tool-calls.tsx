@@ -14,16 +14,14 @@ import type { ToolCall } from './event-text.ts';
 import { Payload } from './payload.tsx';
 import { Turn } from './turn.tsx';
 
-function ToolCallCard({
-  call,
-  result,
-  isFolded,
-}: {
+interface ToolCallCardProps {
   call: ToolCall;
   /** The tool's event; undefined when there is none. */
   result: ListedEvent | undefined;
   isFolded: boolean;
-}) {
+}
+
+function ToolCallCard({ call, result, isFolded }: ToolCallCardProps) {
   return (
     <Turn
       icon={Wrench}

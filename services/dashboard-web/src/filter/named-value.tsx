@@ -14,23 +14,19 @@ interface NamedEvent {
 /** Fields whose values have a page of their own. */
 export type NamedField = Extract<Field, 'name' | 'userId' | 'threadId' | 'traceId'>;
 
-/**
- * The name of a model, tool, user, thread or trace: it opens what it names. A button beside it filters by it.
- */
-export function NamedValue({
-  field,
-  value,
-  event,
-  isFloating = false,
-  className,
-}: {
+interface NamedValueProps {
   field: NamedField;
   value: string;
   event: NamedEvent;
   /** The button appears over the end of the value, on hover and focus, for cells of a list. */
   isFloating?: boolean;
   className?: string;
-}) {
+}
+
+/**
+ * The name of a model, tool, user, thread or trace: it opens what it names. A button beside it filters by it.
+ */
+export function NamedValue({ field, value, event, isFloating = false, className }: NamedValueProps) {
   const { verb, page } = links[field];
   const shown = describeText(value);
   return (
@@ -65,16 +61,14 @@ const links: Record<NamedField, { verb: string; page: (value: string, event: Nam
   },
 };
 
-/** Shows only the events with a value. */
-export function FilterButton({
-  field,
-  value,
-  isFloating,
-}: {
+interface FilterButtonProps {
   field: string;
   value: string;
   isFloating: boolean;
-}) {
+}
+
+/** Shows only the events with a value. */
+export function FilterButton({ field, value, isFloating }: FilterButtonProps) {
   const filterBy = useFilterBy();
   const shown = describeText(value);
   return (

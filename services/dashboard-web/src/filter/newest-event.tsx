@@ -12,14 +12,13 @@ export function NewestEvent({ filter = {} }: { filter?: ListInput }) {
   return <Newest what="event started" atMs={data?.events[0]?.startTimeMs} />;
 }
 
-/** The same in a range without threads or users. */
-export function NewestActivity({
-  procedure,
-  search,
-}: {
+interface NewestActivityProps {
   procedure: 'threads.list' | 'users.list';
   search: string | undefined;
-}) {
+}
+
+/** The same in a range without threads or users. */
+export function NewestActivity({ procedure, search }: NewestActivityProps) {
   const { data } = useSpaceQuery(procedure, { search, limit: 1 }, { retry: false });
   const what = procedure === 'users.list' ? 'user was last active' : 'thread was last active';
   return <Newest what={what} atMs={data?.items[0]?.lastStartMs} />;

@@ -17,19 +17,17 @@ const anyTime = 'any';
 const ownRange = 'own';
 const newRange = 'custom';
 
+interface RangeFieldProps {
+  search: Search;
+  fallback?: RecentRange;
+  onChange: (change: Record<string, string | undefined>) => void;
+}
+
 /**
  * Selects a time range: one that ends now, a day, or a custom one. Without a `fallback`, "any time" is an
  * option too.
  */
-export function RangeField({
-  search,
-  fallback,
-  onChange,
-}: {
-  search: Search;
-  fallback?: RecentRange;
-  onChange: (change: Record<string, string | undefined>) => void;
-}) {
+export function RangeField({ search, fallback, onChange }: RangeFieldProps) {
   const { zone } = useSettings();
   const [isChoosing, setChoosing] = useState(false);
   const hasOwn = search.last === undefined && (search.from !== undefined || search.to !== undefined);

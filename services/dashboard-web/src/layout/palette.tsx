@@ -9,13 +9,12 @@ import { ShownText } from '../text/shown-text.tsx';
 import type { Destination, DestinationGroup } from './destinations.ts';
 import { useDestinations } from './use-destinations.ts';
 
-export function Palette({
-  isOpen,
-  onOpenChange,
-}: {
+interface PaletteProps {
   isOpen: boolean;
   onOpenChange: (isOpen: boolean) => void;
-}) {
+}
+
+export function Palette({ isOpen, onOpenChange }: PaletteProps) {
   return (
     <Dialog.Root open={isOpen} onOpenChange={(open) => onOpenChange(open)}>
       <Dialog.Portal>

@@ -99,17 +99,14 @@ function CreateSpaceDialog({ isOpen, onClose }: DialogState) {
   );
 }
 
-function NameForm({
-  first,
-  action,
-  onName,
-  onClose,
-}: {
+interface NameFormProps {
   first: string;
   action: string;
   onName: (name: string) => Promise<void>;
   onClose: () => void;
-}) {
+}
+
+function NameForm({ first, action, onName, onClose }: NameFormProps) {
   const [name, setName] = useState(first);
   const trimmed = name.trim();
   return (

@@ -62,18 +62,15 @@ function Inline({ token, depth }: { token: MarkedToken; depth: number }) {
   }
 }
 
-/** A link with its target visible. Other schemes and links that hide their host are shown as text. */
-function TextLink({
-  address,
-  text,
-  source,
-  children,
-}: {
+interface TextLinkProps {
   address: string;
   text: string;
   source: string;
   children: ReactNode;
-}) {
+}
+
+/** A link with its target visible. Other schemes and links that hide their host are shown as text. */
+function TextLink({ address, text, source, children }: TextLinkProps) {
   const link = safeLink(address);
   if (link === undefined) return <ShownText text={source} />;
   return (

@@ -9,17 +9,15 @@ import { decodeImage } from './image.ts';
 
 const look = 'inline-flex items-center gap-1 rounded-sm border border-line bg-sunken px-1.5 text-muted';
 
-/** An image opens on a click. */
-export function MediaChip({
-  media: { label, image },
-  chars,
-  base64,
-}: {
+interface MediaChipProps {
   media: Pick<Media, 'label' | 'image'>;
   chars: number;
   /** Maybe megabytes: read when needed. */
   base64: () => string;
-}) {
+}
+
+/** An image opens on a click. */
+export function MediaChip({ media: { label, image }, chars, base64 }: MediaChipProps) {
   const [isOpen, setOpen] = useState(false);
   const title = `${label} · ${formatBytes(bytesOf(chars))}`;
   if (image === undefined) return <span className={look}>{title}</span>;
@@ -43,17 +41,14 @@ export function MediaChip({
   );
 }
 
-function ImageDialog({
-  type,
-  title,
-  base64,
-  onClose,
-}: {
+interface ImageDialogProps {
   type: ImageType;
   title: string;
   base64: () => string;
   onClose: () => void;
-}) {
+}
+
+function ImageDialog({ type, title, base64, onClose }: ImageDialogProps) {
   const [data] = useState(base64);
   return (
     <Dialog isOpen onClose={onClose} title={title} width="wide">

@@ -11,16 +11,14 @@ import { Button, IconButton } from '../ui/button.tsx';
 import { Confirmed, Dialog } from '../ui/dialog.tsx';
 import { type Note, NoteForm, type NoteTarget } from './note-form.tsx';
 
-/** The notes on an event, a thread or a trace, with those on what the event belongs to. */
-export function Notes({
-  on,
-  also = [],
-  isHiddenEmpty = false,
-}: {
+interface NotesProps {
   on: NoteTarget;
   also?: readonly NoteTarget[];
   isHiddenEmpty?: boolean;
-}) {
+}
+
+/** The notes on an event, a thread or a trace, with those on what the event belongs to. */
+export function Notes({ on, also = [], isHiddenEmpty = false }: NotesProps) {
   const { role } = useSpace();
   const { data = [] } = useSpaceQuery('notes.list', { on: [on, ...also] });
   const [opened, setOpened] = useState<string>();

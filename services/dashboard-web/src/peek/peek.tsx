@@ -24,18 +24,15 @@ export function SelectedEvent() {
   return <Peek eventId={search.peek} filter={filterOf(search)} onClose={() => set({ peek: undefined })} />;
 }
 
-/** An event that covers the list, or with `isBelow` is below it. Its page finds neighbours by `filter`. */
-export function Peek({
-  eventId,
-  filter,
-  onClose,
-  isBelow = false,
-}: {
+interface PeekProps {
   eventId: string;
   filter: Search;
   onClose: () => void;
   isBelow?: boolean;
-}) {
+}
+
+/** An event that covers the list, or with `isBelow` is below it. Its page finds neighbours by `filter`. */
+export function Peek({ eventId, filter, onClose, isBelow = false }: PeekProps) {
   const query = useEvent(eventId);
   return (
     <aside

@@ -149,15 +149,13 @@ function takenOption(options: readonly CompletionOption[], active: number, isTab
   return option !== undefined && 'field' in option && active === -1 ? undefined : option;
 }
 
-function Problem({
-  id,
-  problem: { message, fixes },
-  onFix,
-}: {
+interface ProblemProps {
   id: string;
   problem: QueryProblem;
   onFix: (query: string) => void;
-}) {
+}
+
+function Problem({ id, problem: { message, fixes }, onFix }: ProblemProps) {
   return (
     <div role="alert" className="mt-1.5 flex flex-wrap items-center gap-2 text-sm">
       <span id={id} className="text-bad">
@@ -170,19 +168,16 @@ function Problem({
   );
 }
 
-/** The options below a search field, which keeps the focus. */
-export function CompletionList({
-  id,
-  options,
-  active,
-  onAccept,
-}: {
+interface CompletionListProps {
   id: string;
   options: readonly CompletionOption[];
   /** The place of the highlighted option; -1 without one. */
   active: number;
   onAccept: (option: CompletionOption) => void;
-}) {
+}
+
+/** The options below a search field, which keeps the focus. */
+export function CompletionList({ id, options, active, onAccept }: CompletionListProps) {
   return (
     <div
       id={id}

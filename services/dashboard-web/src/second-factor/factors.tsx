@@ -85,13 +85,12 @@ function AppRow({ createdAt, onAdd }: { createdAt: string | undefined; onAdd: ()
   );
 }
 
-function PasskeyRows({
-  passkeys,
-  onAdd,
-}: {
+interface PasskeyRowsProps {
   passkeys: Output<'secondFactor.list'>['passkeys'];
   onAdd: () => void;
-}) {
+}
+
+function PasskeyRows({ passkeys, onAdd }: PasskeyRowsProps) {
   const { zone } = useSettings();
   const { data: methods } = useQuery(apiQuery('auth.methods', undefined));
   const { mutateAsync } = useApiMutation('secondFactor.removePasskey', { reload });
@@ -170,14 +169,13 @@ function AddPasskeyForm({ onClose, onAdded }: { onClose: () => void; onAdded: ()
   );
 }
 
-/** New recovery codes. They are shown only here. */
-function RecoveryCodesDialog({
-  codes,
-  onClose,
-}: {
+interface RecoveryCodesDialogProps {
   codes: readonly string[] | undefined;
   onClose: () => void;
-}) {
+}
+
+/** New recovery codes. They are shown only here. */
+function RecoveryCodesDialog({ codes, onClose }: RecoveryCodesDialogProps) {
   return (
     <Dialog
       isOpen={codes !== undefined}

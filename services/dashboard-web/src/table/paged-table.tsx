@@ -36,7 +36,11 @@ export function PagedTable<Row>({
       {note}
       {pages.hasNextPage && (
         <div className="mt-3 flex justify-center">
-          <Button disabled={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()} text={more} />
+          <Button
+            disabled={pages.isFetchingNextPage}
+            onClick={() => void pages.fetchNextPage()}
+            text={more}
+          />
         </div>
       )}
     </>

@@ -121,15 +121,13 @@ const inCard =
   'max-md:flex max-md:min-w-0 max-md:max-w-full max-md:flex-wrap max-md:items-baseline max-md:before:mr-1.5 max-md:before:text-faint max-md:before:text-xs max-md:before:content-[attr(data-title)] max-md:first:basis-full max-md:first:before:hidden';
 const cardButtons = 'max-md:mt-1 max-md:flex max-md:basis-full max-md:justify-end max-md:empty:hidden';
 
-function BodyCell<Row>({
-  column,
-  row,
-  sort,
-}: {
+interface BodyCellProps<Row> {
   column: Column<Row>;
   row: Row;
   sort: TableSort | undefined;
-}) {
+}
+
+function BodyCell<Row>({ column, row, sort }: BodyCellProps<Row>) {
   const { title, cell, isNumber, className, isExtra, isPinned } = column;
   const isHidden = isExtra && sortState(title, sort?.by) === undefined;
   return (
@@ -185,14 +183,13 @@ export function SortTitle({ title, sort }: { title: string; sort: TableSort }) {
 
 const unsorted = 'none';
 
-/** The same choice where rows are cards, which have no titles of columns. */
-export function SortField({
-  columns,
-  sort,
-}: {
+interface SortFieldProps {
   columns: readonly { title: string; sortBy?: unknown }[];
   sort: TableSort;
-}) {
+}
+
+/** The same choice where rows are cards, which have no titles of columns. */
+export function SortField({ columns, sort }: SortFieldProps) {
   const options = columns.flatMap(({ title, sortBy }) =>
     sortBy === undefined ? [] : [{ value: nameOf(title), label: `Sort by ${title.toLowerCase()}` }],
   );

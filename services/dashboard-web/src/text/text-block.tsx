@@ -16,16 +16,14 @@ import { useLines } from './use-lines.ts';
 const firstChars = 1_600;
 const moreChars = 20_000;
 
-/** Shows line ends and spaces. A long text is cut; a click shows more, or all in a window that scrolls. */
-export function TextBlock({
-  text,
-  isMono = false,
-  firstMax = firstChars,
-}: {
+interface TextBlockProps {
   text: string;
   isMono?: boolean;
   firstMax?: number;
-}) {
+}
+
+/** Shows line ends and spaces. A long text is cut; a click shows more, or all in a window that scrolls. */
+export function TextBlock({ text, isMono = false, firstMax = firstChars }: TextBlockProps) {
   const found = useFoundText();
   const firstExtent = useMemo(() => extentWith(text, found, firstMax), [text, found, firstMax]);
   const [chosen, setExtent] = useState<Extent>();
@@ -71,15 +69,13 @@ function extentWith(text: string, found: string, firstMax: number): Extent {
 
 type Extent = 'first' | 'more' | 'all';
 
-function ExtentButtons({
-  extent,
-  length,
-  onChange,
-}: {
+interface ExtentButtonsProps {
   extent: Extent;
   length: number;
   onChange: (extent: Extent) => void;
-}) {
+}
+
+function ExtentButtons({ extent, length, onChange }: ExtentButtonsProps) {
   return (
     <div className="mt-2 flex gap-2">
       {extent === 'first' && length > moreChars && (

@@ -102,17 +102,14 @@ function useLineWindow(count: number, first: number | undefined, isHit: boolean)
   return { list, scroller };
 }
 
-function FindForm({
-  query,
-  onQuery,
-  onNext,
-  status,
-}: {
+interface FindFormProps {
   query: string;
   onQuery: (query: string) => void;
   onNext: () => void;
   status: string;
-}) {
+}
+
+function FindForm({ query, onQuery, onNext, status }: FindFormProps) {
   const field = useRef<HTMLInputElement>(null);
   useShortcuts({ '/': () => field.current?.focus() });
   const onSubmit = (event: FormEvent) => {

@@ -39,13 +39,13 @@ export function Button({ look, size, icon: Icon, text, className, children, ...r
   );
 }
 
+interface IconButtonProps extends ComponentProps<'button'> {
+  icon: LucideIcon;
+  label: string;
+}
+
 /** `label` is the accessible name and tooltip. */
-export function IconButton({
-  icon: Icon,
-  label,
-  className,
-  ...rest
-}: ComponentProps<'button'> & { icon: LucideIcon; label: string }) {
+export function IconButton({ icon: Icon, label, className, ...rest }: IconButtonProps) {
   return (
     <button
       type="button"

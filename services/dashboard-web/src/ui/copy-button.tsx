@@ -49,23 +49,19 @@ export function useCopy(): (text: string) => Promise<boolean> {
   };
 }
 
-/**
- * A secret in a dialog: what it is for, a button that copies it, and the end of the dialog.
- * @param masked what is shown once it is copied; without one, the text stays.
- */
-export function ShownOnce({
-  note,
-  text,
-  masked = text,
-  copyLabel,
-  onClose,
-}: {
+interface ShownOnceProps {
   note: string;
   text: string;
   masked?: string;
   copyLabel: string;
   onClose: () => void;
-}) {
+}
+
+/**
+ * A secret in a dialog: what it is for, a button that copies it, and the end of the dialog.
+ * @param masked what is shown once it is copied; without one, the text stays.
+ */
+export function ShownOnce({ note, text, masked = text, copyLabel, onClose }: ShownOnceProps) {
   const [isCopied, setCopied] = useState(false);
   return (
     <div className="flex flex-col gap-4">

@@ -12,22 +12,18 @@ const popupClasses =
   'fixed top-[12vh] left-1/2 max-h-[80vh] w-[calc(100vw-2rem)] -translate-x-1/2 overflow-y-auto animate-appear rounded-xl bg-raised p-5 shadow-pop outline-none';
 const widths = { normal: 'max-w-md', wide: 'max-w-2xl' };
 
-/**
- * Modal; focuses its first field. Esc closes it, and without a form a click outside. The content is mounted
- * while it is open.
- */
-export function Dialog({
-  isOpen,
-  onClose,
-  width = 'normal',
-  isOnTop = false,
-  ...content
-}: DialogContent & {
+interface DialogProps extends DialogContent {
   isOpen: boolean;
   onClose: () => void;
   width?: keyof typeof widths | undefined;
   isOnTop?: boolean;
-}) {
+}
+
+/**
+ * Modal; focuses its first field. Esc closes it, and without a form a click outside. The content is mounted
+ * while it is open.
+ */
+export function Dialog({ isOpen, onClose, width = 'normal', isOnTop = false, ...content }: DialogProps) {
   // A click on the question of the confirmation, or Esc there, is not meant for the dialog below it.
   const { isOpen: isConfirming } = useContext(ConfirmationContext);
   const popup = useRef<HTMLDivElement>(null);
@@ -81,21 +77,16 @@ function DialogContent({ title, description, children }: DialogContent) {
   );
 }
 
-/** `children` gets the function that closes the dialog. */
-export function DialogButton({
-  text,
-  title,
-  description,
-  width,
-  children,
-  ...button
-}: Omit<ComponentProps<typeof Button>, 'children' | 'onClick' | 'title'> & {
+interface DialogButtonProps extends Omit<ComponentProps<typeof Button>, 'children' | 'onClick' | 'title'> {
   text: string;
   title: string;
   description?: string;
   width?: keyof typeof widths;
   children: (close: () => void) => ReactNode;
-}) {
+}
+
+/** `children` gets the function that closes the dialog. */
+export function DialogButton({ text, title, description, width, children, ...button }: DialogButtonProps) {
   const [isOpen, setOpen] = useState(false);
   const close = () => setOpen(false);
   return (
@@ -195,15 +186,15 @@ interface Confirmation {
   onConfirm: () => Promise<unknown>;
 }
 
+interface ConfirmedProps extends Confirmation {
+  button: (ask: () => void) => ReactNode;
+}
+
 /**
  * Asks for confirmation of a change that cannot be undone.
  * @param props `button` draws the button, which calls the function that asks.
  */
-export function Confirmed({
-  title,
-  button,
-  ...asked
-}: Confirmation & { button: (ask: () => void) => ReactNode }) {
+export function Confirmed({ title, button, ...asked }: ConfirmedProps) {
   const [isOpen, setOpen] = useState(false);
   const close = () => setOpen(false);
   return (
@@ -216,13 +207,11 @@ export function Confirmed({
   );
 }
 
-function ConfirmForm({
-  children,
-  action,
-  typed,
-  onConfirm,
-  onClose,
-}: Omit<Confirmation, 'title'> & { onClose: () => void }) {
+interface ConfirmFormProps extends Omit<Confirmation, 'title'> {
+  onClose: () => void;
+}
+
+function ConfirmForm({ children, action, typed, onConfirm, onClose }: ConfirmFormProps) {
   const [text, setText] = useState('');
   return (
     <Form

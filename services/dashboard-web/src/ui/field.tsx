@@ -11,14 +11,11 @@ interface FieldProps {
   problem?: string | undefined;
 }
 
-export function TextField({
-  label,
-  hint,
-  problem,
-  className,
-  onText,
-  ...rest
-}: FieldProps & ComponentProps<'input'> & { onText: (text: string) => void }) {
+interface TextFieldProps extends FieldProps, ComponentProps<'input'> {
+  onText: (text: string) => void;
+}
+
+export function TextField({ label, hint, problem, className, onText, ...rest }: TextFieldProps) {
   const id = useId();
   const isDescribed = hint !== undefined || problem !== undefined;
   return (
@@ -44,18 +41,15 @@ export function TextField({
   );
 }
 
-/** Of several lines. */
-export function TextAreaField({
-  label,
-  value,
-  onText,
-  charsMax,
-}: {
+interface TextAreaFieldProps {
   label: string;
   value: string;
   onText: (text: string) => void;
   charsMax: number;
-}) {
+}
+
+/** Of several lines. */
+export function TextAreaField({ label, value, onText, charsMax }: TextAreaFieldProps) {
   const id = useId();
   return (
     <div>

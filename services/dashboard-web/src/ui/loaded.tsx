@@ -88,18 +88,15 @@ export function together<const Queries extends readonly Loadable<unknown>[]>(
   };
 }
 
-/** A message in place of the content of a page or panel. */
-export function Notice({
-  icon: Icon,
-  title,
-  children,
-  isSmall = false,
-}: {
+interface NoticeProps {
   icon: LucideIcon;
   title: string;
   children?: ReactNode;
   isSmall?: boolean;
-}) {
+}
+
+/** A message in place of the content of a page or panel. */
+export function Notice({ icon: Icon, title, children, isSmall = false }: NoticeProps) {
   return (
     <div className={classes('flex flex-col items-center gap-1 px-6 text-center', isSmall ? 'py-8' : 'py-20')}>
       <Icon aria-hidden className="mb-2 size-6 text-faint" strokeWidth={1.5} />
@@ -127,16 +124,14 @@ const titles: Record<Failure['kind'], { icon: LucideIcon; title: string }> = {
   broken: { icon: CircleAlert, title: 'Something went wrong' },
 };
 
-/** Offers to sign in when the session has ended, and to try again where that can help. */
-export function FailureNotice({
-  error,
-  onRetry,
-  isSmall = false,
-}: {
+interface FailureNoticeProps {
   error: unknown;
   onRetry?: () => void;
   isSmall?: boolean;
-}) {
+}
+
+/** Offers to sign in when the session has ended, and to try again where that can help. */
+export function FailureNotice({ error, onRetry, isSmall = false }: FailureNoticeProps) {
   const { kind, message } = describeFailure(error);
   const canRetry = onRetry !== undefined && (kind === 'unavailable' || kind === 'broken');
   return (

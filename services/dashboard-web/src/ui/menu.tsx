@@ -6,16 +6,14 @@ import { classes } from './classes.ts';
 const popup =
   'max-h-[60vh] min-w-44 animate-appear overflow-y-auto rounded-lg bg-raised p-1 shadow-pop outline-none';
 
-/** `trigger` is the button, `label` its name when it shows an icon only. */
-export function Menu({
-  trigger,
-  children,
-  align = 'start',
-}: {
+interface MenuProps {
   trigger: ReactElement;
   children: ReactNode;
   align?: 'start' | 'end';
-}) {
+}
+
+/** `trigger` is the button, `label` its name when it shows an icon only. */
+export function Menu({ trigger, children, align = 'start' }: MenuProps) {
   return (
     <Base.Root modal={false}>
       <Base.Trigger render={trigger} />
@@ -28,16 +26,14 @@ export function Menu({
   );
 }
 
-/** A menu at an element that opens it otherwise, such as a row's button. Open as long as it is rendered. */
-export function AnchoredMenu({
-  anchor,
-  onClose,
-  children,
-}: {
+interface AnchoredMenuProps {
   anchor: Element;
   onClose: () => void;
   children: ReactNode;
-}) {
+}
+
+/** A menu at an element that opens it otherwise, such as a row's button. Open as long as it is rendered. */
+export function AnchoredMenu({ anchor, onClose, children }: AnchoredMenuProps) {
   return (
     <Base.Root modal={false} open onOpenChange={(isOpen) => !isOpen && onClose()}>
       <Base.Portal>

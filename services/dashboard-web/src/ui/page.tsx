@@ -1,21 +1,17 @@
 import { type ReactNode, useEffect } from 'react';
 import { classes } from './classes.ts';
 
-/** The title is also that of the window. */
-export function Page({
-  title,
-  subtitle,
-  actions,
-  children,
-  isWide = false,
-}: {
+interface PageProps {
   title: string;
   subtitle?: ReactNode;
   actions?: ReactNode;
   children: ReactNode;
   /** The content fills the window and scrolls by itself. */
   isWide?: boolean;
-}) {
+}
+
+/** The title is also that of the window. */
+export function Page({ title, subtitle, actions, children, isWide = false }: PageProps) {
   useTitle(title);
   return (
     <main
@@ -48,20 +44,16 @@ export function useTitle(title: string): void {
   }, [title]);
 }
 
-export function Card({
-  title,
-  actions,
-  children,
-  className,
-  isFlush = false,
-}: {
+interface CardProps {
   title?: string;
   actions?: ReactNode;
   children: ReactNode;
   className?: string;
   /** Without a margin around the content, for tables. */
   isFlush?: boolean;
-}) {
+}
+
+export function Card({ title, actions, children, className, isFlush = false }: CardProps) {
   return (
     <section className={classes('card min-w-0', className)}>
       {(title !== undefined || actions !== undefined) && (

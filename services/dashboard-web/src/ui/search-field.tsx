@@ -3,17 +3,15 @@ import { type FormEvent, useRef } from 'react';
 import { useShortcuts } from '../settings/settings.ts';
 import { inputClasses } from './field.tsx';
 
-/** Searches a list when Enter is pressed; an empty field shows all. */
-export function SearchField({
-  label,
-  value,
-  onSearch,
-}: {
+interface SearchFieldProps {
   /** Also shown in the empty field. */
   label: string;
   value: string;
   onSearch: (text: string | undefined) => void;
-}) {
+}
+
+/** Searches a list when Enter is pressed; an empty field shows all. */
+export function SearchField({ label, value, onSearch }: SearchFieldProps) {
   const field = useRef<HTMLInputElement>(null);
   useShortcuts({ '/': () => field.current?.focus() });
   const onSubmit = (event: FormEvent) => {

@@ -10,16 +10,14 @@ import { savedAddress, type View } from './view.ts';
 /** As the API limits it. */
 export const nameCharsMax = 80;
 
-/** Saves the address of the list for the viewer or for the space. */
-export function SaveView({
-  list,
-  views,
-  onClose,
-}: {
+interface SaveViewProps {
   list: View['list'];
   views: readonly View[];
   onClose: () => void;
-}) {
+}
+
+/** Saves the address of the list for the viewer or for the space. */
+export function SaveView({ list, views, onClose }: SaveViewProps) {
   const { role } = useSpace();
   const address = savedAddress(useSearchTexts());
   const [name, setName] = useState('');

@@ -13,16 +13,14 @@ import { type Condition, formatAlertValue, type Rule } from './alert-text.ts';
 import { ConditionFields } from './condition-fields.tsx';
 import { conditionOf, draftFrom, draftOf } from './rule-draft.ts';
 
-/** Shows when an alert would have fired before it is saved. */
-export function RuleDialog({
-  edited,
-  filter,
-  onClose,
-}: {
+interface RuleDialogProps {
   edited: Rule | 'new' | undefined;
   filter: Search;
   onClose: () => void;
-}) {
+}
+
+/** Shows when an alert would have fired before it is saved. */
+export function RuleDialog({ edited, filter, onClose }: RuleDialogProps) {
   return (
     <Dialog
       isOpen={edited !== undefined}
@@ -37,15 +35,13 @@ export function RuleDialog({
   );
 }
 
-function RuleForm({
-  rule,
-  filter,
-  onClose,
-}: {
+interface RuleFormProps {
   rule: Rule | undefined;
   filter: Search;
   onClose: () => void;
-}) {
+}
+
+function RuleForm({ rule, filter, onClose }: RuleFormProps) {
   const [first] = useState(() =>
     rule === undefined ? draftFrom(filter) : { draft: draftOf(rule), leftOut: [] },
   );
@@ -87,13 +83,12 @@ function RuleForm({
   );
 }
 
-function TargetChoice({
-  chosen,
-  onChange,
-}: {
+interface TargetChoiceProps {
   chosen: readonly string[];
   onChange: (ids: readonly string[]) => void;
-}) {
+}
+
+function TargetChoice({ chosen, onChange }: TargetChoiceProps) {
   const { data } = useSpaceQuery('alerts.targets', {});
   if (data === undefined) return null;
   return (

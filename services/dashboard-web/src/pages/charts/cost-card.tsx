@@ -26,16 +26,14 @@ interface CostChart {
   actions: ChartActions;
 }
 
-/** The cost of each model over time, and the share of tokens that have a price. */
-export function CostCard({
-  input,
-  inputBefore,
-  ...chart
-}: CostChart & {
+interface CostCardProps extends CostChart {
   input: SpaceInput<'charts.costs'>;
   /** Of the period before, which is shown beside. */
   inputBefore: SpaceInput<'charts.costs'> | undefined;
-}) {
+}
+
+/** The cost of each model over time, and the share of tokens that have a price. */
+export function CostCard({ input, inputBefore, ...chart }: CostCardProps) {
   const query = useSpaceQuery('charts.costs', input, keepsData);
   const before = useSpaceQuery('charts.costs', inputBefore ?? { ...input, ...noPeriod }, {
     ...keepsData,
@@ -50,14 +48,12 @@ export function CostCard({
 
 const kinds = { value: 'kind', label: 'By kind of usage' } as const;
 
-function Costs({
-  costs,
-  before,
-  groupBy,
-  groups,
-  isOnly,
-  actions,
-}: CostChart & { costs: Output<'charts.costs'>; before: Output<'charts.costs'> | undefined }) {
+interface CostsProps extends CostChart {
+  costs: Output<'charts.costs'>;
+  before: Output<'charts.costs'> | undefined;
+}
+
+function Costs({ costs, before, groupBy, groups, isOnly, actions }: CostsProps) {
   const [split, setSplit] = useState<'group' | 'kind'>('group');
   const splits = [{ value: 'group', label: groupBy === 'model' ? 'By model' : 'By group' } as const, kinds];
   const series = useMemo(() => {

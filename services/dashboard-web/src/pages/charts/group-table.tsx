@@ -94,15 +94,7 @@ export function costColumn(costOf: (one: ChartSeries) => Cost | undefined): Colu
   };
 }
 
-/** The numbers behind the charts, over the whole range. */
-export function GroupTable({
-  series,
-  costs,
-  groupBy,
-  range,
-  only,
-  share,
-}: {
+interface GroupTableProps {
   series: readonly ChartSeries[];
   /** Undefined when they are not loaded, or not known for this grouping. */
   costs: Output<'charts.costs'> | undefined;
@@ -112,7 +104,10 @@ export function GroupTable({
   only: Search;
   /** A column with the share of this number of events. */
   share?: { title: string; of: number };
-}) {
+}
+
+/** The numbers behind the charts, over the whole range. */
+export function GroupTable({ series, costs, groupBy, range, only, share }: GroupTableProps) {
   const sort = useSort();
   const costOf = ({ group }: ChartSeries) => findCost(costs, groupBy === 'none' ? only.name : group);
   const columns: Column<ChartSeries>[] = [
@@ -146,17 +141,14 @@ function findCost(costs: Output<'charts.costs'> | undefined, model: string | nul
     : costs?.models.find((one) => one.model !== null && one.model === model);
 }
 
-function GroupName({
-  group,
-  groupBy,
-  range: { from, to, last },
-  only,
-}: {
+interface GroupNameProps {
   group: string | null;
   groupBy: GroupBy;
   range: ChartRange;
   only: Search;
-}) {
+}
+
+function GroupName({ group, groupBy, range: { from, to, last }, only }: GroupNameProps) {
   const label = groupBy === 'none' ? (only.name ?? 'All events') : nameGroup(group);
   const events = eventsOf(groupBy, group);
   if (events === undefined) return <span className="text-muted">{label}</span>;

@@ -163,19 +163,15 @@ function Controls({ range: { from, to, last, step }, groupBy, declared, only, on
   );
 }
 
-function Cards({
-  chart,
-  before,
-  groupBy,
-  only,
-  actions,
-}: {
+interface CardsProps {
   chart: Chart;
   before: Chart | undefined;
   groupBy: GroupBy;
   only: Search;
   actions: ChartActions;
-}) {
+}
+
+function Cards({ chart, before, groupBy, only, actions }: CardsProps) {
   const key = JSON.stringify(only);
   const cards = useMemo(() => {
     const [now, then] = [chart, before].map((one) => one && describeCharts(one, groupBy, JSON.parse(key)));

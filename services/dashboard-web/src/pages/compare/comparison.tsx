@@ -101,14 +101,13 @@ function useLines(text: string | undefined): string[] {
   return useMemo(() => (text === undefined ? [] : text.split('\n')), [text]);
 }
 
-/** Links to the two things that are compared, and a button that swaps them. */
-export function Sides({
-  ids: [a, b],
-  links: [first, second],
-}: {
+interface SidesProps {
   ids: [string, string];
   links: [ReactNode, ReactNode];
-}) {
+}
+
+/** Links to the two things that are compared, and a button that swaps them. */
+export function Sides({ ids: [a, b], links: [first, second] }: SidesProps) {
   const { set } = useFilter();
   return (
     <span className="flex flex-wrap items-center gap-x-2">

@@ -5,17 +5,14 @@ import { type DiffLook, DiffView, type RowNote } from '../../compare/diff-view.t
 import { formatCounted } from '../../format/number.ts';
 import { Loading } from '../../ui/loaded.tsx';
 
-export function LineComparison({
-  before,
-  after,
-  look,
-  note,
-}: {
+interface LineComparisonProps {
   before: string[];
   after: string[];
   look: DiffLook;
   note?: RowNote;
-}) {
+}
+
+export function LineComparison({ before, after, look, note }: LineComparisonProps) {
   const message = useMemo(() => ({ of: 'lines' as const, before, after }), [before, after]);
   const diff = useWorker<typeof message, LineRun[]>(startDiff, message);
   if (diff.state !== 'done') return <NoDiff isWorking={diff.state === 'working'} />;

@@ -72,18 +72,15 @@ function Row({ row, before, after }: { row: MessageRow; before: ShownMessage[]; 
 
 const tones = { changed: 'warn', removed: 'bad', added: 'good' } as const;
 
-function OneMessage({
-  message,
-  name,
-  badge,
-  children,
-}: {
+interface OneMessageProps {
   message: ShownMessage;
   /** Tells screen readers this message from others of its role. */
   name: string;
   badge?: ReactNode;
   children: ReactNode;
-}) {
+}
+
+function OneMessage({ message, name, badge, children }: OneMessageProps) {
   const { title, icon, tone } = roleLooks[message.role];
   return (
     <Turn

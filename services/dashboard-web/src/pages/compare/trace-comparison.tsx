@@ -14,14 +14,13 @@ import { LineComparison } from './line-comparison.tsx';
 
 type Trace = Output<'traces.get'>;
 
-/** Call by call, in order of time. A call that both have leads to the comparison of its two events. */
-export function TraceComparison({
-  ids,
-  traces: [before, after],
-}: {
+interface TraceComparisonProps {
   ids: [string, string];
   traces: [Trace, Trace];
-}) {
+}
+
+/** Call by call, in order of time. A call that both have leads to the comparison of its two events. */
+export function TraceComparison({ ids, traces: [before, after] }: TraceComparisonProps) {
   const { zone } = useSettings();
   const [old, now] = useMemo(() => [callsOf(before), callsOf(after)], [before, after]);
   const linkOf = (id: string, { events: [first] }: Trace) => (

@@ -111,20 +111,16 @@ function EventHeader({ event, parts }: { event: WholeEvent; parts: EventText }) 
   );
 }
 
-/** `hash` is a path of the JSON, or with `isLine` a line of the text. */
-function EventView({
-  event,
-  parts,
-  view,
-  hash,
-  isLine,
-}: {
+interface EventViewProps {
   event: WholeEvent;
   parts: EventText;
   view: View;
   hash: string;
   isLine: boolean;
-}) {
+}
+
+/** `hash` is a path of the JSON, or with `isLine` a line of the text. */
+function EventView({ event, parts, view, hash, isLine }: EventViewProps) {
   const { search } = useFilter();
   const navigate = useNavigate();
   const setHash = (next: string) =>
@@ -208,16 +204,14 @@ function Breadcrumb() {
 /** Characters in a line. Longer lines are wrapped. */
 const lineChars = 120;
 
-/** The whole conversation as numbered lines, each with its own address. */
-function TextView({
-  parts,
-  line,
-  onLine,
-}: {
+interface TextViewProps {
   parts: EventText;
   line: number | undefined;
   onLine: (line: number) => void;
-}) {
+}
+
+/** The whole conversation as numbered lines, each with its own address. */
+function TextView({ parts, line, onLine }: TextViewProps) {
   const text = useMemo(() => toPlainText(parts), [parts]);
   const lines = useLines(text, lineChars);
   return (

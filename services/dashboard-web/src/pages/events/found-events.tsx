@@ -75,15 +75,13 @@ function useSearching(pages: Pages<'events.search'>, found: number): Searching {
   return { isGoingOn, stop: () => setWanted(0), goOn: () => setWanted(found + foundStep) };
 }
 
-function Progress({
-  pages,
-  found,
-  search: { isGoingOn, stop, goOn },
-}: {
+interface ProgressProps {
   pages: Pages<'events.search'>;
   found: number;
   search: Searching;
-}) {
+}
+
+function Progress({ pages, found, search: { isGoingOn, stop, goOn } }: ProgressProps) {
   const { zone } = useSettings();
   const loaded = pages.data?.pages ?? [];
   const bytes = loaded.reduce((sum, { progress }) => sum + progress.bytes, 0);

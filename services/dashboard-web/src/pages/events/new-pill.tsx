@@ -13,22 +13,19 @@ const pollMs = 5_000;
 /** New events are counted up to this number. */
 const newestMax = 100;
 
-/**
- * The number of new events that a list does not show yet, from the live stream of its filter. A separate
- * component, so that new events do not render the list.
- */
-export function NewPill({
-  input,
-  events,
-  isWhole,
-  onShow,
-}: {
+interface NewPillProps {
   input: ListInput;
   events: readonly ListedEvent[];
   /** Whether the list has no further page. */
   isWhole: boolean;
   onShow: () => void;
-}) {
+}
+
+/**
+ * The number of new events that a list does not show yet, from the live stream of its filter. A separate
+ * component, so that new events do not render the list.
+ */
+export function NewPill({ input, events, isWhole, onShow }: NewPillProps) {
   const [stored, setStored] = useState<readonly ListedEvent[]>([]);
   const isFollowing = useStored(input, {
     isEnabled: true,

@@ -55,17 +55,14 @@ export function DelayCard() {
   );
 }
 
-function DelayChart({
-  delays,
-  from,
-  to,
-  onZoom,
-}: {
+interface DelayChartProps {
   delays: Delays;
   from: number;
   to: number;
   onZoom: (range: { from: number; to: number }) => void;
-}) {
+}
+
+function DelayChart({ delays, from, to, onZoom }: DelayChartProps) {
   const { spanMs, total } = delays;
   const { starts, series } = useMemo(() => drawDelays(delays, { from, to }), [delays, from, to]);
   return (

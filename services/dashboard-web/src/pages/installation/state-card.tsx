@@ -8,14 +8,12 @@ export const reloadMs = 5_000;
 /** A failure is shown at once: the next reading follows anyway. */
 export const followed = { ...polled(reloadMs), retry: false } as const;
 
-export function StateCard<Data>({
-  query,
-  children,
-  ...card
-}: Omit<ComponentProps<typeof Card>, 'children'> & {
+interface StateCardProps<Data> extends Omit<ComponentProps<typeof Card>, 'children'> {
   query: Loadable<Data>;
   children: (data: Exclude<Data, undefined>) => ReactNode;
-}) {
+}
+
+export function StateCard<Data>({ query, children, ...card }: StateCardProps<Data>) {
   return (
     <Card {...card}>
       <Loaded query={query} rows={3} isSmall>

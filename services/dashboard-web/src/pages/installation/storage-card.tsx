@@ -69,17 +69,14 @@ export function StorageCard() {
   );
 }
 
-function Parts({
-  title,
-  rows,
-  totalBytes,
-  hasEvents = false,
-}: {
+interface PartsProps {
   title: string;
   rows: readonly StoredPart[];
   totalBytes: number;
   hasEvents?: boolean;
-}) {
+}
+
+function Parts({ title, rows, totalBytes, hasEvents = false }: PartsProps) {
   return (
     <Table
       caption={title}

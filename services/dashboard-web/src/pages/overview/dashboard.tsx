@@ -57,14 +57,13 @@ export function Dashboard({ isAway }: { isAway: boolean }) {
   );
 }
 
-/** A drag chooses the range of the page, a click on a bar lists its events. */
-function EventsCard({
-  chart: { starts, series },
-  bucketMs,
-}: {
+interface EventsCardProps {
   chart: Output<'charts.events'>;
   bucketMs: number;
-}) {
+}
+
+/** A drag chooses the range of the page, a click on a bar lists its events. */
+function EventsCard({ chart: { starts, series }, bucketMs }: EventsCardProps) {
   const { set } = useFilter();
   const openPage = useOpen();
   const counts = useMemo(() => {

@@ -18,15 +18,13 @@ type Total = Output<'charts.events'>['series'][number]['total'];
 type Cost = Output<'charts.costs'>['total'];
 type Delays = Output<'charts.delays'>;
 
-export function Figures({
-  total,
-  costs,
-  delays,
-}: {
+interface FiguresProps {
   total: Total | undefined;
   costs: Cost | undefined;
   delays: Delays | undefined;
-}) {
+}
+
+export function Figures({ total, costs, delays }: FiguresProps) {
   const events = total?.events ?? 0;
   const errors = total?.errors ?? 0;
   return (
@@ -82,19 +80,15 @@ function PricedShare({ costs }: { costs: Cost }) {
   );
 }
 
-function Figure({
-  label,
-  value,
-  note,
-  title,
-  isBad = false,
-}: {
+interface FigureProps {
   label: string;
   value: string;
   note?: ReactNode;
   title?: string;
   isBad?: boolean;
-}) {
+}
+
+function Figure({ label, value, note, title, isBad = false }: FigureProps) {
   return (
     <div className="card px-4 py-3">
       <dt className="label">{label}</dt>

@@ -12,18 +12,15 @@ type ModelCosts = Output<'charts.costs'>['models'];
 
 const shownMax = 8;
 
-/** A name opens its charts, its number of events the events. */
-export function TopList({
-  type,
-  series,
-  costs,
-  range,
-}: {
+interface TopListProps {
   type: 'llm' | 'tool';
   series: Series;
   costs?: ModelCosts | undefined;
   range: Search;
-}) {
+}
+
+/** A name opens its charts, its number of events the events. */
+export function TopList({ type, series, costs, range }: TopListProps) {
   const title = type === 'llm' ? 'Models' : 'Tools';
   const sort = useSort(title.toLowerCase());
   const named = series.filter(({ group }) => group !== null && group !== '');
@@ -81,16 +78,14 @@ function listColumns(search: Search, max: number): Column<Series[number]>[] {
   ];
 }
 
-/** The bar behind a name is its share of the largest number of events. */
-function Name({
-  series: { group },
-  search,
-  share,
-}: {
+interface NameProps {
   series: Series[number];
   search: Search;
   share: number;
-}) {
+}
+
+/** The bar behind a name is its share of the largest number of events. */
+function Name({ series: { group }, search, share }: NameProps) {
   return (
     <div className="relative min-w-0 flex-1">
       <div

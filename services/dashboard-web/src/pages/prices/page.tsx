@@ -63,15 +63,14 @@ export function PricesPage() {
 
 type PricedModel = UsedModel & { price: NonNullable<UsedModel['price']> };
 
-/** The models of the last 30 days that have a price, and whose price it is. */
-function UsedModels({
-  models,
-  onSet,
-}: {
+interface UsedModelsProps {
   models: readonly UsedModel[];
   /** Undefined for those who cannot set prices. */
   onSet: ((model: UsedModel) => void) | undefined;
-}) {
+}
+
+/** The models of the last 30 days that have a price, and whose price it is. */
+function UsedModels({ models, onSet }: UsedModelsProps) {
   const priced = models.filter((one): one is PricedModel => one.price !== null);
   if (priced.length === 0) return null;
   return (

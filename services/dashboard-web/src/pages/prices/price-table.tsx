@@ -10,16 +10,14 @@ import { IconButton } from '../../ui/button.tsx';
 import { Confirmed } from '../../ui/dialog.tsx';
 import { type Amounts, allTime, type Price, priceOn, pricesChanged, writeRates } from './price.ts';
 
-/** All prices of the space and of the operator, current and past. */
-export function PriceTable({
-  prices,
-  canSet,
-  onEdit,
-}: {
+interface PriceTableProps {
   prices: readonly Price[];
   canSet: boolean;
   onEdit: (price: Price) => void;
-}) {
+}
+
+/** All prices of the space and of the operator, current and past. */
+export function PriceTable({ prices, canSet, onEdit }: PriceTableProps) {
   return (
     <Table
       caption="Prices, US dollars per million tokens"

@@ -61,13 +61,12 @@ function readToken(): string | undefined {
   return /^#link=([\w-]+)$/.exec(window.location.hash)?.[1];
 }
 
-function PasswordForm({
-  onSignedIn,
-  onSecondStep,
-}: {
+interface PasswordFormProps {
   onSignedIn: (me: Me) => void;
   onSecondStep: (factors: SecondFactors) => void;
-}) {
+}
+
+function PasswordForm({ onSignedIn, onSecondStep }: PasswordFormProps) {
   const { mutateAsync } = useApiMutation('auth.signIn');
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');

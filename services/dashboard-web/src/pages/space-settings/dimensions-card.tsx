@@ -79,16 +79,14 @@ function Dimensions({ declared }: { declared: readonly Dimension[] }) {
   );
 }
 
-function DimensionForm({
-  names,
-  isPending,
-  onAdd,
-}: {
+interface DimensionFormProps {
   names: readonly string[];
   isPending: boolean;
   /** @returns whether it was added; otherwise what was typed stays. */
   onAdd: (name: string) => Promise<boolean>;
-}) {
+}
+
+function DimensionForm({ names, isPending, onAdd }: DimensionFormProps) {
   const [key, setKey] = useState('');
   const submit = (event: FormEvent) => {
     event.preventDefault();

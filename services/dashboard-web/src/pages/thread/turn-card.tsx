@@ -71,15 +71,13 @@ function splitTurn(turn: ThreadTurn | undefined): { llm: ListedEvent | undefined
   };
 }
 
-function TurnHeader({
-  titleId,
-  turn,
-  llmBefore,
-}: {
+interface TurnHeaderProps {
   titleId: string;
   turn: ThreadTurn;
   llmBefore: ListedEvent | undefined;
-}) {
+}
+
+function TurnHeader({ titleId, turn, llmBefore }: TurnHeaderProps) {
   const { zone } = useSettings();
   const { llm } = splitTurn(turn);
   const [first] = turn.events;

@@ -134,16 +134,14 @@ interface ListEnd {
   leave: () => void;
 }
 
-/** Keeps the newest turn in view until the reader scrolls: the virtualizer loses it as texts arrive. */
-function useListEnd({
-  scroller,
-  turns,
-  list,
-}: {
+interface useListEndProps {
   scroller: RefObject<HTMLDivElement | null>;
   turns: readonly ThreadTurn[];
   list: TurnWindow;
-}): ListEnd {
+}
+
+/** Keeps the newest turn in view until the reader scrolls: the virtualizer loses it as texts arrive. */
+function useListEnd({ scroller, turns, list }: useListEndProps): ListEnd {
   const isAtEnd = useRef(true);
   const { note, release } = useReadingPlace({
     scroller,
@@ -185,16 +183,14 @@ const overscan = 4;
 
 type TurnWindow = Virtualizer<HTMLDivElement, Element>;
 
-/** The turns near the window, with their positions. The list opens at its end. */
-function useTurnWindow({
-  scroller,
-  turns,
-  current,
-}: {
+interface useTurnWindowProps {
   scroller: RefObject<HTMLDivElement | null>;
   turns: readonly ThreadTurn[];
   current: number | undefined;
-}): TurnWindow {
+}
+
+/** The turns near the window, with their positions. The list opens at its end. */
+function useTurnWindow({ scroller, turns, current }: useTurnWindowProps): TurnWindow {
   const list = useVirtualizer<HTMLDivElement, Element>({
     count: turns.length,
     getScrollElement: () => scroller.current,

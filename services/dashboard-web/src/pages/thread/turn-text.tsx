@@ -14,16 +14,14 @@ import { findNewMessages, findRepeated, splitToolResults } from './repeated-text
 /** Characters of a prompt shown at first. */
 const promptChars = 600;
 
-/** What the prompt repeats of the turn before is folded. */
-export function TurnText({
-  event,
-  before: currentBefore,
-  toolsBefore,
-}: {
+interface TurnTextProps {
   event: ListedEvent;
   before: ListedEvent | undefined;
   toolsBefore: readonly ListedEvent[];
-}) {
+}
+
+/** What the prompt repeats of the turn before is folded. */
+export function TurnText({ event, before: currentBefore, toolsBefore }: TurnTextProps) {
   // Earlier turns that are loaded later must not fold what is being read.
   const [before] = useState(currentBefore);
   const { data, error } = useEventText(event.id);
@@ -101,15 +99,13 @@ function MessagePrompt({ messages, before, toolsBefore }: PromptProps & { messag
   );
 }
 
-function FoldButton({
-  isOpen,
-  onClick,
-  children,
-}: {
+interface FoldButtonProps {
   isOpen: boolean;
   onClick: () => void;
   children: ReactNode;
-}) {
+}
+
+function FoldButton({ isOpen, onClick, children }: FoldButtonProps) {
   return (
     <button
       type="button"

@@ -113,18 +113,15 @@ function TraceActions({
   );
 }
 
-/** `visible` is the number of events in the zoomed part. */
-function TraceSummary({
-  trace: { events, gaps },
-  traceId,
-  span,
-  visible,
-}: {
+interface TraceSummaryProps {
   trace: Trace;
   traceId: string;
   span: Span;
   visible: number | undefined;
-}) {
+}
+
+/** `visible` is the number of events in the zoomed part. */
+function TraceSummary({ trace: { events, gaps }, traceId, span, visible }: TraceSummaryProps) {
   const { zone } = useSettings();
   const tokens = events.reduce((sum, event) => sum + (tokensOf(event) ?? 0), 0);
   const cost = sumCosts(events);
@@ -209,18 +206,15 @@ function Legend({ trace: { events, spans } }: { trace: Trace }) {
   );
 }
 
-/** A line for each row, whose number selects its event. */
-function TraceText({
-  rows,
-  startMs,
-  selectedId,
-  onSelect,
-}: {
+interface TraceTextProps {
   rows: readonly TraceRow[];
   startMs: number;
   selectedId: string | undefined;
   onSelect: (id: string) => void;
-}) {
+}
+
+/** A line for each row, whose number selects its event. */
+function TraceText({ rows, startMs, selectedId, onSelect }: TraceTextProps) {
   const lines = useMemo(() => {
     const texts = toTraceText(rows, startMs);
     return { rows: texts, numbers: texts.map((_, index) => index + 1) };

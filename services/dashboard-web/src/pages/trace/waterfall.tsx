@@ -89,14 +89,13 @@ interface RowProps<Kind extends TraceRow['kind']> {
   style: { top: number };
 }
 
-function EventRow({
-  row: { event, depth },
-  index,
-  style,
-  span,
-  isSelected,
-  onSelect,
-}: RowProps<'event'> & { span: Span; isSelected: boolean; onSelect: (id: string) => void }) {
+interface EventRowProps extends RowProps<'event'> {
+  span: Span;
+  isSelected: boolean;
+  onSelect: (id: string) => void;
+}
+
+function EventRow({ row: { event, depth }, index, style, span, isSelected, onSelect }: EventRowProps) {
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: j and k do the same.
     // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus.
@@ -185,17 +184,14 @@ function colorOf({ state, type }: TraceEvent): string {
   return state === 'error' ? 'bg-bad-line' : type === 'llm' ? 'bg-llm-line' : 'bg-tool-line';
 }
 
-function Bar({
-  item,
-  durationMs,
-  color,
-  span,
-}: {
+interface BarProps {
   item: { startTimeMs: number; endTimeMs: number };
   durationMs: number;
   color: string;
   span: Span;
-}) {
+}
+
+function Bar({ item, durationMs, color, span }: BarProps) {
   const totalMs = span.endMs - span.startMs;
   const share = (ms: number) => Math.min(1, Math.max(0, (ms - span.startMs) / totalMs));
   const left = share(item.startTimeMs);
