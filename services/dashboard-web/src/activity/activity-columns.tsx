@@ -5,9 +5,8 @@ import { formatCompact, formatCount, formatCounted, formatDuration, formatShare 
 import { describeCost, formatCost } from '../format/priced.ts';
 import { formatToSecond } from '../format/time.ts';
 import { SpaceLink } from '../space/space.tsx';
-import { type Column, NoValue, Time } from '../table/table.tsx';
-import { describeText } from '../text/marks.ts';
-import { ShownText } from '../text/shown-text.tsx';
+import { type Column, NoValue, numberColumn, Time } from '../table/table.tsx';
+import { describeText, ShownText } from '../text/shown-text.tsx';
 
 export type Activity = Output<'threads.list'>['items'][number];
 
@@ -55,18 +54,10 @@ export const activityColumns: readonly Column<Activity>[] = [
     cell: ({ lastStartMs }) => <Time at={lastStartMs} format={formatToSecond} />,
   },
   {
-    title: 'Lasted',
-    isNumber: true,
+    ...numberColumn('Lasted', ({ firstStartMs, lastStartMs }) => lastStartMs - firstStartMs, formatDuration),
     isExtra: true,
-    sortBy: ({ firstStartMs, lastStartMs }) => lastStartMs - firstStartMs,
-    cell: ({ firstStartMs, lastStartMs }) => formatDuration(lastStartMs - firstStartMs),
   },
-  {
-    title: 'Events',
-    isNumber: true,
-    sortBy: ({ events }) => events,
-    cell: ({ events }) => formatCount(events),
-  },
+  numberColumn('Events', ({ events }) => events, formatCount),
   {
     title: 'Errors',
     isNumber: true,
@@ -75,12 +66,7 @@ export const activityColumns: readonly Column<Activity>[] = [
       <span className={errors > 0 ? 'text-bad' : 'text-faint'}>{formatCount(errors)}</span>
     ),
   },
-  {
-    title: 'Tokens',
-    isNumber: true,
-    sortBy: ({ inputTokens, outputTokens }) => inputTokens + outputTokens,
-    cell: ({ inputTokens, outputTokens }) => formatCompact(inputTokens + outputTokens),
-  },
+  numberColumn('Tokens', ({ inputTokens, outputTokens }) => inputTokens + outputTokens, formatCompact),
   {
     title: 'Cost',
     isNumber: true,

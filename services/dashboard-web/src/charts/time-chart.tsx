@@ -1,9 +1,9 @@
+import { describeText } from '../text/shown-text.tsx';
 import 'uplot/dist/uPlot.min.css';
 import { Split } from 'lucide-react';
 import { formatToMinute } from '../format/time.ts';
 import { useSettings } from '../settings/settings.ts';
 import { SpaceLink } from '../space/space.tsx';
-import { describeText } from '../text/marks.ts';
 import { IconButton } from '../ui/button.tsx';
 import { classes } from '../ui/classes.ts';
 import { Menu, MenuItem, MenuLabel } from '../ui/menu.tsx';

@@ -2,7 +2,7 @@ import { useSyncExternalStore } from 'react';
 import type { ListedEvent } from '../event/event-query.ts';
 import { formatClock } from '../format/time.ts';
 import { useSettings } from '../settings/settings.ts';
-import { describeText } from '../text/marks.ts';
+import { describeText } from '../text/shown-text.tsx';
 import { classes } from '../ui/classes.ts';
 
 export function TickBox({ event, className }: { event: ListedEvent; className?: string }) {

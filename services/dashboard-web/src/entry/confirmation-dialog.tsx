@@ -1,18 +1,16 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useLocation } from '@tanstack/react-router';
-import { KeyRound } from 'lucide-react';
 import { type ReactNode, useCallback, useMemo, useState } from 'react';
 import { ConfirmationContext } from '../api/confirmation.ts';
-import { answerWithPasskey } from '../api/passkey.ts';
-import { apiQuery, callMutation, useApiMutation } from '../api/query.ts';
+import { apiQuery, useApiMutation } from '../api/query.ts';
 import { meQuery } from '../space/space.tsx';
 import { Button, buttonClasses } from '../ui/button.tsx';
-import { Dialog, Form, FormFailure } from '../ui/dialog.tsx';
-import { TextField } from '../ui/field.tsx';
+import { Dialog, Form } from '../ui/dialog.tsx';
+import { PasswordField } from '../ui/field.tsx';
 import { FailureNotice, Loading } from '../ui/loaded.tsx';
 import { basePath } from '../url/page-values.ts';
 import { keepReturnAddress } from './return-address.ts';
-import { CodeField, type SecondFactors } from './second-step.tsx';
+import { CodeField, PasskeyButton, type SecondFactors } from './second-step.tsx';
 
 /** Repeats a refused change of the pages in it after an authentication. */
 export function WithConfirmation({ children }: { children: ReactNode }) {
@@ -96,33 +94,13 @@ function ConfirmationForm({ factors, onConfirmed, onCancel }: ConfirmationFormPr
   const confirm = () => mutateAsync({ password, ...(hasFactor && { code }) }).then(onConfirmed);
   return (
     <div className="flex flex-col gap-4">
-      {factors.passkey && <PasskeyConfirmation onConfirmed={onConfirmed} />}
+      {factors.passkey && (
+        <PasskeyButton text="Confirm with a passkey" path="auth.confirmWithPasskey" onDone={onConfirmed} />
+      )}
       <Form action="Confirm" onSubmit={confirm} onCancel={onCancel}>
-        <TextField
-          label="Your password"
-          type="password"
-          name="password"
-          autoComplete="current-password"
-          required
-          autoFocus
-          value={password}
-          onText={setPassword}
-        />
+        <PasswordField label="Your password" autoFocus value={password} onText={setPassword} />
         {hasFactor && <CodeField hasApp={factors.totp} value={code} onChange={setCode} />}
       </Form>
-    </div>
-  );
-}
-
-function PasskeyConfirmation({ onConfirmed }: { onConfirmed: () => void }) {
-  const { mutate, error, isPending } = useMutation({
-    mutationFn: async () => callMutation('auth.confirmWithPasskey', await answerWithPasskey()),
-    onSuccess: onConfirmed,
-  });
-  return (
-    <div className="flex flex-col gap-3">
-      <FormFailure error={error} />
-      <Button icon={KeyRound} disabled={isPending} onClick={() => mutate()} text="Confirm with a passkey" />
     </div>
   );
 }

@@ -1,8 +1,8 @@
 import { useMutation } from '@tanstack/react-query';
 import { KeyRound } from 'lucide-react';
-import { useState } from 'react';
+import { type ComponentProps, useState } from 'react';
 import { answerWithPasskey } from '../api/passkey.ts';
-import { callMutation, type Output, useApiMutation } from '../api/query.ts';
+import { callMutation, type Input, type Output, useApiMutation } from '../api/query.ts';
 import type { Me } from '../space/space.tsx';
 import { Button, type ButtonLook } from '../ui/button.tsx';
 import { Form, FormFailure } from '../ui/dialog.tsx';
@@ -61,26 +61,39 @@ export function CodeField({ hasApp, autoFocus = false, value, onChange }: CodeFi
   );
 }
 
-interface PasskeySignInProps {
-  look?: ButtonLook;
-  onSignedIn: (me: Me) => void;
+interface PasskeyButtonProps<Path extends PasskeyPath>
+  extends Pick<ComponentProps<typeof Button>, 'look' | 'text'> {
+  path: Path;
+  onDone: (output: Output<Path>) => void;
 }
 
-export function PasskeySignIn({ look = 'plain', onSignedIn }: PasskeySignInProps) {
+type PasskeyPath = 'auth.signInWithPasskey' | 'auth.confirmWithPasskey';
+
+/** Asks the browser for a passkey, and calls a procedure with its answer. */
+export function PasskeyButton<Path extends PasskeyPath>({
+  path,
+  onDone,
+  ...button
+}: PasskeyButtonProps<Path>) {
   const { mutate, isPending, error } = useMutation({
-    mutationFn: async () => callMutation('auth.signInWithPasskey', await answerWithPasskey()),
-    onSuccess: onSignedIn,
+    mutationFn: async () => callMutation(path, (await answerWithPasskey()) as Input<Path>),
+    onSuccess: onDone,
   });
   return (
     <div className="flex flex-col gap-3">
       <FormFailure error={error} />
-      <Button
-        icon={KeyRound}
-        look={look}
-        disabled={isPending}
-        onClick={() => mutate()}
-        text="Sign in with a passkey"
-      />
+      <Button icon={KeyRound} disabled={isPending} onClick={() => mutate()} {...button} />
     </div>
+  );
+}
+
+export function PasskeySignIn({ look, onSignedIn }: { look?: ButtonLook; onSignedIn: (me: Me) => void }) {
+  return (
+    <PasskeyButton
+      look={look}
+      text="Sign in with a passkey"
+      path="auth.signInWithPasskey"
+      onDone={onSignedIn}
+    />
   );
 }

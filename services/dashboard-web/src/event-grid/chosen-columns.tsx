@@ -1,8 +1,7 @@
 import { attributePrefix } from '../filter/conditions.ts';
 import { FilterButton } from '../filter/named-value.tsx';
 import { NoValue } from '../table/table.tsx';
-import { describeText } from '../text/marks.ts';
-import { ShownText } from '../text/shown-text.tsx';
+import { describeText, ShownText } from '../text/shown-text.tsx';
 import { joinValues, valuesOf } from '../url/search.ts';
 import { columns, type EventColumn } from './columns.tsx';
 

@@ -10,8 +10,7 @@ import {
 } from 'lucide-react';
 import { useMemo } from 'react';
 import { useIsFound } from '../text/found-marks.tsx';
-import { describeText } from '../text/marks.ts';
-import { ShownText } from '../text/shown-text.tsx';
+import { describeText, ShownText } from '../text/shown-text.tsx';
 import { TextBlock } from '../text/text-block.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
 import type { WholeEvent } from './event-query.ts';
@@ -64,16 +63,7 @@ function LlmTurns({ llm, event }: { llm: NonNullable<EventText['llm']>; event: W
       {llm.tools.length > 0 && <OfferedTools tools={llm.tools} />}
       {llm.prompt && <PromptTurn text={llm.prompt} />}
       {event.state === 'error' && <ErrorTurn event={event} />}
-      {llm.response && (
-        <Turn
-          icon={Bot}
-          title="Response"
-          tone="llm"
-          aside={<ProseActions label="Copy the response" text={llm.response} />}
-        >
-          <Prose text={llm.response} />
-        </Turn>
-      )}
+      {llm.response && <ProseTurn icon={Bot} title="Response" tone="llm" text={llm.response} />}
       <ToolCalls calls={llm.toolCalls} event={event} />
     </>
   );
@@ -83,13 +73,20 @@ function LlmTurns({ llm, event }: { llm: NonNullable<EventText['llm']>; event: W
 function PromptTurn({ text }: { text: string }) {
   const messages = useMemo(() => readMessages(text), [text]);
   if (messages !== undefined) return <MessageTurns messages={messages} text={text} />;
+  return <ProseTurn icon={UserRound} title="Prompt" tone="user" text={text} />;
+}
+
+interface ProseTurnProps {
+  icon: LucideIcon;
+  title: string;
+  tone: 'user' | 'llm';
+  text: string;
+}
+
+function ProseTurn({ text, ...turn }: ProseTurnProps) {
+  const aside = <ProseActions label={`Copy the ${turn.title.toLowerCase()}`} text={text} />;
   return (
-    <Turn
-      icon={UserRound}
-      title="Prompt"
-      tone="user"
-      aside={<ProseActions label="Copy the prompt" text={text} />}
-    >
+    <Turn {...turn} aside={aside}>
       <Prose text={text} />
     </Turn>
   );

@@ -2,8 +2,7 @@ import { Bot, LogOut, type LucideIcon, ScrollText, UserRound, Wrench } from 'luc
 import { useState } from 'react';
 import { formatCounted } from '../format/number.ts';
 import { useIsFound } from '../text/found-marks.tsx';
-import { describeText } from '../text/marks.ts';
-import { ShownText } from '../text/shown-text.tsx';
+import { describeText, ShownText } from '../text/shown-text.tsx';
 import { Button } from '../ui/button.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { InlineMedia } from './inline-media.tsx';
@@ -52,9 +51,7 @@ export function MessageTurns({ messages, text }: { messages: readonly Message[];
           // Messages never change or move.
           // biome-ignore lint/suspicious/noArrayIndexKey: equal messages may follow each other.
           key={index}
-          icon={roleLooks[role].icon}
-          title={roleLooks[role].title}
-          tone={roleLooks[role].tone}
+          {...roleLooks[role]}
           isFolded={role === 'system' && source.length > 400 && !isFound(source)}
           aside={<CopyButton label={`Copy the message of ${roleLooks[role].title}`} text={source} />}
         >

@@ -1,6 +1,6 @@
 import { ListFilter } from 'lucide-react';
 import { SpaceLink, type SpacePage } from '../space/space.tsx';
-import { describeText } from '../text/marks.ts';
+import { describeText } from '../text/shown-text.tsx';
 import { classes } from '../ui/classes.ts';
 import { type Field, labelOf } from './conditions.ts';
 import { useFilterBy } from './use-filter.ts';

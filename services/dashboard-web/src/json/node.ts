@@ -62,17 +62,17 @@ export interface JsonSource {
 
 export function openSource(text: string): JsonSource {
   const known = new Map<number, JsonChild[]>();
-  return {
-    text,
-    childrenOf(parent) {
-      let children = known.get(parent.start);
-      if (children === undefined) {
-        children = childrenOf(text, parent);
-        known.set(parent.start, children);
-      }
-      return children;
-    },
-  };
+  return { text, childrenOf: (parent) => keep(known, parent.start, () => childrenOf(text, parent)) };
+}
+
+/** The value of a key, which is made once. */
+export function keep<Value>(kept: Map<number, Value>, key: number, make: () => Value): Value {
+  let value = kept.get(key);
+  if (value === undefined) {
+    value = make();
+    kept.set(key, value);
+  }
+  return value;
 }
 
 /** Follows names from a value; of several members of one name to the last, as JSON.parse does. */

@@ -1,6 +1,6 @@
 import { ignoringCase } from '../text/ignoring-case.ts';
 import { splitLines } from '../text/split-lines.ts';
-import { childrenOf, type JsonNode, readString, sourceOf } from './node.ts';
+import { type JsonNode, type JsonSource, keep, openSource, readString, sourceOf } from './node.ts';
 import { formatPath, type JsonPath } from './path.ts';
 
 export interface JsonRow {
@@ -25,31 +25,18 @@ export const headChars = 160;
 const openedMax = 50;
 
 /** Parts are read when they are shown, and kept. */
-export interface JsonDocument {
-  text: string;
+export interface JsonDocument extends JsonSource {
   root: JsonNode;
-  childrenOf: (node: JsonNode) => ReturnType<typeof childrenOf>;
   linesOf: (node: JsonNode) => string[];
 }
 
 export function openDocument(text: string, root: JsonNode): JsonDocument {
-  const children = new Map<number, ReturnType<typeof childrenOf>>();
   const lines = new Map<number, string[]>();
   return {
-    text,
+    ...openSource(text),
     root,
-    childrenOf: (node) => keep(children, node.start, () => childrenOf(text, node)),
     linesOf: (node) => keep(lines, node.start, () => splitLines(readString(text, node) ?? '', chunkChars)),
   };
-}
-
-function keep<Value>(kept: Map<number, Value>, key: number, make: () => Value): Value {
-  let value = kept.get(key);
-  if (value === undefined) {
-    value = make();
-    kept.set(key, value);
-  }
-  return value;
 }
 
 export function toRows(document: JsonDocument, open: ReadonlySet<string>): JsonRow[] {

@@ -6,7 +6,7 @@ import { EntryFrame, useEnter } from '../entry/entry-frame.tsx';
 import { meQuery } from '../space/space.tsx';
 import { buttonClasses } from '../ui/button.tsx';
 import { Form } from '../ui/dialog.tsx';
-import { TextField } from '../ui/field.tsx';
+import { PasswordField } from '../ui/field.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { useTitle } from '../ui/page.tsx';
 
@@ -56,17 +56,7 @@ function Acceptance({ token, invitation }: { token: string; invitation: Output<'
         </Link>
       ) : (
         <Form action="Join" onSubmit={onSubmit}>
-          {!isSelf && (
-            <TextField
-              label="Choose a password"
-              type="password"
-              autoComplete="new-password"
-              hint="At least 8 characters."
-              required
-              value={password}
-              onText={setPassword}
-            />
-          )}
+          {!isSelf && <PasswordField label="Choose a password" isNew value={password} onText={setPassword} />}
         </Form>
       )}
     </div>

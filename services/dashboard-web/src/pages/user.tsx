@@ -8,7 +8,7 @@ import { RangeField } from '../filter/range-field.tsx';
 import { useFilter } from '../filter/use-filter.ts';
 import { SpaceLink } from '../space/space.tsx';
 import { useSpaceQuery } from '../space/use-space-query.ts';
-import { describeText } from '../text/marks.ts';
+import { describeText } from '../text/shown-text.tsx';
 import { buttonClasses } from '../ui/button.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { FailureNotice, Notice } from '../ui/loaded.tsx';

@@ -8,8 +8,19 @@ import { classes } from '../ui/classes.ts';
 
 type Reason = NonNullable<WholeEvent['costReason']>;
 
+/** The tokens of a call and its cost; nothing for events of tools. */
+export function CallUsage({ event, usage }: { event: WholeEvent; usage: Usage | undefined }) {
+  if (usage === undefined) return null;
+  return (
+    <div>
+      <TokenBar usage={usage} />
+      <CallCost event={event} />
+    </div>
+  );
+}
+
 /** The cost of a call, and how it came about: the price of each kind of usage, and whose price it is. */
-export function CallCost({ event: { cost, costBound, costReason } }: { event: WholeEvent }) {
+function CallCost({ event: { cost, costBound, costReason } }: { event: WholeEvent }) {
   if (costReason === null || (cost === null && costReason.lines.length === 0)) return null;
   return (
     <div className="mt-2 flex flex-col gap-1 text-xs">
@@ -101,7 +112,7 @@ interface Part {
   color: string;
 }
 
-export function TokenBar({ usage }: { usage: Usage }) {
+function TokenBar({ usage }: { usage: Usage }) {
   const parts = partsOf(usage).filter(({ tokens }) => tokens > 0);
   const sum = parts.reduce((total, { tokens }) => total + tokens, 0);
   if (sum === 0) return null;

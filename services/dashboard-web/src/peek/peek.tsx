@@ -15,7 +15,7 @@ import { buttonClasses, IconButton } from '../ui/button.tsx';
 import { classes } from '../ui/classes.ts';
 import { Loaded } from '../ui/loaded.tsx';
 import type { Search } from '../url/search.ts';
-import { CallCost, TokenBar } from './call-usage.tsx';
+import { CallUsage } from './call-usage.tsx';
 
 /** The event that the address selects, beside its list. */
 export function SelectedEvent() {
@@ -77,12 +77,7 @@ function EventSummary({ event }: { event: WholeEvent }) {
         <ShownText text={event.name ?? 'unnamed'} className="min-w-0 truncate font-semibold" />
         <span className="text-muted text-sm">{formatDuration(event.durationMs)}</span>
       </div>
-      {parts.llm !== undefined && (
-        <div>
-          <TokenBar usage={parts.llm.usage} />
-          <CallCost event={event} />
-        </div>
-      )}
+      <CallUsage event={event} usage={parts.llm?.usage} />
       <Conversation event={event} parts={parts} />
       <div className="card p-3">
         <EventFields event={event} parts={parts} />

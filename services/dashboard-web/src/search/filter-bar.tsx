@@ -2,8 +2,7 @@ import { X } from 'lucide-react';
 import { type Condition, isMeasure, labelOf, readConditions } from '../filter/conditions.ts';
 import { RangeField } from '../filter/range-field.tsx';
 import { type Filter, useFilter } from '../filter/use-filter.ts';
-import { describeText } from '../text/marks.ts';
-import { ShownText } from '../text/shown-text.tsx';
+import { describeText, ShownText } from '../text/shown-text.tsx';
 import { Button } from '../ui/button.tsx';
 import { QueryField } from './query-field.tsx';
 

@@ -1,11 +1,12 @@
 import { Search as SearchIcon } from 'lucide-react';
-import { type FormEvent, type KeyboardEvent, type RefObject, useId, useRef, useState } from 'react';
+import { type KeyboardEvent, type RefObject, useId, useRef, useState } from 'react';
 import { withCondition } from '../filter/conditions.ts';
 import type { Filter } from '../filter/use-filter.ts';
 import { useShortcuts } from '../settings/settings.ts';
 import { ShownText } from '../text/shown-text.tsx';
 import { Button } from '../ui/button.tsx';
 import { classes } from '../ui/classes.ts';
+import { submits } from '../ui/field.tsx';
 import { type CompletionOption, completeAt } from './completion.ts';
 import { type ParsedQuery, parseQueryText, type QueryProblem } from './query-text.ts';
 import { useCompletion } from './use-offers.ts';
@@ -35,12 +36,8 @@ function QueryInput({ initial, onQuery }: { initial: string; onQuery: (query: Pa
   const { text, type, moveTo, close, search, accept, onKeyDown, options, isOpen, active, problem } =
     useQueryText(field, initial, onQuery);
   useShortcuts({ '/': () => field.current?.focus() });
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault();
-    search(text);
-  };
   return (
-    <form onSubmit={onSubmit} className="relative min-w-56 flex-1">
+    <form onSubmit={submits(() => search(text))} className="relative min-w-56 flex-1">
       <SearchIcon aria-hidden className="pointer-events-none absolute top-2 left-2.5 size-4 text-faint" />
       <input
         ref={field}

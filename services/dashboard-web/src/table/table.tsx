@@ -150,6 +150,19 @@ export function actionsColumn<Row>(cell: (row: Row) => ReactNode): Column<Row> {
   return { title: 'Actions', isPinned: true, isNumber: true, cell };
 }
 
+/** Numbers by which the rows can be sorted; a dash for rows without one. */
+export function numberColumn<Row>(
+  title: string,
+  numberOf: (row: Row) => number | null,
+  format: (value: number) => string,
+): Column<Row> {
+  const cell = (row: Row) => {
+    const value = numberOf(row);
+    return value === null ? <NoValue /> : format(value);
+  };
+  return { title, isNumber: true, sortBy: numberOf, cell };
+}
+
 export function Faded({ children }: { children: ReactNode }) {
   return <span className="whitespace-nowrap text-muted">{children}</span>;
 }

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { anyCharacter } from '../../../../harness/fixtures/any-character.ts';
 import { createApiKey } from '../../../../store/accounts/api-key.ts';
-import { cutOutsideSecret, describeText, splitText } from './marks.ts';
+import { cutOutsideSecret, splitText } from './marks.ts';
+import { describeText } from './shown-text.tsx';
 import { splitLines } from './split-lines.ts';
 
 const kinds = (text: string) => splitText(text).map((part) => (part.kind === 'mark' ? part.name : part.kind));

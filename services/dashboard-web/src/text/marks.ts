@@ -84,21 +84,6 @@ function mergeRanges(sorted: readonly SecretRange[]): SecretRange[] {
   return merged;
 }
 
-/** Visible characters only and masked secrets, for titles and accessible names. */
-export function describeText(text: string): string {
-  return splitText(text)
-    .map((part) =>
-      part.kind === 'mark' ? part.name : part.kind === 'secret' ? maskSecret(part.text) : part.text,
-    )
-    .join('');
-}
-
-const shownChars = 5;
-
-export function maskSecret(secret: string): string {
-  return `${secret.slice(0, shownChars)}••••••••`;
-}
-
 /** Adds the parts of a text without secrets. */
 function pushMarks(parts: TextPart[], text: string): void {
   let at = 0;

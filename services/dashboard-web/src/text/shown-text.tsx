@@ -1,5 +1,5 @@
 import { type HTMLAttributes, useState } from 'react';
-import { maskSecret, splitText, type TextPart } from './marks.ts';
+import { splitText, type TextPart } from './marks.ts';
 
 /** Invisible characters are made visible, secrets are masked until clicked. With attributes in a `span`. */
 export function ShownText({ text, ...span }: { text: string } & HTMLAttributes<HTMLSpanElement>) {
@@ -45,4 +45,19 @@ function Secret({ text }: { text: string }) {
       {isShown ? text : maskSecret(text)}
     </button>
   );
+}
+
+/** Visible characters only and masked secrets, for titles and accessible names. */
+export function describeText(text: string): string {
+  return splitText(text)
+    .map((part) =>
+      part.kind === 'mark' ? part.name : part.kind === 'secret' ? maskSecret(part.text) : part.text,
+    )
+    .join('');
+}
+
+const shownChars = 5;
+
+function maskSecret(secret: string): string {
+  return `${secret.slice(0, shownChars)}••••••••`;
 }

@@ -1,9 +1,8 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { Search } from 'lucide-react';
-import { type FormEvent, type Ref, useEffect, useMemo, useRef, useState } from 'react';
+import { type Ref, useEffect, useMemo, useRef, useState } from 'react';
 import { formatCounted } from '../format/number.ts';
-import { useShortcuts } from '../settings/settings.ts';
 import { classes } from '../ui/classes.ts';
+import { FindForm } from '../ui/find-form.tsx';
 import { useFoundText } from './found-marks.tsx';
 import { ignoringCase } from './ignoring-case.ts';
 import { ShownText } from './shown-text.tsx';
@@ -39,12 +38,16 @@ export function TextLines({ lines, label, line, onLine }: TextLinesProps) {
   return (
     <div className="flex h-full min-h-0 flex-1 flex-col">
       <FindForm
-        query={query}
-        onQuery={setQuery}
-        onNext={() => show(next)}
+        label="Find in the text"
+        placeholder="Find in the text (Enter: next)"
+        text={query}
+        onText={setQuery}
+        onFind={() => show(next)}
         status={
           query === '' ? formatCounted(count, 'line') : `${formatCounted(matches.length, 'line')} found`
         }
+        className="border-line border-b px-4 py-1.5 md:px-6"
+        inputClassName="min-w-0 flex-1 focus-visible:outline-offset-0"
       />
       <section
         ref={scroller}
@@ -100,38 +103,6 @@ function useLineWindow(count: number, first: number | undefined, isHit: boolean)
     if (isHit && first !== undefined) list.scrollToIndex(first, { align: 'center' });
   }, []);
   return { list, scroller };
-}
-
-interface FindFormProps {
-  query: string;
-  onQuery: (query: string) => void;
-  onNext: () => void;
-  status: string;
-}
-
-function FindForm({ query, onQuery, onNext, status }: FindFormProps) {
-  const field = useRef<HTMLInputElement>(null);
-  useShortcuts({ '/': () => field.current?.focus() });
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault();
-    onNext();
-  };
-  return (
-    <form onSubmit={onSubmit} className="flex items-center gap-2 border-line border-b px-4 py-1.5 md:px-6">
-      <Search aria-hidden className="size-3.5 text-faint" />
-      <input
-        ref={field}
-        value={query}
-        onChange={(event) => onQuery(event.target.value)}
-        aria-label="Find in the text"
-        placeholder="Find in the text (Enter: next)"
-        className="h-7 min-w-0 flex-1 bg-transparent text-sm placeholder:text-faint focus-visible:outline-offset-0"
-      />
-      <span role="status" className="text-faint text-xs">
-        {status}
-      </span>
-    </form>
-  );
 }
 
 interface LineProps {

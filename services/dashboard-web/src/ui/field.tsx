@@ -1,4 +1,4 @@
-import { type ComponentProps, type ReactNode, useId } from 'react';
+import { type ComponentProps, type FormEvent, type ReactNode, useId } from 'react';
 import { classes } from './classes.ts';
 
 export const inputClasses =
@@ -46,6 +46,27 @@ interface TextAreaFieldProps {
   value: string;
   onText: (text: string) => void;
   charsMax: number;
+}
+
+interface PasswordFieldProps extends Pick<ComponentProps<'input'>, 'autoFocus'> {
+  label: string;
+  /** A password that is chosen now. */
+  isNew?: boolean;
+  value: string;
+  onText: (text: string) => void;
+}
+
+export function PasswordField({ isNew = false, ...field }: PasswordFieldProps) {
+  return (
+    <TextField
+      type="password"
+      name="password"
+      autoComplete={isNew ? 'new-password' : 'current-password'}
+      hint={isNew ? 'At least 8 characters.' : undefined}
+      required
+      {...field}
+    />
+  );
 }
 
 /** Of several lines. */
@@ -107,4 +128,12 @@ export function SelectField<Value extends string>({
       {hint !== undefined && <p className="mt-1 text-xs text-faint">{hint}</p>}
     </div>
   );
+}
+
+/** A handler for the `submit` of a form that stays on the page. */
+export function submits(run: () => unknown): (event: FormEvent) => void {
+  return (event) => {
+    event.preventDefault();
+    void run();
+  };
 }

@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect } from 'react';
 import { classes } from './classes.ts';
+import { type Loadable, Loaded } from './loaded.tsx';
 
 interface PageProps {
   title: string;
@@ -66,5 +67,21 @@ export function Card({ title, actions, children, className, isFlush = false }: C
           keyboard. */}
       <div className={isFlush ? 'rounded-[inherit] md:overflow-x-auto' : 'p-4'}>{children}</div>
     </section>
+  );
+}
+
+interface QueryCardProps<Data> extends Omit<CardProps, 'children'> {
+  query: Loadable<Data>;
+  children: (data: Exclude<Data, undefined>) => ReactNode;
+}
+
+/** A card whose content is loaded by itself. */
+export function QueryCard<Data>({ query, children, ...card }: QueryCardProps<Data>) {
+  return (
+    <Card {...card}>
+      <Loaded query={query} rows={3} isSmall>
+        {children}
+      </Loaded>
+    </Card>
   );
 }

@@ -1,7 +1,7 @@
 import { Search } from 'lucide-react';
-import { type FormEvent, useRef } from 'react';
+import { useRef } from 'react';
 import { useShortcuts } from '../settings/settings.ts';
-import { inputClasses } from './field.tsx';
+import { inputClasses, submits } from './field.tsx';
 
 interface SearchFieldProps {
   /** Also shown in the empty field. */
@@ -14,13 +14,10 @@ interface SearchFieldProps {
 export function SearchField({ label, value, onSearch }: SearchFieldProps) {
   const field = useRef<HTMLInputElement>(null);
   useShortcuts({ '/': () => field.current?.focus() });
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault();
-    onSearch(field.current?.value.trim() || undefined);
-  };
+  const search = () => onSearch(field.current?.value.trim() || undefined);
   return (
     <search className="min-w-0 max-sm:w-full">
-      <form onSubmit={onSubmit} className="relative">
+      <form onSubmit={submits(search)} className="relative">
         <Search aria-hidden className="pointer-events-none absolute top-2 left-2.5 size-4 text-faint" />
         <input
           ref={field}

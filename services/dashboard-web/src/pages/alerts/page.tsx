@@ -11,8 +11,7 @@ import { Table, Time } from '../../table/table.tsx';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Loaded } from '../../ui/loaded.tsx';
-import { Card, Page } from '../../ui/page.tsx';
+import { Page, QueryCard } from '../../ui/page.tsx';
 import type { Rule } from './alert-text.ts';
 import { RuleDialog } from './rule-dialog.tsx';
 import { RuleTable } from './rule-table.tsx';
@@ -38,11 +37,9 @@ export function AlertsPage() {
       }
     >
       <div className="flex flex-col gap-4">
-        <Card isFlush>
-          <Loaded query={query} rows={3} isSmall>
-            {(data) => <RuleTable rules={data} onEdit={setChanged} />}
-          </Loaded>
-        </Card>
+        <QueryCard isFlush query={query}>
+          {(data) => <RuleTable rules={data} onEdit={setChanged} />}
+        </QueryCard>
         {mayChange && <TargetCard />}
         <HistoryCard />
       </div>
@@ -72,40 +69,38 @@ const changes: Record<Row['change'], { tone: Tone; label: string }> = {
 function HistoryCard() {
   const query = useSpaceQuery('alerts.history', {}, polled(stateMs));
   return (
-    <Card title="History" isFlush>
-      <Loaded query={query} rows={3} isSmall>
-        {(data) => (
-          <Table
-            empty="No alert has fired yet."
-            caption="History of alerts"
-            rows={data}
-            keyOf={({ id }) => id}
-            columns={[
-              { title: 'Time', cell: ({ at }) => <Time at={at} format={formatMinute} /> },
-              {
-                title: 'Change',
-                cell: ({ change, text }) => (
-                  <>
-                    <Badge tone={changes[change].tone}>{changes[change].label}</Badge>
-                    <ShownText
-                      text={withoutChange(text)}
-                      className="mt-1 block text-xs [overflow-wrap:anywhere] md:hidden"
-                    />
-                  </>
-                ),
-              },
-              {
-                title: 'Details',
-                isExtra: true,
-                className: 'max-w-96 [overflow-wrap:anywhere]',
-                cell: ({ text }) => <ShownText text={withoutChange(text)} />,
-              },
-              { title: 'Sent', cell: ({ deliveries }) => <Outcome deliveries={deliveries} /> },
-            ]}
-          />
-        )}
-      </Loaded>
-    </Card>
+    <QueryCard title="History" isFlush query={query}>
+      {(data) => (
+        <Table
+          empty="No alert has fired yet."
+          caption="History of alerts"
+          rows={data}
+          keyOf={({ id }) => id}
+          columns={[
+            { title: 'Time', cell: ({ at }) => <Time at={at} format={formatMinute} /> },
+            {
+              title: 'Change',
+              cell: ({ change, text }) => (
+                <>
+                  <Badge tone={changes[change].tone}>{changes[change].label}</Badge>
+                  <ShownText
+                    text={withoutChange(text)}
+                    className="mt-1 block text-xs [overflow-wrap:anywhere] md:hidden"
+                  />
+                </>
+              ),
+            },
+            {
+              title: 'Details',
+              isExtra: true,
+              className: 'max-w-96 [overflow-wrap:anywhere]',
+              cell: ({ text }) => <ShownText text={withoutChange(text)} />,
+            },
+            { title: 'Sent', cell: ({ deliveries }) => <Outcome deliveries={deliveries} /> },
+          ]}
+        />
+      )}
+    </QueryCard>
   );
 }
 

@@ -8,14 +8,13 @@ import { IconButton } from '../../ui/button.tsx';
 import { ShownOnce } from '../../ui/copy-button.tsx';
 import { DialogButton, Form } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
-import { Loaded } from '../../ui/loaded.tsx';
-import { Card } from '../../ui/page.tsx';
+import { QueryCard } from '../../ui/page.tsx';
 import { useAttempt } from '../../ui/toasts.tsx';
 
 export function TargetCard() {
   const query = useSpaceQuery('alerts.targets', {});
   return (
-    <Card
+    <QueryCard
       title="Targets"
       isFlush
       actions={
@@ -25,34 +24,33 @@ export function TargetCard() {
           </DialogButton>
         )
       }
+      query={query}
     >
-      <Loaded query={query} rows={2} isSmall>
-        {(data) => (
-          <Table
-            empty="Add a webhook, a Slack channel or an e-mail address. Until then alerts are only shown here."
-            caption="Alert targets"
-            rows={data.targets}
-            keyOf={({ id }) => id}
-            columns={[
-              {
-                title: 'Name',
-                cell: ({ name }) => <span className="font-medium [overflow-wrap:anywhere]">{name}</span>,
-              },
-              { title: 'Kind', cell: ({ kind }) => <Badge>{kind}</Badge> },
-              {
-                title: 'Address',
-                isExtra: true,
-                className: 'max-w-72 truncate text-muted',
-                cell: ({ shownAddress }) => shownAddress,
-              },
-              actionsColumn((target: Output<'alerts.targets'>['targets'][number]) => (
-                <TargetActions {...target} />
-              )),
-            ]}
-          />
-        )}
-      </Loaded>
-    </Card>
+      {(data) => (
+        <Table
+          empty="Add a webhook, a Slack channel or an e-mail address. Until then alerts are only shown here."
+          caption="Alert targets"
+          rows={data.targets}
+          keyOf={({ id }) => id}
+          columns={[
+            {
+              title: 'Name',
+              cell: ({ name }) => <span className="font-medium [overflow-wrap:anywhere]">{name}</span>,
+            },
+            { title: 'Kind', cell: ({ kind }) => <Badge>{kind}</Badge> },
+            {
+              title: 'Address',
+              isExtra: true,
+              className: 'max-w-72 truncate text-muted',
+              cell: ({ shownAddress }) => shownAddress,
+            },
+            actionsColumn((target: Output<'alerts.targets'>['targets'][number]) => (
+              <TargetActions {...target} />
+            )),
+          ]}
+        />
+      )}
+    </QueryCard>
   );
 }
 

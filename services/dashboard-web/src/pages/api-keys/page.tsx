@@ -4,8 +4,8 @@ import { dayMs } from '../../format/time.ts';
 import { useSpaceMutation, useSpaceQuery } from '../../space/use-space-query.ts';
 import { DialogButton, Form } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
-import { Loaded, Notice } from '../../ui/loaded.tsx';
-import { Card, Page } from '../../ui/page.tsx';
+import { Notice } from '../../ui/loaded.tsx';
+import { Page, QueryCard } from '../../ui/page.tsx';
 import { NewKey } from './key-dialogs.tsx';
 import { KeyTable } from './key-table.tsx';
 
@@ -23,19 +23,17 @@ export function ApiKeysPage() {
         )
       }
     >
-      <Card isFlush>
-        <Loaded query={query} isSmall>
-          {(data) =>
-            data.length === 0 ? (
-              <Notice icon={KeyRound} title="No API key yet" isSmall>
-                Create a key to send events, or a key to read them.
-              </Notice>
-            ) : (
-              <KeyTable keys={data} />
-            )
-          }
-        </Loaded>
-      </Card>
+      <QueryCard isFlush query={query}>
+        {(data) =>
+          data.length === 0 ? (
+            <Notice icon={KeyRound} title="No API key yet" isSmall>
+              Create a key to send events, or a key to read them.
+            </Notice>
+          ) : (
+            <KeyTable keys={data} />
+          )
+        }
+      </QueryCard>
     </Page>
   );
 }

@@ -3,9 +3,9 @@ import { attributePrefix } from '../../filter/conditions.ts';
 import { formatCompact, formatCount, formatDuration, formatShare } from '../../format/number.ts';
 import { formatCost } from '../../format/priced.ts';
 import { SpaceLink } from '../../space/space.tsx';
-import { type Column, NoValue, Table } from '../../table/table.tsx';
+import { type Column, NoValue, numberColumn, Table } from '../../table/table.tsx';
 import { useSort } from '../../table/table-sort.ts';
-import { describeText } from '../../text/marks.ts';
+import { describeText } from '../../text/shown-text.tsx';
 import type { Search } from '../../url/search.ts';
 import type { ChartRange } from './range.ts';
 import { type ChartSeries, eventsOf, type GroupBy, nameGroup } from './series.ts';
@@ -20,29 +20,9 @@ const titles: Readonly<Record<string, string>> = {
   user: 'User',
 };
 
-type Total = ChartSeries['total'];
-
-/** A column of numbers, sorted by `numberOf` and shown as `cell`. */
-function numberColumn(
-  title: string,
-  numberOf: (total: Total) => number | null,
-  cell: (total: Total) => string,
-): Column<ChartSeries> {
-  return {
-    title,
-    isNumber: true,
-    sortBy: ({ total }) => numberOf(total),
-    cell: ({ total }) => cell(total),
-  };
-}
-
-const durations = (['p50', 'p95', 'p99'] as const).map((title) => {
-  const numberOf = (total: Total) => total[`${title}Ms`];
-  return numberColumn(title, numberOf, (total) => {
-    const ms = numberOf(total);
-    return ms === null ? '–' : formatDuration(ms);
-  });
-});
+const durations = (['p50', 'p95', 'p99'] as const).map((title) =>
+  numberColumn(title, ({ total }: ChartSeries) => total[`${title}Ms`], formatDuration),
+);
 
 const tokens = (
   [
@@ -51,35 +31,20 @@ const tokens = (
     ['Output', 'outputTokens'],
     ['Reasoning', 'reasoningTokens'],
   ] as const
-).map(([title, name]) =>
-  numberColumn(
-    title,
-    (total) => total[name],
-    (total) => formatCompact(total[name]),
-  ),
-);
+).map(([title, name]) => numberColumn(title, ({ total }: ChartSeries) => total[name], formatCompact));
+
+const eventsOfGroup = ({ total }: ChartSeries) => total.events;
 
 const numbers: readonly Column<ChartSeries>[] = [
-  numberColumn(
-    'Events',
-    ({ events }) => events,
-    ({ events }) => formatCount(events),
-  ),
-  numberColumn(
-    'Errors',
-    ({ errors }) => errors,
-    ({ errors, events }) => (errors === 0 ? '0' : `${formatCount(errors)} (${formatShare(errors / events)})`),
-  ),
+  numberColumn('Events', eventsOfGroup, formatCount),
+  {
+    ...numberColumn('Errors', ({ total }: ChartSeries) => total.errors, formatCount),
+    cell: ({ total: { errors, events } }) =>
+      errors === 0 ? '0' : `${formatCount(errors)} (${formatShare(errors / events)})`,
+  },
   ...durations,
   ...tokens,
 ];
-
-const shareColumn = ({ title, of }: { title: string; of: number }) =>
-  numberColumn(
-    title,
-    ({ events }) => events,
-    ({ events }) => formatShare(events / of),
-  );
 
 /** The cost of a group, where it has one. */
 export function costColumn(costOf: (one: ChartSeries) => Cost | undefined): Column<ChartSeries> {
@@ -117,7 +82,7 @@ export function GroupTable({ series, costs, groupBy, range, only, share }: Group
       className: 'md:max-w-64',
       sortBy: ({ group }) => group,
     },
-    ...(share ? [shareColumn(share)] : []),
+    ...(share ? [numberColumn(share.title, eventsOfGroup, (events) => formatShare(events / share.of))] : []),
     ...numbers.filter(({ title, sortBy }) => title !== 'Reasoning' || series.some((one) => sortBy?.(one))),
     ...(costs === undefined ? [] : [costColumn(costOf)]),
   ];

@@ -9,7 +9,7 @@ import { formatCompact, formatDuration } from '../../format/number.ts';
 import { nameZone } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
 import { hasRole, SpaceLink, useOpen, useSpace } from '../../space/space.tsx';
-import { describeText } from '../../text/marks.ts';
+import { describeText } from '../../text/shown-text.tsx';
 import { Button, buttonClasses } from '../../ui/button.tsx';
 import { classes } from '../../ui/classes.ts';
 import { SelectField } from '../../ui/field.tsx';

@@ -12,12 +12,11 @@ import { formatDuration } from '../../format/number.ts';
 import { formatTime } from '../../format/time.ts';
 import { JsonTree } from '../../json/json-tree.tsx';
 import { Notes } from '../../notes/notes.tsx';
-import { CallCost, TokenBar } from '../../peek/call-usage.tsx';
+import { CallUsage } from '../../peek/call-usage.tsx';
 import { useSettings } from '../../settings/settings.ts';
 import { SpaceLink, useSpace } from '../../space/space.tsx';
 import { FoundTextProvider, useFoundMarks } from '../../text/found-marks.tsx';
-import { describeText } from '../../text/marks.ts';
-import { ShownText } from '../../text/shown-text.tsx';
+import { describeText, ShownText } from '../../text/shown-text.tsx';
 import { TextLines } from '../../text/text-lines.tsx';
 import { useLines } from '../../text/use-lines.ts';
 import { StateBadge, TypeBadge } from '../../ui/badge.tsx';
@@ -168,8 +167,7 @@ function FieldsPanel({ event, parts }: { event: WholeEvent; parts: EventText }) 
       {parts.llm !== undefined && (
         <div className="mb-5">
           <h2 className="label mb-2">Tokens</h2>
-          <TokenBar usage={parts.llm.usage} />
-          <CallCost event={event} />
+          <CallUsage event={event} usage={parts.llm.usage} />
         </div>
       )}
       <h2 className="label mb-2">Notes</h2>

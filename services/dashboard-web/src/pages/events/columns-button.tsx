@@ -1,5 +1,5 @@
 import { Columns3 } from 'lucide-react';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { attributesMax, keyCharsMax, readColumns, writeColumns } from '../../event-grid/chosen-columns.tsx';
 import { columns } from '../../event-grid/columns.tsx';
 import { useIsNarrow } from '../../event-grid/use-is-narrow.ts';
@@ -9,7 +9,7 @@ import { useSpaceQuery } from '../../space/use-space-query.ts';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Button } from '../../ui/button.tsx';
 import { DialogButton } from '../../ui/dialog.tsx';
-import { TextField } from '../../ui/field.tsx';
+import { submits, TextField } from '../../ui/field.tsx';
 
 /** Attributes offered, those that most events have first. Any other can be typed. */
 const offeredMax = 12;
@@ -71,13 +71,12 @@ function Choice() {
 /** For attributes that are not offered. */
 function AttributeForm({ isFull, onAdd }: { isFull: boolean; onAdd: (name: string) => void }) {
   const [key, setKey] = useState('');
-  const add = (event: FormEvent) => {
-    event.preventDefault();
+  const add = () => {
     onAdd(attributePrefix + key.trim());
     setKey('');
   };
   return (
-    <form onSubmit={add} className="flex items-end gap-2">
+    <form onSubmit={submits(add)} className="flex items-end gap-2">
       <TextField
         label="Another attribute"
         className="flex-1"

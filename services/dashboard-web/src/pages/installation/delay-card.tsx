@@ -9,7 +9,8 @@ import { dayMs, hourMs, minuteMs } from '../../format/time.ts';
 import { keepsData, useKept } from '../../space/use-space-query.ts';
 import { Button } from '../../ui/button.tsx';
 import { SelectField } from '../../ui/field.tsx';
-import { followed, StateCard } from './state-card.tsx';
+import { QueryCard } from '../../ui/page.tsx';
+import { followed } from './followed.ts';
 
 type Delays = Output<'operator.delays'>;
 
@@ -30,7 +31,7 @@ export function DelayCard() {
   const shown = zoom ?? { from: to - ranges[range].ms, to };
   const query = useKept(useQuery({ ...apiQuery('operator.delays', shown), ...followed, ...keepsData }));
   return (
-    <StateCard
+    <QueryCard
       title="Accepted to visible, all spaces"
       query={query}
       actions={
@@ -51,7 +52,7 @@ export function DelayCard() {
       }
     >
       {(delays) => <DelayChart delays={delays} {...shown} onZoom={setZoom} />}
-    </StateCard>
+    </QueryCard>
   );
 }
 

@@ -9,11 +9,10 @@ import { type Column, Table } from '../../table/table.tsx';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Logo } from '../../ui/logo.tsx';
-import { Page } from '../../ui/page.tsx';
+import { Page, QueryCard } from '../../ui/page.tsx';
 import { DelayCard } from './delay-card.tsx';
 import { QueueCard, ServicesCard } from './queue-card.tsx';
 import { QuarantineCard, RetentionCard } from './retention-card.tsx';
-import { StateCard } from './state-card.tsx';
 import { StorageCard } from './storage-card.tsx';
 
 /** Cards for operators, each loaded by itself: what does not answer says so, the others stay. */
@@ -76,7 +75,7 @@ function DoctorCard() {
   });
   const open = query.data?.filter(({ status }) => status === 'failed' || status === 'warning') ?? [];
   return (
-    <StateCard
+    <QueryCard
       title="weir doctor"
       query={query}
       isFlush
@@ -106,7 +105,7 @@ function DoctorCard() {
           />
         );
       }}
-    </StateCard>
+    </QueryCard>
   );
 }
 

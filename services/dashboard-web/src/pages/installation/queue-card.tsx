@@ -3,7 +3,8 @@ import { apiQuery, type Output } from '../../api/query.ts';
 import { formatBytes, formatCount, formatDuration, formatShare } from '../../format/number.ts';
 import { type Column, Table } from '../../table/table.tsx';
 import { Badge, type Tone } from '../../ui/badge.tsx';
-import { followed, StateCard } from './state-card.tsx';
+import { QueryCard } from '../../ui/page.tsx';
+import { followed } from './followed.ts';
 
 type Stream = Output<'operator.queue'>['streams'][number];
 
@@ -22,7 +23,7 @@ const nodeTones: Record<Stream['nodes'][number]['state'], Tone> = {
 export function QueueCard() {
   const query = useQuery({ ...apiQuery('operator.queue', undefined), ...followed });
   return (
-    <StateCard title="Queue" query={query} isFlush>
+    <QueryCard title="Queue" query={query} isFlush>
       {({ streams }) => (
         <Table
           empty="There is no stream yet. The first ingest or writer that starts creates it."
@@ -66,7 +67,7 @@ export function QueueCard() {
           ]}
         />
       )}
-    </StateCard>
+    </QueryCard>
   );
 }
 
@@ -77,7 +78,7 @@ function Marked({ isBad, children }: { isBad: boolean; children: React.ReactNode
 export function ServicesCard() {
   const query = useQuery({ ...apiQuery('operator.queue', undefined), ...followed });
   return (
-    <StateCard title="Services" query={query} isFlush>
+    <QueryCard title="Services" query={query} isFlush>
       {({ services, version, schema }) => (
         <>
           <Table
@@ -94,7 +95,7 @@ export function ServicesCard() {
           </p>
         </>
       )}
-    </StateCard>
+    </QueryCard>
   );
 }
 

@@ -5,7 +5,8 @@ import { formatDay, formatToSecond, hourMs, minuteMs } from '../../format/time.t
 import { useSettings } from '../../settings/settings.ts';
 import { type Column, Table, Time } from '../../table/table.tsx';
 import { Badge } from '../../ui/badge.tsx';
-import { followed, StateCard } from './state-card.tsx';
+import { QueryCard } from '../../ui/page.tsx';
+import { followed } from './followed.ts';
 
 /** Writers begin a pass every five minutes. A pass that deletes much takes longer. */
 const passAgeMsMax = 60 * minuteMs;
@@ -14,7 +15,7 @@ export function RetentionCard() {
   const { zone } = useSettings();
   const query = useQuery({ ...apiQuery('operator.retention', undefined), ...followed });
   return (
-    <StateCard title="Retention" query={query} isFlush>
+    <QueryCard title="Retention" query={query} isFlush>
       {({ lastPassAt, lagMs, policies, retentionDaysMax }) => {
         const isLate = lastPassAt === null || Date.now() - Date.parse(lastPassAt) > passAgeMsMax;
         return (
@@ -43,7 +44,7 @@ export function RetentionCard() {
           </>
         );
       }}
-    </StateCard>
+    </QueryCard>
   );
 }
 
@@ -82,7 +83,7 @@ export function QuarantineCard() {
   const query = useQuery({ ...apiQuery('operator.quarantine', undefined), ...followed });
   const day = (text: string) => formatDay(Date.parse(text), zone);
   return (
-    <StateCard title="Quarantine" query={query} isFlush>
+    <QueryCard title="Quarantine" query={query} isFlush>
       {(reasons) =>
         reasons.length === 0 ? (
           <p className="p-4 text-muted text-sm">Empty: every accepted event was stored.</p>
@@ -114,6 +115,6 @@ export function QuarantineCard() {
           </>
         )
       }
-    </StateCard>
+    </QueryCard>
   );
 }

@@ -5,7 +5,7 @@ import { apiQuery } from '../../api/query.ts';
 import { formatBytes, formatCompact, formatShare } from '../../format/number.ts';
 import { Table } from '../../table/table.tsx';
 import { Button } from '../../ui/button.tsx';
-import { StateCard } from './state-card.tsx';
+import { QueryCard } from '../../ui/page.tsx';
 
 /** Sizes change slowly. */
 const storageReloadMs = 60_000;
@@ -26,7 +26,7 @@ export function StorageCard() {
   });
   const rowsMax = isAll ? Number.POSITIVE_INFINITY : shownMax;
   return (
-    <StateCard
+    <QueryCard
       title={query.data === undefined ? 'Storage' : `Storage, ${formatBytes(query.data.totalBytes)}`}
       query={query}
       isFlush
@@ -65,7 +65,7 @@ export function StorageCard() {
           </div>
         );
       }}
-    </StateCard>
+    </QueryCard>
   );
 }
 

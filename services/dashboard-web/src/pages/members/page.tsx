@@ -10,8 +10,8 @@ import { Button } from '../../ui/button.tsx';
 import { ShownOnce } from '../../ui/copy-button.tsx';
 import { DialogButton, Form } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
-import { FailureNotice, Loaded } from '../../ui/loaded.tsx';
-import { Card, Page } from '../../ui/page.tsx';
+import { FailureNotice } from '../../ui/loaded.tsx';
+import { Card, Page, QueryCard } from '../../ui/page.tsx';
 import { useAttempt } from '../../ui/toasts.tsx';
 import { basePath } from '../../url/page-values.ts';
 import { MemberTable } from './member-table.tsx';
@@ -39,11 +39,9 @@ export function MembersPage() {
       }
     >
       <div className="flex flex-col gap-4">
-        <Card isFlush>
-          <Loaded query={query} isSmall>
-            {(data) => <MemberTable members={data} />}
-          </Loaded>
-        </Card>
+        <QueryCard isFlush query={query}>
+          {(data) => <MemberTable members={data} />}
+        </QueryCard>
         {canManage && <InvitationList />}
       </div>
     </Page>

@@ -6,8 +6,7 @@ import { SpaceLink } from '../../space/space.tsx';
 import { keepsData, useSpaceQuery } from '../../space/use-space-query.ts';
 import { type Column, Table } from '../../table/table.tsx';
 import { ShownText } from '../../text/shown-text.tsx';
-import { Loaded } from '../../ui/loaded.tsx';
-import { Card } from '../../ui/page.tsx';
+import { QueryCard } from '../../ui/page.tsx';
 import type { Search } from '../../url/search.ts';
 import { constantPart } from './constant-part.ts';
 
@@ -18,29 +17,27 @@ export function ErrorList({ from, to, range }: { from: number; to: number; range
   const { zone } = useSettings();
   const query = useSpaceQuery('events.errors', { from, to }, keepsData);
   return (
-    <Card title="Errors by message" isFlush>
-      <Loaded query={query} isSmall>
-        {(data) =>
-          data.groups.length === 0 ? (
-            <p className="px-4 py-6 text-center text-muted text-sm">No errors in this range.</p>
-          ) : (
-            <>
-              <Table
-                caption="Errors by message"
-                rows={data.groups.slice(0, shownMax)}
-                keyOf={({ lastEventId }) => lastEventId}
-                columns={errorColumns(range)}
-              />
-              {data.countedUntilMs !== null && (
-                <p className="border-line border-t px-4 py-2 text-muted text-xs">
-                  The newest errors are counted, back to {formatTime(data.countedUntilMs, zone)}.
-                </p>
-              )}
-            </>
-          )
-        }
-      </Loaded>
-    </Card>
+    <QueryCard title="Errors by message" isFlush query={query}>
+      {(data) =>
+        data.groups.length === 0 ? (
+          <p className="px-4 py-6 text-center text-muted text-sm">No errors in this range.</p>
+        ) : (
+          <>
+            <Table
+              caption="Errors by message"
+              rows={data.groups.slice(0, shownMax)}
+              keyOf={({ lastEventId }) => lastEventId}
+              columns={errorColumns(range)}
+            />
+            {data.countedUntilMs !== null && (
+              <p className="border-line border-t px-4 py-2 text-muted text-xs">
+                The newest errors are counted, back to {formatTime(data.countedUntilMs, zone)}.
+              </p>
+            )}
+          </>
+        )
+      }
+    </QueryCard>
   );
 }
 

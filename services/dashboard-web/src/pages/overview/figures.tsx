@@ -1,5 +1,4 @@
 import { ArrowRight } from 'lucide-react';
-import type { ReactNode } from 'react';
 import type { Output } from '../../api/query.ts';
 import {
   formatCompact,
@@ -13,6 +12,7 @@ import { formatMinute } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
 import { SpaceLink } from '../../space/space.tsx';
 import { classes } from '../../ui/classes.ts';
+import { Figure } from '../../ui/figure.tsx';
 
 type Total = Output<'charts.events'>['series'][number]['total'];
 type Cost = Output<'charts.costs'>['total'];
@@ -77,28 +77,6 @@ function PricedShare({ costs }: { costs: Cost }) {
     >
       {describePriced(costs)}
     </SpaceLink>
-  );
-}
-
-interface FigureProps {
-  label: string;
-  value: string;
-  note?: ReactNode;
-  title?: string;
-  isBad?: boolean;
-}
-
-function Figure({ label, value, note, title, isBad = false }: FigureProps) {
-  return (
-    <div className="card px-4 py-3">
-      <dt className="label">{label}</dt>
-      <dd>
-        <span className={classes('font-semibold text-2xl tracking-tight', isBad && 'text-bad')} title={title}>
-          {value}
-        </span>
-        {note !== undefined && <span className="block text-faint text-xs">{note}</span>}
-      </dd>
-    </div>
   );
 }
 

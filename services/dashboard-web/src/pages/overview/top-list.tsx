@@ -1,7 +1,7 @@
 import type { Output } from '../../api/query.ts';
 import { formatCompact, formatDuration, formatShare } from '../../format/number.ts';
 import { SpaceLink } from '../../space/space.tsx';
-import { type Column, Table } from '../../table/table.tsx';
+import { type Column, numberColumn, Table } from '../../table/table.tsx';
 import { useSort } from '../../table/table-sort.ts';
 import { Card } from '../../ui/page.tsx';
 import type { Search } from '../../url/search.ts';
@@ -69,12 +69,7 @@ function listColumns(search: Search, max: number): Column<Series[number]>[] {
         </span>
       ),
     },
-    {
-      title: 'p95',
-      isNumber: true,
-      sortBy: ({ total }) => total.p95Ms,
-      cell: ({ total }) => (total.p95Ms === null ? '–' : formatDuration(total.p95Ms)),
-    },
+    numberColumn('p95', ({ total }) => total.p95Ms, formatDuration),
   ];
 }
 
@@ -106,12 +101,7 @@ function Name({ series: { group }, search, share }: NameProps) {
 function pricedColumns(costs: ModelCosts | undefined): Column<Series[number]>[] {
   const costOf = new Map(costs?.map((one) => [one.model, one]));
   return [
-    {
-      title: 'Tokens',
-      isNumber: true,
-      sortBy: ({ total }) => total.inputTokens + total.outputTokens,
-      cell: ({ total }) => formatCompact(total.inputTokens + total.outputTokens),
-    },
+    numberColumn('Tokens', ({ total }) => total.inputTokens + total.outputTokens, formatCompact),
     costColumn(({ group }) => costOf.get(group)),
   ];
 }

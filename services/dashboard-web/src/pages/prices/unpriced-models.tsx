@@ -1,12 +1,11 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { formatCompact, formatCounted } from '../../format/number.ts';
 import { useSpaceMutation } from '../../space/use-space-query.ts';
 import { type Column, Table } from '../../table/table.tsx';
-import { describeText } from '../../text/marks.ts';
-import { ShownText } from '../../text/shown-text.tsx';
+import { describeText, ShownText } from '../../text/shown-text.tsx';
 import { Button } from '../../ui/button.tsx';
 import { FormFailure } from '../../ui/dialog.tsx';
-import { inputClasses } from '../../ui/field.tsx';
+import { inputClasses, submits } from '../../ui/field.tsx';
 import { Card } from '../../ui/page.tsx';
 import {
   type AmountTexts,
@@ -37,8 +36,7 @@ export function UnpricedModels({ models, canSet }: { models: readonly UsedModel[
     ({ model }) =>
       Object.values(textsOf(model)).some((text) => text !== '') && !filled.some((one) => one.model === model),
   );
-  const onSubmit = async (event: FormEvent) => {
-    event.preventDefault();
+  const onSubmit = async () => {
     // Each is stored by itself: those before a failure are priced, and leave the table.
     for (const price of filled) {
       if (!(await mutateAsync({ ...price }).then(isDone, isFailed))) return;
@@ -48,7 +46,7 @@ export function UnpricedModels({ models, canSet }: { models: readonly UsedModel[
     setTexts({ ...texts, [model]: { ...textsOf(model), ...change } });
   return (
     <Card title="Models without a price, last 30 days" isFlush>
-      <form onSubmit={(event) => void onSubmit(event)}>
+      <form onSubmit={submits(onSubmit)}>
         <Table
           caption="Models without a price"
           rows={unpriced}

@@ -10,9 +10,8 @@ import { ShownText } from '../../text/shown-text.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Form } from '../../ui/dialog.tsx';
-import { SelectField, TextField } from '../../ui/field.tsx';
-import { Loaded } from '../../ui/loaded.tsx';
-import { Card, Page } from '../../ui/page.tsx';
+import { PasswordField, SelectField } from '../../ui/field.tsx';
+import { Card, Page, QueryCard } from '../../ui/page.tsx';
 import { useAttempt, useToast } from '../../ui/toasts.tsx';
 import { nameBrowser } from './browser-name.ts';
 
@@ -87,23 +86,8 @@ function PasswordCard() {
   return (
     <Card title="Password">
       <Form action="Change password" look="plain" className="[&_button]:self-start" onSubmit={onSubmit}>
-        <TextField
-          label="Current password"
-          type="password"
-          autoComplete="current-password"
-          required
-          value={current}
-          onText={setCurrent}
-        />
-        <TextField
-          label="New password"
-          type="password"
-          autoComplete="new-password"
-          required
-          hint="At least 8 characters."
-          value={next}
-          onText={setNext}
-        />
+        <PasswordField label="Current password" value={current} onText={setCurrent} />
+        <PasswordField label="New password" isNew value={next} onText={setNext} />
       </Form>
     </Card>
   );
@@ -115,7 +99,7 @@ function SessionsCard() {
   const revoke = useApiMutation('sessions.revoke', { reload: ['sessions.list'] });
   const revokeOthers = useApiMutation('sessions.revokeOthers', { reload: ['sessions.list'] });
   return (
-    <Card
+    <QueryCard
       title="Sessions"
       isFlush
       className="lg:col-span-2"
@@ -129,18 +113,17 @@ function SessionsCard() {
           />
         )
       }
+      query={query}
     >
-      <Loaded query={query} rows={3} isSmall>
-        {(data) => (
-          <Table
-            caption="Sessions"
-            rows={data}
-            keyOf={({ id }) => id}
-            columns={[...sessionColumns, endColumn((id) => attempt(revoke.mutateAsync({ id })))]}
-          />
-        )}
-      </Loaded>
-    </Card>
+      {(data) => (
+        <Table
+          caption="Sessions"
+          rows={data}
+          keyOf={({ id }) => id}
+          columns={[...sessionColumns, endColumn((id) => attempt(revoke.mutateAsync({ id })))]}
+        />
+      )}
+    </QueryCard>
   );
 }
 

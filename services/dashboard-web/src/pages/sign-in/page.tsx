@@ -7,7 +7,7 @@ import { PasskeySignIn, type SecondFactors, SecondStep } from '../../entry/secon
 import type { Me } from '../../space/space.tsx';
 import { Button, buttonClasses } from '../../ui/button.tsx';
 import { Form, FormFailure } from '../../ui/dialog.tsx';
-import { TextField } from '../../ui/field.tsx';
+import { PasswordField, TextField } from '../../ui/field.tsx';
 import { useTitle } from '../../ui/page.tsx';
 import { basePath } from '../../url/page-values.ts';
 import { isOwnPath } from '../../url/search.ts';
@@ -92,15 +92,7 @@ function PasswordForm({ onSignedIn, onSecondStep }: PasswordFormProps) {
           value={email}
           onText={setEmail}
         />
-        <TextField
-          label="Password"
-          type="password"
-          name="password"
-          autoComplete="current-password"
-          required
-          value={password}
-          onText={setPassword}
-        />
+        <PasswordField label="Password" value={password} onText={setPassword} />
       </Form>
     </div>
   );

@@ -1,5 +1,5 @@
 import { X } from 'lucide-react';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { polled } from '../../api/failure.ts';
 import type { Output } from '../../api/query.ts';
 import { attributePrefix } from '../../filter/conditions.ts';
@@ -9,7 +9,7 @@ import { useSpaceMutation, useSpaceQuery } from '../../space/use-space-query.ts'
 import { ShownText } from '../../text/shown-text.tsx';
 import { Button } from '../../ui/button.tsx';
 import { FormFailure } from '../../ui/dialog.tsx';
-import { TextField } from '../../ui/field.tsx';
+import { submits, TextField } from '../../ui/field.tsx';
 import { Loaded } from '../../ui/loaded.tsx';
 import { Card } from '../../ui/page.tsx';
 
@@ -88,13 +88,10 @@ interface DimensionFormProps {
 
 function DimensionForm({ names, isPending, onAdd }: DimensionFormProps) {
   const [key, setKey] = useState('');
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    void onAdd(attributePrefix + key.trim()).then((isAdded) => isAdded && setKey(''));
-  };
+  const add = () => onAdd(attributePrefix + key.trim()).then((isAdded) => isAdded && setKey(''));
   const missing = ['user', 'agent'].filter((name) => !names.includes(name));
   return (
-    <form onSubmit={submit} className="flex flex-wrap items-end gap-2">
+    <form onSubmit={submits(add)} className="flex flex-wrap items-end gap-2">
       <TextField label="Attribute" className="w-56" maxLength={128} value={key} onText={setKey} />
       <Button type="submit" look="primary" disabled={isPending || key.trim() === ''} text="Add" />
       {missing.map((name) => (

@@ -1,4 +1,4 @@
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { describeFailure } from '../../api/failure.ts';
 import type { Input } from '../../api/query.ts';
 import { formatCounted } from '../../format/number.ts';
@@ -9,7 +9,7 @@ import { useSpaceMutation, useSpaceQuery } from '../../space/use-space-query.ts'
 import { ShownText } from '../../text/shown-text.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Confirmed } from '../../ui/dialog.tsx';
-import { SelectField, TextField } from '../../ui/field.tsx';
+import { SelectField, submits, TextField } from '../../ui/field.tsx';
 import { Card } from '../../ui/page.tsx';
 import { useToast } from '../../ui/toasts.tsx';
 
@@ -56,12 +56,10 @@ function SubjectForm({ onSubject }: { onSubject: (subject: Subject | undefined) 
   const [kind, setKind] = useState<Kind>('user');
   const [text, setText] = useState('');
   const { zone } = useSettings();
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault();
-    onSubject({
-      kind,
-      value: kind === 'before' ? new Date(fromLocalTime(Date.parse(`${text}Z`), zone)).toISOString() : text,
-    });
+  const count = () => {
+    const value =
+      kind === 'before' ? new Date(fromLocalTime(Date.parse(`${text}Z`), zone)).toISOString() : text;
+    onSubject({ kind, value });
   };
   const change = (next: { kind?: Kind; text: string }) => {
     if (next.kind !== undefined) setKind(next.kind);
@@ -69,7 +67,7 @@ function SubjectForm({ onSubject }: { onSubject: (subject: Subject | undefined) 
     onSubject(undefined);
   };
   return (
-    <form onSubmit={onSubmit} className="flex flex-wrap items-end gap-2">
+    <form onSubmit={submits(count)} className="flex flex-wrap items-end gap-2">
       <SelectField
         label="Which events"
         className="w-48"

@@ -1,11 +1,11 @@
 import { useNavigate } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { hasRole, useSpace } from '../../space/space.tsx';
 import { useSpaceMutation, useSpaceQuery } from '../../space/use-space-query.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Confirmed, FormFailure } from '../../ui/dialog.tsx';
-import { TextField } from '../../ui/field.tsx';
+import { submits, TextField } from '../../ui/field.tsx';
 import { Loaded } from '../../ui/loaded.tsx';
 import { Card, Page } from '../../ui/page.tsx';
 import { useToast } from '../../ui/toasts.tsx';
@@ -79,16 +79,14 @@ function NameCard() {
   const { mutateAsync, error, isPending } = useSpaceMutation('spaces.rename', {
     reload: ['me', 'spaces.get'],
   });
-  const onSubmit = async (event: FormEvent) => {
-    event.preventDefault();
-    await mutateAsync({ name: name.trim() }).then(
+  const rename = () =>
+    mutateAsync({ name: name.trim() }).then(
       () => toast('The space is renamed.'),
       () => {},
     );
-  };
   return (
     <Card title="Name">
-      <form onSubmit={(event) => void onSubmit(event)} className="flex flex-col gap-3">
+      <form onSubmit={submits(rename)} className="flex flex-col gap-3">
         <TextField label="Name of the space" required maxLength={100} value={name} onText={setName} />
         <FormFailure error={error} />
         <div className="flex items-center gap-2">

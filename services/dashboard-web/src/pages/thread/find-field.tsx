@@ -1,13 +1,12 @@
-import { Search } from 'lucide-react';
-import { type FormEvent, useRef, useState } from 'react';
+import { useRef, useState } from 'react';
 import { describeFailure } from '../../api/failure.ts';
 import { callQuery, type Output } from '../../api/query.ts';
 import { type EventText, readEventText } from '../../event/event-text.ts';
 import { downloadEvents } from '../../event/export.ts';
 import { readMessages } from '../../event/messages.ts';
-import { useShortcuts } from '../../settings/settings.ts';
 import { useSpace } from '../../space/space.tsx';
 import { hasMatch, ignoringCase } from '../../text/ignoring-case.ts';
+import { FindForm } from '../../ui/find-form.tsx';
 import { findNewMessages, findRepeated } from './repeated-text.ts';
 
 /** A more specific text finds the others. */
@@ -30,38 +29,19 @@ interface Finder {
 
 /** Finds turns that are not in the page, too. Enter goes to the next older one, Shift-Enter to the newer. */
 export function FindField(finder: Finder) {
-  const field = useRef<HTMLInputElement>(null);
   const [text, setText] = useState('');
   const { status, find } = useFinding(text, finder);
-  useShortcuts({ '/': () => field.current?.focus() });
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault();
-    void find(1);
-  };
   return (
     <search className="max-sm:order-first max-sm:w-full">
-      <form
-        onSubmit={onSubmit}
-        className="flex h-8 items-center gap-2 rounded-md border border-edge bg-surface px-2"
-      >
-        <Search aria-hidden className="size-3.5 text-faint" />
-        <input
-          ref={field}
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-          onKeyDown={(event) => {
-            if (event.key !== 'Enter' || !event.shiftKey) return;
-            event.preventDefault();
-            void find(-1);
-          }}
-          aria-label="Find in the thread"
-          placeholder="Find in the thread"
-          className="h-7 w-44 bg-transparent text-sm placeholder:text-faint max-sm:flex-1"
-        />
-        <span role="status" className="text-faint text-xs whitespace-nowrap">
-          {status}
-        </span>
-      </form>
+      <FindForm
+        label="Find in the thread"
+        text={text}
+        onText={setText}
+        onFind={(step) => void find(step)}
+        status={status}
+        className="h-8 rounded-md border border-edge bg-surface px-2"
+        inputClassName="w-44 max-sm:flex-1"
+      />
     </search>
   );
 }

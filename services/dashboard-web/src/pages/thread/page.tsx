@@ -7,7 +7,7 @@ import { MarkdownToggle, Prose } from '../../event/prose.tsx';
 import { NotesButton } from '../../notes/notes.tsx';
 import { useSpaceQuery } from '../../space/use-space-query.ts';
 import { FoundTextProvider, useFoundMarks } from '../../text/found-marks.tsx';
-import { describeText } from '../../text/marks.ts';
+import { describeText } from '../../text/shown-text.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { DialogButton } from '../../ui/dialog.tsx';
 import { Loaded, Notice } from '../../ui/loaded.tsx';

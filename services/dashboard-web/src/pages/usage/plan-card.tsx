@@ -4,6 +4,7 @@ import { formatCount, formatShare } from '../../format/number.ts';
 import { formatMinute } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
 import { classes } from '../../ui/classes.ts';
+import { Figure } from '../../ui/figure.tsx';
 import { Card } from '../../ui/page.tsx';
 
 type Usage = Output<'usage.current'>;
@@ -49,45 +50,36 @@ export function PlanCard({ usage }: { usage: Usage }) {
 
 function StatusBanner({ usage }: { usage: Usage }) {
   const { zone } = useSettings();
-  const { events, monthlyEventLimit: limit, billingState, resetsAt } = usage;
-  const resetsAtMs = Date.parse(resetsAt);
-  if (billingState !== 'active') {
+  const { events, monthlyEventLimit: limit, billingState, resetsAt, limitReachedAt, forecast } = usage;
+  const rejected = <Code>402 usage_limit_exceeded</Code>;
+  if (billingState !== 'active')
     return (
       <Banner tone="bad">
         Billing is not active: new batches are rejected with <Code>402 billing_not_active</Code>. Accepted
         events are kept.
       </Banner>
     );
-  }
   if (limit === null) return <Banner tone="good">No limit: all batches are accepted.</Banner>;
   if (events === null) return <Banner tone="warn">How much of the limit is used cannot be read now.</Banner>;
-  if (events >= limit) {
+  if (events >= limit)
     return (
       <Banner tone="bad">
-        The monthly limit is reached: new batches are rejected with <Code>402 usage_limit_exceeded</Code>{' '}
-        until {formatMinute(resetsAtMs, zone)}. Retries of stored events are not counted.
+        The monthly limit is reached: new batches are rejected with {rejected} until{' '}
+        {formatMinute(Date.parse(resetsAt), zone)}. Retries of stored events are not counted.
       </Banner>
     );
-  }
-  if (usage.limitReachedAt !== null) {
+  if (limitReachedAt !== null || events / limit >= warnShare)
     return (
       <Banner tone="warn">
-        At this rate the monthly limit is reached on {formatMinute(Date.parse(usage.limitReachedAt), zone)}.
-        Later batches are rejected with <Code>402 usage_limit_exceeded</Code>.
-      </Banner>
-    );
-  }
-  if (events / limit >= warnShare)
-    return (
-      <Banner tone="warn">
-        The monthly limit is nearly reached. Batches above it are rejected with{' '}
-        <Code>402 usage_limit_exceeded</Code>.
+        {limitReachedAt === null
+          ? 'The monthly limit is nearly reached. Batches above it'
+          : `At this rate the monthly limit is reached on ${formatMinute(Date.parse(limitReachedAt), zone)}. Later batches`}{' '}
+        are rejected with {rejected}.
       </Banner>
     );
   return (
     <Banner tone="good">
-      Batches are accepted.
-      {usage.forecast !== null && ' At this rate the limit is not reached this month.'}
+      Batches are accepted.{forecast !== null && ' At this rate the limit is not reached this month.'}
     </Banner>
   );
 }
@@ -110,18 +102,6 @@ function Banner({ tone, children }: { tone: keyof typeof tones; children: React.
 
 function Code({ children }: { children: string }) {
   return <code className="font-mono text-xs">{children}</code>;
-}
-
-function Figure({ label, value, note }: { label: string; value: string; note?: string | undefined }) {
-  return (
-    <div className="card px-4 py-3">
-      <dt className="label">{label}</dt>
-      <dd className="mt-0.5">
-        <span className="font-semibold text-2xl tracking-tight">{value}</span>
-        {note !== undefined && <span className="block text-faint text-xs">{note}</span>}
-      </dd>
-    </div>
-  );
 }
 
 function Bar({ share }: { share: number }) {
