@@ -140,9 +140,8 @@ function EventsLink({ label, search }: { label: string; search: Search }) {
       search={search}
       title={`Show events: ${label}`}
       className="max-w-40 truncate hover:text-ink hover:underline"
-    >
-      {label}
-    </SpaceLink>
+      text={label}
+    />
   );
 }
 

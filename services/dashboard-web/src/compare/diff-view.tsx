@@ -1,8 +1,8 @@
-import { useVirtualizer } from '@tanstack/react-virtual';
 import { UnfoldVertical } from 'lucide-react';
-import { type ReactNode, useMemo, useRef, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import { ShownText } from '../text/shown-text.tsx';
 import { classes } from '../ui/classes.ts';
+import { useVirtualRows } from '../ui/use-virtual-rows.ts';
 import {
   type DiffRow,
   type Fold,
@@ -40,13 +40,7 @@ export function DiffView({ before, after, runs, look, note }: DiffViewProps) {
     const folded = foldUnchanged(rows, opened);
     return look === 'split' ? pairRows(folded) : folded;
   }, [rows, opened, look]);
-  const scroller = useRef<HTMLElement>(null);
-  const list = useVirtualizer({
-    count: shown.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => lineHeight,
-    overscan,
-  });
+  const { list, scroller } = useVirtualRows({ count: shown.length, height: lineHeight, overscan });
   return (
     <section
       ref={scroller}

@@ -12,7 +12,7 @@ export type SecondFactors = Extract<Output<'auth.signIn'>, { secondFactors: unkn
 
 interface SecondStepProps {
   factors: SecondFactors;
-  onSignedIn: (me: Me) => void;
+  onSignedIn: (me: Me) => unknown;
   onGiveUp: () => void;
 }
 
@@ -64,7 +64,7 @@ export function CodeField({ hasApp, autoFocus = false, value, onChange }: CodeFi
 interface PasskeyButtonProps<Path extends PasskeyPath>
   extends Pick<ComponentProps<typeof Button>, 'look' | 'text'> {
   path: Path;
-  onDone: (output: Output<Path>) => void;
+  onDone: (output: Output<Path>) => unknown;
 }
 
 type PasskeyPath = 'auth.signInWithPasskey' | 'auth.confirmWithPasskey';
@@ -87,7 +87,7 @@ export function PasskeyButton<Path extends PasskeyPath>({
   );
 }
 
-export function PasskeySignIn({ look, onSignedIn }: { look?: ButtonLook; onSignedIn: (me: Me) => void }) {
+export function PasskeySignIn({ look, onSignedIn }: { look?: ButtonLook; onSignedIn: (me: Me) => unknown }) {
   return (
     <PasskeyButton
       look={look}

@@ -1,9 +1,10 @@
-import { useVirtualizer, type VirtualItem } from '@tanstack/react-virtual';
-import { type RefObject, useEffect, useRef, useState } from 'react';
+import type { VirtualItem } from '@tanstack/react-virtual';
+import { useEffect, useRef, useState } from 'react';
 import type { ListedEvent } from '../event/event-query.ts';
+import { useVirtualRows } from '../ui/use-virtual-rows.ts';
 import { columns as allColumns, columnsBeside, type EventColumn } from './columns.tsx';
 import { GridHeader, type GridSort } from './grid-header.tsx';
-import { EventCard, GridRow } from './grid-row.tsx';
+import { EventCard, EventRow } from './grid-row.tsx';
 import { type OpenMenu, RowMenu } from './row-menu.tsx';
 import { useColumns } from './use-columns.ts';
 import { useIsNarrow } from './use-is-narrow.ts';
@@ -40,14 +41,13 @@ export function EventGrid({
   ...rows
 }: EventGridProps) {
   const { events, selectedId, hasMore, isLoadingMore } = rows;
-  const scroller = useRef<HTMLDivElement>(null);
+  const isNarrow = useIsNarrow();
+  const { list, scroller } = useRows({ ...rows, isNarrow });
   const isBeside = selectedId !== undefined && selectedId !== '';
   const table = isBeside ? 'events-beside' : 'events';
   const shown = useColumns(scroller, isBeside ? columnsBeside : chosen, { table, kept: sort?.by });
   const [menu, setMenu] = useState<OpenMenu>();
-  const isNarrow = useIsNarrow();
   const beginDoubleClick = useDoubleClick(onOpen);
-  const list = useRows(scroller, { ...rows, isNarrow });
   const select = (clicked: ListedEvent) => {
     beginDoubleClick(clicked);
     onSelect(clicked);
@@ -58,7 +58,7 @@ export function EventGrid({
     const onMenu = (anchor: Element) => setMenu({ event, anchor });
     const row = { event, index, top: start, isSelected: event.id === selectedId, onSelect: select, onMenu };
     if (isNarrow) return <EventCard key={key} {...row} />;
-    return <GridRow key={key} columns={shown.columns} template={shown.template} {...row} />;
+    return <EventRow key={key} columns={shown.columns} template={shown.template} {...row} />;
   };
   return (
     <div
@@ -91,29 +91,18 @@ function LoadingMore() {
 }
 
 /** Loads more near the end, and scrolls to a new selection. */
-function useRows(
-  scroller: RefObject<HTMLDivElement | null>,
-  { isNarrow, events, selectedId, hasMore, isLoadingMore, onLoadMore }: EventRows & { isNarrow: boolean },
-) {
-  const list = useVirtualizer({
-    count: events.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => (isNarrow ? cardHeight : rowHeight),
-    overscan,
-  });
+function useRows({ isNarrow, events, hasMore, isLoadingMore, ...rows }: EventRows & { isNarrow: boolean }) {
+  const { selectedId, onLoadMore } = rows;
+  const selected = events.findIndex(({ id }) => id === selectedId);
+  const height = isNarrow ? cardHeight : rowHeight;
+  const { list, scroller } = useVirtualRows({ count: events.length, height, overscan, selected });
   // biome-ignore lint/correctness/useExhaustiveDependencies: cards have another height than rows.
   useEffect(() => list.measure(), [isNarrow]);
   const last = list.getVirtualItems().at(-1)?.index ?? 0;
   useEffect(() => {
     if (hasMore && !isLoadingMore && last >= events.length - overscan - 1) onLoadMore?.();
   }, [hasMore, isLoadingMore, last, events.length, onLoadMore]);
-
-  const selected = events.findIndex(({ id }) => id === selectedId);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only a new selection scrolls.
-  useEffect(() => {
-    if (selected !== -1) list.scrollToIndex(selected);
-  }, [selected]);
-  return list;
+  return { list, scroller };
 }
 
 /**

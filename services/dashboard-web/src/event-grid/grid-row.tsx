@@ -9,7 +9,7 @@ import { ShownText } from '../text/shown-text.tsx';
 import { ErrorIcon, TypeIcon } from '../ui/badge.tsx';
 import { IconButton } from '../ui/button.tsx';
 import { classes } from '../ui/classes.ts';
-import { GridCell } from '../ui/grid-cell.tsx';
+import { GridCell, GridRow } from '../ui/grid-cell.tsx';
 import { type EventColumn, Preview } from './columns.tsx';
 
 export interface RowProps {
@@ -24,7 +24,7 @@ export interface RowProps {
 const cellClasses = 'flex min-w-0 items-center overflow-hidden px-3 whitespace-nowrap';
 
 /** @param props `template` has the widths of the columns. */
-export function GridRow({
+export function EventRow({
   event,
   index,
   top,
@@ -36,12 +36,9 @@ export function GridRow({
 }: RowProps & { columns: readonly EventColumn[]; template: string }) {
   const { zone } = useSettings();
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: j, k and Enter do the same.
-    // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus.
-    <div
-      role="row"
-      aria-rowindex={index + 2}
-      aria-selected={isSelected}
+    <GridRow
+      index={index + 2}
+      isSelected={isSelected}
       onClick={() => onSelect(event)}
       className={classes(
         'absolute inset-x-0 grid h-[34px] cursor-pointer border-line border-b text-sm',
@@ -67,7 +64,7 @@ export function GridRow({
       >
         <MenuButton onMenu={onMenu} />
       </GridCell>
-    </div>
+    </GridRow>
   );
 }
 
@@ -90,12 +87,9 @@ export function EventCard({ event, index, top, isSelected, onSelect, onMenu }: R
   const { zone } = useSettings();
   const { type, state, name, cost, durationMs, startTimeMs } = event;
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: j, k and Enter do the same.
-    // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus.
-    <div
-      role="row"
-      aria-rowindex={index + 2}
-      aria-selected={isSelected}
+    <GridRow
+      index={index + 2}
+      isSelected={isSelected}
       onClick={() => onSelect(event)}
       className={classes(
         'absolute inset-x-0 grid h-16 cursor-pointer grid-cols-[minmax(0,1fr)_auto] grid-rows-2 items-center gap-x-2 border-line border-b py-1.5 pr-2 pl-4 text-sm',
@@ -119,6 +113,6 @@ export function EventCard({ event, index, top, isSelected, onSelect, onMenu }: R
         <span className="shrink-0 text-faint text-xs">{formatInCard(startTimeMs, Date.now(), zone)}</span>
         <Preview event={event} />
       </GridCell>
-    </div>
+    </GridRow>
   );
 }

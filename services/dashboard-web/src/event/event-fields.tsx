@@ -7,7 +7,6 @@ import { formatDuration } from '../format/number.ts';
 import { formatTime, nameZone } from '../format/time.ts';
 import { useSettings } from '../settings/settings.ts';
 import { describeText, ShownText } from '../text/shown-text.tsx';
-import { classes } from '../ui/classes.ts';
 import { CopyButton } from '../ui/copy-button.tsx';
 import type { WholeEvent } from './event-query.ts';
 import type { EventText } from './event-text.ts';
@@ -73,8 +72,8 @@ export function EventFields({ event, parts }: { event: WholeEvent; parts: EventT
 function Field({ label, children }: { label: string; children: ReactNode }) {
   return (
     <>
-      <dt className="max-w-36 truncate text-muted leading-6" title={label}>
-        {label}
+      <dt className="max-w-36 truncate text-muted leading-6" title={describeText(label)}>
+        <ShownText text={label} />
       </dt>
       <dd className="flex min-h-6 min-w-0 items-center gap-1">{children}</dd>
     </>
@@ -87,41 +86,30 @@ function isNamed(field: string): field is NamedField {
   return namedFields.includes(field);
 }
 
-interface FilterFieldProps {
+interface FilterFieldProps extends FilterValueProps {
   label: string;
-  field: string;
-  value: string;
   event: WholeEvent;
 }
 
 function FilterField({ label, field, value, event }: FilterFieldProps) {
   return (
-    <>
-      <dt className="max-w-36 truncate text-muted leading-6" title={describeText(label)}>
-        <ShownText text={label} />
-      </dt>
-      <dd className="flex min-w-0 items-center">
-        {isNamed(field) ? (
-          <NamedValue field={field} value={value} event={event} className="text-accent" />
-        ) : (
-          <FilterValue field={field} value={value} className="min-h-6">
-            <ShownText text={value} />
-          </FilterValue>
-        )}
-      </dd>
-    </>
+    <Field label={label}>
+      {isNamed(field) ? (
+        <NamedValue field={field} value={value} event={event} className="text-accent" />
+      ) : (
+        <FilterValue field={field} value={value} />
+      )}
+    </Field>
   );
 }
 
 interface FilterValueProps {
   field: string;
   value: string;
-  children: ReactNode;
-  className?: string;
 }
 
 /** Filters the list on click; Alt-click excludes. For values that have no page of their own. */
-function FilterValue({ field, value, children, className }: FilterValueProps) {
+function FilterValue({ field, value }: FilterValueProps) {
   const filterBy = useFilterBy();
   const shown = describeText(value);
   return (
@@ -129,16 +117,13 @@ function FilterValue({ field, value, children, className }: FilterValueProps) {
       type="button"
       title={`${shown}\nClick to show only these, Alt-click to exclude them.`}
       aria-label={`Only events with ${describeText(labelOf(field))} ${shown}`}
-      className={classes(
-        'max-w-full truncate rounded-sm text-left hover:underline hover:decoration-edge',
-        className,
-      )}
+      className="min-h-6 max-w-full truncate rounded-sm text-left hover:underline hover:decoration-edge"
       onClick={(click) => {
         click.stopPropagation();
         filterBy({ field, value, isExcluded: click.altKey });
       }}
     >
-      {children}
+      <ShownText text={value} />
     </button>
   );
 }

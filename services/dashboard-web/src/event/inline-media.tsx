@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { Download, ExternalLink, File, Volume2 } from 'lucide-react';
+import { ExternalLink, File, Volume2 } from 'lucide-react';
 import { useEffect, useMemo, useState } from 'react';
 import { formatBytes } from '../format/number.ts';
 import { safeLink } from '../markdown/safe-link.ts';
@@ -8,7 +8,7 @@ import { decodeBase64 } from '../media/image.ts';
 import { Picture } from '../media/media-chip.tsx';
 import { useSpace } from '../space/space.tsx';
 import { describeText, ShownText } from '../text/shown-text.tsx';
-import { buttonClasses } from '../ui/button.tsx';
+import { buttonClasses, DownloadLink } from '../ui/button.tsx';
 import { basePath } from '../url/page-values.ts';
 import type { MediaPart } from './media-part.ts';
 
@@ -41,14 +41,7 @@ function UploadedMedia({ media, id }: { media: MediaPart; id: string }) {
     <div className="flex flex-wrap items-center gap-2">
       <InlineMedia media={{ ...media, data: upload.data.url }} />
       {what === 'file' && (
-        <a
-          href={upload.data.address}
-          download={name ?? `${id}.${type?.split('/')[1] ?? 'bin'}`}
-          className={buttonClasses('plain', 'small')}
-        >
-          <Download aria-hidden />
-          Download
-        </a>
+        <DownloadLink href={upload.data.address} name={name ?? `${id}.${type?.split('/')[1] ?? 'bin'}`} />
       )}
     </div>
   );

@@ -1,7 +1,7 @@
-import { useVirtualizer } from '@tanstack/react-virtual';
-import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react';
+import { type KeyboardEvent, useEffect, useMemo, useState } from 'react';
 import { useFoundText } from '../text/found-marks.tsx';
 import { classes } from '../ui/classes.ts';
+import { useVirtualRows } from '../ui/use-virtual-rows.ts';
 import { JsonLine } from './json-line.tsx';
 import { nodeAt } from './node.ts';
 import { parsePath } from './path.ts';
@@ -87,13 +87,7 @@ function useCursor(
   onFocusPath: ((path: string) => void) | undefined,
 ) {
   const [current, setCurrent] = useState(firstPath);
-  const scroller = useRef<HTMLDivElement>(null);
-  const list = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => lineHeight,
-    overscan,
-  });
+  const { list, scroller } = useVirtualRows({ count: rows.length, height: lineHeight, overscan });
   const place = rows.findIndex(({ path }) => path === current);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: only the first path scrolls.

@@ -3,8 +3,8 @@ import { GitCompareArrows, Menu as MenuIcon, X } from 'lucide-react';
 import { lazy, Suspense, useEffect, useEffectEvent, useRef, useState } from 'react';
 import { clearTicked, useTicked } from '../compare/ticked-events.tsx';
 import { isForPage, useSettings } from '../settings/settings.ts';
-import { SpaceLink, useOpen, useSpace } from '../space/space.tsx';
-import { buttonClasses, IconButton } from '../ui/button.tsx';
+import { SpaceButton, useOpen, useSpace } from '../space/space.tsx';
+import { IconButton } from '../ui/button.tsx';
 import { classes } from '../ui/classes.ts';
 import { Logo } from '../ui/logo.tsx';
 import { KeyboardHelp } from './keyboard-help.tsx';
@@ -78,25 +78,24 @@ function CompareBar({ spaceId }: { spaceId: string }) {
         {b === undefined ? 'Tick another event' : '2 events ticked'}
       </p>
       {b !== undefined && (
-        <SpaceLink
+        <SpaceButton
           page="compare"
           search={{ a: a.id, b: b.id }}
           onClick={clearTicked}
-          className={buttonClasses('primary', 'small')}
-        >
-          <GitCompareArrows aria-hidden />
-          Compare
-        </SpaceLink>
+          look="primary"
+          size="small"
+          icon={GitCompareArrows}
+          text="Compare"
+        />
       )}
       {a.traceId && b?.traceId && a.traceId !== b.traceId && (
-        <SpaceLink
+        <SpaceButton
           page="compare"
           search={{ of: 'trace', a: a.traceId, b: b.traceId }}
           onClick={clearTicked}
-          className={buttonClasses('plain', 'small')}
-        >
-          Compare their traces
-        </SpaceLink>
+          size="small"
+          text="Compare their traces"
+        />
       )}
       <IconButton icon={X} label="Untick all" onClick={clearTicked} />
     </section>

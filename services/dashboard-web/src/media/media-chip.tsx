@@ -1,7 +1,7 @@
-import { Download, Image } from 'lucide-react';
+import { Image } from 'lucide-react';
 import { useEffect, useMemo, useState } from 'react';
 import { formatBytes } from '../format/number.ts';
-import { buttonClasses } from '../ui/button.tsx';
+import { DownloadLink } from '../ui/button.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { bytesOf, type ImageType, type Media } from './base64.ts';
@@ -98,14 +98,7 @@ export function Picture({ type, base64 }: { type: ImageType; base64: string }) {
         <span className="flex-1" />
         <CopyButton label="Copy the base64" text={base64} shown="Copy base64" />
         {problem === undefined && url !== undefined && (
-          <a
-            href={url}
-            download={`image.${type.slice('image/'.length)}`}
-            className={buttonClasses('plain', 'small')}
-          >
-            <Download aria-hidden />
-            Download
-          </a>
+          <DownloadLink href={url} name={`image.${type.slice('image/'.length)}`} />
         )}
       </figcaption>
     </figure>

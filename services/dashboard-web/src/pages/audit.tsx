@@ -1,4 +1,4 @@
-import { Download, ScrollText, X } from 'lucide-react';
+import { ScrollText, X } from 'lucide-react';
 import type { Output } from '../api/query.ts';
 import { useFilter } from '../filter/use-filter.ts';
 import { hasRole, useSpace } from '../space/space.tsx';
@@ -7,7 +7,7 @@ import { PagedTable } from '../table/paged-table.tsx';
 import { type Column, Time } from '../table/table.tsx';
 import { ShownText } from '../text/shown-text.tsx';
 import { Badge } from '../ui/badge.tsx';
-import { Button, buttonClasses } from '../ui/button.tsx';
+import { Button, DownloadLink } from '../ui/button.tsx';
 import { Notice } from '../ui/loaded.tsx';
 import { Page } from '../ui/page.tsx';
 import { basePath } from '../url/page-values.ts';
@@ -24,14 +24,7 @@ export function AuditPage() {
     <Page
       title="Audit log"
       subtitle="Every change, recorded in the same transaction as the change."
-      actions={
-        hasRole(role, 'admin') && (
-          <a href={`${basePath}/audit/${spaceId}`} download className={buttonClasses()}>
-            <Download aria-hidden />
-            Download
-          </a>
-        )
-      }
+      actions={hasRole(role, 'admin') && <DownloadLink href={`${basePath}/audit/${spaceId}`} size="normal" />}
     >
       <AuditFilter rows={rows} />
       <PagedTable

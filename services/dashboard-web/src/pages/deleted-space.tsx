@@ -3,8 +3,7 @@ import { formatToMinute } from '../format/time.ts';
 import { useSettings } from '../settings/settings.ts';
 import { hasRole, useSpace } from '../space/space.tsx';
 import { useSpaceMutation } from '../space/use-space-query.ts';
-import { Button } from '../ui/button.tsx';
-import { FormFailure } from '../ui/dialog.tsx';
+import { Form } from '../ui/dialog.tsx';
 import { Card, Page } from '../ui/page.tsx';
 import { useToast } from '../ui/toasts.tsx';
 
@@ -14,15 +13,12 @@ export function DeletedSpacePage() {
   const { zone } = useSettings();
   const navigate = useNavigate();
   const toast = useToast();
-  const { mutateAsync, error, isPending } = useSpaceMutation('spaces.restore', { reload: ['me'] });
-  const restore = () =>
-    mutateAsync({}).then(
-      () => {
-        toast('The space is restored.');
-        return navigate({ to: '/s/$spaceId', params: { spaceId } });
-      },
-      () => {},
-    );
+  const { mutateAsync } = useSpaceMutation('spaces.restore', { reload: ['me'] });
+  const restore = async () => {
+    await mutateAsync({});
+    toast('The space is restored.');
+    await navigate({ to: '/s/$spaceId', params: { spaceId } });
+  };
   return (
     <Page title="This space is deleted" subtitle={name}>
       <Card title="Deletion">
@@ -33,17 +29,7 @@ export function DeletedSpacePage() {
             everything in it is deleted permanently, and it is no longer in your list of spaces.
           </p>
           {hasRole(role, 'owner') ? (
-            <>
-              <FormFailure error={error} />
-              <div>
-                <Button
-                  look="primary"
-                  disabled={isPending}
-                  onClick={() => void restore()}
-                  text="Restore the space"
-                />
-              </div>
-            </>
+            <Form action="Restore the space" className="[&_button]:self-start" onSubmit={restore} />
           ) : (
             <p>Ask an owner of the space to restore it, if it is still needed.</p>
           )}

@@ -6,10 +6,9 @@ import { isTransient } from '../api/failure.ts';
 import { rangeOf } from '../filter/conditions.ts';
 import { RangeField } from '../filter/range-field.tsx';
 import { useFilter } from '../filter/use-filter.ts';
-import { SpaceLink } from '../space/space.tsx';
+import { SpaceButton, SpaceLink } from '../space/space.tsx';
 import { useSpaceQuery } from '../space/use-space-query.ts';
 import { describeText } from '../text/shown-text.tsx';
-import { buttonClasses } from '../ui/button.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { FailureNotice, Notice } from '../ui/loaded.tsx';
 import { Page } from '../ui/page.tsx';
@@ -38,9 +37,7 @@ export function UserPage() {
         <>
           <RangeField search={search} onChange={set} />
           <CopyButton label="Copy the user id" text={userId} />
-          <SpaceLink page="events" search={{ ...rangeOf(search), userId }} className={buttonClasses()}>
-            Show events
-          </SpaceLink>
+          <SpaceButton page="events" search={{ ...rangeOf(search), userId }} text="Show events" />
         </>
       }
     >

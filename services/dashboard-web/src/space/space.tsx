@@ -1,9 +1,11 @@
 import { useSuspenseQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import type { LucideIcon } from 'lucide-react';
 import type { MouseEvent, ReactNode } from 'react';
 import type { Output } from '../api/query.ts';
 import { apiQuery } from '../api/query.ts';
 import { ShownText } from '../text/shown-text.tsx';
+import { type ButtonLook, buttonClasses } from '../ui/button.tsx';
 import type { Search } from '../url/search.ts';
 
 export type Me = Output<'me'>;
@@ -99,6 +101,23 @@ export function SpaceLink({ page, id, search, text, children, ...link }: SpaceLi
     <Link {...addressOf(spaceId, { page, id, search })} {...link}>
       {text === undefined ? children : <ShownText text={text} />}
     </Link>
+  );
+}
+
+interface SpaceButtonProps extends Omit<SpaceLinkProps, 'className' | 'children' | 'text'> {
+  look?: ButtonLook;
+  size?: 'small' | 'normal';
+  icon?: LucideIcon;
+  text: string;
+}
+
+/** A link that looks like a button. */
+export function SpaceButton({ look, size, icon: Icon, text, ...link }: SpaceButtonProps) {
+  return (
+    <SpaceLink {...link} className={buttonClasses(look, size)}>
+      {Icon && <Icon aria-hidden />}
+      {text}
+    </SpaceLink>
   );
 }
 

@@ -4,6 +4,7 @@ import { formatTime, type Zone } from '../format/time.ts';
 import { useSettings, useShortcuts } from '../settings/settings.ts';
 import { classes } from '../ui/classes.ts';
 import { SelectField } from '../ui/field.tsx';
+import { Card } from '../ui/page.tsx';
 import { nameOf, nextSort, sortRows, sortState, type TableSort } from './table-sort.ts';
 
 export interface Column<Row> {
@@ -78,6 +79,15 @@ export function Table<Row>({
         </tbody>
       </table>
     </>
+  );
+}
+
+/** A table in a card with its caption as title. */
+export function TableCard<Row>({ actions, ...table }: TableProps<Row> & { actions?: ReactNode }) {
+  return (
+    <Card title={table.caption} actions={actions} isFlush>
+      <Table {...table} />
+    </Card>
   );
 }
 

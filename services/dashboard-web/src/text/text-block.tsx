@@ -4,13 +4,11 @@ import { splitMedia, type TextPiece } from '../media/base64.ts';
 import { MediaChip } from '../media/media-chip.tsx';
 import { Button } from '../ui/button.tsx';
 import { classes } from '../ui/classes.ts';
-import { Loading } from '../ui/loaded.tsx';
 import { useFoundText } from './found-marks.tsx';
 import { ignoringCase } from './ignoring-case.ts';
 import { cutOutsideSecret } from './marks.ts';
 import { ShownText } from './shown-text.tsx';
-import { TextLines } from './text-lines.tsx';
-import { useLines } from './use-lines.ts';
+import { NumberedText } from './text-lines.tsx';
 
 /** Characters shown at first, and at most as one element: laying out more would block the page. */
 const firstChars = 1_600;
@@ -127,17 +125,12 @@ function cut(pieces: readonly TextPiece[], charsMax: number): TextPiece[] {
   return shown;
 }
 
-/** Characters in a line. Longer lines are wrapped. */
-const lineChars = 120;
-
 /** Scrolls; only the visible lines are in the page. */
 function LongText({ text }: { text: string }) {
-  const lines = useLines(text, lineChars);
   const [line, setLine] = useState<number>();
-  if (lines === undefined) return <Loading label="Loading the text" />;
   return (
     <div className="flex h-[70vh] flex-col overflow-hidden rounded-md border border-line">
-      <TextLines lines={lines} label="The whole text" line={line} onLine={setLine} />
+      <NumberedText text={text} label="The whole text" line={line} onLine={setLine} />
     </div>
   );
 }

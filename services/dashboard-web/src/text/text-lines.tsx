@@ -1,12 +1,14 @@
-import { useVirtualizer } from '@tanstack/react-virtual';
-import { type Ref, useEffect, useMemo, useRef, useState } from 'react';
+import { type Ref, useEffect, useMemo, useState } from 'react';
 import { formatCounted } from '../format/number.ts';
 import { classes } from '../ui/classes.ts';
 import { FindForm } from '../ui/find-form.tsx';
+import { Loading } from '../ui/loaded.tsx';
+import { useVirtualRows } from '../ui/use-virtual-rows.ts';
 import { useFoundText } from './found-marks.tsx';
 import { ignoringCase } from './ignoring-case.ts';
 import { ShownText } from './shown-text.tsx';
 import type { NumberedLines } from './split-lines.ts';
+import { useLines } from './use-lines.ts';
 
 /** Height of a line that is not wrapped. Line numbers are buttons, at least 24 pixels high. */
 const lineHeight = 24;
@@ -18,6 +20,16 @@ interface TextLinesProps {
   /** The number of the marked line. */
   line?: number | undefined;
   onLine: (line: number) => void;
+}
+
+/** Characters in a line. Longer lines are wrapped. */
+const lineChars = 120;
+
+/** A whole text as numbered lines. */
+export function NumberedText({ text, ...shown }: Omit<TextLinesProps, 'lines'> & { text: string }) {
+  const lines = useLines(text, lineChars);
+  if (lines === undefined) return <Loading label="Loading the text" />;
+  return <TextLines lines={lines} {...shown} />;
 }
 
 /** Draws visible lines only, and the browser finds no others: so there is a search field. */
@@ -90,19 +102,13 @@ function useMatches(lines: NumberedLines, line: number | undefined) {
 
 /** The rows near the window. Rows above may be higher than estimated: a hit is scrolled to once they are measured. */
 function useLineWindow(count: number, first: number | undefined, isHit: boolean) {
-  const scroller = useRef<HTMLDivElement>(null);
-  const list = useVirtualizer({
-    count,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => lineHeight,
-    initialOffset: Math.max(0, ((first ?? 0) - 4) * lineHeight),
-    overscan,
-  });
+  const initialOffset = Math.max(0, ((first ?? 0) - 4) * lineHeight);
+  const rows = useVirtualRows({ count, height: lineHeight, overscan, initialOffset });
   // biome-ignore lint/correctness/useExhaustiveDependencies: only the text that was searched for before scrolls.
   useEffect(() => {
-    if (isHit && first !== undefined) list.scrollToIndex(first, { align: 'center' });
+    if (isHit && first !== undefined) rows.list.scrollToIndex(first, { align: 'center' });
   }, []);
-  return { list, scroller };
+  return rows;
 }
 
 interface LineProps {

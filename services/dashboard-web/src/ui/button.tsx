@@ -1,4 +1,4 @@
-import type { LucideIcon } from 'lucide-react';
+import { Download, type LucideIcon } from 'lucide-react';
 import type { ComponentProps } from 'react';
 import { classes } from './classes.ts';
 
@@ -42,6 +42,22 @@ export function Button({ look, size, icon: Icon, text, className, children, ...r
 interface IconButtonProps extends ComponentProps<'button'> {
   icon: LucideIcon;
   label: string;
+}
+
+interface DownloadLinkProps extends Pick<ComponentProps<'a'>, 'href' | 'title'> {
+  /** The name of the file; without one the server names it. */
+  name?: string;
+  size?: 'small' | 'normal';
+}
+
+/** A link to a file that looks like a button. */
+export function DownloadLink({ name = '', size = 'small', ...link }: DownloadLinkProps) {
+  return (
+    <a {...link} download={name} className={buttonClasses('plain', size)}>
+      <Download aria-hidden />
+      Download
+    </a>
+  );
 }
 
 /** `label` is the accessible name and tooltip. */

@@ -120,7 +120,7 @@ export function Form({
   /** Of a dialog. */
   onCancel?: () => void;
   isDisabled?: boolean;
-  children: ReactNode;
+  children?: ReactNode;
 }) {
   const [isPending, setPending] = useState(false);
   const [error, setError] = useState<unknown>();

@@ -125,11 +125,7 @@ function NoCost({ hasTokens }: { hasTokens: boolean }) {
 }
 
 function PricesLink({ className, children }: { className: string; children: string }) {
-  return (
-    <SpaceLink page="prices" className={className}>
-      {children}
-    </SpaceLink>
-  );
+  return <SpaceLink page="prices" className={className} text={children} />;
 }
 
 /** Only calls of models have costs. */

@@ -8,9 +8,9 @@ import { useFilter } from '../../filter/use-filter.ts';
 import { formatCompact, formatDuration } from '../../format/number.ts';
 import { nameZone } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
-import { hasRole, SpaceLink, useOpen, useSpace } from '../../space/space.tsx';
+import { hasRole, SpaceButton, useOpen, useSpace } from '../../space/space.tsx';
 import { describeText } from '../../text/shown-text.tsx';
-import { Button, buttonClasses } from '../../ui/button.tsx';
+import { Button } from '../../ui/button.tsx';
 import { classes } from '../../ui/classes.ts';
 import { SelectField } from '../../ui/field.tsx';
 import { Loaded, Notice } from '../../ui/loaded.tsx';
@@ -20,7 +20,7 @@ import { CostCard } from './cost-card.tsx';
 import { GroupTable } from './group-table.tsx';
 import { type Declared, groups, slicedGroups, splitsOf } from './grouping.ts';
 import { type ChartRange, recentDefault, steps, stepsOf } from './range.ts';
-import { type Chart, type ChartCard, describeCharts, type GroupBy, withBefore } from './series.ts';
+import { type Chart, type ChartCard, describeCharts, type GroupBy, kindOf, withBefore } from './series.ts';
 import { useCharts } from './use-charts.ts';
 
 const formats: Record<ChartCard['unit'], (value: number) => string> = {
@@ -152,13 +152,11 @@ function Controls({ range: { from, to, last, step }, groupBy, declared, only, on
         text="Period before"
       />
       <RangeField search={search} fallback={recentDefault} onChange={onChange} />
-      <SpaceLink
+      <SpaceButton
         page="events"
         search={{ ...only, ...(last === undefined ? { from: String(from), to: String(to) } : { last }) }}
-        className={buttonClasses()}
-      >
-        Show events
-      </SpaceLink>
+        text="Show events"
+      />
     </>
   );
 }
@@ -177,9 +175,9 @@ function Cards({ chart, before, groupBy, only, actions }: CardsProps) {
     const [now, then] = [chart, before].map((one) => one && describeCharts(one, groupBy, JSON.parse(key)));
     return now && then ? withBefore(now, then) : (now ?? []);
   }, [chart, before, groupBy, key]);
-  return cards.map(({ title, kind, unit, series }) => (
+  return cards.map(({ title, unit, series }) => (
     <Card key={title} title={title}>
-      {kind === 'bars' && series.every(({ values }) => values.every((value) => !value)) ? (
+      {kindOf(unit) === 'bars' && series.every(({ values }) => values.every((value) => !value)) ? (
         <p className="py-10 text-center text-muted text-sm">None in this range.</p>
       ) : (
         <TimeChart
@@ -187,7 +185,7 @@ function Cards({ chart, before, groupBy, only, actions }: CardsProps) {
           starts={chart.starts}
           end={chart.end}
           series={series}
-          kind={kind}
+          kind={kindOf(unit)}
           format={formats[unit]}
           isWhole={unit !== 'duration'}
           {...actions}

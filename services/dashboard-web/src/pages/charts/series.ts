@@ -28,10 +28,14 @@ const conditions: Record<Exclude<GroupBy, 'none' | Attribute>, (group: string) =
 
 export interface ChartCard {
   title: string;
-  kind: 'bars' | 'lines';
   unit: 'count' | 'duration' | 'tokens';
   series: TimeSeries[];
 }
+
+type Kind = 'bars' | 'lines';
+
+/** Durations of several series have no sum. */
+export const kindOf = (unit: ChartCard['unit']): Kind => (unit === 'duration' ? 'lines' : 'bars');
 
 export function nameGroup(group: string | null): string {
   if (group === null) return 'All others';
@@ -54,7 +58,6 @@ function describeTotals({ starts, series: [all] }: Chart, only: Search): ChartCa
   return [
     {
       title: 'Events',
-      kind: 'bars',
       unit: 'count',
       series: [
         {
@@ -66,7 +69,6 @@ function describeTotals({ starts, series: [all] }: Chart, only: Search): ChartCa
     },
     {
       title: 'Duration',
-      kind: 'lines',
       unit: 'duration',
       series: [
         line('p50', 'series-1', ({ p50Ms }) => p50Ms),
@@ -76,7 +78,6 @@ function describeTotals({ starts, series: [all] }: Chart, only: Search): ChartCa
     },
     {
       title: 'Tokens',
-      kind: 'bars',
       unit: 'tokens',
       series: [
         bars('Input', 'series-1', ({ inputTokens, cacheReadTokens }) =>
@@ -96,12 +97,15 @@ function describeTotals({ starts, series: [all] }: Chart, only: Search): ChartCa
 export function withBefore(cards: readonly ChartCard[], before: readonly ChartCard[]): ChartCard[] {
   return cards.map((card, place) => ({
     ...card,
-    series: [...card.series, ...seriesBefore(card, before[place]?.series ?? [])],
+    series: [
+      ...card.series,
+      ...seriesBefore({ ...card, kind: kindOf(card.unit) }, before[place]?.series ?? []),
+    ],
   }));
 }
 
 export function seriesBefore(
-  { kind, series }: Pick<ChartCard, 'kind' | 'series'>,
+  { kind, series }: { kind: Kind; series: readonly TimeSeries[] },
   before: readonly TimeSeries[],
 ): TimeSeries[] {
   if (kind === 'bars') {
@@ -134,22 +138,15 @@ function describeGroups({ starts, series }: Chart, groupBy: GroupBy, only: Searc
       events: narrow(eventsOf(groupBy, one.group), { ...only, ...further }),
     }));
   return [
-    { title: 'Events', kind: 'bars', unit: 'count', series: grouped(0, ({ events }) => events) },
-    {
-      title: 'Errors',
-      kind: 'bars',
-      unit: 'count',
-      series: grouped(0, ({ errors }) => errors, { state: 'error' }),
-    },
+    { title: 'Events', unit: 'count', series: grouped(0, ({ events }) => events) },
+    { title: 'Errors', unit: 'count', series: grouped(0, ({ errors }) => errors, { state: 'error' }) },
     {
       title: 'Duration, p95',
-      kind: 'lines',
       unit: 'duration',
       series: grouped(null, ({ p95Ms }) => p95Ms, { sort: 'duration' }),
     },
     {
       title: 'Tokens, input and output',
-      kind: 'bars',
       unit: 'tokens',
       series: grouped(0, ({ inputTokens, outputTokens }) => inputTokens + outputTokens, { sort: 'tokens' }),
     },

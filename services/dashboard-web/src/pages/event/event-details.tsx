@@ -1,5 +1,5 @@
 import { useLocation, useNavigate } from '@tanstack/react-router';
-import { ChevronRight, Download } from 'lucide-react';
+import { ChevronRight } from 'lucide-react';
 import { useMemo, useRef } from 'react';
 import { Conversation } from '../../event/conversation.tsx';
 import { EventFields } from '../../event/event-fields.tsx';
@@ -17,11 +17,9 @@ import { useSettings } from '../../settings/settings.ts';
 import { SpaceLink, useSpace } from '../../space/space.tsx';
 import { FoundTextProvider, useFoundMarks } from '../../text/found-marks.tsx';
 import { describeText, ShownText } from '../../text/shown-text.tsx';
-import { TextLines } from '../../text/text-lines.tsx';
-import { useLines } from '../../text/use-lines.ts';
+import { NumberedText } from '../../text/text-lines.tsx';
 import { StateBadge, TypeBadge } from '../../ui/badge.tsx';
-import { buttonClasses } from '../../ui/button.tsx';
-import { Loading } from '../../ui/loaded.tsx';
+import { DownloadLink } from '../../ui/button.tsx';
 import { useTitle } from '../../ui/page.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { readHash, writeHash } from '../../url/hash.ts';
@@ -95,15 +93,10 @@ function EventHeader({ event, parts }: { event: WholeEvent; parts: EventText }) 
           <Neighbours event={event} />
           <CompareMenu event={event} />
           <CopyMenu event={event} parts={parts} />
-          <a
+          <DownloadLink
             href={`${basePath}/raw/${spaceId}/${event.id}`}
-            download
             title="The event exactly as it was sent"
-            className={buttonClasses('plain', 'small')}
-          >
-            <Download aria-hidden />
-            Download
-          </a>
+          />
         </div>
       </div>
     </header>
@@ -199,9 +192,6 @@ function Breadcrumb() {
   );
 }
 
-/** Characters in a line. Longer lines are wrapped. */
-const lineChars = 120;
-
 interface TextViewProps {
   parts: EventText;
   line: number | undefined;
@@ -211,14 +201,9 @@ interface TextViewProps {
 /** The whole conversation as numbered lines, each with its own address. */
 function TextView({ parts, line, onLine }: TextViewProps) {
   const text = useMemo(() => toPlainText(parts), [parts]);
-  const lines = useLines(text, lineChars);
   return (
     <div className="flex min-h-0 flex-1 bg-surface max-lg:h-[70vh]">
-      {lines === undefined ? (
-        <Loading label="Loading the text" />
-      ) : (
-        <TextLines lines={lines} label="Event as text" line={line} onLine={onLine} />
-      )}
+      <NumberedText text={text} label="Event as text" line={line} onLine={onLine} />
     </div>
   );
 }

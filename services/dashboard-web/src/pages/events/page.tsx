@@ -11,9 +11,9 @@ import { formatCount } from '../../format/number.ts';
 import { formatTime, type Zone } from '../../format/time.ts';
 import { FilterBar } from '../../search/filter-bar.tsx';
 import { useSettings } from '../../settings/settings.ts';
-import { hasRole, SpaceLink, useSpace } from '../../space/space.tsx';
+import { hasRole, SpaceButton, useSpace } from '../../space/space.tsx';
 import { keepsData, usePages, useSpaceQuery } from '../../space/use-space-query.ts';
-import { Button, buttonClasses } from '../../ui/button.tsx';
+import { Button } from '../../ui/button.tsx';
 import { SelectField } from '../../ui/field.tsx';
 import { InvalidFilter, Loaded } from '../../ui/loaded.tsx';
 import { Menu, MenuItem, MenuLabel } from '../../ui/menu.tsx';
@@ -44,14 +44,13 @@ export function EventsPage() {
           {/* What a text is found in has one order, and no export. */}
           {search.text === undefined && <OrderField />}
           {hasRole(role, 'admin') && (
-            <SpaceLink
+            <SpaceButton
               page="alerts"
               search={{ ...filterOf(search), new: '1' }}
-              className={buttonClasses('plain', 'small')}
-            >
-              <BellPlus aria-hidden />
-              Alert
-            </SpaceLink>
+              size="small"
+              icon={BellPlus}
+              text="Alert"
+            />
           )}
           {typeof input !== 'string' && input.text === undefined && <ExportMenu input={input} />}
         </>

@@ -4,14 +4,14 @@ import type { Output } from '../../api/query.ts';
 import { formatMinute } from '../../format/time.ts';
 import { hasRole, type Role, roles, roleTexts, useSpace } from '../../space/space.tsx';
 import { useSpaceMutation, useSpaceQuery } from '../../space/use-space-query.ts';
-import { actionsColumn, Table, Time } from '../../table/table.tsx';
+import { actionsColumn, TableCard, Time } from '../../table/table.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ShownOnce } from '../../ui/copy-button.tsx';
 import { DialogButton, Form } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { FailureNotice } from '../../ui/loaded.tsx';
-import { Card, Page, QueryCard } from '../../ui/page.tsx';
+import { Page, QueryCard } from '../../ui/page.tsx';
 import { useAttempt } from '../../ui/toasts.tsx';
 import { basePath } from '../../url/page-values.ts';
 import { MemberTable } from './member-table.tsx';
@@ -56,30 +56,28 @@ function InvitationList() {
   if (error !== null) return <FailureNotice error={error} isSmall />;
   if (data === undefined || data.length === 0) return null;
   return (
-    <Card title="Open invitations" isFlush>
-      <Table
-        caption="Open invitations"
-        rows={data}
-        keyOf={({ id }) => id}
-        columns={[
-          { title: 'E-mail address', cell: ({ email }) => email },
-          { title: 'Role', cell: ({ role }) => <Badge>{role}</Badge> },
-          {
-            title: 'Valid until',
-            cell: ({ expiresAt }) => <Time at={expiresAt} format={formatMinute} />,
-          },
-          actionsColumn(({ id, email }: Output<'invitations.list'>[number]) => (
-            <Button
-              look="danger"
-              size="small"
-              aria-label={`Revoke the invitation of ${email}`}
-              onClick={() => attempt(mutateAsync({ id }))}
-              text="Revoke"
-            />
-          )),
-        ]}
-      />
-    </Card>
+    <TableCard
+      caption="Open invitations"
+      rows={data}
+      keyOf={({ id }) => id}
+      columns={[
+        { title: 'E-mail address', cell: ({ email }) => email },
+        { title: 'Role', cell: ({ role }) => <Badge>{role}</Badge> },
+        {
+          title: 'Valid until',
+          cell: ({ expiresAt }) => <Time at={expiresAt} format={formatMinute} />,
+        },
+        actionsColumn(({ id, email }: Output<'invitations.list'>[number]) => (
+          <Button
+            look="danger"
+            size="small"
+            aria-label={`Revoke the invitation of ${email}`}
+            onClick={() => attempt(mutateAsync({ id }))}
+            text="Revoke"
+          />
+        )),
+      ]}
+    />
   );
 }
 

@@ -71,9 +71,8 @@ function errorColumns(range: Search): Column<ErrorGroup>[] {
           page="events"
           search={{ ...range, ...filterOfErrors(message, code) }}
           className="text-bad hover:underline"
-        >
-          {formatCount(events)}
-        </SpaceLink>
+          text={formatCount(events)}
+        />
       ),
     },
   ];

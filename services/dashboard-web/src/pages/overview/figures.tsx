@@ -46,25 +46,23 @@ export function Figures({ total, costs, delays }: FiguresProps) {
         value={costs?.cost == null ? '–' : formatCost({ ...costs, cost: costs.cost })}
         note={costs !== undefined && <PricedShare costs={costs} />}
       />
-      <Figure
-        label="Duration, median"
-        value={total?.p50Ms == null ? '–' : formatDuration(total.p50Ms)}
-        note="p50"
-      />
+      <Figure label="Duration, median" value={durationOf(total?.p50Ms)} note="p50" />
       <Figure
         label="Duration, 95th percentile"
-        value={total?.p95Ms == null ? '–' : formatDuration(total.p95Ms)}
+        value={durationOf(total?.p95Ms)}
         note={total?.p99Ms == null ? 'p95' : `p95; p99 is ${formatDuration(total.p99Ms)}`}
       />
       <Figure
         label="Accepted to visible"
-        value={delays?.p50Ms == null ? '–' : formatDuration(delays.p50Ms)}
+        value={durationOf(delays?.p50Ms)}
         note={delays?.p99Ms == null ? 'p50' : `p50; p99 is ${formatDuration(delays.p99Ms)}`}
         title="From the receipt of events until they were stored and could be shown, for events stored in this range"
       />
     </dl>
   );
 }
+
+const durationOf = (ms: number | null | undefined) => (ms == null ? '–' : formatDuration(ms));
 
 /** The share of tokens that the cost includes, so that a partial sum is not taken for the whole. */
 function PricedShare({ costs }: { costs: Cost }) {
@@ -74,9 +72,8 @@ function PricedShare({ costs }: { costs: Cost }) {
       page="prices"
       title={describePriced(costs)}
       className="underline decoration-line hover:decoration-current"
-    >
-      {describePriced(costs)}
-    </SpaceLink>
+      text={describePriced(costs)}
+    />
   );
 }
 

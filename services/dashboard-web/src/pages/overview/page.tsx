@@ -3,13 +3,12 @@ import type { ListedEvent } from '../../event/event-query.ts';
 import { RangeField } from '../../filter/range-field.tsx';
 import { useFilter } from '../../filter/use-filter.ts';
 import { formatDuration } from '../../format/number.ts';
-import { SpaceLink, useSpace } from '../../space/space.tsx';
+import { SpaceButton, SpaceLink, useSpace } from '../../space/space.tsx';
 import { useSpaceQuery } from '../../space/use-space-query.ts';
-import { Table, Time } from '../../table/table.tsx';
+import { TableCard, Time } from '../../table/table.tsx';
 import { StateBadge, TypeBadge } from '../../ui/badge.tsx';
-import { buttonClasses } from '../../ui/button.tsx';
 import { Loaded } from '../../ui/loaded.tsx';
-import { Card, Page } from '../../ui/page.tsx';
+import { Page } from '../../ui/page.tsx';
 import { Dashboard } from './dashboard.tsx';
 import { FirstEvent } from './first-event.tsx';
 
@@ -47,37 +46,28 @@ export function OverviewPage() {
 
 function Recent({ events }: { events: readonly ListedEvent[] }) {
   return (
-    <Card
-      title="Recent events"
-      isFlush
-      actions={
-        <SpaceLink page="events" className={buttonClasses('quiet', 'small')}>
-          All events
-        </SpaceLink>
-      }
-    >
-      <Table
-        caption="Recent events"
-        rows={events}
-        keyOf={({ id }) => id}
-        columns={[
-          { title: 'Time', cell: ({ startTimeMs }) => <Time at={startTimeMs} /> },
-          { title: 'Type', cell: ({ type }) => <TypeBadge type={type} /> },
-          {
-            title: 'Model or tool',
-            cell: ({ id, name }) => (
-              <SpaceLink
-                page="event"
-                id={id}
-                className="font-medium hover:underline"
-                text={name ?? 'unnamed'}
-              />
-            ),
-          },
-          { title: 'State', cell: ({ state }) => <StateBadge state={state} /> },
-          { title: 'Duration', isNumber: true, cell: ({ durationMs }) => formatDuration(durationMs) },
-        ]}
-      />
-    </Card>
+    <TableCard
+      actions={<SpaceButton page="events" look="quiet" size="small" text="All events" />}
+      caption="Recent events"
+      rows={events}
+      keyOf={({ id }) => id}
+      columns={[
+        { title: 'Time', cell: ({ startTimeMs }) => <Time at={startTimeMs} /> },
+        { title: 'Type', cell: ({ type }) => <TypeBadge type={type} /> },
+        {
+          title: 'Model or tool',
+          cell: ({ id, name }) => (
+            <SpaceLink
+              page="event"
+              id={id}
+              className="font-medium hover:underline"
+              text={name ?? 'unnamed'}
+            />
+          ),
+        },
+        { title: 'State', cell: ({ state }) => <StateBadge state={state} /> },
+        { title: 'Duration', isNumber: true, cell: ({ durationMs }) => formatDuration(durationMs) },
+      ]}
+    />
   );
 }

@@ -1,9 +1,8 @@
 import type { Output } from '../../api/query.ts';
 import { formatCompact, formatDuration, formatShare } from '../../format/number.ts';
 import { SpaceLink } from '../../space/space.tsx';
-import { type Column, numberColumn, Table } from '../../table/table.tsx';
+import { type Column, numberColumn, TableCard } from '../../table/table.tsx';
 import { useSort } from '../../table/table-sort.ts';
-import { Card } from '../../ui/page.tsx';
 import type { Search } from '../../url/search.ts';
 import { costColumn } from '../charts/group-table.tsx';
 
@@ -26,17 +25,15 @@ export function TopList({ type, series, costs, range }: TopListProps) {
   const named = series.filter(({ group }) => group !== null && group !== '');
   const max = Math.max(1, ...named.map(({ total }) => total.events));
   return (
-    <Card title={title} isFlush>
-      <Table
-        empty="None in this range."
-        caption={title}
-        rows={named}
-        keyOf={({ group }) => group ?? ''}
-        columns={[...listColumns({ ...range, type }, max), ...(type === 'llm' ? pricedColumns(costs) : [])]}
-        sort={sort}
-        rowsMax={shownMax}
-      />
-    </Card>
+    <TableCard
+      empty="None in this range."
+      caption={title}
+      rows={named}
+      keyOf={({ group }) => group ?? ''}
+      columns={[...listColumns({ ...range, type }, max), ...(type === 'llm' ? pricedColumns(costs) : [])]}
+      sort={sort}
+      rowsMax={shownMax}
+    />
   );
 }
 

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { formatCompact, formatCount } from '../../format/number.ts';
 import { hasRole, useSpace } from '../../space/space.tsx';
 import { useSpaceQuery } from '../../space/use-space-query.ts';
-import { actionsColumn, type Column, NoValue, Table } from '../../table/table.tsx';
+import { actionsColumn, type Column, NoValue, TableCard } from '../../table/table.tsx';
 import { describeText, ShownText } from '../../text/shown-text.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -73,14 +73,12 @@ function UsedModels({ models, onSet }: UsedModelsProps) {
   const priced = models.filter((one): one is PricedModel => one.price !== null);
   if (priced.length === 0) return null;
   return (
-    <Card title="Prices of models in use, last 30 days" isFlush>
-      <Table
-        caption="Prices of models in use"
-        rows={priced}
-        keyOf={({ model }) => model}
-        columns={[...columns, ...(onSet === undefined ? [] : [setColumn(onSet)])]}
-      />
-    </Card>
+    <TableCard
+      caption="Prices of models in use, last 30 days"
+      rows={priced}
+      keyOf={({ model }) => model}
+      columns={[...columns, ...(onSet === undefined ? [] : [setColumn(onSet)])]}
+    />
   );
 }
 

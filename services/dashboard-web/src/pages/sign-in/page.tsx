@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { apiQuery, useApiMutation } from '../../api/query.ts';
+import { apiQuery, type Output, useApiMutation } from '../../api/query.ts';
 import { EntryFrame, useEnter } from '../../entry/entry-frame.tsx';
 import { keepReturnAddress } from '../../entry/return-address.ts';
 import { PasskeySignIn, type SecondFactors, SecondStep } from '../../entry/second-step.tsx';
 import type { Me } from '../../space/space.tsx';
 import { Button, buttonClasses } from '../../ui/button.tsx';
-import { Form, FormFailure } from '../../ui/dialog.tsx';
+import { Form } from '../../ui/dialog.tsx';
 import { PasswordField, TextField } from '../../ui/field.tsx';
 import { useTitle } from '../../ui/page.tsx';
 import { basePath } from '../../url/page-values.ts';
@@ -18,30 +18,44 @@ export function SignInPage() {
   useTitle('Sign in');
   const { to } = useSearchTexts();
   const [token, setToken] = useState(readToken);
+  const [factors, setFactors] = useState<SecondFactors>();
+  const enter = useEnter();
   const href = to !== undefined && isOwnPath(to) ? to : '/';
+  const onSignedIn = (me: Me) => enter(me, href);
+  const onOutcome = (outcome: Outcome) =>
+    'secondFactors' in outcome ? setFactors(outcome.secondFactors) : onSignedIn(outcome);
+  const startAgain = () => {
+    setFactors(undefined);
+    setToken(undefined);
+  };
   return (
     <EntryFrame title="Sign in to Weir">
-      {token === undefined ? (
-        <SignInMethods href={href} />
+      {factors !== undefined ? (
+        <SecondStep factors={factors} onSignedIn={onSignedIn} onGiveUp={startAgain} />
+      ) : token === undefined ? (
+        <SignInMethods href={href} onSignedIn={onSignedIn} onOutcome={onOutcome} />
       ) : (
-        <LinkSignIn token={token} href={href} onGiveUp={() => setToken(undefined)} />
+        <LinkSignIn token={token} onOutcome={onOutcome} onGiveUp={startAgain} />
       )}
     </EntryFrame>
   );
 }
 
-function SignInMethods({ href }: { href: string }) {
+type Outcome = Output<'auth.signIn'>;
+
+interface SignInMethodsProps {
+  href: string;
+  onSignedIn: (me: Me) => unknown;
+  onOutcome: (outcome: Outcome) => unknown;
+}
+
+function SignInMethods({ href, onSignedIn, onOutcome }: SignInMethodsProps) {
   const { data } = useQuery(apiQuery('auth.methods', undefined));
   // Until the answer is there, and when it fails, the form is shown: most dashboards have no single sign-on.
   const { password = true, passkey = false, sso } = data ?? {};
-  const enter = useEnter();
-  const onSignedIn = (me: Me) => void enter(me, href);
-  const [factors, setFactors] = useState<SecondFactors>();
-  if (factors !== undefined)
-    return <SecondStep factors={factors} onSignedIn={onSignedIn} onGiveUp={() => setFactors(undefined)} />;
   return (
     <div className="flex flex-col gap-5">
-      {password && <PasswordForm onSignedIn={onSignedIn} onSecondStep={setFactors} />}
+      {password && <PasswordForm onOutcome={onOutcome} />}
       {passkey && <PasskeySignIn onSignedIn={onSignedIn} />}
       {sso && (
         <a
@@ -61,20 +75,11 @@ function readToken(): string | undefined {
   return /^#link=([\w-]+)$/.exec(window.location.hash)?.[1];
 }
 
-interface PasswordFormProps {
-  onSignedIn: (me: Me) => void;
-  onSecondStep: (factors: SecondFactors) => void;
-}
-
-function PasswordForm({ onSignedIn, onSecondStep }: PasswordFormProps) {
+function PasswordForm({ onOutcome }: Pick<SignInMethodsProps, 'onOutcome'>) {
   const { mutateAsync } = useApiMutation('auth.signIn');
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
-  const onSubmit = async () => {
-    const outcome = await mutateAsync({ email, password });
-    if ('secondFactors' in outcome) onSecondStep(outcome.secondFactors);
-    else onSignedIn(outcome);
-  };
+  const onSubmit = () => mutateAsync({ email, password }).then(onOutcome);
   return (
     <div>
       <p className="mb-5 text-muted text-sm">
@@ -98,29 +103,19 @@ function PasswordForm({ onSignedIn, onSecondStep }: PasswordFormProps) {
   );
 }
 
+interface LinkSignInProps extends Pick<SignInMethodsProps, 'onOutcome'> {
+  token: string;
+  onGiveUp: () => void;
+}
+
 /** Signs in with a link on a click, so that link scanners do not use it up. */
-function LinkSignIn({ token, href, onGiveUp }: { token: string; href: string; onGiveUp: () => void }) {
-  const enter = useEnter();
-  const [factors, setFactors] = useState<SecondFactors>();
-  const { mutateAsync, isPending, error } = useApiMutation('auth.redeemLink');
-  const onSignIn = async () => {
-    const outcome = await mutateAsync({ token }).catch(() => undefined);
-    if (outcome === undefined) return;
-    if ('secondFactors' in outcome) setFactors(outcome.secondFactors);
-    else await enter(outcome, href);
-  };
-  if (factors !== undefined)
-    return <SecondStep factors={factors} onSignedIn={(me) => void enter(me, href)} onGiveUp={onGiveUp} />;
+function LinkSignIn({ token, onOutcome, onGiveUp }: LinkSignInProps) {
+  const { mutateAsync } = useApiMutation('auth.redeemLink');
+  const onSubmit = () => mutateAsync({ token }).then(onOutcome);
   return (
     <div className="flex flex-col gap-4">
       <p className="text-muted text-sm">This link works once.</p>
-      <FormFailure error={error} />
-      <Button
-        look="primary"
-        disabled={isPending}
-        onClick={() => void onSignIn()}
-        text={isPending ? 'Signing in …' : 'Sign in with this link'}
-      />
+      <Form action="Sign in with this link" running="Signing in …" onSubmit={onSubmit} />
       <Button look="quiet" onClick={onGiveUp} text="Use a password" />
     </div>
   );

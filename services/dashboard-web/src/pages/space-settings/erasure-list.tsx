@@ -4,12 +4,11 @@ import type { Output } from '../../api/query.ts';
 import { formatCount } from '../../format/number.ts';
 import { formatToMinute } from '../../format/time.ts';
 import { useSpaceQuery } from '../../space/use-space-query.ts';
-import { type Column, Table, Time } from '../../table/table.tsx';
+import { type Column, TableCard, Time } from '../../table/table.tsx';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { FailureNotice } from '../../ui/loaded.tsx';
-import { Card } from '../../ui/page.tsx';
 
 type Listed = Output<'erasures.list'>;
 
@@ -35,24 +34,20 @@ export function ErasureList() {
   return (
     <>
       {requests.length > 0 && (
-        <Card title="Erasures in progress" isFlush>
-          <Table
-            caption="Erasures in progress"
-            rows={requests}
-            keyOf={({ id }) => id}
-            columns={requestColumns}
-          />
-        </Card>
+        <TableCard
+          caption="Erasures in progress"
+          rows={requests}
+          keyOf={({ id }) => id}
+          columns={requestColumns}
+        />
       )}
       {completed.length > 0 && (
-        <Card title="Receipts of erasures" isFlush>
-          <Table
-            caption="Receipts of erasures"
-            rows={completed}
-            keyOf={({ id }) => id}
-            columns={receiptColumns}
-          />
-        </Card>
+        <TableCard
+          caption="Receipts of erasures"
+          rows={completed}
+          keyOf={({ id }) => id}
+          columns={receiptColumns}
+        />
       )}
     </>
   );

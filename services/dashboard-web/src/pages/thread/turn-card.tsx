@@ -100,9 +100,8 @@ function TurnHeader({ titleId, turn, llmBefore }: TurnHeaderProps) {
           page="compare"
           search={{ a: llmBefore.id, b: llm.id }}
           className="text-muted text-xs hover:text-ink hover:underline"
-        >
-          Compare with the previous turn
-        </SpaceLink>
+          text="Compare with the previous turn"
+        />
       )}
       <span className="ml-auto text-faint text-xs">
         {formatCount(turn.inputTokens)} in, {formatCount(turn.outputTokens)} out

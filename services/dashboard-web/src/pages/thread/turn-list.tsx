@@ -24,6 +24,16 @@ interface FeedProps {
   onCurrent: (place: number) => void;
 }
 
+interface Scrolled {
+  scroller: RefObject<HTMLDivElement | null>;
+  turns: readonly ThreadTurn[];
+}
+
+interface CurrentTurn extends Scrolled, Omit<FeedProps, 'thread'> {
+  list: TurnWindow;
+  end: ListEnd;
+}
+
 /** Draws turns near the window, and opens at the end. The turn being read keeps its position. */
 export function TurnList({ thread, current, onCurrent }: FeedProps) {
   const { turns, hasNextPage, isFetchingNextPage, fetchNextPage, isFetchNextPageError, error } = thread;
@@ -76,21 +86,8 @@ export function TurnList({ thread, current, onCurrent }: FeedProps) {
 }
 
 /** The focus follows the turn of the address; j and k choose another. */
-function useCurrentTurn({
-  scroller,
-  turns,
-  list,
-  end: { onMove, leave },
-  current,
-  onCurrent,
-}: {
-  scroller: RefObject<HTMLDivElement | null>;
-  turns: readonly ThreadTurn[];
-  list: TurnWindow;
-  end: ListEnd;
-  current: number | undefined;
-  onCurrent: (place: number) => void;
-}): void {
+function useCurrentTurn({ scroller, turns, list, end, current, onCurrent }: CurrentTurn): void {
+  const { onMove, leave } = end;
   const focused = useRef<string>(undefined);
   const key = current === undefined || turns[current] === undefined ? undefined : keyOf(turns[current]);
   useEffect(() => {
@@ -134,14 +131,8 @@ interface ListEnd {
   leave: () => void;
 }
 
-interface useListEndProps {
-  scroller: RefObject<HTMLDivElement | null>;
-  turns: readonly ThreadTurn[];
-  list: TurnWindow;
-}
-
 /** Keeps the newest turn in view until the reader scrolls: the virtualizer loses it as texts arrive. */
-function useListEnd({ scroller, turns, list }: useListEndProps): ListEnd {
+function useListEnd({ scroller, turns, list }: Scrolled & { list: TurnWindow }): ListEnd {
   const isAtEnd = useRef(true);
   const { note, release } = useReadingPlace({
     scroller,
@@ -183,14 +174,8 @@ const overscan = 4;
 
 type TurnWindow = Virtualizer<HTMLDivElement, Element>;
 
-interface useTurnWindowProps {
-  scroller: RefObject<HTMLDivElement | null>;
-  turns: readonly ThreadTurn[];
-  current: number | undefined;
-}
-
 /** The turns near the window, with their positions. The list opens at its end. */
-function useTurnWindow({ scroller, turns, current }: useTurnWindowProps): TurnWindow {
+function useTurnWindow({ scroller, turns, current }: Scrolled & Pick<FeedProps, 'current'>): TurnWindow {
   const list = useVirtualizer<HTMLDivElement, Element>({
     count: turns.length,
     getScrollElement: () => scroller.current,

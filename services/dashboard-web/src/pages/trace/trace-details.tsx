@@ -8,9 +8,9 @@ import { formatTime } from '../../format/time.ts';
 import { NotesButton } from '../../notes/notes.tsx';
 import { Peek } from '../../peek/peek.tsx';
 import { useSettings } from '../../settings/settings.ts';
-import { SpaceLink } from '../../space/space.tsx';
+import { SpaceButton } from '../../space/space.tsx';
 import { TextLines } from '../../text/text-lines.tsx';
-import { Button, buttonClasses, IconButton } from '../../ui/button.tsx';
+import { Button, IconButton } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Page } from '../../ui/page.tsx';
 import { SearchField } from '../../ui/search-field.tsx';
@@ -100,14 +100,13 @@ function TraceActions({
       <IconButton icon={RefreshCw} label="Reload the trace" onClick={onReload} />
       {errors.length > 0 && <ErrorButton count={errors.length} onClick={showError} />}
       <Button size="small" onClick={onView} text={isText ? 'Waterfall' : 'Text'} />
-      <SpaceLink
+      <SpaceButton
         page="compare"
         search={{ of: 'trace', b: traceId }}
-        className={buttonClasses('plain', 'small')}
-      >
-        <GitCompareArrows aria-hidden />
-        Compare
-      </SpaceLink>
+        size="small"
+        icon={GitCompareArrows}
+        text="Compare"
+      />
       <NotesButton on={{ traceId }} />
     </>
   );

@@ -1,11 +1,10 @@
-import { useVirtualizer } from '@tanstack/react-virtual';
 import { Binary, FileSearch, Layers, Link2, UserRound, Users, Workflow } from 'lucide-react';
-import { useEffect, useRef } from 'react';
 import { formatCounted, formatDuration } from '../../format/number.ts';
 import { ShownText } from '../../text/shown-text.tsx';
 import { ErrorIcon } from '../../ui/badge.tsx';
 import { classes } from '../../ui/classes.ts';
-import { GridCell } from '../../ui/grid-cell.tsx';
+import { GridCell, GridRow } from '../../ui/grid-cell.tsx';
+import { useVirtualRows } from '../../ui/use-virtual-rows.ts';
 import { EventName, EventNumbers, indentPx, nameCell, numbersWidth } from './event-cells.tsx';
 import { nameLane, type TraceEvent, type TraceRow } from './trace-rows.ts';
 import type { Span } from './zoom.ts';
@@ -64,18 +63,8 @@ export function Waterfall({ rows, span, selectedId, onSelect }: WaterfallProps) 
 
 /** The rows near the window, which follows the selection, and the lane that its first row is in. */
 function useRowWindow(rows: readonly TraceRow[], selectedId: string | undefined) {
-  const scroller = useRef<HTMLDivElement>(null);
-  const list = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => rowHeight,
-    overscan,
-  });
-  const place = rows.findIndex((row) => row.kind === 'event' && row.event.id === selectedId);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only a new selection scrolls.
-  useEffect(() => {
-    if (place !== -1) list.scrollToIndex(place);
-  }, [place]);
+  const selected = rows.findIndex((row) => row.kind === 'event' && row.event.id === selectedId);
+  const { list, scroller } = useVirtualRows({ count: rows.length, height: rowHeight, overscan, selected });
   const top = Math.floor((list.scrollOffset ?? 0) / rowHeight);
   const lane =
     rows[top]?.kind === 'lane' ? undefined : rows.slice(0, top).findLast(({ kind }) => kind === 'lane');
@@ -97,12 +86,9 @@ interface EventRowProps extends RowProps<'event'> {
 
 function EventRow({ row: { event, depth }, index, style, span, isSelected, onSelect }: EventRowProps) {
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: j and k do the same.
-    // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus.
-    <div
-      role="row"
-      aria-rowindex={index + 1}
-      aria-selected={isSelected}
+    <GridRow
+      index={index + 1}
+      isSelected={isSelected}
       onClick={() => onSelect(event.id)}
       className={classes(
         'absolute inset-x-0 flex h-7 cursor-pointer items-center border-line border-b text-sm',
@@ -113,7 +99,7 @@ function EventRow({ row: { event, depth }, index, style, span, isSelected, onSel
       <EventName event={event} depth={depth} />
       <Bar item={event} durationMs={event.durationMs} color={colorOf(event)} span={span} />
       <EventNumbers event={event} />
-    </div>
+    </GridRow>
   );
 }
 
@@ -130,10 +116,8 @@ const spanKinds = {
 function SpanRow({ row: { span: node, depth }, index, style, span }: RowProps<'span'> & { span: Span }) {
   const { Icon, label } = spanKinds[node.kind];
   return (
-    // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus.
-    <div
-      role="row"
-      aria-rowindex={index + 1}
+    <GridRow
+      index={index + 1}
       className="absolute inset-x-0 flex h-7 cursor-default items-center border-line border-b text-faint text-sm"
       style={style}
     >
@@ -149,16 +133,14 @@ function SpanRow({ row: { span: node, depth }, index, style, span }: RowProps<'s
         span={span}
       />
       <span aria-hidden className={numbersWidth} />
-    </div>
+    </GridRow>
   );
 }
 
 function LaneHead({ row: { lane }, index, style }: RowProps<'lane'>) {
   return (
-    // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus.
-    <div
-      role="row"
-      aria-rowindex={index + 1}
+    <GridRow
+      index={index + 1}
       className="absolute inset-x-0 flex h-7 items-center border-line border-b bg-sunken px-4 md:px-6"
       style={style}
     >
@@ -170,7 +152,7 @@ function LaneHead({ row: { lane }, index, style }: RowProps<'lane'>) {
           {lane.errors > 0 && `, ${formatCounted(lane.errors, 'error')}`}
         </span>
       </GridCell>
-    </div>
+    </GridRow>
   );
 }
 
