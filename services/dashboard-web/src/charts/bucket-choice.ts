@@ -11,9 +11,7 @@ export function bucketsOf({ anchor, head }: BucketChoice): { from: number; to: n
   return { from: Math.min(anchor, head), to: Math.max(anchor, head) + 1 };
 }
 
-/**
- * The choice after an arrow key, Home or End, with Shift a range; undefined for keys that do not change it.
- */
+/** The choice after an arrow key, Home or End, with Shift a range; undefined for keys that change nothing. */
 export function moveChoice(
   choice: BucketChoice | undefined,
   { key, shiftKey }: Pick<KeyboardEvent, 'key' | 'shiftKey'>,

@@ -14,17 +14,11 @@ export interface EventCount {
   isEstimate?: boolean;
 }
 
-/**
- * The height of the whole figure, to be reserved until its data arrives: what is below would move under the
- * mouse.
- */
+/** The height of the figure, reserved until its data arrives: what is below would move under the mouse. */
 export const eventBarsHeight = 'h-23.5';
 const drawingPixels = 74;
 
-/**
- * The least part of the height that a count above zero takes: one error among thousands of events has to be
- * visible.
- */
+/** The least part of the height of a count above zero: one error among thousands of events is visible. */
 const visibleShare = 0.035;
 
 interface EventBarsProps {
@@ -37,10 +31,7 @@ interface EventBarsProps {
   areDays?: boolean;
 }
 
-/**
- * Events over time, with errors at the bottom of each bar. A drag selects a range, a click a bar; so do the
- * keys.
- */
+/** Events over time, errors at the bottom of each bar. A drag selects a range, a click a bar; so do keys. */
 export function EventBars({ counts, bucketMs, onRange, hasErrors = true, areDays = false }: EventBarsProps) {
   const settings = useSettings();
   const zone = areDays ? 'UTC' : settings.zone;

@@ -81,10 +81,7 @@ export function drawPlot(element: HTMLElement, plot: Plot, size: { width: number
   return chart;
 }
 
-/**
- * A click without a drag chooses the bucket under the pointer, and the series: the bar, or the line beside
- * it.
- */
+/** A click without a drag chooses the bucket under the pointer, and the bar, or the line beside it. */
 function reportClicks(
   chart: uPlot,
   { starts, end, kind, onRange }: Plot,

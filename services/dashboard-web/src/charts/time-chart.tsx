@@ -75,9 +75,7 @@ export function TimeChart({ name, onZoom, onOpen, splits, ...chart }: TimeChartP
 
 export interface ChartActions {
   onZoom: (range: TimeSpan) => void;
-  /**
-   * Opens the events of a bucket: of a series that was clicked, or of all. Without it buckets open nothing.
-   */
+  /** Opens the events of a bucket, of the series that was clicked or of all. Without it nothing opens. */
   onOpen?: (range: TimeSpan, events: Search | undefined) => void;
   splits?: Splits;
 }
@@ -145,10 +143,7 @@ function EventsLink({ label, search }: { label: string; search: Search }) {
   );
 }
 
-/**
- * The values at the cursor, over the half of the chart without the cursor: below or above it they would move
- * the page.
- */
+/** The values at the cursor, over the other half of the chart: beside the chart they would move the page. */
 function Readout({ at, values, isLeft }: { at: string; values: readonly ShownValue[]; isLeft: boolean }) {
   return (
     <ul

@@ -28,10 +28,7 @@ export function stackValues(series: readonly Values[]): number[][] {
   return edges.toReversed();
 }
 
-/**
- * The buckets nearest to a range that was dragged, at least the one in its middle. A drag rarely ends at a
- * bucket's edge.
- */
+/** The buckets nearest to a drag, at least that in its middle: a drag rarely ends at a bucket's edge. */
 export function snapToBuckets(
   starts: readonly number[],
   end: number,

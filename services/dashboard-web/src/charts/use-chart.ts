@@ -13,10 +13,7 @@ export interface TimeSpan {
 export interface ChartOptions extends Omit<Plot, 'onCursor' | 'onRange'> {
   /** The height of the drawing, in pixels. */
   height: number;
-  /**
-   * Called with a range that was dragged, clicked or chosen by keyboard; `isBucket` when it is a single
-   * bucket.
-   */
+  /** Called with a range that was dragged, clicked or chosen by keyboard; `isBucket`: it is one bucket. */
   onRange?: ((range: TimeSpan, isBucket: boolean, series?: TimeSeries) => void) | undefined;
 }
 
@@ -65,9 +62,7 @@ export function useChart({ height, onRange, ...options }: ChartOptions) {
   };
 }
 
-/**
- * Draws the chart into the element of the returned ref, again when its data, its size or the theme changes.
- */
+/** Draws the chart into the element of the returned ref, again when its data, size or theme changes. */
 function usePlot(
   plot: { current: uPlot | undefined },
   { height, onRange, onCursor, ...options }: ChartOptions & Pick<Plot, 'onCursor'>,

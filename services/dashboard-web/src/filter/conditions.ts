@@ -1,9 +1,6 @@
 import { joinValues, notPrefix, type Search, valuesOf } from '../url/search.ts';
 
-/**
- * The fields of an event that a list can be filtered by. Each is a parameter of the address under the same
- * name.
- */
+/** The fields by which lists of events are filtered. Each is a parameter of the address with its name. */
 export const fields = {
   type: 'Type',
   state: 'State',
@@ -25,10 +22,7 @@ export function isField(name: string): name is Field {
   return Object.hasOwn(fields, name);
 }
 
-/**
- * The numbers of an event that a list can compare. Each is a parameter of the address, with a comparison such
- * as `>10s`.
- */
+/** The numbers that lists of events compare. Each is a parameter of the address, such as `duration=>10s`. */
 export const measures = { duration: 'Duration', tokens: 'Tokens', cost: 'Cost' } as const;
 
 export type Measure = keyof typeof measures;
@@ -82,10 +76,7 @@ export function readConditions(search: Search): Condition[] {
   return found.sort((a, b) => rank(a) - rank(b));
 }
 
-/**
- * The address with a condition added. It replaces one of the same field; excluded values are added to each
- * other.
- */
+/** The address with a condition, in place of one of the same field. Excluded values add up. */
 export function withCondition(search: Search, { field, value, isExcluded }: Condition): Search {
   const { [field]: _is, [notPrefix + field]: not, ...rest } = search;
   return isExcluded

@@ -23,9 +23,7 @@ interface NamedValueProps {
   className?: string;
 }
 
-/**
- * The name of a model, tool, user, thread or trace: it opens what it names. A button beside it filters by it.
- */
+/** The name of a model, tool, user, thread or trace opens what it names. A button beside it filters by it. */
 export function NamedValue({ field, value, event, isFloating = false, className }: NamedValueProps) {
   const { verb, page } = links[field];
   const shown = describeText(value);

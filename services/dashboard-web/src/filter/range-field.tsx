@@ -23,10 +23,7 @@ interface RangeFieldProps {
   onChange: (change: Record<string, string | undefined>) => void;
 }
 
-/**
- * Selects a time range: one that ends now, a day, or a custom one. Without a `fallback`, "any time" is an
- * option too.
- */
+/** Selects a range that ends now, a day, or a custom one; without a `fallback` also any time. */
 export function RangeField({ search, fallback, onChange }: RangeFieldProps) {
   const { zone } = useSettings();
   const [isChoosing, setChoosing] = useState(false);

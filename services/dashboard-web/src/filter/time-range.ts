@@ -56,9 +56,7 @@ export function withFixedTimes(search: Search, nowMs: number, zone: Zone): Searc
   return { ...rest, ...(from !== undefined && { from: String(from) }), to: String(to) };
 }
 
-/**
- * The range of an address that names a day, up to the next full minute of now; undefined for another range.
- */
+/** The range of an address that names a day, until the next full minute at most; undefined for others. */
 export function rangeOfDay(search: Search, nowMs: number, zone: Zone): Required<TimeRange> | undefined {
   if (isRecentRange(search.last) || !isNamedRange(search.last)) return undefined;
   const { from = 0, to = Math.ceil((nowMs + 1) / minuteMs) * minuteMs } = rangeOf(search, nowMs, zone);

@@ -21,10 +21,7 @@ interface TreeProps {
   isEmbedded?: boolean;
 }
 
-/**
- * A tree over source text: values are read when their parent is opened, and only visible lines drawn. Opened at
- * the hits of a search.
- */
+/** Reads values when their parent is opened, and draws visible lines only. Opened at the hits of a search. */
 export function JsonTree(props: TreeProps) {
   const found = useFoundText();
   return <Tree key={found} found={found} {...props} />;

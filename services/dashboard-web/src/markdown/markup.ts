@@ -1,6 +1,4 @@
-/**
- * Markdown's characters and lists. A list's space has no line breaks: empty lines would be read repeatedly.
- */
+/** Markdown's characters and lists. No line breaks before a list: empty lines would be read repeatedly. */
 const markup = /[*_`#>|[~\\]|^[ \t]*(?:[-+]|\d+[.)])\s/m;
 
 /** Whether a parser is needed: most texts have no markup. Takes time in proportion to the text. */

@@ -77,9 +77,7 @@ function Centred({ title, children }: { title: string; children: ReactNode }) {
 /** The network is gone, or a newer Weir serves other files. */
 export class MissingChunk extends Error {}
 
-/**
- * The router reloads the window at the browser's own error: offline that would show the browser's error page.
- */
+/** At the browser's own error the router reloads the window: offline that is the browser's error page. */
 export function loadPage<Module>(load: () => Promise<Module>): () => Promise<Module> {
   return () =>
     load().catch((cause) => {

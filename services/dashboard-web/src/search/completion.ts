@@ -28,10 +28,7 @@ export interface CompletionOption {
 export type FacetField = Input<'events.facets'>['fields'][number];
 
 export interface AskedValues {
-  /**
-   * The fields whose values are offered; `attribute` has the keys of additional properties, `label` labels of
-   * notes.
-   */
+  /** The fields whose values are offered; `attribute` offers keys of properties, `label` labels of notes. */
   fields: (FacetField | 'label')[];
   prefix: string;
 }

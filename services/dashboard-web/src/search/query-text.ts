@@ -13,9 +13,7 @@ export interface QueryProblem {
 export interface ParsedQuery {
   conditions: Condition[];
   text: string;
-  /**
-   * Set when the query has a wrong field or comparison: searching it as text would be slow, and find nothing.
-   */
+  /** A wrong field or comparison of the query: searching it as text would be slow, and find nothing. */
   problem?: QueryProblem;
 }
 

@@ -38,9 +38,7 @@ export function quote(text: string): string {
   return `"${text.replaceAll(/["\\]/g, '\\$&')}"`;
 }
 
-/**
- * The field that a typed name stands for; fields have their own names, too. Keys and labels may be quoted.
- */
+/** The field that a typed name, or its own, stands for. Keys and labels may be quoted. */
 export function fieldNamed(name: string): string | undefined {
   if (isField(name) || isMeasure(name)) return name;
   if (Object.hasOwn(typedFields, name)) return typedFields[name];

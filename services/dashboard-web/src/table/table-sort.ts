@@ -27,9 +27,7 @@ interface Sortable<Row> {
   sortBy?: (row: Row) => number | string | null;
 }
 
-/**
- * Numbers begin with the largest, texts with the alphabet. Rows without a value come last in both directions.
- */
+/** Numbers begin with the largest, texts with the alphabet. Rows without a value always come last. */
 export function sortRows<Row>(
   rows: readonly Row[],
   columns: readonly Sortable<Row>[],

@@ -19,10 +19,7 @@ interface DialogProps extends DialogContent {
   isOnTop?: boolean;
 }
 
-/**
- * Modal; focuses its first field. Esc closes it, and without a form a click outside. The content is mounted
- * while it is open.
- */
+/** Modal; focuses its first field. Esc closes it, and without a form a click outside. Closed, it unmounts. */
 export function Dialog({ isOpen, onClose, width = 'normal', isOnTop = false, ...content }: DialogProps) {
   // A click on the question of the confirmation, or Esc there, is not meant for the dialog below it.
   const { isOpen: isConfirming } = useContext(ConfirmationContext);

@@ -2,10 +2,7 @@ import { attributePrefix, isAttribute } from '../../filter/conditions.ts';
 import type { Search } from '../../url/search.ts';
 import type { GroupBy } from './series.ts';
 
-/**
- * What the charts page groups and filters by, from its address and from the dimensions that the space
- * declares.
- */
+/** What the charts page groups and filters by, from its address and the dimensions of the space. */
 
 export const groups: readonly { value: Exclude<GroupBy, `attr.${string}`>; label: string }[] = [
   { value: 'none', label: 'All events' },
@@ -74,10 +71,7 @@ export function slicedGroups(declared: Declared, groupBy: GroupBy): { value: Gro
   }));
 }
 
-/**
- * What the events of a series can be split by: charts filter by type, name, source and one dimension, and
- * what is filtered by is no group.
- */
+/** What the events of a series can be split by: what charts cannot filter by, or already do, is left out. */
 export function splitsOf(
   { state: _state, sort: _sort, ...filter }: Search,
   declared: Declared,

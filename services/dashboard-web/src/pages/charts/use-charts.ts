@@ -8,15 +8,10 @@ import type { Chart } from './series.ts';
 /** Groups with a series of their own; one colour is left for all others. */
 const groupsMax = 7;
 
-/**
- * Never asked. With the input of the chart itself, its data would be kept and shown as those of the period
- * before.
- */
+/** Never asked: with the input of the chart, its data would be kept and shown as of the period before. */
 export const noPeriod = { from: 0, to: 0 };
 
-/**
- * What the charts page shows, by its address: the range, the group, what is counted, and the period before.
- */
+/** What the charts page shows, by its address: the range, the group, what is counted, the period before. */
 export function useCharts() {
   const { search } = useFilter();
   const { zone } = useSettings();

@@ -10,9 +10,7 @@ import { useSearchTexts } from '../../url/use-search.ts';
 import { Comparison } from './comparison.tsx';
 import { TraceComparison } from './trace-comparison.tsx';
 
-/**
- * `a` and `b` of the address, events or with `of=trace` traces; asks for an id that is missing or not found.
- */
+/** Events `a` and `b` of the address, with `of=trace` traces; asks for an id that is missing or not found. */
 export function ComparePage() {
   const { a = '', b = '', of } = useSearchTexts();
   const isTrace = of === 'trace';

@@ -4,10 +4,7 @@ export interface PlacedEvent {
   startTimeMs: number;
 }
 
-/**
- * Counts events missing from a list (newest first) that belong before its end, or anywhere if the list is
- * complete.
- */
+/** Counts events missing from a list (newest first), before its end or, if it is complete, anywhere. */
 export function countNew(
   shown: readonly PlacedEvent[],
   { isWhole, others }: { isWhole: boolean; others: Iterable<PlacedEvent> },

@@ -16,10 +16,7 @@ import { FailureNotice, Notice } from '../../ui/loaded.tsx';
 import { useSearchTexts } from '../../url/use-search.ts';
 import { ListFrame } from './list-frame.tsx';
 
-/**
- * A search goes on by itself until it has found so many events, and so many more each time the reader goes
- * on.
- */
+/** A search goes on until it has found so many events, and so many more each time the reader goes on. */
 const foundStep = 100;
 
 /**

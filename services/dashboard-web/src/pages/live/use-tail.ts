@@ -93,9 +93,7 @@ function useStream(
   return state;
 }
 
-/**
- * Shows events once per frame, however fast they come; held back while paused. Another key empties the list.
- */
+/** Shows events once per frame, however fast they come; not while paused. Another key empties the list. */
 function useBufferedEvents(key: string) {
   const [events, setEvents] = useState<readonly ListedEvent[]>([]);
   const [waiting, setWaiting] = useState(0);

@@ -14,10 +14,7 @@ import { PriceDialog } from './price-dialog.tsx';
 import { amountColumns, modelClasses, PriceTable } from './price-table.tsx';
 import { UnpricedModels } from './unpriced-models.tsx';
 
-/**
- * Prices of models: list prices, the operator's, and those that owners set for their space. The last of these
- * applies.
- */
+/** List prices of models, the operator's prices, and those of the space. The last of these applies. */
 export function PricesPage() {
   const { role } = useSpace();
   const query = together(useSpaceQuery('prices.list', {}), useSpaceQuery('prices.models', {}));

@@ -18,10 +18,7 @@ import {
 } from './price.ts';
 import { modelClasses } from './price-table.tsx';
 
-/**
- * The models of the last 30 days without a price, in one table in which owners enter prices. No cost includes
- * these tokens.
- */
+/** Models of the last 30 days without a price, which owners enter here. No cost includes their tokens. */
 export function UnpricedModels({ models, canSet }: { models: readonly UsedModel[]; canSet: boolean }) {
   const [texts, setTexts] = useState<Readonly<Record<string, AmountTexts>>>({});
   const { mutateAsync, error, isPending } = useSpaceMutation('prices.set', pricesChanged);
