@@ -100,8 +100,7 @@ function reportClicks(
       const value = chart.data[place + 1]?.[idx];
       return value == null ? Number.NaN : chart.valToPos(value, 'y') - top;
     });
-    // The bars of a stack are drawn from the top: the last one that reaches the pointer is the one to be
-    // seen.
+    // Bars of a stack are drawn from the top: the last one that reaches the pointer is seen.
     const place =
       kind === 'bars'
         ? heights.findLastIndex((height, at) => height <= 0 && drawn[at]?.isBefore !== true)

@@ -15,10 +15,7 @@ export interface TimeSeries {
   isBefore?: boolean;
 }
 
-/**
- * The upper edges of stacked bars, the highest stack first: each is painted over by those below it.
- * @param series from the bottom of the stack to its top.
- */
+/** The edges of bars stacked from the bottom, the highest first: each is painted over by those below it. */
 export function stackValues(series: readonly Values[]): number[][] {
   const edges: number[][] = [];
   for (const values of series) {

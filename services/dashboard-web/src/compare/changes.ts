@@ -42,10 +42,7 @@ export function toRows(
   return rows;
 }
 
-/**
- * Hides unchanged rows far from any change, at least two: a fold takes as much room as one.
- * @param opened the folds that are shown, by their `at`.
- */
+/** Hides two or more unchanged rows far from any change, but those of folds `opened`, by their `at`. */
 export function foldUnchanged(rows: readonly DiffRow[], opened: ReadonlySet<number>): (DiffRow | Fold)[] {
   const shown: (DiffRow | Fold)[] = [];
   for (let from = 0; from < rows.length; ) {

@@ -10,10 +10,7 @@ export type ListInput = Extract<Input<'events.list'>, object>;
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/**
- * The API's filter for an address.
- * @returns an error message instead, when the address has an invalid value.
- */
+/** The API's filter for an address, or an error message when the address has an invalid value. */
 export function toEventFilter(search: Search, nowMs: number, zone?: Zone): ListInput | string {
   const filter: Record<string, unknown> = {};
   const attributes: { key: string; value: string }[] = [];

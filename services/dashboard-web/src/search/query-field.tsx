@@ -138,8 +138,7 @@ function stepOver(key: string, active: number, options: number): number | undefi
 
 /** The option that Tab, or Enter, takes. */
 function takenOption(options: readonly CompletionOption[], active: number, isTab: boolean) {
-  // Enter takes the only value that begins with what was typed; the name of a field may be a word to search
-  // for.
+  // Enter takes the only value that begins with what was typed; the name of a field may be searched for.
   const isOnly = options.length === 1 && options[0]?.isOpen === false && active === -1;
   const option = options[isTab || isOnly ? Math.max(0, active) : active];
   // A word is no filter until one is chosen.

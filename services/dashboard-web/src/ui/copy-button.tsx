@@ -57,10 +57,7 @@ interface ShownOnceProps {
   onClose: () => void;
 }
 
-/**
- * A secret in a dialog: what it is for, a button that copies it, and the end of the dialog.
- * @param masked what is shown once it is copied; without one, the text stays.
- */
+/** A secret in a dialog, with a button that copies it. Once it is copied, `masked` is shown, if given. */
 export function ShownOnce({ note, text, masked = text, copyLabel, onClose }: ShownOnceProps) {
   const [isCopied, setCopied] = useState(false);
   return (

@@ -187,10 +187,7 @@ interface ConfirmedProps extends Confirmation {
   button: (ask: () => void) => ReactNode;
 }
 
-/**
- * Asks for confirmation of a change that cannot be undone.
- * @param props `button` draws the button, which calls the function that asks.
- */
+/** Asks before a change that cannot be undone. `button` draws the button, which calls what asks. */
 export function Confirmed({ title, button, ...asked }: ConfirmedProps) {
   const [isOpen, setOpen] = useState(false);
   const close = () => setOpen(false);

@@ -41,13 +41,6 @@ export function TextField({ label, hint, problem, className, onText, ...rest }: 
   );
 }
 
-interface TextAreaFieldProps {
-  label: string;
-  value: string;
-  onText: (text: string) => void;
-  charsMax: number;
-}
-
 interface PasswordFieldProps extends Pick<ComponentProps<'input'>, 'autoFocus'> {
   label: string;
   /** A password that is chosen now. */
@@ -67,6 +60,13 @@ export function PasswordField({ isNew = false, ...field }: PasswordFieldProps) {
       {...field}
     />
   );
+}
+
+interface TextAreaFieldProps {
+  label: string;
+  value: string;
+  onText: (text: string) => void;
+  charsMax: number;
 }
 
 /** Of several lines. */

@@ -44,10 +44,7 @@ export function draftOf(rule: Rule | undefined): Draft {
   };
 }
 
-/**
- * An alert can have one condition of a list's filter, and counts errors by their rate.
- * @returns the draft, and the conditions that are left out.
- */
+/** A draft with one condition of a list's filter, and the conditions left out. Errors count by their rate. */
 export function draftFrom(filter: Search): { draft: Draft; leftOut: Filtered[] } {
   const conditions = readConditions(filter).filter(({ field }) => field !== 'state');
   const kept = conditions.find(({ field, isExcluded }) => !isExcluded && scopeOf(field) !== undefined);

@@ -37,8 +37,7 @@ export function Dashboard({ isAway }: { isAway: boolean }) {
   const chosen = rangeOf(search);
   const shown = Object.keys(chosen).length === 0 ? { last: '24h' } : chosen;
   return (
-    // As high as the window until the quota is known, which may be first: the page does not move under the
-    // mouse.
+    // As high as the window until the quota is known: the page does not move under the mouse.
     <Loaded query={shownMain} rows={8} isSmall frame={(state) => <div className="min-h-svh">{state}</div>}>
       {([all, models, tools, usage]) => (
         <div className="flex flex-col gap-4">
