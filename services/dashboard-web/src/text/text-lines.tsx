@@ -1,4 +1,5 @@
 import { type Ref, useEffect, useMemo, useState } from 'react';
+import { useWorker } from '../api/use-worker.ts';
 import { formatCounted } from '../format/number.ts';
 import { classes } from '../ui/classes.ts';
 import { FindForm } from '../ui/find-form.tsx';
@@ -7,8 +8,7 @@ import { useVirtualRows } from '../ui/use-virtual-rows.ts';
 import { useFoundText } from './found-marks.tsx';
 import { ignoringCase } from './ignoring-case.ts';
 import { ShownText } from './shown-text.tsx';
-import type { NumberedLines } from './split-lines.ts';
-import { useLines } from './use-lines.ts';
+import { type NumberedLines, numberLines } from './split-lines.ts';
 
 /** Height of a line that is not wrapped. Line numbers are buttons, at least 24 pixels high. */
 const lineHeight = 24;
@@ -30,6 +30,20 @@ export function NumberedText({ text, ...shown }: Omit<TextLinesProps, 'lines'> &
   const lines = useLines(text, lineChars);
   if (lines === undefined) return <Loading label="Loading the text" />;
   return <TextLines lines={lines} {...shown} />;
+}
+
+/** Longer texts are split in a worker, in characters: these take less time than the start of one. */
+const syncCharsMax = 200_000;
+
+const startSplitter = () => new Worker(new URL('./lines-worker.ts', import.meta.url), { type: 'module' });
+
+/** The lines of a text, at most so many characters each; undefined while a long one is being split. */
+function useLines(text: string, charsMax: number): NumberedLines | undefined {
+  const isShort = text.length <= syncCharsMax;
+  const short = useMemo(() => (isShort ? numberLines(text, charsMax) : undefined), [text, charsMax, isShort]);
+  const message = useMemo(() => (isShort ? undefined : { text, charsMax }), [text, charsMax, isShort]);
+  const long = useWorker<{ text: string; charsMax: number }, NumberedLines>(startSplitter, message);
+  return short ?? (long.state === 'done' ? long.result : undefined);
 }
 
 /** Draws visible lines only, and the browser finds no others: so there is a search field. */
