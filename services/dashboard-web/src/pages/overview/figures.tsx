@@ -12,7 +12,7 @@ import { formatMinute } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
 import { SpaceLink } from '../../space/space.tsx';
 import { classes } from '../../ui/classes.ts';
-import { Figure } from '../../ui/figure.tsx';
+import { Figure } from '../../ui/page.tsx';
 
 type Total = Output<'charts.events'>['series'][number]['total'];
 type Cost = Output<'charts.costs'>['total'];

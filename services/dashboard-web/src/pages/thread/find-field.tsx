@@ -6,7 +6,7 @@ import { downloadEvents } from '../../event/export.ts';
 import { readMessages } from '../../event/messages.ts';
 import { useSpace } from '../../space/space.tsx';
 import { hasMatch, ignoringCase } from '../../text/ignoring-case.ts';
-import { FindForm } from '../../ui/find-form.tsx';
+import { FindForm } from '../../ui/search-field.tsx';
 import { findNewMessages, findRepeated } from './repeated-text.ts';
 
 /** A more specific text finds the others. */

@@ -4,8 +4,7 @@ import { formatCount, formatShare } from '../../format/number.ts';
 import { formatMinute } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
 import { classes } from '../../ui/classes.ts';
-import { Figure } from '../../ui/figure.tsx';
-import { Card } from '../../ui/page.tsx';
+import { Card, Figure } from '../../ui/page.tsx';
 
 type Usage = Output<'usage.current'>;
 
