@@ -43,6 +43,11 @@ def test_the_import_loads_neither_clients_nor_the_network() -> None:
     assert not {name for name in loaded if "." not in name} - set(sys.stdlib_module_names) - {"weir", "__main__"}
 
 
+def test_a_client_without_a_spool_does_not_load_the_spool() -> None:
+    loaded = run("import sys, weir; weir.Weir(api_key='k'); print(*sys.modules)").split()
+    assert not [name for name in loaded if name.startswith("weir.spool")]
+
+
 def test_recording_is_cheap(make: Callable[..., Weir]) -> None:
     """No timed assertion: the test prints what docs/sdk-python.md says."""
     client = make()

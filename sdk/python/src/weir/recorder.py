@@ -8,7 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from weir.delivery.counters import Counters, Notices
@@ -24,7 +24,9 @@ from weir.limits import EVENT_BYTES_MAX, EXIT_TIMEOUT_S, FLUSH_TIMEOUT_S
 from weir.options import Options, complete_options, parse_address
 from weir.process import at_exit, flush_on_sigterm, forget, register, watch_children
 from weir.reports import DropReason, FlushResult, Stats
-from weir.spool.file_spool import FileSpool
+
+if TYPE_CHECKING:
+    from weir.spool.file_spool import FileSpool
 
 
 class Recorder:
@@ -93,6 +95,9 @@ class Recorder:
         options = self._options
         if "spool" not in options:
             return None
+        # The constructor comes here first: in a thread nothing may be imported.
+        from weir.spool.file_spool import FileSpool
+
         try:
             # Absolute: the program may change its working directory before it forks.
             folder = os.path.abspath(options["spool"])
