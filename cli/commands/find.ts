@@ -52,20 +52,8 @@ async function explainMissing(host: Host, missing: number): Promise<string> {
   return `${missing} ${verb} not stored under this id. ${queue} Otherwise they were stored from an earlier request with the same ids, were erased, or have expired.`;
 }
 
-interface BatchLocation extends BatchRange {
-  /** Absent when none of its events is stored. */
-  spaceId?: string;
-  apiKeyId?: string;
-  receivedAt?: Date;
-  stored: string[];
-  /** Ids of events that Postgres rejected. */
-  quarantined: string[];
-  /** How many events are neither stored nor in quarantine. */
-  missing: number;
-}
-
-/** Finds the events of a range in Postgres, in any space. */
-async function locateBatch(database: Database, range: BatchRange): Promise<BatchLocation> {
+/** Finds the events of a range in Postgres, in any space: the ids of those stored and in quarantine. */
+async function locateBatch(database: Database, range: BatchRange) {
   const { segmentId, first, last } = range;
   const found = await readEvents(database, segmentId);
   // A rejected event splits its part into slices; a replay stores it in another slice.
@@ -79,6 +67,7 @@ async function locateBatch(database: Database, range: BatchRange): Promise<Batch
     ...(one !== undefined && { ...(await readSegment(database, one)), receivedAt: one.receivedAt }),
     stored: stored.map(({ id }) => id),
     quarantined,
+    /** How many events are neither stored nor in quarantine. */
     missing: Math.max(0, last - first + 1 - stored.length - quarantined.length),
   };
 }

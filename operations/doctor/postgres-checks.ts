@@ -196,15 +196,15 @@ async function checkBackup(database: Database, isEmbedded: boolean): Promise<Fin
 /** Postgres keeps all WAL that it could not archive, until its disk is full. */
 async function checkArchive(database: Database, isEmbedded: boolean): Promise<Finding> {
   const check = 'archive';
-  const { isOn, behindBytes = 0, isFailing } = await readArchiveState(database);
+  const { isOn, behindBytes, isFailing } = await readArchiveState(database);
   if (!isOn)
     return skipped(
       check,
       'Postgres does not archive its WAL',
       `A restore reaches the last backup only. ${isEmbedded ? 'The first `weir backup` turns the archive on' : 'Let your tool archive it'} (docs/backup.md).`,
     );
-  const found = `${Math.round(behindBytes / 1024 ** 2)} MB of WAL are not archived yet`;
-  if (!isFailing && behindBytes <= archiveBehindBytesMax) return ok(check, found);
+  const found = `${Math.round((behindBytes ?? 0) / 1024 ** 2)} MB of WAL are not archived yet`;
+  if (!isFailing && (behindBytes ?? 0) <= archiveBehindBytesMax) return ok(check, found);
   return failed(
     check,
     isFailing ? `Postgres cannot archive: ${found}` : found,

@@ -17,21 +17,18 @@ export const batchBytesMax = 8 * 1024 * 1024;
 
 export type ReprojectResult = ReprojectedBatch;
 
-export interface ReprojectOptions {
-  /** One space; all spaces when undefined. */
-  readonly spaceId?: string | undefined;
-  readonly report?: (done: ReprojectResult) => void;
-}
-
 /**
  * Recomputes columns and terms of older versions from their segments (docs/reproject.md), each in the
  * transaction that marks it: a killed run can be repeated. Others continue meanwhile; it pauses as long as
  * each batch took. Writers then resolve all traces of the space again.
- * @param database with one connection.
+ * @param database with one connection. @param options `spaceId`: all spaces when undefined.
  */
 export async function reproject(
   database: Database,
-  { spaceId, report = () => {} }: ReprojectOptions = {},
+  {
+    spaceId,
+    report = () => {},
+  }: { spaceId?: string | undefined; report?: (done: ReprojectResult) => void } = {},
 ): Promise<ReprojectResult> {
   const spaceIds = spaceId === undefined ? (await listSpaces(database)).map(({ id }) => id) : [spaceId];
   let total: ReprojectResult = { segments: 0, events: 0, damaged: [] };

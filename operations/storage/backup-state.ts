@@ -1,5 +1,5 @@
 import { desc, isNotNull, sql } from 'drizzle-orm';
-import type { Database } from '../../store/db/database.ts';
+import { type Database, readOne } from '../../store/db/database.ts';
 import { backups } from '../../store/db/schema.ts';
 
 /** The newest one that was proved to be restorable. */
@@ -22,16 +22,12 @@ export async function readLastBackup(database: Database) {
 export const isArchiving = sql<boolean>`(current_setting('archive_mode') <> 'off' AND (current_setting('archive_library') <> ''
   OR current_setting('archive_command') NOT IN ('', '(disabled)', 'true')))`;
 
-export interface ArchiveState {
-  readonly isOn: boolean;
-  /** Bytes of WAL that were written after the last segment in the archive. Unset with `archive_mode=off`. */
-  readonly behindBytes?: number;
-  /** The last attempt failed. */
-  readonly isFailing: boolean;
-}
-
-export async function readArchiveState(database: Database): Promise<ArchiveState> {
-  const [row] = await database.execute<{ isOn: boolean; behindBytes: number | null; isFailing: boolean }>(sql`
+/**
+ * `behindBytes`: WAL that was written after the last segment in the archive; null with `archive_mode=off`.
+ * `isFailing`: the last attempt failed.
+ */
+export function readArchiveState(database: Database) {
+  const query = sql`
     SELECT ${isArchiving} AS "isOn",
       CASE WHEN current_setting('archive_mode') <> 'off' THEN
         coalesce(greatest(0, pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0') - segment_end), 0)::float8 END AS "behindBytes",
@@ -40,8 +36,6 @@ export async function readArchiveState(database: Database): Promise<ArchiveState
       -- The name of a segment is its timeline and its number, in two parts of eight hexadecimal digits.
       LATERAL (SELECT CASE WHEN last_archived_wal ~ '^[0-9A-F]{24}'
         THEN ('x' || lpad(substr(last_archived_wal, 9, 8), 16, '0'))::bit(64)::bigint::numeric * 4294967296
-          + (('x' || lpad(substr(last_archived_wal, 17, 8), 16, '0'))::bit(64)::bigint + 1) * size END AS segment_end) AS archived`);
-  if (row === undefined) throw new Error('SELECT returned no row');
-  const { isOn, isFailing, behindBytes } = row;
-  return { isOn, isFailing, ...(behindBytes !== null && { behindBytes }) };
+          + (('x' || lpad(substr(last_archived_wal, 17, 8), 16, '0'))::bit(64)::bigint + 1) * size END AS segment_end) AS archived`;
+  return readOne<{ isOn: boolean; behindBytes: number | null; isFailing: boolean }>(database, query);
 }

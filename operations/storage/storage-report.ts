@@ -74,16 +74,11 @@ const statisticsTables: readonly PgTable[] = [
   ...[sliceStats, sliceStatsRollups, dimensionValues, storeDelays, usageMonths],
 ];
 
-interface PartitionContext {
-  /** The effective retention of each space, in days; undefined is unlimited. */
-  daysOf: ReadonlyMap<string, number | undefined>;
-  measure: Measure;
-}
-
+/** @param daysOf the effective retention of each space, in days; undefined is unlimited. */
 async function reportPartition(
   database: Database,
   { range, ...names }: WeekPartitions,
-  { daysOf, measure }: PartitionContext,
+  { daysOf, measure }: { daysOf: ReadonlyMap<string, number | undefined>; measure: Measure },
 ) {
   const bytesOf = async (name: string | undefined) => (name === undefined ? 0 : measure(name));
   const spaceIds = names.segments === undefined ? [] : await findSpaces(database, names.segments);

@@ -35,13 +35,7 @@ export interface SpaceAdmin {
   readonly actor: Actor;
   readonly pepper: string;
   readonly retentionDaysMax: number | undefined;
-  readonly alerts: AlertSettings;
+  readonly alerts: { hasMail: boolean; isPrivateAllowed: boolean; publicUrl: string | undefined };
   /** Runs inserts with a limit one after another: concurrent ones would not count each other's rows. */
   readonly inTurn: Limiter;
-}
-
-export interface AlertSettings {
-  readonly hasMail: boolean;
-  readonly isPrivateAllowed: boolean;
-  readonly publicUrl: string | undefined;
 }

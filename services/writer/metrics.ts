@@ -99,7 +99,7 @@ export function registerStateMetrics(
   defineSingleGauge(
     'weir_archive_behind_bytes',
     'WAL that Postgres keeps because it is not archived yet. There is no sample without an archive.',
-    async () => (await readArchiveState(database)).behindBytes,
+    async () => (await readArchiveState(database)).behindBytes ?? undefined,
   );
   defineSingleGauge(
     'weir_trace_unresolved_seconds',

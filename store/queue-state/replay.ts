@@ -72,12 +72,6 @@ export async function planReplay(
   return (await planStreams(connection, database, restoredTo)).map(({ replay }) => replay);
 }
 
-/** Up to where a database has everything of a stream. */
-interface CompleteUpTo {
-  readonly sequence: number;
-  readonly at: Date;
-}
-
 async function planStreams(connection: NatsConnection, database: Database, restoredTo: Date) {
   const manager = await retryUntilAvailable(connection, () => jetstreamManager(connection));
   const positions = await readStoredPositions(database);
@@ -150,7 +144,7 @@ async function findSequence(
 async function findMissing(
   manager: JetStreamManager,
   state: StreamState,
-  { sequence: storedUpTo, at: from }: CompleteUpTo,
+  { sequence: storedUpTo, at: from }: { sequence: number; at: Date },
 ): Promise<Omit<MissingMessages, 'events'> | undefined> {
   const { firstSequence, lastSequence, firstAt, lastAt } = state;
   const purged = Math.max(0, firstSequence - 1 - storedUpTo);

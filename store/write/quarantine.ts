@@ -91,17 +91,11 @@ async function insertEntry(database: Database, entry: NewEntry): Promise<void> {
 /** The fields of an entry that an operator sees. `id` is the event's id; the event itself is not shown. */
 export type QuarantineEntry = Omit<typeof quarantine.$inferSelect, 'part'>;
 
-/** A page of the quarantine: entries with ids after `after`, at most `limit`. */
-export interface QuarantinePage {
-  after?: { quarantinedAt: Date; id: string } | undefined;
-  limit: number;
-}
-
-/** The oldest entries first, of one space or of all; all of them without a page. */
+/** The oldest entries first, of one space or of all; all of them without a page, which begins after `after`. */
 export async function listQuarantine(
   database: Database,
   spaceId?: string,
-  page?: QuarantinePage,
+  page?: { after?: { quarantinedAt: Date; id: string } | undefined; limit: number },
 ): Promise<QuarantineEntry[]> {
   const { id, receivedAt, quarantinedAt, eventCount, sqlstate, message } = quarantine;
   const { after } = page ?? {};

@@ -51,10 +51,15 @@ export function toSessionUser(rows: SessionRow[], isSecondFactorRequired: boolea
     userId: first.userId,
     holderId: first.userId,
     email: first.email,
+    /** False for a user who can only use single sign-on. */
     hasPassword: first.hasPassword,
+    /** Whether the user may see the state of the installation. */
     isOperator: first.isOperator,
     secondFactors: { totp: first.totp, passkey: first.passkey },
-    // Without a password the OpenID provider is responsible for second factors.
+    /**
+     * Whether the user has to add a second factor before anything else. Without a password the OpenID provider
+     * is responsible for them.
+     */
     mustEnrol: isSecondFactorRequired && first.hasPassword && !first.totp && !first.passkey,
     currentSpaceId: chosen?.id ?? (own.length === 1 && only !== undefined ? only.id : null),
     spaces: own,

@@ -1,7 +1,6 @@
 import { and, desc, eq, inArray, isNull, or, sql } from 'drizzle-orm';
 import { type Actor, auditChange, runAudited } from '../../../store/accounts/audit/audit.ts';
 import type { Role } from '../../../store/accounts/role.ts';
-import type { SecondFactors } from '../../../store/accounts/second-factor/second-factors.ts';
 import { createToken, hashToken, isToken } from '../../../store/accounts/secret-token.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { sessions, users } from '../../../store/db/schema.ts';
@@ -30,16 +29,7 @@ export interface SpaceUser {
   spaces: UserSpace[];
 }
 
-export interface SessionUser extends SpaceUser {
-  email: string;
-  /** False for a user who can only use single sign-on. */
-  hasPassword: boolean;
-  secondFactors: SecondFactors;
-  /** With SECOND_FACTOR_REQUIRED, whether the user has to add a second factor before anything else. */
-  mustEnrol: boolean;
-  /** Whether the user may see the state of the installation. */
-  isOperator: boolean;
-}
+export type SessionUser = NonNullable<ReturnType<typeof toSessionUser>>;
 
 export interface Authenticated {
   id: string;

@@ -22,12 +22,6 @@ import {
   histogramBucket,
 } from './stored-counts.ts';
 
-export interface HistogramQuery {
-  /** Begins without `from` at the space's first event, at most {@link openDaysMax} days before `to`. */
-  filter: EventFilter & { to: number };
-  bucketsMax: number;
-}
-
 export const histogram = z
   .object({
     /** Milliseconds of a bucket, whole minutes. Buckets start at multiples of it in UTC. */
@@ -47,14 +41,14 @@ const bucketMinutes = [
 
 /**
  * Counts in bounded work: from statistics if they have the filter's values, and no events of them were erased
- * or have expired; otherwise one by one if few match; otherwise estimated.
+ * or have expired; otherwise one by one if few match; otherwise estimated. Without `from` it begins at the
+ * space's first event, at most {@link openDaysMax} days before `to`.
  */
 export async function readHistogram(
   { database, spaceId }: SpaceRows,
-  query: HistogramQuery,
+  { filter: asked, bucketsMax }: { filter: EventFilter & { to: number }; bucketsMax: number },
 ): Promise<Histogram> {
-  const { bucketsMax } = query;
-  const filter = await completeFilter({ database, spaceId }, query.filter);
+  const filter = await completeFilter({ database, spaceId }, asked);
   const from = filter.from ?? (await findFirst(database, spaceId, filter.to));
   const { bucketMs, boundaries } = divide({ from, to: filter.to }, bucketsMax);
   const counted = await countByStatistics(database, spaceId, { filter, boundaries });

@@ -25,14 +25,6 @@ export type TopEvents = z.infer<typeof topEvents>;
 
 export type TopMeasure = 'duration' | 'tokens' | 'cost';
 
-export interface TopQuery {
-  by: TopMeasure;
-  filter: EventFilter;
-  limit: number;
-  /** Attributes whose values are shown. */
-  attributeKeys: readonly string[];
-}
-
 const comparedColumns = {
   id: events.id,
   segmentId: events.segmentId,
@@ -48,7 +40,12 @@ type ComparedRow = Pick<typeof events.$inferSelect, keyof typeof comparedColumns
  */
 export async function readTopEvents(
   space: SpaceRows,
-  { by, filter: asked, limit, attributeKeys }: TopQuery,
+  {
+    by,
+    filter: asked,
+    limit,
+    attributeKeys,
+  }: { by: TopMeasure; filter: EventFilter; limit: number; attributeKeys: readonly string[] },
 ): Promise<TopEvents> {
   const { database, spaceId } = space;
   const filter = await completeFilter(space, asked);

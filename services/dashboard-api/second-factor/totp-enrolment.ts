@@ -9,16 +9,6 @@ import { type Enrollee, endOtherSessions, lockEnrollee, removeUselessCodes } fro
 import { enrolmentTtlMs } from './limits.ts';
 import { openSealedState } from './sealed-state.ts';
 
-/** A secret that is not stored before a code of it was entered. */
-export interface TotpProposal {
-  /** In base32, for typing. */
-  secret: string;
-  /** The `otpauth:` URI for a QR code. */
-  uri: string;
-  /** The sealed secret, to be sent back. */
-  proposal: string;
-}
-
 /** `refused`: the user has an app already, or no password. */
 export type TotpOutcome = 'added' | 'wrong_code' | 'expired' | 'refused';
 
@@ -26,7 +16,11 @@ export type TotpOutcome = 'added' | 'wrong_code' | 'expired' | 'refused';
 export function openTotpEnrolment(database: Database, seals: { proposals: Seal; secrets: Seal }) {
   const proposals = openSealedState(seals.proposals, { shape: z.string(), ttlMs: enrolmentTtlMs });
   return {
-    propose({ email, sessionId }: { email: string; sessionId: string }): TotpProposal {
+    /**
+     * A secret that is not stored before a code of it was entered: in base32, for typing; as the `otpauth:`
+     * URI for a QR code; and sealed, to be sent back.
+     */
+    propose({ email, sessionId }: { email: string; sessionId: string }) {
       const secret = createTotpSecret();
       return { secret, uri: totpUri(secret, email), proposal: proposals.seal(secret, sessionId) };
     },

@@ -4,24 +4,22 @@ import { labelCharsMax, noteCharsMax } from '../../../../store/notes/note.ts';
 import { isSpanId } from '../../../../store/traces/span-tree.ts';
 import { asNumber } from '../mapping/attribute-reader.ts';
 import { eventIdOf, hashOf, isTraceId, traceUuidOf } from '../mapping/ids.ts';
-import { type Attributes, textOf } from '../spans/attributes.ts';
+import { textOf } from '../spans/attributes.ts';
+import type { LogRecord } from './log-record.ts';
 
 /** The event of OpenTelemetry with the result of an evaluation: a log record, or an event of a span. */
 export const evaluationName = 'gen_ai.evaluation.result';
-
-interface Evaluated {
-  /** Hexadecimal; empty without one. */
-  readonly traceId: string;
-  readonly spanId: string;
-  readonly timeNs: bigint;
-  readonly attributes: Attributes;
-}
 
 /**
  * The note of an evaluation: its name is the label. It is on the call of the span, else on the trace, else on
  * the conversation. @returns undefined when it says nothing, or names none of them.
  */
-export function toEvaluationNote({ traceId, spanId, timeNs, attributes }: Evaluated): SentNote | undefined {
+export function toEvaluationNote({
+  traceId,
+  spanId,
+  timeNs,
+  attributes,
+}: Pick<LogRecord, 'traceId' | 'spanId' | 'timeNs' | 'attributes'>): SentNote | undefined {
   const label = textOf(attributes, 'gen_ai.evaluation.name');
   const score = asNumber(attributes.get('gen_ai.evaluation.score.value'));
   const value = textOf(attributes, 'gen_ai.evaluation.score.label');
