@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { LatencySketch } from '../../../event/latency-sketch.ts';
-import { pick } from '../../../platform/pick.ts';
 import { chartCellsMax } from '../limits.ts';
 import { visitInSlices } from '../slices.ts';
 import type { SpaceRows } from '../space-data.ts';
@@ -131,5 +130,10 @@ const noSums = Object.fromEntries(sumNames.map((name) => [name, 0])) as Sums;
 
 function toMeasures(sums: Sums, durations: LatencySketch): Measures {
   const [p50Ms = null, p95Ms = null, p99Ms = null] = durations.quantiles([0.5, 0.95, 0.99]);
-  return { ...pick(sums, ...sumNames), p50Ms, p95Ms, p99Ms };
+  const { events, errors, inputTokens, outputTokens } = sums;
+  const { cacheReadTokens, cacheWriteTokens, reasoningTokens } = sums;
+  return {
+    ...{ events, errors, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens },
+    ...{ p50Ms, p95Ms, p99Ms },
+  };
 }
