@@ -4,7 +4,7 @@ import { chartCellsMax } from '../limits.ts';
 import { visitInSlices } from '../slices.ts';
 import type { SpaceRows } from '../space-data.ts';
 import { type ChartFilter, type ChartGroup, findDimension } from './dimension.ts';
-import { type Cell, readCellsInParts, type Sums, sumNames } from './read-cells.ts';
+import { type Cell, isReadAtOnce, readCellsInParts, type Sums, sumNames } from './read-cells.ts';
 import { type ChartRange, timeBoundaries } from './time-buckets.ts';
 import { readTopCells, type TopCells } from './top-cells.ts';
 
@@ -72,9 +72,10 @@ export async function readChart(
     groupsMax: Math.min(groupsMax, groupsWithin(boundaries)),
   };
   const isByDimension = dimension !== undefined && dimension.value === undefined;
-  const { names, cells }: Partial<TopCells> = isByDimension
-    ? await readTopCells(database, spaceId, query)
-    : {};
+  const { names, cells }: Partial<TopCells> =
+    isByDimension && isReadAtOnce(boundaries, query.groupsMax)
+      ? await readTopCells(database, spaceId, query)
+      : {};
   const parts = cells
     ? [cells]
     : readCellsInParts(database, spaceId, { ...query, names, withDurations: true });

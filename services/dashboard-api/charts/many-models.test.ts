@@ -1,6 +1,9 @@
+import type { SQL } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Database } from '../../../store/db/database.ts';
 import { openDashboard, type TestDashboard } from '../../../test/support/dashboard.ts';
 import { chartCellsMax } from '../limits.ts';
+import { readChart } from './chart.ts';
 import { visitPricedCells } from './priced-cells.ts';
 import { readCellsInParts, rowsAtOnceMax } from './read-cells.ts';
 
@@ -13,6 +16,22 @@ afterAll(() => dashboard[Symbol.asyncDispose]());
 const minutes = 1_440;
 const models = 75;
 const from = Date.UTC(2026, 3, 1);
+
+/** The same by a dimension: each model has one user. */
+async function addUsers(spaceId: string): Promise<void> {
+  const { sql } = dashboard;
+  await sql`INSERT INTO dimensions (space_id, number, name, declared_at, counted_at)
+    VALUES (${spaceId}, 1, 'user', now(), now())`;
+  const key = sql`1, '=user-' || substr(name, 7), type, name, source, '', events, duration_ms, latency`;
+  await sql`ALTER TABLE slice_stats SET (autovacuum_enabled = false)`;
+  await sql`INSERT INTO slice_stats
+    (space_id, minute, dimension, value, type, name, source, price_class, events, duration_ms, latency, input_tokens)
+    SELECT space_id, minute, ${key}, input_tokens FROM event_stats WHERE space_id = ${spaceId}`;
+  await sql`INSERT INTO slice_stats_rollups (space_id, span_hours, start_hour,
+      dimension, value, type, name, source, price_class, events, duration_ms, latency, input_tokens)
+    SELECT space_id, span_hours, start_hour, ${key}, input_tokens
+    FROM event_stats_rollups WHERE space_id = ${spaceId}`;
+}
 
 /**
  * Adds statistics of models in each minute of a day, which Postgres has not analyzed: the first models have
@@ -80,4 +99,30 @@ test('a chart of many models by minute has the cost of each model, and a bounded
   );
   expect(buckets).toHaveLength(models * minutes);
   expect(buckets).toEqual(buckets.toSorted((a, b) => a - b));
+}, 60_000);
+
+test('a chart of many users by minute is read in parts, too, and adds up to all events', async () => {
+  const { spaceId } = await dashboard.addSpace();
+  await addStatistics(spaceId);
+  await addUsers(spaceId);
+  const buckets: number[] = [];
+  const database: Database = Object.create(dashboard.database, {
+    execute: {
+      value: async (statement: SQL) => {
+        const rows: readonly Record<string, unknown>[] = await dashboard.database.execute(statement);
+        buckets.push(new Set(rows.map(({ bucket }) => bucket)).size);
+        return rows;
+      },
+    },
+  });
+  const range = { from, to: from + minutes * 60_000, step: 'minute', timeZone: 'UTC' } as const;
+  const query = { ...range, groupBy: 'user', filter: {}, groupsMax: 10 } as const;
+  const { series } = await readChart({ database, spaceId }, query);
+  const all = Array.from({ length: models }, (_, i) => (models - i) * minutes);
+  const sumOf = (counts: readonly number[]) => counts.reduce((sum, one) => sum + one, 0);
+  expect(series.map(({ group, total }) => [group, total.events])).toEqual([
+    ...all.slice(0, 10).map((events, i) => [`user-${i}`, events]),
+    [null, sumOf(all.slice(10))],
+  ]);
+  expect(Math.max(...buckets) * models).toBeLessThanOrEqual(rowsAtOnceMax);
 }, 60_000);

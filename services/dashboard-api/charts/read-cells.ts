@@ -100,13 +100,17 @@ export async function* readCellsInParts(
  */
 async function countBucketsAtOnce(database: Database, spaceId: string, query: CellQuery): Promise<number> {
   const { boundaries, names, groupsMax } = query;
-  const buckets = boundaries.length - 1;
-  const cells = buckets * (names?.length ?? groupsMax);
-  if (buckets <= wholeBucketsMax && cells <= rowsAtOnceMax) return buckets;
+  if (isReadAtOnce(boundaries, names?.length ?? groupsMax)) return boundaries.length - 1;
   const whole = { ...query, boundaries: [boundaries[0] ?? 0, boundaries.at(-1) ?? 0] };
   const [widest] = await database.execute<{ rows: number }>(sql`
 SELECT count(*)::integer AS rows FROM (${selectSpans(spaceId, whole, [])}) AS whole GROUP BY place ORDER BY rows DESC LIMIT 1`);
   return Math.max(1, Math.floor(rowsAtOnceMax / Math.max(1, Number(widest?.rows ?? 0))));
+}
+
+/** Whether one statement may read a chart of so many groups. */
+export function isReadAtOnce(boundaries: readonly number[], groups: number): boolean {
+  const buckets = boundaries.length - 1;
+  return buckets <= wholeBucketsMax && buckets * groups <= rowsAtOnceMax;
 }
 
 /** The groups with the most events in the whole range of a query. */
