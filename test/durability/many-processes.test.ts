@@ -7,10 +7,7 @@ import { postEvents } from '../support/http.ts';
 import { pepper, type Tenant } from '../support/pipeline.ts';
 import { type ServiceProcess, startService } from '../support/service-process.ts';
 import { useProcessPipeline } from '../support/use-pipeline.ts';
-import { countRows, countUsage, until, untilDrained } from '../support/wait.ts';
-
-/** How soon a change must be applied by every process. */
-const appliedWithinMs = 1_000;
+import { countRows, countUsage, until, untilApplied, untilDrained } from '../support/wait.ts';
 
 const { pipeline } = useProcessPipeline();
 let secondIngest: ServiceProcess;
@@ -37,7 +34,7 @@ const postTo = (turn: number, tenant: Tenant, events: unknown = [llmEvent()]) =>
 const statusesOf = async (tenant: Tenant) =>
   (await Promise.all(ingests.map((_, turn) => postTo(turn, tenant)))).map(({ status }) => status);
 const untilAllAnswer = (tenant: Tenant, status: number) =>
-  until(async () => (await statusesOf(tenant)).every((one) => one === status), appliedWithinMs);
+  untilApplied(async () => (await statusesOf(tenant)).every((one) => one === status));
 
 test('a revoked key is rejected by every process within a second', async () => {
   const tenant = await pipeline.createTenant();

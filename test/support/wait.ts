@@ -5,6 +5,24 @@ import type { Pipeline } from './pipeline.ts';
 
 export { until, untilResolved } from '../../harness/wait.ts';
 
+/** How soon a change of a key, a limit or a space is applied (docs/api.md). */
+const appliedMs = 1_000;
+/** Answers that a machine gives in that time when it does nothing else: a poll takes some 25 ms. */
+const answersMax = appliedMs / 25;
+
+/** Waits until a change is applied: for a second, and on a busy machine for as many answers as another gives in a second. */
+export async function untilApplied(isApplied: () => Promise<boolean>): Promise<void> {
+  const deadlineMs = performance.now() + appliedMs;
+  let answers = 0;
+  await until(async () => {
+    if (await isApplied()) return true;
+    answers += 1;
+    if (answers >= answersMax && performance.now() > deadlineMs)
+      throw new Error(`not applied within ${appliedMs} ms and ${answers} answers`);
+    return false;
+  });
+}
+
 /** The number of rows of a space. */
 export async function countRows({ sql }: Pick<Pipeline, 'sql'>, spaceId: string): Promise<number> {
   const [row] = await sql<

@@ -22,7 +22,7 @@ import {
   sampleInput,
 } from '../../../test/support/protocols/procedures.ts';
 import { readRows } from '../../../test/support/table-rows.ts';
-import { until } from '../../../test/support/wait.ts';
+import { until, untilApplied } from '../../../test/support/wait.ts';
 import { openReadKeys } from './read-keys.ts';
 
 /**
@@ -201,7 +201,7 @@ test(
         scope: 'events',
       })
       .returning({ id: apiKeys.id });
-    await until(async () => (await list(key)) === 200, withinMs);
+    await untilApplied(async () => (await list(key)) === 200);
     const listed = await space.client.trpc.apiKeys.list.query();
     const { lastUsedAt } = listed.find(({ id }) => id === row?.id) ?? {};
     expect(Date.parse(lastUsedAt ?? '')).toBeGreaterThan(Date.now() - 60_000);

@@ -10,7 +10,7 @@ import {
 import { postEvents } from '../../../../test/support/http.ts';
 import { pepper } from '../../../../test/support/pipeline.ts';
 import { usePipeline } from '../../../../test/support/use-pipeline.ts';
-import { until, untilDrained } from '../../../../test/support/wait.ts';
+import { until, untilApplied, untilDrained } from '../../../../test/support/wait.ts';
 
 /** Keys and usage, with a real ingest and writer on the dashboard's database. */
 
@@ -25,12 +25,11 @@ beforeAll(async () => {
 afterAll(() => dashboard[Symbol.asyncDispose]());
 
 const code = (value: string) => ({ data: { code: value } });
-const withinMs = 1_000;
 
 const send = async (apiKey: string, events: object[] = [llmEvent()]) =>
   (await postEvents(pipeline, { apiKey }, events)).status;
 const untilAnswered = (apiKey: string, status: number) =>
-  until(async () => (await send(apiKey)) === status, withinMs);
+  untilApplied(async () => (await send(apiKey)) === status);
 const apiKeys = () => space.client.trpc.apiKeys;
 const find = async (keyId: string) => (await apiKeys().list.query()).find(({ id }) => id === keyId);
 
