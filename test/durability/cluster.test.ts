@@ -7,7 +7,8 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { expect, inject, test } from 'vitest';
 import { someEvents } from '../../harness/fixtures/events.ts';
 import { writePidFile } from '../../harness/system/pid-file.ts';
-import { chooseFreePorts } from '../../launcher/provision/ports.ts';
+import { PortTakenError } from '../../launcher/process/server-process.ts';
+import { startOnFreePorts } from '../../launcher/provision/ports.ts';
 import { parseConfig } from '../../platform/config.ts';
 import { connectQueue } from '../../platform/queue/connect.ts';
 import { queueStreams } from '../../platform/queue/settings.ts';
@@ -24,11 +25,12 @@ const example = (name: string) =>
   readFileSync(new URL(`../../examples/cluster/${name}`, import.meta.url), 'utf8');
 const nodes = [1, 2, 3];
 
-/** Starts the example configuration on loopback, on free ports. */
-async function startExample(stack: AsyncDisposableStack) {
+/** Starts the example configuration on loopback. @throws PortTakenError when a nats-server ends. */
+async function startExample(ports: readonly number[]) {
+  await using stack = new AsyncDisposableStack();
   const directory = mkdtempSync(join(inject('runDirectory'), 'example-cluster-'));
   stack.defer(() => rmSync(directory, { recursive: true, force: true }));
-  const ports = await chooseFreePorts(9);
+  let hasEnded = false;
   const usual = [4222, 6222, 8222];
   const portOf = (node: number, port: number) => ports[3 * usual.indexOf(port) + node - 1];
   const move = (text: string, own?: number) =>
@@ -43,7 +45,9 @@ async function startExample(stack: AsyncDisposableStack) {
     writeFileSync(configFile, move(example(`nats-${node}.conf`), node).replace('/var/lib/nats', storeDir));
     const child = spawn(inject('natsServerBinary'), ['--config', configFile], { stdio: 'ignore' });
     writePidFile(join(directory, `pid-${node}`), child.pid ?? 0);
-    const ended = once(child, 'exit');
+    const ended = once(child, 'exit').then(() => {
+      hasEnded = true;
+    });
     stack.defer(async () => {
       child.kill('SIGKILL');
       await ended;
@@ -57,15 +61,17 @@ async function startExample(stack: AsyncDisposableStack) {
     INGEST_PORT: '0',
   } as Record<string, string>;
   await until(async () => {
+    if (hasEnded) throw new PortTakenError('a nats-server of the cluster has ended');
     const answers = nodes.map((node) => fetch(`http://127.0.0.1:${portOf(node, 8222)}/healthz`));
     return (await Promise.allSettled(answers)).every((one) => one.status === 'fulfilled' && one.value.ok);
   });
-  return { pids, variables };
+  const owned = stack.move();
+  return { pids, variables, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
 test('with the example configuration, two ingests and two writers continue when the leader of the first stream is killed', async () => {
   await using stack = new AsyncDisposableStack();
-  const { pids, variables } = await startExample(stack);
+  const { pids, variables } = stack.use(await startOnFreePorts(9, startExample));
   const database = stack.use(await createDatabase());
   const options = { applicationName: 'test', connectionsMax: 2, statementTimeoutMs: 0 };
   const sql = stack.use(openPostgres(database.url, options));

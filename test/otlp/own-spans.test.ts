@@ -4,8 +4,8 @@ import { fromBinary } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
 import { ExportTraceServiceRequestSchema } from '../../gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts';
 import { llmEvent } from '../../harness/fixtures/events.ts';
-import { chooseFreePorts } from '../../launcher/provision/ports.ts';
 import { postRaw } from '../support/http.ts';
+import { startOnFreePort } from '../support/service.ts';
 import { startService } from '../support/service-process.ts';
 import { usePipeline } from '../support/use-pipeline.ts';
 import { until, untilDrained } from '../support/wait.ts';
@@ -22,15 +22,16 @@ const send = (url: string, traceId: string, flags = '01') =>
   });
 
 test('spans that Weir sends to itself: those of traces that clients sample, and none of the requests that carry them', async () => {
-  const [port = 0] = await chooseFreePorts(1);
-  const url = `http://127.0.0.1:${port}`;
-  await using ingest = await startService('ingest', {
-    ...pipeline.variables,
-    INGEST_PORT: String(port),
-    OTEL_EXPORTER_OTLP_ENDPOINT: url,
-    OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer ${tenant.apiKey}`,
-    OTEL_BSP_SCHEDULE_DELAY: '100',
-  });
+  await using ingest = await startOnFreePort((port) =>
+    startService('ingest', {
+      ...pipeline.variables,
+      INGEST_PORT: String(port),
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
+      OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer ${tenant.apiKey}`,
+      OTEL_BSP_SCHEDULE_DELAY: '100',
+    }),
+  );
+  const url = ingest.ready.url ?? '';
   const readSpans = () => pipeline.sql<{ traceId: string; spanId: string; parentSpanId: string }[]>`
     SELECT trace_id AS "traceId", span_id AS "spanId", parent_span_id AS "parentSpanId" FROM trace_nodes
     WHERE space_id = ${tenant.spaceId}`;

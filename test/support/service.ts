@@ -1,4 +1,6 @@
 import { pid } from 'node:process';
+import { PortTakenError } from '../../launcher/process/server-process.ts';
+import { startOnFreePorts } from '../../launcher/provision/ports.ts';
 import { urlOfRole } from '../../launcher/provision/postgres/roles.ts';
 import type { ReadyMessage } from '../../launcher/supervise/service-process.ts';
 import { ConfigError } from '../../platform/config/config-error.ts';
@@ -70,6 +72,16 @@ export async function openService(
     stop: () => stop(config.DRAIN_DELAY_MS).then(() => 0),
     [Symbol.asyncDispose]: () => stop(0),
   };
+}
+
+/** Starts a service whose address is known before, and again on another port when another process has taken it. */
+export function startOnFreePort<T>(start: (port: number) => Promise<T>): Promise<T> {
+  return startOnFreePorts(1, ([port = 0]) =>
+    start(port).catch((error: unknown) => {
+      const isTaken = error instanceof Error && error.message.includes('the port is in use');
+      throw isTaken ? new PortTakenError(error.message) : error;
+    }),
+  );
 }
 
 /** The process also loads modules and runs other tests: then the time-out of the first connection to nats-server is too short. */

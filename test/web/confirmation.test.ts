@@ -1,12 +1,11 @@
 import { TOTP } from 'otpauth';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { startOnFreePorts } from '../../launcher/provision/ports.ts';
 import { callbackPath } from '../../services/dashboard-api/sso/provider.ts';
 import { builtWeb } from '../support/browser/built-web.ts';
 import { useBrowser } from '../support/browser/use-browser.ts';
 import type { Visitor } from '../support/browser/visitor.ts';
-import { openService } from '../support/service.ts';
+import { openService, startOnFreePort } from '../support/service.ts';
 import { openOpenIdProvider } from '../support/tools/openid-provider.ts';
 import { llmEvent } from './complaints/sent-event.ts';
 
@@ -111,7 +110,7 @@ test('below a base path a user of single sign-on signs in again, and comes back 
   const owner = resources.use(await system.visit());
   const { page, errors } = resources.use(await system.visitSignedOut());
   const directory = await builtWeb();
-  const url = await startOnFreePorts(1, async ([port = 0]) => {
+  const url = await startOnFreePort(async (port) => {
     const publicUrl = `http://127.0.0.1:${port}`;
     const provider = resources.use(await openOpenIdProvider(`${publicUrl}${basePath}${callbackPath}`));
     provider.people.set('owner', { email: owner.email, email_verified: true });

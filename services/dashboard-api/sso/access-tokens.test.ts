@@ -8,8 +8,8 @@ import {
   UnauthorizedError,
 } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startOnFreePorts } from '../../../launcher/provision/ports.ts';
 import { addEvents, openDashboard, type TestDashboard } from '../../../test/support/dashboard.ts';
+import { startOnFreePort } from '../../../test/support/service.ts';
 import {
   type OpenIdProvider,
   openOpenIdProvider,
@@ -27,7 +27,7 @@ let dashboard: TestDashboard;
 let provider: OpenIdProvider;
 const clients = new AsyncDisposableStack();
 beforeAll(async () => {
-  await startOnFreePorts(1, async ([port = 0]) => {
+  await startOnFreePort(async (port) => {
     const publicUrl = `http://127.0.0.1:${port}`;
     provider = await openOpenIdProvider(`${publicUrl}${callbackPath}`);
     dashboard = await openDashboard({

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startOnFreePorts } from '../../../launcher/provision/ports.ts';
 import { createSignInLink } from '../../../store/accounts/sign-in-links.ts';
 import {
   openClient,
@@ -9,6 +8,7 @@ import {
   type TestDashboard,
 } from '../../../test/support/dashboard.ts';
 import { addApp } from '../../../test/support/protocols/second-factor/second-factor-changes.ts';
+import { startOnFreePort } from '../../../test/support/service.ts';
 import {
   type OpenIdProvider,
   openOpenIdProvider,
@@ -22,7 +22,7 @@ import { callbackPath } from './provider.ts';
 let dashboard: TestDashboard;
 let provider: OpenIdProvider;
 beforeAll(async () => {
-  await startOnFreePorts(1, async ([port = 0]) => {
+  await startOnFreePort(async (port) => {
     const publicUrl = `http://127.0.0.1:${port}`;
     provider = await openOpenIdProvider(`${publicUrl}${callbackPath}`);
     dashboard = await openDashboard({
