@@ -16,12 +16,6 @@ export interface SendError {
   details: string;
 }
 
-/** The outcome for a body: accepted when `error` is undefined. */
-export interface SendResult {
-  error: SendError | undefined;
-  attempts: number;
-}
-
 export interface RetryOptions {
   /** A failure later than this after the start of the first attempt is final. */
   retryForMs: number;
@@ -35,12 +29,9 @@ export interface RetryOptions {
 /**
  * Sends a body by the retry rules (docs/api.md §7.1): 5xx and network failures are retried with the same
  * bytes and ids; other errors are final. Waits grow exponentially with jitter, and honour Retry-After.
+ * @returns the body was accepted when `error` is undefined.
  */
-export async function sendWithRetry(
-  post: Post,
-  body: Uint8Array,
-  options: RetryOptions,
-): Promise<SendResult> {
+export async function sendWithRetry(post: Post, body: Uint8Array, options: RetryOptions) {
   const { describeResponse = describeBatchResponse } = options;
   const started = performance.now();
   for (let attempts = 1; ; attempts++) {

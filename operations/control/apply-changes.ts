@@ -12,6 +12,8 @@ import { vacuumFull } from '../erasure/rewritten-files.ts';
 import { requestLostDeletions } from '../erasure-requests/space-deletion.ts';
 import { type ErasedAgain, eraseAgain } from './erased-again.ts';
 
+type AppliedRows = Awaited<ReturnType<typeof applyRows>>;
+
 export interface AppliedChanges extends AppliedRows, ErasedAgain {
   /**
    * Lost changes between the start and the first one in the stream, which dropped (`controlBytesMax`) or
@@ -64,20 +66,8 @@ async function findGap(connection: NatsConnection, start: ControlStart): Promise
   return { fromSequence: start.afterSequence + 1, throughSequence: firstSequence - 1 };
 }
 
-interface AppliedRows {
-  /** Changes in the stream, without erasures. Most rows have several. */
-  readonly changes: number;
-  readonly tables: readonly string[];
-  /** Rows whose parent is missing, such as the key of an unknown space: only after a gap. */
-  readonly skipped: number;
-}
-
 /** Gives each row in the stream its last state, in one transaction. The changes are not logged again. */
-function applyRows(
-  database: Database,
-  connection: NatsConnection,
-  start: ControlStart,
-): Promise<AppliedRows> {
+function applyRows(database: Database, connection: NatsConnection, start: ControlStart) {
   return database.transaction(async (transaction) => {
     const changes = await loadChanges(transaction, connection, start);
     const counted = await transaction.execute<{ name: string }>(
@@ -92,7 +82,13 @@ function applyRows(
     let skipped = 0;
     for (const logged of touched) skipped += await addRows(transaction, logged);
     await silenceTriggers(transaction, touched, 'ENABLE');
-    return { changes, tables: [...names], skipped };
+    return {
+      /** Changes in the stream, without erasures. Most rows have several. */
+      changes,
+      tables: [...names],
+      /** Rows whose parent is missing, such as the key of an unknown space: only after a gap. */
+      skipped,
+    };
   });
 }
 

@@ -1,5 +1,5 @@
 import { and, eq, getTableName, is, ne, or, type SQL, sql } from 'drizzle-orm';
-import { getTableConfig, type PgColumn, PgTable } from 'drizzle-orm/pg-core';
+import { getTableConfig, PgTable } from 'drizzle-orm/pg-core';
 import { inBoundedTransaction } from '../../store/db/bounded-transaction.ts';
 import type { Database } from '../../store/db/database.ts';
 import * as schema from '../../store/db/schema.ts';
@@ -9,11 +9,7 @@ import { statisticsTable } from '../erasure/cluster/cluster-files.ts';
 import { countErased, type Erasure } from '../erasure/erasure-row.ts';
 import { rowsPerBatch } from './limits.ts';
 
-interface SpaceTable {
-  readonly table: PgTable;
-  readonly spaceId: PgColumn;
-  readonly key: readonly PgColumn[];
-}
+type SpaceTable = ReturnType<typeof toSpaceTable>[number];
 
 /**
  * What stays of a deleted space (ADR 30): the fact, receipts of erasures, and usage by month, for bills.
@@ -49,7 +45,7 @@ const tablesOfSpaces: readonly string[] = Object.values(schema)
   .map(getTableName);
 
 /** Tables whose primary key begins with the space. The others have foreign keys to `spaces`. */
-function toSpaceTable(table: PgTable): SpaceTable[] {
+function toSpaceTable(table: PgTable) {
   const { columns, primaryKeys } = getTableConfig(table);
   const names = primaryKeys[0]?.columns.map(({ name }) => name) ?? [];
   const [spaceId, ...key] = names.flatMap((name) => columns.filter((column) => column.name === name));

@@ -10,7 +10,7 @@ import { hasTerms } from '../../store/read/candidate-segments.ts';
 import { type EventFilter, matchValues, termsOf } from '../../store/read/event-filter.ts';
 import { statisticsTable } from './cluster/cluster-files.ts';
 import { findMerged } from './erased-record.ts';
-import { countErased, type Erasure, type ErasureCounts } from './erasure-row.ts';
+import { countErased, type Erasure } from './erasure-row.ts';
 
 /** The tables whose files have to be rewritten after notes, or media, were deleted. */
 const notesTables = [getTableName(notes), statisticsTable];
@@ -20,27 +20,23 @@ export const mediaTables = [getTableName(media), getTableName(mediaUses), statis
 export type GoneEvent = Partial<NotedEvent>;
 
 /** The notes and the media that were erased with events. */
-export interface ErasedAttachments {
-  readonly counts: Pick<ErasureCounts, 'notes' | 'media'>;
-  /** Ids of uses of media in the ledger. */
-  readonly useIds: readonly string[];
-  /** The tables whose files have to be rewritten. */
-  readonly unwritten: readonly string[];
-}
+export type ErasedAttachments = Awaited<ReturnType<typeof eraseAttached>>;
 
 /**
  * Deletes the notes on erased events, and on traces and threads of which no event is left, and the media that
  * only these used, in the transaction that erased them.
  */
-export async function eraseAttached(
-  transaction: Transaction,
-  spaceId: string,
-  gone: readonly GoneEvent[],
-): Promise<ErasedAttachments> {
+export async function eraseAttached(transaction: Transaction, spaceId: string, gone: readonly GoneEvent[]) {
   const notes = await eraseNotesOn(transaction, spaceId, gone);
   const { media, useIds } = await eraseMediaOf(transaction, spaceId, gone);
   const unwritten = [...(notes > 0 ? notesTables : []), ...(useIds.length > 0 ? mediaTables : [])];
-  return { counts: { notes, media }, useIds, unwritten };
+  return {
+    counts: { notes, media },
+    /** Ids of uses of media in the ledger. */
+    useIds,
+    /** The tables whose files have to be rewritten. */
+    unwritten,
+  };
 }
 
 /** Deletes the uses of media by erased events, and by other spans of traces of which no event is left. */

@@ -98,14 +98,10 @@ export async function claimRule(
 }
 
 /** The windows that end after `afterMs`, until `endMs`. */
-interface Plan {
-  readonly stepMs: number;
-  readonly afterMs: number;
-  readonly endMs: number;
-}
+type Plan = NonNullable<ReturnType<typeof planEvaluation>>;
 
 /** @returns undefined when no further window has ended. */
-function planEvaluation(rule: ClaimedRule): Plan | undefined {
+function planEvaluation(rule: ClaimedRule) {
   const stepMs = stepMinutesOf(rule) * 60_000;
   const floor = (ms: number) => Math.floor(ms / stepMs) * stepMs;
   const lastMs = floor(rule.nowMs - evaluationDelayMs);
