@@ -4,12 +4,10 @@ import { findMember } from '../../event/json/scan.ts';
 import { hashTerm, inSpace } from '../../event/terms.ts';
 import type { Database } from '../db/database.ts';
 import { eventIds, events } from '../db/schema.ts';
-import type { EventFill, EventRow, SegmentChange, TraceChanges } from './apply-changes.ts';
+import type { EventFill, EventRow, SegmentChange } from './apply-changes.ts';
 import type { CallRows } from './merge/merged-calls.ts';
 import type { StoredNode } from './read-traces.ts';
 import { contextColumns, type Inherited } from './relations.ts';
-
-export type ContextChanges = Pick<TraceChanges, 'fills' | 'segments'>;
 
 /** Without the columns that are long and that no change of its agent, thread or user needs. */
 const {
