@@ -64,26 +64,40 @@ export function openPostgres(url: string, options: PostgresOptions): Sql & Async
 }
 
 /**
- * Lets a transaction reject without a ROLLBACK when its connection was closed: the driver would write it to a
- * socket that it no longer has, and this error would end the process.
+ * Lets a transaction whose connection was closed reject, and run nothing more. The driver would write a
+ * ROLLBACK or the next statement to a socket that it no longer has, and this error would end the process; or,
+ * when it has connected again, it would run the next statement outside of any transaction.
  */
 function rejectWhenClosed(begin: Sql['begin']) {
   type Run<T> = (transaction: postgres.TransactionSql) => Promise<T>;
   return <T>(...given: [run: Run<T>] | [options: string, run: Run<T>]) => {
     const [options, run] = given.length === 2 ? given : (['', given[0]] as const);
-    let isClosed = false;
+    let closed: { error: unknown } | undefined;
+    const assertOpen = () => {
+      if (closed !== undefined) throw closed.error;
+    };
     const ended = begin(options, async (transaction) => {
+      const whileOpen = new Proxy(transaction, {
+        apply(statement, self, values) {
+          assertOpen();
+          return Reflect.apply(statement, self, values);
+        },
+        get(statement, name) {
+          assertOpen();
+          return Reflect.get(statement, name);
+        },
+      });
       try {
-        return await run(transaction);
+        return await run(whileOpen);
       } catch (error) {
         // When the connection was closed, `ended` rejects in this turn of the event loop.
         await nextTurn();
-        if (isClosed) return new Promise<never>(() => {});
+        if (closed !== undefined) return new Promise<never>(() => {});
         throw error;
       }
     });
-    ended.catch(() => {
-      isClosed = true;
+    ended.catch((error) => {
+      closed = { error };
     });
     return ended;
   };
