@@ -6,9 +6,9 @@ import { startLoop } from '../background-loop.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { Config } from '../config.ts';
 import type { Logger } from '../log.ts';
-import { defineGauge } from '../metrics/define.ts';
 import { messageOf } from '../thrown.ts';
 import { dayMs } from '../time.ts';
+import { defineDaysLeft } from './certificate-metrics.ts';
 import { certificateCheckMs, certificateWarningDays } from './limits.ts';
 
 /** PEM. */
@@ -92,13 +92,7 @@ async function readPair({ certFile, keyFile }: CertificateFiles): Promise<KeyPai
 export function watchExpiry(cert: Buffer, log: Logger) {
   let expiresAt = expiryOf(cert);
   const readDaysLeft = () => (expiresAt.getTime() - Date.now()) / dayMs;
-  defineGauge({
-    name: 'weir_tls_certificate_days_left',
-    help: 'Days until the certificate that the service serves expires; negative when it has expired.',
-    collect() {
-      this.set(readDaysLeft());
-    },
-  });
+  defineDaysLeft(readDaysLeft);
   const warn = () => {
     const days = readDaysLeft();
     if (days >= certificateWarningDays) return;

@@ -1,8 +1,8 @@
 import { UnfoldVertical } from 'lucide-react';
 import { type ReactNode, useMemo, useState } from 'react';
 import { ShownText } from '../text/shown-text.tsx';
+import { useVirtualRows } from '../text/use-virtual-rows.ts';
 import { classes } from '../ui/classes.ts';
-import { useVirtualRows } from '../ui/use-virtual-rows.ts';
 import {
   type DiffRow,
   type Fold,

@@ -1,7 +1,7 @@
 import type { VirtualItem } from '@tanstack/react-virtual';
 import { useEffect, useRef, useState } from 'react';
 import type { ListedEvent } from '../event/event-query.ts';
-import { useVirtualRows } from '../ui/use-virtual-rows.ts';
+import { useVirtualRows } from '../text/use-virtual-rows.ts';
 import { columns as allColumns, columnsBeside, type EventColumn } from './columns.tsx';
 import { GridHeader, type GridSort } from './grid-header.tsx';
 import { EventCard, EventRow } from './grid-row.tsx';

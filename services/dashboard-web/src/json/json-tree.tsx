@@ -1,7 +1,7 @@
 import { type KeyboardEvent, useEffect, useMemo, useState } from 'react';
 import { useFoundText } from '../text/found-marks.tsx';
+import { useVirtualRows } from '../text/use-virtual-rows.ts';
 import { classes } from '../ui/classes.ts';
-import { useVirtualRows } from '../ui/use-virtual-rows.ts';
 import { JsonLine } from './json-line.tsx';
 import { nodeAt } from './node.ts';
 import { parsePath } from './path.ts';

@@ -4,11 +4,11 @@ import { formatCounted } from '../format/number.ts';
 import { classes } from '../ui/classes.ts';
 import { Loading } from '../ui/loaded.tsx';
 import { FindForm } from '../ui/search-field.tsx';
-import { useVirtualRows } from '../ui/use-virtual-rows.ts';
 import { useFoundText } from './found-marks.tsx';
 import { ignoringCase } from './ignoring-case.ts';
 import { ShownText } from './shown-text.tsx';
 import { type NumberedLines, numberLines } from './split-lines.ts';
+import { useVirtualRows } from './use-virtual-rows.ts';
 
 /** Height of a line that is not wrapped. Line numbers are buttons, at least 24 pixels high. */
 const lineHeight = 24;

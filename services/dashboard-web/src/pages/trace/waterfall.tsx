@@ -1,10 +1,10 @@
 import { Binary, FileSearch, Layers, Link2, UserRound, Users, Workflow } from 'lucide-react';
 import { formatCounted, formatDuration } from '../../format/number.ts';
 import { ShownText } from '../../text/shown-text.tsx';
+import { useVirtualRows } from '../../text/use-virtual-rows.ts';
 import { ErrorIcon } from '../../ui/badge.tsx';
 import { classes } from '../../ui/classes.ts';
 import { GridCell, GridRow } from '../../ui/grid-cell.tsx';
-import { useVirtualRows } from '../../ui/use-virtual-rows.ts';
 import { EventName, EventNumbers, indentPx, nameCell, numbersWidth } from './event-cells.tsx';
 import { nameLane, type TraceEvent, type TraceRow } from './trace-rows.ts';
 import type { Span } from './zoom.ts';
