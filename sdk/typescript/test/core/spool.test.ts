@@ -193,11 +193,16 @@ test.runIf(existsSync('/proc/self/stat'))(
   'the spool of a process whose parent has not noticed its end is adopted',
   async () => {
     // As in a container whose first process does not wait for its children.
-    const parent = spawn('sh', ['-c', 'true & echo $!; exec sleep 60'], {
-      stdio: ['ignore', 'pipe', 'ignore'],
+    const parent = spawn('sh', ['-c', 'cat <&3 & echo $!; exec sleep 60'], {
+      stdio: ['ignore', 'pipe', 'ignore', 'pipe'],
     });
     try {
-      const pid = Number((await once(parent.stdout, 'data'))[0]);
+      const [said] = parent.stdout === null ? [] : await once(parent.stdout, 'data');
+      const pid = Number(said);
+      // The shell waits for a child that ends before.
+      const commandOf = () => readFileSync(`/proc/${parent.pid}/comm`, 'utf8');
+      await eventually(() => expect(commandOf()).toBe('sleep\n'));
+      parent.stdio[3]?.destroy();
       await eventually(() => expect(readFileSync(`/proc/${pid}/stat`, 'utf8')).toContain(') Z '));
       openSpool().append(queued(2));
       const lock = join(directory, readdirSync(directory)[0] ?? '', 'lock');
