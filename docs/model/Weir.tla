@@ -15,7 +15,7 @@ CONSTANTS
 
   \* Guards, in the order of the data's way.
   SyncBeforeAck, AckAfterCommit, Ledger, KeepLedger, OneStatement, SeparateKnown, LockedNumber,
-  PurgeStoredOnly, Window, EraseWaits, MarkEveryStream,
+  PurgeStoredOnly, Window, LoggedClock, EraseWaits, MarkEveryStream,
   AnswerAfterControl, ControlFirst, FreshWriters, ResetConsumer, FloorOfDatabase, NewNumbers, CheckPosition, NameGap
 
 Requests == DOMAIN Carried
@@ -25,7 +25,7 @@ Target == CHOOSE e \in Events : \A r \in Requests : e \in Carried[r]    \* what 
 VARIABLES
   \* Clients and ingest
   accepted,      \* requests answered with 202
-  waiting,       \* request -> the position that its answer waits for, or << >>
+  waiting,       \* request -> the stream whose sync its answer waits for, or "none"
   publishes,     \* number of publishes so far
 
   \* JetStream
@@ -69,7 +69,7 @@ EmptyDb == [ledger |-> {}, rows |-> {}, texts |-> {}, bill |-> [e \in Events |->
             revoked |-> FALSE]
 
 Init ==
-  /\ accepted = {} /\ waiting = [r \in Requests |-> None] /\ publishes = 0
+  /\ accepted = {} /\ waiting = [r \in Requests |-> "none"] /\ publishes = 0
   /\ queue = [s \in Streams |-> << >>] /\ synced = [s \in Streams |-> 0]
   /\ purged = [s \in Streams |-> 0] /\ acked = [s \in Streams |-> {}] /\ control = {}
   /\ prepared = {} /\ late = {}
@@ -83,27 +83,31 @@ Init ==
 -----------------------------------------------------------------------------
 (* Ingest. A retry of the client and a failover to the other stream are    *)
 (* both a publish of the same request; whether an earlier one arrived is   *)
-(* not known then.                                                         *)
+(* not known then. An answer comes with the sync that it waits for: one    *)
+(* that comes later only promises the same for fewer states.               *)
 
 Publish(r, s) ==
   /\ publishes < PublishesMax
   /\ publishes' = publishes + 1
   /\ queue' = [queue EXCEPT ![s] = Append(@, r)]
-  /\ waiting' = [waiting EXCEPT ![r] = <<s, Len(queue'[s])>>]
   \* Without power cuts nobody can tell when it is synced: that leaves states out.
-  /\ synced' = IF CrashesMax > 0 THEN synced ELSE [synced EXCEPT ![s] = Len(queue'[s])]
-  /\ UNCHANGED <<accepted, purged, acked, control, writers, db, backup, outbox, serving, gap, rest, budget>>
+  /\ IF CrashesMax > 0
+     THEN waiting' = [waiting EXCEPT ![r] = s] /\ UNCHANGED <<accepted, synced>>
+     ELSE accepted' = accepted \union {r} /\ synced' = [synced EXCEPT ![s] = Len(queue'[s])] /\ UNCHANGED waiting
+  /\ UNCHANGED <<purged, acked, control, writers, db, backup, outbox, serving, gap, rest, budget>>
 
 Sync(s) ==
   /\ synced[s] < Len(queue[s])
   /\ synced' = [synced EXCEPT ![s] = Len(queue[s])]
-  /\ UNCHANGED <<ingest, queue, purged, acked, control, writers, db, backup, outbox, serving, gap, rest, budget>>
+  /\ accepted' = accepted \union {r \in Requests : waiting[r] = s}
+  /\ waiting' = [r \in Requests |-> IF waiting[r] = s THEN "none" ELSE waiting[r]]
+  /\ UNCHANGED <<publishes, queue, purged, acked, control, writers, db, backup, outbox, serving, gap, rest, budget>>
 
-Answer(r) ==
-  /\ waiting[r] # None
-  /\ SyncBeforeAck => waiting[r][2] <= synced[waiting[r][1]]
+(* Without SyncBeforeAck.                                                  *)
+AnswerEarly(r) ==
+  /\ ~SyncBeforeAck /\ waiting[r] # "none"
   /\ accepted' = accepted \union {r}
-  /\ waiting' = [waiting EXCEPT ![r] = None]
+  /\ waiting' = [waiting EXCEPT ![r] = "none"]
   /\ UNCHANGED <<publishes, jetstream, control, writers, db, backup, outbox, serving, gap, rest, budget>>
 
 (* A power cut of nats-server: what was not synced is gone, and some       *)
@@ -112,7 +116,7 @@ CrashNats(s) ==
   /\ Spend("crash")
   /\ queue' = [queue EXCEPT ![s] = SubSeq(@, 1, synced[s])]
   /\ \E kept \in {acked[s] \intersect 1..synced[s], 1..purged[s]} : acked' = [acked EXCEPT ![s] = kept]
-  /\ waiting' = [r \in Requests |-> IF waiting[r] # None /\ waiting[r][1] = s THEN None ELSE waiting[r]]
+  /\ waiting' = [r \in Requests |-> IF waiting[r] = s THEN "none" ELSE waiting[r]]
   /\ UNCHANGED <<accepted, publishes, synced, purged, control, writers, db, backup, outbox, serving, gap, rest>>
 
 -----------------------------------------------------------------------------
@@ -194,12 +198,15 @@ Without(d, e) ==
             \* An erasure follows rows: it looks into the segments of the rows that it deletes.
             !.texts = {text \in @ : ~(text[2] = e /\ text[1] \in segments)}]
 
+(* A change with the id of an event stands for the clock of retention,     *)
+(* which has passed its end: each later pass deletes it again.             *)
 Expire(e) ==
   /\ serving /\ \E row \in db.rows : row[2] = e
   /\ Spend("expire")
+  /\ outbox' = IF LoggedClock THEN outbox \union {e} ELSE outbox
   /\ db' = LET without == Without(db, e) IN
            IF KeepLedger THEN without ELSE [without EXCEPT !.ledger = @ \ {e}]
-  /\ UNCHANGED <<ingest, jetstream, control, writers, backup, outbox, serving, gap, rest>>
+  /\ UNCHANGED <<ingest, jetstream, control, writers, backup, serving, gap, rest>>
 
 BeginErasure ==
   /\ serving /\ erasure.state = "none"
@@ -311,7 +318,7 @@ TellGap ==
 Next ==
   \/ \E r \in Requests, s \in Streams : Publish(r, s)
   \/ \E s \in Streams : Sync(s) \/ CrashNats(s) \/ Purge(s) \/ PurgeEarly(s)
-  \/ \E r \in Requests : Answer(r)
+  \/ \E r \in Requests : AnswerEarly(r)
   \/ \E s \in Streams, n \in 1..PublishesMax : Store(<<s, n>>) \/ Prepare(<<s, n>>) \/ Ack(<<s, n>>)
   \/ \E p \in prepared : CommitPrepared(p)
   \/ \E e \in Events : Expire(e)
@@ -339,9 +346,11 @@ BilledOnce == \A e \in Events : db.bill[e] <= 1
 (* A restore from a backup that the window reaches loses nothing.          *)
 NoGapWithinWindow == budget.purgeEarly = EarlyPurgesMax => gap = {}
 
-(* Whatever was accepted before an erasure began is nowhere after its end. *)
+(* Whatever was accepted before an erasure began is nowhere after its end, *)
+(* or goes with the next pass of retention.                                *)
 ErasedIsGone ==
-  (serving /\ erasure.state = "done" /\ erasure.covered) => ~\E text \in db.texts : text[2] = Target
+  (serving /\ erasure.state = "done" /\ erasure.covered /\ Target \notin control) =>
+    ~\E text \in db.texts : text[2] = Target
 
 RevokedStays == (serving /\ "revoked" \in answered) => db.revoked
 

@@ -87,6 +87,16 @@ export const guards: readonly Guard[] = [
     ],
   },
   {
+    name: 'LoggedClock',
+    scope: 'restore',
+    violates: 'ErasedIsGone',
+    code: ['store/control/logged-tables.ts', 'logged(schema.retentionClock'],
+    test: [
+      'operations/control/apply-changes.test.ts',
+      'what had expired before a restore expires in the first pass after it',
+    ],
+  },
+  {
     name: 'EraseWaits',
     scope: 'erasure',
     violates: 'ErasedIsGone',

@@ -27,37 +27,38 @@ const twoStreams = '{"A", "B"}';
 export const scopes = {
   queue: {
     name: 'queue',
-    about: 'three publishes to two streams, a power cut, an expiry',
+    about: 'three publishes to two streams, two power cuts, an expiry',
+    constants: {
+      ...nothing,
+      Streams: twoStreams,
+      Carried: overlapping,
+      PublishesMax: '3',
+      CrashesMax: '2',
+      ExpiriesMax: '1',
+    },
+  },
+  erasure: {
+    name: 'erasure',
+    about: 'three publishes to two streams, an erasure, a power cut',
     constants: {
       ...nothing,
       Streams: twoStreams,
       Carried: overlapping,
       PublishesMax: '3',
       CrashesMax: '1',
-      ExpiriesMax: '1',
-    },
-  },
-  erasure: {
-    name: 'erasure',
-    about: 'two publishes to two streams, an erasure, a power cut',
-    constants: {
-      ...nothing,
-      Streams: twoStreams,
-      Carried: overlapping,
-      PublishesMax: '2',
-      CrashesMax: '1',
       ErasuresMax: '1',
     },
   },
   restore: {
     name: 'restore',
-    about: 'two publishes, an erasure, a revocation, a backup, a restore',
+    about: 'two publishes, an erasure, an expiry, a revocation, a backup, a restore',
     constants: {
       ...nothing,
       Streams: oneStream,
       Carried: overlapping,
       PublishesMax: '2',
       RestoresMax: '1',
+      ExpiriesMax: '1',
       ErasuresMax: '1',
       RevocationsMax: '1',
     },
@@ -85,8 +86,8 @@ export const scopes = {
       RestoresMax: '1',
       HasReader: 'TRUE',
     },
-    // The requests are alike, so their order is one of many; a stream does not depend on answers.
-    constraint: 'accepted = {} /\\ \\A n \\in 1..Len(queue["A"]) : queue["A"][n] = n',
+    // The requests are alike, so their order is one of many.
+    constraint: '\\A n \\in 1..Len(queue["A"]) : queue["A"][n] = n',
   },
 } satisfies Record<string, Scope>;
 

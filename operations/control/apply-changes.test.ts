@@ -4,11 +4,13 @@ import postgres from 'postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRandom } from '../../harness/random.ts';
 import { connectQueue } from '../../platform/queue/connect.ts';
+import { dayMs, hourMs } from '../../platform/time.ts';
 import { keyOf, type LoggedTable, loggedTables } from '../../store/control/logged-tables.ts';
 import { hasPendingChanges, relayControlChanges } from '../../store/control/relay.ts';
 import { ensureControlStream, readControlState } from '../../store/control/stream.ts';
 import { openPostgres, type Sql } from '../../store/db/connect.ts';
 import { openDatabase } from '../../store/db/database.ts';
+import { RetentionClock } from '../../store/retention/retention-clock.ts';
 import { createDatabase, startNats } from '../../test/support/test-servers.ts';
 import { applyControlChanges } from './apply-changes.ts';
 
@@ -189,6 +191,27 @@ function pick<T>(list: readonly T[]): T {
   if (one === undefined) throw new Error('the list is empty');
   return one;
 }
+
+test('what had expired before a restore expires in the first pass after it', async () => {
+  await using source = await createDatabase();
+  await using sql = open(source.url);
+  const nowMs = Date.now();
+  await new RetentionClock().advance(openDatabase(sql), nowMs - 5 * dayMs);
+  await relayControlChanges(openDatabase(sql), nats);
+  const backup = await readControlState(nats);
+  await sql.end();
+  await using copy = await createDatabase({ template: new URL(source.url).pathname.slice(1) });
+  await using lost = open(source.url);
+  // Each pass is that of another process, as after a restart.
+  for (let atMs = nowMs - 5 * dayMs; atMs <= nowMs; atMs += 5 * hourMs)
+    await new RetentionClock().advance(openDatabase(lost), atMs);
+  await relayControlChanges(openDatabase(lost), nats);
+
+  await using restored = open(copy.url);
+  const database = openDatabase(restored);
+  await applyControlChanges(database, nats, { start: { afterSequence: backup?.lastSequence ?? 0 } });
+  expect(await new RetentionClock().advance(database, nowMs + 60_000)).toBe(nowMs + 60_000);
+});
 
 test('all changes are lost, and said to be, when the control stream is missing or is not that of the backup', async () => {
   await using database = await createDatabase();

@@ -42,7 +42,6 @@ const unloggedTables: ReadonlyMap<PgTable, string> = new Map<PgTable, string>([
   [schema.media, ofEvents],
   [schema.mediaUses, ofEvents],
   [schema.senders, 'Counts of requests, for the page Senders only.'],
-  [schema.retentionClock, 'Each pass of retention sets it.'],
   [schema.usedChallenges, 'A challenge is refused because of its age minutes later.'],
   [schema.alertEvents, ofAlerts],
   [schema.alertDeliveries, ofAlerts],

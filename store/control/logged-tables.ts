@@ -72,6 +72,8 @@ export const loggedTables: readonly LoggedTable[] = [
     withheld: [erasureRequests.value],
   }),
   logged(schema.queueCounts, { operations: ['INSERT'] }),
+  // What has expired since expires in the first pass after a restore, which would be days behind otherwise.
+  logged(schema.retentionClock, { operations: ['INSERT', 'UPDATE'] }),
 ];
 
 export function keyOf(table: PgTable): PgColumn[] {
