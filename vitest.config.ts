@@ -6,8 +6,8 @@ import { LongestFirst } from './test/support/run/longest-first.ts';
 import { slowFiles } from './test/support/run/slow-files.ts';
 
 /**
- * Tests that download and build programs in other languages, minutes on a machine that has not cached them yet, and those that
- * need a Citus cluster.
+ * Tests that download and build programs in other languages, minutes on a machine that has not cached them
+ * yet, and those that need a Citus cluster.
  */
 const external = [
   'test/clients/**/*.test.ts',

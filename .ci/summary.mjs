@@ -1,14 +1,17 @@
 /**
- * Prints what failed, by name, then "N passed, N failed", from the reports, logs and exit codes that .ci/run wrote into a
- * directory, and exits with 1 when anything failed: `node .ci/summary.mjs DIRECTORY`. The names stand at the end of the log, which is
- * what most systems keep of it.
+ * Prints what failed, by name, then "N passed, N failed", from the reports, logs and exit codes that .ci/run
+ * wrote into a directory, and exits with 1 when anything failed: `node .ci/summary.mjs DIRECTORY`. The names
+ * stand at the end of the log, which is what most systems keep of it.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 
 const [directory = ''] = process.argv.slice(2);
-/** What Vitest prints of an error outside of a test, or of a process that was left running, fits into so many lines. */
+/**
+ * What Vitest prints of an error outside of a test, or of a process that was left running, fits into so many
+ * lines.
+ */
 const linesOfLog = 40;
 
 const results = [
@@ -28,8 +31,8 @@ process.stdout.write(`${passed} passed, ${failures.length} failed\n`);
 process.exitCode = failures.length === 0 ? 0 : 1;
 
 /**
- * A run that exits with an error has failed, even without a failed test: a set-up may have failed, a process leaked, or an
- * error was thrown outside of a test. Only the end of its log names the cause then.
+ * A run that exits with an error has failed, even without a failed test: a set-up may have failed, a process
+ * leaked, or an error was thrown outside of a test. Only the end of its log names the cause then.
  *
  * @param {string} command
  * @param {string} name of its files
@@ -82,8 +85,8 @@ function readVitestReport(name) {
 /**
  * A file that could not be loaded has no tests that could fail, and is a failure itself.
  *
- * @param {{ name: string, status: string, message: string, assertionResults: { status: string, fullName: string,
- *   failureMessages: string[] }[] }} file
+ * @param {{ name: string, status: string, message: string, assertionResults: { status: string, fullName:
+ * string, failureMessages: string[] }[] }} file
  */
 function failuresOfFile({ name, status, message, assertionResults }) {
   const path = relative(process.cwd(), name);

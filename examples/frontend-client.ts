@@ -11,10 +11,11 @@ import { Agent, EventSource } from 'undici';
 import type { AppRouter } from '../services/dashboard-api/router.ts';
 
 /**
- * A client of the dashboard API as a starting point for a front end. All calls are typed by `AppRouter`, a type-only import.
+ * A client of the dashboard API as a starting point for a front end. All calls are typed by `AppRouter`, a
+ * type-only import.
  *
- * A browser stores and sends the session cookie and has EventSource: there, leave out `fetch`, `EventSource` and
- * `eventSourceOptions`. Outside of a browser this file stores the cookie.
+ * A browser stores and sends the session cookie and has EventSource: there, leave out `fetch`, `EventSource`
+ * and `eventSourceOptions`. Outside of a browser this file stores the cookie.
  *
  * @param origin such as `http://127.0.0.1:8081`.
  */
@@ -27,7 +28,8 @@ export function openDashboardClient(origin: string) {
       splitLink({
         condition: ({ type }) => type === 'subscription',
         true: [
-          // EventSource reconnects by itself, but not after a response such as a proxy's 502. This link resumes after the last id.
+          // EventSource reconnects by itself, but not after a response such as a proxy's 502. This link
+          // resumes after the last id.
           retryLink({ retry: ({ error }) => isTransient(error), retryDelayMs: backOffMs }),
           httpSubscriptionLink({
             url,
@@ -37,7 +39,8 @@ export function openDashboardClient(origin: string) {
           }),
         ],
         false: splitLink({
-          // Do not batch these: all calls of a batch wait for the slowest one, and a batch has only one response to set cookies.
+          // Do not batch these: all calls of a batch wait for the slowest one, and a batch has only one
+          // response to set cookies.
           condition: ({ path }) => path.startsWith('auth.') || path === 'events.get',
           true: httpLink(links),
           false: httpBatchLink({ ...links, maxItems: 20, maxURLLength: 8_000 }),
@@ -58,7 +61,8 @@ export async function followEvents(
     throw new Error('This user has a second factor: call auth.giveCode with a code.');
   const { spaces } = me;
   const spaceId = spaces[0]?.id;
-  // Read the cursor before the list, so that no event is missed between them. An event in both has the same id.
+  // Read the cursor before the list, so that no event is missed between them. An event in both has the same
+  // id.
   const { cursor } = await trpc.live.since.query({ spaceId });
   const { events } = await trpc.events.list.query({ spaceId, limit: 20 });
   const shown = new Set(events.map(({ id }) => id));

@@ -29,7 +29,10 @@ async function countOnServer(url: string): Promise<number> {
   return streams.reduce((sum, stream) => sum + countWaiting(stream), 0);
 }
 
-/** By the position up to which all is acknowledged: a member that does not lead the consumer knows no other figures. */
+/**
+ * By the position up to which all is acknowledged: a member that does not lead the consumer knows no other
+ * figures.
+ */
 function countWaiting({ name, state, consumer_detail: consumers = [] }: StreamReport): number {
   const stream = allStreams.find((one) => one.name === name);
   if (stream === undefined) return 0;

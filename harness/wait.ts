@@ -29,7 +29,10 @@ export async function until(
 /** A trace waits up to a minute for an event that is announced and not stored yet. */
 const resolvedTimeoutMs = 180_000;
 
-/** Waits until the traces of a space are resolved: what is stored of them has its final agents, threads and users. */
+/**
+ * Waits until the traces of a space are resolved: what is stored of them has its final agents, threads and
+ * users.
+ */
 export async function untilResolved(sql: Sql, spaceId: string): Promise<void> {
   const isResolved = async () => {
     const waiting = await sql`

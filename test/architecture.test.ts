@@ -22,7 +22,10 @@ const services = ['services/ingest', 'services/writer', 'services/dashboard-api'
 
 const product = ['store', 'event', 'platform', 'gen'];
 
-/** Who may import whom (ARCHITECTURE.md): the files of a folder may import each other, and the folders listed here. */
+/**
+ * Who may import whom (ARCHITECTURE.md): the files of a folder may import each other, and the folders listed
+ * here.
+ */
 const mayImport: Record<string, readonly string[]> = {
   gen: [],
   // What every service stands on.
@@ -168,6 +171,15 @@ test(`no folder has more than ${folderFilesMax} source files`, () => {
     ([folder, files]) => files.length > folderFilesMax && !collections.includes(folder),
   );
   expect(crowded.map(([folder, files]) => `${folder}: ${files.length}`)).toEqual([]);
+});
+
+test('comments are as narrow as the code', () => {
+  // The names of a rule that is switched off, and a reason, stand in one line.
+  const isWide = (line: string) => /^ *(\/\/|\/?\*)(?! biome-ignore)/.test(line) && [...line].length > 110;
+  const all = [...sources, ...globSync('{platform,event,store,services,test}/**/*.test.ts', { cwd: root })];
+  const own = all.filter((file) => !/^gen\/|^services\/dashboard-web\/src\/pages\//.test(file));
+  const wide = own.flatMap((file) => readFileSync(join(root, file), 'utf8').split('\n').filter(isWide));
+  expect(wide).toEqual([]);
 });
 
 test('admit, body and read of ingest do not import each other', () => {

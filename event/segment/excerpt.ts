@@ -24,7 +24,7 @@ const pathCharsMax = 256;
 const hitsPassed = 10;
 
 /**
- * The first hit in a value of the payload, otherwise in another value, such as the name of an agent, or a key.
+ * The first hit in a value of the payload, otherwise in another value, such as an agent's name, or a key.
  * @param hits positions in the event's JSON, in order, none of which begins inside of an escape.
  * @returns undefined without hits.
  */

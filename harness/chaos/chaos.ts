@@ -11,8 +11,8 @@ export interface ChaosMode extends Pick<RoundOptions, 'thorough' | 'slack' | 'lo
 }
 
 /**
- * Every fault once, with short holds, a moderate load and generous time limits: for CI and shared machines. Most of a round
- * is waiting, so that a second system costs little.
+ * Every fault once, with short holds, a moderate load and generous time limits: for CI and shared machines.
+ * Most of a round is waiting, so that a second system costs little.
  */
 export const once: ChaosMode = {
   systems: 2,
@@ -51,8 +51,8 @@ export async function findUnsupported(faults: readonly Fault[]): Promise<Unsuppo
 }
 
 /**
- * Injects the faults in an order from the seed, each at least once, and repeats them while time is left. Faults with equal
- * system options run one after another on the same system.
+ * Injects the faults in an order from the seed, each at least once, and repeats them while time is left.
+ * Faults with equal system options run one after another on the same system.
  */
 export async function runChaos({ faults, seed, mode, minutes, ...options }: ChaosOptions): Promise<void> {
   const { signal, environment, onRound } = options;
@@ -74,8 +74,9 @@ export async function runChaos({ faults, seed, mode, minutes, ...options }: Chao
 }
 
 /**
- * Groups the faults by system, those that take longest first, so that none of them ends alone. Otherwise the order, also within
- * each group, is random. Each fault has a seed of its own: with several systems the order in which they draw is not repeatable.
+ * Groups the faults by system, those that take longest first, so that none of them ends alone. Otherwise the
+ * order, also within each group, is random. Each fault has a seed of its own: with several systems the order
+ * in which they draw is not repeatable.
  */
 function orderFaults(faults: readonly Fault[], random: Random): { fault: Fault; seed: number }[][] {
   const groups = [...Map.groupBy(faults, systemKey).values()];

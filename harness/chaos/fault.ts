@@ -20,19 +20,25 @@ export interface Fault {
   load?: Partial<LoadOptions>;
   /** The maximum time from the heal to the next 202; default `recoveryMsMax` of round.ts. */
   recoveryMsMax?: number;
-  /** The maximum time without a 202 in the whole round, for a fault that must not affect ingest; default: no limit. */
+  /**
+   * The maximum time without a 202 in the whole round, for a fault that must not affect ingest; default: no
+   * limit.
+   */
   unavailableMsMax?: number;
   /** For a control: the round fails unless events were lost. Nothing else is checked. */
   mustLose?: boolean;
-  /** For a fault that destroys data (a flipped bit on a single disk): losses are reported and are no violation. */
+  /**
+   * For a fault that destroys data (a flipped bit on a single disk): losses are reported and are no
+   * violation.
+   */
   mayLose?: boolean;
   /** The system cannot be used for another fault afterwards. Controls imply it. */
   discardsSystem?: boolean;
   /** Why this machine does not support the fault; undefined when it does. */
   checkSupport?(): Promise<string | undefined>;
   /**
-   * Injects the fault once, under load: breaks something, holds it for a time chosen by `random`, and heals it. The harness
-   * then waits for the recovery and measures it.
+   * Injects the fault once, under load: breaks something, holds it for a time chosen by `random`, and heals
+   * it. The harness then waits for the recovery and measures it.
    */
   inject(run: FaultRun): Promise<void>;
   /** Checks specific to the fault, after the queue has drained. Returns violations as sentences. */

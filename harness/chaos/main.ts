@@ -13,10 +13,11 @@ import type { Round } from './round.ts';
 import { renderNotes, renderRound, renderTable } from './table.ts';
 
 /**
- * `npm run chaos [-- --once | --minutes M] [--fault NAME]… [--seed N] [--report FILE] [--keep] [--list]`: starts Weirs of its
- * own, puts load on them, injects the faults of docs/durability.md, and compares the database with the responses that the
- * clients got. `--once`, the default, injects every fault once with short holds, on two systems at a time. `--minutes` repeats
- * them at full load, with the holds of the fault matrix. `--report` writes the results as JSON. `--keep` keeps the logs.
+ * `npm run chaos [-- --once | --minutes M] [--fault NAME]… [--seed N] [--report FILE] [--keep] [--list]`:
+ * starts Weirs of its own, puts load on them, injects the faults of docs/durability.md, and compares the
+ * database with the responses that the clients got. `--once`, the default, injects every fault once with
+ * short holds, on two systems at a time. `--minutes` repeats them at full load, with the holds of the fault
+ * matrix. `--report` writes the results as JSON. `--keep` keeps the logs.
  */
 const { values } = parseArgs({
   options: {

@@ -46,7 +46,10 @@ const recoveryMsMax = 5_000;
 const responseTimeoutMs = 60_000;
 const drainTimeoutMs = 180_000;
 
-/** Batches accepted before the injection, so that the system is under load, and after it, to see that it works again. */
+/**
+ * Batches accepted before the injection, so that the system is under load, and after it, to see that it works
+ * again.
+ */
 const batchesBefore = 60;
 const batchesAfter = 40;
 

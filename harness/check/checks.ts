@@ -21,7 +21,10 @@ export interface Check {
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** By default four threads check types, each of them anew what they share: on two cores that takes twice the CPU time. */
+/**
+ * By default four threads check types, each of them anew what they share: on two cores that takes twice the
+ * CPU time.
+ */
 const tscOptions = ['--noEmit', '--checkers', '1'];
 
 /** Of the packages beside the product, which need dependencies of their own. */
@@ -119,7 +122,9 @@ async function inScratch(run: (scratch: string) => Promise<void>): Promise<void>
   }
 }
 
-/** @returns the relative paths of files that differ between two directories, or are missing in one of them. */
+/**
+ * @returns the relative paths of files that differ between two directories, or are missing in one of them.
+ */
 function findDifferences(left: string, right: string): string[] {
   const files = new Set([...listFiles(left), ...listFiles(right)]);
   return [...files].filter((file) => {

@@ -5,8 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { findLockFiles, findMissingOptional, type LockedPackage, platformOf } from './lockfile.ts';
 
 /**
- * Adds the optional packages that npm omitted from the lock files (see lockfile.ts). Run it when `npm run check` says so.
- * They are pinned by version, without a checksum, which only a registry that has the package knows.
+ * Adds the optional packages that npm omitted from the lock files (see lockfile.ts). Run it when `npm run
+ * check` says so. They are pinned by version, without a checksum, which only a registry that has the package
+ * knows.
  */
 const root = fileURLToPath(new URL('../..', import.meta.url));
 for (const path of findLockFiles(root)) {

@@ -24,8 +24,8 @@ export interface MissingPackage {
 }
 
 /**
- * Finds the optional packages, mostly native code for other platforms, that npm omitted from the lock file because the
- * registry did not have them. With such a lock file `npm ci` fails.
+ * Finds the optional packages, mostly native code for other platforms, that npm omitted from the lock file
+ * because the registry did not have them. With such a lock file `npm ci` fails.
  */
 export function findMissingOptional(packages: Record<string, LockedPackage>): MissingPackage[] {
   const missing = new Map<string, MissingPackage>();
@@ -61,7 +61,8 @@ const processors: Record<string, string> = {
 };
 
 /**
- * The platform of a package by its name, e.g. `@x/y-linux-arm64-musl`. npm must not install it on other platforms.
+ * The platform of a package by its name, e.g. `@x/y-linux-arm64-musl`. npm must not install it on other
+ * platforms.
  *
  * @throws Error when the name contains no platform.
  */

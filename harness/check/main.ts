@@ -2,7 +2,10 @@ import process from 'node:process';
 import { messageOf } from '../../platform/thrown.ts';
 import { packageChecks, checks as productChecks } from './checks.ts';
 
-/** `npm run check`: runs all checks besides the tests, and prints one line for each. `--packages`: those of the other packages. */
+/**
+ * `npm run check`: runs all checks besides the tests, and prints one line for each. `--packages`: those of
+ * the other packages.
+ */
 const checks = process.argv.includes('--packages') ? packageChecks : productChecks;
 let failures = 0;
 for (const { name, run } of checks) {

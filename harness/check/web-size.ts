@@ -2,13 +2,18 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
-/** Largest sizes of the dashboard's files in bytes after gzip: those that a browser loads before the first page, and all. */
+/**
+ * Largest sizes of the dashboard's files in bytes after gzip: those that a browser loads before the first
+ * page, and all.
+ */
 export const webBudgets = { firstScripts: 200_000, firstStyles: 15_000, all: 450_000 } as const;
 
 /** The compressed sizes of a build of the pages. */
 export type WebSize = Record<keyof typeof webBudgets, number>;
 
-/** Measures a build. The first page needs the files that `index.html` names, and what those import at once. */
+/**
+ * Measures a build. The first page needs the files that `index.html` names, and what those import at once.
+ */
 export function measureWeb(directory: string): WebSize {
   const assets = join(directory, 'assets');
   const names = readdirSync(assets).filter((name) => /\.(js|css)$/.test(name));

@@ -25,7 +25,9 @@ const edgeValue = fc.constantFrom(
 /** Members of an event, by number, and the JSON that replaces each; null removes it. */
 const changes = fc.array(fc.tuple(fc.nat(), fc.option(fc.oneof(anyValue, edgeValue))), { maxLength: 3 });
 
-/** An event with a fresh id: valid, with any JSON in an unknown field, or with some of its members changed. */
+/**
+ * An event with a fresh id: valid, with any JSON in an unknown field, or with some of its members changed.
+ */
 const event = fc
   .tuple(
     fc.constantFrom<Json>(llmEvent(), toolEvent()),

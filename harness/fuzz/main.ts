@@ -22,9 +22,10 @@ class Tally {
 }
 
 /**
- * `npm run fuzz [-- --count N --seed S]`: checks that any body is accepted, or rejected with a 400 or 413 of docs/api.md §7,
- * and that what a service accepted is stored and not in quarantine. N bodies are read in this process, and a twentieth as
- * many are sent to a Weir of its own. Seed and count determine the bodies; a failure is shrunk, and printed with both.
+ * `npm run fuzz [-- --count N --seed S]`: checks that any body is accepted, or rejected with a 400 or 413 of
+ * docs/api.md §7, and that what a service accepted is stored and not in quarantine. N bodies are read in this
+ * process, and a twentieth as many are sent to a Weir of its own. Seed and count determine the bodies; a
+ * failure is shrunk, and printed with both.
  */
 const { values } = parseArgs({
   options: { count: { type: 'string', default: '100000' }, seed: { type: 'string' } },

@@ -30,7 +30,10 @@ interface Schema {
   pattern?: string;
 }
 
-/** Every query of the router with the largest inputs that its schema allows, one for each value of each enumeration; and the downloads. */
+/**
+ * Every query of the router with the largest inputs that its schema allows, one for each value of each
+ * enumeration; and the downloads.
+ */
 export function heaviestCalls(space: HeavySpace): HeavyCall[] {
   const queries = inputsOf('query', space).filter(({ access }) => access !== 'operator');
   const files = ['ndjson', 'csv', 'parquet', 'events'].map(
@@ -86,7 +89,8 @@ export function heaviestTools(space: HeavySpace): HeavyCall[] {
 /** The procedures of a kind, each with its largest inputs. */
 function inputsOf(kind: 'query' | 'mutation', space: HeavySpace) {
   return Object.entries<unknown>(appRouter._def.procedures).flatMap(([path, procedure]) => {
-    // tRPC types its definitions for inference only. Every procedure has these members at run time (procedure-table.test.ts).
+    // tRPC types its definitions for inference only. Every procedure has these members at run time
+    // (procedure-table.test.ts).
     const { type, meta, inputs } = (procedure as AnyTRPCProcedure)._def as unknown as {
       type: string;
       meta: ProcedureMeta;
@@ -117,7 +121,9 @@ function toSchema(input: z.ZodType): Schema {
   return z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' }) as Schema;
 }
 
-/** Members with a meaning that the schema does not tell. Those that would filter everything out are left out. */
+/**
+ * Members with a meaning that the schema does not tell. Those that would filter everything out are left out.
+ */
 const known: Record<string, (space: HeavySpace) => unknown> = {
   spaceId: ({ spaceId }) => spaceId,
   traceId: ({ traceId }) => traceId,
@@ -144,7 +150,10 @@ const known: Record<string, (space: HeavySpace) => unknown> = {
   rates: () => ({}),
 };
 
-/** The values of enumerations that cost most, where that is not the first: those of the others are asked with them. */
+/**
+ * The values of enumerations that cost most, where that is not the first: those of the others are asked with
+ * them.
+ */
 const costliest: Record<string, unknown> = { groupBy: 'model' };
 
 /** Of a filter only what costs most: comparisons of costs, and texts that match much. */
@@ -169,7 +178,8 @@ function largestInputs(
     base[name] =
       value === undefined || (isUuid(schema) && value === space.userId) ? largest(schema, space) : value;
   }
-  // A filter by the trace and thread finds the same events faster than one by time, and charts have one dimension at most.
+  // A filter by the trace and thread finds the same events faster than one by time, and charts have one
+  // dimension at most.
   if (isListed || 'groupBy' in properties)
     for (const name of ['traceId', 'threadId', 'userId']) delete base[name];
   const variants = members.flatMap(([name, schema]) => {

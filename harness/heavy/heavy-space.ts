@@ -9,10 +9,15 @@ import { llmEvent, toolEvent } from '../fixtures/events.ts';
 import { mediaOf } from '../fixtures/media.ts';
 import { partOf } from '../fixtures/part.ts';
 
-/** A space with the worst data that the contract allows, for what each call of the dashboard API costs at most. */
+/**
+ * A space with the worst data that the contract allows, for what each call of the dashboard API costs at
+ * most.
+ */
 export interface HeavySpace {
   readonly spaceId: string;
-  /** The ids of a trace of 5,000 events and 10,000 spans, of its thread and user, and of an event of 3.9 MB. */
+  /**
+   * The ids of a trace of 5,000 events and 10,000 spans, of its thread and user, and of an event of 3.9 MB.
+   */
   readonly traceId: string;
   readonly threadId: string;
   readonly userId: string;
@@ -121,7 +126,10 @@ async function addTrace(
     ]);
 }
 
-/** Writes statistics as the writer folds them: every model in each minute, in long names. Postgres has not analyzed them. */
+/**
+ * Writes statistics as the writer folds them: every model in each minute, in long names. Postgres has not
+ * analyzed them.
+ */
 async function addStatistics(
   sql: Sql,
   spaceId: string,

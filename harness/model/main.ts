@@ -9,8 +9,9 @@ import { type Scope, scopes } from './scopes.ts';
 import { checkScope, findJava, findTools, type Verdict } from './tlc.ts';
 
 /**
- * `npm run model [-- --guard NAME]`: checks docs/model with TLC. Every order of steps in each scope must keep the invariants, and
- * without each guard of the code there must be a counterexample. With `--guard` it prints that one state by state.
+ * `npm run model [-- --guard NAME]`: checks docs/model with TLC. Every order of steps in each scope must keep
+ * the invariants, and without each guard of the code there must be a counterexample. With `--guard` it prints
+ * that one state by state.
  *
  * Needs Java 11 or newer; without it the check is skipped, and says so.
  */

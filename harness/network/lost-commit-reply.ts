@@ -7,10 +7,11 @@ const readyForQuery = 'Z'.charCodeAt(0);
 const headerBytes = 5;
 
 /**
- * Drops Postgres's reply to one statement: the statement is committed, its CommandComplete is not forwarded, and the
- * connection is reset. Applies to connections that are opened after the call.
+ * Drops Postgres's reply to one statement: the statement is committed, its CommandComplete is not forwarded,
+ * and the connection is reset. Applies to connections that are opened after the call.
  *
- * @param matches decides by the command tag (`INSERT 0 1`, `SELECT 1`, `COMMIT`) which statement's reply is dropped.
+ * @param matches decides by the command tag (`INSERT 0 1`, `SELECT 1`, `COMMIT`) which statement's reply is
+ * dropped.
  * @returns when the reply has been dropped.
  */
 export function loseCommitReply(proxy: TcpProxy, matches: (commandTag: string) => boolean): Promise<void> {

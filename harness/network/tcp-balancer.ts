@@ -12,8 +12,9 @@ export interface TcpBalancer extends AsyncDisposable {
 const pollMs = 50;
 
 /**
- * Opens a load balancer: a new connection goes to the next target whose `/readyz` answers 200, and to another one when that refuses it.
- * Like the load balancers of networks and of Kubernetes' services it works on connections, not requests: a connection keeps its target.
+ * Opens a load balancer: a new connection goes to the next target whose `/readyz` answers 200, and to another
+ * one when that refuses it. Like the load balancers of networks and of Kubernetes' services it works on
+ * connections, not requests: a connection keeps its target.
  */
 export async function openTcpBalancer(targets: readonly number[]): Promise<TcpBalancer> {
   const ready = new Set(targets);

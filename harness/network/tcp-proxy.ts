@@ -18,13 +18,19 @@ export interface ProxyControls {
   resetMidFrame(): void;
   /** Resets the current connections. */
   reset(): void;
-  /** The current connections never carry a byte again and are not closed, as when the other machine has lost power. */
+  /**
+   * The current connections never carry a byte again and are not closed, as when the other machine has lost
+   * power.
+   */
   abandon(): void;
   /** Forwards everything again. Does not revive abandoned connections. */
   heal(): Promise<void>;
 }
 
-/** Called with a server's bytes on one connection. Returns the bytes to forward; undefined resets the connection. */
+/**
+ * Called with a server's bytes on one connection. Returns the bytes to forward; undefined resets the
+ * connection.
+ */
 export type ReplyFilter = (chunk: Buffer) => Buffer | undefined;
 
 /** A TCP proxy on loopback in front of one server. Its port never changes. */
@@ -128,8 +134,9 @@ export class TcpProxy implements ProxyControls, AsyncDisposable {
 }
 
 /**
- * Closes a socket with a TCP reset if possible. A socket that is still connecting, or that is shutting down, can only be
- * closed: libuv rejects the reset, Node then never closes the handle, and waits for it at 100% CPU when the process ends.
+ * Closes a socket with a TCP reset if possible. A socket that is still connecting, or that is shutting down,
+ * can only be closed: libuv rejects the reset, Node then never closes the handle, and waits for it at 100%
+ * CPU when the process ends.
  */
 export function resetSocket(socket: Socket): void {
   if (socket.destroyed) return;
@@ -161,8 +168,8 @@ class ProxiedConnection {
     if (this.isAbandoned) return noBytes;
     if (!this.resetsMidFrame || chunk.length < 2) return chunk;
     this.resetsMidFrame = false;
-    // A reset discards bytes that are not sent or not read yet: the first half must be delivered before. A server in this
-    // process reads between the two.
+    // A reset discards bytes that are not sent or not read yet: the first half must be delivered before. A
+    // server in this process reads between the two.
     setTimeout(() => setImmediate(() => this.reset()), midFrameMs);
     return chunk.subarray(0, chunk.length / 2);
   }

@@ -17,7 +17,8 @@ const inFlightBytesMax = 1024 * 1024;
 const trickleMs = 20;
 
 /**
- * Forwards the bytes of one socket to another, in order, under the current conditions, until one of them is closed.
+ * Forwards the bytes of one socket to another, in order, under the current conditions, until one of them is
+ * closed.
  *
  * @param filter returns the part of a chunk to forward; undefined ends the relay.
  */

@@ -1,7 +1,10 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The files of the Kubernetes base that are templates of the chart. The namespace and the configuration are Helm's. */
+/**
+ * The files of the Kubernetes base that are templates of the chart. The namespace and the configuration are
+ * Helm's.
+ */
 const files = ['nats', 'ingest', 'writer', 'dashboard-api', 'network-policies', 'migrate', 'commands'];
 
 /** Pods restart when their configuration changes; with Kustomize the names of the configuration do that. */
@@ -43,8 +46,8 @@ const replacements: readonly [file: string, what: RegExp, by: string][] = [
 ];
 
 /**
- * Writes the Helm chart to a folder: what is the chart's own, and templates made of the Kubernetes base, which stays the one place
- * that says what runs.
+ * Writes the Helm chart to a folder: what is the chart's own, and templates made of the Kubernetes base,
+ * which stays the one place that says what runs.
  *
  * @throws Error when the base has changed such that a value has no place.
  */

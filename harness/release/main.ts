@@ -4,7 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { version } from '../../platform/version.ts';
 import { writeRelease } from './release.ts';
 
-/** `npm run release [-- DIRECTORY]`: everything that a release consists of, by default in `release/VERSION`. */
+/**
+ * `npm run release [-- DIRECTORY]`: everything that a release consists of, by default in `release/VERSION`.
+ */
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const directory = resolve(process.argv[2] ?? `${root}/release/${version}`);
 try {

@@ -124,7 +124,8 @@ const parts: readonly Part[] = [
 ];
 
 /**
- * Writes a release of the checkout's commit to a directory, which is emptied first. Nothing is published or tagged.
+ * Writes a release of the checkout's commit to a directory, which is emptied first. Nothing is published or
+ * tagged.
  *
  * @throws Error when the checkout has changes that are not committed, or its versions differ.
  */

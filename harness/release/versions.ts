@@ -1,7 +1,10 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Where the version of package.json is repeated, for programs that cannot read it there. The first group is the version. */
+/**
+ * Where the version of package.json is repeated, for programs that cannot read it there. The first group is
+ * the version.
+ */
 const places: readonly [glob: string, version: RegExp][] = [
   ['{lab,sdk/typescript}/package.json', /^ {2}"version": "(.*)"/m],
   ['package-lock.json', /"name": "(?:weir|@weir\/\w+)",\n *"version": "(.*)"/],

@@ -18,8 +18,9 @@ const excluded = /\.test\.ts$|^launcher\/(?:run\.mjs|bootstrap\/(?:install|insta
 const sourceExtension = /(?<=\w)\.ts(?=['"`])/g;
 
 /**
- * Writes the npm package `weir` to a folder: the sources without their types, because Node does not remove types from
- * packages, with the built pages, and the versions of package-lock.json. Lines and columns stay as in the sources.
+ * Writes the npm package `weir` to a folder: the sources without their types, because Node does not remove
+ * types from packages, with the built pages, and the versions of package-lock.json. Lines and columns stay as
+ * in the sources.
  *
  * @param pages the directory with the built pages.
  */

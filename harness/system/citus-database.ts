@@ -2,7 +2,9 @@ import postgres from 'postgres';
 import { ensureRoles, urlOfRole } from '../../launcher/provision/postgres/roles.ts';
 import { distributeDatabase, migrateDatabase } from '../../store/migrate/migrate.ts';
 
-/** URL of a database on an existing Citus coordinator that knows its workers. All nodes accept the same user. */
+/**
+ * URL of a database on an existing Citus coordinator that knows its workers. All nodes accept the same user.
+ */
 export const citusUrl = process.env.WEIR_TEST_CITUS_URL;
 
 /** Few, so that tables are created fast; more than one on each of two workers. */
@@ -34,8 +36,9 @@ let open = 0;
 let turn: Promise<postgres.Sql> | undefined;
 
 /**
- * Waits until no other process has databases in the cluster. A transaction of one test keeps rows that another one erases, on the whole
- * node: one file moves shards for a minute, another leaves transactions in doubt.
+ * Waits until no other process has databases in the cluster. A transaction of one test keeps rows that
+ * another one erases, on the whole node: one file moves shards for a minute, another leaves transactions in
+ * doubt.
  */
 async function takeTurn(coordinatorUrl: string): Promise<AsyncDisposable> {
   open += 1;
@@ -57,8 +60,8 @@ async function takeTurn(coordinatorUrl: string): Promise<AsyncDisposable> {
 }
 
 /**
- * Creates a database for one test on all nodes of the cluster, migrated and distributed unless it is to be `empty`. Citus has
- * no template databases. Disposing drops it.
+ * Creates a database for one test on all nodes of the cluster, migrated and distributed unless it is to be
+ * `empty`. Citus has no template databases. Disposing drops it.
  */
 export async function createCitusDatabase(
   coordinatorUrl: string,

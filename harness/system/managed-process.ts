@@ -29,7 +29,9 @@ export interface ManagedProcess extends AsyncDisposable {
   untilDown(): Promise<void>;
   /** Waits until it is ready. @throws Error after a time-out. */
   untilRunning(): Promise<void>;
-  /** For a fault that ends the process otherwise than with `kill`: no exit is a crash until the next round. */
+  /**
+   * For a fault that ends the process otherwise than with `kill`: no exit is a crash until the next round.
+   */
   allowExits(): void;
   /** Resets what is recorded per round. */
   beginRound(): void;

@@ -14,8 +14,8 @@ export function writePidFile(file: string, pid: number): void {
 }
 
 /**
- * Kills the recorded processes that still run. Processes that have exited are ignored, also when their pid was reused, and
- * so are files of these names that record no process.
+ * Kills the recorded processes that still run. Processes that have exited are ignored, also when their pid
+ * was reused, and so are files of these names that record no process.
  *
  * @param directory is searched, with its subdirectories, for `pid` and `pid-*`.
  * @returns the files of the processes that were killed.

@@ -5,7 +5,9 @@ import { readProcess } from '../../launcher/process/process-identity.ts';
 
 const pollMs = 5;
 
-/** A process and its children. Postgres's backends are children, and outlive a killed postmaster for a moment. */
+/**
+ * A process and its children. Postgres's backends are children, and outlive a killed postmaster for a moment.
+ */
 export function processTree(pid: number): number[] {
   const children = readdirSync('/proc')
     .map(Number)

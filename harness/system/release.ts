@@ -18,10 +18,12 @@ const run = promisify(execFile);
 const installTimeoutMs = 300_000;
 
 /**
- * Makes a checkout of the last release, with the packages of its own lock file, in the user's cache. Later calls find it there.
+ * Makes a checkout of the last release, with the packages of its own lock file, in the user's cache. Later
+ * calls find it there.
  *
  * @returns its root.
- * @throws Error when the history of this checkout does not have the commit, or the packages cannot be downloaded.
+ * @throws Error when the history of this checkout does not have the commit, or the packages cannot be
+ * downloaded.
  */
 export async function openRelease(env: Record<string, string | undefined>): Promise<string> {
   const { version, commit } = lastRelease;

@@ -90,7 +90,10 @@ export async function startServers(context: SystemContext): Promise<Servers> {
   };
 }
 
-/** Makes a database on the nodes of the cluster of WEIR_TEST_CITUS_URL, which know its workers by the ports of proxies. */
+/**
+ * Makes a database on the nodes of the cluster of WEIR_TEST_CITUS_URL, which know its workers by the ports of
+ * proxies.
+ */
 async function openCluster({ env, stack }: SystemContext, workers: TcpProxy[]) {
   return stack.use(
     await createCitusDatabase(env.WEIR_TEST_CITUS_URL ?? '', {

@@ -10,7 +10,9 @@ export interface KindProxies {
   readonly nats: readonly TcpProxy[];
 }
 
-/** The proxies of a system: between its services and its servers, and between the members of its NATS cluster. */
+/**
+ * The proxies of a system: between its services and its servers, and between the members of its NATS cluster.
+ */
 export interface ServiceProxies extends Readonly<Record<ProxiedKind, KindProxies>> {
   /** The proxies of the routes between a nats-server (`nats-1`) and the other members, in both directions. */
   routesOf(name: string): readonly TcpProxy[];
@@ -29,7 +31,10 @@ export interface ProxiedMember {
   clusterPort: number;
 }
 
-/** Opens a proxy in front of every server for each kind of service, and one for each direction between two members. */
+/**
+ * Opens a proxy in front of every server for each kind of service, and one for each direction between two
+ * members.
+ */
 export async function openProxies(
   postgresPort: number,
   members: readonly ProxiedMember[],

@@ -28,8 +28,9 @@ export interface SystemEnvironment {
 }
 
 /**
- * A Weir composed of single processes, in its own directory and on its own ports, so that each process and each connection
- * can be made to fail. Every process is restarted when it exits. `weir.ts` runs a Weir as `npm start` does instead.
+ * A Weir composed of single processes, in its own directory and on its own ports, so that each process and
+ * each connection can be made to fail. Every process is restarted when it exits. `weir.ts` runs a Weir as
+ * `npm start` does instead.
  */
 export interface System extends AsyncDisposable, Servers {
   readonly options: SystemOptions;
@@ -43,7 +44,9 @@ export interface System extends AsyncDisposable, Servers {
   readonly ingestPorts: readonly number[];
   /** The URLs of the probes of writer-1, writer-2, …, in a system on Citus. */
   readonly probeUrls: readonly string[];
-  /** Connects without a proxy. It reconnects after a restart of Postgres; statements that were running fail. */
+  /**
+   * Connects without a proxy. It reconnects after a restart of Postgres; statements that were running fail.
+   */
   readonly sql: Sql;
   readonly database: Database;
   readonly pepper: string;
@@ -66,8 +69,8 @@ export interface ReleasedSystem {
 }
 
 /**
- * Starts a system, and resolves when it accepts events. It starts again when one of its ports was taken after it was
- * chosen, by a system beside it.
+ * Starts a system, and resolves when it accepts events. It starts again when one of its ports was taken after
+ * it was chosen, by a system beside it.
  */
 export function startSystem(options: SystemOptions, environment: SystemEnvironment): Promise<System> {
   return startOnFreePorts(0, () => startOnce(options, environment));
@@ -133,7 +136,9 @@ async function startOnce(
 
 const urlOnLoopback = (port: number) => `http://127.0.0.1:${port}`;
 
-/** Makes the schema of the last release with its own command line, and lets every service start from its code. */
+/**
+ * Makes the schema of the last release with its own command line, and lets every service start from its code.
+ */
 async function startAsReleased(
   { env, pepper, options, checkouts, directory }: SystemContext,
   databaseUrl: string,

@@ -182,7 +182,10 @@ function collectOutput(child: ChildProcess): () => string {
   return () => output;
 }
 
-/** Removes the variables of npm and of the test runner: the system must not watch the npm that runs this process. */
+/**
+ * Removes the variables of npm and of the test runner: the system must not watch the npm that runs this
+ * process.
+ */
 function withoutRunner(variables: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(variables).filter(([name]) => !/^(npm_|VITEST|NODE_ENV)/.test(name)),

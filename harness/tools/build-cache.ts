@@ -18,7 +18,10 @@ export const buildTimeoutMs = 600_000;
 /** Cached builds of older versions of a program are removed when they were not used for this long. */
 const keepMs = 24 * 60 * 60 * 1_000;
 
-/** The packages of a program cannot be downloaded on this machine; its tests are skipped, as without its toolchain. */
+/**
+ * The packages of a program cannot be downloaded on this machine; its tests are skipped, as without its
+ * toolchain.
+ */
 export class PackagesUnreachableError extends Error {
   override name = 'PackagesUnreachableError';
 }
@@ -44,7 +47,8 @@ export interface Build {
 }
 
 /**
- * Builds a program in a separate directory outside of the repository, which is reused while the hash is the same.
+ * Builds a program in a separate directory outside of the repository, which is reused while the hash is the
+ * same.
  *
  * @returns the directory.
  * @throws PackagesUnreachableError, or Error with the output of the failed command.

@@ -37,8 +37,8 @@ export function openChromium(): Promise<Browser> {
 }
 
 /**
- * Writes a font configuration. The package's own one names directories of another system: Chromium then finds no font, and
- * crashes when it draws a text field.
+ * Writes a font configuration. The package's own one names directories of another system: Chromium then finds
+ * no font, and crashes when it draws a text field.
  *
  * @returns the file.
  */

@@ -9,13 +9,16 @@ import { abuses, plain } from './requests.ts';
 import { openSlowConnections } from './slow-connections.ts';
 
 /**
- * The hostile client of `npm run abuse`, a separate process so that it does not slow down the measured client. It sends
- * `ready` when the abuse has begun, and exits when its parent has exited.
+ * The hostile client of `npm run abuse`, a separate process so that it does not slow down the measured
+ * client. It sends `ready` when the abuse has begun, and exits when its parent has exited.
  */
 const [, , ingestUrl = '', apiKey = '', plan = '{}'] = process.argv;
 const { slowConnections, bodiesPerSecond, badKeysPerSecond } = JSON.parse(plan);
 
-/** Requests with a new invalid key each. Every other key is well-formed, and so requires a look-up in Postgres. */
+/**
+ * Requests with a new invalid key each. Every other key is well-formed, and so requires a look-up in
+ * Postgres.
+ */
 const badKeys = [createApiKey, () => crypto.randomUUID()].map(
   (makeKey) => () => plain(jsonOverHttp1, makeKey(), Buffer.from('{"events":[]}')),
 );
@@ -24,7 +27,8 @@ const badKeys = [createApiKey, () => crypto.randomUUID()].map(
 const responses = new Map<number, number>();
 
 process.on('disconnect', () => process.exit());
-// Before connections are opened: compressing the bombs blocks for seconds and would delay all writes of slow connections.
+// Before connections are opened: compressing the bombs blocks for seconds and would delay all writes of slow
+// connections.
 const bodies = prepareBodies();
 await warmUp(2);
 const slow = openSlowConnections(ingestUrl, apiKey, slowConnections);
@@ -36,8 +40,8 @@ process.on('message', () => {
 process.send?.('ready');
 
 /**
- * Attacks a local dummy server first, so that this process's code is compiled before the measurement: both run on the
- * same cores. The measured service is not warmed up.
+ * Attacks a local dummy server first, so that this process's code is compiled before the measurement: both
+ * run on the same cores. The measured service is not warmed up.
  */
 async function warmUp(seconds: number): Promise<void> {
   const server = createServer((request, response) => {
@@ -61,7 +65,10 @@ async function attack(url: string, seconds: number): Promise<void> {
   ]);
 }
 
-/** The most expensive kinds, by JSON over HTTP/1.1. They use a valid key, because ingest reads no body without one. */
+/**
+ * The most expensive kinds, by JSON over HTTP/1.1. They use a valid key, because ingest reads no body without
+ * one.
+ */
 function prepareBodies(): AbusiveRequest[] {
   const names = [
     'a bomb in gzip',

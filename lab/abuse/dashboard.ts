@@ -32,9 +32,10 @@ interface Caller {
 }
 
 /**
- * Asks the dashboard API for the most that it answers: each procedure of its router, each download, each tool of the MCP door, and live
- * streams; and lets it evaluate the alerts that the mutations made. Meanwhile another person reads a small list of another space. Prints the
- * longest stall of the event loop in each call, and the neighbour's latency.
+ * Asks the dashboard API for the most that it answers: each procedure of its router, each download, each tool
+ * of the MCP door, and live streams; and lets it evaluate the alerts that the mutations made. Meanwhile
+ * another person reads a small list of another space. Prints the longest stall of the event loop in each
+ * call, and the neighbour's latency.
  *
  * @returns the faults.
  */
@@ -90,7 +91,10 @@ export async function measureDashboard(
   return faults;
 }
 
-/** Opens more live streams than a person may have, and keeps them while the alerts of the mutations are evaluated. */
+/**
+ * Opens more live streams than a person may have, and keeps them while the alerts of the mutations are
+ * evaluated.
+ */
 async function measureStreams(probe: Probe, { url, headers }: Caller): Promise<Stall & { told: string }> {
   await probe.take();
   const opened = await Promise.all(

@@ -19,7 +19,10 @@ const connections = 32;
 const storedTimeoutMs = 60_000;
 
 interface LatencyOptions {
-  /** The duration of each of both runs. A p99 needs thousands of requests: a disk that is slow for 100 ms delays ten. */
+  /**
+   * The duration of each of both runs. A p99 needs thousands of requests: a disk that is slow for 100 ms
+   * delays ten.
+   */
   seconds: number;
   say: (text: string) => void;
 }

@@ -5,9 +5,9 @@ import { openClients } from './protocols.ts';
 import type { Abuse } from './requests.ts';
 
 /**
- * The memory to plan for one ingest process under any load: 160 and 64 MiB for the heaps of the threads for costly and
- * large batches, 128 for bodies (INGEST_BYTES_IN_FLIGHT_MAX), 60 for Node, 100 for malloc, and the rest for the heap of the
- * event loop, which reads small batches only (ADR 0013).
+ * The memory to plan for one ingest process under any load: 160 and 64 MiB for the heaps of the threads for
+ * costly and large batches, 128 for bodies (INGEST_BYTES_IN_FLIGHT_MAX), 60 for Node, 100 for malloc, and the
+ * rest for the heap of the event loop, which reads small batches only (ADR 0013).
  */
 export const residentBytesMax = 640 * 1024 ** 2;
 
@@ -17,8 +17,8 @@ const sampleMs = 50;
 interface MemoryOptions {
   rounds: number;
   /**
-   * Concurrent requests. A 503 means that the thread had too little memory for a batch; with 5 or more it may also mean that
-   * too many costly batches waited.
+   * Concurrent requests. A 503 means that the thread had too little memory for a batch; with 5 or more it may
+   * also mean that too many costly batches waited.
    */
   atOnce: number;
   say: (text: string) => void;

@@ -11,7 +11,10 @@ import { plain } from './requests.ts';
 /** The busy space: so many connections, each with one large batch after the other. */
 const busyConnections = 8;
 
-/** The neighbour sends at this interval, in turns a small request through the same door, and a batch of more values than are read on the event loop. */
+/**
+ * The neighbour sends at this interval, in turns a small request through the same door, and a batch of more
+ * values than are read on the event loop.
+ */
 const intervalMs = 250;
 const neighbourValues = 70_000;
 
@@ -23,10 +26,11 @@ const p99MsMin = 100;
 const turnMsMax = 250;
 
 /**
- * Lets a space send as much as it can through each door, beside one that sends four requests a second. Prints the neighbour's latency alone
- * and then, and the longest stall of ingest's event loop, each with its bound.
+ * Lets a space send as much as it can through each door, beside one that sends four requests a second. Prints
+ * the neighbour's latency alone and then, and the longest stall of ingest's event loop, each with its bound.
  *
- * @param seconds of each measurement: there are two for a door. @param only doors with this text in their name.
+ * @param seconds of each measurement: there are two for a door.
+ * @param only doors with this text in their name.
  * @returns the faults: requests of the neighbour that were refused, and a p99 or a stall beyond its bound.
  */
 export async function measureNeighbour(
@@ -95,7 +99,10 @@ function manyValues(apiKey: string): AbusiveRequest {
   return plain(jsonOverHttp1, apiKey, Buffer.from(JSON.stringify({ events })));
 }
 
-/** Sends without pause until it is stopped. @returns what stops it, with the number of batches that were accepted. */
+/**
+ * Sends without pause until it is stopped.
+ * @returns what stops it, with the number of batches that were accepted.
+ */
 function startBusy(url: string, { door, apiKey }: { door: Door; apiKey: string }) {
   let isOn = true;
   let accepted = 0;

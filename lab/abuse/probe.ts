@@ -4,13 +4,19 @@ import { Agent, type IncomingMessage, request as openRequest } from 'node:http';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** How long a request may hold the event loop, and a margin for a machine that runs the database and this client too. */
+/**
+ * How long a request may hold the event loop, and a margin for a machine that runs the database and this
+ * client too.
+ */
 export const stallMsMax = 100;
 const stallMarginMs = 50;
 
 const probeMs = 10;
 
-/** A server that does nothing else, in a process of its own: what it takes longest for is what the machine adds. */
+/**
+ * A server that does nothing else, in a process of its own: what it takes longest for is what the machine
+ * adds.
+ */
 const idleServer = `require('node:http').createServer((_, response) => response.end())
   .listen(0, '127.0.0.1', function () { process.send(this.address().port); });
 process.on('disconnect', () => process.exit());`;
@@ -72,7 +78,10 @@ export async function startProbe(url: string): Promise<Probe> {
   };
 }
 
-/** Connections of one client: with those of all clients in one pool, its next request waits until a new one is accepted. */
+/**
+ * Connections of one client: with those of all clients in one pool, its next request waits until a new one is
+ * accepted.
+ */
 export function openAgent(): Agent {
   return new Agent({ keepAlive: true, maxSockets: 1 });
 }

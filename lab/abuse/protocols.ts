@@ -15,8 +15,9 @@ export interface AbusiveRequest {
 }
 
 /**
- * Sends a request and reads its response. @returns the HTTP status; 0 without a response. An error of gRPC, which HTTP answers with 200,
- * is 503 when the client may send again, otherwise 400.
+ * Sends a request and reads its response.
+ * @returns the HTTP status; 0 without a response. An error of gRPC, which HTTP answers with 200, is 503 when
+ * the client may send again, otherwise 400.
  */
 export type Send = (request: AbusiveRequest) => Promise<number>;
 

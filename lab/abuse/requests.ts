@@ -27,8 +27,8 @@ const encodings = Object.keys(compressors) as Encoding[];
 const bombBytes = 64 * 1024 ** 2;
 
 /**
- * Every payload through every protocol, plain and in one of the encodings; decompression bombs in each encoding; and
- * requests with malformed framing.
+ * Every payload through every protocol, plain and in one of the encodings; decompression bombs in each
+ * encoding; and requests with malformed framing.
  */
 export const abuses: readonly Abuse[] = protocols.flatMap((protocol) => [
   ...Object.entries(payloads[protocol.form]).flatMap(([name, payload], index) => {

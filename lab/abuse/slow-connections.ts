@@ -14,7 +14,10 @@ export interface SlowConnections {
   closed(): number;
 }
 
-/** Opens connections that never finish a request, half of them in the head and half in the body, and reopens closed ones. */
+/**
+ * Opens connections that never finish a request, half of them in the head and half in the body, and reopens
+ * closed ones.
+ */
 export function openSlowConnections(ingestUrl: string, apiKey: string, count: number): SlowConnections {
   const { hostname, port } = new URL(ingestUrl);
   const requestLine = 'POST /v1/ingest-events HTTP/1.1\r\nHost: x\r\n';

@@ -15,8 +15,8 @@ interface CpuOptions {
 }
 
 /**
- * Measures where the CPU time of a stored request goes, with requests of 500 events and of one. Times of processes hardly depend on
- * other work of the machine, so two versions can be compared by it.
+ * Measures where the CPU time of a stored request goes, with requests of 500 events and of one. Times of
+ * processes hardly depend on other work of the machine, so two versions can be compared by it.
  */
 export async function measureCpuTime(
   weir: RunningWeir,

@@ -33,8 +33,8 @@ export async function runClosedLoop(options: LoadOptions): Promise<LoadResult> {
 }
 
 /**
- * Sends at a fixed rate, independently of the responses. Latency is measured from the time at which a request was due,
- * so that a stall also counts for the requests it delayed (no coordinated omission).
+ * Sends at a fixed rate, independently of the responses. Latency is measured from the time at which a request
+ * was due, so that a stall also counts for the requests it delayed (no coordinated omission).
  */
 export async function runAtRate(options: LoadOptions & { requestsPerSecond: number }): Promise<LoadResult> {
   await using client = openClient(options);

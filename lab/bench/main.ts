@@ -23,8 +23,9 @@ import { measureWeb } from './web/measure.ts';
 import { loadWorkload, type Workload } from './workload.ts';
 
 /**
- * `npm run bench [-- --rounds N --seconds S --only PART --rows N --without-metrics --points N,… --fill-minutes M --merge]`: starts a Weir of its own, puts load on it, and prints
- * the whole table of figures, or one part of it. It only measures: nothing fails on a slow machine.
+ * `npm run bench [-- --rounds N --seconds S --only PART --rows N --without-metrics --points N,…
+ * --fill-minutes M --merge]`: starts a Weir of its own, puts load on it, and prints the whole table of
+ * figures, or one part of it. It only measures: nothing fails on a slow machine.
  */
 const { values } = parseArgs({
   options: {

@@ -14,7 +14,10 @@ export type Figures = Record<string, number>;
 const batchConnections = 4;
 const singleConnections = 128;
 
-/** Measures every figure once, each close to its baseline, so that other work on the machine affects both alike. */
+/**
+ * Measures every figure once, each close to its baseline, so that other work on the machine affects both
+ * alike.
+ */
 export async function measureRound(weir: RunningWeir, workload: Workload, seconds: number): Promise<Figures> {
   const { storedPerSecond } = await measureHttpToPostgres(weir, workload, seconds);
   const copied = await measureCopy(weir.sql, workload.events);

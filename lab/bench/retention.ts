@@ -12,7 +12,10 @@ import { RetentionClock } from '../../store/retention/retention-clock.ts';
 import { insertParts } from '../../store/write/store.ts';
 import type { Figures } from './measures.ts';
 
-/** The concurrent statements that store events, like a writer's, and the pause after each: the machine is not idle. */
+/**
+ * The concurrent statements that store events, like a writer's, and the pause after each: the machine is not
+ * idle.
+ */
 const concurrency = 3;
 const pauseMs = 20;
 
@@ -28,8 +31,8 @@ export interface RetentionOptions {
 }
 
 /**
- * Measures how long it takes to drop a week of expired events, and to delete most events of a week in batches, while a writer
- * stores others. The expired events are copies of those that are stored.
+ * Measures how long it takes to drop a week of expired events, and to delete most events of a week in
+ * batches, while a writer stores others. The expired events are copies of those that are stored.
  */
 export async function measureRetention(
   weir: RunningWeir,
@@ -44,7 +47,8 @@ export async function measureRetention(
     await createSpace(database, 'expiring'),
     await createSpace(database, 'keeping'),
   ];
-  // A week apart, because a retention that expires all of the first week also expires the first days after it.
+  // A week apart, because a retention that expires all of the first week also expires the first days after
+  // it.
   const [dropped, mixed] = [weekOf(Date.now(), -8), weekOf(Date.now(), -6)];
   for (const { fromMs } of [dropped, mixed]) await ensurePartitions(database, fromMs);
   log(`copying ${events} events …`);
@@ -82,7 +86,10 @@ interface CopyOptions {
   spaceIds: readonly string[];
 }
 
-/** Copies the stored events repeatedly, with ids of a week. @returns the number of copies, at least `events`. */
+/**
+ * Copies the stored events repeatedly, with ids of a week.
+ * @returns the number of copies, at least `events`.
+ */
 async function copyEvents(
   { sql, connection }: RunningWeir,
   { events, week, spaceIds }: CopyOptions,

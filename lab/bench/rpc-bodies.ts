@@ -21,7 +21,10 @@ export function prepareFreshMessages(events: readonly Buffer[]): () => Buffer {
   };
 }
 
-/** Converts an event of the JSON API to protobuf JSON, where the state is an enum and the payload a field of the event. */
+/**
+ * Converts an event of the JSON API to protobuf JSON, where the state is an enum and the payload a field of
+ * the event.
+ */
 function toProtobufJson({ type, properties, status, ...event }: JsonObject): JsonObject {
   const { state, ...rest } = status as JsonObject;
   const payload = (properties as JsonObject)[String(type)] ?? {};

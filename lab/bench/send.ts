@@ -20,7 +20,8 @@ const run = promisify(execFile);
 const main = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
 
 /**
- * Measures `weir send` of a file with `events` events, until all of them are stored, and the load generator before and after it.
+ * Measures `weir send` of a file with `events` events, until all of them are stored, and the load generator
+ * before and after it.
  *
  * @throws Error when the directory for temporary files has too little room.
  */

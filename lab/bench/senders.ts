@@ -15,7 +15,10 @@ export interface SenderOptions {
 
 const rpcPath = '/weir.ingest.v1.IngestService/IngestEvents';
 
-/** A client for each protocol. They do as little as possible, because they share the machine with the measured service. */
+/**
+ * A client for each protocol. They do as little as possible, because they share the machine with the measured
+ * service.
+ */
 export const senders = {
   json: ({ connection: { ingestUrl: url, apiKey }, connections }: SenderOptions): Sender => {
     const { post, [Symbol.asyncDispose]: dispose } = openIngestClient({
@@ -44,7 +47,8 @@ export const senders = {
   },
 
   grpc: ({ connection: { ingestUrl, apiKey }, connections }: SenderOptions): Sender => {
-    // As many connections as the other protocols use, with one stream each, so that the figures can be compared.
+    // As many connections as the other protocols use, with one stream each, so that the figures can be
+    // compared.
     const sessions = Array.from({ length: connections }, () => connect(ingestUrl));
     const headers = {
       ':method': 'POST',

@@ -8,8 +8,8 @@ const spansPerRequest = 512;
 const requests = 4;
 
 /**
- * Prepares requests of OTLP from events, as OpenInference's instrumentations and OpenTelemetry's exporters send them: a trace has
- * the span of an agent, and below it a span for each event.
+ * Prepares requests of OTLP from events, as OpenInference's instrumentations and OpenTelemetry's exporters
+ * send them: a trace has the span of an agent, and below it a span for each event.
  *
  * @returns a function that returns the requests in turn, each time with new trace and span ids.
  */
@@ -75,7 +75,10 @@ function toCall(event: IngestEvent): SpanInit {
   return { name, kind: 1, attributes: { ...payload, ...attributes }, status: { code } };
 }
 
-/** The names of OpenInference's semantic conventions. Instrumentations send the messages and, as JSON, the whole request and response. */
+/**
+ * The names of OpenInference's semantic conventions. Instrumentations send the messages and, as JSON, the
+ * whole request and response.
+ */
 function llmAttributes({ model, input, output, usage }: LlmPayload): Values {
   const text = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value ?? ''));
   return {
@@ -129,7 +132,10 @@ function toolAttributes({ name, input, output }: ToolPayload): Values {
 
 const randomId = (bytes: number) => randomBytes(bytes).toString('hex');
 
-/** Encodes spans. @returns a function that returns a copy in which every id is new, and the same ids are still the same. */
+/**
+ * Encodes spans.
+ * @returns a function that returns a copy in which every id is new, and the same ids are still the same.
+ */
 function prepareBody(spans: readonly SpanInit[]): () => Body {
   const encoded = toProtobuf({
     resource: { 'service.name': 'my-agent', 'openinference.project.name': 'peers' },

@@ -68,7 +68,10 @@ async function start(program: string, { directory }: PeerHost) {
   };
 }
 
-/** @returns a function that counts the spans in the file so far. It reads only what was added since its last call. */
+/**
+ * @returns a function that counts the spans in the file so far. It reads only what was added since its last
+ * call.
+ */
 function countNewSpans(file: string): () => Promise<number> {
   const mark = Buffer.from('"spanId":');
   let readTo = 0;

@@ -1,7 +1,10 @@
 import { openPostgres, type Sql } from '../../store/db/connect.ts';
 import type { PeerDatabase } from './peer.ts';
 
-/** Opens a peer's own database, which is created when it does not exist. @param serverUrl of another database of the server. */
+/**
+ * Opens a peer's own database, which is created when it does not exist.
+ * @param serverUrl of another database of the server.
+ */
 export async function openPeerDatabase(serverUrl: string, name: string): Promise<PeerDatabase> {
   {
     await using server = open(serverUrl);

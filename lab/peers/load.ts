@@ -24,7 +24,10 @@ const requestMsMax = 300_000;
 /** Counting makes Postgres work. It waits this many times as long as the last count took. */
 const countPause = 10;
 
-/** Puts load on a peer, and waits until everything is stored. @throws Error when a request is not accepted, or events are lost. */
+/**
+ * Puts load on a peer, and waits until everything is stored.
+ * @throws Error when a request is not accepted, or events are lost.
+ */
 export async function measureLoad(
   { name, requestsMax = Number.POSITIVE_INFINITY }: Peer,
   running: RunningPeer,

@@ -31,8 +31,8 @@ const batchConnections = 4;
 const singleConnections = 128;
 
 /**
- * Measures Weir and what one would use instead, in turns: each round has every peer once, which is started for its turn and stopped
- * after it. All use the Postgres and the nats-server of one Weir.
+ * Measures Weir and what one would use instead, in turns: each round has every peer once, which is started
+ * for its turn and stopped after it. All use the Postgres and the nats-server of one Weir.
  *
  * @returns the table as Markdown, with the medians. A peer that cannot be installed here is named below it.
  */

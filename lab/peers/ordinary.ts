@@ -12,7 +12,10 @@ const { devDependencies, dependencies } = JSON.parse(
 );
 const apiKey = 'a key of the ordinary way';
 
-/** What one would write in an afternoon with the same servers (`ordinary/`): two processes, as Weir's ingest and writer. */
+/**
+ * What one would write in an afternoon with the same servers (`ordinary/`): two processes, as Weir's ingest
+ * and writer.
+ */
 export const ordinary: Peer = {
   name: 'Fastify + Zod, a publish an event, Drizzle into jsonb',
   version: `fastify ${devDependencies.fastify}, zod ${dependencies.zod}, drizzle-orm ${dependencies['drizzle-orm']}`,

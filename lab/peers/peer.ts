@@ -41,8 +41,8 @@ export interface Peer {
   /** What has happened when a client gets its answer. */
   answersAfter: string;
   /**
-   * Most requests of one measurement. For peers that answer before they store: at full speed, the time limit alone would let
-   * them queue more than they store in an hour.
+   * Most requests of one measurement. For peers that answer before they store: at full speed, the time limit
+   * alone would let them queue more than they store in an hour.
    */
   requestsMax?: number;
   start(host: PeerHost): Promise<RunningPeer>;

@@ -4,7 +4,9 @@ import { programEnvironment } from '../../harness/tools/build-cache.ts';
 import { lastLogLines } from '../../launcher/process/log-file.ts';
 import { spawnServer } from '../../launcher/process/server-process.ts';
 
-/** Phoenix and MLflow create their tables at the first start, which takes most of a minute on a busy machine. */
+/**
+ * Phoenix and MLflow create their tables at the first start, which takes most of a minute on a busy machine.
+ */
 const readyMsMax = 240_000;
 
 /** Uvicorn and Fastify finish the requests in progress at the first signal. */

@@ -23,7 +23,10 @@ interface PythonPeer extends Pick<Peer, 'name' | 'version' | 'answersAfter' | 'r
 const phoenixVersion = '20.26.1';
 const mlflowVersion = '3.17.2';
 
-/** Requests of 512 spans that Phoenix takes into its queue of 20,000 spans without rejecting any, with room for slow rounds. */
+/**
+ * Requests of 512 spans that Phoenix takes into its queue of 20,000 spans without rejecting any, with room
+ * for slow rounds.
+ */
 const phoenixRequestsMax = 6;
 
 const pythonPeers: readonly PythonPeer[] = [

@@ -10,8 +10,8 @@ import { prepareSpanBodies } from '../peers/bodies.ts';
 const smallBytesMax = 8_085;
 
 /**
- * Measures the CPU time of reading requests of 512 spans: locate, map, validate, project, write. Beside it that of
- * reading the events that result, as JSON.
+ * Measures the CPU time of reading requests of 512 spans: locate, map, validate, project, write. Beside it
+ * that of reading the events that result, as JSON.
  *
  * @returns medians of `rounds`, in milliseconds for 100 spans or events, by bytes of a span.
  */

@@ -4,7 +4,7 @@ export const findingShape = z
   .object({
     /** What was checked, such as `postgres.durability`. */
     check: z.string(),
-    /** `warning`: works now, but will not for long, or not as promised. `skipped`: it could not be checked. */
+    /** `warning`: works now, but not for long, or not as promised. `skipped`: it could not be checked. */
     status: z.enum(['ok', 'warning', 'failed', 'skipped']),
     found: z.string(),
     /** What to do, unless the status is `ok`. */

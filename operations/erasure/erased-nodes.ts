@@ -13,9 +13,9 @@ import { nodesTable } from './rewritten-files.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * Clears the texts of a subject's spans, and erases notes and media that were stored after the events of these
- * were erased. Rows stay, with OpenTelemetry's random ids: a span sent again is not new. For when all spans that
- * were accepted before the start are stored.
+ * Clears the texts of a subject's spans, and erases notes and media that were stored after the events of
+ * these were erased. Rows stay, with OpenTelemetry's random ids: a span sent again is not new. Call it when
+ * all spans that were accepted before the start are stored.
  * @returns the number of spans.
  */
 export async function eraseNodes(database: Database, erasure: Erasure): Promise<number> {
@@ -64,7 +64,7 @@ export async function eraseNodes(database: Database, erasure: Erasure): Promise<
   }
 }
 
-/** What notes and media of these spans are on that is not stored: some may have come after the events were erased. */
+/** Targets of notes and media that are not stored: some may have come after the events were erased. */
 async function listGone(
   transaction: Transaction,
   { spaceId }: Erasure,

@@ -25,7 +25,7 @@ import { type Measure, openMeasure, readEstimate } from './storage-sizes.ts';
 
 export type PartitionReport = Awaited<ReturnType<typeof reportPartition>>;
 
-/** Bytes include indexes and TOAST. Scans an index of every partition: seconds for hundreds of millions of rows. */
+/** Bytes include indexes and TOAST. Scans an index of every partition: seconds for 100 million rows. */
 export async function reportStorage(database: Database, retentionDaysMax: number | undefined) {
   const rows = await database.select(pick(spaces, 'id', 'retentionDays')).from(spaces);
   const daysOf = new Map(

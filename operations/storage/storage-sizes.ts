@@ -31,7 +31,7 @@ export type StorageSizes = z.infer<typeof storageSizes>;
 /**
  * The sizes of all tables, in bytes with indexes and TOAST: by week of receipt, oldest first, without empty
  * weeks ahead; of rows outside of all weeks, from ingest processes with a wrong clock; of all other tables,
- * the largest first. Reads only the catalogue of Postgres: needs no rights on the tables, and takes milliseconds.
+ * the largest first. Reads only the catalogue of Postgres, in milliseconds, without rights on the tables.
  */
 export async function readStorageSizes(database: Database, nowMs: number): Promise<StorageSizes> {
   const measure = await openMeasure(database);

@@ -6,8 +6,8 @@ export type AnswerAfterBody = ReturnType<typeof createAnswerAfterBody>;
 
 /**
  * Answers requests rejected before their body was read: the function discards the rest and calls `write`,
- * unless the client or the HTTP parser has ended the request. A body past the limits of `limits.ts` is not read to
- * its end; its connection is closed after the answer.
+ * unless the client or the HTTP parser has ended the request. A body past the limits of `limits.ts` is not
+ * read to its end; its connection is closed after the answer.
  * @param freeChunk called with each chunk that was discarded.
  */
 export function createAnswerAfterBody(freeChunk: (chunk: Buffer) => void = () => {}) {

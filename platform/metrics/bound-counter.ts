@@ -22,7 +22,7 @@ export function defineBoundCounters<Label extends string>(
     },
   });
   return {
-    /** Shows a series from now on: rate() misses the first increment of a counter that did not exist before. */
+    /** Shows a series from now on: rate() misses the first increment of a counter that did not exist. */
     bind(labels: LabelValues<Label>): BoundCounter {
       const one = { labels, count: 0 };
       series.push(one);

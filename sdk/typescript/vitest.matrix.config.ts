@@ -1,6 +1,9 @@
 import { defineConfig } from 'vitest/config';
 
-/** `npm run sdk`: the versions of other packages and the runtimes; it installs them first, from the npm registry. */
+/**
+ * `npm run sdk`: the versions of other packages and the runtimes; it installs them first, from the npm
+ * registry.
+ */
 export default defineConfig({
   test: {
     include: ['sdk/typescript/test/matrix/*.matrix.ts'],

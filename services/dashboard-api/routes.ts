@@ -56,7 +56,7 @@ const strictTransport = 'max-age=31536000';
 
 /**
  * tRPC under /trpc/ and its description at /openapi.json, MCP at /mcp and /mcp/SPACE, downloads under /raw/,
- * /media/, /export/ and /audit/, /healthz and /readyz, and the pages at all other paths: 404 or 405 without pages.
+ * /media/, /export/ and /audit/, /healthz and /readyz, the pages at other paths: 404 or 405 without pages.
  */
 export function createRoutes(dependencies: RouteDependencies): RequestListener {
   const { answerAfterBody, unread, ingestUrl, basePath } = dependencies;

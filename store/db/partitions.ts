@@ -26,7 +26,7 @@ export const defaultEvents = `${getTableName(events)}_default`;
 /** Weeks after the current one for which partitions are created ahead. */
 const weeksAhead = 5;
 
-/** The partitions of a table, oldest first; last the default, for rows outside of all others, without a range. */
+/** The partitions of a table, oldest first; last the default, for rows outside of all others. */
 export async function listPartitions(database: Database, table: PgTable) {
   const rows = await database.execute<{ name: string; bounds: string }>(sql`
     SELECT child.relname AS name, pg_get_expr(child.relpartbound, child.oid) AS bounds

@@ -3,8 +3,8 @@ import { notes, traceNodes } from '../db/schema.ts';
 import { nameOf } from '../db/statement.ts';
 
 /**
- * What a note on a span is on, by the stored span `node`: its event, or the one into which this was merged, or
- * else its trace.
+ * What a note on a span is on, by the stored span `node`: its event, or the one into which this was merged,
+ * or else its trace.
  */
 
 const node = {

@@ -41,8 +41,8 @@ export function encodeNotes(notes: readonly SentNote[]): string[] {
 }
 
 /**
- * Stores the notes of messages. One on a span is on its call, or on its trace when it is none: as a call until
- * its span is stored, and for good when its trace, which becomes unresolved, is resolved.
+ * Stores the notes of messages. One on a span is on its call, or on its trace when it is none: as a call
+ * until its span is stored, and for good when its trace, which becomes unresolved, is resolved.
  *
  * @returns how many were not stored, see storeNotes, and whether a trace is unresolved.
  */

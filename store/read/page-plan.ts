@@ -5,13 +5,13 @@
  * | Plan | Condition |
  * |---|---|
  * | `allInOrder` | the filter has no condition besides the time range |
- * | `fewSegments` | a trace, thread or user is wanted (most have few events), or a note that is on few, unless they have many segments |
+ * | `fewSegments` | a trace, thread, user or rare note is wanted, not known to have many segments |
  * | `newestEvents` | no event was examined yet |
  * | `moreEvents`, then `end` | the filter has no terms, or enough events were found |
  * | `fewSegments` | it is not known yet that the terms have many segments |
  * | `moreEvents` | the page may end early, and only the newest events were examined |
  * | `segmentsInOrder` | it is not known that the page begins far behind the newest segments |
- * | `moreEvents` | there is one term, and only the newest events were examined: several are rarely met together |
+ * | `moreEvents` | there is one term, and only the newest events were examined |
  * | `listedSegments` | otherwise |
  */
 export type PagePlan =

@@ -12,7 +12,7 @@ export async function readLastChange(database: Database, spaceId: string): Promi
   return row?.last ?? 0;
 }
 
-/** Changes after a number. Numbers are assigned in the order of COMMIT, so no change appears later between those that were read. */
+/** Changes after a number. Numbers have the order of COMMIT, so none appears later between those read. */
 export async function readChanges(database: Database, spaceId: string, after: number) {
   const rows = await database
     .select({ number: eventChanges.number, ids: eventChanges.eventIds })

@@ -108,7 +108,7 @@ function findSurplus(
   return [...surplus, ...findSurplusLogs(nodes, mainOf)];
 }
 
-/** The content of log records belongs to the event of the call, or without one to that of its first records. */
+/** The content of log records belongs to the call's event, or without one to that of its first records. */
 function findSurplusLogs(
   nodes: readonly StoredNode[],
   mainOf: ReadonlyMap<string, StoredNode>,

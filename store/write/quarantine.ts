@@ -91,7 +91,7 @@ async function insertEntry(database: Database, entry: NewEntry): Promise<void> {
 /** The fields of an entry that an operator sees. `id` is the event's id; the event itself is not shown. */
 export type QuarantineEntry = Omit<typeof quarantine.$inferSelect, 'part'>;
 
-/** The oldest entries first, of one space or of all; all of them without a page, which begins after `after`. */
+/** The oldest entries first, of one space or of all; without a page all of them. It begins after `after`. */
 export async function listQuarantine(
   database: Database,
   spaceId?: string,

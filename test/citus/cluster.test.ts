@@ -343,7 +343,10 @@ async function storeUntilDone(database: Database, parts: readonly Part[]): Promi
   }
 }
 
-/** Moves every shard of the first table, with its co-located shards, to another node. @returns the number of moved shards. */
+/**
+ * Moves every shard of the first table, with its co-located shards, to another node.
+ * @returns the number of moved shards.
+ */
 async function moveShards(sql: Sql, nodes: readonly { host: string; port: number }[]): Promise<number> {
   const shards = await sql<{ id: string; host: string; port: number }[]>`
     SELECT shardid AS id, nodename AS host, nodeport AS port FROM citus_shards WHERE table_name = 'events'::regclass`;

@@ -161,7 +161,10 @@ describe.skipIf(citusUrl === undefined)(
 
     const nodeOf = async (spaceId: string) => (await readPlacements(database, [spaceId]))?.get(spaceId) ?? '';
 
-    /** The files of the database, on any node, that contain the text; undefined when the nodes are on other machines. */
+    /**
+     * The files of the database, on any node, that contain the text; undefined when the nodes are on other
+     * machines.
+     */
     async function findInFiles(text: string): Promise<string[] | undefined> {
       const found: string[] = [];
       for (const node of await listNodes(database)) {

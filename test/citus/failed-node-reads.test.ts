@@ -61,7 +61,10 @@ describe.skipIf(!isLocal)(
       return proxy;
     }
 
-    /** While a worker hangs, a call may share a connection with one that waits for it, and is answered with 503: pages ask again. */
+    /**
+     * While a worker hangs, a call may share a connection with one that waits for it, and is answered with
+     * 503: pages ask again.
+     */
     async function answered<T>(ask: () => Promise<T>): Promise<T> {
       let answer: T | undefined;
       await until(async () => {

@@ -155,7 +155,8 @@ describe.skipIf(citusUrl === undefined)(
       const ids = list.map(({ id }) => String(id)).toSorted();
       await until(() => tail.eventIds().length >= ids.length, 60_000);
       expect(tail.eventIds().toSorted()).toEqual(ids);
-      // A statement costs several times that of plain Postgres: the writer gathers events, and the first one need not wait.
+      // A statement costs several times that of plain Postgres: the writer gathers events, and the first one
+      // need not wait.
       const commits = await dashboard.database.$count(spaceCommits, eq(spaceCommits.spaceId, spaceId));
       expect(commits).toBeLessThanOrEqual(2 + (1.1 * (performance.now() - startedMs)) / clusterGatherMs);
       const body = toProtobuf({ spans: [{ attributes: { 'gen_ai.operation.name': 'chat' } }] });

@@ -33,7 +33,10 @@ const tables = [
   ...[sliceStats, sliceStatsRollups, dimensionValues],
 ];
 
-/** Everything that is counted of a space. The order in which sketches are joined is left out, and so are the places of erased values. */
+/**
+ * Everything that is counted of a space. The order in which sketches are joined is left out, and so are the
+ * places of erased values.
+ */
 async function readStatistics(database: Database, spaceId: string): Promise<unknown[]> {
   return Promise.all(
     tables.map(async (table) => {
@@ -91,7 +94,10 @@ describe.skipIf(citusUrl === undefined)(
       while ((await foldStatistics(database)) > 0);
     };
 
-    /** Every step on one database. @returns what is counted after each of the last two, and charts before the erasure. */
+    /**
+     * Every step on one database.
+     * @returns what is counted after each of the last two, and charts before the erasure.
+     */
     async function count(database: Database): Promise<unknown[]> {
       const [spaceId, other] = [randomUUIDv7(), randomUUIDv7()];
       const { signal } = new AbortController();

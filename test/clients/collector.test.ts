@@ -15,8 +15,8 @@ import { usePipeline } from '../support/use-pipeline.ts';
 import { countUsage, until, untilDrained, untilResolved } from '../support/wait.ts';
 
 /**
- * Spans through a Collector of OpenTelemetry that is killed: each in a request of its own, in any order, some twice. COLLECTOR_SECONDS
- * sets for how long they are sent, and COLLECTOR_SEED what is sent.
+ * Spans through a Collector of OpenTelemetry that is killed: each in a request of its own, in any order, some
+ * twice. COLLECTOR_SECONDS sets for how long they are sent, and COLLECTOR_SEED what is sent.
  */
 
 const seconds = Number(process.env.COLLECTOR_SECONDS ?? 20);

@@ -11,7 +11,10 @@ import { readStored, readStoredTexts } from '../support/stored-events.ts';
 import { usePipeline } from '../support/use-pipeline.ts';
 import { countUsage, until } from '../support/wait.ts';
 
-/** Runs the recipes of docs/opentelemetry.md: real instrumentations and exporters, against our own model provider. */
+/**
+ * Runs the recipes of docs/opentelemetry.md: real instrumentations and exporters, against our own model
+ * provider.
+ */
 
 const { pipeline } = usePipeline();
 let provider: Provider;

@@ -20,7 +20,10 @@ function read(name: string): Buffer {
   return bytes;
 }
 
-/** Results of the cases that the suite leaves open. Our parser accepts any number and lone surrogates, but only valid UTF-8. */
+/**
+ * Results of the cases that the suite leaves open. Our parser accepts any number and lone surrogates, but
+ * only valid UTF-8.
+ */
 const pinned: Record<string, 'accepted' | 'rejected' | 'accepted alone'> = {
   i_number_double_huge_neg_exp: 'accepted',
   i_number_huge_exp: 'accepted',

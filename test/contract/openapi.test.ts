@@ -160,7 +160,10 @@ test("an event's schema is the one that the service validates with, and is JSON 
   }
 });
 
-/** Any Content-Type, also a missing one, is accepted: 415 is only for RPCs, which the document does not describe. */
+/**
+ * Any Content-Type, also a missing one, is accepted: 415 is only for RPCs, which the document does not
+ * describe.
+ */
 const notInDocument: ErrorId[] = ['unsupported_media_type'];
 
 test('every error of the JSON API is documented, with an example that validates', async () => {

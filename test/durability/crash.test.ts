@@ -8,7 +8,9 @@ import { countUsage, until, untilDrained } from '../support/wait.ts';
 
 const { pipeline } = useProcessPipeline();
 
-/** The outcomes that a client records: accepted ids, ids with an unknown outcome, and unexpected responses. */
+/**
+ * The outcomes that a client records: accepted ids, ids with an unknown outcome, and unexpected responses.
+ */
 interface Journal {
   accepted: Set<string>;
   unknown: Set<string>;

@@ -40,6 +40,7 @@ test('a key that is revoked while the notification connection is dead is rejecte
   await until(async () => (await countListeners()) === 2);
   postgres.proxy.abandon();
   await revokeApiKey(pipeline.database, tenant.keyId);
-  // Ingest detects the dead connections for LISTEN and for look-ups one after the other, before a cached key expires.
+  // Ingest detects the dead connections for LISTEN and for look-ups one after the other, before a cached key
+  // expires.
   await until(async () => (await post()).status === 401, keyCacheMs - 5_000);
 });

@@ -80,7 +80,10 @@ test('a retried batch creates no second segment', async () => {
 const minute = 29_333_334;
 const at = { startTimeMs: minute * 60_000, endTimeMs: minute * 60_000 + 30, durationMs: 30 };
 
-/** Sends the events twice, and twice without the first one, which makes a different batch: each event counts once. */
+/**
+ * Sends the events twice, and twice without the first one, which makes a different batch: each event counts
+ * once.
+ */
 async function sendRepeatedly(tenant: Tenant, sent: readonly Record<string, unknown>[]): Promise<void> {
   for (let times = 0; times < 2; times++) {
     await postEvents(pipeline, tenant, sent);

@@ -156,7 +156,8 @@ test('the messages of a killed writer are redelivered to another one and stored 
   expect((await Promise.all(posts)).every(({ status }) => status === 202)).toBe(true);
   await until(holdsMessages);
   await secondWriter.stop('SIGKILL');
-  // A statement whose client disconnected still waits for the lock, and would store its events once it gets it.
+  // A statement whose client disconnected still waits for the lock, and would store its events once it gets
+  // it.
   const sessions = pipeline.sql`SELECT pid FROM pg_stat_activity
     WHERE datname = current_database() AND application_name LIKE 'weir-writer%'`;
   await pipeline.sql`SELECT pg_terminate_backend(pid) FROM (${sessions}) AS session`;

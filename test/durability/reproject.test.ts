@@ -39,7 +39,9 @@ beforeAll(async () => {
 });
 afterAll(() => resources.disposeAsync());
 
-/** An event with distinct values in every column. Durations and tokens are integers, so that sums are exact. */
+/**
+ * An event with distinct values in every column. Durations and tokens are integers, so that sums are exact.
+ */
 function makeEvent(i: number) {
   const tokens = {
     inputTokens: i,

@@ -29,7 +29,9 @@ const eraser = fileURLToPath(new URL('../../operations/erasure-requests/main.ts'
 /** What stays of a deleted space, by table (ADR 30). */
 const kept = ['audit_log', 'deleted_spaces', 'erasures', 'usage_months'];
 
-/** The tables with rows of a space: every table with a column of spaces is asked, also those of the future. */
+/**
+ * The tables with rows of a space: every table with a column of spaces is asked, also those of the future.
+ */
 async function tablesWith({ sql }: Pipeline, spaceId: string): Promise<string[]> {
   const columns = await sql<{ table: string; column: string }[]>`
     SELECT table_name AS table, column_name AS column FROM information_schema.columns
@@ -100,7 +102,8 @@ test('a deleted space is refused at once, can be restored for a day, and leaves 
   await quarantineEvent(database, refused, { sqlstate: '23514', message: 'refused' });
   await sql`INSERT INTO erasures (space_id, subject, started_at, unwritten) VALUES (${spaceId}, 'user', now(), '{}')`;
   await trpc.erasures.request.mutate({ ...of, kind: 'user', value: 'nobody' });
-  // Not due: run before the deletion continues, it would rewrite tables itself, and the receipt of the deletion would not name them.
+  // Not due: run before the deletion continues, it would rewrite tables itself, and the receipt of the
+  // deletion would not name them.
   await sql`UPDATE erasure_requests SET attempt_at = now() + interval '1 hour' WHERE space_id = ${spaceId}`;
   const { alertTargets, alertRules } = await addAlert(pipeline, spaceId);
   expect(alertTargets + alertRules).toBe(2);

@@ -77,7 +77,8 @@ test('after VACUUM and CHECKPOINT no file of the database contains a word of an 
   const whole = ['media', 'media_uses', 'quarantine', 'pg_statistic'];
   expect(notReached).toEqual(whole.map((table) => expect.stringMatching(`^${table}: not written`)));
   await other`COMMIT`;
-  // It also does for a transaction that has written, and has no snapshot at the moment, in any database of the server.
+  // It also does for a transaction that has written, and has no snapshot at the moment, in any database of
+  // the server.
   await using elsewhere = openPostgres(inServer(backing.url), { ...options, connectionsMax: 1 });
   for (const writer of [other, elsewhere]) {
     await writer`BEGIN`;
@@ -125,7 +126,8 @@ test('an erasure killed while it rewrites files resumes when run again, and no f
   const options = { applicationName: 'test', statementTimeoutMs: 0 };
   await using sql = openPostgres(backing.url, { ...options, connectionsMax: 1 });
   await using reader = openPostgres(backing.url, { ...options, connectionsMax: 1 });
-  // Its locks must outlast the start of a command on a busy machine: sessions of Weir end after 15 s idle in a transaction.
+  // Its locks must outlast the start of a command on a busy machine: sessions of Weir end after 15 s idle in
+  // a transaction.
   await reader`SET idle_in_transaction_session_timeout = 0`;
   const database = openDatabase(sql);
   await using server = await startNats();
@@ -156,7 +158,8 @@ test('an erasure killed while it rewrites files resumes when run again, and no f
   await sql`SELECT pg_terminate_backend(${(await erasing())?.pid ?? 0})`;
   await untilGone();
   await reader`COMMIT`;
-  // Second kill: the server swaps the copy in after the command was killed, so the command has not recorded it.
+  // Second kill: the server swaps the copy in after the command was killed, so the command has not recorded
+  // it.
   await killWhen('events', async () => (await erasing())?.isCopied);
   await reader`COMMIT`;
   await untilGone();
@@ -186,7 +189,10 @@ function inServer(url: string): string {
   return other.href;
 }
 
-/** Stores events of the user among others, also in quarantine. @returns the number of them that have a row. */
+/**
+ * Stores events of the user among others, also in quarantine.
+ * @returns the number of them that have a row.
+ */
 async function storeGone(database: Database, spaceId: string, others = 2): Promise<number> {
   let events = 0;
   for (let batch = 0; batch < 60; batch++) {

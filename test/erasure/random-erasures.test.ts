@@ -82,7 +82,10 @@ class Run {
     this.#spaceId = spaceId;
   }
 
-  /** Sends requests concurrently, as ingest does: small ones share a segment, a large one takes several messages. */
+  /**
+   * Sends requests concurrently, as ingest does: small ones share a segment, a large one takes several
+   * messages.
+   */
   async send(requests: readonly (readonly RandomEvent[])[]): Promise<void> {
     const principal = {
       keyId: this.#spaceId,
@@ -111,7 +114,10 @@ class Run {
     return random.isCopy && earlier !== undefined ? earlier : new SentText(id, random);
   }
 
-  /** Erases, and sends requests after its start. The writer runs from the beginning, or only afterwards if it is lagging. */
+  /**
+   * Erases, and sends requests after its start. The writer runs from the beginning, or only afterwards if it
+   * is lagging.
+   */
   async erase(subject: EventsSubject, later: Parameters<Run['send']>[0], isLagging: boolean): Promise<void> {
     await using stack = new AsyncDisposableStack();
     if (!isLagging) stack.use(runWriter());
@@ -143,7 +149,10 @@ class Run {
     }
   }
 
-  /** Whether a text accepted before its erasure must be gone. Not if its id was sent again before it was stored. */
+  /**
+   * Whether a text accepted before its erasure must be gone. Not if its id was sent again before it was
+   * stored.
+   */
   #isErased(text: SentText): boolean {
     return this.#erasures.some(({ subject, known, sends }) => {
       const last = this.#sends.findLastIndex(({ id }) => id === text.id);
@@ -151,7 +160,10 @@ class Run {
     });
   }
 
-  /** Reads all texts of segments and quarantine; checks that each belongs to a row, or to a column of its entry. */
+  /**
+   * Reads all texts of segments and quarantine; checks that each belongs to a row, or to a column of its
+   * entry.
+   */
   async #readTexts(): Promise<string[]> {
     const bodies: { body: Uint8Array; ids: Map<number, string> }[] = [];
     const rows = await database.select().from(events).where(eq(events.spaceId, this.#spaceId));

@@ -13,7 +13,10 @@ import { CertificateFiles, makePair, type Pair } from '../support/protocols/cert
 import { exchange, openSession } from '../support/protocols/http2.ts';
 import { until } from '../support/wait.ts';
 
-/** The dashboard over HTTP/2, as browsers use it with TLS: not limited to the six connections of HTTP/1.1 per host. */
+/**
+ * The dashboard over HTTP/2, as browsers use it with TLS: not limited to the six connections of HTTP/1.1 per
+ * host.
+ */
 
 const files = new CertificateFiles();
 let pair: Pair;

@@ -166,7 +166,8 @@ test('connections without a valid key are closed when there are many, and client
       connection.send(headersFrame(id, postHeaders(createApiKey())), Buffer.from(body));
     }
   }
-  // The oldest. Ingest may see the requests of two connections that were opened one after the other in the other order.
+  // The oldest. Ingest may see the requests of two connections that were opened one after the other in the
+  // other order.
   await until(() => closed.includes(0));
   expect(Math.max(...closed)).toBeLessThanOrEqual(closed.length);
   expect((await send()).status).toBe(202);

@@ -17,7 +17,10 @@ import {
 import { usePipeline } from '../support/use-pipeline.ts';
 import { countRows, untilDrained } from '../support/wait.ts';
 
-/** Bad requests over HTTP/2, each with the error it must get. Abuse that is specific to HTTP/2 is in http2-abuse.test.ts. */
+/**
+ * Bad requests over HTTP/2, each with the error it must get. Abuse that is specific to HTTP/2 is in
+ * http2-abuse.test.ts.
+ */
 
 const { pipeline, tenant } = usePipeline();
 

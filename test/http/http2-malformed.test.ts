@@ -12,7 +12,9 @@ import {
 import { emptyBatch, expectServing, expectServingOn } from '../support/serving.ts';
 import { usePipeline } from '../support/use-pipeline.ts';
 
-/** Requests and frames that RFC 9113 forbids end their stream or connection, and do not affect other clients. */
+/**
+ * Requests and frames that RFC 9113 forbids end their stream or connection, and do not affect other clients.
+ */
 
 const { pipeline, tenant } = usePipeline({ expectNoHarm: true });
 

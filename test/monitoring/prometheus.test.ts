@@ -72,7 +72,9 @@ describe.skipIf(missing !== undefined)(`with a real Prometheus${missing ? `: ${m
   );
 });
 
-/** The expressions of alerts, without their bounds, and of the panels. Those of node_exporter are left out. */
+/**
+ * The expressions of alerts, without their bounds, and of the panels. Those of node_exporter are left out.
+ */
 function expressions(): string[] {
   const ofAlerts = [...read('deploy/prometheus/alerts.yml').matchAll(/expr: (?:>-\n +)?(.*)$/gm)]
     .flatMap(([, expression = '']) => expression.split(' and on () '))

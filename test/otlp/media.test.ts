@@ -19,7 +19,7 @@ import {
 import { usePipeline } from '../support/use-pipeline.ts';
 import { until, untilDrained } from '../support/wait.ts';
 
-/* Media that Langfuse's SDKs take out of spans: a POST announces them, a PUT has the bytes, a PATCH reports. */
+/* Media that Langfuse's SDKs upload apart: a POST announces them, a PUT has their bytes, a PATCH a report */
 
 const { pipeline, tenant } = usePipeline({ expectNoHarm: true });
 let dashboard: TestDashboard;

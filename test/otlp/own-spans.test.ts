@@ -37,7 +37,8 @@ test('spans that Weir sends to itself: those of traces that clients sample, and 
     WHERE space_id = ${tenant.spaceId}`;
   for (const [i, traceId] of traceIds.entries()) {
     expect((await send(url, traceId)).status).toBe(202);
-    // Each export is a request with spans. If it made spans, there would be more of them with the second trace.
+    // Each export is a request with spans. If it made spans, there would be more of them with the second
+    // trace.
     await until(async () => (await readSpans()).length >= 2 * (i + 1), 30_000);
   }
   const spans = await readSpans();

@@ -19,7 +19,9 @@ import { type Message, messagesOf, toRequest } from '../support/otlp/trace-messa
 import { createDatabase } from '../support/test-servers.ts';
 import { until } from '../support/wait.ts';
 
-/** A span or an event that is stored between two statements of a resolver: the call is one event then, too. */
+/**
+ * A span or an event that is stored between two statements of a resolver: the call is one event then, too.
+ */
 
 const readers = createSpanReaders('weir', unlimited);
 const resources = new AsyncDisposableStack();
@@ -83,7 +85,10 @@ describe.each(Object.entries(others))('a call with an observation %s', (_, other
   const messages = [...own, ...observed];
   const names = ['its event', 'its span', 'the event of the other', 'the span of the other'];
 
-  /** Runs a resolver, and delivers the last message before one of its statements. @returns whether it has so many. */
+  /**
+   * Runs a resolver, and delivers the last message before one of its statements.
+   * @returns whether it has so many.
+   */
   async function resolveWith(
     place: number,
     earlier: readonly Message[],

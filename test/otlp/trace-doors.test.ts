@@ -19,7 +19,10 @@ import type { Tenant } from '../support/pipeline.ts';
 import { useProcessPipeline } from '../support/use-pipeline.ts';
 import { countUsage, untilDrained, untilResolved } from '../support/wait.ts';
 
-/** Traces through ingest, nats-server and the writer: trace-order.test.ts has more of them, without the processes between. */
+/**
+ * Traces through ingest, nats-server and the writer: trace-order.test.ts has more of them, without the
+ * processes between.
+ */
 
 const { pipeline } = useProcessPipeline();
 

@@ -16,7 +16,10 @@ import { type Message, messagesOf, toRequest } from '../support/otlp/trace-messa
 import { observeTrace, traceKinds } from '../support/otlp/trace-observation.ts';
 import { createDatabase } from '../support/test-servers.ts';
 
-/** What a trace looks like is a function of what is stored: in whichever requests and messages it came, and in whichever order. */
+/**
+ * What a trace looks like is a function of what is stored: in whichever requests and messages it came, and in
+ * whichever order.
+ */
 
 const resources = new AsyncDisposableStack();
 let database: Database;
@@ -27,7 +30,10 @@ beforeAll(async () => {
 });
 afterAll(() => resources.disposeAsync());
 
-/** Delivers messages by several writers in random order, a third of them twice, while a resolver runs and is ended at times. */
+/**
+ * Delivers messages by several writers in random order, a third of them twice, while a resolver runs and is
+ * ended at times.
+ */
 async function deliverAll(random: Random, spaceId: string, messages: readonly Message[]): Promise<void> {
   const waiting = shuffle(random, [...messages, ...messages.filter(() => random.between(0, 2) === 0)]);
   let isDone = false;

@@ -53,7 +53,10 @@ import { foldStatistics } from '../../store/write/statistics/fold.ts';
 import { storeParts } from '../../store/write/store.ts';
 import { createDatabase, startNats } from '../support/test-servers.ts';
 
-/** Spans of one trace that come in different requests: what ingest makes of each request, and what several writers store of it. */
+/**
+ * Spans of one trace that come in different requests: what ingest makes of each request, and what several
+ * writers store of it.
+ */
 
 const resources = new AsyncDisposableStack();
 let database: Database;
@@ -628,7 +631,10 @@ test.each([1, 2])(
   },
 );
 
-/** The parent of an event wherever it is read: the page of its trace, the opened event, and the exports of texts, of columns, and of both. */
+/**
+ * The parent of an event wherever it is read: the page of its trace, the opened event, and the exports of
+ * texts, of columns, and of both.
+ */
 async function parentsOf(spaceId: string, id: string): Promise<unknown[]> {
   const space = { ...textsOf(spaceId), openBytes: new OpenBytes(1024 ** 2) };
   const trace = await readTrace(textsOf(spaceId), traceUuidOf(traceId));
@@ -760,7 +766,9 @@ test.each([
   },
 );
 
-/** Lists by agent, thread and user find the events, although their segments were stored without these values. */
+/**
+ * Lists by agent, thread and user find the events, although their segments were stored without these values.
+ */
 async function expectFound(spaceId: string, expected: readonly ReturnType<typeof expectedOf>[]) {
   for (const column of ['agentId', 'threadId', 'userId'] as const) {
     const counts = Map.groupBy(expected, (one) => one[column]);
@@ -902,7 +910,8 @@ test('events that were merged into erased ones do not come back after a restore 
     return id;
   });
   const { lastSequence: afterSequence } = (await readControlState(connection)) ?? { lastSequence: 0 };
-  // The outer call is an event until the inner one arrives. The sum of two calls is one until both have arrived.
+  // The outer call is an event until the inner one arrives. The sum of two calls is one until both have
+  // arrived.
   const llm = (number: number, parent?: number) =>
     requestOf(spaceId, [
       {

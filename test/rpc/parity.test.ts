@@ -11,7 +11,10 @@ import { callIngest, type Outcome, transports } from '../support/protocols/rpc-t
 import { usePipeline } from '../support/use-pipeline.ts';
 import { untilDrained } from '../support/wait.ts';
 
-/** All protocols share one contract: the same events get the same response and are stored as the same rows and JSON. */
+/**
+ * All protocols share one contract: the same events get the same response and are stored as the same rows and
+ * JSON.
+ */
 
 // biome-ignore lint/suspicious/noExplicitAny: fixtures are any JSON.
 type Json = any;

@@ -20,7 +20,9 @@ import {
 } from '../support/protocols/rpc-calls.ts';
 import { usePipeline } from '../support/use-pipeline.ts';
 
-/** Abuse that is specific to RPC protocols. A client error is never answered with INTERNAL, UNKNOWN or a 5xx. */
+/**
+ * Abuse that is specific to RPC protocols. A client error is never answered with INTERNAL, UNKNOWN or a 5xx.
+ */
 
 const { pipeline, tenant } = usePipeline({ expectNoHarm: true });
 let session: ClientHttp2Session & Disposable;

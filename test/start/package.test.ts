@@ -60,7 +60,10 @@ function openPackage(weir: WeirDirectory, program: string) {
   };
 }
 
-/** The pages, services and commands of a package that runs are its own. @returns the ids of the events that it has then. */
+/**
+ * The pages, services and commands of a package that runs are its own.
+ * @returns the ids of the events that it has then.
+ */
 async function useAll(
   weir: WeirDirectory,
   program: string,
@@ -83,7 +86,10 @@ async function useAll(
 const idsOf = (lines: string): string[] =>
   Array.from(lines.matchAll(/^.+$/gm), ([line]) => JSON.parse(line).id);
 
-/** A small load: batches, one after the other, each sent until it is accepted, also while Weir is away. Adds their ids. */
+/**
+ * A small load: batches, one after the other, each sent until it is accepted, also while Weir is away. Adds
+ * their ids.
+ */
 function startLoad(weir: WeirDirectory, accepted: string[]) {
   let isOver = false;
   const send = async (events: ReturnType<typeof someEvents>) => {

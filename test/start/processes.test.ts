@@ -43,7 +43,10 @@ afterAll(async () => {
   await weir[Symbol.asyncDispose]();
 });
 
-/** Posts on a connection of its own, which the system gives to one of the processes. @returns undefined when it was closed. */
+/**
+ * Posts on a connection of its own, which the system gives to one of the processes.
+ * @returns undefined when it was closed.
+ */
 function post(url: string, events: readonly object[]): Promise<number | undefined> {
   return new Promise((resolve) => {
     const headers = { Authorization: `Bearer ${connection.apiKey}`, 'Content-Type': 'application/json' };
@@ -56,7 +59,10 @@ function post(url: string, events: readonly object[]): Promise<number | undefine
   });
 }
 
-/** Sends batches one after the other until it is stopped. Each is retried until it is accepted, as docs/api.md requires. */
+/**
+ * Sends batches one after the other until it is stopped. Each is retried until it is accepted, as docs/api.md
+ * requires.
+ */
 function startSender(url: string) {
   let isStopping = false;
   const accepted: string[] = [];

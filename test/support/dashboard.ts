@@ -41,7 +41,9 @@ export interface TestSpace {
 
 /** The dashboard configuration of tests. */
 export const dashboardPepper = 'pepper-of-the-tests-only';
-/** Passkeys belong to this address. The tests' authenticator is told it, and so none of its pages is needed. */
+/**
+ * Passkeys belong to this address. The tests' authenticator is told it, and so none of its pages is needed.
+ */
 export const dashboardPublicUrl = 'http://localhost:8081';
 export const newSpaceMonthlyEvents = 1_000;
 
@@ -111,8 +113,9 @@ async function addMember(
 }
 
 /**
- * Adds a user whose password hash has the lowest cost: with the usual cost, creating and signing in a user takes 60 ms of CPU, and
- * tests add hundreds. Verification reads the cost from the hash (store/accounts/password.ts).
+ * Adds a user whose password hash has the lowest cost: with the usual cost, creating and signing in a user
+ * takes 60 ms of CPU, and tests add hundreds. Verification reads the cost from the hash
+ * (store/accounts/password.ts).
  */
 export async function addUser(
   database: Database,

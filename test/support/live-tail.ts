@@ -70,7 +70,9 @@ export function openTail(url: string, cookie: string | undefined, input: TailInp
   };
 }
 
-/** Whether the error is not a response of the service: the connection was refused or cut, or a proxy answered. */
+/**
+ * Whether the error is not a response of the service: the connection was refused or cut, or a proxy answered.
+ */
 function isTransient(error: TRPCClientError<AppRouter>): boolean {
   return (error.data?.httpStatus ?? 503) >= 500;
 }

@@ -1,6 +1,8 @@
 import { TcpProxy } from '../../harness/network/tcp-proxy.ts';
 
-/** A proxy in front of a service that loses the first response, after the service has processed the request. */
+/**
+ * A proxy in front of a service that loses the first response, after the service has processed the request.
+ */
 export interface LostResponse extends AsyncDisposable {
   readonly url: string;
   /** The number of responses lost so far: 0 or 1. */
@@ -26,7 +28,9 @@ export async function loseFirstResponse(url: string): Promise<LostResponse> {
   };
 }
 
-/** Detects in a server's bytes whether a response has begun; over HTTP/2, whether a HEADERS frame has arrived. */
+/**
+ * Detects in a server's bytes whether a response has begun; over HTTP/2, whether a HEADERS frame has arrived.
+ */
 function createResponseDetector(): (chunk: Buffer) => boolean {
   const headersFrame = 1;
   let unread = Buffer.alloc(0);

@@ -42,7 +42,8 @@ export const pepper = 'pepper-of-the-tests-only';
 /**
  * Starts a pipeline in the test's process.
  *
- * @param extra additional configuration of the services. DATABASE_URL, with the superuser, replaces the database of its own.
+ * @param extra additional configuration of the services. DATABASE_URL, with the superuser, replaces the
+ * database of its own.
  */
 export const startPipeline = (extra: Record<string, string> = {}): Promise<Pipeline> =>
   start(openService, extra);

@@ -13,7 +13,10 @@ import { type TestService, variablesOf } from './service.ts';
 export interface ServiceProcess extends TestService {
   readonly pid: number;
   kill(signal: NodeJS.Signals): void;
-  /** Sends the signal and waits for the exit. @returns the exit code, or the signal that ended the process. */
+  /**
+   * Sends the signal and waits for the exit.
+   * @returns the exit code, or the signal that ended the process.
+   */
   stop(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | string | null>;
 }
 

@@ -34,8 +34,9 @@ const starts: Record<ServiceName, StartService> = {
 };
 
 /**
- * The configuration of a service in tests: DATABASE_URL, which is the superuser's, becomes that of the service's role.
- * The Postgres of the tests runs without fsync, and a test that restarts a service on its port needs one that no other takes.
+ * The configuration of a service in tests: DATABASE_URL, which is the superuser's, becomes that of the
+ * service's role. The Postgres of the tests runs without fsync, and a test that restarts a service on its
+ * port needs one that no other takes.
  */
 export const variablesOf = (name: ServiceName, variables: Record<string, string>) => ({
   LOG_LEVEL: 'debug',
@@ -46,8 +47,8 @@ export const variablesOf = (name: ServiceName, variables: Record<string, string>
 });
 
 /**
- * Starts a service in the test's process, with its own Postgres role. What is about a process (signals, memory, a kill) needs
- * `startService` of service-process.ts.
+ * Starts a service in the test's process, with its own Postgres role. What is about a process (signals,
+ * memory, a kill) needs `startService` of service-process.ts.
  */
 export async function openService(
   name: ServiceName,
@@ -74,7 +75,10 @@ export async function openService(
   };
 }
 
-/** Starts a service whose address is known before, and again on another port when another process has taken it. */
+/**
+ * Starts a service whose address is known before, and again on another port when another process has taken
+ * it.
+ */
 export function startOnFreePort<T>(start: (port: number) => Promise<T>): Promise<T> {
   return startOnFreePorts(1, ([port = 0]) =>
     start(port).catch((error: unknown) => {
@@ -84,7 +88,10 @@ export function startOnFreePort<T>(start: (port: number) => Promise<T>): Promise
   );
 }
 
-/** The process also loads modules and runs other tests: then the time-out of the first connection to nats-server is too short. */
+/**
+ * The process also loads modules and runs other tests: then the time-out of the first connection to
+ * nats-server is too short.
+ */
 async function retryTimeouts<T>(start: () => Promise<T>, attempts: number): Promise<T> {
   try {
     return await start();

@@ -2,7 +2,10 @@ import { readEventTexts } from '../../store/segments/read.ts';
 import type { Pipeline } from './pipeline.ts';
 import { untilDrained, untilResolved } from './wait.ts';
 
-/** Waits until everything accepted is stored, and its traces are resolved. @returns the events of a space as text, ordered by start time. */
+/**
+ * Waits until everything accepted is stored, and its traces are resolved.
+ * @returns the events of a space as text, ordered by start time.
+ */
 export async function readStoredTexts(pipeline: Pipeline, spaceId: string): Promise<string[]> {
   await untilDrained(pipeline);
   await untilResolved(pipeline.sql, spaceId);

@@ -16,8 +16,9 @@ const changing = new Map<PgTable, string>([
 ]);
 
 /**
- * All rows of all tables except those in `without`, as sorted text. Columns are omitted that mere use changes, or that change
- * in the background: of sessions and of alerts. The list prices are one text, which differs after any statement on them.
+ * All rows of all tables except those in `without`, as sorted text. Columns are omitted that mere use
+ * changes, or that change in the background: of sessions and of alerts. The list prices are one text, which
+ * differs after any statement on them.
  *
  * One statement, because hundreds of tests read the rows before and after a call.
  */

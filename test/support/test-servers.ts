@@ -11,10 +11,11 @@ import { startOnFreePorts } from '../../launcher/provision/ports.ts';
 let databases = 0;
 
 /**
- * Creates an empty database for one test, migrated unless another `template` is given. Its URL is the superuser's. Disposing drops
- * the database and closes all connections to it.
+ * Creates an empty database for one test, migrated unless another `template` is given. Its URL is the
+ * superuser's. Disposing drops the database and closes all connections to it.
  *
- * WEIR_TEST_DATABASES_URL lets any test run on a Citus cluster, whose coordinator it names, with distributed tables.
+ * WEIR_TEST_DATABASES_URL lets any test run on a Citus cluster, whose coordinator it names, with distributed
+ * tables.
  */
 export async function createDatabase(
   options: { template?: string } = {},
@@ -40,8 +41,8 @@ export async function createDatabase(
 }
 
 /**
- * Starts a nats-server for one test, with an empty store. Tests can kill it by its `pid`; `restart` starts it again with the same
- * port and store, as the supervisor does.
+ * Starts a nats-server for one test, with an empty store. Tests can kill it by its `pid`; `restart` starts it
+ * again with the same port and store, as the supervisor does.
  */
 export async function startNats(
   options: { syncInterval?: string; maxFileBytes?: number } = {},

@@ -23,7 +23,9 @@ export interface UsePipelineOptions {
 export const usePipeline = (options: UsePipelineOptions = {}): { pipeline: Pipeline; tenant: Tenant } =>
   use(startPipeline, options);
 
-/** The same, with services that are processes: for tests of signals, of memory, and of what survives a kill. */
+/**
+ * The same, with services that are processes: for tests of signals, of memory, and of what survives a kill.
+ */
 export const useProcessPipeline = (
   options: UsePipelineOptions = {},
 ): { pipeline: ProcessPipeline; tenant: Tenant } => use(startProcessPipeline, options);

@@ -10,7 +10,10 @@ const appliedMs = 1_000;
 /** Answers that a machine gives in that time when it does nothing else: a poll takes some 25 ms. */
 const answersMax = appliedMs / 25;
 
-/** Waits until a change is applied: for a second, and on a busy machine for as many answers as another gives in a second. */
+/**
+ * Waits until a change is applied: for a second, and on a busy machine for as many answers as another gives
+ * in a second.
+ */
 export async function untilApplied(isApplied: () => Promise<boolean>): Promise<void> {
   const deadlineMs = performance.now() + appliedMs;
   let answers = 0;

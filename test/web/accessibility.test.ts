@@ -23,12 +23,15 @@ const axeScript = readFileSync(
 /** Avoids that AxeBuilder loads its 1.4 MB script twice per analysis, which takes most of the time. */
 const isLoaded = 'void 0';
 
-/** Focus guards of Base UI keep the focus in an open dialog. They pass it on and never keep it, so they are excluded. */
+/**
+ * Focus guards of Base UI keep the focus in an open dialog. They pass it on and never keep it, so they are
+ * excluded.
+ */
 const focusGuards = '[data-base-ui-focus-guard]';
 
 /**
- * Resolves when the page is rendered in the theme and animations have ended: contrasts differ while a dialog fades in. Passed as a
- * string: this file is type-checked without DOM types.
+ * Resolves when the page is rendered in the theme and animations have ended: contrasts differ while a dialog
+ * fades in. Passed as a string: this file is type-checked without DOM types.
  */
 async function showTheme(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
   await page.emulateMedia({ colorScheme });
@@ -65,8 +68,8 @@ function describeViolations({ violations }: Awaited<ReturnType<AxeBuilder['analy
 }
 
 /**
- * In the window of a phone: what can be scrolled sideways, the page or a part of it, and what scrolls but cannot be focused. Lines of JSON as sent are not wrapped, since
- * only lines of one height can be megabytes.
+ * In the window of a phone: what can be scrolled sideways, the page or a part of it, and what scrolls but
+ * cannot be focused. Lines of JSON as sent are not wrapped, since only lines of one height can be megabytes.
  */
 async function findWide(page: Page): Promise<string[]> {
   const size = page.viewportSize();
@@ -136,7 +139,8 @@ test('with reduced motion nothing is animated: a theme is there at once', async 
   const { page } = visitor;
   await furnishSpace(system, visitor, demoEvents());
   await page.getByRole('heading', { name: 'Recent events' }).waitFor();
-  // Counts at each of the next frames. A transition of a colour that is inherited would go through the page level by level.
+  // Counts at each of the next frames. A transition of a colour that is inherited would go through the page
+  // level by level.
   const counts = page.evaluate<number[]>(`(async () => {
     const counts = [];
     while (counts.length < 30 || !matchMedia('(prefers-color-scheme: dark)').matches)

@@ -7,7 +7,10 @@ import { testLongLists } from './complaints/long-lists.ts';
 import { testPayloads } from './complaints/payloads.ts';
 import { testReadings } from './complaints/readings.ts';
 
-/** Common complaints of users of other dashboards. All tests share one system and one browser: each start takes seconds. */
+/**
+ * Common complaints of users of other dashboards. All tests share one system and one browser: each start
+ * takes seconds.
+ */
 const system = useBrowser();
 
 testPayloads(system);

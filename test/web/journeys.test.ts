@@ -5,7 +5,10 @@ import { testLists } from './journeys/lists.ts';
 import { testSearch } from './journeys/search.ts';
 import { testViews } from './journeys/views.ts';
 
-/** What people do with the dashboard, from page to page. All tests share one system and one browser: each start takes seconds. */
+/**
+ * What people do with the dashboard, from page to page. All tests share one system and one browser: each
+ * start takes seconds.
+ */
 const system = useBrowser();
 
 testEntry(system);

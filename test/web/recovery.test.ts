@@ -286,7 +286,8 @@ test('the live page stays live while a stream ends and the browser reconnects, a
   await page.route(/live\.tail/, async (route) => {
     streams++;
     if (streams > 1) return route.continue();
-    // The first stream sends a position and ends at once; normally the server ends a stream after some minutes.
+    // The first stream sends a position and ends at once; normally the server ends a stream after some
+    // minutes.
     const position = await firstMessage(route.request().url(), await cookieOf(visitor));
     isPositioned = true;
     await route.fulfill({ contentType: 'text/event-stream', body: position });

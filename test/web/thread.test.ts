@@ -98,7 +98,10 @@ function longThread(): object[][] {
   return Array.from({ length: turnCount / 500 }, (_, i) => turns.slice(i * 500, (i + 1) * 500));
 }
 
-/** Evaluates an expression over the feed's element. Passed as a string: this file is type-checked without DOM types. */
+/**
+ * Evaluates an expression over the feed's element. Passed as a string: this file is type-checked without DOM
+ * types.
+ */
 function inFeed<Value>(page: Page, expression: string): Promise<Value> {
   return page.evaluate<Value>(
     `(() => { const node = document.querySelector('[role=feed]'); return ${expression}; })()`,

@@ -53,7 +53,8 @@ test('a trace can be zoomed by dragging over its map or by keyboard, and the zoo
   await page.mouse.click(map.x + 1, map.y + 20);
   await page.waitForURL((url) => url.searchParams.get('peek') === events[0]?.id);
 
-  // Without room beside each other, the opened event stands below the tree, whose lane stays named when it is scrolled.
+  // Without room beside each other, the opened event stands below the tree, whose lane stays named when it is
+  // scrolled.
   await page.setViewportSize({ width: 900, height: 760 });
   const opened = page.getByRole('complementary', { name: 'Selected event' });
   await expect

@@ -12,8 +12,8 @@ export interface LoopDisk extends AsyncDisposable {
   /** Flushes everything written so far to the disk. */
   sync(): Promise<void>;
   /**
-   * Saves what the disk would contain if the power failed now: what was fsynced, and whatever else the kernel has written
-   * already. Processes that write to the disk must be paused.
+   * Saves what the disk would contain if the power failed now: what was fsynced, and whatever else the kernel
+   * has written already. Processes that write to the disk must be paused.
    */
   snapshot(): Promise<void>;
   /** Replaces the disk's content with the snapshot. No file on it may be open. */
@@ -23,8 +23,8 @@ export interface LoopDisk extends AsyncDisposable {
 const diskBytes = 512 * 1024 ** 2;
 
 /**
- * Creates an ext4 file system on a loop device. Data that is written and not fsynced is in the page cache of this file
- * system and not in the image file, so a copy of the image file is what a power cut leaves.
+ * Creates an ext4 file system on a loop device. Data that is written and not fsynced is in the page cache of
+ * this file system and not in the image file, so a copy of the image file is what a power cut leaves.
  */
 export async function openLoopDisk(bytes = diskBytes): Promise<LoopDisk> {
   await using stack = new AsyncDisposableStack();

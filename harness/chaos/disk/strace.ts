@@ -14,8 +14,8 @@ export interface SyscallFault {
 const attachTimeoutMs = 20_000;
 
 /**
- * Makes system calls of these processes and their children fail or take longer, with strace(1). Disposing it ends the
- * injection.
+ * Makes system calls of these processes and their children fail or take longer, with strace(1). Disposing it
+ * ends the injection.
  *
  * @throws Error with strace's output when it cannot attach.
  */

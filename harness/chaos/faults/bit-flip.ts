@@ -14,8 +14,9 @@ const settleTimeoutMs = 20_000;
 type Damage = (block: string, random: Random) => void;
 
 /**
- * The store of a single nats-server is damaged while it is down and has accepted batches. The damaged messages are lost:
- * ingest must raise an alarm and reject events, and accept again when the operator has replaced the queue.
+ * The store of a single nats-server is damaged while it is down and has accepted batches. The damaged
+ * messages are lost: ingest must raise an alarm and reject events, and accept again when the operator has
+ * replaced the queue.
  */
 function damage(fault: Pick<Fault, 'name' | 'title'>, damageBlock: Damage): Fault {
   return {
@@ -64,7 +65,10 @@ export const bitFlip = damage(
   flipBit,
 );
 
-/** More than the clients' unanswered batches, so that an acknowledged batch is torn: otherwise nothing is lost and no alarm is due. */
+/**
+ * More than the clients' unanswered batches, so that an acknowledged batch is torn: otherwise nothing is lost
+ * and no alarm is due.
+ */
 const inFlightBytesMax = 64 * 1024;
 
 export const tornTail = damage(

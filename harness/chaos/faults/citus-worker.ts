@@ -16,7 +16,10 @@ const tenantsMax = 40;
 const waitMsMax = 60_000;
 const requestPauseMs = 500;
 
-/** A worker of a Citus cluster is away. Only the spaces whose rows it has wait; probes, metrics and the dashboard report it. */
+/**
+ * A worker of a Citus cluster is away. Only the spaces whose rows it has wait; probes, metrics and the
+ * dashboard report it.
+ */
 export const citusWorker: Fault = {
   name: 'citus-worker',
   row: 23,

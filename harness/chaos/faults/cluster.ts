@@ -11,7 +11,9 @@ import type { Fault, FaultRun } from '../fault.ts';
 /** Three nats-servers, two ingests and two writers. */
 const system = { natsServers: 3, ingests: 2, writers: 2, proxied: true } as const;
 
-/** One of three nodes fails: events are accepted again within this time, while the fault continues (row 19). */
+/**
+ * One of three nodes fails: events are accepted again within this time, while the fault continues (row 19).
+ */
 const unavailableMsMax = 5_000;
 
 /** A cluster that lost its majority recovers only after a Raft election, which takes 4 to 9 s. */
@@ -132,8 +134,8 @@ const pollMs = 50;
 const leaderTimeoutMs = 60_000;
 
 /**
- * Waits until the cluster has recovered: every server is healthy, its replicas are current, and each stream is led by
- * another server. Otherwise the next fault would overlap with the last one.
+ * Waits until the cluster has recovered: every server is healthy, its replicas are current, and each stream
+ * is led by another server. Otherwise the next fault would overlap with the last one.
  *
  * @returns the names of the nats-servers (`nats-1`) that lead the queue's streams.
  */
@@ -184,8 +186,8 @@ async function readLeaders({ monitorUrls }: Pick<System, 'monitorUrls'>): Promis
 const publishTimeoutMs = 500;
 
 /**
- * Publishes to every stream through one node, without a proxy, for some time. The message is a group without parts, which
- * the writer would ignore.
+ * Publishes to every stream through one node, without a proxy, for some time. The message is a group without
+ * parts, which the writer would ignore.
  *
  * @throws Error when the node acknowledges a message: a minority must not.
  */

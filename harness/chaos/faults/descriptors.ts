@@ -11,7 +11,10 @@ const run = promisify(execFile);
 const idleConnections = 200;
 const spareDescriptors = 8;
 
-/** Ingest runs out of file descriptors and cannot accept connections. Memory is not limited: Node would exit then. */
+/**
+ * Ingest runs out of file descriptors and cannot accept connections. Memory is not limited: Node would exit
+ * then.
+ */
 export const noDescriptors: Fault = {
   name: 'no-descriptors',
   row: 18,

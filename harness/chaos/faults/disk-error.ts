@@ -18,8 +18,8 @@ const natsErrors: readonly [SyscallFault, ...SyscallFault[]] = [
 ];
 
 /**
- * Postgres panics when it cannot flush its files, and then recovers. If `fsync` fails too, the recovery also panics and
- * Postgres hangs (launcher/supervise/postgres-watchdog.ts).
+ * Postgres panics when it cannot flush its files, and then recovers. If `fsync` fails too, the recovery also
+ * panics and Postgres hangs (launcher/supervise/postgres-watchdog.ts).
  */
 const postgresErrors: readonly [SyscallFault, ...SyscallFault[]] = [
   { syscalls: 'fdatasync', outcome: 'error=EIO' },

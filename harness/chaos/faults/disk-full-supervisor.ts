@@ -24,8 +24,9 @@ const recoveryMsMax = 30_000;
 const storedMsMax = 60_000;
 
 /**
- * The disk of a whole `npm start`: of its own logs and state, of Postgres and of nats-server. The supervisor and its services
- * survive, and logs are rotated again once there is space. It has a system and a load of its own beside those of the round.
+ * The disk of a whole `npm start`: of its own logs and state, of Postgres and of nats-server. The supervisor
+ * and its services survive, and logs are rotated again once there is space. It has a system and a load of its
+ * own beside those of the round.
  */
 export const diskFullSupervisor: Fault = {
   name: 'disk-full-supervisor',

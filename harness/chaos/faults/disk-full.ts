@@ -53,8 +53,8 @@ function diskFull({ server, mebibytes, freeBytes, system, whileFull, ...fault }:
 }
 
 /**
- * The stream's limit is larger than the disk: nats-server notices it by a failed write. The writer is paused: it would
- * empty the queue as fast as a moderate load fills it.
+ * The stream's limit is larger than the disk: nats-server notices it by a failed write. The writer is paused:
+ * it would empty the queue as fast as a moderate load fills it.
  */
 export const diskFullNats = diskFull({
   name: 'disk-full-nats',

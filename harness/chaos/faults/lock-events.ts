@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fault } from '../fault.ts';
 
-/** The table is locked, as by a manual migration; in a thorough run for longer than the writer's statement time-out. */
+/**
+ * The table is locked, as by a manual migration; in a thorough run for longer than the writer's statement
+ * time-out.
+ */
 export const lockEvents: Fault = {
   name: 'lock-events',
   row: 11,

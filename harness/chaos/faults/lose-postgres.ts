@@ -19,10 +19,15 @@ import { makeChanges, prepareChanges, verifyChanges } from '../verify/restored-c
 
 /** A backup, a restore and the recovery of Postgres each take seconds; the machine may be busy. */
 const waitMsMax = 120_000;
-/** Batches between two steps: some are before the backup, between it and the restored time, and after that. */
+/**
+ * Batches between two steps: some are before the backup, between it and the restored time, and after that.
+ */
 const batchesBetween = 40;
 
-/** The drill of docs/backup.md: the data directory of Postgres is lost, and restored to a time from which the queue goes on. */
+/**
+ * The drill of docs/backup.md: the data directory of Postgres is lost, and restored to a time from which the
+ * queue goes on.
+ */
 function losePostgres(name: string, title: string, system: Fault['system'] = {}): Fault {
   return {
     name,
@@ -100,7 +105,8 @@ async function backUpPostgres(
     otherwise: '',
     secrets: { postgresPassword: serverPassword },
     keepDays: 7,
-    // As `weir backup`: by its time alone a restore cannot tell a sequence whose write failed from a dropped change.
+    // As `weir backup`: by its time alone a restore cannot tell a sequence whose write failed from a dropped
+    // change.
     control: {
       readLastSequence: async () => (await readControlState(nats))?.lastSequence ?? 0,
       prune: (throughSequence) => pruneControlStream(nats, throughSequence),

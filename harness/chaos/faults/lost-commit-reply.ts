@@ -5,7 +5,10 @@ import type { Fault } from '../fault.ts';
 
 const lossTimeoutMs = 20_000;
 
-/** Postgres commits, but the writer gets no reply: it stores the same events again, and nothing may be counted twice. */
+/**
+ * Postgres commits, but the writer gets no reply: it stores the same events again, and nothing may be counted
+ * twice.
+ */
 export const lostCommitReply: Fault = {
   name: 'lost-commit-reply',
   row: 10,

@@ -87,7 +87,9 @@ async function terminateAll({ sql }: FaultRun['system']): Promise<void> {
   );
 }
 
-/** As a provider does when the disk is nearly full. A session keeps the default that was set when it started. */
+/**
+ * As a provider does when the disk is nearly full. A session keeps the default that was set when it started.
+ */
 export const readOnlyPostgres: Fault = {
   name: 'read-only-postgres',
   row: 11,

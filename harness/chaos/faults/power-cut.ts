@@ -13,8 +13,8 @@ interface PowerCut extends Pick<Fault, 'name' | 'row' | 'title' | 'mustLose'> {
 }
 
 /**
- * Simulates a power cut of some servers: they are paused, their disks are reverted to what was fsynced, and they start
- * again.
+ * Simulates a power cut of some servers: they are paused, their disks are reverted to what was fsynced, and
+ * they start again.
  */
 function powerCut({ servers, system, prepare, ...fault }: PowerCut): Fault {
   const disks = new Map<string, LoopDisk>();
@@ -69,7 +69,10 @@ async function fillQueue({ system, journal, random }: FaultRun): Promise<() => v
   return () => writer.release();
 }
 
-/** Kills ingest too, as on one machine: otherwise it would detect the loss by the PubAck sequence and stop accepting. */
+/**
+ * Kills ingest too, as on one machine: otherwise it would detect the loss by the PubAck sequence and stop
+ * accepting.
+ */
 async function fillQueueAndKillIngest(run: FaultRun): Promise<() => void> {
   const heal = await fillQueue(run);
   const ingest = run.system.process('ingest-1');

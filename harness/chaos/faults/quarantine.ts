@@ -13,8 +13,9 @@ const rejectedCount = 3;
 const acceptedCount = 40;
 
 /**
- * Postgres rejects some events permanently, and the writer is killed while it isolates them. Only these events go to
- * quarantine, with their bytes; after the cause is fixed and they are replayed, each is counted once.
+ * Postgres rejects some events permanently, and the writer is killed while it isolates them. Only these
+ * events go to quarantine, with their bytes; after the cause is fixed and they are replayed, each is counted
+ * once.
  */
 export const quarantine: Fault = {
   name: 'quarantine',

@@ -5,7 +5,10 @@ import type { Fault } from '../fault.ts';
 
 const fsyncDelayMs = 100;
 
-/** Every fsync of nats-server and Postgres takes 100 ms longer: events are still accepted, with bounded memory. */
+/**
+ * Every fsync of nats-server and Postgres takes 100 ms longer: events are still accepted, with bounded
+ * memory.
+ */
 export const slowDisk: Fault = {
   name: 'slow-disk',
   row: 6,

@@ -20,8 +20,8 @@ const ingests = ['ingest-1', 'ingest-2'] as const;
 const requestsPerStep = 3;
 
 /**
- * The last release under load; its database is migrated, and this version is rolled over it part by part; then one version back on
- * the new schema, and forward again (docs/operating.md#upgrade).
+ * The last release under load; its database is migrated, and this version is rolled over it part by part;
+ * then one version back on the new schema, and forward again (docs/operating.md#upgrade).
  */
 export const upgrade: Fault = {
   name: 'upgrade',
@@ -93,7 +93,10 @@ async function rollForward(run: FaultRun, step: Step, spans: SpanSender): Promis
   await untilUsed([spans]);
 }
 
-/** The other way around; the writers when what the new ingests sent is stored. Here every request must have a response. */
+/**
+ * The other way around; the writers when what the new ingests sent is stored. Here every request must have a
+ * response.
+ */
 async function rollBack(
   run: FaultRun,
   step: Step,
@@ -145,7 +148,10 @@ async function createUser({ dashboardUrl = '' }: System, { weir }: ReleasedSyste
   return { dashboardUrl, email, password };
 }
 
-/** Cached tokens that the statistics have, and the column of the events does not: an older writer does not know it. */
+/**
+ * Cached tokens that the statistics have, and the column of the events does not: an older writer does not
+ * know it.
+ */
 async function countLackingTokens({ sql }: System, spaceId: string): Promise<number> {
   const [row] = await sql<{ lacking: number }[]>`
     SELECT abs(coalesce((SELECT sum(cache_read_tokens) FROM event_stats WHERE space_id = ${spaceId}), 0)

@@ -6,12 +6,16 @@ import type { Fault } from '../fault.ts';
 
 const fullTimeoutMs = 120_000;
 
-/** The replay window takes its half of a small stream, and the writer is killed at times at which it stores and purges. */
+/**
+ * The replay window takes its half of a small stream, and the writer is killed at times at which it stores
+ * and purges.
+ */
 export const windowFull: Fault = {
   name: 'window-full',
   row: 8,
   title: 'the replay window full, kill -9 of the writer that purges it; no 503',
-  // The half that the window leaves free must hold what arrives while no writer runs: some 2.5 MB/s for one to two seconds.
+  // The half that the window leaves free must hold what arrives while no writer runs: some 2.5 MB/s for one
+  // to two seconds.
   system: { streamBytesMax: 24 * 1024 ** 2 },
   async inject({ system, journal, random, thorough, slack }) {
     await until(() => isPurged(system), fullTimeoutMs * slack, 'the replay window did not become full');

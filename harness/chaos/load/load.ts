@@ -27,7 +27,9 @@ const responseTimeoutMs = 10_000;
 const retryForMs = 300_000;
 const giveUpPercent = 20;
 
-/** Single events, sent this often and never retried, measure when ingest accepts to within some milliseconds. */
+/**
+ * Single events, sent this often and never retried, measure when ingest accepts to within some milliseconds.
+ */
 const probeIntervalMs = 25;
 
 /** The clients of one round. */

@@ -18,7 +18,9 @@ export async function createTenant(
   return { spaceId, apiKey };
 }
 
-/** The same with the command line of the release that a system started as: the schema is that of the release. */
+/**
+ * The same with the command line of the release that a system started as: the schema is that of the release.
+ */
 export async function createReleasedTenant({ weir }: Pick<ReleasedSystem, 'weir'>): Promise<Tenant> {
   const { spaceId = '' } = await weir('space', 'create', '--name', 'chaos');
   const { apiKey = '' } = await weir('key', 'create', '--space', spaceId);

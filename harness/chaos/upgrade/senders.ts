@@ -103,7 +103,8 @@ export function startGrpc({ url, tenant, journal }: SenderOptions): Sender {
       return true;
     } catch (thrown) {
       const error = ConnectError.from(thrown);
-      // A stream that crossed with a GOAWAY. It was not processed, and clients may send it again (RFC 9113 §8.7).
+      // A stream that crossed with a GOAWAY. It was not processed, and clients may send it again (RFC 9113
+      // §8.7).
       if (error.message.includes('REFUSED_STREAM')) return false;
       // An error of Weir has details, one of the connection has none.
       if (error.details.length > 0) journal.recordStatus(503);

@@ -19,8 +19,9 @@ export interface SpanSender extends Sender {
 const retryForMs = 60_000;
 
 /**
- * Sends traces of two spans in two requests: first the call of a model, then the agent above it. Each request is sent twice, as by a
- * Collector with two routes: it may reach both versions, which must make the same event of a span.
+ * Sends traces of two spans in two requests: first the call of a model, then the agent above it. Each request
+ * is sent twice, as by a Collector with two routes: it may reach both versions, which must make the same
+ * event of a span.
  */
 export function startSpans(system: System, { url, tenant, journal }: SenderOptions): SpanSender {
   const client = openIngestClient({

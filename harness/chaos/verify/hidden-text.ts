@@ -4,10 +4,16 @@ import { zstdDecompressSync } from 'node:zlib';
 
 const zstdMagic = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
 
-/** More than a compressed segment of the drill has. Postgres stores what is above 2 KB in pieces, which no frame can be read from. */
+/**
+ * More than a compressed segment of the drill has. Postgres stores what is above 2 KB in pieces, which no
+ * frame can be read from.
+ */
 const frameBytesMax = 64 * 1024;
 
-/** Whether bytes contain a text, as it is or in a frame of zstd: segments and parts of the queue are compressed. */
+/**
+ * Whether bytes contain a text, as it is or in a frame of zstd: segments and parts of the queue are
+ * compressed.
+ */
 export function hasText(bytes: Buffer, text: string): boolean {
   if (bytes.includes(text)) return true;
   for (let at = bytes.indexOf(zstdMagic); at !== -1; at = bytes.indexOf(zstdMagic, at + 1))

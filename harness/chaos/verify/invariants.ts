@@ -3,7 +3,10 @@ import type { System } from '../../system/system.ts';
 import { retry } from '../../wait.ts';
 import { type Journal, outcomes } from '../load/journal.ts';
 
-/** The differences between the database and the journal. All are zero, except for the events that a control loses. */
+/**
+ * The differences between the database and the journal. All are zero, except for the events that a control
+ * loses.
+ */
 export interface Discrepancies {
   /** Ids that were answered with 202 and are not stored. */
   lost: number;

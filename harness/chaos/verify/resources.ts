@@ -4,7 +4,10 @@ import { peakResidentBytes } from '../../system/process-stats.ts';
 import type { System } from '../../system/system.ts';
 import { retry } from '../../wait.ts';
 
-/** 1.5 times the memory that a service may use at full load: a backlog arrives in larger messages than current events. */
+/**
+ * 1.5 times the memory that a service may use at full load: a backlog arrives in larger messages than current
+ * events.
+ */
 const residentBytesMax: Partial<Record<ProcessKind, number>> = {
   ingest: 525 * 1024 ** 2,
   writer: 375 * 1024 ** 2,

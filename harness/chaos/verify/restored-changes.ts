@@ -11,12 +11,17 @@ import { freshIds } from '../load/batches.ts';
 import { createTenant, type Tenant } from '../load/tenants.ts';
 import { filesWith, hasText } from './hidden-text.ts';
 
-/** The text of the event that is erased, which no file of the restored database may have, compressed or not. */
+/**
+ * The text of the event that is erased, which no file of the restored database may have, compressed or not.
+ */
 const canary = 'the-erased-canary';
 /** Other spaces load the system meanwhile. */
 const storedTimeoutMs = 120_000;
 
-/** What is changed after the restored time. It is in no journal: the invariants of the load do not allow for erasures. */
+/**
+ * What is changed after the restored time. It is in no journal: the invariants of the load do not allow for
+ * erasures.
+ */
 interface Changes {
   tenant: Tenant;
   erasedId: string;

@@ -23,7 +23,10 @@ export interface MeasuredSpace {
 
 type Trpc = DashboardClient['trpc'];
 
-/** The goal of every filter, chart and list; that of the rows of the first page, and of what compares thousands of events. */
+/**
+ * The goal of every filter, chart and list; that of the rows of the first page, and of what compares
+ * thousands of events.
+ */
 const goalMs = 50;
 const firstRowsMs = 150;
 

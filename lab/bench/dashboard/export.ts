@@ -2,7 +2,10 @@ import type { DashboardClient } from '../../../harness/system/dashboard-client.t
 import { residentBytes } from '../../../harness/system/process-stats.ts';
 import type { Connection } from '../../../launcher/local-system.ts';
 
-/** Downloads every event of the space as CSV. @returns rows a second, and the peak memory of the service meanwhile. */
+/**
+ * Downloads every event of the space as CSV.
+ * @returns rows a second, and the peak memory of the service meanwhile.
+ */
 export async function measureExport(
   { dashboardUrl, spaceId }: Pick<Connection, 'dashboardUrl' | 'spaceId'>,
   client: DashboardClient,

@@ -6,7 +6,10 @@ import { until } from '../../../harness/wait.ts';
 import type { Connection } from '../../../launcher/local-system.ts';
 import type { Workload } from '../workload.ts';
 
-/** Live streams whose responses are read but not parsed: the client shares the machine with the measured service. */
+/**
+ * Live streams whose responses are read but not parsed: the client shares the machine with the measured
+ * service.
+ */
 export interface LiveTails extends Disposable {
   /** Resolves with the time until each stream has shown an event with this id, in milliseconds. */
   timeOf(id: string, fromMs: number): Promise<number[]>;

@@ -26,7 +26,9 @@ const smallSpaces = 1_000;
 const smallSpaceEvents = 20;
 const tailCount = 200;
 const tailSamples = 60;
-/** Pairs of measurements, with and without streams in turn, so that other work on the machine affects both. */
+/**
+ * Pairs of measurements, with and without streams in turn, so that other work on the machine affects both.
+ */
 const slowdownPairs = 3;
 
 export interface DashboardOptions {
@@ -35,7 +37,11 @@ export interface DashboardOptions {
   say: (text: string) => void;
 }
 
-/** Fills one space with `rows` events and 1,000 spaces with a few, and measures the dashboard's calls, streams and an export. @returns a table. */
+/**
+ * Fills one space with `rows` events and 1,000 spaces with a few, and measures the dashboard's calls, streams
+ * and an export.
+ * @returns a table.
+ */
 export async function measureDashboard(
   weir: RunningWeir,
   workload: Workload,

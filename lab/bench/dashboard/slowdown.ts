@@ -6,7 +6,10 @@ import type { Workload } from '../workload.ts';
 /** The cost of storing events, with or without live streams. */
 export interface StoringCost {
   storedPerSecond: number;
-  /** CPU time of Postgres and the writer per stored event, in microseconds. It includes Postgres's work for the streams. */
+  /**
+   * CPU time of Postgres and the writer per stored event, in microseconds. It includes Postgres's work for
+   * the streams.
+   */
   storingUs: number;
   /** CPU time of the dashboard API per stored event, in microseconds. */
   showingUs: number;
@@ -18,8 +21,8 @@ export interface Slowdown {
 }
 
 /**
- * Stores events at full speed, with and without streams in turn. Other work on the machine distorts the rate, but not the
- * CPU time per event.
+ * Stores events at full speed, with and without streams in turn. Other work on the machine distorts the rate,
+ * but not the CPU time per event.
  */
 export async function measureSlowdown(
   weir: RunningWeir,

@@ -31,7 +31,10 @@ const columns = {
   outputPreview: events.outputPreview,
 };
 
-/** The filters by one value. Each is measured with a frequent, a rare, an absent, and a formerly frequent value. */
+/**
+ * The filters by one value. Each is measured with a frequent, a rare, an absent, and a formerly frequent
+ * value.
+ */
 const byValue = {
   name: (value: string) => ({ name: value }),
   source: (value: string) => ({ source: value }),

@@ -18,8 +18,9 @@ export async function measureFilters(weir: FilledWeir, { rows, say }: Options): 
 }
 
 /**
- * Fills a new week and measures filtered lists at several sizes. ANALYZE is disabled for it: a new week has no statistics, and
- * those of a busy one may be outdated within seconds. @returns a table for each size.
+ * Fills a new week and measures filtered lists at several sizes. ANALYZE is disabled for it: a new week has
+ * no statistics, and those of a busy one may be outdated within seconds.
+ * @returns a table for each size.
  */
 export async function measureYoungWeek(weir: FilledWeir, { rows, say }: Options): Promise<string> {
   await using pool = openBench(weir);

@@ -44,7 +44,10 @@ const drawnReads = [
 const pictures = fileURLToPath(new URL('../../../docs/pictures/growth-', import.meta.url));
 const file = `${pictures}figures.json`;
 
-/** The figures of an earlier run that a run keeps: of parts that it has not measured, and when merging of other sizes, too. */
+/**
+ * The figures of an earlier run that a run keeps: of parts that it has not measured, and when merging of
+ * other sizes, too.
+ */
 export function mergeFigures(
   earlier: readonly Figure[],
   measured: readonly Figure[],

@@ -29,14 +29,20 @@ export interface GrowthOptions {
 
 type Add = (part: Figure['part'], name: string, at: number, value: number) => void;
 
-/** Events whose storing is timed at each size, at most: some ten seconds. A second is shorter than a pause of the disk. */
+/**
+ * Events whose storing is timed at each size, at most: some ten seconds. A second is shorter than a pause of
+ * the disk.
+ */
 const timedEvents = 200_000;
 const eventSizes = [1_000, 6_000, 100_000];
 const spaceCounts = [1, 100, 10_000];
 const weekCounts = [0, 52, 260];
 const chartTimes = 20;
 
-/** @returns the points of a list such as `0,1000000`; without one 0, and a fiftieth, a fifth and all of the rows. */
+/**
+ * @returns the points of a list such as `0,1000000`; without one 0, and a fiftieth, a fifth and all of the
+ * rows.
+ */
 export function parsePoints(list: string | undefined, rows: number): number[] {
   if (list === undefined) return [0, 1 / 50, 1 / 5, 1].map((share) => Math.round(rows * share));
   const points = list.split(',').map(Number);
@@ -46,8 +52,8 @@ export function parsePoints(list: string | undefined, rows: number): number[] {
 }
 
 /**
- * Measures writes, reads and bytes at growing sizes. Writes a graph for each part, and the figures as JSON, after each point: a run that
- * is interrupted has what it measured.
+ * Measures writes, reads and bytes at growing sizes. Writes a graph for each part, and the figures as JSON,
+ * after each point: a run that is interrupted has what it measured.
  *
  * @returns a table.
  */
@@ -70,8 +76,8 @@ export async function measureGrowth(weir: RunningWeir, options: GrowthOptions): 
   const nowMs = Date.now();
   for (let day = grownDays + 7; day >= 0; day -= 7) await ensurePartitions(database, nowMs - day * dayMs);
   const measureReads = async (part: 'reads' | 'weeks', at: number, rows: number) => {
-    // A new connection: Postgres compares the costs of a kept plan with the mean of all plans of a connection, so one that was opened
-    // when the tables were small plans some hundreds of lists anew.
+    // A new connection: Postgres compares the costs of a kept plan with the mean of all plans of a
+    // connection, so one that was opened when the tables were small plans some hundreds of lists anew.
     await using fresh = openPostgres(databaseUrl, { applicationName: 'weir-bench', statementTimeoutMs: 0 });
     const lists = await measureLists(openDatabase(fresh), spaceId, { rows, nowMs });
     for (const { name, p50Ms } of lists) add(part, name, at, p50Ms);
@@ -100,7 +106,10 @@ export async function measureGrowth(weir: RunningWeir, options: GrowthOptions): 
   return renderFigures(mergeFigures(earlier, figures, isMerging));
 }
 
-/** Fills the space with events of half of {@link grownDays}, so that the last ones are older than what is stored to be timed later. */
+/**
+ * Fills the space with events of half of {@link grownDays}, so that the last ones are older than what is
+ * stored to be timed later.
+ */
 function createFill(
   database: Database,
   spaceId: string,
@@ -134,7 +143,10 @@ function createFill(
   };
 }
 
-/** Stores events of several sizes and in several numbers of spaces. The database is full, so these compare with each other. */
+/**
+ * Stores events of several sizes and in several numbers of spaces. The database is full, so these compare
+ * with each other.
+ */
 async function measureStores(database: Database, add: Add): Promise<void> {
   // Not the space whose lists are measured: its newest events would be others.
   const spaceId = randomUUIDv7();

@@ -12,7 +12,10 @@ const statementEvents = 500;
 /** The body of a segment has at most 4 MiB. */
 const statementBytes = 4 * 1024 ** 2;
 const statements = 20;
-/** Statements before the timed ones, on the same connections: Postgres plans the first five times of a prepared statement anew. */
+/**
+ * Statements before the timed ones, on the same connections: Postgres plans the first five times of a
+ * prepared statement anew.
+ */
 const warmUpStatements = 6;
 
 const words = 'weather invoice answer customer report window engine summary budget contract'.split(' ');
@@ -37,7 +40,10 @@ export async function measureEventSize(
   );
 }
 
-/** Stores statements of 500 events, each event in a segment of one of these spaces. @returns events per second. */
+/**
+ * Stores statements of 500 events, each event in a segment of one of these spaces.
+ * @returns events per second.
+ */
 export async function measureSpaces(database: Database, spaces: number): Promise<number> {
   const ids = Array.from({ length: spaces }, () => randomUUIDv7());
   const [template] = ids.map((spaceId) =>

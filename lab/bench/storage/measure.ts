@@ -27,8 +27,8 @@ const dimensions = ['user', 'agent', 'attr.release'];
 const spreadMs = 30 * 24 * 60 * 60_000;
 
 /**
- * Measures the store statement in a separate database: first empty, then with `rows` events, all in the partition of this
- * week.
+ * Measures the store statement in a separate database: first empty, then with `rows` events, all in the
+ * partition of this week.
  */
 export async function measureStorage(
   weir: RunningWeir,

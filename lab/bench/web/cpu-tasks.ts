@@ -11,8 +11,8 @@ interface TraceEvent {
 }
 
 /**
- * Traces the browser during an action, and finds the page's task with the most CPU time, in milliseconds. Unlike elapsed
- * time, CPU time is not affected by other programs on the machine.
+ * Traces the browser during an action, and finds the page's task with the most CPU time, in milliseconds.
+ * Unlike elapsed time, CPU time is not affected by other programs on the machine.
  */
 export async function measureTasks<Result>(
   browser: Browser,

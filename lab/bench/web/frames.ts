@@ -6,7 +6,10 @@ export interface Motion {
   framesPerSecond: number;
   /** The 95th percentile of the time between two frames. */
   frameP95Ms: number;
-  /** CPU time of the page's main thread per frame, in milliseconds. Other programs on the machine do not affect it. */
+  /**
+   * CPU time of the page's main thread per frame, in milliseconds. Other programs on the machine do not
+   * affect it.
+   */
   cpuPerFrameMs: number;
   /** The shares of scripts, and of style and layout. */
   scriptPerFrameMs: number;

@@ -3,7 +3,10 @@ import type { Motion } from './frames.ts';
 
 const frameMs = 1_000 / 60;
 
-/** Figures for 60 frames a second: the measured rate, and the CPU time per frame, which shows the rate of an idle machine. */
+/**
+ * Figures for 60 frames a second: the measured rate, and the CPU time per frame, which shows the rate of an
+ * idle machine.
+ */
 export function motionFigures(name: string, motion: Motion): WebFigure[] {
   return [
     { name: `${name}: frames a second`, value: motion.framesPerSecond, limit: 58, isLeast: true, unit: '' },

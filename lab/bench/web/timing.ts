@@ -1,8 +1,9 @@
 import type { Locator, Page } from 'playwright-core';
 import { waitMaxMs } from './window.ts';
 
-// The timing code runs in the page, so that round trips to the browser are not measured. It is passed as text, because this
-// folder is type-checked without DOM types. waitForFunction is not usable: it needs eval, which the pages' CSP forbids.
+// The timing code runs in the page, so that round trips to the browser are not measured. It is passed as
+// text, because this folder is type-checked without DOM types. waitForFunction is not usable: it needs eval,
+// which the pages' CSP forbids.
 
 /** Records tasks that block a page for longer than 50 ms, the browser's threshold for reporting them. */
 const observeTasks = `if (globalThis.longTasks === undefined) {
@@ -29,8 +30,8 @@ const reportedMs = 200;
 const quietMs = 1_000;
 
 /**
- * The times from the start of a navigation until a CSS selector matches, and until the last long task has also ended, in
- * milliseconds.
+ * The times from the start of a navigation until a CSS selector matches, and until the last long task has
+ * also ended, in milliseconds.
  */
 export async function timeNavigation(
   page: Page,
@@ -51,8 +52,8 @@ export async function timeNavigation(
 }
 
 /**
- * The time from a click until a CSS selector matches, and the longest task meanwhile, in milliseconds. A task of up to 50 ms
- * counts as 0.
+ * The time from a click until a CSS selector matches, and the longest task meanwhile, in milliseconds. A task
+ * of up to 50 ms counts as 0.
  */
 export async function timeClick(
   page: Page,
@@ -79,7 +80,10 @@ async function longestTask(page: Page): Promise<number> {
   );
 }
 
-/** Resolves to the wall-clock time at which an element of the selector contains a text. Polling starts immediately. */
+/**
+ * Resolves to the wall-clock time at which an element of the selector contains a text. Polling starts
+ * immediately.
+ */
 export async function timeText(page: Page, selector: string, text: string): Promise<number> {
   return await page.evaluate<number>(`new Promise((resolve, reject) => {
     const endMs = performance.now() + ${waitMaxMs};
@@ -95,8 +99,8 @@ export async function timeText(page: Page, selector: string, text: string): Prom
 }
 
 /**
- * The longest time from an input to the next painted frame (INP) during an action, in milliseconds. The browser reports in
- * steps of 8, and nothing below 16.
+ * The longest time from an input to the next painted frame (INP) during an action, in milliseconds. The
+ * browser reports in steps of 8, and nothing below 16.
  */
 export async function measureInputs(page: Page, act: () => Promise<void>): Promise<number> {
   await page.evaluate(`{

@@ -7,7 +7,9 @@ export interface WebBench {
   connection: Connection;
 }
 
-/** Longest wait of a measurement, in milliseconds, so that a page that never shows the expected element fails. */
+/**
+ * Longest wait of a measurement, in milliseconds, so that a page that never shows the expected element fails.
+ */
 export const waitMaxMs = 60_000;
 
 /** Runs a function with a page of a signed-in browser context that has an empty cache. */

@@ -6,7 +6,10 @@ import type { Event } from './event.ts';
 import { openQueue } from './queue.ts';
 import { events } from './table.ts';
 
-/** Stores the events of the queue: what has arrived while a statement ran goes into the next one. Acknowledges after COMMIT. */
+/**
+ * Stores the events of the queue: what has arrived while a statement ran goes into the next one. Acknowledges
+ * after COMMIT.
+ */
 const { DATABASE_URL = '', NATS_URL = '' } = process.env;
 const spaceId = 'space-1';
 const rowsMax = 500;

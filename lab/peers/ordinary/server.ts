@@ -4,7 +4,10 @@ import Fastify from 'fastify';
 import { batchSchema } from './event.ts';
 import { openQueue, subject } from './queue.ts';
 
-/** Accepts batches: validates them, publishes one message an event, and answers 202 when nats-server has fsynced all of them. */
+/**
+ * Accepts batches: validates them, publishes one message an event, and answers 202 when nats-server has
+ * fsynced all of them.
+ */
 const { PORT, NATS_URL = '', API_KEY } = process.env;
 const { connection } = await openQueue(NATS_URL);
 const client = jetstream(connection);

@@ -15,7 +15,9 @@ const subjects = ['nothing', 'weir', 'weir with a spool', 'langfuse', 'langsmith
 const program = fileURLToPath(new URL('calls.py', import.meta.url));
 const sources = fileURLToPath(new URL('../../../sdk/python/src', import.meta.url));
 
-/** What `calls.py` prints: CPU time of the import, of a call in its thread, and of a call with its delivery. */
+/**
+ * What `calls.py` prints: CPU time of the import, of a call in its thread, and of a call with its delivery.
+ */
 interface Cost {
   importMs: number;
   callUs: number;
@@ -25,8 +27,9 @@ interface Cost {
 }
 
 /**
- * Measures what observing a client of OpenAI costs in Python, beside the packages of two peers: CPU time, in turns, of
- * calls with a prompt of 10 KB, and the memory that is added. @throws PackagesUnreachableError
+ * Measures what observing a client of OpenAI costs in Python, beside the packages of two peers: CPU time, in
+ * turns, of calls with a prompt of 10 KB, and the memory that is added.
+ * @throws PackagesUnreachableError
  */
 export async function measurePythonPackages({
   rounds,

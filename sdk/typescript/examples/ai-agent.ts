@@ -7,7 +7,7 @@ import { descriptions, stepsMax, tools } from './tools.ts';
 
 const [weather, rate] = descriptions;
 
-/** An agent on the AI SDK, which runs the loop itself. Call it once: it registers telemetry for the whole process. */
+/** An agent on the AI SDK, which runs the loop. Call it once: it registers telemetry for the process. */
 export async function runAiAgent(question: string): Promise<string> {
   const weir = new Weir();
   registerTelemetry(weirTelemetry(weir));

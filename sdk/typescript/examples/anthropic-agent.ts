@@ -3,7 +3,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import { Weir } from '../src/index.ts';
 import { descriptions, stepsMax, tools } from './tools.ts';
 
-/** An agent on Anthropic's Messages API: calls the model, runs the requested tools, and calls the model again. */
+/** An agent on Anthropic's Messages API: calls the model, runs the requested tools, and calls it again. */
 export async function runAnthropicAgent(question: string): Promise<string> {
   const weir = new Weir();
   const anthropic = weir.observe(new Anthropic());

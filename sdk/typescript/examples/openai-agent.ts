@@ -3,7 +3,7 @@ import OpenAI from 'openai';
 import { Weir } from '../src/index.ts';
 import { descriptions, stepsMax, tools } from './tools.ts';
 
-/** An agent on OpenAI's Chat Completions API: calls the model, runs the requested tools, and calls the model again. */
+/** An agent on OpenAI's Chat Completions API: calls the model, runs the requested tools, and repeats. */
 export async function runOpenAIAgent(question: string): Promise<string> {
   const weir = new Weir();
   const openai = weir.observe(new OpenAI());

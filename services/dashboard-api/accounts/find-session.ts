@@ -57,8 +57,8 @@ export function toSessionUser(rows: SessionRow[], isSecondFactorRequired: boolea
     isOperator: first.isOperator,
     secondFactors: { totp: first.totp, passkey: first.passkey },
     /**
-     * Whether the user has to add a second factor before anything else. Without a password the OpenID provider
-     * is responsible for them.
+     * Whether the user has to add a second factor before anything else. Without a password the OpenID
+     * provider is responsible for them.
      */
     mustEnrol: isSecondFactorRequired && first.hasPassword && !first.totp && !first.passkey,
     currentSpaceId: chosen?.id ?? (own.length === 1 && only !== undefined ? only.id : null),

@@ -272,7 +272,9 @@ async function compare(spaceId: string, group: ChartGroup, own: ReadonlySet<stri
   );
 }
 
-/** Compares the values counted beside a list with SQL: also without a model, of errors alone, and by prefix. */
+/**
+ * Compares the values counted beside a list with SQL: also without a model, of errors alone, and by prefix.
+ */
 async function compareFacet(
   spaceId: string,
   field: FacetField,

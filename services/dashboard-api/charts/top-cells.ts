@@ -18,8 +18,8 @@ export interface TopCells {
 }
 
 /**
- * The cells of a dimension's values with the most events, and of all others: all events minus these values and
- * those without a value. So sketches are read only of the values shown; those of a thousand users in a month
+ * The cells of a dimension's values with the most events, and of all others: all events minus these and those
+ * without a value. So sketches are read only of the values shown; those of a thousand users in a month
  * are 40 MB. One statement, because the sums must be of one moment; it reads no sketches when they differ.
  * @param query of a chart whose group is its dimension.
  */

@@ -42,7 +42,7 @@ export const rawEvent: WholeFile = {
   }),
 };
 
-/** `GET /media/:space/:media`: an image, a sound or a file, without its name and type: senders choose both. */
+/** `GET /media/:space/:media`: an image, sound or file, without its name and type, which senders choose. */
 export const uploadedMedia: WholeFile = {
   path: '/media/',
   id: z.string().regex(mediaIdPattern),

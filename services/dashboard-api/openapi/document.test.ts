@@ -10,7 +10,9 @@ import {
 import { procedures, sampleInput } from '../../../test/support/protocols/procedures.ts';
 import { summaries } from './summaries.ts';
 
-/** The document, against the service that it describes. `npm run check` has redocly check the document alone. */
+/**
+ * The document, against the service that it describes. `npm run check` has redocly check the document alone.
+ */
 
 interface Operation {
   summary: string;

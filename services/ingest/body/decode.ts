@@ -30,8 +30,8 @@ export class UnknownEncodingError extends IngestError {
 export type DecodeBody = ReturnType<typeof createBodyDecoder>;
 
 /**
- * The decoder of all bodies of a process: decompresses `atOnceMax` at a time, those of spaces in turns. The limits also apply to the result: a decompression bomb stops at `bytesMax`, and
- * each decompressed chunk counts against the budget at once.
+ * The decoder of all bodies of a process: decompresses `atOnceMax` at a time, those of spaces in turns. A
+ * decompression bomb stops at `bytesMax`, and each decompressed chunk counts against the budget at once.
  * `encoding` is the header's value; absent, empty and `identity` are the same.
  * @throws IngestError `invalid_request_body`, `batch_too_large`, `ingest_unavailable`.
  */

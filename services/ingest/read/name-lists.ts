@@ -1,7 +1,7 @@
-/** How many lists are compared: a request has messages of a few kinds, and conversations of several lengths. */
+/** Lists that are compared: a request has messages of a few kinds, and conversations of several lengths. */
 const listsMax = 16;
 
-/** How many texts of each name are compared, as agents that call each other alternate; and of how many names. */
+/** Texts of each name that are compared, as agents that call each other alternate; and how many names. */
 const textsMax = 4;
 const namesMax = 1_024;
 
@@ -27,8 +27,8 @@ interface KnownText {
 }
 
 /**
- * What the attributes of one request's messages have in common (ADR 43). Spans of one kind have the same names,
- * and many of the same texts: their bytes are compared instead of decoded.
+ * What the attributes of one request's messages have in common (ADR 43). Spans of one kind have the same
+ * names, and many of the same texts: their bytes are compared instead of decoded.
  */
 export class NameLists {
   readonly #source: Buffer;

@@ -20,8 +20,8 @@ export type Readers = {
 
 /**
  * Opens readers that never block the event loop for long (ADR 0013). What takes little is read on the event
- * loop, which is fastest; a large request on a thread; and one that would keep that thread from others, as 4 MiB of
- * empty lists do, on a second thread. Each reads one batch at a time, in turns of the spaces.
+ * loop, which is fastest; a large request on a thread; and one that would keep that thread from others, as 4
+ * MiB of empty lists do, on a second thread. Each reads one batch at a time, in turns of the spaces.
  *
  * They throw what the encodings' readers throw except CostlyBatchError, and IngestError `ingest_unavailable`
  * when too many costly batches of the space are waiting, or the thread that reads one ends.

@@ -4,11 +4,11 @@ import { correctionMark } from './correction-mark.ts';
 /**
  * Corrects postgres.js, which is not safe without it: `openPostgres` asserts it.
  *
- * - The driver defers a write to the end of the event-loop turn. When the connection closes before, it does not
- *   reset the timer's variable, never writes on this connection again, and each query fails after the connect
- *   time-out (ADR 0004).
- * - A statement of a transaction whose connection was closed is written to no socket, in a turn of its own: the
- *   error ends the process.
+ * - The driver defers a write to the end of the event-loop turn. When the connection closes before, it does
+ *   not reset the timer's variable, never writes on this connection again, and each query fails after the
+ *   connect time-out (ADR 0004).
+ * - A statement of a transaction whose connection was closed is written to no socket, in a turn of its own:
+ *   the error ends the process.
  *
  * Remove a correction when a release has it.
  */

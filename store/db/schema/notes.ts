@@ -28,7 +28,7 @@ export const notes = pgTable(
     authorId: uuid('author_id').notNull(),
     createdAt: instant('created_at').notNull(),
     changedAt: instant('changed_at'),
-    /** The span that was evaluated, or whose event was noted: the note is on what the resolver makes of it. */
+    /** The span that was evaluated, or whose event was noted: the note is on what it is resolved to. */
     traceId: uuid('trace_id'),
     spanId: text('span_id'),
   },

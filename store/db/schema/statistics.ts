@@ -192,7 +192,7 @@ export const statisticDeltas = pgTable(
     source: text('source').notNull(),
     agentId: text('agent_id'),
     ...measures(),
-    /** Values of the space's dimensions: `NUMBER=VALUE`, or `NUMBER` without a value; null without dimensions. */
+    /** Values of the space's dimensions: `NUMBER=VALUE`, or `NUMBER` without one; null without dimensions. */
     dimensionValues: text('dimension_values').array(),
     /** Whether only dimensions count the row: the other statistics do already, or do not change. */
     isOfDimensions: boolean('is_of_dimensions').notNull().default(false),

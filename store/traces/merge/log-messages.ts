@@ -33,8 +33,8 @@ export function sortLogParts(parts: readonly SpanPart[]): SpanPart[] {
 }
 
 /**
- * The inputs or outputs of the parts of one call. Where an exporter cut its log records into several requests,
- * their messages are joined in the order of their times, each record once.
+ * The inputs or outputs of the parts of one call. Where an exporter cut its log records into several
+ * requests, their messages are joined in the order of their times, each record once.
  */
 export function joinLogMessages(direction: 'input' | 'output', parts: readonly SpanPart[]): JsonObject[] {
   const records = new Map(parts.map((part) => [part, recordsOf(direction, part)]));

@@ -82,8 +82,8 @@ export function selectSlices(areFolded: SQL, columns: readonly PgColumn[]): SQL 
 }
 
 /**
- * The deltas of a space that a dimension counts, each with the column `value` of the row that it will be folded
- * into.
+ * The deltas of a space that a dimension counts, each with the column `value` of the row that it will be
+ * folded into.
  */
 export function unfoldedValues(space: string, dimension: number): SQL {
   const ofDimension = sql`${dimensionValues.spaceId} = ${space}::uuid AND ${dimensionValues.number} = ${dimension}::smallint`;

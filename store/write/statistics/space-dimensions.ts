@@ -57,7 +57,7 @@ export function selectCountedSegments(space: SQL): SQL {
 /**
  * The values of an event of such rows, as an array: `NUMBER=VALUE`, `NUMBER` for a dimension of which it has
  * no value, and null for those that do not count it; null in a space without dimensions. A value that is too
- * long keeps one character more than the longest. Stored rows without a segment are counted by all dimensions.
+ * long keeps one character more than the longest. Stored rows without a segment count in all dimensions.
  */
 export function valuesOf(isStored: boolean): SQL {
   const values = Array.from({ length: dimensionsMax }, (_, index) => {

@@ -12,8 +12,8 @@ import { shareWork } from '../run/cpu-time.ts';
 const buildTimeoutMs = 150_000;
 
 /**
- * The built pages. All test runs with the same sources share one build. The first test file of a run makes it, and the others wait:
- * builds at the same time would take the processor from each other.
+ * The built pages. All test runs with the same sources share one build. The first test file of a run makes
+ * it, and the others wait: builds at the same time would take the processor from each other.
  */
 export async function builtWeb(): Promise<string> {
   const lock = join(inject('runDirectory'), 'web-build');

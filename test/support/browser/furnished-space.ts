@@ -8,8 +8,8 @@ import { sendRefusedEvents } from './refused-events.ts';
 import type { BrowserSystem, SpaceVisitor } from './use-browser.ts';
 
 /**
- * Fills a visitor's space so that every page has content: the sample events, prices of some models, a limit that will be reached,
- * invitations, and events in quarantine.
+ * Fills a visitor's space so that every page has content: the sample events, prices of some models, a limit
+ * that will be reached, invitations, and events in quarantine.
  */
 export async function furnishSpace(
   system: BrowserSystem,

@@ -5,8 +5,8 @@ import type { BrowserSystem, SpaceVisitor } from './use-browser.ts';
 const refusedUser = 'cus_refused';
 
 /**
- * Sends events that Postgres rejects, through ingest and the writer, and waits until they are in quarantine. A constraint simulates
- * a wrong migration.
+ * Sends events that Postgres rejects, through ingest and the writer, and waits until they are in quarantine.
+ * A constraint simulates a wrong migration.
  *
  * @returns their ids, and a function that removes the constraint.
  */

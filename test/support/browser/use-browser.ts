@@ -13,11 +13,17 @@ export interface BrowserSystem {
   /** The address of the dashboard. */
   url: string;
   dashboard: TestService;
-  /** Creates a space with an owner and opens a window in which the owner is signed in, at the space's first page. */
+  /**
+   * Creates a space with an owner and opens a window in which the owner is signed in, at the space's first
+   * page.
+   */
   visit(options?: VisitorOptions): Promise<SpaceVisitor>;
   /** Opens a window without a session. */
   visitSignedOut(options?: VisitorOptions): Promise<Visitor>;
-  /** Sends events through ingest: objects, or JSON texts when the exact bytes matter. They are stored shortly afterwards. */
+  /**
+   * Sends events through ingest: objects, or JSON texts when the exact bytes matter. They are stored shortly
+   * afterwards.
+   */
   send(apiKey: string, events: readonly (object | string)[]): Promise<void>;
 }
 

@@ -10,7 +10,10 @@ export interface VisitorOptions {
 export interface Visitor extends AsyncDisposable {
   page: Page;
   context: BrowserContext;
-  /** Errors that pages reported so far: exceptions, console errors, and violations of the Content-Security-Policy. */
+  /**
+   * Errors that pages reported so far: exceptions, console errors, and violations of the
+   * Content-Security-Policy.
+   */
   errors: string[];
 }
 

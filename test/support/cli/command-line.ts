@@ -18,8 +18,8 @@ export interface CommandResult {
 }
 
 /**
- * Runs `weir …` in this process: a separate process costs 0.7 s of CPU time. Nothing is running in its data directory unless
- * `variables` name another one.
+ * Runs `weir …` in this process: a separate process costs 0.7 s of CPU time. Nothing is running in its data
+ * directory unless `variables` name another one.
  *
  * @param options `stdin`: the input of the command.
  */
@@ -42,7 +42,8 @@ export async function runWeir(
 /**
  * Runs `weir …` as a separate process, for tests of its exit code, its streams and its environment.
  *
- * @param options `stdin`: the input of the command. Without `readStdout` its stdout is closed at once, as `| head` does.
+ * @param options `stdin`: the input of the command. Without `readStdout` its stdout is closed at once, as `|
+ * head` does.
  */
 export async function runWeirProcess(
   args: string[],

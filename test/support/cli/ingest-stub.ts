@@ -48,7 +48,10 @@ export class IngestStub {
     });
   }
 
-  /** Runs `weir send` on a file with this content against the server. The file stays as it is while its content is the same. */
+  /**
+   * Runs `weir send` on a file with this content against the server. The file stays as it is while its
+   * content is the same.
+   */
   async send(content: string | Buffer, ...options: string[]) {
     const file = join(this.directory, 'events.ndjson');
     if (!existsSync(file) || !readFileSync(file).equals(Buffer.from(content))) writeFileSync(file, content);

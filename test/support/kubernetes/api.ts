@@ -31,7 +31,10 @@ export class KubernetesApi {
     return response?.status === 200;
   }
 
-  /** `kubectl apply --server-side`, which rejects unknown and repeated fields, and fields that another manager has set. */
+  /**
+   * `kubectl apply --server-side`, which rejects unknown and repeated fields, and fields that another manager
+   * has set.
+   */
   apply(object: KubernetesObject): Promise<ApiResponse> {
     return this.send('PATCH', `${pathOf(object)}?fieldManager=weir&fieldValidation=Strict`, {
       type: 'application/apply-patch+yaml',

@@ -12,7 +12,10 @@ import { KubernetesApi } from './api.ts';
 export const kubernetesVersion = '1.33.1';
 const libraryVersion = 'v0.33.1';
 
-/** The libraries that kube-apiserver replaces with folders of its own repository: a program outside of it requires them. */
+/**
+ * The libraries that kube-apiserver replaces with folders of its own repository: a program outside of it
+ * requires them.
+ */
 const libraries =
   'api apiextensions-apiserver apimachinery apiserver cli-runtime client-go cloud-provider cluster-bootstrap code-generator component-base component-helpers controller-manager cri-api cri-client csi-translation-lib dynamic-resource-allocation endpointslice externaljwt kms kube-aggregator kube-controller-manager kube-proxy kube-scheduler kubectl kubelet metrics mount-utils pod-security-admission';
 
@@ -57,7 +60,8 @@ export function buildControlPlane(): Promise<string> {
   ];
   return buildGoProgram('control-plane', modules, {
     program,
-    // Two compilers at a time: some need a gigabyte of memory. Without the tables for debuggers, linking needs half of it.
+    // Two compilers at a time: some need a gigabyte of memory. Without the tables for debuggers, linking
+    // needs half of it.
     build: "CGO_ENABLED=0 go build -p 2 -trimpath -ldflags '-s -w'",
     timeoutMs: controlPlaneBuildMs,
   });

@@ -3,7 +3,10 @@ import { runShell } from '../../../harness/tools/shell.ts';
 import { buildGoProgram } from '../tools/go-program.ts';
 import type { KubernetesObject } from './objects.ts';
 
-/** Prints each object of a chart as a document of YAML on a line of its own, in JSON, as `helm template` would. */
+/**
+ * Prints each object of a chart as a document of YAML on a line of its own, in JSON, as `helm template`
+ * would.
+ */
 const program = `package main
 
 import (

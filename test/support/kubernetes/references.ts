@@ -1,6 +1,9 @@
 import type { KubernetesObject, Labels, PodTemplate, Selector } from './objects.ts';
 
-/** References to objects that do not exist, as sentences: an API server admits them, and a pod then never starts, or is never reached. */
+/**
+ * References to objects that do not exist, as sentences: an API server admits them, and a pod then never
+ * starts, or is never reached.
+ */
 export function findDanglingReferences(objects: readonly KubernetesObject[]): string[] {
   const templates = objects.flatMap(({ spec }) => spec?.template ?? []);
   return [
@@ -58,7 +61,10 @@ function missingForPods(
   return missing;
 }
 
-/** What a Service, a disruption budget, an autoscaler or a network policy selects. Each pod that it selects has each port that it names. */
+/**
+ * What a Service, a disruption budget, an autoscaler or a network policy selects. Each pod that it selects
+ * has each port that it names.
+ */
 function missingForSelectors({ kind, spec }: KubernetesObject, templates: readonly PodTemplate[]): string[] {
   if (spec === undefined) return [];
   const missing: string[] = [];

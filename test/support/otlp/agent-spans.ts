@@ -7,8 +7,8 @@ import {
 } from '@opentelemetry/sdk-trace';
 
 /**
- * The spans of an agent that calls a model, calls a tool, and calls the model again, which fails. One span is an HTTP request, as
- * auto-instrumentations create it below a call.
+ * The spans of an agent that calls a model, calls a tool, and calls the model again, which fails. One span is
+ * an HTTP request, as auto-instrumentations create it below a call.
  */
 export function recordAgent(): readonly ReadableSpan[] {
   const memory = new InMemorySpanExporter();

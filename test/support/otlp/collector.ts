@@ -6,7 +6,10 @@ import { inject } from 'vitest';
 import { chooseFreePorts } from '../../../launcher/provision/ports.ts';
 import { until } from '../wait.ts';
 
-/** A Collector of OpenTelemetry that keeps what it has accepted in files until Weir has it. Disposing stops it. */
+/**
+ * A Collector of OpenTelemetry that keeps what it has accepted in files until Weir has it. Disposing stops
+ * it.
+ */
 export interface Collector extends AsyncDisposable {
   /** Where it takes OTLP over HTTP. */
   readonly url: string;

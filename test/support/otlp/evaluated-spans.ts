@@ -16,7 +16,10 @@ export function evaluationsOf(spans: readonly Pick<ObservedSpan, 'span'>[]): Buf
   );
 }
 
-/** Compares what the notes of {@link evaluationsOf} are on with what the spans must become. @returns each difference as a sentence. */
+/**
+ * Compares what the notes of {@link evaluationsOf} are on with what the spans must become.
+ * @returns each difference as a sentence.
+ */
 export async function findMisplaced(
   database: Database,
   spaceId: string,

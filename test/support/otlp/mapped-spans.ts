@@ -17,8 +17,8 @@ const readers = createSpanReaders('weir', unlimited);
 export type MappedEvent = any;
 
 /**
- * Maps a request in both encodings, expects equal results, and merges the spans of each call as the writer does. Spans that are merged
- * then are counted so.
+ * Maps a request in both encodings, expects equal results, and merges the spans of each call as the writer
+ * does. Spans that are merged then are counted so.
  */
 export function mapRequests(...requests: readonly RequestInit[]): SpanBatch & { events: MappedEvent[] } {
   const batch = readers.otlp(toProtobuf(...requests));

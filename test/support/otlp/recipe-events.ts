@@ -12,7 +12,10 @@ export interface ExpectedAgent {
   readonly dimensions?: object;
   /** Whether a 64-bit integer in a tool's input keeps its digits: JavaScript's JSON.parse rounds it. */
   readonly isExact?: true;
-  /** `status.error` of a call that the provider rejects; undefined when the instrumentation creates no span for it. */
+  /**
+   * `status.error` of a call that the provider rejects; undefined when the instrumentation creates no span
+   * for it.
+   */
   readonly refusal?: object;
   /** The protocols for which the retries of its exporter are tested while Weir cannot store. */
   readonly protocols?: readonly string[];

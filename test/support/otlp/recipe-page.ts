@@ -34,8 +34,9 @@ interface Section {
 }
 
 /**
- * Parses the page: `##` begins a chapter, `###` a recipe of it. A block of `sh` contains commands, a block with a file name is a
- * file, and the files of a chapter belong to all its recipes. The first commands of a recipe install it, the last ones run it.
+ * Parses the page: `##` begins a chapter, `###` a recipe of it. A block of `sh` contains commands, a block
+ * with a file name is a file, and the files of a chapter belong to all its recipes. The first commands of a
+ * recipe install it, the last ones run it.
  */
 export function readRecipePage(url: URL): RecipePage {
   const sections = readSections(readFileSync(url, 'utf8'));

@@ -16,8 +16,8 @@ const runTimeoutMs = 180_000;
 const urlOnPage = 'http://127.0.0.1:8080';
 
 /**
- * Installs a recipe with its commands, next to the programs of examples/opentelemetry. The installation is reused until the
- * commands, a tool or a compiled program changes.
+ * Installs a recipe with its commands, next to the programs of examples/opentelemetry. The installation is
+ * reused until the commands, a tool or a compiled program changes.
  *
  * @returns its directory.
  */

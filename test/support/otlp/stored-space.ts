@@ -12,7 +12,9 @@ import {
 import { readEventTexts } from '../../../store/segments/read.ts';
 import { foldStatistics } from '../../../store/write/statistics/fold.ts';
 
-/** The counts of a latency sketch by bucket. What was added and subtracted again leaves an element of zero. */
+/**
+ * The counts of a latency sketch by bucket. What was added and subtracted again leaves an element of zero.
+ */
 function countBuckets(latency: readonly bigint[]): string[] {
   const counts = Map.groupBy(latency, (element) => BigInt(element) >> 40n);
   return Array.from(counts, ([bucket, own]) => {

@@ -21,7 +21,10 @@ const columns = {
 
 const idOf = ({ span }: ObservedSpan) => eventIdOf(span.traceId, span.spanId);
 
-/** Compares the events of a space with those that its spans must become. @returns each difference as a sentence. */
+/**
+ * Compares the events of a space with those that its spans must become.
+ * @returns each difference as a sentence.
+ */
 export async function findMismatches(
   database: Database,
   spaceId: string,

@@ -15,7 +15,10 @@ const readers = createSpanReaders('weir', unlimited);
 
 const apiKeyId = '018f3b1e-0000-7000-8000-000000000001';
 
-/** The events, the spans and the notes of a request in messages of their own, as a broker may deliver them in any order. */
+/**
+ * The events, the spans and the notes of a request in messages of their own, as a broker may deliver them in
+ * any order.
+ */
 export function messagesOf(body: Buffer, encoding: 'otlp' | 'otlpLogs' = 'otlp'): Message[] {
   const { parts, nodes, notes } = readers[encoding](body);
   return [

@@ -25,8 +25,8 @@ export const traceKinds = [
 ] as const;
 
 /**
- * Makes a trace of a program: a request, a run of an agent, often a run of an agent below it, and calls. The thread and the user are
- * named once, by different spans above.
+ * Makes a trace of a program: a request, a run of an agent, often a run of an agent below it, and calls. The
+ * thread and the user are named once, by different spans above.
  */
 export function observeTrace(
   random: Random,
@@ -85,7 +85,10 @@ class Observation {
     return { above: this.#add('framework', run, { 'openinference.span.kind': 'CHAIN' }), agentId };
   }
 
-  /** A detailed span, sometimes that of a gateway, the empty one of the client, and its HTTP request. A tool may be below any. */
+  /**
+   * A detailed span, sometimes that of a gateway, the empty one of the client, and its HTTP request. A tool
+   * may be below any.
+   */
   #addChain(place: Place): void {
     const content = this.#content();
     const outer = this.#add('framework', place.above, detailed(content));
@@ -105,7 +108,10 @@ class Observation {
     this.#expect(place, [inner], { merged: [outer], content });
   }
 
-  /** Two or three libraries observe each of three simultaneous equal calls, those of the client in traces of their own. */
+  /**
+   * Two or three libraries observe each of three simultaneous equal calls, those of the client in traces of
+   * their own.
+   */
   #addInTwoTraces(place: Place): void {
     const content = this.#content();
     for (let call = 0; call < 3; call++) {
@@ -128,7 +134,9 @@ class Observation {
       this.#expect(place, [this.#add('framework', place.above, detailed(content))], { merged: [], content });
   }
 
-  /** Two libraries observe three simultaneous equal calls: which of their spans belong together is not known. */
+  /**
+   * Two libraries observe three simultaneous equal calls: which of their spans belong together is not known.
+   */
   #addEqualTwice(place: Place): void {
     const content = this.#content();
     for (let call = 0; call < 3; call++) {

@@ -7,7 +7,8 @@ import { secondFactorChangesOf } from './second-factor/second-factor-changes.ts'
 const newPassword = 'a new password';
 
 /**
- * Successful calls of every mutation of the router, by path. Each function sets up what its call needs, in a space whose owner calls.
+ * Successful calls of every mutation of the router, by path. Each function sets up what its call needs, in a
+ * space whose owner calls.
  */
 export function changesOf(dashboard: TestDashboard, space: TestSpace): Record<string, () => Promise<Change>> {
   const { trpc } = space.client;

@@ -41,9 +41,9 @@ export function heaviestBatches(encoding: BatchEncoding): HeavyBatch[] {
 /**
  * 500 events with the largest columns, filled up to 4 MiB with text that does not compress.
  *
- * U+0000 takes one byte in protobuf and three in a column, where it becomes U+FFFD. In JSON it takes six bytes, so fewer fit and
- * random text gives a larger message. A quote takes one byte in protobuf, two in JSON, and four in the column of additional
- * properties, which is JSON inside an array literal.
+ * U+0000 takes one byte in protobuf and three in a column, where it becomes U+FFFD. In JSON it takes six
+ * bytes, so fewer fit and random text gives a larger message. A quote takes one byte in protobuf, two in
+ * JSON, and four in the column of additional properties, which is JSON inside an array literal.
  */
 function fillEvents(encoding: BatchEncoding): Json[] {
   const make = (fillChars: number) =>
@@ -65,7 +65,10 @@ function fillEvents(encoding: BatchEncoding): Json[] {
   return make(Math.floor(room / eventsPerBatchMax) - 16);
 }
 
-/** An event of 4 MiB of protobuf whose JSON compresses to 5.3 MB: half of its characters are escaped as \u00XX. */
+/**
+ * An event of 4 MiB of protobuf whose JSON compresses to 5.3 MB: half of its characters are escaped as
+ * \u00XX.
+ */
 function controlCharacters(): Json {
   const output = Array.from(randomBytes(bodyBytesMax - 1_000), (byte) =>
     byte < 128 ? String.fromCharCode(byte % 32) : printable(byte),

@@ -31,7 +31,8 @@ export async function openSession(
 /**
  * Sends a request with its body in the given pieces, and reads the response.
  *
- * @throws the stream error after a reset: `code` is ERR_HTTP2_STREAM_ERROR, and the message contains the error code.
+ * @throws the stream error after a reset: `code` is ERR_HTTP2_STREAM_ERROR, and the message contains the
+ * error code.
  */
 export async function exchange(
   session: ClientHttp2Session,

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 
-/* The requests of Langfuse's SDKs (Python 5.0.4, JavaScript 5.11.1) for media that they took out of a span. */
+/* The requests of Langfuse's SDKs (Python 5.0.4, JavaScript 5.11.1) for media taken out of a span. */
 
 /** Credentials as the SDKs send them: their secret key is the API key. */
 export const basicAuth = (apiKey: string) => ({

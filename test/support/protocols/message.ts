@@ -7,7 +7,10 @@ import { IngestEventsRequestSchema } from '../../../gen/weir/ingest/v1/ingest_se
 type Json = any;
 export type EventInit = MessageInitShape<typeof EventSchema>;
 
-/** Converts an event of the JSON API to a message of the RPC: known fields in their place, further ones in `extra`. */
+/**
+ * Converts an event of the JSON API to a message of the RPC: known fields in their place, further ones in
+ * `extra`.
+ */
 export function toMessage({ status, properties, type, ...event }: Json): EventInit {
   return {
     ...event,

@@ -146,7 +146,9 @@ export interface Outcome {
   body: string;
 }
 
-/** How long to wait for the first message of a subscription; without an error by then it counts as accepted. */
+/**
+ * How long to wait for the first message of a subscription; without an error by then it counts as accepted.
+ */
 const firstMessageMs = 300;
 
 /** Calls a procedure over HTTP as its type asks. */

@@ -4,20 +4,25 @@ import type { Reporter, TestModule } from 'vitest/node';
 import { budgets, defaultBudget } from './budgets.ts';
 
 /**
- * How much more CPU time than its budget a file may take. On a busy machine the same work takes up to a half more, because
- * processes share the caches of the processor, and the first file of a process pays for what it imports.
+ * How much more CPU time than its budget a file may take. On a busy machine the same work takes up to a half
+ * more, because processes share the caches of the processor, and the first file of a process pays for what it
+ * imports.
  */
 const tolerance = 3;
 
-/** The projects whose files have budgets: the others build and run programs in other languages, or need packages of their own. */
+/**
+ * The projects whose files have budgets: the others build and run programs in other languages, or need
+ * packages of their own.
+ */
 const held = ['main', 'slow'];
 
 /** The number of files that are printed when none is over its budget. */
 const printedMax = 5;
 
 /**
- * Prints which test files took most CPU time of their processes, and which are over their budgets. With HOLD_TEST_BUDGETS, as in
- * `.ci/run`, the run then fails. CPU time, because the time on a clock depends on what else the machine does.
+ * Prints which test files took most CPU time of their processes, and which are over their budgets. With
+ * HOLD_TEST_BUDGETS, as in `.ci/run`, the run then fails. CPU time, because the time on a clock depends on
+ * what else the machine does.
  */
 export class BudgetReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {

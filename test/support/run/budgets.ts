@@ -2,8 +2,9 @@
 export const defaultBudget = 4;
 
 /**
- * What test files need, in seconds of CPU time, in the order in which they start: the slowest first, interleaved with those that
- * mostly wait for a time limit. A slow file that started last would run alone at the end.
+ * What test files need, in seconds of CPU time, in the order in which they start: the slowest first,
+ * interleaved with those that mostly wait for a time limit. A slow file that started last would run alone at
+ * the end.
  */
 export const budgets: Readonly<Record<string, number>> = {
   'test/clients/python-sdk.test.ts': 160,

@@ -20,8 +20,8 @@ export async function shareWork<T>(work: () => Promise<T>): Promise<T> {
 export const cpuSeconds = (): number => processSeconds() - sharedSeconds;
 
 /**
- * The CPU time of this process, in seconds, on Linux with that of the child processes that have ended. The database of the tests,
- * which all files share, is not among them.
+ * The CPU time of this process, in seconds, on Linux with that of the child processes that have ended. The
+ * database of the tests, which all files share, is not among them.
  */
 function processSeconds(): number {
   if (platform !== 'linux') {

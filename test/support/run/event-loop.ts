@@ -1,17 +1,23 @@
 import process from 'node:process';
 
-/** What a task may hold the event loop for: some 100 ms, on a machine that needs {@link measureUnit} 25 ms. */
+/**
+ * What a task may hold the event loop for: some 100 ms, on a machine that needs {@link measureUnit} 25 ms.
+ */
 export const unitsMax = 4;
-/** A first run compiles its code, and any may collect garbage; a task that holds the loop does so each time. */
+/**
+ * A first run compiles its code, and any may collect garbage; a task that holds the loop does so each time.
+ */
 const triesMax = 6;
-/** A loop that was asked in each turn would never sleep, and take the processor from what the task waits for. */
+/**
+ * A loop that was asked in each turn would never sleep, and take the processor from what the task waits for.
+ */
 const askMs = 1;
 
 /**
  * Runs a task until it holds the event loop for at most `boundUnits`, or several times.
  *
- * @returns the most CPU time that one turn of the event loop took in the best run, with the short ones of the millisecond
- * before, in units of some work of this machine. Other processes do not add to it.
+ * @returns the most CPU time that one turn of the event loop took in the best run, with the short ones of the
+ * millisecond before, in units of some work of this machine. Other processes do not add to it.
  */
 export async function measureStall(run: () => Promise<unknown>, boundUnits = unitsMax): Promise<number> {
   let best = Number.POSITIVE_INFINITY;
@@ -47,7 +53,9 @@ const sample = Array.from({ length: 20_000 }, (_, n) => ({
   list: [n, -n],
 }));
 
-/** The CPU time of some work like that of calls, in milliseconds: it grows with the slowness of the machine. */
+/**
+ * The CPU time of some work like that of calls, in milliseconds: it grows with the slowness of the machine.
+ */
 function measureUnit(): number {
   const startedMs = cpuMs();
   JSON.parse(JSON.stringify(sample));

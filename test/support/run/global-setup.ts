@@ -21,14 +21,16 @@ declare module 'vitest' {
     natsServerBinary: string;
     /** Node's compile cache for the processes that tests start. */
     compileCache: string;
-    /** Removed after the run. Processes recorded in it (`pid`, `pid-*`) that are still running then are leaks. */
+    /**
+     * Removed after the run. Processes recorded in it (`pid`, `pid-*`) that are still running then are leaks.
+     */
     runDirectory: string;
   }
 }
 
 /**
- * No test kills this Postgres, so nothing needs to be on the disk: without fsync a database is dropped ten times as fast. Tests
- * of what survives a crash of Postgres start one of their own.
+ * No test kills this Postgres, so nothing needs to be on the disk: without fsync a database is dropped ten
+ * times as fast. Tests of what survives a crash of Postgres start one of their own.
  */
 const settings = {
   fsync: 'off',
@@ -39,7 +41,8 @@ const settings = {
   shared_buffers: '256MB',
   // Each of the files that run at the same time has some twenty connections.
   max_connections: '300',
-  // In total as many as the embedded Postgres has: tests show that these are enough. Besides connections it has 26 processes.
+  // In total as many as the embedded Postgres has: tests show that these are enough. Besides connections it
+  // has 26 processes.
   max_locks_per_transaction: String(
     Math.floor(
       (Number(fixedSettings.max_locks_per_transaction) * (Number(fixedSettings.max_connections) + 26)) /
@@ -55,8 +58,9 @@ const memory = { path: '/dev/shm', type: 0x01_02_19_94 };
 const memoryBytesMin = 8 * 1024 ** 3;
 
 /**
- * Makes the directory for the files of Postgres: in memory, where the system has room. A test database has 600 files, and to create them in a
- * file system on disk took 4 % of the CPU time of all tests: ext4 searches all recently deleted files for each new one.
+ * Makes the directory for the files of Postgres: in memory, where the system has room. A test database has
+ * 600 files, and to create them in a file system on disk took 4 % of the CPU time of all tests: ext4 searches
+ * all recently deleted files for each new one.
  */
 function makePostgresDirectory(): string {
   const isRoomy = () => {
@@ -68,8 +72,8 @@ function makePostgresDirectory(): string {
 }
 
 /**
- * Starts one Postgres for the whole run, outside the checkout. Each test creates a database of its own (test-servers.ts).
- * A process that a test left running fails the run.
+ * Starts one Postgres for the whole run, outside the checkout. Each test creates a database of its own
+ * (test-servers.ts). A process that a test left running fails the run.
  */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const directory = mkdtempSync(join(tmpdir(), 'weir-test-'));

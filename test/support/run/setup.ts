@@ -4,7 +4,9 @@ import { cpuSeconds } from './cpu-time.ts';
 
 declare module 'vitest' {
   interface TaskMeta {
-    /** The CPU time of a test file without its imports: the first file of a process loads them for the others. */
+    /**
+     * The CPU time of a test file without its imports: the first file of a process loads them for the others.
+     */
     cpuSeconds?: number;
   }
 }

@@ -1,4 +1,6 @@
-/** Test files that `npm test` leaves out and `.ci/run` runs (`npm run test:slow`), and why each takes long. */
+/**
+ * Test files that `npm test` leaves out and `.ci/run` runs (`npm run test:slow`), and why each takes long.
+ */
 export const slowFiles: Readonly<Record<string, string>> = {
   'harness/chaos/chaos.test.ts': 'runs a round of faults on a whole system',
   'harness/fuzz/bodies.test.ts': 'sends thousands of random bodies',

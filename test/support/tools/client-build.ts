@@ -18,8 +18,8 @@ export interface BuiltClient {
 }
 
 /**
- * Builds a client with the commands of its README, the last of which runs it. The build uses a copy outside of the repository,
- * which is reused until the client, the contract or a tool changes.
+ * Builds a client with the commands of its README, the last of which runs it. The build uses a copy outside
+ * of the repository, which is reused until the client, the contract or a tool changes.
  *
  * @throws PackagesUnreachableError, or Error with the output of the failed command.
  */

@@ -5,11 +5,13 @@ import { type Build, buildOnce } from '../../../harness/tools/build-cache.ts';
 import { readVersions } from '../../../harness/tools/toolchain.ts';
 
 /**
- * Builds a Go program of a few lines around modules: their own commands often need a newer Go, or replace modules.
+ * Builds a Go program of a few lines around modules: their own commands often need a newer Go, or replace
+ * modules.
  *
  * @param modules with their versions, such as `sigs.k8s.io/kustomize/api@v0.20.1`.
  * @param build the command, with flags.
- * @returns its file. @throws PackagesUnreachableError
+ * @returns its file.
+ * @throws PackagesUnreachableError
  */
 export async function buildGoProgram(
   name: string,

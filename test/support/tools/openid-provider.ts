@@ -66,7 +66,10 @@ export async function openOpenIdProvider(redirectUri: string): Promise<OpenIdPro
 export class RedirectBrowser {
   readonly cookies = new Map<string, string>();
 
-  /** Follows redirects while `isFollowed` accepts their target. @returns the last target and the last response. */
+  /**
+   * Follows redirects while `isFollowed` accepts their target.
+   * @returns the last target and the last response.
+   */
   async open(
     address: string,
     {
@@ -102,7 +105,10 @@ export class RedirectBrowser {
   }
 }
 
-/** Signs in with the provider's forms, starting from a page of the dashboard. @returns the final URL of the browser. */
+/**
+ * Signs in with the provider's forms, starting from a page of the dashboard.
+ * @returns the final URL of the browser.
+ */
 export async function signInAtProvider(
   browser: RedirectBrowser,
   start: string,

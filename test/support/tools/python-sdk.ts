@@ -18,7 +18,8 @@ export const pythonSdkEnvironment = {
 };
 
 /**
- * Installs the clients and frameworks that the tests of the Python SDK use, in the versions of its `tests/requirements.txt`.
+ * Installs the clients and frameworks that the tests of the Python SDK use, in the versions of its
+ * `tests/requirements.txt`.
  *
  * @returns the interpreter that has them.
  * @throws PackagesUnreachableError, or Error with the output of pip.

@@ -21,7 +21,8 @@ const unreachable = /NewConnectionError|Temporary failure in name resolution|No 
 export type Schemathesis = { python: string } | { missing: string };
 
 /**
- * Installs Schemathesis into a virtual environment in the cache, with exactly the packages of `requirements.txt`.
+ * Installs Schemathesis into a virtual environment in the cache, with exactly the packages of
+ * `requirements.txt`.
  *
  * @throws Error when the installation fails for another reason than a missing Python or package index.
  */
@@ -47,7 +48,8 @@ export async function findSchemathesis(): Promise<Schemathesis> {
 }
 
 /**
- * Generates valid and invalid requests from a service's OpenAPI document, and compares every response with the document.
+ * Generates valid and invalid requests from a service's OpenAPI document, and compares every response with
+ * the document.
  *
  * @param headers sent with every request.
  * @returns the report, and an exit code other than 0 when a response does not match the document.

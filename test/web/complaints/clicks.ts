@@ -4,9 +4,15 @@ import { demoEvents } from '../../support/browser/demo-events.ts';
 import type { BrowserSystem } from '../../support/browser/use-browser.ts';
 import { toolEvent } from './sent-event.ts';
 
-/** Between the two clicks of a person: by then the first one has put the peek over the right half of the row, or over all of it. */
+/**
+ * Between the two clicks of a person: by then the first one has put the peek over the right half of the row,
+ * or over all of it.
+ */
 const betweenClicksMs = 200;
-/** Each answer of the API comes this much later than the one before it, so that the parts of a page arrive one by one. */
+/**
+ * Each answer of the API comes this much later than the one before it, so that the parts of a page arrive one
+ * by one.
+ */
 const answerStepMs = 100;
 
 /** A click hits what the person aimed at. */

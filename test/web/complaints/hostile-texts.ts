@@ -9,7 +9,9 @@ const secrets = {
   token: `eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.${'c2ln'.repeat(6)}`,
 };
 
-/** Texts that could run as code, load from another host, be shown in the wrong order, or not be shown at all. */
+/**
+ * Texts that could run as code, load from another host, be shown in the wrong order, or not be shown at all.
+ */
 const hostile = [
   '<img src=x onerror="globalThis.hacked = 1"><script>globalThis.hacked = 1</script>',
   '<svg/onload="globalThis.hacked=1"><iframe src="javascript:top.hacked=1"></iframe>',

@@ -46,7 +46,7 @@ export interface LlmAnswer {
   /** The texts of further choices, if several were requested. */
   otherResponses?: string[] | undefined;
   usage?: LlmUsage | undefined;
-  /** Calls of other models that the provider made for this one, such as to an advisor: `usage` has none of theirs. */
+  /** Calls of other models that the provider made for this one (an advisor): not counted in `usage`. */
   innerCalls?: readonly LlmProperties[] | undefined;
   finishReason?: string | undefined;
   /** The service tier of the response, as the provider names it. */

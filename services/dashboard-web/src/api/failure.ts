@@ -41,7 +41,7 @@ export function isTransient(error: unknown): boolean {
   return describeFailure(error).kind === 'unavailable';
 }
 
-/** Option of a query that is called again after this time, and after `retryMs` while the API cannot be reached. */
+/** Option of a query that is repeated after this time, and after `retryMs` while the API is unreachable. */
 export function polled<Data>(ms: number | false | ((data: Data | undefined) => number | false)) {
   return {
     refetchInterval: ({ state: { data, error } }: { state: { data: Data | undefined; error: unknown } }) => {

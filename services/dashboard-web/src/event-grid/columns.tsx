@@ -120,7 +120,7 @@ function Value({ field, event }: { field: Exclude<NamedField, 'name'>; event: Li
   return <NamedValue field={field} value={value} event={event} isFloating className="text-muted" />;
 }
 
-/** What was searched for. Otherwise an error's message first: behind the input it would be cut off, and all rows of a failure look alike. */
+/** The hit of a search, otherwise an error's message before the input, behind which it would be cut off. */
 export function Preview({ event }: { event: ListedEvent }) {
   const { inputPreview, outputPreview, errorMessage, state, excerpt } = event;
   if (excerpt !== undefined) return <FoundExcerpt excerpt={excerpt} />;

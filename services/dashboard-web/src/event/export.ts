@@ -19,7 +19,7 @@ export async function exportAddress(
 }
 
 /**
- * The events of a filter as they were sent, newest first: opening many one by one takes several times as long.
+ * The events of a filter as they were sent, newest first: opening each takes several times as long.
  * @throws LocalFailure when they cannot be read.
  */
 export async function* downloadEvents(

@@ -4,7 +4,7 @@ import { useSpace } from '../space/space.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { navigationOf } from './navigation.ts';
 
-/** What keys do, by place; those that are pressed together or one after the other are separated by a space. */
+/** What keys do, by place. A space separates keys that are pressed together or one after the other. */
 const groups = {
   Everywhere: {
     '?': 'Show keyboard shortcuts',

@@ -22,7 +22,7 @@ const highlightName = 'found';
 /** More hits than this are not marked: a short text would mark a page of megabytes. */
 const marksMax = 2_000;
 
-/** Marks a text in upper or lower case, also in parts that are drawn later, and may scroll to the first hit. */
+/** Marks a text in upper or lower case, also in parts drawn later, and may scroll to the first hit. */
 export function useFoundMarks(
   element: RefObject<HTMLElement | null>,
   text: string,

@@ -114,7 +114,7 @@ function useMatches(lines: NumberedLines, line: number | undefined) {
   return { query, setQuery, matches, next: matches[(place + 1) % matches.length], markOf };
 }
 
-/** The rows near the window. Rows above may be higher than estimated: a hit is scrolled to once they are measured. */
+/** The rows near the window. Scrolls to a hit once the rows above, first estimated, are measured. */
 function useLineWindow(count: number, first: number | undefined, isHit: boolean) {
   const initialOffset = Math.max(0, ((first ?? 0) - 4) * lineHeight);
   const rows = useVirtualRows({ count, height: lineHeight, overscan, initialOffset });

@@ -16,7 +16,7 @@ const databaseAttributes = ['db.system', 'db.system.name'];
 /** These have an event, which has the name. Links are only followed. */
 const unnamedKinds: ReadonlySet<NodeKind> = new Set(['llm', 'tool', 'link', 'log']);
 
-/** That of log records with the messages of the call of the span above: other requests may have more of them. */
+/** Of log records with messages of the call of the span above: other requests may have more of them. */
 const messagesKey = hashOf(['messages']);
 
 /**

@@ -11,8 +11,8 @@ export const eventBytesMax = bodyBytesMax - batchHead.length - batchTail.length;
 export const charBytesMax = 3;
 
 /**
- * The parts of all requests of this thread are written here, one after the other: strings that waited for the last
- * event of their part would be copied by each collection of young objects.
+ * The parts of all requests of this thread are written here, one after the other: strings that waited for the
+ * last event of their part would be copied by each collection of young objects.
  */
 let scratch = Buffer.allocUnsafeSlow(64 * 1024);
 

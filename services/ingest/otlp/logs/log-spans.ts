@@ -21,8 +21,8 @@ import { type LogRecord, readJsonLog, readProtobufLog } from './log-record.ts';
 /**
  * Opens an ExportLogsServiceRequest. Instrumentations that write the content of model calls to logs name the
  * span of the call in each record. The records of one span are read as one span below it, which has their
- * content: later it is merged into the call, as are those of other requests. A record that describes a whole call without a span is read as
- * the span of that call. Other records are left out.
+ * content: later it is merged into the call, as are those of other requests. A record that describes a whole
+ * call without a span is read as the span of that call. Other records are left out.
  */
 export function openProtobufLogs(bytes: Buffer, limits: ReadLimits): SpanRequest {
   return groupRecords(openProtobufRecords(bytes, limits, readProtobufLog));

@@ -1,7 +1,10 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { isoCBOR } from '@simplewebauthn/server/helpers';
 
-/** A passkey in software: one ES256 key, as an authenticator with a verified user makes it (W3C Web Authentication Level 3, §6). */
+/**
+ * A passkey in software: one ES256 key, as an authenticator with a verified user makes it (W3C Web
+ * Authentication Level 3, §6).
+ */
 export class Authenticator {
   readonly #id = randomBytes(16);
   readonly #privateKey: KeyObject;

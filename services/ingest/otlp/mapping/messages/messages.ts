@@ -7,18 +7,19 @@ import { unquoted } from '../attribute-reader.ts';
  * Reads messages of any convention. The conventions differ only in names:
  *
  *   GenAI          { role, parts: [{ type: 'text', content }, { type: 'tool_call', id, name, arguments }] }
- *   OpenAI         { role, content: text | [{ type: 'text', text }], tool_calls: [{ id, function: { name, arguments } }] }
+ *   OpenAI         { role, content: text | [{ type: 'text', text }],
+ *                    tool_calls: [{ id, function: { name, arguments } }] }
  *   OpenAI items   { type: 'function_call', call_id, name, arguments }
  *   Anthropic      { role, content: text | [{ type: 'text', text }, { type: 'tool_use', id, name, input }] }
- *   Vercel         { role, content: text | [{ type: 'text', text }, { type: 'tool-call', toolCallId, toolName, input }] }
+ *   Vercel         { role, content: text | [{ type: 'text', text },
+ *                    { type: 'tool-call', toolCallId, toolName, input }] }
  *   OpenInference  { message: { role, content, contents: [{ message_content: { type, text } }],
  *                    tool_calls: [{ tool_call: { id, function: { name, arguments } } }] } }
  *   OpenLLMetry    { role, content, tool_calls: [{ id, name, arguments }] }
  *   Bedrock        { role, content: [{ text }, { toolUse: { toolUseId, name, input } }] }
  *   Genkit         { role, content: [{ text }, { toolRequest: { ref, name, input } }] }
- *   Gemini         { role, parts: [{ text }, { functionCall: { name, args } }] }, or this as the `content` of
- * a candidate LangChain      { lc: 1, id: [ …, 'HumanMessage'], kwargs: { content, tool_calls: [{ id, name,
- * args }] } }
+ *   Gemini         { role, parts: [{ text }, { functionCall: { name, args } }] }, or a candidate's `content`
+ *   LangChain      { lc: 1, id: [ …, 'HumanMessage'], kwargs: { content, tool_calls: [{ id, name, args }] } }
  */
 
 export interface Message {
