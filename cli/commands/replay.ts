@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { catchUp } from '../../operations/restore/catch-up.ts';
+import { catchUp } from '../../operations/control/catch-up.ts';
 import { discoverServices } from '../../platform/queue/service-discovery.ts';
 import { openDatabase } from '../../store/db/database.ts';
 import { requireSchema } from '../../store/migrate/schema-range.ts';

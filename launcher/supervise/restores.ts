@@ -126,7 +126,7 @@ async function catchUpCopy(
       import('../../store/db/database.ts'),
       import('../../store/migrate/migrate.ts'),
       import('../../platform/queue/connect.ts'),
-      import('../../operations/restore/catch-up.ts'),
+      import('../../operations/control/catch-up.ts'),
       import('../backup/recorded-backups.ts'),
     ]);
   await ensureRoles(url);

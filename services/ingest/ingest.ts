@@ -4,8 +4,7 @@ import { type Config, requireConfig } from '../../platform/config.ts';
 import { createAnswerAfterBody } from '../../platform/http/unread-body.ts';
 import type { Logger } from '../../platform/log.ts';
 import { answerDiscovery } from '../../platform/queue/service-discovery.ts';
-import type { FindUnready } from '../../platform/readiness.ts';
-import { createReadiness } from '../../platform/readiness.ts';
+import { createReadiness, type FindUnready } from '../../platform/readiness.ts';
 import type { ServiceContext, Started } from '../../platform/service.ts';
 import { openOwnSpans } from '../../platform/tracing/own-spans.ts';
 import { openCheckedClock } from '../../store/db/clock.ts';
@@ -16,7 +15,6 @@ import { openBatchDependencies } from './batch-dependencies.ts';
 import { detachBuffer } from './body/detach-buffer.ts';
 import { openQueue } from './commit/queue.ts';
 import { keyLookupTimeoutMs, limitsOfProcess } from './limits.ts';
-import { serveIngest } from './listen/server.ts';
 import { describeApi } from './openapi/document.ts';
 import { exportOverRpc, signals } from './otlp/export.ts';
 import { createRespondExportError } from './otlp/respond/respond.ts';
@@ -28,6 +26,7 @@ import { handleRequest } from './routes.ts';
 import { createRpcHandlers, type RpcHandler } from './rpc/handlers.ts';
 import { createHealth } from './rpc/health.ts';
 import { createRespondRpcError } from './rpc/respond.ts';
+import { serveIngest } from './server.ts';
 
 /**
  * Starts ingest: HTTP in, JetStream out.

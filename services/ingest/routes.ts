@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { IngestError } from '../../event/errors.ts';
 import type { FindUnready } from '../../platform/readiness.ts';
 import { ClientGoneError } from './body/body.ts';
-import { type IngestDependencies, ingestEvents } from './ingest-events.ts';
+import { type BatchDecoder, ingestBatch } from './ingest-batch.ts';
 import { type ExportDependencies, exportOverHttp, signals } from './otlp/export.ts';
 import { findExporterHandlers } from './otlp/exporter-paths.ts';
 import type { MediaDependencies } from './otlp/media/media-doors.ts';
@@ -15,7 +15,8 @@ import { parseRpcEncoding } from './rpc/encoding.ts';
 import type { RpcHandler } from './rpc/handlers.ts';
 import type { RespondRpcError } from './rpc/respond.ts';
 
-export interface RouteDependencies extends IngestDependencies, ExportDependencies, MediaDependencies {
+export interface RouteDependencies extends ExportDependencies, MediaDependencies {
+  jsonDecoder: BatchDecoder;
   findUnready: FindUnready;
   /** The response of `GET /v1/openapi.json`. */
   openApiJson: string;
@@ -82,6 +83,17 @@ function findHandler(
 /** A client may send the whole URL instead of the path (RFC 9112 §3.2.2, absolute-form). */
 function pathOf(target: string): string {
   return (target.startsWith('/') ? target.split('?', 1)[0] : URL.parse(target)?.pathname) ?? '';
+}
+
+/** `POST /v1/ingest-events` (docs/api.md §4). */
+async function ingestEvents(
+  dependencies: RouteDependencies,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const kind = { decoder: dependencies.jsonDecoder, protocol: 'json' } as const;
+  const { message, headers } = await ingestBatch(dependencies, request, kind);
+  sendJson(response, 202, { message }, headers);
 }
 
 async function sendReadiness(

@@ -4,7 +4,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { backUp } from '../../../launcher/backup/backup.ts';
 import { restorePostgres } from '../../../launcher/restore/restore.ts';
 import { RestoreRecord } from '../../../launcher/restore/restore-journal.ts';
-import { catchUp } from '../../../operations/restore/catch-up.ts';
+import { catchUp } from '../../../operations/control/catch-up.ts';
 import { connectQueue } from '../../../platform/queue/connect.ts';
 import { relayControlChanges } from '../../../store/control/relay.ts';
 import { ensureControlStream, pruneControlStream, readControlState } from '../../../store/control/stream.ts';

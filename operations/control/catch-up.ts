@@ -8,7 +8,7 @@ import { type StreamReplay, startReplay } from '../../store/queue-state/replay.t
 import type { LostEvents } from '../../store/queue-state/stored-counts.ts';
 import { readStoredPositions } from '../../store/queue-state/stored-positions.ts';
 import { readStreamStates } from '../../store/queue-state/stream-state.ts';
-import { type AppliedChanges, applyControlChanges } from '../control/apply-changes.ts';
+import { type AppliedChanges, applyControlChanges } from './apply-changes.ts';
 
 export interface CaughtUp {
   readonly control: AppliedChanges;

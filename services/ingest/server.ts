@@ -6,18 +6,18 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { Socket } from 'node:net';
-import { IngestError } from '../../../event/errors.ts';
-import type { Config } from '../../../platform/config.ts';
-import { findHttpFault } from '../../../platform/http/http-fault.ts';
-import { http1Options, openHttp1 } from '../../../platform/http/http1.ts';
-import { createHttp2 } from '../../../platform/http/http2.ts';
-import { bodyTimeoutMs, keepAliveTimeoutMs } from '../../../platform/http/limits.ts';
-import type { Listener } from '../../../platform/http/listener.ts';
-import { type ServeOptions, serveHttp } from '../../../platform/http/serve.ts';
-import type { Logger } from '../../../platform/log.ts';
-import type { Unauthenticated } from '../admit/unauthenticated.ts';
-import { endWithError, sendJson } from '../respond/respond.ts';
-import type { RespondError } from '../respond/respond-error.ts';
+import { IngestError } from '../../event/errors.ts';
+import type { Config } from '../../platform/config.ts';
+import { findHttpFault } from '../../platform/http/http-fault.ts';
+import { http1Options, openHttp1 } from '../../platform/http/http1.ts';
+import { createHttp2 } from '../../platform/http/http2.ts';
+import { bodyTimeoutMs, keepAliveTimeoutMs } from '../../platform/http/limits.ts';
+import type { Listener } from '../../platform/http/listener.ts';
+import { type ServeOptions, serveHttp } from '../../platform/http/serve.ts';
+import type { Logger } from '../../platform/log.ts';
+import type { Unauthenticated } from './admit/unauthenticated.ts';
+import { endWithError, sendJson } from './respond/respond.ts';
+import type { RespondError } from './respond/respond-error.ts';
 
 export interface ServerOptions {
   onRequest: RequestListener;
