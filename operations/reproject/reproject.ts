@@ -15,8 +15,6 @@ export const segmentsListed = 1_000;
 export const batchSegmentsMax = 20;
 export const batchBytesMax = 8 * 1024 * 1024;
 
-export type ReprojectResult = ReprojectedBatch;
-
 /**
  * Recomputes columns and terms of older versions from their segments (docs/reproject.md), each in the
  * transaction that marks it: a killed run can be repeated. Others continue meanwhile; it pauses as long as
@@ -28,10 +26,10 @@ export async function reproject(
   {
     spaceId,
     report = () => {},
-  }: { spaceId?: string | undefined; report?: (done: ReprojectResult) => void } = {},
-): Promise<ReprojectResult> {
+  }: { spaceId?: string | undefined; report?: (done: ReprojectedBatch) => void } = {},
+): Promise<ReprojectedBatch> {
   const spaceIds = spaceId === undefined ? (await listSpaces(database)).map(({ id }) => id) : [spaceId];
-  let total: ReprojectResult = { segments: 0, events: 0, damaged: [] };
+  let total: ReprojectedBatch = { segments: 0, events: 0, damaged: [] };
   for (const id of spaceIds) {
     await markTracesUnresolved(database, id);
     let isFirst = true;
@@ -47,7 +45,7 @@ export async function reproject(
   return total;
 }
 
-function add(a: ReprojectResult, b: ReprojectResult): ReprojectResult {
+function add(a: ReprojectedBatch, b: ReprojectedBatch): ReprojectedBatch {
   return {
     segments: a.segments + b.segments,
     events: a.events + b.events,

@@ -21,8 +21,6 @@ export interface StoreDependencies extends Partial<StoreListeners> {
   replays?: ReadonlyMap<string, number>;
 }
 
-export type StoreWorkers = ReturnType<typeof startStoreWorkers>;
-
 /**
  * Moves messages from the queue into Postgres. While all workers are busy, messages wait, and the next free
  * one takes what fits into a statement: under load statements grow; otherwise a message is stored at once, or

@@ -89,6 +89,8 @@ test('a replay begins at what the restored database lacks, or five minutes earli
   const backing = resources.use(await createDatabase());
   const pool = { applicationName: 'test', connectionsMax: 1, statementTimeoutMs: 10_000 };
   const database = openDatabase(resources.use(openPostgres(backing.url, pool)));
+  const planned = async (restoredTo: Date) =>
+    (await planReplay(connection, database, restoredTo)).map(({ replay }) => replay);
   await ensureStreams(connection, config);
   await publish(4);
   await store(3);
@@ -97,12 +99,10 @@ test('a replay begins at what the restored database lacks, or five minutes earli
   await store(5);
   const soon = new Date(Date.now() + hour);
   // Message 4 was not stored when the position was kept, whatever the time says.
-  expect(await planReplay(connection, database, soon)).toEqual([
+  expect(await planned(soon)).toEqual([
     { stream: firstStream.name, fromSequence: 4, toSequence: 8, messages: 5, missing: undefined },
   ]);
-  expect(await planReplay(connection, database, new Date())).toMatchObject([
-    { fromSequence: 1, messages: 8, missing: undefined },
-  ]);
+  expect(await planned(new Date())).toMatchObject([{ fromSequence: 1, messages: 8, missing: undefined }]);
   expect((await read()).pending).toBe(0);
   await startReplay(connection, database, soon);
   // Services that start meanwhile accept the consumer.
@@ -113,7 +113,7 @@ test('a replay begins at what the restored database lacks, or five minutes earli
   await manager.streams.purge(firstStream.name, { seq: 7 });
   const [position] = await database.select().from(queuePositions);
   const { firstAt } = await read();
-  expect(await planReplay(connection, database, soon)).toMatchObject([
+  expect(await planned(soon)).toMatchObject([
     {
       fromSequence: 7,
       messages: 2,
@@ -131,12 +131,10 @@ test('a replay begins at what the restored database lacks, or five minutes earli
   // Removed in front of a message that waited, because the stream was crowded.
   await publish(3);
   await manager.streams.deleteMessage(firstStream.name, 10, false);
-  expect(await planReplay(connection, database, soon)).toMatchObject([
-    { missing: { fromSequence: 4, toSequence: 10, messages: 4 } },
-  ]);
+  expect(await planned(soon)).toMatchObject([{ missing: { fromSequence: 4, toSequence: 10, messages: 4 } }]);
   // Another stream of the same name: its sequences say nothing about what is stored.
   await database.update(queuePositions).set({ createdAt: new Date(0) });
-  expect(await planReplay(connection, database, new Date())).toMatchObject([
+  expect(await planned(new Date())).toMatchObject([
     { fromSequence: 7, missing: { fromSequence: 1, toSequence: 10, messages: 7 } },
   ]);
   await startReplay(connection, database, new Date());

@@ -53,7 +53,7 @@ export async function startReplay(
 ): Promise<StreamReplay[]> {
   await skipCommitNumbers(database);
   const manager = await retryUntilAvailable(connection, () => jetstreamManager(connection));
-  const plan = await planStreams(connection, database, restoredTo);
+  const plan = await planReplay(connection, database, restoredTo);
   for (const { state, replay, completeUpTo } of plan) {
     const { fromSequence, stream } = replay;
     await retryUntilAvailable(connection, () => moveConsumer(manager, stream, fromSequence));
@@ -64,15 +64,7 @@ export async function startReplay(
 }
 
 /** What {@link startReplay} would deliver again. Changes nothing. */
-export async function planReplay(
-  connection: NatsConnection,
-  database: Database,
-  restoredTo: Date,
-): Promise<StreamReplay[]> {
-  return (await planStreams(connection, database, restoredTo)).map(({ replay }) => replay);
-}
-
-async function planStreams(connection: NatsConnection, database: Database, restoredTo: Date) {
+export async function planReplay(connection: NatsConnection, database: Database, restoredTo: Date) {
   const manager = await retryUntilAvailable(connection, () => jetstreamManager(connection));
   const positions = await readStoredPositions(database);
   const states = await retryUntilAvailable(connection, () => readStreamStates(manager));

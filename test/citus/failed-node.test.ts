@@ -9,7 +9,7 @@ import { TcpProxy } from '../../harness/network/tcp-proxy.ts';
 import { citusUrl, createCitusDatabase, turnTimeoutMs } from '../../harness/system/citus-database.ts';
 import { openLog } from '../../platform/log.ts';
 import type { Delivered } from '../../services/writer/delivered.ts';
-import { type StoreWorkers, startStoreWorkers } from '../../services/writer/store-workers.ts';
+import { startStoreWorkers } from '../../services/writer/store-workers.ts';
 import { openPostgres, type Sql } from '../../store/db/connect.ts';
 import { type Database, openDatabase } from '../../store/db/database.ts';
 import { readPlacements } from '../../store/db/layout/cluster-nodes.ts';
@@ -119,7 +119,7 @@ describe.skipIf(!isLocal)(
 );
 
 /** A queue that redelivers as JetStream does. */
-function openQueue(writer: StoreWorkers) {
+function openQueue(writer: ReturnType<typeof startStoreWorkers>) {
   let sequence = 0;
   let acknowledged = 0;
   const deliver = (data: Uint8Array, position: Delivered['position'], deliveries: number) =>

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { toolEvent } from '../../harness/fixtures/events.ts';
 import { http2ResetsBurst, http2StreamsMax } from '../../platform/http/limits.ts';
-import { spaceShareOfBudget } from '../../services/ingest/body/byte-budget.ts';
+import { spaceShareOfFree } from '../../services/ingest/body/byte-budget.ts';
 import { limitsOfProcess } from '../../services/ingest/limits.ts';
 import { createApiKey } from '../../store/accounts/api-key.ts';
 import { postEvents } from '../support/http.ts';
@@ -121,7 +121,7 @@ test('a client that opens and resets streams is disconnected, and others are not
 
 test('bodies that are reset half-way are released from the memory budget', async () => {
   // The budget has room for one large body only.
-  const bytesMax = Math.ceil(4_200_000 / spaceShareOfBudget);
+  const bytesMax = Math.ceil((4_200_000 * (spaceShareOfFree + 1)) / spaceShareOfFree);
   await using small = await startProcessPipeline({ INGEST_BYTES_IN_FLIGHT_MAX: String(bytesMax) });
   const { apiKey } = await small.createTenant();
   for (let times = 0; times < 40; times++) {

@@ -3,10 +3,7 @@
  * one that does the same three sevenths. So however many spaces take all they can, a newcomer finds bytes
  * left.
  */
-const spaceShareOfFree = 3;
-
-/** The share of the budget that one space can use while no other does. */
-export const spaceShareOfBudget = spaceShareOfFree / (spaceShareOfFree + 1);
+export const spaceShareOfFree = 3;
 
 /** Counts the bytes of one space's requests. */
 export interface ByteBudget {
