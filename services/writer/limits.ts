@@ -16,9 +16,9 @@ export const pullRetryMs = 250;
 /** After two pulls without any reply from the consumer, the writer connects to another nats-server. */
 export const pullSilenceMaxMs = 4_400;
 
-/** Checks for stored messages that are still queued, and how many in a row must find the same one. */
-export const undeletedLookMs = 2_000;
-export const undeletedLooks = 2;
+/** Poll interval for stored messages that are still queued, and how many polls in a row must find one. */
+export const undeletedPollMs = 2_000;
+export const undeletedPolls = 2;
 
 export const eventsPerStatementMax = 1_000;
 
@@ -77,7 +77,7 @@ export const stuckMs = 2 * storeTimeoutMs;
 /** A poll takes a millisecond. */
 export const erasurePollMs = 2_000;
 
-/** Interval between two looks for traces that another process made unresolved. A look takes a millisecond. */
+/** Poll interval for traces that another process made unresolved. A poll takes a millisecond. */
 export const unresolvedPollMs = 2_000;
 
 /** Pause when an erasure was left undone: another process runs it, or its last attempt failed. */
@@ -99,7 +99,7 @@ export const queueBytesPerSecondMax = 200 * 1024 ** 2;
 /** The share of a stream's bytes that stored messages may take. The rest is for those that wait. */
 export const windowBytesShare = 0.5;
 
-/** A purge for room goes down to this share of the limit, so that not every look purges. */
+/** A purge for room goes down to this share of the limit, so that not every poll purges. */
 export const windowPurgeShare = 0.95;
 
 /** A replay after a restore repeats as much at most. */
@@ -110,9 +110,9 @@ export const storedCountMs = 60_000;
 
 /** A stream without a publish for so long is removed, and how often a writer polls for one. */
 export const unusedStreamMs = 5 * 60_000;
-export const unusedLookMs = 60_000;
+export const unusedPollMs = 60_000;
 
-export const streamLookMs = 2_000;
+export const streamPollMs = 2_000;
 
 /** Pause between folds: a longer one shares work, and leaves charts more deltas, some 10,000 at full load. */
 export const statisticsFoldMs = 2_000;

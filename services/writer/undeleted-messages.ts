@@ -3,7 +3,7 @@ import { startLoop } from '../../platform/background-loop.ts';
 import type { Logger } from '../../platform/log.ts';
 import { consumerFrom, consumerName, type QueueStream } from '../../platform/queue/settings.ts';
 import { findIfExists } from '../../platform/queue/stream.ts';
-import { undeletedLookMs, undeletedLooks } from './limits.ts';
+import { undeletedPollMs, undeletedPolls } from './limits.ts';
 
 /**
  * Removes acknowledged messages that are still in a stream: nats-server loses records of removals when its
@@ -16,14 +16,14 @@ export function clearUndeletedMessages(
   log: Logger,
 ): AsyncDisposable {
   let suspect = 0;
-  let looks = 0;
+  let finds = 0;
   const run = async () => {
     const found = await findUndeletedMessages(manager, stream);
     // A message just acknowledged is about to be removed: act only if the next check finds it, too.
-    looks = found !== 0 && found === suspect ? looks + 1 : 0;
+    finds = found !== 0 && found === suspect ? finds + 1 : 0;
     suspect = found;
-    if (looks < undeletedLooks) return;
-    looks = 0;
+    if (finds < undeletedPolls) return;
+    finds = 0;
     log.warn(
       { stream: stream.name, sequence: found },
       'stored messages are still queued: recreating the consumer to deliver them again',
@@ -31,7 +31,7 @@ export function clearUndeletedMessages(
     await renewConsumer(manager, stream);
   };
   const failure = `stored messages that are still in ${stream.name} were not looked for`;
-  return startLoop({ run, intervalMs: undeletedLookMs, failure }, log);
+  return startLoop({ run, intervalMs: undeletedPollMs, failure }, log);
 }
 
 /** The first sequence of the stream if its message will not be delivered again; otherwise 0. */

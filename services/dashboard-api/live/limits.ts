@@ -41,7 +41,7 @@ export const liveQueuedBytesMax = 32 * 1024 ** 2;
 /**
  * Poll interval for events that no writer notified, and for deleted spaces, whose streams end in a second.
  */
-export const liveLookMs = 500;
+export const livePollMs = 500;
 
 /** A read that takes longer makes its streams delayed, which they say. */
 export const liveLateMs = 3_000;

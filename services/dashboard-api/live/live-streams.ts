@@ -14,8 +14,8 @@ import {
   liveCatchUpsMax,
   liveCheckSharedMs,
   liveLateMs,
-  liveLookMs,
   liveMessageEventsMax,
+  livePollMs,
   livePositionMs,
   liveReadsMax,
 } from './limits.ts';
@@ -45,13 +45,13 @@ export class LiveStreams {
   readonly #queued = { bytes: 0 };
   readonly #placements: Placements;
   readonly #reads = new Map<string, Limiter>();
-  /** The servers whose look has not ended. */
-  readonly #lookedAt = new Set<string>();
+  /** The servers whose poll has not ended. */
+  readonly #polled = new Set<string>();
   readonly #catchUps: Limiter = openLimiter(liveCatchUpsMax);
   readonly #feeds = new Map<string, SpaceFeed>();
   /** By caller and space. */
   readonly #checks = new Map<string, Promise<void>>();
-  #isLooking = false;
+  #isPolling = false;
 
   constructor(database: Database, log: Logger) {
     this.#database = database;
@@ -169,47 +169,47 @@ export class LiveStreams {
     const reads = this.#readsOf('');
     const feed = new SpaceFeed({ database: this.#database, reads, log: this.#log }, spaceId);
     this.#feeds.set(spaceId, feed);
-    if (!this.#isLooking) void this.#lookWhileOpen();
+    if (!this.#isPolling) void this.#pollWhileOpen();
     return feed;
   }
 
-  async #lookWhileOpen(): Promise<void> {
-    this.#isLooking = true;
+  async #pollWhileOpen(): Promise<void> {
+    this.#isPolling = true;
     while (this.#feeds.size > 0) {
-      await this.#look();
-      await sleep(liveLookMs, undefined, { ref: false });
+      await this.#poll();
+      await sleep(livePollMs, undefined, { ref: false });
     }
-    this.#isLooking = false;
+    this.#isPolling = false;
   }
 
   /**
-   * Looks by a few statements for all: one for each of a thousand idle streams would keep two cores busy.
+   * Polls by a few statements for all: one for each of a thousand idle streams would keep two cores busy.
    * Each server is asked for its own spaces, so that one that fails or hangs delays no others.
    */
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const feeds = new Map(this.#feeds);
     try {
       const kept = await listKeptSpaces(this.#database, [...feeds.keys()]);
       const groups = await this.#placements.group(feeds.keys());
-      const looks = Array.from(groups ?? [['', new Set(feeds.keys())] as const], ([server, spaceIds]) => {
+      const polls = Array.from(groups ?? [['', new Set(feeds.keys())] as const], ([server, spaceIds]) => {
         const own = [...feeds].filter(([spaceId]) => spaceIds.has(spaceId));
         for (const [, feed] of own) feed.reads = this.#readsOf(server);
-        return this.#lookAt(server, own, kept);
+        return this.#pollServer(server, own, kept);
       });
-      if (groups === undefined) await Promise.all(looks);
+      if (groups === undefined) await Promise.all(polls);
     } catch (error) {
       this.#noteFailure(error, [...feeds.values()]);
     }
   }
 
-  /** Looks up the spaces of one server, unless the last look at it has not ended. */
-  async #lookAt(
+  /** Polls the spaces of one server, unless the last poll of it has not ended. */
+  async #pollServer(
     server: string,
     feeds: readonly (readonly [string, SpaceFeed])[],
     kept: ReadonlySet<string>,
   ): Promise<void> {
-    if (this.#lookedAt.has(server)) return;
-    this.#lookedAt.add(server);
+    if (this.#polled.has(server)) return;
+    this.#polled.add(server);
     const all = feeds.map(([, feed]) => feed);
     const late = setTimeout(() => noteFailures(all), liveLateMs);
     try {
@@ -223,7 +223,7 @@ export class LiveStreams {
       this.#noteFailure(error, all);
     } finally {
       clearTimeout(late);
-      this.#lookedAt.delete(server);
+      this.#polled.delete(server);
     }
   }
 

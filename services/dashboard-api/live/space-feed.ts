@@ -27,7 +27,7 @@ export interface FeedDependencies {
 export class SpaceFeed {
   readonly #dependencies: FeedDependencies;
   readonly #spaceId: string;
-  /** Limits reads over the spaces of its server, which is known after the first look. */
+  /** Limits reads over the spaces of its server, which is known after the first poll. */
   reads: Limiter;
   readonly #queues = new Set<StreamQueue>();
   /** Everything up to here was read; undefined while the feed is stopped. */

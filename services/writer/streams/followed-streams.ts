@@ -11,7 +11,7 @@ import type { Database } from '../../../store/db/database.ts';
 import type { WindowLimits } from '../../../store/queue-state/window-limits.ts';
 import type { Delivered } from '../delivered.ts';
 import { type Receiver, startDelivery } from '../delivery.ts';
-import { streamLookMs, unusedLookMs } from '../limits.ts';
+import { streamPollMs, unusedPollMs } from '../limits.ts';
 import { registerStream } from '../metrics.ts';
 import { clearUndeletedMessages } from '../undeleted-messages.ts';
 import { keepWindow } from './purge-loop.ts';
@@ -33,7 +33,7 @@ export interface FollowDependencies {
 export async function followStreams(dependencies: FollowDependencies): Promise<AsyncDisposable> {
   const { connection, manager, log } = dependencies;
   const followed = new Map<string, AsyncDisposable>();
-  const look = async (signal?: AbortSignal) => {
+  const update = async (signal?: AbortSignal) => {
     const streams = [...(await findStreams(manager)).keys()];
     for (const [name, stream] of followed) {
       if (streams.some((one) => one.name === name)) continue;
@@ -49,19 +49,19 @@ export async function followStreams(dependencies: FollowDependencies): Promise<A
     }
   };
   // A stream that was just created in a cluster has no leader yet.
-  await retryUntilAvailable(connection, () => look());
-  let lookedAtMs = performance.now();
+  await retryUntilAvailable(connection, () => update());
+  let checkedAtMs = performance.now();
   const removeUnused = async () => {
-    if (performance.now() - lookedAtMs < unusedLookMs) return;
-    lookedAtMs = performance.now();
+    if (performance.now() - checkedAtMs < unusedPollMs) return;
+    checkedAtMs = performance.now();
     await removeUnusedStreams(dependencies);
   };
   const run = async (signal: AbortSignal) => {
     await removeUnused();
-    await look(signal);
+    await update(signal);
   };
   const failure = 'the streams of the queue were not listed';
-  const loop = startLoop({ run, intervalMs: streamLookMs, delayMs: streamLookMs, failure }, log);
+  const loop = startLoop({ run, intervalMs: streamPollMs, delayMs: streamPollMs, failure }, log);
   return {
     async [Symbol.asyncDispose]() {
       await loop[Symbol.asyncDispose]();
