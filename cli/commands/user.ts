@@ -23,23 +23,11 @@ import { readPassword } from '../password-input.ts';
 
 export function addUserCommands(program: Command, host: Host): void {
   const user = program.command('user').description('users of the dashboard');
-  const addCommand = (name: string, description: string) =>
+  const addCommand: AddCommand = (name, description) =>
     user.command(name).description(description).requiredOption('--email <email>', 'the user', parseEmail);
   addCreate(user, host);
   addSignIn(addCommand, host);
-  addCommand('role', "set a user's role in a space, or remove the user from it")
-    .requiredOption('--space <id>', 'the space')
-    .requiredOption('--role <role>', 'owner, admin, member, viewer, or none', parseRoleOrNone)
-    .action(
-      onUser(host, readMembership, async (database, account, { space, role }) => {
-        const spaceId = await requireSpace(database, space);
-        const { userId } = account;
-        if (role !== null) await warnUnlessVerified(host, database, account);
-        if (role === null) await removeRole(database, spaceId, userId);
-        else await setRole(database, spaceId, { userId, role });
-        return { spaceId, role };
-      }),
-    );
+  addRole(addCommand, host);
   addCommand(
     'reset-second-factor',
     'remove the authenticator app, passkeys and recovery codes of a user who lost them, and end all sessions of the user',
@@ -75,6 +63,25 @@ export function addUserCommands(program: Command, host: Host): void {
     .command('list')
     .description('all users, with their spaces')
     .action(() => withDatabase(host, async (database) => printJson(host, await listUsers(database))));
+}
+
+/** Adds a command about the user of `--email`. */
+type AddCommand = (name: string, description: string) => Command;
+
+function addRole(addCommand: AddCommand, host: Host): void {
+  addCommand('role', "set a user's role in a space, or remove the user from it")
+    .requiredOption('--space <id>', 'the space')
+    .requiredOption('--role <role>', 'owner, admin, member, viewer, or none', parseRoleOrNone)
+    .action(
+      onUser(host, readMembership, async (database, account, { space, role }) => {
+        const spaceId = await requireSpace(database, space);
+        const { userId } = account;
+        if (role !== null) await warnUnlessVerified(host, database, account);
+        if (role === null) await removeRole(database, spaceId, userId);
+        else await setRole(database, spaceId, { userId, role });
+        return { spaceId, role };
+      }),
+    );
 }
 
 interface Account {
@@ -140,7 +147,7 @@ function addCreate(user: Command, host: Host): void {
 }
 
 /** Passwords and links. */
-function addSignIn(addCommand: (name: string, description: string) => Command, host: Host): void {
+function addSignIn(addCommand: AddCommand, host: Host): void {
   const addUrlOption = (command: Command) =>
     command.option(
       '--url <url>',

@@ -50,17 +50,14 @@ function useLines(text: string, charsMax: number): NumberedLines | undefined {
 export function TextLines({ lines, label, line, onLine }: TextLinesProps) {
   const { rows, numbers } = lines;
   const { query, setQuery, matches, next, markOf } = useMatches(lines, line);
-  const { list, scroller } = useLineWindow(
-    rows.length,
-    line === undefined ? matches[0]?.row : numbers.indexOf(line),
-    line === undefined,
-  );
+  const { list, scroller } = useLineWindow(numbers, line, matches[0]?.row);
   const show = (to: FoundLine | undefined) => {
     if (to === undefined) return;
     onLine(to.number);
     list.scrollToIndex(to.row, { align: 'center' });
   };
   const count = numbers.at(-1) ?? 0;
+  const found = formatCounted(matches.length, 'line');
   return (
     <div className="flex h-full min-h-0 flex-1 flex-col">
       <FindForm
@@ -69,9 +66,7 @@ export function TextLines({ lines, label, line, onLine }: TextLinesProps) {
         text={query}
         onText={setQuery}
         onFind={() => show(next)}
-        status={
-          query === '' ? formatCounted(count, 'line') : `${formatCounted(matches.length, 'line')} found`
-        }
+        status={query === '' ? formatCounted(count, 'line') : `${found} found`}
         className="border-line border-b px-4 py-1.5 md:px-6"
         inputClassName="min-w-0 flex-1 focus-visible:outline-offset-0"
       />
@@ -115,12 +110,13 @@ function useMatches(lines: NumberedLines, line: number | undefined) {
 }
 
 /** The rows near the window. Scrolls to a hit once the rows above, first estimated, are measured. */
-function useLineWindow(count: number, first: number | undefined, isHit: boolean) {
+function useLineWindow(numbers: readonly number[], line: number | undefined, hit: number | undefined) {
+  const first = line === undefined ? hit : numbers.indexOf(line);
   const initialOffset = Math.max(0, ((first ?? 0) - 4) * lineHeight);
-  const rows = useVirtualRows({ count, height: lineHeight, overscan, initialOffset });
+  const rows = useVirtualRows({ count: numbers.length, height: lineHeight, overscan, initialOffset });
   // biome-ignore lint/correctness/useExhaustiveDependencies: only the text that was searched for before scrolls.
   useEffect(() => {
-    if (isHit && first !== undefined) rows.list.scrollToIndex(first, { align: 'center' });
+    if (line === undefined && first !== undefined) rows.list.scrollToIndex(first, { align: 'center' });
   }, []);
   return rows;
 }
@@ -131,7 +127,7 @@ interface LineProps {
   /** The position in the list, in pixels. */
   top: number;
   text: string;
-  /** Of the line that the row is a part of. */
+  /** The number of the line that the row is a part of. */
   number: number;
   /** Whether the line begins here. */
   isFirst: boolean;

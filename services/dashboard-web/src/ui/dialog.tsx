@@ -96,6 +96,20 @@ export function DialogButton({ text, title, description, width, children, ...but
   );
 }
 
+interface FormProps {
+  /** The text of the button that sends the form. */
+  action: string;
+  /** The button's text while `onSubmit` runs. */
+  running?: string;
+  look?: ButtonLook;
+  className?: string;
+  onSubmit: () => unknown;
+  /** Closes the dialog that the form is in. */
+  onCancel?: () => void;
+  isDisabled?: boolean;
+  children?: ReactNode;
+}
+
 /** A form that cannot be sent again while `onSubmit` runs, and says why it failed. */
 export function Form({
   action,
@@ -106,19 +120,7 @@ export function Form({
   onCancel,
   isDisabled = false,
   children,
-}: {
-  /** The text of the button that sends the form. */
-  action: string;
-  /** Its text while `onSubmit` runs. */
-  running?: string;
-  look?: ButtonLook;
-  className?: string;
-  onSubmit: () => unknown;
-  /** Of a dialog. */
-  onCancel?: () => void;
-  isDisabled?: boolean;
-  children?: ReactNode;
-}) {
+}: FormProps) {
   const [isPending, setPending] = useState(false);
   const [error, setError] = useState<unknown>();
   const submit = async (event: FormEvent) => {
