@@ -1,5 +1,4 @@
-import type { Body } from '../client/body.ts';
-import { splitBody } from '../client/body.ts';
+import { type Body, splitBody } from '../client/body.ts';
 import type { Post } from '../client/ingest-client.ts';
 import { isTransient, type SendError, sendWithRetry } from '../client/send-with-retry.ts';
 import type { Progress } from './progress.ts';

@@ -1,7 +1,7 @@
 import { and, eq } from 'drizzle-orm';
-import type { Database } from '../db/database.ts';
+import type { Database, Transaction } from '../db/database.ts';
 import { memberships } from '../db/schema.ts';
-import { operator, runAudited, type Transaction } from './audit/audit.ts';
+import { operator, runAudited } from './audit/audit.ts';
 import { revokeRights } from './open-invitations.ts';
 import type { Role } from './role.ts';
 

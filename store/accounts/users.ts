@@ -1,9 +1,9 @@
 import { and, eq, isNotNull, isNull, type SQL, sql } from 'drizzle-orm';
 import type { PgUpdateSetSource } from 'drizzle-orm/pg-core';
 import { pick } from '../../platform/pick.ts';
-import type { Database } from '../db/database.ts';
+import type { Database, Transaction } from '../db/database.ts';
 import { identities, memberships, sessions, signInLinks, spaces, users } from '../db/schema.ts';
-import { auditChange, operator, runAudited, type Transaction } from './audit/audit.ts';
+import { auditChange, operator, runAudited } from './audit/audit.ts';
 import { normalizeEmail } from './email.ts';
 import { type Membership, setRole } from './memberships.ts';
 import { revokeRights } from './open-invitations.ts';

@@ -1,7 +1,7 @@
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
 import { IngestError } from '../../../event/errors.ts';
+import type { Json } from '../../../event/json/json-value.ts';
 import { foldExtra, type JsonObject } from './protobuf-message.ts';
-import type { Json } from './protobuf-struct.ts';
 
 /** Converts one message in protobuf's JSON to the corresponding object of the JSON API. */
 export type ProtobufJsonReader = (json: unknown, path: string) => JsonObject;

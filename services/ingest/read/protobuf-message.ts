@@ -1,6 +1,7 @@
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
 import { WireType } from '@bufbuild/protobuf/wire';
-import { type Json, readList, readStruct, readValue } from './protobuf-struct.ts';
+import type { Json } from '../../../event/json/json-value.ts';
+import { readList, readStruct, readValue } from './protobuf-struct.ts';
 import { checkEnd, readEnd, readString, skipField, type WireReader } from './protobuf-wire.ts';
 
 export type JsonObject = Record<string, Json>;

@@ -10,8 +10,6 @@ import {
   type WireReader,
 } from './protobuf-wire.ts';
 
-export type { Json };
-
 /** Tags of google/protobuf/struct.proto: field number × 8 + wire type. */
 const tags = {
   value: { null: 8, number: 17, string: 26, bool: 32, struct: 42, list: 50 },

@@ -8,8 +8,6 @@ import { namesOf } from '../../db/statement.ts';
 import type { Role } from '../role.ts';
 import { type Grant, grantedId, throwGrantLost } from './grant.ts';
 
-export type { Transaction };
-
 export interface Actor {
   /** A user's id, or `operator` for the command line and `weir start`. */
   readonly id: string;

@@ -1,11 +1,15 @@
+import type { Json, JsonObject } from '../../../../event/json/json-value.ts';
 import { logMessagesName } from '../../../../store/traces/merge/log-messages.ts';
-import type { NodeKind, SpanContext, SpanNode } from '../../../../store/traces/span-tree.ts';
-import { isSpanId } from '../../../../store/traces/span-tree.ts';
+import {
+  isSpanId,
+  type NodeKind,
+  type SpanContext,
+  type SpanNode,
+} from '../../../../store/traces/span-tree.ts';
 import type { SentNode } from '../../../../store/traces/trace-node.ts';
-import type { Json } from '../../read/protobuf-struct.ts';
 import { observedFromMs, streamKeyOf } from '../calls/stream-log.ts';
 import { hashOf, isTraceId, traceUuidOf } from '../mapping/ids.ts';
-import { type JsonObject, membersOf } from '../mapping/json-object.ts';
+import { membersOf } from '../mapping/json-object.ts';
 import { statusError, toMs } from '../mapping/span-to-event.ts';
 import { textOf } from '../spans/attributes.ts';
 import type { Span } from '../spans/span.ts';

@@ -1,6 +1,7 @@
 import type { IngestEvent } from '../../../../event/event.ts';
 import { isDeeperThan } from '../../../../event/json/depth.ts';
 import { parseExactJson, stringifyExact } from '../../../../event/json/exact-json.ts';
+import type { JsonObject } from '../../../../event/json/json-value.ts';
 import { bodyBytesMax, jsonDepthMax } from '../../../../platform/limits.ts';
 import { encodeNotes, type SentNote } from '../../../../store/notes/evaluation-notes.ts';
 import { shortenEvent } from '../../../../store/traces/merge/shorten-event.ts';
@@ -13,7 +14,6 @@ import { eventsBytesMax, sourceCharsMax, spanBytesMax } from '../limits.ts';
 import { evaluationName, toEvaluationNote } from '../logs/evaluation.ts';
 import { AttributeReader } from '../mapping/attribute-reader.ts';
 import { toInnerEvents } from '../mapping/inner-events.ts';
-import type { JsonObject } from '../mapping/json-object.ts';
 import { nodeKindOf } from '../mapping/node-kind.ts';
 import { mapSource } from '../mapping/otel-rest.ts';
 import { RepeatedValues } from '../mapping/repeated-values.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Json } from '../../read/protobuf-struct.ts';
+import type { Json } from '../../../../event/json/json-value.ts';
 import { asNumber } from '../mapping/attribute-reader.ts';
 import { statusError } from '../mapping/span-to-event.ts';
 import { type Attributes, attributesToJson, lazyAttributes, textOf } from '../spans/attributes.ts';

@@ -1,5 +1,5 @@
+import type { Json } from '../../../../event/json/json-value.ts';
 import { isSpanId } from '../../../../store/traces/span-tree.ts';
-import type { Json } from '../../read/protobuf-struct.ts';
 import { readEnd, type WireReader } from '../../read/protobuf-wire.ts';
 import { isTraceId } from '../mapping/ids.ts';
 import { readAnyValue, readText } from '../spans/any-value.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
+import type { Json } from '../../../../event/json/json-value.ts';
 import type { SentNote } from '../../../../store/notes/evaluation-notes.ts';
 import { logMessagesName } from '../../../../store/traces/merge/log-messages.ts';
 import type { ReadLimits } from '../../read/batch-reader.ts';
-import type { Json } from '../../read/protobuf-struct.ts';
 import { type Attributes, lazyAttributes } from '../spans/attributes.ts';
 import { openJsonRecords } from '../spans/json-spans.ts';
 import { openProtobufRecords } from '../spans/protobuf-spans.ts';

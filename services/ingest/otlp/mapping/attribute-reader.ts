@@ -1,7 +1,6 @@
 import { parseEmbeddedJson } from '../../../../event/json/embedded-json.ts';
 import { digitsOf } from '../../../../event/json/exact-json.ts';
-import { isJsonObject } from '../../../../event/json/json-value.ts';
-import type { Json } from '../../read/protobuf-struct.ts';
+import { isJsonObject, type Json } from '../../../../event/json/json-value.ts';
 import { type Attributes, attributesToJson } from '../spans/attributes.ts';
 import type { NameIndex, RepeatedValues } from './repeated-values.ts';
 import { type CompiledRow, type Convention, conventions, nameOf, type Row } from './rows.ts';

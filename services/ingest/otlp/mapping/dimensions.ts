@@ -1,8 +1,6 @@
 import { parseEmbeddedJson } from '../../../../event/json/embedded-json.ts';
-import { setMember } from '../../../../event/json/json-value.ts';
-import type { Json } from '../../read/protobuf-struct.ts';
+import { type Json, type JsonObject, setMember } from '../../../../event/json/json-value.ts';
 import { type AttributeReader, unquoted } from './attribute-reader.ts';
-import type { JsonObject } from './json-object.ts';
 
 /**
  * Attributes with these prefixes are the application's dimensions: they go to `additionalProperties`, without

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
+import type { Json } from '../../../../event/json/json-value.ts';
 import { isSpanId } from '../../../../store/traces/span-tree.ts';
-import type { Json } from '../../read/protobuf-struct.ts';
 import { UnstorableError } from '../spans/span.ts';
 
 const traceIdPattern = /^(?!0{32}$)[0-9a-f]{32}$/;

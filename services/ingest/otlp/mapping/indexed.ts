@@ -1,5 +1,4 @@
-import { setMember } from '../../../../event/json/json-value.ts';
-import type { Json } from '../../read/protobuf-struct.ts';
+import { type Json, setMember } from '../../../../event/json/json-value.ts';
 
 /** A list that numbered attributes hold, compiled from their names. */
 export interface IndexedList {

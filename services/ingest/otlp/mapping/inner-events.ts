@@ -1,6 +1,7 @@
+import type { JsonObject } from '../../../../event/json/json-value.ts';
 import type { Span } from '../spans/span.ts';
 import { eventIdOf, hashOf } from './ids.ts';
-import { type JsonObject, membersOf } from './json-object.ts';
+import { membersOf } from './json-object.ts';
 import { readInnerCalls } from './usage/iterations.ts';
 import { composeUsage } from './usage/usage.ts';
 

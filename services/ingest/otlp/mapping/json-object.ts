@@ -1,7 +1,4 @@
-import type { Json, JsonObject } from '../../../../event/json/json-value.ts';
-import { isJsonObject, setMember } from '../../../../event/json/json-value.ts';
-
-export type { JsonObject };
+import { isJsonObject, type Json, type JsonObject, setMember } from '../../../../event/json/json-value.ts';
 
 /** The members of an object; of any other value none. */
 export function membersOf(json: Json | undefined): { readonly [key: string]: Json } {

@@ -1,13 +1,13 @@
 import { parseIfJson } from '../../../../event/json/embedded-json.ts';
-import type { Json } from '../../read/protobuf-struct.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../../event/json/json-value.ts';
 import type { Span, SpanEvent } from '../spans/span.ts';
 import { type AttributeReader, type Found, unquoted } from './attribute-reader.ts';
-import { compact, type JsonObject, unlessEmpty } from './json-object.ts';
+import { compact, unlessEmpty } from './json-object.ts';
 import type { EventMessages } from './messages/event-messages.ts';
 import { spellReason, spellReasons } from './messages/finish-reason.ts';
 import { type LlmInput, readInput, readInstructions, readTools } from './messages/llm-input.ts';
 import { joinReasons, type LlmOutput, readOutput } from './messages/llm-output.ts';
-import { isJsonObject, readToolCalls, type ToolCall } from './messages/messages.ts';
+import { readToolCalls, type ToolCall } from './messages/messages.ts';
 import { type RawResponse, readRawResponse } from './messages/raw-response.ts';
 import type { CompiledRow } from './rows.ts';
 import { llmRows } from './table.ts';

@@ -1,8 +1,8 @@
 import { exactInteger } from '../../../../event/json/exact-json.ts';
-import type { Json } from '../../read/protobuf-struct.ts';
+import type { Json, JsonObject } from '../../../../event/json/json-value.ts';
 import { attributesToJson } from '../spans/attributes.ts';
 import type { Span, SpanEvent, SpanLink, SpanSource } from '../spans/span.ts';
-import { filled, type JsonObject } from './json-object.ts';
+import { filled } from './json-object.ts';
 import type { EventMessages } from './messages/event-messages.ts';
 
 /** The parts of a span that are mapped already. */

@@ -1,5 +1,5 @@
 import { stringifyExact } from '../../../../event/json/exact-json.ts';
-import type { Json } from '../../read/protobuf-struct.ts';
+import type { Json } from '../../../../event/json/json-value.ts';
 import type { Attributes } from '../spans/attributes.ts';
 import { compileList, fillList, type IndexedList, prefixOf } from './indexed.ts';
 import { type CompiledRow, rowsOf } from './rows.ts';

@@ -1,9 +1,8 @@
 import { parseEmbeddedJson } from '../../../../event/json/embedded-json.ts';
-import type { Json } from '../../read/protobuf-struct.ts';
+import { isJsonObject, type Json } from '../../../../event/json/json-value.ts';
 import { type Attributes, textOf } from '../spans/attributes.ts';
 import type { Span } from '../spans/span.ts';
 import { unquoted } from './attribute-reader.ts';
-import { isJsonObject } from './messages/messages.ts';
 import type { Convention } from './rows.ts';
 
 /** How Weir treats a span. */

@@ -1,9 +1,9 @@
 import { parseEmbeddedJson } from '../../../../event/json/embedded-json.ts';
+import { isJsonObject } from '../../../../event/json/json-value.ts';
 import type { SpanContext } from '../../../../store/traces/span-tree.ts';
 import { type Attributes, textOf } from '../spans/attributes.ts';
 import type { Span } from '../spans/span.ts';
 import type { AttributeReader } from './attribute-reader.ts';
-import { isJsonObject } from './messages/messages.ts';
 import type { Role } from './role.ts';
 import { commonRows } from './table.ts';
 

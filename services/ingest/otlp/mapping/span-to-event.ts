@@ -1,11 +1,11 @@
+import type { Json, JsonObject } from '../../../../event/json/json-value.ts';
 import type { SpanContext } from '../../../../store/traces/span-tree.ts';
-import type { Json } from '../../read/protobuf-struct.ts';
 import { textOf } from '../spans/attributes.ts';
 import type { Span, SpanEvent, SpanSource } from '../spans/span.ts';
 import { type AttributeReader, unquoted } from './attribute-reader.ts';
 import { takeDimensions } from './dimensions.ts';
 import { checkIds, eventIdOf, traceUuidOf } from './ids.ts';
-import { compact, type JsonObject, unlessEmpty } from './json-object.ts';
+import { compact, unlessEmpty } from './json-object.ts';
 import { mapLlmPayload } from './llm-payload.ts';
 import { readEventMessages, readListedMessages } from './messages/event-messages.ts';
 import { mapRest } from './otel-rest.ts';

@@ -1,9 +1,9 @@
 import { parseEmbeddedJson, parseIfJson } from '../../../../event/json/embedded-json.ts';
-import type { Json } from '../../read/protobuf-struct.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../../event/json/json-value.ts';
 import type { SpanEvent } from '../spans/span.ts';
 import type { AttributeReader } from './attribute-reader.ts';
-import { compact, type JsonObject } from './json-object.ts';
-import { isJsonObject, textIn, withoutType } from './messages/messages.ts';
+import { compact } from './json-object.ts';
+import { textIn, withoutType } from './messages/messages.ts';
 import type { CompiledRow } from './rows.ts';
 import { toolRows } from './table.ts';
 

@@ -1,6 +1,5 @@
 import { exactInteger } from '../../../../event/json/exact-json.ts';
-import { setMember } from '../../../../event/json/json-value.ts';
-import type { Json } from '../../read/protobuf-struct.ts';
+import { type Json, setMember } from '../../../../event/json/json-value.ts';
 import { checkEnd, readEnd, skipField, type WireReader } from '../../read/protobuf-wire.ts';
 import { attributeDepthMax } from '../limits.ts';
 import { UnstorableError } from './span.ts';

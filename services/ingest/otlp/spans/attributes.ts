@@ -1,5 +1,4 @@
-import { setMember } from '../../../../event/json/json-value.ts';
-import type { Json } from '../../read/protobuf-struct.ts';
+import { type Json, setMember } from '../../../../event/json/json-value.ts';
 
 /** Attributes by name. Values are decoded on access, and once: of most spans only a few are read. */
 export interface Attributes {

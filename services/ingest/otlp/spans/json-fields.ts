@@ -1,6 +1,5 @@
 import { digitsOf, exactInteger } from '../../../../event/json/exact-json.ts';
-import { setMember } from '../../../../event/json/json-value.ts';
-import type { Json } from '../../read/protobuf-struct.ts';
+import { type Json, setMember } from '../../../../event/json/json-value.ts';
 import { attributesMax } from '../limits.ts';
 import { refuseDeeper } from './any-value.ts';
 import { type Attributes, lazyAttributes } from './attributes.ts';

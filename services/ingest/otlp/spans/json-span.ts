@@ -1,4 +1,4 @@
-import type { Json } from '../../read/protobuf-struct.ts';
+import type { Json } from '../../../../event/json/json-value.ts';
 import { asAttributes, asEnum, asId, asInteger, asList, asObject, asText } from './json-fields.ts';
 import type { Span, SpanEvent, SpanLink, SpanSource } from './span.ts';
 import { checkCount } from './span-count.ts';

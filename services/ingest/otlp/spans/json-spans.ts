@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import { IngestError } from '../../../../event/errors.ts';
 import { parseExactJson } from '../../../../event/json/exact-json.ts';
+import type { Json } from '../../../../event/json/json-value.ts';
 import type { Range } from '../../../../event/json/scan.ts';
 import { jsonDepthMax } from '../../../../platform/limits.ts';
 import { CostlyBatchError, type ReadLimits } from '../../read/batch-reader.ts';
 import { parseBody, withoutBom } from '../../read/parse-body.ts';
-import type { Json } from '../../read/protobuf-struct.ts';
 import { spanValuesMax } from '../limits.ts';
 import { asList, asObject, malformed } from './json-fields.ts';
 import { readJsonSource, readJsonSpan } from './json-span.ts';

@@ -1,4 +1,4 @@
-import type { Json } from '../../read/protobuf-struct.ts';
+import type { Json } from '../../../../event/json/json-value.ts';
 import { checkEnd, readEnd, skipField, type WireReader } from '../../read/protobuf-wire.ts';
 import { attributesMax } from '../limits.ts';
 import { readAnyValue, readBytes } from './any-value.ts';

@@ -1,8 +1,7 @@
 import { parseEmbeddedJson, parseIfJson } from '../../../../../event/json/embedded-json.ts';
-import type { Json } from '../../../read/protobuf-struct.ts';
+import { isJsonObject, type Json } from '../../../../../event/json/json-value.ts';
 import { attributesToJson, textOf } from '../../spans/attributes.ts';
 import type { SpanEvent } from '../../spans/span.ts';
-import { isJsonObject } from './messages.ts';
 
 /** The messages in a span's events, where older GenAI conventions put them. */
 export interface EventMessages {

@@ -1,6 +1,6 @@
 import { parseIfJson } from '../../../../../event/json/embedded-json.ts';
-import type { Json } from '../../../read/protobuf-struct.ts';
-import { isJsonObject, type Message, readMessage, readMessages, withoutType } from './messages.ts';
+import { isJsonObject, type Json } from '../../../../../event/json/json-value.ts';
+import { type Message, readMessage, readMessages, withoutType } from './messages.ts';
 
 /** The input of a model call. */
 export interface LlmInput {

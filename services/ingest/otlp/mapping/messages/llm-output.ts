@@ -1,9 +1,8 @@
 import { parseEmbeddedJson } from '../../../../../event/json/embedded-json.ts';
-import type { Json } from '../../../read/protobuf-struct.ts';
+import { isJsonObject, type Json } from '../../../../../event/json/json-value.ts';
 import { unquoted } from '../attribute-reader.ts';
 import {
   asMessage,
-  isJsonObject,
   type Message,
   readMessage,
   readMessages,

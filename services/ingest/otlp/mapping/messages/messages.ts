@@ -1,6 +1,5 @@
 import { parseEmbeddedJson } from '../../../../../event/json/embedded-json.ts';
-import { isJsonObject } from '../../../../../event/json/json-value.ts';
-import type { Json } from '../../../read/protobuf-struct.ts';
+import { isJsonObject, type Json } from '../../../../../event/json/json-value.ts';
 import { unquoted } from '../attribute-reader.ts';
 
 /**
@@ -109,8 +108,6 @@ export function withoutType(json: Json): Json {
 }
 
 const valueTypes = new Set<unknown>(['chat_messages', 'text', 'json', 'list', 'raw']);
-
-export { isJsonObject };
 
 export function textIn(members: JsonObject, ...names: readonly string[]): string | undefined {
   for (const name of names) {

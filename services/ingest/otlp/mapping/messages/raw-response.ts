@@ -1,7 +1,7 @@
 import { parseEmbeddedJson } from '../../../../../event/json/embedded-json.ts';
-import type { Json } from '../../../read/protobuf-struct.ts';
+import { isJsonObject, type Json } from '../../../../../event/json/json-value.ts';
 import { membersOf } from '../json-object.ts';
-import { isJsonObject, textIn } from './messages.ts';
+import { textIn } from './messages.ts';
 
 /** Fields of a provider's response for which some conventions have no attribute. */
 export type RawResponse = ReturnType<typeof readRawResponse>;

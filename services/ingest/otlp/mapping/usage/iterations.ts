@@ -1,5 +1,5 @@
 import { parseEmbeddedJson } from '../../../../../event/json/embedded-json.ts';
-import type { Json } from '../../../read/protobuf-struct.ts';
+import type { Json } from '../../../../../event/json/json-value.ts';
 import type { Attributes } from '../../spans/attributes.ts';
 import { membersOf } from '../json-object.ts';
 import { countsIn } from './usage-objects.ts';

@@ -1,8 +1,7 @@
 import { parseEmbeddedJson } from '../../../../../event/json/embedded-json.ts';
-import type { Json } from '../../../read/protobuf-struct.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../../../event/json/json-value.ts';
 import { type AttributeReader, asNumber } from '../attribute-reader.ts';
-import { compact, type JsonObject } from '../json-object.ts';
-import { isJsonObject } from '../messages/messages.ts';
+import { compact } from '../json-object.ts';
 import { defineRows } from '../rows.ts';
 import { readProviderMetadata } from './provider-metadata.ts';
 

@@ -1,6 +1,6 @@
 import { parseEmbeddedJson } from '../../../../../event/json/embedded-json.ts';
+import { isJsonObject } from '../../../../../event/json/json-value.ts';
 import { type AttributeReader, asNumber } from '../attribute-reader.ts';
-import { isJsonObject } from '../messages/messages.ts';
 import { countsIn } from './usage-objects.ts';
 import type { Counts } from './usage-rows.ts';
 

@@ -1,8 +1,7 @@
 import { parseEmbeddedJson } from '../../../../../event/json/embedded-json.ts';
-import { setMember } from '../../../../../event/json/json-value.ts';
-import type { Json } from '../../../read/protobuf-struct.ts';
+import { isJsonObject, type Json, setMember } from '../../../../../event/json/json-value.ts';
 import { asNumber } from '../attribute-reader.ts';
-import { isJsonObject, withoutType } from '../messages/messages.ts';
+import { withoutType } from '../messages/messages.ts';
 import type { Counts } from './usage-rows.ts';
 
 /**
@@ -15,7 +14,7 @@ export function countsIn(value: Json | undefined): Counts | undefined {
   const sent = withoutType((typeof value === 'string' ? parseEmbeddedJson(value) : value) ?? null);
   if (!isJsonObject(sent)) return undefined;
   const { sumOf, wholeOrPart, modality } = openSums(flat(sent));
-  const lives = sumOf((name) => /ephemeral_|ttl_\d/.test(name));
+  const lives = sumOf(isLife);
   const written = wholeOrPart((name) => /cache_?(?:creation|write)/i.test(ownNameOf(name)) && !isLife(name));
   const thoughts = sumOf((name) => name === 'thoughtsTokenCount');
   const candidates = sumOf((name) => name === 'candidatesTokenCount');

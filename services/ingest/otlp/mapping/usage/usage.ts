@@ -1,5 +1,5 @@
 import { parseEmbeddedJson } from '../../../../../event/json/embedded-json.ts';
-import type { Json } from '../../../read/protobuf-struct.ts';
+import type { Json } from '../../../../../event/json/json-value.ts';
 import type { AttributeReader } from '../attribute-reader.ts';
 import { compact, unlessEmpty } from '../json-object.ts';
 import { defineRows } from '../rows.ts';
