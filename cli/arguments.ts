@@ -20,7 +20,7 @@ export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (tex
   };
 }
 
-/** Also `none`, and not null, which commander treats as a parse failure. */
+/** A parser that also takes `none`. It does not return null, which commander treats as a failure. */
 function orNone<T>(parse: (text: string) => T): (text: string) => T | 'none' {
   return (text) => (text === 'none' ? text : parse(text));
 }

@@ -137,7 +137,7 @@ const termNames: Partial<Record<ColumnName, TermColumn>> = Object.fromEntries(
 
 class ColumnBuilder {
   readonly name: ColumnName;
-  /** The same name, if its values are terms. */
+  /** The column's name, if its values are terms. */
   readonly termName: TermColumn | undefined;
   readonly #project: ReadColumn;
   readonly #type: ColumnType;

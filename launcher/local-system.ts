@@ -10,7 +10,7 @@ export interface Connection {
   email: string;
   password: string;
   natsUrl: string;
-  /** Of nats-server's monitoring port, if Weir started it or it is configured. */
+  /** Address of nats-server's monitoring port, if Weir started it or it is configured. */
   natsMonitorUrl?: string | undefined;
   databaseUrl: string;
 }

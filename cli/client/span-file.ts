@@ -5,7 +5,7 @@ import { openFileContent } from './file-content.ts';
 import { readJsonObjects } from './json-objects.ts';
 
 export interface SpanRequestBody {
-  /** Its number in the file, from 1: a line may hold several. */
+  /** The request's number in the file, from 1: a line may hold several. */
   position: number;
   /** The line it begins in, from 1. */
   line: number;

@@ -43,7 +43,7 @@ export const eventColumns: readonly TableColumn<ListedEvent>[] = [
   { title: 'TEXT', cell: (event) => event.errorMessage ?? event.outputPreview ?? event.inputPreview },
 ];
 
-/** As the API compares and orders them. */
+/** The tokens by which the API compares and orders events. */
 function tokensOf({ totalTokens, inputTokens, outputTokens }: ListedEvent): number | null {
   if (inputTokens === null && outputTokens === null) return totalTokens;
   return (inputTokens ?? 0) + (outputTokens ?? 0);

@@ -16,7 +16,7 @@ export interface Backup {
   readonly startWal: string;
   readonly stopWal: string;
   readonly walSegmentBytes: number;
-  /** Of the Postgres cluster: WAL of another one does not fit. */
+  /** The system identifier of the Postgres cluster: a backup takes no WAL of another cluster. */
   readonly systemId: string;
   readonly postgres: string;
   readonly weir: string;

@@ -20,7 +20,7 @@ import { recordBackups } from './recorded-backups.ts';
 import { tryBackup } from './trial.ts';
 
 export interface BackupOptions {
-  /** Of the embedded Postgres, with the superuser. */
+  /** The address of the embedded Postgres, with the superuser. */
   url: string;
   dataDir: string;
   /** Where to. By default where it archives to already, else `otherwise`. */

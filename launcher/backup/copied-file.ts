@@ -7,7 +7,7 @@ export interface CopiedFile {
   /** Relative to the data directory, with slashes. */
   readonly path: string;
   readonly bytes: number;
-  /** Of what was copied, hexadecimal. */
+  /** Hash of the bytes that were copied, hexadecimal. */
   readonly sha256: string;
 }
 

@@ -5,7 +5,7 @@ import { lastPlainLine, type ReadyMessage, startService } from './service-proces
 
 export interface SupervisedService {
   name: ServiceName;
-  /** Its name in messages and in the record of processes: labelOf(). */
+  /** The service's name in messages and in the record of processes: labelOf(). */
   label: string;
   env: Record<string, string | undefined>;
   portVariable?: 'INGEST_PORT' | 'DASHBOARD_PORT';

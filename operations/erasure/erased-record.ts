@@ -13,7 +13,7 @@ import type { Erasure } from './erasure-row.ts';
 export const erasedRecord = z.object({
   spaceId: z.string(),
   erasureId: z.string(),
-  /** Of events, also of those that were only in quarantine, and of uses of media. */
+  /** Ids of the erased events, also of those only in quarantine, and of erased uses of media. */
   ids: z.array(z.string()),
   /** The counted columns of those that were stored, by the names in the database. */
   counted: z.array(z.record(z.string(), z.unknown())),

@@ -36,7 +36,7 @@ export interface RowErasure {
 /** The rows that one transaction erased, at least one. */
 export interface GoneRows extends ErasedBatch {
   readonly rows: readonly GoneRow[];
-  /** Also those on traces and threads of which they were the last events. */
+  /** Notes and media of the rows, and of traces and threads whose last events the rows were. */
   readonly attached: ErasedAttachments;
   /** The tables whose files have to be rewritten. */
   readonly unwritten: readonly string[];
@@ -76,7 +76,7 @@ export function eraseBatch(database: Database, erasure: Erasure, ids: Batch): Pr
   return eraseRows(database, { spaceId, matches: matchRows(subject), note }, ids);
 }
 
-/** As {@link eraseBatch}, for the rows that a condition matches. */
+/** Like {@link eraseBatch}, for the rows that a condition matches. */
 export function eraseRows(database: Database, erasure: RowErasure, ids: Batch): Promise<ErasedBatch> {
   return inBoundedTransaction(database, async (transaction) => {
     const batch = new BatchErasure(transaction, erasure);

@@ -47,7 +47,7 @@ export function wasAcceptedBefore(
   );
 }
 
-/** The same for a quarantine entry. @param quarantinedAt by the clock of Postgres, like `start.atMs`. */
+/** Whether a quarantine entry is older than the start. @param entry its time is Postgres', like `atMs`. */
 export function wasEntryAcceptedBefore(
   { atMs, watermarks }: ErasureStart,
   entry: { quarantinedAt: Date; queueStream: string; queueSequence: bigint },

@@ -27,7 +27,7 @@ export function termOf(spaceId: string, subject: Subject): bigint | undefined {
   return termsOf(spaceId, filterOf(subject))[0];
 }
 
-/** The same condition for an element of the column in a queued part; undefined means NULL. */
+/** Whether an element of the subject's column in a queued part matches; undefined means NULL. */
 export function isOfElement(subject: Subject, element: string | undefined): boolean {
   if (subject.kind === 'space') return true;
   if (element === undefined) return false;

@@ -113,7 +113,7 @@ export function watchExpiry(cert: Buffer, log: Logger) {
   };
 }
 
-/** Of the first certificate of a chain: that of the server. */
+/** Expiry of the first certificate of a chain, which is the server's. */
 const expiryOf = (cert: Buffer): Date => new Date(new X509Certificate(cert).validTo);
 
 /** @returns ISO 8601; undefined when the file cannot be read. */

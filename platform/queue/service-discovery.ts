@@ -19,9 +19,9 @@ export interface ServiceReport {
   readonly queueStreams?: readonly string[] | undefined;
   /** ISO 8601; undefined without a certificate. */
   readonly certificateExpiresAt?: string | undefined;
-  /** Of the bytes of ingest, the events of a writer, the time of calls of the dashboard API. */
+  /** The space with most bytes in ingest, most events in a writer, or most time in the dashboard API. */
   readonly busiest?: BusiestSpace | undefined;
-  /** Its clock, in milliseconds since the epoch. */
+  /** The service's clock, in milliseconds since the epoch. */
   readonly nowMs: number;
   readonly metricsUrl: string;
 }

@@ -85,7 +85,7 @@ interface AskedAccess {
   /** Undefined for the space selected in the session, or the user's only one. */
   readonly spaceId: string | undefined;
   readonly least: Role;
-  /** Also in a space that is marked as deleted. */
+  /** Whether the procedure is allowed in a space that is marked as deleted. */
   readonly isOfDeleted?: boolean;
 }
 

@@ -31,7 +31,7 @@ export async function visitInSlices<Item>(
   await letOthersRun();
 }
 
-/** The same as `items.map`. */
+/** Like `items.map`, but lets other work of the event loop run in between. */
 export async function mapInSlices<Item, Result>(
   items: Iterable<Item>,
   map: (item: Item, place: number) => Result,

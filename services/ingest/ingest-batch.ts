@@ -31,7 +31,7 @@ export interface BatchDependencies {
   keyUses: KeyUses;
   quota: Quota;
   budgets: ByteBudgets;
-  /** Of the bytes received. */
+  /** Each space's share of the bytes received. */
   shares: SpaceShares;
   buffers: BufferPool;
   committer: Committer;

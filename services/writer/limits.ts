@@ -117,5 +117,5 @@ export const streamPollMs = 2_000;
 /** Pause between folds: a longer one shares work, and leaves charts more deltas, some 10,000 at full load. */
 export const statisticsFoldMs = 2_000;
 
-/** The same on Citus, where a fold takes some 50 ms of CPU for each shard, however few its deltas are. */
+/** Pause on Citus, where a fold takes some 50 ms of CPU for each shard, however few its deltas are. */
 export const clusterFoldMs = 10_000;

@@ -42,7 +42,7 @@ export function socketOpener(silenceMsMax: number): (target: Target) => Socket {
 }
 
 /**
- * Of a reply that has arrived Node would read up to 2 MB in one turn of the event loop, whose rows take
+ * Reads a reply in several turns of the event loop: in one, Node would read up to 2 MB of it, whose rows take
  * postgres.js 100 ms.
  */
 function readOnInNextTurn(socket: Socket): void {

@@ -15,7 +15,7 @@ export function namesOf(columns: readonly PgColumn[]): SQL {
   return listOf(columns.map(nameOf));
 }
 
-/** The same of several columns, for `onConflictDoUpdate`. */
+/** The values of `excluded` for several columns, for `onConflictDoUpdate`. */
 export function excludedOf<Name extends string>(columns: Record<Name, PgColumn>): Record<Name, SQL> {
   const values = Object.entries<PgColumn>(columns).map(([name, column]) => [name, excluded(column)]);
   // `Object.fromEntries` forgets the names.

@@ -39,7 +39,7 @@ export interface EventFilter extends Partial<Record<TextColumn, string | undefin
 /** The events that conditions on notes select. */
 export interface NotedEvents {
   readonly spaceId: string;
-  /** Of each condition that few notes meet: the segments that may have its events. */
+  /** For each condition that few notes meet, the segments that may have its events. */
   readonly segments: readonly NotedSegments[];
 }
 

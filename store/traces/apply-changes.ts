@@ -28,7 +28,7 @@ export type EventFill = EventKey & Omit<NodeChange, 'traceId' | 'spanId' | 'merg
 
 /** An event with a new text, and all of its columns. */
 export type ReplacedEvent = Omit<EventRow, 'spaceId' | 'receivedAt' | 'attributes'> & {
-  /** As JSON text: a number may have more digits than a double. */
+  /** The attributes as JSON text: a number may have more digits than a double. */
   attributes: string | null;
 };
 

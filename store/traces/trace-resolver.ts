@@ -94,8 +94,7 @@ export class TraceResolver {
   }
 
   /**
-   * Those that wait for an event are resolved one by one, and halves of several of which some have changed.
-   *
+   * Resolves traces: those that wait for an event one by one, and halves of several if some have changed.
    * @returns whether a trace was resolved.
    */
   async #resolve(spaceId: string, listed: readonly Listed[]): Promise<boolean> {

@@ -38,8 +38,8 @@ import { selectDimensions } from './statistics/space-dimensions.ts';
 export const storeStatement = compileStatement(buildStatement(unfoldFresh()));
 
 /**
- * The same for events that are all new, an eighth cheaper (ADR 0042). When the ledger has one of the ids, it
- * fails with 23505, and stores nothing.
+ * The store statement for events that are all new, an eighth cheaper (ADR 0042). When the ledger has one of
+ * the ids, it fails with 23505, and stores nothing.
  */
 export const storeOnlyNewStatement = compileStatement(buildStatement(unfoldOnlyNew()));
 

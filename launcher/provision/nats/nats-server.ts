@@ -26,7 +26,7 @@ export interface NatsServerOptions extends StartHooks {
   logFile: string;
   /** Default `always`. Tests override it to show that events are lost without it. */
   syncInterval?: string;
-  /** Of tests: the name of a cluster's member, and its further settings. */
+  /** Set by tests: the name of a cluster's member, and the member's further settings. */
   member?: { name: string; settings: string };
 }
 

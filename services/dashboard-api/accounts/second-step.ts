@@ -23,7 +23,7 @@ export type CodeFailure = 'rejected' | 'too_many_attempts';
 const stepShape = z.object({
   userId: z.string(),
   method: z.enum(['password', 'link']),
-  /** Of the password's hash. A step does not outlive the password that it began with. */
+  /** Digest of the password's hash: a step ends with the password that it began with. */
   digest: z.string(),
 });
 

@@ -41,7 +41,7 @@ export function stepMinutesOf({ windowMinutes }: Pick<AlertCondition, 'windowMin
 /** What was measured over a window, in the unit of the bound; null when its events have no value. */
 export interface Measured {
   readonly value: number | null;
-  /** Of a rule on costs: the exact value, and how it compares with the true one. */
+  /** For a rule on costs: the exact value, and how it compares with the true cost. */
   readonly cost?: Pick<Cost, 'cost' | 'bound'> | undefined;
 }
 

@@ -83,7 +83,7 @@ async function readRates(
   });
 }
 
-/** Of the rows of a part, too, which end in its name. */
+/** The price class of a slice, without the name of a part, in which rows of parts end. */
 function classOf({ priceClass }: Slice): string {
   return priceClass.split('+')[0] ?? '';
 }

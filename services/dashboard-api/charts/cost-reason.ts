@@ -40,7 +40,7 @@ export const priceSource = z
     model: z.string(),
     /** The first UTC day of the price. */
     validFrom: z.iso.date(),
-    /** Of a list price: where the list is from, and the day of the last list with this price. */
+    /** For a list price: the source of the list, and the day of the last list with this price. */
     list: z.object({ source: z.string(), day: z.iso.date() }).nullable(),
   })
   .meta({ id: 'PriceSource' });

@@ -43,7 +43,7 @@ export const costs = z
      * of the null name are those of all the others.
      */
     models: z.array(modelCost),
-    /** The same costs by what they are for: they add up to the total. */
+    /** The costs of all models by what they are for: they add up to the total. */
     kinds: z.array(
       kindCost
         .extend({ points: z.array(kindCost.omit({ kind: true }).extend({ bucket: z.number() })) })

@@ -96,7 +96,7 @@ export async function findDimension(
   return found;
 }
 
-/** The same. @returns a text that says why statistics do not have it. */
+/** The dimension by which a chart is grouped or filtered. @returns a text if statistics do not have it. */
 export async function lookUpDimension(
   database: Database,
   spaceId: string,

@@ -33,7 +33,7 @@ export interface Cell extends Sums {
   latency: Uint8Array;
   /** Sketches that `latency` includes, of events of other groups. */
   subtracted?: Uint8Array[];
-  /** Those of the sums whose price depends on conditions. Undefined when they are not read. */
+  /** The sums whose price depends on conditions. Undefined when they are not read. */
   slices?: Slice[] | undefined;
 }
 
@@ -64,9 +64,9 @@ export async function readCells(database: Database, spaceId: string, query: Cell
 }
 
 /**
- * The same in one pass, some buckets at a time: every minute of a day with 800 models has 1.2 million rows,
- * which one statement neither sorts in memory nor returns within its time. While the caller works, the next
- * two parts are read.
+ * Reads the cells in one pass, some buckets at a time: every minute of a day with 800 models has 1.2 million
+ * rows, which one statement neither sorts in memory nor returns within its time. While the caller works, the
+ * next two parts are read.
  */
 export async function* readCellsInParts(
   database: Database,

@@ -17,7 +17,7 @@ export const wholeEvent = listedEvent
     event: z.string(),
     /** How the cost came about; null for a tool call. */
     costReason: costReason.nullable(),
-    /** Those on the event, its trace and its thread. */
+    /** Notes on the event, its trace and its thread. */
     notes: z.array(shownNote),
   })
   .meta({ id: 'WholeEvent' });

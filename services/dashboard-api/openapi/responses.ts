@@ -67,7 +67,7 @@ export function takeNamed(parser: z.ZodType, io: 'input' | 'output', named: Map<
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** As {@link takeNamed}, for an object whose members are needed. */
+/** Like {@link takeNamed}, for an object whose members are needed. */
 export function schemaOf(parser: z.ZodType, io: 'input' | 'output', named: Map<string, Json>): Json {
   const schema = takeNamed(parser, io, named);
   return { ...schema, properties: (schema.properties as Json | undefined) ?? {} };

@@ -49,7 +49,7 @@ const comparison = z.object({
 export const noteCondition = z
   .object({
     label: z.string().min(1).max(labelCharsMax).optional(),
-    /** As text; numbers as JavaScript prints them. */
+    /** The note's value as text; numbers as JavaScript prints them. */
     value: z.string().optional(),
     /** Compares numbers, and booleans as 0 or 1. */
     operator: z.enum(operators).optional(),

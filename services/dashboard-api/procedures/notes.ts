@@ -34,7 +34,7 @@ const content = {
     .max(labelCharsMax)
     .regex(/^[^\p{Cc}]*$/u, 'must not have control characters')
     .optional(),
-  /** Of the label: a text, a number, or true or false. */
+  /** The label's value: a text, a number, or true or false. */
   value: z.union([z.string().min(1).max(256), z.number(), z.boolean()]).optional(),
   text: z.string().min(1).max(noteCharsMax).optional(),
 };

@@ -43,11 +43,11 @@ export interface ActivityQuery {
   search?: string | undefined;
   /** The threads of one user. */
   userId?: string | undefined;
-  /** Those with a call of this model; events, errors, tokens, cost and models are then of its calls. */
+  /** Only items with a call of this model; counts, tokens, cost and models are then of its calls. */
   model?: string | undefined;
-  /** Those whose counts in the range are as compared. */
+  /** Only items whose counts in the range compare so. */
   comparisons?: readonly ActivityComparison[] | undefined;
-  /** Those with events that have such notes: on themselves, their trace or their thread. */
+  /** Only items with events that have such notes: on themselves, their trace or their thread. */
   notes?: readonly NoteCondition[] | undefined;
   cursor?: EventCursor | undefined;
   limit: number;

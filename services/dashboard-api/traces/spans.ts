@@ -29,7 +29,7 @@ export type TraceSpan = z.infer<typeof traceSpan>;
 /** What the spans of a trace tell about its events. */
 export interface SpanRelations {
   readonly spans: readonly TraceSpan[];
-  /** Of an event whose span is known: what is above it. */
+  /** What is above an event; undefined unless its span is known. */
   of(eventId: string): EventPlace | undefined;
 }
 

@@ -18,7 +18,7 @@ const recentMax = 4;
  * They are three quarters of real batches, and need not be examined or parsed again: if the event before is
  * valid JSON, this value is, too.
  *
- * It stands for one body: positions of another one mean nothing.
+ * Belongs to one request body: its offsets are meaningless for any other.
  */
 export class RepeatedInputs implements KnownValues {
   /** The repeated values, in the order of the body. */

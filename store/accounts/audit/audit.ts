@@ -66,7 +66,7 @@ export async function runAudited<Selection extends Record<string, unknown>>(
 }
 
 /**
- * As {@link runAudited}, for an INSERT, UPDATE or DELETE that returns the `spaceId` or else the `userId` of
+ * Like {@link runAudited}, for an INSERT, UPDATE or DELETE that returns the `spaceId` or else the `userId` of
  * the log. The target is by default the returned `id`, or the user. `before`: CTEs that the change reads.
  */
 export async function auditChange<

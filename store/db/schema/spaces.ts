@@ -179,7 +179,7 @@ export const dimensions = pgTable(
     cursor: uuid('cursor'),
     /** When all that was stored before was counted. */
     countedAt: instant('counted_at'),
-    /** It is no longer wanted, and its statistics are deleted. */
+    /** Since when the dimension is no longer wanted; its statistics are then deleted. */
     removedAt: instant('removed_at'),
   },
   (table) => [primaryKey({ columns: [table.spaceId, table.number] })],

@@ -123,7 +123,7 @@ const sliceKey = () => ({
 });
 
 const sliceSums = () => ({
-  /** Of a part of the usage (event/usage/usage-parts.ts). */
+  /** Units of a part of the usage (event/usage/usage-parts.ts). */
   usageUnits: doublePrecision('usage_units'),
   /** US dollars that senders reported. */
   reportedCost: numeric('reported_cost'),

@@ -23,7 +23,7 @@ export const traceNodes = pgTable(
   {
     spaceId: uuid('space_id').notNull(),
     traceId: uuid('trace_id').notNull(),
-    /** As in OTLP, in hexadecimal. */
+    /** The span id of OTLP, in hexadecimal. */
     spanId: text('span_id').notNull(),
     parentSpanId: text('parent_span_id'),
     /** `link` only connects its children to its parent; `log` stands for log records of its parent. */
@@ -47,7 +47,7 @@ export const traceNodes = pgTable(
     /** Hashes of the provider's response id, or of model and usage: they join several libraries' spans. */
     responseKey: uuid('response_key'),
     usageKey: uuid('usage_key'),
-    /** The same with the model as it was requested, if it is another. */
+    /** Hash of the usage and the model as it was requested, if that differs from the model that answered. */
     requestKey: uuid('request_key'),
     receivedAt: instant('received_at').notNull(),
   },
@@ -98,7 +98,7 @@ export const media = pgTable(
   'media',
   {
     spaceId: uuid('space_id').notNull(),
-    /** As spans name it: the beginning of its SHA-256 in base64url. */
+    /** The name in spans: the beginning of the SHA-256 of the data, in base64url. */
     id: text('id').notNull(),
     /** The media type, as the sender names it. */
     type: text('type').notNull(),
@@ -114,7 +114,7 @@ export const mediaUses = pgTable(
   'media_uses',
   {
     spaceId: uuid('space_id').notNull(),
-    /** Of the media and the span, and in the ledger of events: an erased use is not stored again. */
+    /** A hash of media and span, kept in the ledger of events: an erased use is not stored again. */
     id: uuid('id').notNull(),
     mediaId: text('media_id').notNull(),
     traceId: uuid('trace_id').notNull(),

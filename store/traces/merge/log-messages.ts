@@ -16,7 +16,7 @@ interface MessageRecord {
   readonly name: string;
   readonly timeNs: bigint;
   readonly message: Json;
-  /** The same for a record that another request has, too: a retry may be cut in another way. */
+  /** Equal for one record in two requests: an exporter's retry may be cut in another way. */
   readonly key: string;
 }
 

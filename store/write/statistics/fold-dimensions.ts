@@ -58,7 +58,7 @@ export function insertNewValues(areFolded: SQL, source = sql``): SQL {
 export const selectOwnValues = sql`
   SELECT ${namesOf(key)} FROM new_values UNION SELECT ${namesOf(key)} FROM values_seen AS seen WHERE ${isKnown(sql`true`)}`;
 
-/** The same when the new ones have been inserted before. */
+/** The inside of `own_values` when new values have been inserted by an earlier statement. */
 export function selectKnownValues(areFolded: SQL): SQL {
   return sql`SELECT ${namesOf(key)} FROM ${dimensionValues} WHERE ${areFolded}`;
 }

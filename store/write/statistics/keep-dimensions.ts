@@ -58,7 +58,7 @@ async function followWanted(database: Database): Promise<void> {
       if (!known.has(`${spaceId} ${name}`)) await addDimension(database, spaceId, name);
 }
 
-/** Another writer may add one at the same time: it has the same number then, and one of them is added. */
+/** Numbers a dimension and adds it, once: a writer that adds it at the same time chooses the same number. */
 async function addDimension(database: Database, spaceId: string, name: string): Promise<void> {
   const { number, declaredAt } = dimensions;
   const ofSpace = sql`FROM ${dimensions} WHERE ${eq(dimensions.spaceId, spaceId)}`;

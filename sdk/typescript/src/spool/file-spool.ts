@@ -36,7 +36,7 @@ export class FileSpool implements SpoolStore {
   /** Closed segments, oldest first. */
   readonly #waiting: Waiting[] = [];
   #active: ActiveSegment | undefined;
-  /** Of the closed segments. */
+  /** Events and bytes of the closed segments. */
   #waitingEvents = 0;
   #waitingBytes = 0;
   #sequence = 0;

@@ -16,7 +16,7 @@ interface Owner {
    * pid.
    */
   startedAtMs: number;
-  /** The same in clock ticks since boot, if the platform reports it: setting the clock does not change it. */
+  /** Start of the process in clock ticks since boot, if the platform reports it: no set clock changes it. */
   startTicks?: number | undefined;
   /** The owner has released the directory, although it still runs. */
   isClosed?: boolean;

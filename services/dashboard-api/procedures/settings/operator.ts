@@ -21,7 +21,7 @@ const runningService = z
     schema: z.string(),
     /** Took most in some two minutes: bytes of ingest, events of a writer, time of dashboard calls. */
     busiest: z.object({ spaceId: z.string(), share: z.number() }).optional(),
-    /** Its clock, in milliseconds since the epoch. */
+    /** The service's clock, in milliseconds since the epoch. */
     nowMs: z.number(),
     metricsUrl: z.string(),
   } satisfies Partial<Record<keyof ServiceReport, z.ZodType>>)

@@ -18,10 +18,10 @@ export type DiffLook = 'split' | 'unified';
 /** What follows a row of two sides, by the place of its line in each text; -1 in a text without it. */
 export type RowNote = (before: number, after: number) => ReactNode;
 
-/** Of a line that fits; longer ones wrap. */
+/** Height of a line that fits, in pixels; longer lines wrap. */
 const lineHeight = 21;
 const overscan = 12;
-/** Of a longer line only so much is drawn. */
+/** Characters of a longer line that are drawn. */
 const lineChars = 2_000;
 
 interface DiffViewProps {

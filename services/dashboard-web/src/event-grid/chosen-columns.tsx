@@ -5,7 +5,7 @@ import { describeText, ShownText } from '../text/shown-text.tsx';
 import { joinValues, valuesOf } from '../url/search.ts';
 import { columns, type EventColumn } from './columns.tsx';
 
-/** As the API limits them: attributes of a list, and the characters of a value and of a key. */
+/** The API's limits: attributes of a list, and the characters of a value and of a key. */
 export const attributesMax = 5;
 const valueCharsMax = 256;
 export const keyCharsMax = 256;

@@ -52,7 +52,7 @@ export function isAttribute(field: string): field is `${typeof attributePrefix}$
 export interface Condition {
   /** A field, a measure, one of notes, or `attr.` and the key of an additional property. */
   field: string;
-  /** Of a measure: a comparison. */
+  /** What the field is compared with; for a measure a comparison. */
   value: string;
   isExcluded: boolean;
 }

@@ -17,7 +17,7 @@ interface NewestActivityProps {
   search: string | undefined;
 }
 
-/** The same in a range without threads or users. */
+/** In a range without threads or users: where the newest is, and a button that shows the day up to it. */
 export function NewestActivity({ procedure, search }: NewestActivityProps) {
   const { data } = useSpaceQuery(procedure, { search, limit: 1 }, { retry: false });
   const what = procedure === 'users.list' ? 'user was last active' : 'thread was last active';

@@ -10,7 +10,7 @@ export interface JsonRow {
   key: string | number | undefined;
   node: JsonNode;
   isOpen: boolean;
-  /** Of an opened string: the part of the text that this line shows. */
+  /** In an opened string: the part of the text that this line shows. */
   chunk?: { text: string; isLast: boolean };
   isClose?: boolean;
 }

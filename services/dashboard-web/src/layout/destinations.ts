@@ -6,7 +6,7 @@ export interface Destination {
   label: string;
   /** The kind of the entry, shown at the right. */
   hint?: string;
-  /** Of a found event, where the text stands. */
+  /** For a found event: where the text stands in it. */
   excerpt?: Excerpt;
   go: () => void;
 }

@@ -7,7 +7,7 @@ import { TextAreaField, TextField } from '../ui/field.tsx';
 export type Note = Output<'notes.list'>[number];
 export type NoteTarget = Input<'notes.list'>['on'][number];
 
-/** As the API limits them. */
+/** The API's limits. */
 const labelCharsMax = 64;
 const valueCharsMax = 256;
 const textCharsMax = 4_000;

@@ -74,7 +74,7 @@ export const spacePages = {
 
 export interface SpacePage {
   page: keyof typeof spacePages;
-  /** Of the event, thread, trace or user that the page shows. */
+  /** The id of the event, thread, trace or user that the page shows. */
   id?: string;
   search?: Search;
 }

@@ -211,7 +211,7 @@ interface SortFieldProps {
   sort: TableSort;
 }
 
-/** The same choice where rows are cards, which have no titles of columns. */
+/** Chooses the order of rows where they are cards, which have no titles of columns. */
 export function SortField({ columns, sort }: SortFieldProps) {
   const options = columns.flatMap(({ title, sortBy }) =>
     sortBy === undefined ? [] : [{ value: nameOf(title), label: `Sort by ${title.toLowerCase()}` }],

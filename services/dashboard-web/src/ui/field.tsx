@@ -69,7 +69,7 @@ interface TextAreaFieldProps {
   charsMax: number;
 }
 
-/** Of several lines. */
+/** A text field of several lines. */
 export function TextAreaField({ label, value, onText, charsMax }: TextAreaFieldProps) {
   const id = useId();
   return (

@@ -5,7 +5,7 @@ import { classes } from './classes.ts';
 import { inputClasses, submits } from './field.tsx';
 
 interface SearchFieldProps {
-  /** Also shown in the empty field. */
+  /** The field's name, also shown in it while it is empty. */
   label: string;
   value: string;
   onSearch: (text: string | undefined) => void;

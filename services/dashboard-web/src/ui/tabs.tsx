@@ -6,7 +6,7 @@ interface TabsProps<Value extends string> {
   tabs: readonly { value: Value; label: string }[];
   chosen: Value;
   onChoose: (value: Value) => void;
-  /** Of the row of tabs. */
+  /** The class of the row of tabs. */
   className: string;
   children: ReactNode;
 }

@@ -7,7 +7,7 @@ import { useToast } from '../ui/toasts.tsx';
 import { useSearchTexts } from '../url/use-search.ts';
 import { savedAddress, type View } from './view.ts';
 
-/** As the API limits it. */
+/** The API's limit. */
 export const nameCharsMax = 80;
 
 interface SaveViewProps {

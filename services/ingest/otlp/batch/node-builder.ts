@@ -17,10 +17,10 @@ import type { Span } from '../spans/span.ts';
 /** Spans of databases have no calls below them, and there are many. */
 const databaseAttributes = ['db.system', 'db.system.name'];
 
-/** These have an event, which has the name. Links are only followed. */
+/** Nodes that store no name: their event has it, or, for links, nobody reads it. */
 const unnamedKinds: ReadonlySet<NodeKind> = new Set(['llm', 'tool', 'link', 'log']);
 
-/** Of log records with messages of the call of the span above: other requests may have more of them. */
+/** Key of log records with messages of the call above: other requests may have more of them. */
 const messagesKey = hashOf(['messages']);
 
 /**

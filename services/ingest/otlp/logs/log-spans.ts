@@ -133,7 +133,7 @@ function toSpan(records: readonly LogRecord[]): Span {
 
 const ofMessages = lazyAttributes(new Map([['gen_ai.operation.name', 'chat']]), (value) => value);
 
-/** The same records, sent again, have the same id. */
+/** An id of these log records, which they have again when they are sent again. */
 function idOf(records: readonly LogRecord[]): string {
   const hash = createHash('sha256').update('weir-otlp-log-1');
   for (const { spanId, name, timeNs } of records) hash.update(`\n${spanId} ${name} ${timeNs}`);

@@ -38,7 +38,7 @@ interface Announced extends SentMedia {
   readonly isStored: boolean;
 }
 
-/** Of the four connections to Postgres, which also look up keys and quotas. */
+/** Look-ups of media use one of the four connections to Postgres: keys and quotas need the others. */
 const lookUpInTurn: FairLimits = { atOnceMax: 1, atOnceOfSpaceMax: 1, waitingOfUserMax: 100 };
 
 export function openMediaUploads(options: {

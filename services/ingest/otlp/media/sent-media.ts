@@ -9,10 +9,10 @@ import { eventIdOf, hashOf, isTraceId, traceUuidOf } from '../mapping/ids.ts';
 
 /** Media that a Langfuse SDK took out of a span, and is about to upload. */
 export interface SentMedia {
-  /** Of the media in the span, and of their use by it. */
+  /** Id and type of the media, and their use by the span. */
   readonly media: MediaInit;
   readonly bytes: number;
-  /** Of the bytes, in base64. */
+  /** Hash of the bytes, in base64. */
   readonly sha256: string;
 }
 

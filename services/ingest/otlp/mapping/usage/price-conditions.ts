@@ -10,7 +10,7 @@ import { readProviderMetadata } from './provider-metadata.ts';
  * §2.6).
  */
 export const conditionRows = defineRows({
-  /** Of the response: what a request asks for, such as `auto`, says nothing. */
+  /** The response's tier: what a request asks for, such as `auto`, says nothing. */
   serviceTier: {
     genAi: [
       'openai.response.service_tier',
