@@ -21,7 +21,7 @@ export function calledWith(call: unknown): unknown {
 }
 
 /** An own member of an object, not one of its prototypes. */
-export function member(value: unknown, name: string): unknown {
+function member(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
   return (value as Record<string, unknown>)[name];
 }

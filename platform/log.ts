@@ -2,7 +2,7 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 import type { Config } from './config.ts';
 
 /** Buffered while the output accepts none. */
-export const logBytesWaitingMax = 1024 * 1024;
+const logBytesWaitingMax = 1024 * 1024;
 
 export type { Logger };
 

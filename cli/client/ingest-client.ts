@@ -1,7 +1,7 @@
 import { type Dispatcher, Pool } from 'undici';
 
 /** Ingest's errors are below 1 KB; anything longer comes from something else. */
-export const responseBytesMax = 64 * 1024;
+const responseBytesMax = 64 * 1024;
 
 export interface IngestResponse {
   status: number;

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { IngestResponse, Post } from './ingest-client.ts';
 
 /** The first wait before a retry, and the longest: each is twice the one before. */
-export const sendBackoffMinMs = 100;
-export const sendBackoffMaxMs = 5_000;
+const sendBackoffMinMs = 100;
+const sendBackoffMaxMs = 5_000;
 
 /** A longer Retry-After is cut to this: a proxy that asks for an hour must not make the client look hung. */
-export const retryAfterMaxMs = 30_000;
+const retryAfterMaxMs = 30_000;
 
 /** The error of docs/api.md §7, or a description of any other outcome. */
 export interface SendError {

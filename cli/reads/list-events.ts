@@ -50,6 +50,6 @@ function tokensOf({ totalTokens, inputTokens, outputTokens }: ListedEvent): numb
 }
 
 /** UTC, to the second. */
-export function formatTime(timeMs: number): string {
+function formatTime(timeMs: number): string {
   return new Date(timeMs).toISOString().slice(0, 19).replace('T', ' ');
 }

@@ -103,7 +103,7 @@ function throwFileError(path: string): (error: unknown) => never {
 /** The members of an event that are times, in milliseconds since the epoch. */
 const timeMembers = ['startTimeMs', 'endTimeMs'];
 
-export async function findLatestTime(events: AsyncIterable<FileEvent>): Promise<number | undefined> {
+async function findLatestTime(events: AsyncIterable<FileEvent>): Promise<number | undefined> {
   let latest: number | undefined;
   for await (const { bytes } of events) {
     for (const { value } of findTimes(bytes)) latest = Math.max(latest ?? value, value);
@@ -114,7 +114,7 @@ export async function findLatestTime(events: AsyncIterable<FileEvent>): Promise<
 /**
  * Adds `shiftMs` to the times of an event. All else stays, also a time that is no number: ingest reports it.
  */
-export function withShiftedTimes(event: Buffer, shiftMs: number): Buffer {
+function withShiftedTimes(event: Buffer, shiftMs: number): Buffer {
   const parts: Buffer[] = [];
   let copied = 0;
   for (const { start, end, value } of findTimes(event)) {

@@ -29,6 +29,6 @@ export function listenForStopSignals(
 }
 
 /** Aborts a start that is in progress. It is not a failure. */
-export class StopRequestedError extends Error {
+class StopRequestedError extends Error {
   override name = 'StopRequestedError';
 }

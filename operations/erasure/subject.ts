@@ -11,7 +11,7 @@ export type Subject =
 export type EventsSubject = Exclude<Subject, { readonly kind: 'space' }>;
 
 /** Lists the same events, so that an operator sees what will be erased. */
-export function filterOf(subject: Subject): EventFilter {
+function filterOf(subject: Subject): EventFilter {
   if (subject.kind === 'space') return {};
   if (subject.kind === 'before') return { to: subject.timeMs };
   return { [columnOf(subject.kind)]: subject.value };

@@ -9,11 +9,11 @@ import { markTracesUnresolved } from '../../store/traces/unresolved-traces.ts';
 import { isOutdated, type ReprojectedBatch, reprojectBatch } from './reprojected-batch.ts';
 
 /** Segments per listing, in primary key order. */
-export const segmentsListed = 1_000;
+const segmentsListed = 1_000;
 
 /** Limits one transaction; a single larger segment is allowed. */
-export const batchSegmentsMax = 20;
-export const batchBytesMax = 8 * 1024 * 1024;
+const batchSegmentsMax = 20;
+const batchBytesMax = 8 * 1024 * 1024;
 
 /**
  * Recomputes columns and terms of older versions from their segments (docs/reproject.md), each in the

@@ -167,7 +167,7 @@ export interface Reprojection {
  * Computes columns and terms, without erased events.
  * @param stored indexes of the events that have a row. @throws Error when the segment is damaged.
  */
-export function reprojectSegment(
+function reprojectSegment(
   { body, rawBytes }: { body: Buffer; rawBytes: number },
   stored: ReadonlySet<number>,
 ): Reprojection {

@@ -89,7 +89,7 @@ async function readPair({ certFile, keyFile }: CertificateFiles): Promise<KeyPai
 }
 
 /** Tells when the served certificate expires: in a metric, and in the log once a day when it is near. */
-export function watchExpiry(cert: Buffer, log: Logger) {
+function watchExpiry(cert: Buffer, log: Logger) {
   let expiresAt = expiryOf(cert);
   const readDaysLeft = () => (expiresAt.getTime() - Date.now()) / dayMs;
   defineDaysLeft(readDaysLeft);

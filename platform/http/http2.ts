@@ -119,7 +119,7 @@ function headerBytes(rawHeaders: readonly string[]): number {
 /**
  * Resets a stream whose body does not arrive, or whose client does not read: Node has no time-outs for it.
  */
-export function limitStream(stream: ServerHttp2Stream): void {
+function limitStream(stream: ServerHttp2Stream): void {
   const check = setInterval(() => {
     if (!stream.readableEnded || stream.writableEnded) stream.close(constants.NGHTTP2_CANCEL);
   }, bodyTimeoutMs);

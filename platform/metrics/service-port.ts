@@ -72,7 +72,7 @@ export async function openServicePort(
 }
 
 /** What the probes answer. */
-export class ServiceState {
+class ServiceState {
   #probes: Probes | undefined;
   #findMissing: FindUnready = async () => [];
   #isStopping = false;
@@ -155,7 +155,7 @@ function send(
  * suffix of its samples. Writing both with the client library changes names in one.
  * @param openMetrics of the client library: without units, exemplars and timestamps.
  */
-export function toPrometheusText(openMetrics: string): string {
+function toPrometheusText(openMetrics: string): string {
   const counters = new Set(Array.from(openMetrics.matchAll(/^# TYPE (\S+) counter$/gm), ([, name]) => name));
   return openMetrics
     .replace(/^# (HELP|TYPE) (\S+)/gm, (line, _, name) => (counters.has(name) ? `${line}_total` : line))

@@ -81,7 +81,7 @@ export function streamSettings(
 }
 
 /** Settings of the durable consumer that all writers share. A replay makes it start at a sequence. */
-export const consumerSettings = {
+const consumerSettings = {
   durable_name: consumerName,
   ack_policy: AckPolicy.Explicit,
   ack_wait: nanos(ackWaitMs),

@@ -34,7 +34,7 @@ export function createWriterProbes(options: {
 }
 
 /** The node, and some of the spaces whose events wait for it. */
-export function describeFailedNode({ node, spaceIds }: FailedNode): string {
+function describeFailedNode({ node, spaceIds }: FailedNode): string {
   const shown = [...spaceIds].slice(0, shownSpacesMax);
   const more = spaceIds.size > shown.length ? ` and ${spaceIds.size - shown.length} more` : '';
   return `postgres node ${node} for spaces ${shown.join(', ')}${more}`;

@@ -22,7 +22,7 @@ export const controlStream = { name: 'WEIR_CONTROL', subject: 'weir.control' } a
 /** A start after this sequence, or with the first message that was published at this time or later. */
 export type ControlStart = { readonly afterSequence: number } | { readonly time: Date };
 
-export function controlSettings({ NATS_REPLICAS }: Pick<Config, 'NATS_REPLICAS'>) {
+function controlSettings({ NATS_REPLICAS }: Pick<Config, 'NATS_REPLICAS'>) {
   return {
     name: controlStream.name,
     subjects: [controlStream.subject],

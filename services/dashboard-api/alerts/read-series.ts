@@ -123,7 +123,7 @@ interface CountQuery extends Omit<SeriesQuery, 'rule'> {
  * Sums the events of a filter that statistics do not have, one by one: the work depends on the number of
  * events in the time.
  */
-export async function countEvents(
+async function countEvents(
   database: Database,
   spaceId: string,
   { filter, startMs, endMs, stepMs, byModel, withDurations }: CountQuery,

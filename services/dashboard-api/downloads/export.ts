@@ -26,7 +26,7 @@ import { toParquet } from './parquet.ts';
 export const exportPath = '/export/';
 
 /** A response trailer. */
-export const exportRowsTrailer = 'Weir-Export-Rows';
+const exportRowsTrailer = 'Weir-Export-Rows';
 
 export const exportFormats = {
   /** The columns of each event, one JSON object per line; the last line is the number of events. */

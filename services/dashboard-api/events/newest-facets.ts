@@ -10,7 +10,7 @@ import { visitInSlices } from '../slices.ts';
 import type { SpaceRows } from '../space-data.ts';
 
 /** Columns whose values are counted. `model` and `tool` are the names of calls of a type. */
-export const facetColumns = [
+const facetColumns = [
   ...(['type', 'state', 'source', 'userId', 'agentId'] as const),
   ...(['agentGroupId', 'threadId', 'errorCode'] as const),
 ];

@@ -46,7 +46,7 @@ export function openInstallation(database: Database, config: Config) {
 export type QuarantineReason = Awaited<ReturnType<typeof readQuarantineReasons>>[number];
 
 /** Rejected events by SQLSTATE, of all spaces. Messages of Postgres can quote values of events. */
-export async function readQuarantineReasons(database: Database) {
+async function readQuarantineReasons(database: Database) {
   const { sqlstate, spaceId, quarantinedAt } = quarantine;
   const rows = await database
     .select({
@@ -77,7 +77,7 @@ export class QueueAwayError extends Error {
  * would wait.
  * @throws QueueAwayError
  */
-export async function readQueueState(config: Pick<Config, 'NATS_URL'>) {
+async function readQueueState(config: Pick<Config, 'NATS_URL'>) {
   if (config.NATS_URL === undefined)
     throw new QueueAwayError('NATS_URL is not set for the dashboard API, so it cannot ask nats-server.');
   await using connection = await connectQueue(config.NATS_URL, 'weir-dashboard-api-operator').catch(

@@ -23,7 +23,7 @@ export function markedText(data: AnswerData): string {
 }
 
 /** The rest is counted, so that the model knows that there is more. */
-export function cutText(text: string, charsMax: number): string {
+function cutText(text: string, charsMax: number): string {
   const shown = cutWhole(text, charsMax);
   return shown === text ? text : `${shown}… [${text.length - shown.length} more characters]`;
 }
@@ -67,7 +67,7 @@ export function showNotes(notes: readonly ShownNote[]): Record<string, unknown> 
 }
 
 /** Stays the same as long as the event is stored. */
-export function eventUri(spaceId: string, id: string): string {
+function eventUri(spaceId: string, id: string): string {
   return `weir://${spaceId}/events/${id}`;
 }
 

@@ -198,7 +198,7 @@ const readHeader = /^(accept|content-type|mcp-.*)$/;
  * The dashboard's own origin, or none, as programs send it. Without DASHBOARD_PUBLIC_URL the own host counts
  * only as an address or localhost: a page could let its server's name point here (DNS rebinding).
  */
-export function isAllowedOrigin({ headers }: IncomingMessage, publicUrl: string | undefined): boolean {
+function isAllowedOrigin({ headers }: IncomingMessage, publicUrl: string | undefined): boolean {
   const { origin } = headers;
   if (origin === undefined) return true;
   if (!URL.canParse(origin)) return false;

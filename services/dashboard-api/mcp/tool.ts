@@ -41,7 +41,7 @@ export function tool<Shape extends z.ZodRawShape>({
   };
 }
 
-export const time = z
+const time = z
   .union([timeMs, instant])
   .describe('ISO 8601 such as 2026-11-30T12:00:00Z, or milliseconds since 1970');
 

@@ -44,7 +44,7 @@ export const listedFactors = z
   .meta({ id: 'ListedFactors' });
 export type ListedFactors = z.infer<typeof listedFactors>;
 
-export async function listFactors(database: Database, userId: string): Promise<ListedFactors> {
+async function listFactors(database: Database, userId: string): Promise<ListedFactors> {
   const [totp, keys, codes] = await Promise.all([
     database
       .select({ createdAt: totpSecrets.createdAt })

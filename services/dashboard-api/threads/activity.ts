@@ -54,7 +54,7 @@ export interface ActivityQuery {
 }
 
 /** A thread or a user with its events in the time range. */
-export const activity = z
+const activity = z
   .object({
     id: z.string(),
     events: z.number(),

@@ -91,7 +91,7 @@ function readNodePage(
     .limit(traceRowsAtOnce);
 }
 
-export function relateSpans(nodes: readonly Node[], eventIds: ReadonlySet<string>): SpanRelations {
+function relateSpans(nodes: readonly Node[], eventIds: ReadonlySet<string>): SpanRelations {
   const places = new Places(nodes, eventIds);
   const byEvent = new Map(nodes.map((node) => [node.eventId, node]));
   return {

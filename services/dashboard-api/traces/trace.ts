@@ -127,7 +127,7 @@ export interface ToolCalls {
 }
 
 /** Calls are only in texts, so of LLM events only those that are followed by a tool event are read. */
-export async function readToolCalls(
+async function readToolCalls(
   database: Database,
   spaceId: string,
   rows: readonly TraceRow[],

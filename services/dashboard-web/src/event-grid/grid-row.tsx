@@ -68,7 +68,7 @@ export function EventRow({
   );
 }
 
-export function MenuButton({ onMenu }: { onMenu: (anchor: Element) => void }) {
+function MenuButton({ onMenu }: { onMenu: (anchor: Element) => void }) {
   return (
     <IconButton
       icon={EllipsisVertical}

@@ -19,7 +19,7 @@ const places = [
 ] as const;
 
 /** @param path of a value in an event's JSON. */
-export function nameOfPlace(path: string): string {
+function nameOfPlace(path: string): string {
   const [, attribute] = /^additionalProperties\.?(.+)/.exec(path) ?? [];
   if (attribute !== undefined) return `Attribute ${attribute}`;
   const id = path.replace(/^context\./, '');

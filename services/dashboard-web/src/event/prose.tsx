@@ -13,7 +13,7 @@ import { isJsonContainer, Payload } from './payload.tsx';
 export type ProsePlace = 'event' | 'thread';
 
 /** Whether texts are drawn as Markdown: by the choice in this browser, or the default of the place. */
-export function useShowsMarkdown(place: ProsePlace): boolean {
+function useShowsMarkdown(place: ProsePlace): boolean {
   return useSettings().showsMarkdown ?? place === 'thread';
 }
 

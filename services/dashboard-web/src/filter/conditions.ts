@@ -16,14 +16,14 @@ export const fields = {
 
 export type Field = keyof typeof fields;
 
-export const fieldNames = Object.keys(fields) as readonly Field[];
+const fieldNames = Object.keys(fields) as readonly Field[];
 
 export function isField(name: string): name is Field {
   return Object.hasOwn(fields, name);
 }
 
 /** The numbers that lists of events compare. Each is a parameter of the address, such as `duration=>10s`. */
-export const measures = { duration: 'Duration', tokens: 'Tokens', cost: 'Cost' } as const;
+const measures = { duration: 'Duration', tokens: 'Tokens', cost: 'Cost' } as const;
 
 export type Measure = keyof typeof measures;
 

@@ -16,7 +16,7 @@ export interface JsonRow {
 }
 
 /** Characters of an opened text in one line. */
-export const chunkChars = 110;
+const chunkChars = 110;
 
 /** Characters of a text, and of the source of a number, in a closed line. */
 export const headChars = 160;

@@ -75,7 +75,7 @@ function Centred({ title, children }: { title: string; children: ReactNode }) {
 }
 
 /** The network is gone, or a newer Weir serves other files. */
-export class MissingChunk extends Error {}
+class MissingChunk extends Error {}
 
 /** At the browser's own error the router reloads the window: offline that is the browser's error page. */
 export function loadPage<Module>(load: () => Promise<Module>): () => Promise<Module> {
@@ -93,7 +93,7 @@ const retryMs = 5_000;
  * back.
  * @returns tries now, also when this part was already missing after a reload.
  */
-export function useReload(error: unknown): () => void {
+function useReload(error: unknown): () => void {
   const isMissing = error instanceof MissingChunk;
   const retry = async (isForced: boolean) => {
     if (!isMissing) return;

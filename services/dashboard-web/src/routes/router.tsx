@@ -166,7 +166,7 @@ export interface RouterContext {
 }
 
 /** The signed-in user, or a redirect to the sign-in page that returns to `href`. */
-export async function loadUser({ queryClient }: RouterContext, href: string) {
+async function loadUser({ queryClient }: RouterContext, href: string) {
   try {
     return await queryClient.ensureQueryData(meQuery);
   } catch (error) {
@@ -176,7 +176,7 @@ export async function loadUser({ queryClient }: RouterContext, href: string) {
 }
 
 /** The signed-in user, or a redirect to the page where a user adds the second factor that Weir requires. */
-export async function loadEnrolled(context: RouterContext, href: string) {
+async function loadEnrolled(context: RouterContext, href: string) {
   const me = await loadUser(context, href);
   if (me.user.mustEnrol) throw redirect({ to: '/second-factor', search: backTo(href) });
   return me;

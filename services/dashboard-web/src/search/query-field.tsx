@@ -173,7 +173,7 @@ interface CompletionListProps {
 }
 
 /** The options below a search field, which keeps the focus. */
-export function CompletionList({ id, options, active, onAccept }: CompletionListProps) {
+function CompletionList({ id, options, active, onAccept }: CompletionListProps) {
   return (
     <div
       id={id}
@@ -206,6 +206,6 @@ export function CompletionList({ id, options, active, onAccept }: CompletionList
   );
 }
 
-export function optionId(listId: string, place: number): string {
+function optionId(listId: string, place: number): string {
   return `${listId}-${place}`;
 }

@@ -212,7 +212,7 @@ interface SortFieldProps {
 }
 
 /** Chooses the order of rows where they are cards, which have no titles of columns. */
-export function SortField({ columns, sort }: SortFieldProps) {
+function SortField({ columns, sort }: SortFieldProps) {
   const options = columns.flatMap(({ title, sortBy }) =>
     sortBy === undefined ? [] : [{ value: nameOf(title), label: `Sort by ${title.toLowerCase()}` }],
   );

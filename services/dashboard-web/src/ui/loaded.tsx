@@ -145,7 +145,7 @@ export function FailureNotice({ error, onRetry, isSmall = false }: FailureNotice
 }
 
 /** Comes back to the current address. */
-export function SignInLink() {
+function SignInLink() {
   const { href } = useLocation();
   return (
     <>

@@ -20,7 +20,7 @@ const nsPerSecond = 1e9;
 const scopeCharsMax = 200;
 
 /** Whether a span is the second of the two. */
-export function isStreamLog({ attributes }: Span): boolean {
+function isStreamLog({ attributes }: Span): boolean {
   return textOf(attributes, 'logfire.span_type') === 'log' && secondsOf(attributes) !== undefined;
 }
 

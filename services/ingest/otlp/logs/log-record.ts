@@ -31,7 +31,7 @@ export interface LogRecord {
 }
 
 /** Tags of the fields of opentelemetry.proto.logs.v1.LogRecord: field number × 8 + wire type. */
-export const logTags = {
+const logTags = {
   timeUnixNano: 9,
   body: 42,
   attributes: 50,

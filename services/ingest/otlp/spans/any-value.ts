@@ -41,7 +41,7 @@ export function readAnyValue(reader: WireReader, end: number, depth = 0): Json {
 }
 
 /** Numbers that are not finite become the strings that protobuf's JSON uses for them. */
-export function doubleToJson(number: number): Json {
+function doubleToJson(number: number): Json {
   return Number.isFinite(number) ? number : String(number);
 }
 

@@ -9,7 +9,7 @@ import { readProviderMetadata } from './provider-metadata.ts';
  * What the price of a call depends on besides its tokens, and what the sender says that it cost (docs/api.md
  * §2.6).
  */
-export const conditionRows = defineRows({
+const conditionRows = defineRows({
   /** The response's tier: what a request asks for, such as `auto`, says nothing. */
   serviceTier: {
     genAi: [
