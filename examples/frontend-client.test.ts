@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { llmEvent, someEvents } from '../harness/fixtures/events.ts';
+import { insertParts } from '../harness/fixtures/insert-parts.ts';
 import { partOf } from '../harness/fixtures/part.ts';
-import { insertParts } from '../store/write/store.ts';
 import { openDashboard, type TestDashboard, type TestSpace } from '../test/support/dashboard.ts';
 import { until } from '../test/support/wait.ts';
 import { followEvents, openDashboardClient } from './frontend-client.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { llmEvent } from '../../harness/fixtures/events.ts';
+import { insertParts } from '../../harness/fixtures/insert-parts.ts';
 import { partOf } from '../../harness/fixtures/part.ts';
-import { insertParts } from '../../store/write/store.ts';
 import { Operator, unknownId } from '../../test/support/cli/operator.ts';
 import { startNats } from '../../test/support/test-servers.ts';
 

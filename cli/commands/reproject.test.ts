@@ -2,9 +2,9 @@ import { eq } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { projectionVersion } from '../../event/projection.ts';
 import { someEvents } from '../../harness/fixtures/events.ts';
+import { insertParts } from '../../harness/fixtures/insert-parts.ts';
 import { partOf } from '../../harness/fixtures/part.ts';
 import { events, segments } from '../../store/db/schema.ts';
-import { insertParts } from '../../store/write/store.ts';
 import { Operator, unknownId } from '../../test/support/cli/operator.ts';
 
 const operator = new Operator();

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { agedPart } from '../../harness/fixtures/aged-part.ts';
 import { someEvents } from '../../harness/fixtures/events.ts';
+import { insertParts } from '../../harness/fixtures/insert-parts.ts';
 import { ensurePartitions } from '../../store/db/partitions.ts';
-import { insertParts } from '../../store/write/store.ts';
 import { Operator } from '../../test/support/cli/operator.ts';
 
 const operator = new Operator();

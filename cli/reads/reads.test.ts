@@ -9,10 +9,10 @@ import { Writable } from 'node:stream';
 import { parquetMetadata } from 'hyparquet';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { llmEvent } from '../../harness/fixtures/events.ts';
+import { insertParts } from '../../harness/fixtures/insert-parts.ts';
 import { partOf } from '../../harness/fixtures/part.ts';
 import { TcpProxy } from '../../harness/network/tcp-proxy.ts';
 import { issueApiKey, revokeApiKey } from '../../store/accounts/api-keys.ts';
-import { insertParts } from '../../store/write/store.ts';
 import { runWeir } from '../../test/support/cli/command-line.ts';
 import {
   addEvents,

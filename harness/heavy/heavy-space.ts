@@ -4,8 +4,8 @@ import type { Sql } from '../../store/db/connect.ts';
 import type { Database } from '../../store/db/database.ts';
 import { storeMedia } from '../../store/media/store-media.ts';
 import { foldStatistics } from '../../store/write/statistics/fold.ts';
-import { insertParts } from '../../store/write/store.ts';
 import { llmEvent, toolEvent } from '../fixtures/events.ts';
+import { insertParts } from '../fixtures/insert-parts.ts';
 import { mediaOf } from '../fixtures/media.ts';
 import { partOf } from '../fixtures/part.ts';
 

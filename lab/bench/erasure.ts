@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import process from 'node:process';
+import { insertParts } from '../../harness/fixtures/insert-parts.ts';
 import { bodyPart } from '../../harness/fixtures/part.ts';
 import { cpuTimeMs } from '../../harness/system/process-stats.ts';
 import type { RunningWeir } from '../../harness/system/weir.ts';
@@ -8,7 +9,6 @@ import { connectQueue } from '../../platform/queue/connect.ts';
 import { createSpace } from '../../store/accounts/spaces.ts';
 import { openPostgres } from '../../store/db/connect.ts';
 import { openDatabase } from '../../store/db/database.ts';
-import { insertParts } from '../../store/write/store.ts';
 import type { Figures } from './measures.ts';
 import type { Workload } from './workload.ts';
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { someEvents } from '../../harness/fixtures/events.ts';
+import { insertParts } from '../../harness/fixtures/insert-parts.ts';
 import { partOf } from '../../harness/fixtures/part.ts';
 import type { RunningWeir } from '../../harness/system/weir.ts';
 import { changeSpace, createSpace } from '../../store/accounts/spaces.ts';
@@ -9,7 +10,6 @@ import { ensurePartitions } from '../../store/db/partitions.ts';
 import { type TimeRange, weekOf } from '../../store/db/weeks.ts';
 import { expireData } from '../../store/retention/expire.ts';
 import { RetentionClock } from '../../store/retention/retention-clock.ts';
-import { insertParts } from '../../store/write/store.ts';
 import type { Figures } from './measures.ts';
 
 /**

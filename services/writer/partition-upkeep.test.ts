@@ -1,10 +1,10 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { someEvents } from '../../harness/fixtures/events.ts';
+import { insertParts } from '../../harness/fixtures/insert-parts.ts';
 import { partOf } from '../../harness/fixtures/part.ts';
 import { openPostgres } from '../../store/db/connect.ts';
 import { openDatabase } from '../../store/db/database.ts';
-import { insertParts } from '../../store/write/store.ts';
 import { createDatabase } from '../../test/support/test-servers.ts';
 import { until } from '../../test/support/wait.ts';
 import { keepPartitions } from './partition-upkeep.ts';

@@ -1,10 +1,11 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { someEvents } from '../../harness/fixtures/events.ts';
+import { insertParts } from '../../harness/fixtures/insert-parts.ts';
 import { partOf } from '../../harness/fixtures/part.ts';
 import { createDatabase } from '../../test/support/test-servers.ts';
 import { until } from '../../test/support/wait.ts';
-import { insertParts, storeParts } from '../write/store.ts';
+import { storeParts } from '../write/store.ts';
 import { readServerClock } from './clock.ts';
 import { openPostgres, type Sql } from './connect.ts';
 import { type Database, openDatabase } from './database.ts';

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { llmEvent } from '../../harness/fixtures/events.ts';
+import { insertParts } from '../../harness/fixtures/insert-parts.ts';
 import { partOf } from '../../harness/fixtures/part.ts';
 import { createDatabase } from '../../test/support/test-servers.ts';
 import { openPostgres } from '../db/connect.ts';
 import { type Database, openDatabase } from '../db/database.ts';
 import { events } from '../db/schema.ts';
-import { insertParts } from '../write/store.ts';
 import { readEventPage } from './event-page.ts';
 
 const columns = { id: events.id, startTimeMs: events.startTimeMs };

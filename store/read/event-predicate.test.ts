@@ -9,11 +9,11 @@ import { termColumns } from '../../event/terms.ts';
 import { PartSchema } from '../../gen/weir/queue/v1/queue_pb.ts';
 import { anyCharacter } from '../../harness/fixtures/any-character.ts';
 import { anyFilter, anyValues, toEvent } from '../../harness/fixtures/generated-events.ts';
+import { insertParts } from '../../harness/fixtures/insert-parts.ts';
 import { createDatabase } from '../../test/support/test-servers.ts';
 import { openPostgres } from '../db/connect.ts';
 import { type Database, openDatabase } from '../db/database.ts';
 import { events } from '../db/schema.ts';
-import { insertParts } from '../write/store.ts';
 import { type EventFilter, matchTime, matchValues } from './event-filter.ts';
 import { createPredicate, predicateColumns } from './event-predicate.ts';
 

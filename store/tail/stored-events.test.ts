@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { asc, eq, getTableName } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { someEvents } from '../../harness/fixtures/events.ts';
+import { insertParts } from '../../harness/fixtures/insert-parts.ts';
 import { partOf } from '../../harness/fixtures/part.ts';
 import { startOnFreePorts } from '../../launcher/provision/ports.ts';
 import { startPostgres } from '../../launcher/provision/postgres/postgres.ts';
@@ -19,7 +20,7 @@ import { migrateDatabase } from '../migrate/migrate.ts';
 import { foldDelays } from '../store-delays/fold-delays.ts';
 import { slicePart } from '../write/slice.ts';
 import { storeParameters, storeStatement } from '../write/statement.ts';
-import { insertParts, storeParts } from '../write/store.ts';
+import { storeParts } from '../write/store.ts';
 import { commitsPerSpaceMax, segmentsPerRead } from './limits.ts';
 import {
   comparePositions,

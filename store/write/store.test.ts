@@ -4,6 +4,7 @@ import { and, count, eq } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { countBits, countsPerMerge, latencyBucketOf } from '../../event/latency.ts';
 import { llmEvent, someEvents } from '../../harness/fixtures/events.ts';
+import { insertParts } from '../../harness/fixtures/insert-parts.ts';
 import { partOf } from '../../harness/fixtures/part.ts';
 import { createDatabase } from '../../test/support/test-servers.ts';
 import { openPostgres, type Sql } from '../db/connect.ts';
@@ -25,7 +26,7 @@ import { replayQuarantined } from './replay.ts';
 import { slicePart } from './slice.ts';
 import { storeOnlyNewStatement, storeParameters, storeStatement } from './statement.ts';
 import { foldStatistics } from './statistics/fold.ts';
-import { insertParts, replayPart, storeParts } from './store.ts';
+import { replayPart, storeParts } from './store.ts';
 
 const resources = new AsyncDisposableStack();
 let url: string;

@@ -53,12 +53,7 @@ export async function storeParts(database: Database, parts: readonly Part[]): Pr
 /**
  * Stores parts in one transaction, or none of them. When a part has new and stored events, the stored ones
  * are separated first, so that the segment holds the texts of the new ones only.
- * @returns how many rows were new.
  */
-export async function insertParts(database: Database, parts: readonly Part[]): Promise<number> {
-  return (await storeWhole(database, parts)).inserted;
-}
-
 async function storeWhole(
   database: Database,
   parts: readonly Part[],

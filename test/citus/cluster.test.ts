@@ -3,6 +3,7 @@ import { count, eq, getTableName } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { agedPart } from '../../harness/fixtures/aged-part.ts';
 import { llmEvent, someEvents } from '../../harness/fixtures/events.ts';
+import { insertParts } from '../../harness/fixtures/insert-parts.ts';
 import { partOf } from '../../harness/fixtures/part.ts';
 import { citusUrl, createCitusDatabase, turnTimeoutMs } from '../../harness/system/citus-database.ts';
 import { reportStorage } from '../../operations/storage/storage-report.ts';
@@ -35,7 +36,7 @@ import { deleteOldCommits } from '../../store/tail/space-commits.ts';
 import { readStoredPage } from '../../store/tail/stored-events.ts';
 import { replayQuarantined } from '../../store/write/replay.ts';
 import { foldStatistics } from '../../store/write/statistics/fold.ts';
-import { insertParts, storeParts } from '../../store/write/store.ts';
+import { storeParts } from '../../store/write/store.ts';
 import { runWeir } from '../support/cli/command-line.ts';
 
 /** Number of connections that store concurrently. */

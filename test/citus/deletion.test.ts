@@ -5,6 +5,7 @@ import { count, eq, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { agedPart } from '../../harness/fixtures/aged-part.ts';
 import { llmEvent, someEvents } from '../../harness/fixtures/events.ts';
+import { insertParts } from '../../harness/fixtures/insert-parts.ts';
 import { partOf } from '../../harness/fixtures/part.ts';
 import { citusUrl, createCitusDatabase, turnTimeoutMs } from '../../harness/system/citus-database.ts';
 import { eraseEvents } from '../../operations/erasure/erase.ts';
@@ -27,7 +28,6 @@ import { readEventPage } from '../../store/read/event-page.ts';
 import { expireData } from '../../store/retention/expire.ts';
 import { RetentionClock } from '../../store/retention/retention-clock.ts';
 import { readEventTexts } from '../../store/segments/read.ts';
-import { insertParts } from '../../store/write/store.ts';
 import { startNats } from '../support/test-servers.ts';
 
 const ofUser = (value: string) => ({ subject: { kind: 'user', value } }) as const;

@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { llmEvent, someEvents } from '../../harness/fixtures/events.ts';
+import { insertParts } from '../../harness/fixtures/insert-parts.ts';
 import { partOf } from '../../harness/fixtures/part.ts';
 import { TcpProxy } from '../../harness/network/tcp-proxy.ts';
 import { citusUrl, createCitusDatabase, turnTimeoutMs } from '../../harness/system/citus-database.ts';
@@ -11,7 +12,6 @@ import { openPostgres } from '../../store/db/connect.ts';
 import { openDatabase } from '../../store/db/database.ts';
 import { readPlacements } from '../../store/db/layout/cluster-nodes.ts';
 import { spaces } from '../../store/db/schema.ts';
-import { insertParts } from '../../store/write/store.ts';
 import { openDashboard, type TestDashboard, type TestSpace } from '../support/dashboard.ts';
 import { type LiveTail, openTail } from '../support/live-tail.ts';
 import { pepper } from '../support/pipeline.ts';

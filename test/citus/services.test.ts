@@ -1,6 +1,7 @@
 import { count, eq, ne } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { llmEvent, someEvents } from '../../harness/fixtures/events.ts';
+import { insertParts } from '../../harness/fixtures/insert-parts.ts';
 import { partOf } from '../../harness/fixtures/part.ts';
 import { toProtobuf } from '../../harness/fixtures/spans.ts';
 import { citusUrl, createCitusDatabase, turnTimeoutMs } from '../../harness/system/citus-database.ts';
@@ -19,7 +20,6 @@ import {
 } from '../../store/db/schema.ts';
 import { foldDelays } from '../../store/store-delays/fold-delays.ts';
 import { readDelays } from '../../store/store-delays/read-delays.ts';
-import { insertParts } from '../../store/write/store.ts';
 import { runWeir } from '../support/cli/command-line.ts';
 import { openClient, openDashboard, type TestDashboard, type TestSpace } from '../support/dashboard.ts';
 import { postEvents } from '../support/http.ts';

@@ -2,6 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import { asc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { llmEvent } from '../../harness/fixtures/events.ts';
+import { insertParts } from '../../harness/fixtures/insert-parts.ts';
 import { partOf } from '../../harness/fixtures/part.ts';
 import { citusUrl, createCitusDatabase, turnTimeoutMs } from '../../harness/system/citus-database.ts';
 import { eraseRows } from '../../operations/erasure/erased-segments.ts';
@@ -25,7 +26,6 @@ import {
 import { foldStatistics } from '../../store/write/statistics/fold.ts';
 import { forgetValues } from '../../store/write/statistics/forget-values.ts';
 import { keepDimensions } from '../../store/write/statistics/keep-dimensions.ts';
-import { insertParts } from '../../store/write/store.ts';
 import { createDatabase } from '../support/test-servers.ts';
 
 const tables = [

@@ -1,12 +1,12 @@
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { llmEvent } from '../../harness/fixtures/events.ts';
+import { insertParts } from '../../harness/fixtures/insert-parts.ts';
 import { partOf } from '../../harness/fixtures/part.ts';
 import { citusUrl, createCitusDatabase, turnTimeoutMs } from '../../harness/system/citus-database.ts';
 import { openPostgres } from '../../store/db/connect.ts';
 import { type Database, openDatabase } from '../../store/db/database.ts';
 import { events, segments } from '../../store/db/schema.ts';
-import { insertParts } from '../../store/write/store.ts';
 import { openClient, openDashboard, type TestDashboard, type TestSpace } from '../support/dashboard.ts';
 import { openTail } from '../support/live-tail.ts';
 import { createDatabase } from '../support/test-servers.ts';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { eq } from 'drizzle-orm';
 import { llmEvent, someEvents } from '../../../harness/fixtures/events.ts';
+import { insertParts } from '../../../harness/fixtures/insert-parts.ts';
 import { partOf } from '../../../harness/fixtures/part.ts';
 import { type DashboardClient, openDashboardClient } from '../../../harness/system/dashboard-client.ts';
 import { peakResidentBytes } from '../../../harness/system/process-stats.ts';
@@ -13,7 +14,6 @@ import { type Database, openDatabase } from '../../../store/db/database.ts';
 import { spaces } from '../../../store/db/schema.ts';
 import { foldStatistics } from '../../../store/write/statistics/fold.ts';
 import { listDimensions } from '../../../store/write/statistics/list-dimensions.ts';
-import { insertParts } from '../../../store/write/store.ts';
 import { growSpace } from '../filters/growth.ts';
 import type { Workload } from '../workload.ts';
 import { callsOf, declared } from './calls.ts';

@@ -4,11 +4,11 @@ import type { IngestEvent } from '../../../event/event.ts';
 import { projectEvents, projectionVersion } from '../../../event/projection.ts';
 import { inSpace } from '../../../event/terms.ts';
 import { type Part, PartSchema } from '../../../gen/weir/queue/v1/queue_pb.ts';
+import { insertParts } from '../../../harness/fixtures/insert-parts.ts';
 import { dayMs } from '../../../platform/time.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { ensurePartitions } from '../../../store/db/partitions.ts';
 import { foldStatistics } from '../../../store/write/statistics/fold.ts';
-import { insertParts } from '../../../store/write/store.ts';
 
 /** The events are spread over this time until now. */
 export const grownDays = 30;

@@ -2,10 +2,10 @@ import { randomUUID, randomUUIDv7 } from 'node:crypto';
 import { create } from '@bufbuild/protobuf';
 import { PartSchema } from '../../../gen/weir/queue/v1/queue_pb.ts';
 import { llmEvent } from '../../../harness/fixtures/events.ts';
+import { insertParts } from '../../../harness/fixtures/insert-parts.ts';
 import { partOf } from '../../../harness/fixtures/part.ts';
 import type { Part } from '../../../platform/queue/group.ts';
 import type { Database } from '../../../store/db/database.ts';
-import { insertParts } from '../../../store/write/store.ts';
 
 /** Events of a statement, at most: a request has no more. */
 const statementEvents = 500;

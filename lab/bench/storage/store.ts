@@ -1,3 +1,4 @@
+import { insertParts } from '../../../harness/fixtures/insert-parts.ts';
 import type { Part } from '../../../platform/queue/group.ts';
 import { openPostgres, type Sql } from '../../../store/db/connect.ts';
 import { openDatabase } from '../../../store/db/database.ts';
@@ -5,7 +6,6 @@ import { spaces } from '../../../store/db/schema.ts';
 import { migrateDatabase } from '../../../store/migrate/migrate.ts';
 import { foldStatistics } from '../../../store/write/statistics/fold.ts';
 import { keepDimensions } from '../../../store/write/statistics/keep-dimensions.ts';
-import { insertParts } from '../../../store/write/store.ts';
 
 /** Concurrent statements, as many as the writer's. */
 export const concurrency = 3;

@@ -3,12 +3,12 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { llmEvent } from '../../../harness/fixtures/events.ts';
+import { insertParts } from '../../../harness/fixtures/insert-parts.ts';
 import { partOf } from '../../../harness/fixtures/part.ts';
 import { million, type PricedCall, pricedCalls, usage } from '../../../harness/fixtures/priced-calls.ts';
 import { issueApiKey } from '../../../store/accounts/api-keys.ts';
 import { formatCost, unitsOfCost } from '../../../store/prices/decimal.ts';
 import { foldStatistics } from '../../../store/write/statistics/fold.ts';
-import { insertParts } from '../../../store/write/store.ts';
 import { dashboardPepper, openDashboard, type TestDashboard } from '../../../test/support/dashboard.ts';
 import { measure } from '../alerts/evaluation.ts';
 import { readSeries } from '../alerts/read-series.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { llmEvent } from '../../../harness/fixtures/events.ts';
+import { insertParts } from '../../../harness/fixtures/insert-parts.ts';
 import { partOf } from '../../../harness/fixtures/part.ts';
-import { insertParts } from '../../../store/write/store.ts';
 import { addEvents, openDashboard, type TestDashboard } from '../../../test/support/dashboard.ts';
 
 let dashboard: TestDashboard;

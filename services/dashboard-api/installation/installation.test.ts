@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { someEvents } from '../../../harness/fixtures/events.ts';
+import { insertParts } from '../../../harness/fixtures/insert-parts.ts';
 import { partOf } from '../../../harness/fixtures/part.ts';
 import { examine } from '../../../operations/doctor/doctor.ts';
 import { parseConfig } from '../../../platform/config.ts';
@@ -12,7 +13,6 @@ import { setOperator } from '../../../store/accounts/users.ts';
 import { auditLog } from '../../../store/db/schema.ts';
 import { foldDelays } from '../../../store/store-delays/fold-delays.ts';
 import { quarantineEvent } from '../../../store/write/quarantine.ts';
-import { insertParts } from '../../../store/write/store.ts';
 import {
   dashboardPepper,
   openClient,

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { llmEvent } from '../../../harness/fixtures/events.ts';
+import { insertParts } from '../../../harness/fixtures/insert-parts.ts';
 import { partOf } from '../../../harness/fixtures/part.ts';
 import { operator } from '../../../store/accounts/audit/audit.ts';
 import { importListPrices } from '../../../store/prices/list-prices.ts';
 import { setPrice, spacePricesMax } from '../../../store/prices/prices.ts';
-import { insertParts } from '../../../store/write/store.ts';
 import { openDashboard, type TestDashboard } from '../../../test/support/dashboard.ts';
 
 let dashboard: TestDashboard;

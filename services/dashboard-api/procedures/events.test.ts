@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { columnCharsMax } from '../../../event/limits.ts';
 import { llmEvent } from '../../../harness/fixtures/events.ts';
+import { insertParts } from '../../../harness/fixtures/insert-parts.ts';
 import { partOf } from '../../../harness/fixtures/part.ts';
 import { openPostgres } from '../../../store/db/connect.ts';
-import { insertParts } from '../../../store/write/store.ts';
 import {
   addEvents,
   openDashboard,

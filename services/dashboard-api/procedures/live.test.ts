@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { altered } from '../../../harness/fixtures/altered.ts';
 import { llmEvent, someEvents } from '../../../harness/fixtures/events.ts';
+import { insertParts } from '../../../harness/fixtures/insert-parts.ts';
 import { partOf } from '../../../harness/fixtures/part.ts';
 import { type SpanInit, toProtobuf } from '../../../harness/fixtures/spans.ts';
 import { drainTimeoutMessage } from '../../../platform/http/listener.ts';
 import { formatPosition, parsePosition } from '../../../store/tail/position.ts';
 import { storeNodes } from '../../../store/traces/store-nodes.ts';
 import { TraceResolver } from '../../../store/traces/trace-resolver.ts';
-import { insertParts } from '../../../store/write/store.ts';
 import {
   openClient,
   openDashboard,

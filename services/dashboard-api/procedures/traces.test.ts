@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { anyTerm, inSpace } from '../../../event/terms.ts';
 import { llmEvent, toolEvent } from '../../../harness/fixtures/events.ts';
+import { insertParts } from '../../../harness/fixtures/insert-parts.ts';
 import { partOf } from '../../../harness/fixtures/part.ts';
-import { insertParts } from '../../../store/write/store.ts';
 import {
   addEvents,
   openDashboard,

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { llmEvent } from '../../../harness/fixtures/events.ts';
+import { insertParts } from '../../../harness/fixtures/insert-parts.ts';
 import { bodyPart, partOf } from '../../../harness/fixtures/part.ts';
-import { insertParts } from '../../../store/write/store.ts';
 import {
   addEvents,
   openDashboard,

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { agedPart } from '../../../harness/fixtures/aged-part.ts';
 import { llmEvent, someEvents } from '../../../harness/fixtures/events.ts';
+import { insertParts } from '../../../harness/fixtures/insert-parts.ts';
 import { partOf } from '../../../harness/fixtures/part.ts';
-import { insertParts } from '../../../store/write/store.ts';
 import type { BrowserSystem } from '../../support/browser/use-browser.ts';
 
 /** The settings of a space, its deletion, and its alerts. */

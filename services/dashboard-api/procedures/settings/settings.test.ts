@@ -2,13 +2,13 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { agedPart } from '../../../../harness/fixtures/aged-part.ts';
 import { llmEvent, someEvents } from '../../../../harness/fixtures/events.ts';
+import { insertParts } from '../../../../harness/fixtures/insert-parts.ts';
 import { partOf } from '../../../../harness/fixtures/part.ts';
 import { dayOf, monthOf } from '../../../../store/accounts/month.ts';
 import { changeSpace } from '../../../../store/accounts/spaces.ts';
 import { readUsage } from '../../../../store/accounts/usage.ts';
 import { traces } from '../../../../store/db/schema.ts';
 import { recordSenders, sendersPerSpaceMax } from '../../../../store/senders.ts';
-import { insertParts } from '../../../../store/write/store.ts';
 import {
   addEvents,
   newSpaceMonthlyEvents,
