@@ -18,7 +18,7 @@ from weir import api as api_module
 from weir.delivery import sender as sender_module
 from weir.delivery.counters import Counters, Notices
 from weir.delivery.source import BatchSource, QueuedEvent
-from weir.delivery.verdict import Answer, judge
+from weir.delivery.verdict import judge
 from weir.limits import QUEUE_EVENTS_MAX
 
 Make = Callable[..., Weir]
@@ -169,8 +169,8 @@ def test_memory_is_bounded_and_drops_are_counted() -> None:
 
 
 def test_retry_after_is_followed_within_a_bound() -> None:
-    assert judge(Answer(503, retry_after=7)).after == 7
-    assert judge(Answer(503, retry_after=10_000)).after == 300
+    assert judge(503, {"Retry-After": "7"}.get).after == 7
+    assert judge(503, {"Retry-After": "10000"}.get).after == 300
 
 
 def test_a_program_that_cannot_start_a_thread_goes_on(make: Make, stub: Stub, monkeypatch: Any) -> None:

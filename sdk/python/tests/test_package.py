@@ -9,11 +9,10 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from stub import llm_event
+from stub import Stub, llm_event
 
 from weir import Weir
 from weir.delivery import link as link_module
@@ -23,10 +22,10 @@ _ROOT = Path(__file__).parents[3]
 _SOURCE = Path(__file__).parents[1] / "src"
 
 
-def run(code: str) -> str:
+def run(code: str, *arguments: str) -> str:
     environment = {**os.environ, "PYTHONPATH": str(_SOURCE)}
     return subprocess.run(
-        [sys.executable, "-S", "-c", code], env=environment, capture_output=True, text=True, check=True
+        [sys.executable, "-S", "-c", code, *arguments], env=environment, capture_output=True, text=True, check=True
     ).stdout
 
 
@@ -43,9 +42,34 @@ def test_the_import_loads_neither_clients_nor_the_network() -> None:
     assert not {name for name in loaded if "." not in name} - set(sys.stdlib_module_names) - {"weir", "__main__"}
 
 
-def test_a_client_without_a_spool_does_not_load_the_spool() -> None:
-    loaded = run("import sys, weir; weir.Weir(api_key='k'); print(*sys.modules)").split()
+def test_a_client_loads_neither_the_spool_nor_logging_nor_proxies_that_are_not_used(monkeypatch: Any) -> None:
+    for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
+        monkeypatch.delenv(name)
+    start = "import sys, weir; weir.Weir(api_key='k').record({'type': 'tool', 'properties': {'tool': {}}})"
+    loaded = run(f"{start}; print(*sys.modules)").split()
+    assert {"logging", "urllib.request"}.isdisjoint(loaded)
     assert not [name for name in loaded if name.startswith("weir.spool")]
+
+
+_DELIVERS = """
+import sys, weir
+client = weir.Weir(api_key="k", url=sys.argv[1])
+before = set(sys.modules)
+client.record({"type": "tool", "properties": {"tool": {}}})
+print(client.flush().accepted, *set(sys.modules) - before)
+"""
+
+
+@pytest.mark.parametrize("proxy", ["", "http://127.0.0.1:1"])
+def test_nothing_is_imported_after_the_constructor(proxy: str, stub: Stub, monkeypatch: Any) -> None:
+    """A fork in the middle of an import would leave its lock to a child in which nobody releases it."""
+    monkeypatch.setenv("http_proxy", proxy)
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    assert run(_DELIVERS, stub.url).split() == ["1"]
+
+
+def test_a_program_without_logging_sees_what_went_wrong() -> None:
+    assert "There is no API key" in run("import sys, weir; sys.stderr = sys.stdout; weir.Weir(api_key='')")
 
 
 def test_recording_is_cheap(make: Callable[..., Weir]) -> None:
@@ -74,7 +98,16 @@ def test_proxies_of_the_environment_are_used(monkeypatch: Any) -> None:
     for name in ("no_proxy", "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("https_proxy", "http://proxy.example:3128")
-    link: Any = link_module.Link(parse_address("https://weir.example/base/"), "key", {})
+    address = parse_address("https://weir.example/base/")
+    link: Any = link_module.Link(address, "key", {}, proxy=link_module.find_proxy(address))
     connection = link._open()
     assert (connection.host, connection.port, connection._tunnel_host) == ("proxy.example", 3128, "weir.example")
-    assert link._target(SimpleNamespace(host="proxy.example")) == "/base/v1/ingest-events"
+    assert link._target == "/base/v1/ingest-events"
+
+
+def test_a_proxy_of_plain_http_gets_the_whole_address(monkeypatch: Any, stub: Stub) -> None:
+    monkeypatch.setenv("no_proxy", "")
+    monkeypatch.setenv("http_proxy", stub.url.removeprefix("http://"))
+    address = parse_address("http://weir.example")
+    link: Any = link_module.Link(address, "key", {}, proxy=link_module.find_proxy(address))
+    assert (link._open().port, link._target) == (stub.port, "http://weir.example/v1/ingest-events")

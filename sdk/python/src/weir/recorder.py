@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from weir.delivery.counters import Counters, Notices
-from weir.delivery.link import Link
+from weir.delivery.link import Link, find_proxy
 from weir.delivery.sender import Sender
 from weir.delivery.source import QueuedEvent
 from weir.event.complete import complete_event
@@ -48,10 +48,13 @@ class Recorder:
         self._start()
         if not self._options["enabled"]:
             return
+        # Here, because in a thread nothing may be imported.
+        self._address = parse_address(self._options["url"])
+        self._proxy = find_proxy(self._address)
         register(self)
-        if "spool" in self._options and self._open_sender().pending:
+        if "spool" in self._options:
             # What earlier processes left is sent also by a program that records nothing.
-            self._open_sender().wake()
+            self._open_sender()
         if self._options["flush_on_sigterm"]:
             try:
                 flush_on_sigterm(lambda: self.flush(EXIT_TIMEOUT_S))
@@ -80,10 +83,9 @@ class Recorder:
         return sender
 
     def _create_sender(self) -> Sender:
-        options = self._options
-        address = parse_address(options["url"])
+        options, address = self._options, self._address
         return Sender(
-            Link(address, options["api_key"], options["headers"]),
+            Link(address, options["api_key"], options["headers"], proxy=self._proxy),
             self._open_spool(),
             self.counters,
             keeps_on_quota=options.get("on_quota") == "spool",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import logging
+import sys
 import threading
 import time
 from collections import Counter
@@ -17,13 +17,18 @@ class Notices:
 
     def __init__(self) -> None:
         self._said: set[str] = set()
-        self._logger = logging.getLogger("weir")
 
     def say(self, problem: str, text: str) -> None:
         """Logs a warning for the logger ``weir``, which Python prints when nobody has configured logging."""
-        if problem not in self._said:
-            self._said.add(problem)
-            self._logger.warning("weir: %s", text)
+        if problem in self._said:
+            return
+        self._said.add(problem)
+        # Not imported for this: it takes time, and in a thread a fork could come in between.
+        get_logger = getattr(sys.modules.get("logging"), "getLogger", None)
+        if get_logger is not None:
+            get_logger("weir").warning("weir: %s", text)
+        elif sys.stderr is not None:
+            print(f"weir: {text}", file=sys.stderr)
 
 
 #: Reasons that the application knows already, from its own doing or from the notice of a pause.

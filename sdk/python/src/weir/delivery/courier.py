@@ -9,7 +9,7 @@ from typing import NamedTuple
 from weir.delivery.counters import Counters
 from weir.delivery.link import Link
 from weir.delivery.source import QueuedEvent
-from weir.delivery.verdict import Verdict, judge
+from weir.delivery.verdict import Verdict
 from weir.limits import ISOLATE_ROUNDS_MAX
 from weir.reports import Receipt
 
@@ -21,13 +21,13 @@ class Courier(NamedTuple):
     #: Held while events leave a batch and are counted: ``flush`` looks at both.
     settling: AbstractContextManager[object]
 
-    def deliver(self, events: list[QueuedEvent]) -> Verdict | None:
+    def deliver(self, events: list[QueuedEvent]) -> Verdict:
         """Sends a batch, and again without the events that Weir rejects, or in parts.
 
         Removes settled events from ``events``; the others can be sent again with the same ids and bytes.
 
         Returns:
-            None when all are settled, or why Weir takes none at present.
+            ``accepted`` when all are settled, or why Weir takes none at present.
         """
         size, attempts = len(events), 0
         while events:
@@ -50,16 +50,11 @@ class Courier(NamedTuple):
                 size -= 1
             else:
                 size, attempts = (size + 1) // 2, 0
-        return None
+        return Verdict("accepted")
 
     def post(self, events: Sequence[QueuedEvent]) -> Verdict:
         """Sends events, or none to find out whether events are accepted without risking any."""
-        body = b'{"events":[' + b",".join(event.data for event in events) + b"]}"
-        try:
-            return judge(self.link.post(body))
-        except (OSError, ValueError) as error:
-            # The network failed. The batch may be stored: with the same ids it is safe to send it again.
-            return Verdict("retry", f"{type(error).__name__}: {error}")
+        return self.link.post(b'{"events":[' + b",".join(event.data for event in events) + b"]}")
 
     def _drop(self, events: list[QueuedEvent], index: int, verdict: Verdict) -> None:
         with self.settling:

@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 from weir import limits
 from weir.delivery.counters import Counters
@@ -36,12 +36,14 @@ class Backoff:
 
     def __init__(self) -> None:
         self._failures = 0
-        self._jitter_until = self._held_until = 0.0
+        #: ``flush()`` does not wait for it.
+        self.jitter_until = 0.0
+        self._held_until = 0.0
 
     @property
     def wait(self) -> float:
         """Seconds; 0 when a request may be sent now."""
-        return max(0.0, max(self._jitter_until, self._held_until) - time.monotonic())
+        return max(0.0, max(self.jitter_until, self._held_until) - time.monotonic())
 
     def fail(self, after: float) -> None:
         """Retry-After gets a jitter, too: otherwise clients that were rejected together come back together."""
@@ -49,16 +51,13 @@ class Backoff:
         self._failures += 1
         # A number from the module `random` would change the sequence of an application that has seeded it.
         share = int.from_bytes(os.urandom(2), "big") / 2**16
-        self._jitter_until = time.monotonic() + after + share * ceiling
+        self.jitter_until = time.monotonic() + after + share * ceiling
         if after > 0:
             self.hold(after)
 
     def hold(self, seconds: float) -> None:
         """No request before this time, not even for ``flush()``."""
         self._held_until = time.monotonic() + seconds
-
-    def skip_jitter(self) -> None:
-        self._jitter_until = 0.0
 
     reset = __init__
 
@@ -95,11 +94,12 @@ class Sender:
         self._thread: threading.Thread | None = None
         self._is_stopped = self._is_draining = False
         self._pause: Verdict | None = None
-        #: An answer that would drop events, and that is not confirmed yet.
-        self._doubt: Verdict | None = None
         self._failure = "no answer in time"
         self._failures = 0
         self._first_at = 0.0
+        if self.pending:
+            # What earlier processes left is sent also by a program that records nothing.
+            self._start()
 
     @property
     def pending(self) -> int:
@@ -117,18 +117,22 @@ class Sender:
 
     def push(self, event: QueuedEvent) -> bool:
         """Takes an event. False when there is no room, or after ``stop``."""
-        with self._changed:
-            if self._is_stopped or not self._source.push(event):
-                return False
-            self._note_event()
-            return True
+        return self._take(self._source.push, event)
 
     def defer(self, record: Callable[[], None], size: int) -> bool:
         """Takes what records an event, for the thread to call. False when it has to be called at once."""
+        return self._take(self._source.defer, record, size)
+
+    def _take(self, take: Callable[..., bool], *what: Any) -> bool:
+        """Cheap: most events wake nobody."""
         with self._changed:
-            if self._is_stopped or not self._source.defer(record, size):
+            if self._is_stopped or not take(*what):
                 return False
-            self._note_event()
+            is_first, self._first_at = self._first_at == 0.0, self._first_at or time.monotonic()
+            if self._thread is None:
+                self._start()
+            elif is_first or (self._is_due and self._backoff.wait == 0):
+                self._changed.notify_all()
             return True
 
     def compose(self, timeout: float, pause: float = 0) -> None:
@@ -139,7 +143,7 @@ class Sender:
         """
         deadline = time.monotonic() + timeout
         # Once more than there are events: another thread may be composing one.
-        rounds = self._source.deferred + 1
+        rounds = len(self._source.deferred) + 1
         while rounds and not self._is_stopped and (left := deadline - time.monotonic()) > 0:
             if not self._composing.acquire(timeout=min(left, 0.5)):
                 continue
@@ -155,20 +159,6 @@ class Sender:
             if pause:
                 time.sleep(pause)
 
-    def _note_event(self) -> None:
-        """Cheap: most events wake nobody."""
-        is_first, self._first_at = self._first_at == 0.0, self._first_at or time.monotonic()
-        if self._thread is None:
-            self._start()
-        elif is_first or (self._is_due and self._backoff.wait == 0):
-            self._changed.notify_all()
-
-    def wake(self) -> None:
-        """Starts the thread, for what is in the spool."""
-        with self._changed:
-            if self._thread is None:
-                self._start()
-
     def drain(self, timeout: float, *, once: bool = False) -> None:
         """Sends what is pending now, until ``timeout`` in seconds. With ``once``, until a request fails."""
         deadline = time.monotonic() + timeout
@@ -176,7 +166,7 @@ class Sender:
         with self._changed:
             goal = self._counters.settled + self._source.pending
             failures = self._failures
-            self._backoff.skip_jitter()
+            self._backoff.jitter_until = 0.0
             while self._source.pending and self._counters.settled < goal:
                 left = deadline - time.monotonic()
                 if left <= 0 or self._is_stopped or (once and self._failures > failures):
@@ -232,7 +222,7 @@ class Sender:
         source = self._source
         return (
             self._is_draining
-            or source.has_batch
+            or source.batch is not None
             or source.pending >= limits.FLUSH_EVENTS
             or source.bytes >= limits.FLUSH_BYTES
         )
@@ -274,61 +264,56 @@ class Sender:
                 self._changed.notify_all()
 
     def _send_next(self) -> bool:
-        """Sends a batch, or none to find out whether a pause is over. True when another request is due."""
-        if self._is_stopped or self._backoff.wait > 0:
-            return False
-        is_probe = self._pause is not None or self._doubt is not None
+        """Sends the batch that is due, or none to find out whether a pause is over. True when another is due."""
         with self._changed:
-            batch = None if self._is_stopped else self._source.next()
-            if batch is None and not is_probe:
-                self._first_at = time.monotonic() if self._source.pending else 0.0
+            if self._is_stopped or self._backoff.wait > 0:
                 return False
-        events = batch.events if batch is not None and not is_probe else []
-        outcome = self._courier.post([]) if is_probe else self._courier.deliver(events)
+            pause = self._pause
+            batch = self._source.next() if pause is None else None
+            if batch is None and pause is None:
+                self._note_rest()
+                return False
+        verdict = self._courier.deliver(batch.events) if batch is not None else self._courier.post([])
+        if batch is not None and verdict.kind == "pause" and self._must_drop(verdict.reason):
+            # Before events are dropped, an empty batch confirms the answer: the request may have been damaged.
+            confirmed = self._courier.post([])
+            is_confirmed = confirmed.kind in ("retry", "pause")
+            verdict = confirmed if is_confirmed else Verdict("retry", verdict.cause)
         with self._changed:
             if self._is_stopped:
                 return False
-            if outcome is not None and outcome.kind in ("retry", "pause"):
-                return self._fail(outcome)
-            if self._doubt is not None:
-                # The empty batch was accepted: the other one is sent again, but not at once, each time.
-                return self._fail(Verdict("retry", self._doubt.cause))
-            if is_probe:
-                self._resume()
-            else:
+            if verdict.kind in ("retry", "pause"):
+                return self._fail(verdict)
+            if batch is not None:
                 self._source.release()
+            elif pause is not None and pause.reason == "quota" and self._spool is not None:
+                self._spool.renew()
+            self._pause = None
             self._backoff.reset()
-            self._first_at = time.monotonic() if self._source.pending else 0.0
-            return self._is_due and self._source.pending > 0
+            return self._note_rest()
 
-    def _fail(self, outcome: Verdict) -> bool:
-        """The batch is sent again, or is dropped with all others. True when another request is due."""
+    def _note_rest(self) -> bool:
+        """The age of what is left counts from now. True when it is due."""
+        self._first_at = time.monotonic() if self._source.pending else 0.0
+        return self._is_due and self._source.pending > 0
+
+    def _fail(self, verdict: Verdict) -> Literal[False]:
+        """The batch is sent again, or is dropped with all others."""
         self._failures += 1
-        doubt, self._doubt = self._doubt, None
-        if outcome.kind == "retry":
-            self._failure = outcome.cause
-            self._backoff.fail(outcome.after)
-            self._source.expire()
-            return False
-        must_drop = self._must_drop(outcome.reason)
-        if must_drop and doubt is None and self._pause is None:
-            # Before events are dropped, an empty batch confirms the answer: the request may have been damaged.
-            self._doubt = outcome
-            return True
-        self._pause = outcome
-        fate = "dropped" if must_drop else "kept"
-        self._say(outcome.reason, f"{_FAULTS[outcome.reason]} ({outcome.cause}). Events are {fate}.")
-        self._backoff.hold(min(limits.PROBE_INTERVAL_S, outcome.after))
-        while must_drop and (batch := self._source.next()) is not None:
-            self._counters.drop(outcome.reason, len(batch.events))
-            batch.events.clear()
+        if verdict.kind == "retry":
+            self._failure = verdict.cause
+            self._backoff.fail(verdict.after)
+        else:
+            self._pause = verdict
+            must_drop = self._must_drop(verdict.reason)
+            fate = "dropped" if must_drop else "kept"
+            self._say(verdict.reason, f"{_FAULTS[verdict.reason]} ({verdict.cause}). Events are {fate}.")
+            self._backoff.hold(min(limits.PROBE_INTERVAL_S, verdict.after))
+            while must_drop and (batch := self._source.next()) is not None:
+                self._counters.drop(verdict.reason, len(batch.events))
+                batch.events.clear()
         self._source.expire()
         return False
-
-    def _resume(self) -> None:
-        if self._pause is not None and self._pause.reason == "quota" and self._spool is not None:
-            self._spool.renew()
-        self._pause = None
 
     def _must_drop(self, reason: DropReason) -> bool:
         # `refused` comes from a proxy or a wrong URL and may pass. docs/api.md §7.1 forbids a retry after the others.

@@ -27,11 +27,11 @@ class QueuedEvent(NamedTuple):
 class Batch(NamedTuple):
     """Events that are sent together."""
 
-    #: The events that are not settled yet.
-    events: list[QueuedEvent]
     #: Where they are on disk; None when they are in memory.
     segment: Segment | None
-    #: Bytes in memory until the batch is released.
+    #: The events that are not settled yet.
+    events: list[QueuedEvent]
+    #: In memory until the batch is released.
     bytes: int = 0
 
 
@@ -44,121 +44,112 @@ class BatchSource:
     def __init__(self, spool: FileSpool | None, counters: Counters) -> None:
         self.spool = spool
         self._counters = counters
-        #: Oldest first, bounded by count and bytes, which include those of the batch.
+        #: Oldest first. With the batch and what is deferred they are bounded by count and bytes.
         self._memory: deque[QueuedEvent] = deque()
         self._memory_bytes = 0
         #: What records events that are not composed yet, each with its bytes.
-        self._deferred: deque[tuple[Callable[[], None], int]] = deque()
+        self.deferred: deque[tuple[Callable[[], None], int]] = deque()
         #: The batch of the request in flight, or of a failed one, which is sent again.
-        self._batch: Batch | None = None
-
-    @property
-    def has_batch(self) -> bool:
-        return self._batch is not None
+        self.batch: Batch | None = None
 
     @property
     def pending(self) -> int:
         return self._in_memory + (self.spool.events if self.spool else 0)
 
     @property
-    def deferred(self) -> int:
-        return len(self._deferred)
-
-    @property
     def bytes(self) -> int:
-        return self._memory_bytes + (self.spool.bytes if self.spool else 0)
+        return self._bytes_in_memory + (self.spool.bytes if self.spool else 0)
 
     def push(self, event: QueuedEvent) -> bool:
         """False when neither the disk nor memory has room: the newest is dropped, so that the others stay in order."""
         if self.spool is not None and self.spool.append(event):
             return True
-        if not self._has_room(len(event.data)):
-            return False
-        self._memory.append(event)
-        self._memory_bytes += len(event.data)
-        return True
+        has_room = self._has_room(len(event.data))
+        if has_room:
+            self._memory.append(event)
+            self._memory_bytes += len(event.data)
+        return has_room
 
     def defer(self, record: Callable[[], None], size: int) -> bool:
         """Keeps what records an event, of about this size. False with a spool, or without room."""
         # A large event needs a module to be shortened, which the thread of the sender must not import.
         if self.spool is not None or size > limits.FLUSH_BYTES or not self._has_room(size):
             return False
-        self._deferred.append((record, size))
+        self.deferred.append((record, size))
         self._memory_bytes += size
         return True
 
     def take_deferred(self) -> Callable[[], None] | None:
         """What was deferred first, and now has to be called. It may push events."""
-        if not self._deferred:
+        if not self.deferred:
             return None
-        record, size = self._deferred.popleft()
+        record, size = self.deferred.popleft()
         self._memory_bytes -= size
         return record
 
     def next(self) -> Batch | None:
         """The batch to send now, which is pending until ``release``: of a failed request the same one again."""
         self.expire()
-        if self._batch is None or not self._batch.events:
+        if self.batch is None or not self.batch.events:
             self.release()
             # Memory first: its events are lost in a crash.
-            self._batch = self._from_memory() or self._from_spool()
-        return self._batch
+            self.batch = self._from_memory() or (self.spool.next(self._counters.drop) if self.spool else None)
+        return self.batch
 
     def release(self) -> None:
         """Frees the memory or the disk space of the batch, whose events are settled."""
-        batch, self._batch = self._batch, None
-        if batch is None:
-            return
-        self._memory_bytes -= batch.bytes
-        if batch.segment is not None and self.spool is not None:
+        batch, self.batch = self.batch, None
+        if batch is not None and batch.segment is not None and self.spool is not None:
             self.spool.release(batch.segment)
 
     def expire(self) -> None:
         """Drops what is too old in memory, if there is no spool."""
-        if self.spool is not None:
-            return
-        oldest = time.monotonic() - limits.MEMORY_AGE_MAX_S
-        lost = 0
+        oldest = time.monotonic() - limits.MEMORY_AGE_MAX_S if self.spool is None else 0.0
+        in_batch = sum(event.at < oldest for event in self._batch_in_memory)
+        del self._batch_in_memory[:in_batch]
+        in_queue = 0
         while self._memory and self._memory[0].at < oldest:
-            self._memory_bytes -= len(self._memory.popleft().data)
-            lost += 1
-        while self._batch is not None and self._batch.events and self._batch.events[0].at < oldest:
-            del self._batch.events[0]
-            lost += 1
-        self._counters.drop("expired", lost)
+            self._pop()
+            in_queue += 1
+        self._counters.drop("expired", in_batch + in_queue)
 
     def save_all(self) -> None:
         """At the end: what is in memory goes to the spool, or is dropped and counted."""
         unsaved = [*self._batch_in_memory, *self._memory]
         self._memory.clear()
-        self._batch = None
+        self.batch = None
         lost = [event for event in unsaved if self.spool is None or not self.spool.append(event)]
-        self._counters.drop("queue_full" if self.spool else "unsent", len(lost) + len(self._deferred))
-        self._counters.recorded += len(self._deferred)
-        self._deferred.clear()
+        self._counters.drop("queue_full" if self.spool else "unsent", len(lost) + len(self.deferred))
+        self._counters.recorded += len(self.deferred)
+        self.deferred.clear()
 
     @property
     def _batch_in_memory(self) -> list[QueuedEvent]:
-        return self._batch.events if self._batch is not None and self._batch.segment is None else []
+        return self.batch.events if self.batch is not None and self.batch.segment is None else []
 
     @property
     def _in_memory(self) -> int:
-        return len(self._memory) + len(self._batch_in_memory) + len(self._deferred)
+        return len(self._memory) + len(self._batch_in_memory) + len(self.deferred)
+
+    @property
+    def _bytes_in_memory(self) -> int:
+        return self._memory_bytes + (self.batch.bytes if self.batch else 0)
 
     def _has_room(self, size: int) -> bool:
-        return self._in_memory < limits.QUEUE_EVENTS_MAX and self._memory_bytes + size <= limits.QUEUE_BYTES_MAX
+        return self._in_memory < limits.QUEUE_EVENTS_MAX and self._bytes_in_memory + size <= limits.QUEUE_BYTES_MAX
 
     def _from_memory(self) -> Batch | None:
         events: list[QueuedEvent] = []
         size = 0
         while self._memory and len(events) < limits.BATCH_EVENTS_MAX:
-            # One byte for the comma.
-            size += len(self._memory[0].data) + 1
-            if events and size > limits.EVENT_BYTES_MAX:
+            if events and size + len(self._memory[0].data) >= limits.EVENT_BYTES_MAX:
                 break
-            events.append(self._memory.popleft())
-        return Batch(events, None, sum(len(event.data) for event in events)) if events else None
+            events.append(self._pop())
+            # One byte for the comma.
+            size += len(events[-1].data) + 1
+        return Batch(None, events, size) if events else None
 
-    def _from_spool(self) -> Batch | None:
-        found = self.spool.next(self._counters.drop) if self.spool else None
-        return Batch(found[1], found[0]) if found else None
+    def _pop(self) -> QueuedEvent:
+        event = self._memory.popleft()
+        self._memory_bytes -= len(event.data)
+        return event

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from weir import limits
-from weir.delivery.source import QueuedEvent
+from weir.delivery.source import Batch, QueuedEvent
 from weir.event.types import create_uuid
 from weir.limits import HEARTBEAT_S
 from weir.spool.owner import find_orphans, lock, touch, unlock
@@ -72,7 +72,7 @@ class FileSpool:
         self._active = Segment(active.path, active.events + 1, active.bytes + len(line))
         return True
 
-    def next(self, on_lost: OnLost) -> tuple[Segment, list[QueuedEvent]] | None:
+    def next(self, on_lost: OnLost) -> Batch | None:
         """The oldest segment with events; it stays on disk until ``release``."""
         while True:
             if not self._waiting:
@@ -91,7 +91,7 @@ class FileSpool:
             self._waiting_events -= segment.events - len(events)
             self._waiting[0] = segment = segment._replace(events=len(events))
             if events:
-                return segment, events
+                return Batch(segment, events)
             self.release(segment)
 
     def release(self, segment: Segment) -> None:
