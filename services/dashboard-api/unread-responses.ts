@@ -1,8 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from '../../platform/log.ts';
 import { resetResponse } from './fair-slots.ts';
-import { unreadBytesMax, unreadCheckMs, unreadStallMsMax } from './limits.ts';
 import { holderOf, senderOf } from './request-log.ts';
+
+/** Unread bytes of all responses, sixty events of the largest size, and how often they are summed. */
+const unreadBytesMax = 256 * 1024 * 1024;
+const unreadCheckMs = 1_000;
+
+/** A client that reads nothing of a response for this long is disconnected, as with a page of a download. */
+const unreadStallMsMax = 120_000;
 
 /**
  * Bounds the memory of responses that clients do not read: over HTTP/2 a client can ask for a hundred large

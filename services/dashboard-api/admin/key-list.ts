@@ -9,7 +9,8 @@ import { dayOf } from '../../../store/accounts/month.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { nullIfNodeFailed } from '../../../store/db/layout/node-failure.ts';
 import { apiKeys, usageDays, users } from '../../../store/db/schema.ts';
-import { apiKeyDaysShown } from '../limits.ts';
+
+const apiKeyDaysShown = 30;
 
 /** An API key as shown to the space's admins. Times are ISO 8601. */
 export const listedApiKey = z

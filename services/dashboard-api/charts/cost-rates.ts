@@ -7,10 +7,15 @@ import type { ClassPrices, PricedKind } from '../../../store/prices/rates.ts';
 import type { CostRate } from '../../../store/read/compare/comparisons.ts';
 import type { EventFilter } from '../../../store/read/event-filter.ts';
 import { withNotedEvents } from '../../../store/read/noted-events.ts';
-import { costRangeDaysMax, costRateModelsMax } from '../limits.ts';
 import { refusal } from '../refusal.ts';
 import type { SpaceRows } from '../space-data.ts';
 import { readCells } from './read-cells.ts';
+
+/** Longest range for comparing costs: the prices of all models that were used in it are looked up. */
+const costRangeDaysMax = 92;
+
+/** Models whose costs are compared. Each event's model is looked for among them. */
+const costRateModelsMax = 200;
 
 /**
  * Adds what a read needs to a filter: where conditions on notes find events, and, if it compares costs, the

@@ -33,7 +33,7 @@ import { createDatabase } from '../../../test/support/test-servers.ts';
 import { readSeries } from '../alerts/read-series.ts';
 import { readFacets } from '../events/facets.ts';
 import type { FacetField } from '../events/newest-facets.ts';
-import { facetValuesMax } from '../limits.ts';
+import { facetValuesMax } from '../events/newest-facets.ts';
 import { readChart } from './chart.ts';
 import { readCosts } from './costs.ts';
 import { type ChartGroup, findDimension } from './dimension.ts';

@@ -2,8 +2,7 @@ import type { SQL } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../../store/db/database.ts';
 import { openDashboard, type TestDashboard } from '../../../test/support/dashboard.ts';
-import { chartCellsMax } from '../limits.ts';
-import { readChart } from './chart.ts';
+import { chartCellsMax, readChart } from './chart.ts';
 import { visitPricedCells } from './priced-cells.ts';
 import { readCellsInParts, rowsAtOnceMax } from './read-cells.ts';
 

@@ -5,11 +5,14 @@ import { openPriceBook } from '../../../store/prices/price-book.ts';
 import { priceTable } from '../../../store/prices/rates.ts';
 import { readEventPage } from '../../../store/read/event-page.ts';
 import { newestLimits } from '../../../store/read/limits.ts';
-import { costModelsMax, pricedDays, topEventsCompared } from '../limits.ts';
+import { topEventsCompared } from '../limits.ts';
 import type { SpaceRows } from '../space-data.ts';
 import { priceSource, sourceOf } from './cost-reason.ts';
+import { costModelsMax } from './priced-cells.ts';
 import { readCells } from './read-cells.ts';
 import { callOf, differsFromPrice, type PricedRow, pricedColumns } from './token-prices.ts';
+
+const pricedDays = 30;
 
 export const usedModel = z
   .object({

@@ -1,10 +1,12 @@
 import { type AppliedPrice, openPriceBook } from '../../../store/prices/price-book.ts';
-import { costModelsMax } from '../limits.ts';
 import { visitInSlices } from '../slices.ts';
 import type { SpaceRows } from '../space-data.ts';
 import type { ChartGroup } from './dimension.ts';
 import { type Cell, rankGroups, readCellsInParts } from './read-cells.ts';
 import type { SpanQuery } from './stat-spans.ts';
+
+/** Models whose costs are listed: more than any space uses. */
+export const costModelsMax = 1_000;
 
 /**
  * Calls `visit` for each bucket of each model with the price at the bucket's start and the rank of the model

@@ -1,7 +1,9 @@
 import type { TRPCError } from '@trpc/server';
 import { dayMs, hourMs, minuteMs } from '../../../platform/time.ts';
-import { chartBucketsMax } from '../limits.ts';
 import { refusal } from '../refusal.ts';
+
+/** Buckets of a chart: 30 days by hour, or a day by minute. */
+export const chartBucketsMax = 1_500;
 
 /** Days, weeks from Monday and months are those of the time zone: a day may have 23 or 25 hours. */
 export const chartSteps = ['minute', '5minutes', 'hour', 'day', 'week', 'month'] as const;

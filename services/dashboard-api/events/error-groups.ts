@@ -5,8 +5,10 @@ import type { EventFilter } from '../../../store/read/event-filter.ts';
 import { readEventPage } from '../../../store/read/event-page.ts';
 import { newestLimits } from '../../../store/read/limits.ts';
 import { completeFilter } from '../charts/cost-rates.ts';
-import { errorEventsGrouped, errorGroupsShown } from '../limits.ts';
 import type { SpaceRows } from '../space-data.ts';
+
+const errorEventsGrouped = 1_000;
+const errorGroupsShown = 20;
 
 /** Errors whose messages differ in numbers and ids only. */
 const errorGroup = z

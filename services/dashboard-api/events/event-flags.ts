@@ -1,7 +1,12 @@
 import { z } from 'zod';
 import { parsePriceClass } from '../../../event/usage/price-class.ts';
 import type { events } from '../../../store/db/schema.ts';
-import { clockToleranceMs, durationToleranceMs } from '../limits.ts';
+
+/** Difference between a duration and end minus start that is not flagged: clients round to milliseconds. */
+const durationToleranceMs = 1;
+
+/** How long after its receipt an event may end without being flagged. Synchronised clocks differ by less. */
+const clockToleranceMs = 2_000;
 
 /**
  * An inconsistency in an event. The contract has no rule between these values (docs/api.md §2.8), so it is

@@ -10,11 +10,17 @@ import type { SegmentSource } from '../../../store/segments/open-segments.ts';
 import { withInherited } from '../../../store/traces/event-contexts.ts';
 import { withParents } from '../../../store/traces/parent-events.ts';
 import { completeFilter } from '../charts/cost-rates.ts';
-import { exportPageEvents, exportTextCharsMax, exportTextEventsMax } from '../limits.ts';
 import { mapInSlices } from '../slices.ts';
 import type { SpaceData, SpaceRows, SpaceTexts } from '../space-data.ts';
 import { type ListedEvent, type ListedRow, listedColumns, showEvents } from './listed-event.ts';
 import { correctParent, correctParents } from './parent-texts.ts';
+
+/** Rows of larger pages outlive V8's young generation: 1,000 took 45 MiB more. */
+const exportPageEvents = 250;
+
+/** Events read together. Many, because events that started together may be in different segments. */
+const exportTextEventsMax = 4_000;
+const exportTextCharsMax = 8 * 1024 * 1024;
 
 /** An exported event: its columns, with all stored additional properties. */
 export interface ExportedEvent extends ListedEvent {

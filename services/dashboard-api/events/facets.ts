@@ -14,7 +14,6 @@ import { completeFilter } from '../charts/cost-rates.ts';
 import { type ChartGroup, lookUpDimension, toCountedList } from '../charts/dimension.ts';
 import { selectSpans } from '../charts/stat-spans.ts';
 import { findStored } from '../charts/stored-counts.ts';
-import { facetValuesMax } from '../limits.ts';
 import type { SpaceRows } from '../space-data.ts';
 import {
   columnOf,
@@ -23,6 +22,7 @@ import {
   type FacetField,
   type FacetQuery,
   facet,
+  facetValuesMax,
   rowColumns,
 } from './newest-facets.ts';
 

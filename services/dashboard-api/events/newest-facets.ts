@@ -5,9 +5,19 @@ import type { EventFilter } from '../../../store/read/event-filter.ts';
 import { type EventPageQuery, readEventPage } from '../../../store/read/event-page.ts';
 import { startsFoldedText } from '../../../store/read/folded-text.ts';
 import { attributePrefix } from '../../../store/write/statistics/space-dimensions.ts';
-import { facetEventsMax, facetRowsAtOnce, facetValuesMax } from '../limits.ts';
 import { visitInSlices } from '../slices.ts';
 import type { SpaceRows } from '../space-data.ts';
+
+/** Fields whose values one call counts, and the values listed of each. */
+export const facetFieldsMax = 20;
+export const facetValuesMax = 20;
+
+/**
+ * Newest events whose values are counted where statistics do not have them, and how many of them one
+ * statement reads: 5,000 at once would hold the event loop for too long.
+ */
+const facetEventsMax = 5_000;
+const facetRowsAtOnce = 1_000;
 
 /** Columns whose values are counted. `model` and `tool` are the names of calls of a type. */
 const facetColumns = [

@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { cutText } from '../../../event/text.ts';
 import { formatEventCursor } from '../../../store/read/event-cursor.ts';
 import type { ListedEvent } from '../events/listed-event.ts';
-import { facetField } from '../events/newest-facets.ts';
-import { facetFieldsMax } from '../limits.ts';
+import { facetField, facetFieldsMax } from '../events/newest-facets.ts';
 import { cutTexts, fitting, showListed, showNotes } from './answer.ts';
 import { findDifferences } from './differences.ts';
 import {

@@ -2,8 +2,10 @@ import { z } from 'zod';
 import { isEmail, normalizeEmail } from '../../../store/accounts/email.ts';
 import { emailCharsMax, passwordCharsMax, passwordCharsMin } from '../../../store/accounts/limits.ts';
 import { roles } from '../../../store/accounts/role.ts';
-import { nameCharsMax } from '../limits.ts';
 import { codeCharsMax } from '../second-factor/limits.ts';
+
+/** Limit of the name of a space or a key, in characters. */
+const nameCharsMax = 100;
 
 export const email = z
   .string()

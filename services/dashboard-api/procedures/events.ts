@@ -6,25 +6,25 @@ import { errorGroups, readErrorGroups } from '../events/error-groups.ts';
 import { eventList, listEvents } from '../events/event-list.ts';
 import { facets, readFacets } from '../events/facets.ts';
 import { eventNeighbours, readNeighbours } from '../events/neighbours.ts';
-import { facetField } from '../events/newest-facets.ts';
+import { facetField, facetFieldsMax } from '../events/newest-facets.ts';
 import { readTopEvents, topEvents } from '../events/top-events.ts';
 import { readWholeEvent, wholeEvent } from '../events/whole-event.ts';
-import {
-  attributeColumnsMax,
-  eventsPageDefault,
-  eventsPageMax,
-  facetFieldsMax,
-  histogramBucketsDefault,
-  histogramBucketsMax,
-  searchEventsMax,
-  searchTextCharsMax,
-} from '../limits.ts';
+import { eventsPageDefault, eventsPageMax } from '../limits.ts';
 import { refusal } from '../refusal.ts';
-import { searchEvents, searchPage } from '../search/search.ts';
+import { searchEvents, searchEventsMax, searchPage } from '../search/search.ts';
 import { parseSearchCursor } from '../search/search-cursor.ts';
 import type { SpaceRows } from '../space-data.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
 import { eventCursor, eventFilter, parsedText, sealFilter, timeMs } from './filter-input.ts';
+
+/** Additional properties that a list shows as columns: more do not fit beside the others. */
+const attributeColumnsMax = 5;
+
+/** Buckets of a histogram. Without statistics for its filter, each is estimated by reading events. */
+const histogramBucketsDefault = 60;
+const histogramBucketsMax = 120;
+
+const searchTextCharsMax = 1_000;
 
 /** Attributes whose values each event is returned with. */
 const attributeKeys = z.array(z.string().min(1).max(256)).max(attributeColumnsMax).optional();

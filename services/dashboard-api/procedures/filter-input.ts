@@ -4,15 +4,22 @@ import { timeMsMax } from '../../../platform/limits.ts';
 import { labelCharsMax } from '../../../store/notes/note.ts';
 import { measures, operators } from '../../../store/read/compare/comparisons.ts';
 import { parseEventCursor } from '../../../store/read/event-cursor.ts';
-import {
-  attributeFiltersMax,
-  comparisonsMax,
-  excludedValuesMax,
-  noteConditionsMax,
-  sealedCharsMax,
-} from '../limits.ts';
 import { refusal } from '../refusal.ts';
 import type { Seal } from '../seal.ts';
+
+/** Limit of a sealed filter, in characters: it is part of an address, and Node reads 16 KiB of headers. */
+const sealedCharsMax = 14_000;
+
+/** Additional properties in the filter of a list. Each is another condition on every row. */
+const attributeFiltersMax = 10;
+
+const excludedValuesMax = 10;
+
+/** Comparisons of numbers in the filter of a list: two for each measure. */
+export const comparisonsMax = 6;
+
+/** Conditions on notes in the filter of a list. Each is a look-up for each event that is examined. */
+export const noteConditionsMax = 5;
 
 /** A time since the epoch, or a duration, in milliseconds. */
 export const timeMs = z.number().min(-timeMsMax).max(timeMsMax);

@@ -12,9 +12,13 @@ import {
   notesOfTargetMax,
 } from '../../../store/notes/note.ts';
 import { storeNotes } from '../../../store/notes/store-notes.ts';
-import { notedTargetsListed, noteLabelsListed, notesAtOnceMax } from '../limits.ts';
 import { refusal } from '../refusal.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
+
+/** Notes that one call adds, and events, threads and traces whose notes one call lists. */
+const notesAtOnceMax = 100;
+const notedTargetsListed = 200;
+const noteLabelsListed = 20;
 
 const id = z.guid().toLowerCase();
 const threadId = z.string().min(1).transform(asStored);

@@ -1,13 +1,6 @@
 import { z } from 'zod';
 import { columnCharsMax } from '../../../event/limits.ts';
 import { asStored } from '../../../event/text.ts';
-import {
-  activityPageDefault,
-  activityPageMax,
-  activitySearchCharsMax,
-  comparisonsMax,
-  noteConditionsMax,
-} from '../limits.ts';
 import { refusal } from '../refusal.ts';
 import {
   activityComparison,
@@ -19,7 +12,12 @@ import {
 import { readTurns, turnPage } from '../threads/turns.ts';
 import { readTrace, trace } from '../traces/trace.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
-import { eventCursor, noteCondition, timeMs } from './filter-input.ts';
+import { comparisonsMax, eventCursor, noteCondition, noteConditionsMax, timeMs } from './filter-input.ts';
+
+const activityPageDefault = 30;
+const activityPageMax = 50;
+
+const activitySearchCharsMax = 256;
 
 const page = {
   limit: z.int().min(1).max(activityPageMax).default(activityPageDefault),

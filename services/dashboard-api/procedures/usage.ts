@@ -10,9 +10,12 @@ import {
   type UsageDay,
   type UsageMonth,
 } from '../../../store/accounts/usage.ts';
-import { usageDaysMax, usageMonthsMax } from '../limits.ts';
 import { refusal } from '../refusal.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
+
+/** Days in a response of `usage.daily`, and months in one of `usage.months`. */
+const usageDaysMax = 400;
+const usageMonthsMax = 36;
 
 const range = z
   .object({

@@ -7,10 +7,18 @@ import { newestFirst } from '../../../store/read/event-position.ts';
 import { readSegment } from '../../../store/segments/read.ts';
 import { completeFilter } from '../charts/cost-rates.ts';
 import { columnsFor, eventRow, showRows } from '../events/event-row.ts';
-import { searchBytesMax, searchEventsMax, searchSegmentsListed, searchTimeMs } from '../limits.ts';
 import type { SpaceData, SpaceRows } from '../space-data.ts';
 import { formatSearchCursor, type SearchCursor } from './search-cursor.ts';
 import { listSearchedSegments, type SearchedSegment, sumLeftBytes } from './searched-segments.ts';
+
+/** Limits of a page of a search, which continues on the next. */
+const searchTimeMs = 1_000;
+const searchBytesMax = 64 * 1024 * 1024;
+
+/** Most events in a page of a search, after which no further segment is read. */
+export const searchEventsMax = 100;
+
+const searchSegmentsListed = 100;
 
 export interface SearchQuery {
   /** A substring of the JSON values of an event, without JSON quotes and escapes. */

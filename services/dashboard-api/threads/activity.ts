@@ -19,14 +19,17 @@ import type { NoteCondition } from '../../../store/read/compare/note-conditions.
 import { type EventCursor, formatEventCursor } from '../../../store/read/event-cursor.ts';
 import { withNotedEvents } from '../../../store/read/noted-events.ts';
 import { costOfCalls } from '../charts/token-prices.ts';
-import {
-  activityCountedEvents,
-  activityFirstWalkEvents,
-  activityModelsShown,
-  activityWalksMax,
-} from '../limits.ts';
 import { refusal } from '../refusal.ts';
 import type { SpaceRows } from '../space-data.ts';
+
+/** Events of the first statement, and the number of statements; each examines twice as many. */
+const activityFirstWalkEvents = 1_250;
+const activityWalksMax = 4;
+
+const activityModelsShown = 5;
+
+/** Events of the segments counted for a page of threads or users. With more, counts are lower bounds. */
+const activityCountedEvents = 20_000;
 
 /** A cost is in US dollars. */
 export const activityComparison = z.object({

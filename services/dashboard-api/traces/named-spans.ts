@@ -1,4 +1,4 @@
-import { traceSpansMax } from '../limits.ts';
+import { traceSpansMax } from './limits.ts';
 import { namedParentOf } from './parents.ts';
 import type { TraceSpan } from './spans.ts';
 import { endOf, type TraceRow } from './trace-events.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { pick } from '../../../platform/pick.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { traceNodes } from '../../../store/db/schema.ts';
-import { traceRowsAtOnce, traceSpansMax } from '../limits.ts';
+import { traceRowsAtOnce, traceSpansMax } from './limits.ts';
 
 const shownKinds = ['agent', 'workflow', 'chain', 'retriever', 'embedding'] as const;
 

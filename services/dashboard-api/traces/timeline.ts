@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { traceIntervalsMax } from '../limits.ts';
+import { traceIntervalsMax } from './limits.ts';
 import type { TraceSpan } from './spans.ts';
 import { endOf, type TraceRow } from './trace-events.ts';
 

@@ -4,7 +4,7 @@ import { events } from '../../../store/db/schema.ts';
 import type { EventCursor } from '../../../store/read/event-cursor.ts';
 import { readEventPage } from '../../../store/read/event-page.ts';
 import { type ListedRow, listedColumns } from '../events/listed-event.ts';
-import { traceEventCharsMax, traceEventsMax, tracePagesMax, traceRowsAtOnce } from '../limits.ts';
+import { traceEventCharsMax, traceEventsMax, tracePagesMax, traceRowsAtOnce } from './limits.ts';
 
 export interface TraceRow extends ListedRow {
   segmentId: string;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { traceEventsMax } from '../limits.ts';
 import { readCalledTools } from './called-tools.ts';
+import { traceEventsMax } from './limits.ts';
 import { findParents } from './parents.ts';
 import type { TraceRow } from './trace-events.ts';
 

@@ -3,6 +3,9 @@ import type { Database } from '../../../store/db/database.ts';
 import { EventTextsTooLargeError, readEventTexts } from '../../../store/segments/read.ts';
 import { readTraceLag } from '../../../store/traces/unresolved-traces.ts';
 import { listedEvent, showEvents } from '../events/listed-event.ts';
+import { letOthersRun, mapInSlices } from '../slices.ts';
+import type { SpaceRows, SpaceTexts } from '../space-data.ts';
+import { readCalledTools } from './called-tools.ts';
 import {
   toolCallCharsMax,
   toolCallEventsMax,
@@ -10,10 +13,7 @@ import {
   toolCallsPerEventMax,
   traceEventsMax,
   traceSpanCharsMax,
-} from '../limits.ts';
-import { letOthersRun, mapInSlices } from '../slices.ts';
-import type { SpaceRows, SpaceTexts } from '../space-data.ts';
-import { readCalledTools } from './called-tools.ts';
+} from './limits.ts';
 import { findNamedSpans } from './named-spans.ts';
 import { findParents, namedParentOf, parent } from './parents.ts';
 import { readSpanRelations, traceSpan } from './spans.ts';

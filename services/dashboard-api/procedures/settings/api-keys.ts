@@ -9,10 +9,14 @@ import {
 } from '../../../../store/accounts/api-keys.ts';
 import { keyScopes } from '../../../../store/accounts/key-scope.ts';
 import { listedApiKey, listKeys } from '../../admin/key-list.ts';
-import { apiKeysMax, keyOverlapHoursDefault, keyOverlapHoursMax } from '../../limits.ts';
+import { apiKeysMax } from '../../limits.ts';
 import { refusal } from '../../refusal.ts';
 import { router, spaceProcedure } from '../../trpc/trpc.ts';
 import { name } from '../account-inputs.ts';
+
+/** A rolled key's remaining use: default and maximum. */
+const keyOverlapHoursDefault = 24;
+const keyOverlapHoursMax = 30 * 24;
 
 /** Keys that send events, and read keys. A change is in force within a second. */
 export const apiKeys = router({

@@ -11,9 +11,14 @@ import {
 } from '../../../../operations/erasure-requests/requests.ts';
 import { pastInstant } from '../../../../platform/instant.ts';
 import { isoTimes } from '../../../../platform/time.ts';
-import { erasurePreviewMs, reasonCharsMax } from '../../limits.ts';
 import { refusal } from '../../refusal.ts';
 import { router, spaceProcedure } from '../../trpc/trpc.ts';
+
+/** Limit of the reason of an erasure, in characters. */
+const reasonCharsMax = 500;
+
+/** Time after which a preview of an erasure stops counting: before the time-out of the call. */
+const erasurePreviewMs = 8_000;
 
 const kind = z.enum(['before', 'thread', 'user']);
 /** `space`: the deletion of the space. */

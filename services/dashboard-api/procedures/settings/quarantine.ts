@@ -3,8 +3,11 @@ import { instant } from '../../../../platform/instant.ts';
 import { isoTimes } from '../../../../platform/time.ts';
 import { listQuarantine, type QuarantineEntry } from '../../../../store/write/quarantine.ts';
 import { replayQuarantined, replayResult } from '../../../../store/write/replay.ts';
-import { quarantinePageMax, replayedAtOnceMax } from '../../limits.ts';
 import { router, spaceProcedure } from '../../trpc/trpc.ts';
+
+/** Quarantine entries in a page, and entries replayed by one call: each takes some milliseconds. */
+const quarantinePageMax = 200;
+const replayedAtOnceMax = 100;
 
 const position = z.object({ quarantinedAt: z.iso.datetime(), id: z.guid() });
 
