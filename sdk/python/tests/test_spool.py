@@ -44,7 +44,7 @@ def read_all(spool: FileSpool) -> list[str]:
     ids = []
     while found := spool.next(lambda reason, events: None):
         ids += [event.id for event in found[1]]
-        spool.release(found[0])
+        spool.release()
     return ids
 
 
@@ -78,7 +78,7 @@ def test_folders_of_processes_that_ended_are_taken_over_those_of_others_are_not(
     ids = []
     while found := spool.next(lambda reason, count: lost.append((reason, count))):
         ids += [event.id for event in found[1]]
-        spool.release(found[0])
+        spool.release()
     assert sorted(ids) == sorted([events[0].id, events[1].id, events[3].id])
     assert lost == [("damaged", 1)]
     spool.close()

@@ -100,7 +100,7 @@ class BatchSource:
         """Frees the memory or the disk space of the batch, whose events are settled."""
         batch, self.batch = self.batch, None
         if batch is not None and batch.segment is not None and self.spool is not None:
-            self.spool.release(batch.segment)
+            self.spool.release()
 
     def expire(self) -> None:
         """Drops what is too old in memory, if there is no spool."""

@@ -30,8 +30,9 @@ class FileSpool:
         self._fsync = fsync
         self._bytes_max = bytes_max
         self._folder = os.path.join(root, f"{os.getpid()}-0-{create_uuid()}")
+        #: Of the active segment, and of those that wait.
+        self.events = self.bytes = 0
         self._waiting: deque[Segment] = deque()
-        self._waiting_events = self._waiting_bytes = 0
         self._fd: int | None = None
         self._active = Segment("", 0, 0)
         self._sequence = 0
@@ -39,14 +40,6 @@ class FileSpool:
         os.makedirs(self._folder, mode=0o700)
         lock(self._folder)
         self.beat()
-
-    @property
-    def events(self) -> int:
-        return self._waiting_events + self._active.events
-
-    @property
-    def bytes(self) -> int:
-        return self._waiting_bytes + self._active.bytes
 
     def append(self, event: QueuedEvent) -> bool:
         """Writes an event: after that it survives the end of the process. False when the disk does not take it."""
@@ -70,6 +63,8 @@ class FileSpool:
             return False
         active = self._active
         self._active = Segment(active.path, active.events + 1, active.bytes + len(line))
+        self.events += 1
+        self.bytes += len(line)
         return True
 
     def next(self, on_lost: OnLost) -> Batch | None:
@@ -88,18 +83,17 @@ class FileSpool:
             if len(events) < segment.events:
                 on_lost("expired" if is_expired else "damaged", segment.events - len(events))
             # What is lost is counted once, also when the segment is read again after a failed request.
-            self._waiting_events -= segment.events - len(events)
+            self.events -= segment.events - len(events)
             self._waiting[0] = segment = segment._replace(events=len(events))
             if events:
                 return Batch(segment, events)
-            self.release(segment)
+            self.release()
 
-    def release(self, segment: Segment) -> None:
-        """Deletes a segment: all of its events are settled."""
-        if segment in self._waiting:
-            self._waiting.remove(segment)
-            self._waiting_events -= segment.events
-            self._waiting_bytes -= segment.bytes
+    def release(self) -> None:
+        """Deletes the segment of the last ``next``: all of its events are settled."""
+        segment = self._waiting.popleft()
+        self.events -= segment.events
+        self.bytes -= segment.bytes
         delete_segment(segment)
 
     def beat(self) -> None:
@@ -157,14 +151,9 @@ class FileSpool:
             return
         os.close(fd)
         if segment.events > 0:
-            self._add(segment)
+            self._waiting.append(segment)
         else:
             delete_segment(segment)
-
-    def _add(self, segment: Segment) -> None:
-        self._waiting.append(segment)
-        self._waiting_events += segment.events
-        self._waiting_bytes += segment.bytes
 
     def _adopt_folder(self, folder: str) -> None:
         names = sorted(name for name in os.listdir(folder) if name.endswith((".ndjson", ".ndjson.gz")))
@@ -175,7 +164,9 @@ class FileSpool:
             # Its name is a sequence number, followed by the number of events, if known, and the format.
             segment = adopt_segment(os.path.join(folder, name), self._next_path(name[name.index(".") :]))
             if segment is not None:
-                self._add(segment)
+                self._waiting.append(segment)
+                self.events += segment.events
+                self.bytes += segment.bytes
         shutil.rmtree(folder, ignore_errors=True)
 
     def _next_path(self, suffix: str) -> str:

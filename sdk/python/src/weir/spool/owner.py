@@ -44,7 +44,7 @@ def find_orphans(root: str) -> list[str]:
     """The folders whose owner has ended. Folders of other users are left: their events have other keys."""
     with os.scandir(root) as entries:
         folders = [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
-    return [folder for folder in sorted(folders) if _is_own(folder) and _is_orphan(folder)]
+    return [folder for folder in sorted(folders) if _is_orphan(folder)]
 
 
 def _describe_self() -> dict[str, Any]:
@@ -57,18 +57,11 @@ def _describe_self() -> dict[str, Any]:
         return owner
 
 
-def _is_own(folder: str) -> bool:
-    if not hasattr(os, "getuid"):
-        return True
-    try:
-        return os.lstat(folder).st_uid == os.getuid()
-    except OSError:
-        return False
-
-
 def _is_orphan(folder: str) -> bool:
     path = os.path.join(folder, _LOCK)
     try:
+        if hasattr(os, "getuid") and os.lstat(folder).st_uid != os.getuid():
+            return False
         with open(path) as file:
             owner = json.load(file)
         if owner.get("isClosed"):
@@ -97,11 +90,9 @@ def _is_running(pid: int, ticks: int | None) -> bool:
         pass
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        # The process runs as another user.
-        return True
+    except OSError as error:
+        # Any other error: the process runs as another user.
+        return not isinstance(error, ProcessLookupError)
     return True
 
 
