@@ -16,9 +16,8 @@ import { type BodyLimits, checkDeclaredLength, readBody } from './body/body.ts';
 import { type BudgetedBuffer, holdBuffer, memoryExhausted } from './body/budgeted-buffer.ts';
 import type { BufferPool } from './body/buffer-pool.ts';
 import type { ByteBudget, ByteBudgets } from './body/byte-budget.ts';
-import { detachBuffer } from './body/detach-buffer.ts';
 import type { Committed, Committer } from './commit/committer.ts';
-import { batchOfNodes, type CompressedBatch, compressBatch } from './commit/compressed-batch.ts';
+import { commitRequest } from './commit/request-commit.ts';
 import { countBody, measureRequest, type Protocol } from './metrics.ts';
 import type { ReadBatch } from './read/batch-reader.ts';
 import type { RequestTraces } from './request-traces.ts';
@@ -68,7 +67,7 @@ export async function ingestBatch(
 ): Promise<Receipt> {
   const { result, headers } = await ingestRequest(dependencies, request, {
     ...kind,
-    batchesOf: (batch) => [batch],
+    partsOf: (batch) => ({ batches: [batch] }),
   });
   const { eventCount } = result.projection;
   return { message: `Queued ${eventCount} ${eventCount === 1 ? 'event' : 'events'}.`, headers };
@@ -86,26 +85,29 @@ export function ingestRequest<T>(
   request: IncomingMessage,
   kind: RequestKind<T>,
 ): Promise<Ingested<T>> {
+  const run = (span?: OwnSpan) =>
+    measureRequest(kind.protocol, () => checkAndCommit(dependencies, request, { ...kind, span }));
   const { requestTraces } = dependencies;
-  if (requestTraces === undefined)
-    return measureRequest(kind.protocol, () => checkAndCommit(dependencies, request, kind));
-  return requestTraces.follow(request, kind.protocol, (span) =>
-    measureRequest(kind.protocol, () => checkAndCommit(dependencies, request, kind, span)),
-  );
+  return requestTraces === undefined ? run() : requestTraces.follow(request, kind.protocol, run);
 }
 
 export interface RequestKind<T> {
   readonly decoder: RequestDecoder<T>;
   readonly protocol: Protocol;
-  readonly batchesOf: (result: T) => readonly ReadBatch[];
-  /** Nodes of traces, durable together with the batches: JSON arrays for weir.queue.v1.TraceNodes. */
-  readonly nodesOf?: (result: T) => readonly string[];
-  /** Results of evaluations for it. */
-  readonly notesOf?: (result: T) => readonly string[];
-  /** Media for it, which may be in the memory of the decoded body. */
-  readonly mediaOf?: (result: T) => readonly MediaInit[];
+  readonly partsOf: (result: T) => RequestParts;
   /** Default: the `Authorization: Bearer` of docs/api.md. */
   readonly authenticate?: Authenticate;
+}
+
+/** What becomes durable of a request. */
+interface RequestParts {
+  readonly batches: readonly ReadBatch[];
+  /** Nodes of traces: JSON arrays for weir.queue.v1.TraceNodes. */
+  readonly nodes?: readonly string[];
+  /** Results of evaluations: JSON arrays for weir.queue.v1.TraceNodes. */
+  readonly notes?: readonly string[];
+  /** Media, which may be in the memory of the decoded body. */
+  readonly media?: readonly MediaInit[];
 }
 
 interface Ingested<T> {
@@ -118,12 +120,11 @@ interface Ingested<T> {
 async function checkAndCommit<T>(
   dependencies: BatchDependencies,
   request: IncomingMessage,
-  kind: RequestKind<T>,
-  span?: OwnSpan,
+  kind: RequestKind<T> & { span: OwnSpan | undefined },
 ): Promise<Ingested<T>> {
   const { clock, apiKeyCache, unauthenticated, connections } = dependencies;
   const { keyUses, quota, budgets, shares, buffers } = dependencies;
-  const { decoder, batchesOf, nodesOf, notesOf, mediaOf, authenticate = authenticateByContract } = kind;
+  const { decoder, partsOf, authenticate = authenticateByContract, span } = kind;
   const { bodyBytesMax, overheadBytes } = decoder;
   // First: with a wrong clock valid keys can look expired.
   readClock(clock);
@@ -142,8 +143,7 @@ async function checkAndCommit<T>(
   keyUses.note(principal.keyId, receivedAtMs);
   const decoded = received.use(await decoder.decode(request, sent.bytes, { bytesMax: bodyBytesMax, budget }));
   const result = await decoder.read(decoded.bytes, principal.spaceId);
-  const readBatches = batchesOf(result);
-  const media = mediaOf?.(result) ?? [];
+  const { batches: readBatches, nodes = [], notes = [], media = [] } = partsOf(result);
   // If every batch has its own JSON, that JSON is stored: free the received bytes.
   if (media.length === 0 && readBatches.every(({ body }) => body !== undefined)) received.dispose();
   // The JSON can be six times as long as the protobuf.
@@ -152,11 +152,9 @@ async function checkAndCommit<T>(
     projection,
     body: written === undefined ? decoded.bytes : held.use(holdBuffer(written, budget)).bytes,
   }));
-  const nodes = nodesOf?.(result) ?? [];
-  const notes = notesOf?.(result) ?? [];
   holdChars(held, [...nodes, ...notes], budget);
   const accepted = { principal, receivedAtMs, batches, nodes, notes, media, span };
-  const committed = await commitAll(dependencies, accepted);
+  const committed = await commitRequest(dependencies, accepted);
   const eventCount = readBatches.reduce((sum, { projection }) => sum + projection.eventCount, 0);
   const headers = { ...batchIdHeader(committed), ...quotaHeaders(quotaView) };
   return { principal, result, eventCount, headers };
@@ -182,43 +180,6 @@ function readClock(clock: BatchDependencies['clock']): number {
   }
 }
 
-/**
- * Makes batches durable. Settles when all of them have settled, because the caller then reuses their memory.
- * @returns one element for each message.
- */
-async function commitAll(
-  dependencies: BatchDependencies,
-  received: {
-    principal: Principal;
-    receivedAtMs: number;
-    batches: readonly Required<ReadBatch>[];
-    nodes: readonly string[];
-    notes: readonly string[];
-    media: readonly MediaInit[];
-    span: OwnSpan | undefined;
-  },
-): Promise<Committed[]> {
-  const { principal, receivedAtMs: atMs, batches, nodes, notes, media, span } = received;
-  const compressing = batches
-    .filter(({ projection }) => projection.eventCount > 0)
-    .map(({ projection, body }) => compressBatch(principal, projection, { body, atMs }));
-  const ofNodes = [
-    ...nodes.map((json) => batchOfNodes(principal, { nodes: json, atMs })),
-    ...notes.map((json) => batchOfNodes(principal, { notes: json, atMs })),
-    ...media.map((one) => batchOfNodes(principal, { media: one, atMs })),
-  ];
-  const outcomes = await Promise.allSettled(
-    [...compressing, ...ofNodes.map((batch) => Promise.resolve(batch))].map(async (compressed) => {
-      const batch = span === undefined ? await compressed : { ...(await compressed), span };
-      return commit(dependencies, { principal, atMs, batch });
-    }),
-  );
-  return outcomes.flatMap((outcome) => {
-    if (outcome.status === 'rejected') throw outcome.reason;
-    return outcome.value;
-  });
-}
-
 /** No header when nothing was queued: the batch had no events, or the queue dropped it as a retry. */
 function batchIdHeader(committed: readonly Committed[]): Record<string, string> {
   const queued = committed.flatMap(({ isRepeat, range }) => (isRepeat || range === undefined ? [] : range));
@@ -233,22 +194,4 @@ function quotaHeaders(view: QuotaView | undefined): Record<string, string> {
         'Weir-Quota-Used': String(view.used),
         'Weir-Quota-Reset': String(secondsToMonthEnd(Date.now())),
       };
-}
-
-async function commit(
-  { committer, quota, keyUses }: BatchDependencies,
-  { principal, atMs, batch }: { principal: Principal; atMs: number; batch: CompressedBatch },
-): Promise<Committed[]> {
-  const messages = await committer.commit(batch);
-  // The published message holds a copy.
-  if (batch.compressed !== undefined) detachBuffer(batch.compressed);
-  for (const { eventCount, isRepeat } of messages) {
-    if (isRepeat) keyUses.noteRepeats(principal, eventCount, atMs);
-  }
-  if (principal.monthlyEventLimit === null || batch.eventCount === 0) return messages;
-  const { spaceId } = principal;
-  await Promise.all(
-    messages.map(({ eventCount, position }) => quota.noteAccepted({ spaceId, events: eventCount, position })),
-  );
-  return messages;
 }

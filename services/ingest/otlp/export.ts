@@ -135,9 +135,7 @@ async function exportSpans(
   const { principal, result, headers } = await ingestRequest(dependencies, request, {
     decoder: dependencies[decoder](encoding),
     protocol: encoding.protocol === 'http' ? 'otlp-http' : 'otlp-rpc',
-    batchesOf: ({ parts }: SpanBatch) => parts,
-    nodesOf: ({ nodes }) => nodes,
-    notesOf: ({ notes }) => notes,
+    partsOf: ({ parts, nodes, notes }: SpanBatch) => ({ batches: parts, nodes, notes }),
     authenticate: authenticateExporter,
   });
   const { counts, rejection, senders } = result;

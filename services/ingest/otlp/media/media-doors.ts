@@ -84,8 +84,7 @@ async function announceMedia(
   const { principal, result, headers } = await ingestRequest(dependencies, request, {
     decoder: announcements,
     protocol: 'otlp-http',
-    batchesOf: () => [],
-    mediaOf: ({ media, isStored }) => (isStored ? [media] : []),
+    partsOf: ({ media, isStored }) => ({ batches: [], media: isStored ? [media] : [] }),
     authenticate: authenticateExporter,
   });
   const { isStored, ...sent } = result;
@@ -107,8 +106,7 @@ async function uploadMedia(
   const { headers } = await ingestRequest(dependencies, request, {
     decoder: bytesOf(upload),
     protocol: 'otlp-http',
-    batchesOf: () => [],
-    mediaOf: (media) => [media],
+    partsOf: (media) => ({ batches: [], media: [media] }),
     authenticate: () => dependencies.apiKeyCache.findById(upload.keyId),
   });
   sendJson(response, 200, {}, headers);
