@@ -85,6 +85,19 @@ def test_exceptions_are_recorded_and_unchanged(make: Make, stub: Stub) -> None:
     assert second["status"]["state"] == "error"
 
 
+def test_a_coroutine_function_that_refuses_its_arguments_is_recorded(make: Make, stub: Stub) -> None:
+    weir = make()
+
+    @weir.tool
+    async def rate(symbol: str) -> float:
+        return 1.5
+
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        asyncio.run(rate(unknown=1))  # type: ignore[call-arg]
+    (event,) = events_of(weir, stub)
+    assert event["status"]["error"]["code"] == "TypeError"
+
+
 def test_a_tool_is_recorded_as_it_was_called(make: Make, stub: Stub) -> None:
     weir = make()
 
@@ -307,6 +320,30 @@ def test_executors_and_functions_carry_the_scope(make: Make, stub: Stub) -> None
     events = events_of(weir, stub)
     assert len(events) == 6
     assert {event["context"]["threadId"] for event in events} == {"thread-1"}
+
+
+def test_background_tasks_of_fastapi_await_wrapped_coroutine_functions(make: Make) -> None:
+    fastapi = pytest.importorskip("fastapi")
+    testclient = pytest.importorskip("fastapi.testclient")
+    weir = make()
+    app = fastapi.FastAPI()
+    threads: list[str | None] = []
+
+    async def note_async() -> None:
+        threads.append(current_scope().thread)
+
+    def note() -> None:
+        threads.append(current_scope().thread)
+
+    def answer(tasks: Any) -> None:
+        with weir.trace(thread="thread-1"):
+            tasks.add_task(weir.wrap(note_async))
+            tasks.add_task(weir.wrap(note))
+
+    answer.__annotations__ = {"tasks": fastapi.BackgroundTasks}
+    app.get("/")(answer)
+    testclient.TestClient(app).get("/")
+    assert threads == ["thread-1", "thread-1"]
 
 
 def current_thread_id(_: int) -> str | None:

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from stub import Stub
@@ -161,6 +162,45 @@ def test_a_version_of_pydantic_ai_with_other_shapes_is_not_disturbed(make: Make,
     assert [event["status"] for event in calls(weir, stub)[0]] == [{"state": "ok"}]
 
 
+def test_calls_that_raise_before_they_can_be_awaited_are_recorded(make: Make, stub: Stub) -> None:
+    from weir.mcp import observe_mcp
+    from weir.pydantic_ai import WeirCapability
+
+    class Session:
+        def call_tool(self, name: str, arguments: Any = None) -> Any:
+            raise ValueError("closed")
+
+    def handle(context: Any) -> Any:
+        raise ValueError("closed")
+
+    async def main() -> None:
+        capability = WeirCapability(weir)
+        context, tool = SimpleNamespace(model=None), SimpleNamespace(tool_name="get_rate", tool_call_id="call_1")
+        with pytest.raises(ValueError, match="closed"):
+            await capability.wrap_model_request(None, request_context=context, handler=handle)
+        with pytest.raises(ValueError, match="closed"):
+            await capability.wrap_tool_execute(None, call=tool, tool_def=None, args={}, handler=handle)
+        with pytest.raises(ValueError, match="closed"):
+            await observe_mcp(Session(), weir).call_tool(name="get_weather", arguments={"city": "Bern"})
+
+    weir = make()
+    asyncio.run(main())
+    llm, tools = calls(weir, stub)
+    assert [event["status"]["error"]["code"] for event in [*llm, *tools]] == ["ValueError"] * 3
+    assert [event["properties"]["tool"]["input"] for event in tools] == [{}, {"city": "Bern"}]
+
+
+def test_a_version_of_langchain_with_other_shapes_ends_its_runs(make: Make, stub: Stub) -> None:
+    from weir.langchain import weir_callbacks
+
+    weir = make()
+    handler = weir_callbacks(weir)
+    run_id = uuid4()
+    handler.on_chat_model_start({}, [[("user", "Hi")]], run_id=run_id)
+    handler.on_llm_end(SimpleNamespace(generations=[], llm_output=None), run_id=run_id)
+    assert [event["status"] for event in calls(weir, stub)[0]] == [{"state": "ok"}]
+
+
 @pytest.mark.parametrize("is_observed", [False, True], ids=["alone", "with observe"])
 def test_pydantic_ai(is_observed: bool, make: Make, stub: Stub) -> None:
     from openai import AsyncOpenAI
@@ -183,12 +223,11 @@ def test_pydantic_ai(is_observed: bool, make: Make, stub: Stub) -> None:
 
 
 def test_mcp(make: Make, stub: Stub) -> None:
-    from types import SimpleNamespace
-
     from weir.mcp import observe_mcp
 
     class Session:
-        async def call_tool(self, name: str, arguments: Any = None, **options: Any) -> Any:
+        async def call_tool(self, name: str, args: Any = None, **options: Any) -> Any:
+            arguments = options.get("arguments", args)
             content = [SimpleNamespace(text=f"warm in {arguments['city']}")]
             return SimpleNamespace(content=content, structured_content=None, is_error=name == "broken")
 
@@ -196,7 +235,8 @@ def test_mcp(make: Make, stub: Stub) -> None:
         session = observe_mcp(Session(), weir)
         with weir.trace(thread="thread-1"):
             await session.call_tool("get_weather", {"city": "Bern"})
-            await session.call_tool("broken", {"city": "Bern"})
+            # As a group of sessions names them.
+            await session.call_tool("broken", args={"city": "Bern"})
 
     weir = make()
     asyncio.run(main())

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from weir.calls.activity import Activity
 from weir.event.errors import describe_error
 from weir.event.json_text import JsonText
-from weir.event.scope import Entered, ModelRun, Scope, current_scope, set_scope
+from weir.event.scope import ModelRun, Scope, current_scope, set_scope
 from weir.event.types import EventError, create_uuid, drop_none
 from weir.limits import RUNS_MAX
 from weir.operation import Operation
@@ -61,17 +62,6 @@ class Run(Operation):
         if current_scope() is self.inner:
             set_scope(self._previous)
 
-    async def attend(self, call: Awaitable[T], end: Callable[[T | None, EventError | None], None]) -> T:
-        """Awaits what the run does, in the scope inside, and calls ``end`` with the result or the error."""
-        try:
-            with Entered(self.inner):
-                result = await call
-        except BaseException as error:
-            end(None, describe_error(error))
-            raise
-        end(result, None)
-        return result
-
     def end_model(
         self,
         request: LlmRequest | None,
@@ -106,6 +96,20 @@ class Run(Operation):
             tool["output"] = output
         if self.end():
             self.record("tool", (name, self._package, function), tool, error)
+
+
+class RunOf(Activity):
+    """A run that is a call of a function: ``end_run`` gets its result or its error."""
+
+    def __init__(self, run: Run, end_run: Callable[[Any, EventError | None], None]) -> None:
+        super().__init__(run.inner)
+        self._end_run = end_run
+
+    def end(self, value: object) -> None:
+        self._end_run(value, None)
+
+    def fail(self, error: BaseException) -> None:
+        self._end_run(None, describe_error(error))
 
 
 class Runs:

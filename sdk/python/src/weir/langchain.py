@@ -13,7 +13,7 @@ from weir.event.errors import describe_error
 from weir.event.json_text import JsonText, json_text
 from weir.event.scope import Scope
 from weir.event.types import EventError, Json, drop_none
-from weir.frameworks import Run, Runs, as_json
+from weir.frameworks import Run, Runs, as_json, read_or_none
 from weir.wire.adapter import LlmAnswer, LlmRequest
 from weir.wire.read import as_list, as_object, as_text, first_text, last_text, text_of, texts_of
 from weir.wire.usage import compose_usage, sum_known
@@ -78,7 +78,7 @@ class WeirCallbackHandler(BaseCallbackHandler):
         self._end_tool(run_id, None, describe_error(error))
 
     def on_chat_model_start(self, serialized: Any, messages: Any, *, run_id: UUID, **about: Any) -> None:
-        request = _read_request(messages[0] if messages else [], about)
+        request = read_or_none(_read_request, messages[0] if messages else [], about)
         source = as_text(as_object(about.get("metadata")).get("ls_provider")) or "langchain"
         run = self._open(run_id, [request, source, None], about)
         if run is not None:
@@ -94,7 +94,7 @@ class WeirCallbackHandler(BaseCallbackHandler):
             run.data[2] = run.elapsed_ms
 
     def on_llm_end(self, response: Any, *, run_id: UUID, **about: Any) -> None:
-        self._end_model(run_id, _read_answer(response), None)
+        self._end_model(run_id, read_or_none(_read_answer, response), None)
 
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **about: Any) -> None:
         self._end_model(run_id, None, describe_error(error))

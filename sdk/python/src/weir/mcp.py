@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any, TypeVar
 
 from weir.api import Weir
+from weir.calls.activity import Activity, instrument
 from weir.event.json_text import JsonText
 from weir.event.scope import current_scope
 from weir.event.types import EventError
-from weir.frameworks import Run, client_of, read_or_none
+from weir.frameworks import Run, RunOf, client_of, read_or_none
 
 T = TypeVar("T")
 
@@ -20,25 +20,25 @@ def observe_mcp(session: T, client: Weir | None = None) -> T:
     A call that a framework reports, too, is one event. On a server, decorate the functions: ``@weir.tool``.
     """
     observed: Any = session
-    call_tool = observed.call_tool
     weir = client_of(client)
 
-    @functools.wraps(call_tool)
-    async def call(name: str, arguments: dict[str, Any] | None = None, *args: Any, **kwargs: Any) -> Any:
+    def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Activity:
+        # A group of sessions calls the arguments ``args``.
+        given = {**dict(zip(("name", "arguments"), args, strict=False)), **kwargs}
+        name, arguments = str(given.get("name")), JsonText.of(given.get("arguments", given.get("args")) or {})
         if current_scope().reported_tool == name or not weir.is_enabled:
-            return await call_tool(name, arguments, *args, **kwargs)
+            return Activity(current_scope())
         run = Run(weir.recorder, "mcp").as_tool(name)
-        given = JsonText.of(arguments or {})
 
         def end(result: Any, error: EventError | None) -> None:
             output = read_or_none(_read_result, result)
             failed = getattr(result, "is_error", getattr(result, "isError", False))
             thrown = error or ({"message": str(output)} if failed else None)
-            run.end_tool(name, given, output, thrown, function="call_tool")
+            run.end_tool(name, arguments, output, thrown, function="call_tool")
 
-        return await run.attend(call_tool(name, arguments, *args, **kwargs), end)
+        return RunOf(run, end)
 
-    observed.call_tool = call
+    observed.call_tool = instrument(observed.call_tool, begin)
     return session
 
 

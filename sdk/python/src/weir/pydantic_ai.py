@@ -7,10 +7,11 @@ from typing import Any
 from pydantic_ai.capabilities import AbstractCapability
 
 from weir.api import Weir
+from weir.calls.activity import instrument
 from weir.calls.trace import Trace
 from weir.event.json_text import JsonText, json_text
 from weir.event.types import EventError, Json, drop_none
-from weir.frameworks import Run, client_of, read_or_none
+from weir.frameworks import Run, RunOf, client_of, read_or_none
 from weir.wire.adapter import LlmAnswer, LlmRequest
 from weir.wire.usage import compose_usage
 
@@ -35,7 +36,7 @@ class WeirCapability(AbstractCapability[Any]):
             answer = read_or_none(_read_answer, response)
             run.end_model(request, answer, error, source=source, function="request")
 
-        return await run.attend(handler(request_context), end)
+        return await instrument(handler, lambda *_: RunOf(run, end))(request_context)
 
     async def wrap_tool_execute(self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any) -> Any:
         name, call_id = call.tool_name, call.tool_call_id
@@ -45,7 +46,7 @@ class WeirCapability(AbstractCapability[Any]):
         def end(output: Any, error: EventError | None) -> None:
             run.end_tool(name, given, output, error, function="tool", call_id=call_id)
 
-        return await run.attend(handler(args), end)
+        return await instrument(handler, lambda *_: RunOf(run, end))(args)
 
 
 def _read_request(context: Any) -> LlmRequest:

@@ -39,15 +39,6 @@ def instrument(
         # The descriptor of a method, which is called only when it is bound.
         return cast("Callable[..., Any]", type(fn)(instrument(fn.__func__, begin)))
 
-    if inspect.iscoroutinefunction(fn):
-
-        @functools.wraps(fn)
-        async def run(*args: Any, **kwargs: Any) -> Any:
-            activity = begin(args, kwargs)
-            return await _awaited(fn(*args, **kwargs), activity)
-
-        return run
-
     @functools.wraps(fn)
     def call(*args: Any, **kwargs: Any) -> Any:
         activity = begin(args, kwargs)
@@ -59,7 +50,14 @@ def instrument(
             raise
         return bind(result, activity)
 
-    return call
+    if not inspect.iscoroutinefunction(fn):
+        return call
+
+    @functools.wraps(fn)
+    async def run(*args: Any, **kwargs: Any) -> Any:
+        return await call(*args, **kwargs)
+
+    return run
 
 
 def bind(result: Any, activity: Activity) -> Any:
@@ -146,11 +144,16 @@ def wrap(target: Any) -> Any:
     An executor is changed in place; a function, generator or coroutine is wrapped. Contextvars of the application
     are not copied.
     """
+    import inspect
+
     if hasattr(target, "submit") and hasattr(target, "shutdown"):
         if not hasattr(target.submit, "__wrapped__"):
             target.submit = _submitting(target.submit)
         return target
     scope = current_scope()._replace(attempts=None)
+    if inspect.iscoroutinefunction(target):
+        # Frameworks await only what they know as such.
+        return instrument(target, lambda args, kwargs: Activity(scope))
     if callable(target):
         return functools.wraps(target)(functools.partial(run_in, scope, target))
     return bind(target, Activity(scope))
