@@ -50,6 +50,20 @@ test('every source file that a document names exists', () => {
   expect(named.filter(({ path }) => !known.some((one) => one.endsWith(`/${path}`)))).toEqual([]);
 });
 
+test('documents are short, and a line of text is not wider than an editor', () => {
+  const lengthOf = (path: string) => read(path).split('\n').length;
+  expect(lengthOf('README.md')).toBeLessThanOrEqual(151);
+  expect(glob('docs/adr/*.md').filter((path) => lengthOf(path) > 61)).toEqual([]);
+  // Tables and code cannot be wrapped.
+  const textOf = (path: string) => read(path).replaceAll(/^```.*?^```|^(?: {4}|\|)[^\n]*/gms, '');
+  const wide = documents.flatMap((path) =>
+    textOf(path)
+      .split('\n')
+      .filter((line) => line.length > 120),
+  );
+  expect(wide).toEqual([]);
+});
+
 test('every heading that a link names exists', () => {
   const slug = (title: string) =>
     title

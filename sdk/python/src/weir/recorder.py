@@ -65,7 +65,8 @@ class Recorder:
         self.counters = Counters(self.notices, self._options.get("on_drop"))
         self._is_watching = False
         self._pid = os.getpid()
-        self._opening = threading.Lock()
+        # Reentrant: a signal handler, or a handler of the log, may record while a sender is created.
+        self._opening = threading.RLock()
         self._own_sender: Sender | None = None
 
     @property
@@ -76,10 +77,10 @@ class Recorder:
         return self._own_sender
 
     def _open_sender(self) -> Sender:
-        sender = self._sender
-        if sender is None:
+        while (sender := self._sender) is None:
             with self._opening:
-                sender = self._own_sender = self._own_sender or self._create_sender()
+                created = None if self._own_sender else self._create_sender()
+                self._own_sender = self._own_sender or created
         return sender
 
     def _create_sender(self) -> Sender:
@@ -121,8 +122,7 @@ class Recorder:
         except Exception:
             reason, event_id = "unserializable", create_uuid()
         if reason is not None:
-            self.counters.recorded += 1
-            self.counters.drop(reason)
+            self.counters.refuse(reason)
         return event_id
 
     def defer(self, record: Callable[[], object], size: int) -> None:
@@ -148,8 +148,7 @@ class Recorder:
         try:
             record()
         except Exception:
-            self.counters.recorded += 1
-            self.counters.drop("unserializable")
+            self.counters.refuse("unserializable")
 
     def flush(self, timeout: float, *, once: bool = False) -> FlushResult:
         """Delivers what was recorded so far. With ``once``, until a request fails."""

@@ -52,6 +52,11 @@ class Counters:
     def settled(self) -> int:
         return self.accepted + self.dropped.total()
 
+    def refuse(self, reason: DropReason) -> None:
+        """Counts an event that is not taken."""
+        self.recorded += 1
+        self.drop(reason)
+
     def drop(self, reason: DropReason, events: int = 1, details: str | None = None) -> None:
         if events == 0:
             return
