@@ -203,6 +203,26 @@ def test_threads_that_record_first_at_the_same_time_share_a_recorder(monkeypatch
     assert recorders[0] is recorders[1]
 
 
+def test_a_signal_handler_may_record_while_the_first_event_of_its_thread_is_recorded(
+    make: Make, stub: Stub, monkeypatch: Any
+) -> None:
+    weir = make()
+    create = weir.recorder._create_sender
+    interruptions = [lambda: weir.record(llm_event())]
+
+    def create_interrupted() -> Any:
+        if interruptions:
+            interruptions.pop()()
+        return create()
+
+    monkeypatch.setattr(weir.recorder, "_create_sender", create_interrupted)
+    # In a thread of its own: a deadlock would be that of the test.
+    thread = threading.Thread(target=lambda: weir.record(llm_event()), daemon=True)
+    thread.start()
+    thread.join(10)
+    assert weir.flush() == (2, 0, 0)
+
+
 def test_a_client_that_is_closed_is_forgotten(stub: Stub) -> None:
     weir = Weir(url=stub.url, api_key="key")
     weir.record(llm_event())
