@@ -22,7 +22,10 @@ export function testReadings(system: BrowserSystem): void {
     await system.send(apiKey, events);
     await page.getByRole('heading', { name: 'Recent events' }).waitFor();
     await page.goto(`/s/${spaceId}/profile`);
+    const signedIn = page.getByRole('table', { name: 'Sessions' }).getByText(/^\d{4}-\d\d-\d\d \d\d:\d\d$/);
+    const before = await signedIn.first().textContent();
     await page.getByLabel('Time zone').selectOption('Pacific/Apia');
+    await expect.poll(() => signedIn.first().textContent()).not.toBe(before);
     const started = new Date(event.startTimeMs + 13 * 3_600_000).toISOString();
     const shown = started.slice(0, 23).replace('T', ' ');
     for (const path of ['', '/events', `/events/${event.id}`, '/charts', '/usage']) {
@@ -33,7 +36,19 @@ export function testReadings(system: BrowserSystem): void {
     await page.goto(`/s/${spaceId}/events?traceId=${event.traceId}`);
     await page.getByRole('gridcell', { name: shown }).waitFor();
     await page.goto(`/s/${spaceId}/events/${event.id}`);
-    await page.getByRole('complementary', { name: 'Fields' }).getByText(shown).waitFor();
+    const fields = page.getByRole('complementary', { name: 'Fields' });
+    await fields.getByText(shown).waitFor();
+    // Another tab of the browser changes it; the page is drawn anew, and keeps what was typed.
+    await page.getByRole('button', { name: 'Add a note' }).click();
+    await page.getByLabel('Note', { exact: true }).fill('typed before');
+    const other = await page.context().newPage();
+    await other.goto(`/s/${spaceId}/profile`);
+    await other.getByLabel('Time zone').selectOption('UTC');
+    await fields
+      .getByText(new Date(event.startTimeMs).toISOString().slice(0, 23).replace('T', ' '))
+      .waitFor();
+    expect(await page.getByLabel('Note', { exact: true }).inputValue()).toBe('typed before');
+    await page.getByText('Times in UTC').waitFor();
   });
 
   test('4 and 15: charts only read statistics, and are available by keyboard and as a table', async () => {

@@ -4,7 +4,6 @@ import { RangeField } from '../filter/range-field.tsx';
 import { useFilter } from '../filter/use-filter.ts';
 import { formatCount } from '../format/number.ts';
 import { formatTime } from '../format/time.ts';
-import { useSettings } from '../settings/settings.ts';
 import { usePages } from '../space/use-space-query.ts';
 import { PagedTable } from '../table/paged-table.tsx';
 import type { Column } from '../table/table.tsx';
@@ -23,7 +22,6 @@ interface ActivityTableProps extends Pick<ActivityPageProps, 'procedure' | 'colu
 }
 
 export function ActivityTable({ procedure, columns, query, ...table }: ActivityTableProps) {
-  const { zone } = useSettings();
   const sort = useSort();
   const pages = usePages(procedure, { ...query });
   const loaded = pages.data?.pages ?? [];
@@ -56,7 +54,7 @@ export function ActivityTable({ procedure, columns, query, ...table }: ActivityT
               `Sorted among the ${formatCount(rows.length)} most recently active.`,
             (query.search ?? query.model ?? query.comparisons) !== undefined &&
               last?.searchedUntilMs != null &&
-              `Searched back to ${formatTime(last.searchedUntilMs, zone)}.`,
+              `Searched back to ${formatTime(last.searchedUntilMs)}.`,
           ]}
         />
       }

@@ -2,7 +2,7 @@ import 'uplot/dist/uPlot.min.css';
 import { useMemo } from 'react';
 import { formatCount, formatCounted } from '../format/number.ts';
 import { dayMs, formatEnd, formatTick, hourMs, minuteMs } from '../format/time.ts';
-import { useSettings } from '../settings/settings.ts';
+import { useZone } from '../settings/settings.ts';
 import { classes } from '../ui/classes.ts';
 import type { TimeSeries } from './time-series.ts';
 import { type TimeSpan, useChart } from './use-chart.ts';
@@ -33,8 +33,8 @@ interface EventBarsProps {
 
 /** Events over time, errors at the bottom of each bar. A drag selects a range, a click a bar; so do keys. */
 export function EventBars({ counts, bucketMs, onRange, hasErrors = true, areDays = false }: EventBarsProps) {
-  const settings = useSettings();
-  const zone = areDays ? 'UTC' : settings.zone;
+  const shownZone = useZone();
+  const zone = areDays ? 'UTC' : shownZone;
   const { starts, series } = useMemo(() => drawCounts(counts), [counts]);
   const first = starts[0] ?? 0;
   const end = first + counts.length * bucketMs;
@@ -51,7 +51,7 @@ export function EventBars({ counts, bucketMs, onRange, hasErrors = true, areDays
     onRange,
   });
   const nameTime = (ms: number) =>
-    areDays ? formatTick(ms, end - first, 'UTC') : formatEnd(ms, end - first, zone);
+    areDays ? formatTick(ms, end - first, 'UTC') : formatEnd(ms, end - first);
   const nameSpan = ({ from, to }: TimeSpan) => `${nameTime(from)} – ${nameTime(to)}`;
   const shown = counts[bucket ?? -1];
   const caption = shown

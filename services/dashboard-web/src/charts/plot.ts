@@ -1,6 +1,6 @@
 import './valid-language.ts';
 import uPlot from 'uplot';
-import { dayTicksMsMin, formatTick, type Zone } from '../format/time.ts';
+import { browserZone, dayTicksMsMin, formatTick, type Zone } from '../format/time.ts';
 import { resolveColor } from './colors.ts';
 import { findLonely, snapToBuckets, stackValues, type TimeSeries } from './time-series.ts';
 
@@ -33,7 +33,7 @@ const axisFont = '11px ui-sans-serif, system-ui, sans-serif';
 /** Draws a chart over time into an element. uPlot counts time in seconds. */
 export function drawPlot(element: HTMLElement, plot: Plot, size: { width: number; height: number }): uPlot {
   const { starts, end, series, kind } = plot;
-  const zoneName = plot.zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const zoneName = plot.zone ?? browserZone();
   const isStacked = kind === 'bars';
   const [before, now] = [
     series.filter(({ isBefore }) => isBefore),

@@ -2,7 +2,7 @@ import { describeText } from '../text/shown-text.tsx';
 import 'uplot/dist/uPlot.min.css';
 import { Split } from 'lucide-react';
 import { formatToMinute } from '../format/time.ts';
-import { useSettings } from '../settings/settings.ts';
+import { useZone } from '../settings/settings.ts';
 import { SpaceLink } from '../space/space.tsx';
 import { IconButton } from '../ui/button.tsx';
 import { classes } from '../ui/classes.ts';
@@ -28,7 +28,7 @@ type TimeChartProps = ChartActions &
  */
 export function TimeChart({ name, onZoom, onOpen, splits, ...chart }: TimeChartProps) {
   const { starts, end, series, format } = chart;
-  const { zone } = useSettings();
+  const zone = useZone();
   const { bucket, box } = useChart({
     isWhole: false,
     ...chart,
@@ -43,7 +43,7 @@ export function TimeChart({ name, onZoom, onOpen, splits, ...chart }: TimeChartP
   });
   const last = starts.length - 1;
   const shown = bucket ?? last;
-  const at = formatToMinute(starts[shown] ?? 0, zone);
+  const at = formatToMinute(starts[shown] ?? 0);
   const values = series.map(({ label, color, values, events, isBefore = false }) => {
     const value = values[shown];
     return {

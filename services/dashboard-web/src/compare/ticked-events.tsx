@@ -1,12 +1,10 @@
 import { useSyncExternalStore } from 'react';
 import type { ListedEvent } from '../event/event-query.ts';
 import { formatClock } from '../format/time.ts';
-import { useSettings } from '../settings/settings.ts';
 import { describeText } from '../text/shown-text.tsx';
 import { classes } from '../ui/classes.ts';
 
 export function TickBox({ event, className }: { event: ListedEvent; className?: string }) {
-  const { zone } = useSettings();
   const isTicked = useTicked().some(({ id }) => id === event.id);
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: it only keeps the click from the row.
@@ -18,7 +16,7 @@ export function TickBox({ event, className }: { event: ListedEvent; className?: 
       <input
         type="checkbox"
         checked={isTicked}
-        aria-label={`Compare ${describeText(event.name ?? 'unnamed')}, ${formatClock(event.startTimeMs, zone)}`}
+        aria-label={`Compare ${describeText(event.name ?? 'unnamed')}, ${formatClock(event.startTimeMs)}`}
         onChange={() => toggleTicked(event)}
         className="m-1 size-4 accent-accent"
       />

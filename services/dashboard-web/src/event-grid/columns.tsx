@@ -5,7 +5,7 @@ import { FoundExcerpt, oneLine } from '../event/excerpt.tsx';
 import { type NamedField, NamedValue } from '../filter/named-value.tsx';
 import { formatCount, formatDuration } from '../format/number.ts';
 import { formatCost } from '../format/priced.ts';
-import { formatInCard, formatTime, type Zone } from '../format/time.ts';
+import { formatInCard, formatTime } from '../format/time.ts';
 import { NoValue } from '../table/table.tsx';
 import { ShownText } from '../text/shown-text.tsx';
 import { ErrorIcon, TypeIcon } from '../ui/badge.tsx';
@@ -18,7 +18,7 @@ export interface EventColumn {
   isNumber?: boolean;
   /** The parameter of the address that sorts by the column, the largest first. */
   sort?: 'duration' | 'tokens' | 'cost';
-  cell: (event: ListedEvent, zone: Zone) => ReactNode;
+  cell: (event: ListedEvent) => ReactNode;
 }
 
 export const widthMin = 56;
@@ -27,7 +27,7 @@ const time: EventColumn = {
   id: 'time',
   title: 'Time',
   width: 178,
-  cell: (event, zone) => <span className="text-muted">{formatTime(event.startTimeMs, zone)}</span>,
+  cell: (event) => <span className="text-muted">{formatTime(event.startTimeMs)}</span>,
 };
 const name: EventColumn = {
   id: 'name',
@@ -88,9 +88,7 @@ export const columnsBeside: readonly EventColumn[] = [
   {
     ...time,
     width: 84,
-    cell: ({ startTimeMs }, zone) => (
-      <span className="text-muted">{formatInCard(startTimeMs, Date.now(), zone)}</span>
-    ),
+    cell: ({ startTimeMs }) => <span className="text-muted">{formatInCard(startTimeMs, Date.now())}</span>,
   },
   { ...name, width: 150 },
   { ...preview, width: 110 },

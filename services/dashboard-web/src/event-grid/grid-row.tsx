@@ -4,7 +4,6 @@ import type { ListedEvent } from '../event/event-query.ts';
 import { formatDuration } from '../format/number.ts';
 import { formatCost } from '../format/priced.ts';
 import { formatInCard } from '../format/time.ts';
-import { useSettings } from '../settings/settings.ts';
 import { ShownText } from '../text/shown-text.tsx';
 import { ErrorIcon, TypeIcon } from '../ui/badge.tsx';
 import { IconButton } from '../ui/button.tsx';
@@ -34,7 +33,6 @@ export function EventRow({
   columns,
   template,
 }: RowProps & { columns: readonly EventColumn[]; template: string }) {
-  const { zone } = useSettings();
   return (
     <GridRow
       index={index + 2}
@@ -55,7 +53,7 @@ export function EventRow({
           aria-colindex={column + 2}
           className={classes(cellClasses, isNumber && 'justify-end')}
         >
-          {cell(event, zone)}
+          {cell(event)}
         </GridCell>
       ))}
       <GridCell
@@ -84,7 +82,6 @@ function MenuButton({ onMenu }: { onMenu: (anchor: Element) => void }) {
 
 /** A card of two lines: what was called, when, how long and for what; then the preview. */
 export function EventCard({ event, index, top, isSelected, onSelect, onMenu }: RowProps) {
-  const { zone } = useSettings();
   const { type, state, name, cost, durationMs, startTimeMs } = event;
   return (
     <GridRow
@@ -110,7 +107,7 @@ export function EventCard({ event, index, top, isSelected, onSelect, onMenu }: R
         <MenuButton onMenu={onMenu} />
       </GridCell>
       <GridCell className="flex min-w-0 items-baseline gap-2 whitespace-nowrap">
-        <span className="shrink-0 text-faint text-xs">{formatInCard(startTimeMs, Date.now(), zone)}</span>
+        <span className="shrink-0 text-faint text-xs">{formatInCard(startTimeMs, Date.now())}</span>
         <Preview event={event} />
       </GridCell>
     </GridRow>

@@ -5,7 +5,6 @@ import { type NamedField, NamedValue } from '../filter/named-value.tsx';
 import { useFilterBy } from '../filter/use-filter.ts';
 import { formatDuration } from '../format/number.ts';
 import { formatTime, nameZone } from '../format/time.ts';
-import { useSettings } from '../settings/settings.ts';
 import { describeText, ShownText } from '../text/shown-text.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
 import type { WholeEvent } from './event-query.ts';
@@ -22,7 +21,6 @@ const flagTexts: Record<WholeEvent['flags'][number], string> = {
 
 /** Names open what they name; a click on another value filters the list by it. */
 export function EventFields({ event, parts }: { event: WholeEvent; parts: EventText }) {
-  const { zone } = useSettings();
   const values: [label: string, field: string, value: string | null][] = [
     [event.type === 'llm' ? 'Model' : 'Tool', 'name', event.name],
     ['Source', 'source', event.source],
@@ -34,11 +32,11 @@ export function EventFields({ event, parts }: { event: WholeEvent; parts: EventT
   ];
   return (
     <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-0.5 text-sm">
-      <Field label="Started">{formatTime(event.startTimeMs, zone)}</Field>
+      <Field label="Started">{formatTime(event.startTimeMs)}</Field>
       <Field label="Duration">{formatDuration(event.durationMs)}</Field>
-      <Field label="Received">{formatTime(Date.parse(event.receivedAt), zone)}</Field>
+      <Field label="Received">{formatTime(Date.parse(event.receivedAt))}</Field>
       <Field label="Time zone">
-        <span className="text-muted">{nameZone(zone)}</span>
+        <span className="text-muted">{nameZone()}</span>
       </Field>
       {event.flags.map((flag) => (
         <Field key={flag} label="Flag">

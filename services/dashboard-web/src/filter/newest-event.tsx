@@ -1,5 +1,4 @@
 import { dayMs, formatMinute, minuteMs } from '../format/time.ts';
-import { useSettings } from '../settings/settings.ts';
 import { useSpaceQuery } from '../space/use-space-query.ts';
 import { Button } from '../ui/button.tsx';
 import type { ListInput } from './event-filter.ts';
@@ -25,14 +24,13 @@ export function NewestActivity({ procedure, search }: NewestActivityProps) {
 }
 
 function Newest({ what, atMs }: { what: string; atMs: number | undefined }) {
-  const { zone } = useSettings();
   const { set } = useFilter();
   if (atMs === undefined) return null;
   const to = Math.ceil((atMs + 1) / minuteMs) * minuteMs;
   return (
     <span className="flex flex-wrap items-center justify-center gap-2">
       <span>
-        The newest {what} on {formatMinute(atMs, zone)}.
+        The newest {what} on {formatMinute(atMs)}.
       </span>
       <Button
         size="small"

@@ -1,6 +1,5 @@
 import { useState } from 'react';
 import { formatMinute, fromLocalTime, nameZone } from '../format/time.ts';
-import { useSettings } from '../settings/settings.ts';
 import { Dialog, Form } from '../ui/dialog.tsx';
 import { SelectField, TextField } from '../ui/field.tsx';
 import type { Search } from '../url/search.ts';
@@ -25,11 +24,10 @@ interface RangeFieldProps {
 
 /** Selects a range that ends now, a day, or a custom one; without a `fallback` also any time. */
 export function RangeField({ search, fallback, onChange }: RangeFieldProps) {
-  const { zone } = useSettings();
   const [isChoosing, setChoosing] = useState(false);
   const hasOwn = search.last === undefined && (search.from !== undefined || search.to !== undefined);
-  const { from, to } = rangeOf(search, Date.now(), zone);
-  const nameEnd = (ms: number | undefined) => (ms === undefined ? '' : formatMinute(ms, zone));
+  const { from, to } = rangeOf(search, Date.now());
+  const nameEnd = (ms: number | undefined) => (ms === undefined ? '' : formatMinute(ms));
   const options = [
     ...(fallback === undefined ? [{ value: anyTime, label: 'Any time' }] : []),
     ...(hasOwn ? [{ value: ownRange, label: `${nameEnd(from)} – ${nameEnd(to)}` }] : []),
@@ -54,7 +52,7 @@ export function RangeField({ search, fallback, onChange }: RangeFieldProps) {
       />
       <CustomRangeDialog
         isOpen={isChoosing}
-        initial={rangeOf(hasOwn ? search : { last: fallback ?? '24h' }, Date.now(), zone)}
+        initial={rangeOf(hasOwn ? search : { last: fallback ?? '24h' }, Date.now())}
         onClose={() => setChoosing(false)}
         onChoose={(range) => onChange({ last: undefined, ...range })}
       />
@@ -70,13 +68,12 @@ interface RangeChoice {
 
 /** Chooses the ends of a range, in the viewer's time zone. */
 function CustomRangeDialog({ isOpen, ...choice }: RangeChoice & { isOpen: boolean }) {
-  const { zone } = useSettings();
   return (
     <Dialog
       isOpen={isOpen}
       onClose={choice.onClose}
       title="Custom range"
-      description={`Start times of events, in ${nameZone(zone)}. The end is not included.`}
+      description={`Start times of events, in ${nameZone()}. The end is not included.`}
     >
       <RangeForm {...choice} />
     </Dialog>
@@ -84,10 +81,9 @@ function CustomRangeDialog({ isOpen, ...choice }: RangeChoice & { isOpen: boolea
 }
 
 function RangeForm({ initial, onClose, onChoose }: RangeChoice) {
-  const { zone } = useSettings();
-  const [start, setStart] = useState(() => localText(initial.from ?? Date.now(), zone));
-  const [end, setEnd] = useState(() => localText(initial.to ?? Date.now(), zone));
-  const [from, to] = [start, end].map((text) => fromLocalTime(Date.parse(`${text}Z`), zone));
+  const [start, setStart] = useState(() => localText(initial.from ?? Date.now()));
+  const [end, setEnd] = useState(() => localText(initial.to ?? Date.now()));
+  const [from, to] = [start, end].map((text) => fromLocalTime(Date.parse(`${text}Z`)));
   const isRange = from !== undefined && to !== undefined && from < to;
   const problem = isRange || start === '' || end === '' ? undefined : 'The end must be after the start.';
   const onSubmit = () => {

@@ -36,7 +36,7 @@ export interface TimeRange {
 }
 
 /** The range of an address: a named one, or its own `from` and `to`. */
-export function rangeOf(search: Search, nowMs: number, zone: Zone): TimeRange {
+export function rangeOf(search: Search, nowMs: number, zone?: Zone): TimeRange {
   const { last } = search;
   if (isRecentRange(last)) return { from: nowMs - recentRanges[last].ms };
   if (last === 'today') return { from: startOfDay(nowMs, zone) };
@@ -50,14 +50,14 @@ export function rangeOf(search: Search, nowMs: number, zone: Zone): TimeRange {
 }
 
 /** The address with the present ends of its range as times: it shows the same events later, too. */
-export function withFixedTimes(search: Search, nowMs: number, zone: Zone): Search {
+export function withFixedTimes(search: Search, nowMs: number, zone?: Zone): Search {
   const { last: _, ...rest } = search;
   const { from, to = nowMs } = rangeOf(search, nowMs, zone);
   return { ...rest, ...(from !== undefined && { from: String(from) }), to: String(to) };
 }
 
 /** The range of an address that names a day, until the next full minute at most; undefined for others. */
-export function rangeOfDay(search: Search, nowMs: number, zone: Zone): Required<TimeRange> | undefined {
+export function rangeOfDay(search: Search, nowMs: number, zone?: Zone): Required<TimeRange> | undefined {
   if (isRecentRange(search.last) || !isNamedRange(search.last)) return undefined;
   const { from = 0, to = Math.ceil((nowMs + 1) / minuteMs) * minuteMs } = rangeOf(search, nowMs, zone);
   return { from, to };
@@ -69,4 +69,5 @@ function readTime(text: string | undefined): number | undefined {
 }
 
 /** The ends of a custom range as `datetime-local` fields have them, and back. */
-export const localText = (ms: number, zone: Zone) => new Date(localTime(ms, zone)).toISOString().slice(0, 16);
+export const localText = (ms: number, zone?: Zone) =>
+  new Date(localTime(ms, zone)).toISOString().slice(0, 16);

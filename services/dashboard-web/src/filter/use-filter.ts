@@ -1,6 +1,6 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { useSettings } from '../settings/settings.ts';
+import { useZone } from '../settings/settings.ts';
 import type { Search } from '../url/search.ts';
 import { useSearchTexts } from '../url/use-search.ts';
 import { type Condition, withCondition, withoutCondition, withoutFilter } from './conditions.ts';
@@ -24,7 +24,7 @@ export interface Filter {
 /** The filter of the page's address. */
 export function useFilter(): Filter {
   const search = useSearchTexts();
-  const { zone } = useSettings();
+  const zone = useZone();
   const navigate = useNavigate();
   const now = search.last === undefined ? 0 : roundedNow(search.last);
   const input = useMemo(() => toEventFilter(search, now, zone), [search, now, zone]);

@@ -1,6 +1,15 @@
 /** A time zone of `Intl`, such as `Europe/Zurich`; undefined is the browser's. */
 export type Zone = string | undefined;
 
+export const browserZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+let shownZone: Zone;
+
+/** All times are of this zone, unless another is named. What is drawn changes as `useZone` says. */
+export function showTimesIn(zone: Zone): void {
+  shownZone = zone;
+}
+
 export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;
 /** A day without a change of the clock. */
@@ -26,23 +35,23 @@ function isDate(ms: number): boolean {
 }
 
 /** `2026-11-21 14:03:09.120` */
-export function formatTime(ms: number, zone: Zone): string {
+export function formatTime(ms: number, zone = shownZone): string {
   if (!isDate(ms)) return `${ms} ms`;
   return `${formatDay(ms, zone)} ${formatClock(ms, zone)}`;
 }
 
 /** `2026-11-21 14:03:09` */
-export function formatToSecond(ms: number, zone: Zone): string {
+export function formatToSecond(ms: number, zone = shownZone): string {
   return formatTime(ms, zone).slice(0, -4);
 }
 
 /** `2026-11-21 14:03` */
-export function formatToMinute(ms: number, zone: Zone): string {
+export function formatToMinute(ms: number, zone = shownZone): string {
   return formatTime(ms, zone).slice(0, 16);
 }
 
 /** `14:03:09.120` */
-export function formatClock(ms: number, zone: Zone): string {
+export function formatClock(ms: number, zone = shownZone): string {
   if (!isDate(ms)) return `${ms} ms`;
   return formatIn(zone, {
     hour: '2-digit',
@@ -53,7 +62,7 @@ export function formatClock(ms: number, zone: Zone): string {
 }
 
 /** `2026-11-21` */
-export function formatDay(ms: number, zone: Zone): string {
+export function formatDay(ms: number, zone = shownZone): string {
   if (!isDate(ms)) return `${ms} ms`;
   const parts = formatIn(zone, { year: 'numeric', month: '2-digit', day: '2-digit' }).formatToParts(ms);
   const part = (type: string) => parts.find((one) => one.type === type)?.value ?? '';
@@ -61,7 +70,7 @@ export function formatDay(ms: number, zone: Zone): string {
 }
 
 /** `21 Nov, 14:03` */
-export function formatMinute(ms: number, zone: Zone): string {
+export function formatMinute(ms: number, zone = shownZone): string {
   if (!isDate(ms)) return `${ms} ms`;
   return formatIn(zone, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' }).format(ms);
 }
@@ -73,33 +82,33 @@ const yearsMsMin = 300 * dayMs;
 export const dayTicksMsMin = 2 * dayMs;
 
 /** `14:03`, `21 Nov` in ranges longer than two days, `Nov 2026` in ranges of about a year. */
-export function formatTick(ms: number, rangeMs: number, zone: Zone): string {
+export function formatTick(ms: number, rangeMs: number, zone = shownZone): string {
   if (rangeMs > yearsMsMin) return formatIn(zone, { month: 'short', year: 'numeric' }).format(ms);
   if (rangeMs > dayTicksMsMin) return formatIn(zone, { day: 'numeric', month: 'short' }).format(ms);
   return formatIn(zone, { hour: '2-digit', minute: '2-digit' }).format(ms);
 }
 
 /** An end of a range, or of a bar in it: `21 Nov, 14:03`, or `2026-11-21` where the range is about a year. */
-export function formatEnd(ms: number, rangeMs: number, zone: Zone): string {
+export function formatEnd(ms: number, rangeMs: number, zone = shownZone): string {
   return rangeMs > yearsMsMin ? formatDay(ms, zone) : formatMinute(ms, zone);
 }
 
 /** `14:03:09` today, `21 Nov, 14:03` before, `2025-11-21` long before. */
-export function formatInCard(ms: number, nowMs: number, zone: Zone): string {
+export function formatInCard(ms: number, nowMs: number, zone = shownZone): string {
   if (formatDay(ms, zone) === formatDay(nowMs, zone)) return formatClock(ms, zone).slice(0, 8);
   return formatEnd(ms, Math.abs(nowMs - ms), zone);
 }
 
 /** `Europe/Zurich (GMT+1)`, by default of now. */
-export function nameZone(zone: Zone, atMs = Date.now()): string {
-  const name = zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+export function nameZone(zone = shownZone, atMs = Date.now()): string {
+  const name = zone ?? browserZone();
   const parts = formatIn(name, { timeZoneName: 'shortOffset' }).formatToParts(atMs);
   const offset = parts.find(({ type }) => type === 'timeZoneName')?.value;
   return offset === undefined || offset === name ? name : `${name} (${offset})`;
 }
 
 /** The clock of a zone at a time, as if it were UTC: its fields are those that the zone shows. */
-export function localTime(ms: number, zone: Zone): number {
+export function localTime(ms: number, zone = shownZone): number {
   const parts = formatIn(zone, {
     year: 'numeric',
     month: 'numeric',
@@ -114,13 +123,13 @@ export function localTime(ms: number, zone: Zone): number {
 }
 
 /** The time when the zone's clock shows `local`. Of a time shown twice, or skipped, one beside the change. */
-export function fromLocalTime(local: number, zone: Zone): number {
+export function fromLocalTime(local: number, zone = shownZone): number {
   // The difference between zone and UTC at about that time, and then at the time that it leads to.
   const near = local - (localTime(local, zone) - local);
   return local - (localTime(near, zone) - near);
 }
 
-export function startOfDay(ms: number, zone: Zone): number {
+export function startOfDay(ms: number, zone = shownZone): number {
   return fromLocalTime(Math.floor(localTime(ms, zone) / dayMs) * dayMs, zone);
 }
 

@@ -2,7 +2,7 @@ import { Outlet, useParams } from '@tanstack/react-router';
 import { GitCompareArrows, Menu as MenuIcon, X } from 'lucide-react';
 import { lazy, Suspense, useEffect, useEffectEvent, useRef, useState } from 'react';
 import { clearTicked, useTicked } from '../compare/ticked-events.tsx';
-import { isForPage, useSettings } from '../settings/settings.ts';
+import { isForPage, useSettings, useZone } from '../settings/settings.ts';
 import { SpaceButton, useOpen, useSpace } from '../space/space.tsx';
 import { IconButton } from '../ui/button.tsx';
 import { classes } from '../ui/classes.ts';
@@ -15,6 +15,7 @@ import { Sidebar } from './sidebar.tsx';
 export function Layout() {
   const [isOpen, setOpen] = useState(false);
   usePageKeys();
+  useZone();
   const { spaceId } = useParams({ strict: false });
   return (
     <div className="flex h-full flex-col md:flex-row">

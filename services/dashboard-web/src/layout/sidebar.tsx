@@ -78,8 +78,7 @@ function InstallationLink({ onNavigate }: { onNavigate: () => void }) {
 
 /** All times of all pages are in this zone. */
 function ZoneLine() {
-  const { zone } = useSettings();
-  return <p className="mb-2 px-2 text-faint text-xs">Times in {nameZone(zone)}</p>;
+  return <p className="mb-2 px-2 text-faint text-xs">Times in {nameZone()}</p>;
 }
 
 function UserBar({ spaceId, onNavigate }: { spaceId: string; onNavigate: () => void }) {

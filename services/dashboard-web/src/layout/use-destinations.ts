@@ -5,7 +5,7 @@ import { useSettled } from '../api/use-settled.ts';
 import { eventQuery } from '../event/event-query.ts';
 import { formatInCard } from '../format/time.ts';
 import { useOffers } from '../search/use-offers.ts';
-import { changeSettings, themes, useSettings } from '../settings/settings.ts';
+import { changeSettings, themes } from '../settings/settings.ts';
 import { type SpacePage, useMe, useOpen, useSpace } from '../space/space.tsx';
 import { parseSearch } from '../url/search.ts';
 import { useViews } from '../views/view.ts';
@@ -90,7 +90,6 @@ const searchedCharsMax = 1_000;
 /** The newest events that have a text, of those that the API searches in a second. */
 function useFoundEvents(query: string): Destination[] {
   const { id: spaceId } = useSpace();
-  const { zone } = useSettings();
   const open = useOpen();
   const text = useSettled(query);
   const enabled = text.length >= searchedCharsMin && text.length <= searchedCharsMax;
@@ -99,7 +98,7 @@ function useFoundEvents(query: string): Destination[] {
   return (data?.events.slice(0, shownEvents) ?? []).map(({ id, name, startTimeMs, excerpt }) => ({
     key: id,
     label: name ?? 'unnamed',
-    hint: formatInCard(startTimeMs, Date.now(), zone),
+    hint: formatInCard(startTimeMs, Date.now()),
     excerpt,
     go: () => open({ page: 'event', id, search: { text } }),
   }));

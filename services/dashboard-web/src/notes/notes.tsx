@@ -2,7 +2,6 @@ import { MessageSquarePlus, Pencil, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { formatCounted } from '../format/number.ts';
 import { formatTime } from '../format/time.ts';
-import { useSettings } from '../settings/settings.ts';
 import { hasRole, useMe, useSpace } from '../space/space.tsx';
 import { useSpaceMutation, useSpaceQuery } from '../space/use-space-query.ts';
 import { ShownText } from '../text/shown-text.tsx';
@@ -101,7 +100,6 @@ function targetOf(on: NoteTarget): Note['target'] {
 }
 
 function NoteItem({ note, isOfOther, onEdit }: { note: Note; isOfOther: boolean; onEdit: () => void }) {
-  const { zone } = useSettings();
   const { role } = useSpace();
   const { user } = useMe();
   const { label, text, author, authorId, authorName, createdAt, changedAt, target } = note;
@@ -133,7 +131,7 @@ function NoteItem({ note, isOfOther, onEdit }: { note: Note; isOfOther: boolean;
         )}
       </div>
       <p className="text-faint text-xs">
-        <ShownText text={who} /> · {formatTime(Date.parse(createdAt), zone)}
+        <ShownText text={who} /> · {formatTime(Date.parse(createdAt))}
         {changedAt !== null && ' · edited'}
         {isOfOther && ` · ${nouns[target]}`}
       </p>

@@ -3,7 +3,6 @@ import { type Activity, Cost, FirstInput, LastState } from '../activity/activity
 import { ActivityPage } from '../activity/activity-list.tsx';
 import { formatCounted } from '../format/number.ts';
 import { formatInCard } from '../format/time.ts';
-import { useSettings } from '../settings/settings.ts';
 import { SpaceLink } from '../space/space.tsx';
 import { type Column, NoValue } from '../table/table.tsx';
 import { Notice } from '../ui/loaded.tsx';
@@ -51,7 +50,6 @@ export const threadColumns: readonly Column<Activity>[] = [
 
 /** A thread's cell; in a card it has two lines with errors, cost and last time. */
 function ThreadCell({ thread }: { thread: Activity }) {
-  const { zone } = useSettings();
   const { id, firstInput, lastState, lastStartMs, errors, cost } = thread;
   return (
     <div className="min-w-0 flex-1">
@@ -64,9 +62,7 @@ function ThreadCell({ thread }: { thread: Activity }) {
         </span>
       </span>
       <span className="flex items-baseline gap-2">
-        <span className="shrink-0 text-faint text-xs md:hidden">
-          {formatInCard(lastStartMs, Date.now(), zone)}
-        </span>
+        <span className="shrink-0 text-faint text-xs md:hidden">{formatInCard(lastStartMs, Date.now())}</span>
         <FirstInput text={firstInput} />
       </span>
     </div>

@@ -8,9 +8,11 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router';
+import type { ComponentType } from 'react';
 import { describeFailure } from '../api/failure.ts';
 import { WithConfirmation } from '../entry/confirmation-dialog.tsx';
 import { Layout } from '../layout/layout.tsx';
+import { useZone } from '../settings/settings.ts';
 import { meQuery } from '../space/space.tsx';
 import { basePath } from '../url/page-values.ts';
 import { formatSearch, parseSearch, type Search } from '../url/search.ts';
@@ -46,7 +48,17 @@ function lazyPage<Module extends Record<string, unknown>>(
   load: () => Promise<Module>,
   name: keyof Module & string,
 ) {
-  return lazyRouteComponent(loadPage(load), name);
+  return lazyRouteComponent(loadPage(async () => inZone((await load())[name] as ComponentType)));
+}
+
+/** The page, drawn anew with its state when the zone of times changes, here or in another tab. */
+function inZone(Page: ComponentType) {
+  return {
+    default: () => {
+      useZone();
+      return <Page />;
+    },
+  };
 }
 
 function spacePage<const Path extends string, Module extends Record<string, unknown>>(

@@ -3,7 +3,6 @@ import { type ReactNode, useState } from 'react';
 import { createPasskey } from '../api/passkey.ts';
 import { apiQuery, type Output, type QueryPath, useApiMutation } from '../api/query.ts';
 import { formatToMinute } from '../format/time.ts';
-import { useSettings } from '../settings/settings.ts';
 import { ShownText } from '../text/shown-text.tsx';
 import { Button } from '../ui/button.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
@@ -64,7 +63,6 @@ function FactorList({ list }: { list: Output<'secondFactor.list'> }) {
 }
 
 function AppRow({ createdAt, onAdd }: { createdAt: string | undefined; onAdd: () => void }) {
-  const { zone } = useSettings();
   const { mutateAsync } = useApiMutation('secondFactor.removeTotp', { reload });
   return (
     <Row
@@ -72,7 +70,7 @@ function AppRow({ createdAt, onAdd }: { createdAt: string | undefined; onAdd: ()
       detail={
         createdAt === undefined
           ? 'An app on your phone that shows a six-digit code.'
-          : `Added ${formatToMinute(Date.parse(createdAt), zone)}`
+          : `Added ${formatToMinute(Date.parse(createdAt))}`
       }
       action={
         createdAt === undefined ? (
@@ -91,10 +89,9 @@ interface PasskeyRowsProps {
 }
 
 function PasskeyRows({ passkeys, onAdd }: PasskeyRowsProps) {
-  const { zone } = useSettings();
   const { data: methods } = useQuery(apiQuery('auth.methods', undefined));
   const { mutateAsync } = useApiMutation('secondFactor.removePasskey', { reload });
-  const shortTime = (text: string) => formatToMinute(Date.parse(text), zone);
+  const shortTime = (text: string) => formatToMinute(Date.parse(text));
   return (
     <>
       <Row

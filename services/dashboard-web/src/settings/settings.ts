@@ -1,4 +1,5 @@
 import { useEffect, useEffectEvent, useSyncExternalStore } from 'react';
+import { showTimesIn } from '../format/time.ts';
 
 export const themes = [
   { value: 'system', label: 'System' },
@@ -26,6 +27,7 @@ export interface Settings {
 const storageKey = 'weir.settings';
 const listeners = new Set<() => void>();
 let current = read();
+showTimesIn(current.zone);
 
 window.addEventListener('storage', ({ key }) => {
   if (key !== storageKey) return;
@@ -35,6 +37,11 @@ window.addEventListener('storage', ({ key }) => {
 
 export function useSettings(): Settings {
   return useSyncExternalStore(subscribe, () => current);
+}
+
+/** The zone of the settings. Pages and their frame call it: all times in them are drawn anew with it. */
+export function useZone(): Settings['zone'] {
+  return useSyncExternalStore(subscribe, () => current.zone);
 }
 
 export function changeSettings(change: Partial<Settings>): void {
@@ -56,6 +63,7 @@ function apply(): void {
   const { dataset } = document.documentElement;
   if (current.theme === 'system') delete dataset.theme;
   else dataset.theme = current.theme;
+  showTimesIn(current.zone);
   for (const listener of listeners) listener();
 }
 

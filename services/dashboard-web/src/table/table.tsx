@@ -1,7 +1,7 @@
 import { ArrowDown, ArrowUp, ChevronsUpDown } from 'lucide-react';
 import { type ReactNode, type RefObject, useRef } from 'react';
-import { formatTime, type Zone } from '../format/time.ts';
-import { useSettings, useShortcuts } from '../settings/settings.ts';
+import { formatTime } from '../format/time.ts';
+import { useShortcuts } from '../settings/settings.ts';
 import { classes } from '../ui/classes.ts';
 import { SelectField } from '../ui/field.tsx';
 import { Card } from '../ui/page.tsx';
@@ -179,11 +179,10 @@ export function Faded({ children }: { children: ReactNode }) {
 
 /** A time of the API, in the zone of the settings. */
 export function Time({ at, format = formatTime }: { at: string | number; format?: TimeFormat }) {
-  const { zone } = useSettings();
-  return <Faded>{format(typeof at === 'string' ? Date.parse(at) : at, zone)}</Faded>;
+  return <Faded>{format(typeof at === 'string' ? Date.parse(at) : at)}</Faded>;
 }
 
-type TimeFormat = (ms: number, zone: Zone) => string;
+type TimeFormat = (ms: number) => string;
 
 export function NoValue() {
   return <span className="text-faint">–</span>;

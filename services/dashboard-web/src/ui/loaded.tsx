@@ -3,7 +3,6 @@ import { CircleAlert, LockKeyhole, type LucideIcon, PlugZap, SearchX, TriangleAl
 import { type ReactNode, useEffect, useState } from 'react';
 import { describeFailure, type Failure, isTransient } from '../api/failure.ts';
 import { formatClock } from '../format/time.ts';
-import { useSettings } from '../settings/settings.ts';
 import { Button, buttonClasses } from './button.tsx';
 import { classes } from './classes.ts';
 
@@ -57,7 +56,6 @@ function useLastFailure({ data, error }: { data: unknown; error: unknown }): unk
 }
 
 function Outdated({ error, atMs }: { error: unknown; atMs: number }) {
-  const { zone } = useSettings();
   return (
     <p
       role="alert"
@@ -65,8 +63,7 @@ function Outdated({ error, atMs }: { error: unknown; atMs: number }) {
     >
       <TriangleAlert aria-hidden />
       <span>
-        {describeFailure(error).message} What is shown below was read at {formatClock(atMs, zone).slice(0, 8)}
-        .
+        {describeFailure(error).message} What is shown below was read at {formatClock(atMs).slice(0, 8)}.
       </span>
     </p>
   );

@@ -2,7 +2,6 @@ import { useNavigate } from '@tanstack/react-router';
 import { Bookmark, BookmarkPlus, Check, Link2, Pencil } from 'lucide-react';
 import { useState } from 'react';
 import { withFixedTimes } from '../filter/time-range.ts';
-import { useSettings } from '../settings/settings.ts';
 import { ShownText } from '../text/shown-text.tsx';
 import { Button } from '../ui/button.tsx';
 import { useCopy } from '../ui/copy-button.tsx';
@@ -51,11 +50,10 @@ export function ViewsMenu({ list }: { list: View['list'] }) {
 /** A link to what the list shows now, also later. */
 function useCopyLink(): () => Promise<void> {
   const search = useSearchTexts();
-  const { zone } = useSettings();
   const copy = useCopy();
   const toast = useToast();
   return async () => {
-    const fixed = formatSearch(withFixedTimes(search, Date.now(), zone));
+    const fixed = formatSearch(withFixedTimes(search, Date.now()));
     if (await copy(`${location.origin}${location.pathname}${fixed}`)) toast('Link copied.');
   };
 }

@@ -3,7 +3,6 @@ import { describeFailure } from '../../api/failure.ts';
 import { labelOf } from '../../filter/conditions.ts';
 import { formatCounted } from '../../format/number.ts';
 import { formatMinute } from '../../format/time.ts';
-import { useSettings } from '../../settings/settings.ts';
 import { keepsData, useSpaceMutation, useSpaceQuery } from '../../space/use-space-query.ts';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Dialog, Form } from '../../ui/dialog.tsx';
@@ -122,7 +121,6 @@ const listedMax = 5;
 
 /** When the alert would have fired in the last week. */
 function RulePreview({ condition }: { condition: Condition }) {
-  const { zone } = useSettings();
   const deferred = useDeferredValue(condition);
   const { data, error } = useSpaceQuery('alerts.preview', { ...deferred }, keepsData);
   const box = 'rounded-md border border-line bg-sunken px-3 py-2 text-sm';
@@ -144,7 +142,7 @@ function RulePreview({ condition }: { condition: Condition }) {
         <ul className="mt-1 text-muted text-xs">
           {fired.slice(-listedMax).map(({ fromMs, toMs, value: measured }) => (
             <li key={fromMs}>
-              {formatMinute(fromMs, zone)} – {toMs === null ? 'now' : formatMinute(toMs, zone)} (
+              {formatMinute(fromMs)} – {toMs === null ? 'now' : formatMinute(toMs)} (
               {formatAlertValue(condition.kind, measured)})
             </li>
           ))}

@@ -1,6 +1,5 @@
 import { BellOff, BellRing, Pencil, Trash2 } from 'lucide-react';
 import { formatMinute } from '../../format/time.ts';
-import { useSettings } from '../../settings/settings.ts';
 import { hasRole, useSpace } from '../../space/space.tsx';
 import { useSpaceMutation } from '../../space/use-space-query.ts';
 import { actionsColumn, Table, Time } from '../../table/table.tsx';
@@ -30,7 +29,6 @@ function phaseOf({ phase, value, kind, comparison, bound }: Rule) {
 const muteMs = 24 * 60 * 60_000;
 
 export function RuleTable({ rules, onEdit }: { rules: readonly Rule[]; onEdit: (rule: Rule) => void }) {
-  const { zone } = useSettings();
   return (
     <Table
       caption="Alerts"
@@ -50,10 +48,7 @@ export function RuleTable({ rules, onEdit }: { rules: readonly Rule[]; onEdit: (
         {
           title: 'State',
           cell: (rule) => (
-            <span
-              className="flex flex-wrap gap-1"
-              title={`Since ${formatMinute(Date.parse(rule.since), zone)}`}
-            >
+            <span className="flex flex-wrap gap-1" title={`Since ${formatMinute(Date.parse(rule.since))}`}>
               <Badge {...phaseOf(rule)} />
               {isMuted(rule.mutedUntil) && <Badge>muted</Badge>}
             </span>

@@ -1,7 +1,6 @@
 import { RefreshCw, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { formatMinute } from '../../format/time.ts';
-import { useSettings } from '../../settings/settings.ts';
 import { useSpaceMutation } from '../../space/use-space-query.ts';
 import { ShownText } from '../../text/shown-text.tsx';
 import { IconButton } from '../../ui/button.tsx';
@@ -29,7 +28,6 @@ export function RevokeButton({ apiKey, keys }: { apiKey: ApiKey; keys: readonly 
 }
 
 function KeyFacts({ apiKey, keys }: { apiKey: ApiKey; keys: readonly ApiKey[] }) {
-  const { zone } = useSettings();
   const lastFourOf = (id: string | null) => keys.find((key) => key.id === id)?.lastFour ?? '';
   const { name, prefix, lastFour, createdAt, createdBy, replaces, replacedBy } = apiKey;
   return (
@@ -41,7 +39,7 @@ function KeyFacts({ apiKey, keys }: { apiKey: ApiKey; keys: readonly ApiKey[] })
         </code>
       </div>
       <div>
-        Created {formatMinute(Date.parse(createdAt), zone)} by {createdBy ?? 'the operator'}. Last used:{' '}
+        Created {formatMinute(Date.parse(createdAt))} by {createdBy ?? 'the operator'}. Last used:{' '}
         {nameLastUse(apiKey)}.
       </div>
       {replacedBy !== null && (

@@ -1,6 +1,5 @@
 import { formatCount } from '../../format/number.ts';
 import { dayMs, formatDay, formatMinute } from '../../format/time.ts';
-import { useSettings } from '../../settings/settings.ts';
 import { actionsColumn, type Column, Table, Time } from '../../table/table.tsx';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Badge, type Tone } from '../../ui/badge.tsx';
@@ -70,11 +69,10 @@ const keyColumns: readonly Column<ApiKey>[] = [
 ];
 
 function LastUse({ lastUsedAt, days }: ApiKey) {
-  const { zone } = useSettings();
   return (
     <span
       className="whitespace-nowrap text-muted"
-      title={lastUsedAt === null ? '' : formatMinute(Date.parse(lastUsedAt), zone)}
+      title={lastUsedAt === null ? '' : formatMinute(Date.parse(lastUsedAt))}
     >
       {nameLastUse({ lastUsedAt, days })}
     </span>
@@ -82,13 +80,12 @@ function LastUse({ lastUsedAt, days }: ApiKey) {
 }
 
 function State({ apiKey: { state, expiresAt, replacedBy } }: { apiKey: ApiKey }) {
-  const { zone } = useSettings();
   return (
     <div className="whitespace-nowrap">
       <Badge tone={tones[state]}>{state}</Badge>
       {state === 'active' && expiresAt !== null ? (
         <div className="mt-0.5 text-warn text-xs">
-          {replacedBy === null ? 'expires' : 'rolled, ends'} {formatMinute(Date.parse(expiresAt), zone)}
+          {replacedBy === null ? 'expires' : 'rolled, ends'} {formatMinute(Date.parse(expiresAt))}
         </div>
       ) : (
         replacedBy !== null && <div className="mt-0.5 text-muted text-xs">rolled</div>

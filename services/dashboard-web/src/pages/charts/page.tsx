@@ -7,7 +7,6 @@ import { RangeField } from '../../filter/range-field.tsx';
 import { useFilter } from '../../filter/use-filter.ts';
 import { formatCompact, formatDuration } from '../../format/number.ts';
 import { nameZone } from '../../format/time.ts';
-import { useSettings } from '../../settings/settings.ts';
 import { hasRole, SpaceButton, useOpen, useSpace } from '../../space/space.tsx';
 import { describeText } from '../../text/shown-text.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -35,14 +34,13 @@ const formats: Record<ChartCard['unit'], (value: number) => string> = {
  */
 export function ChartsPage() {
   const { set } = useFilter();
-  const { zone } = useSettings();
   const charts = useCharts();
   const { range, declared, groupBy, only, query } = charts;
   const isCounting = declared.some((one) => one.name === groupBy && one.counted < 1);
   return (
     <Page
       title={only.name === undefined ? 'Charts' : `Charts of ${describeText(only.name)}`}
-      subtitle={`${steps[range.step].label}, ${nameZone(zone)}. ${isCounting ? 'Older events are still being counted.' : 'Includes expired events.'}`}
+      subtitle={`${steps[range.step].label}, ${nameZone()}. ${isCounting ? 'Older events are still being counted.' : 'Includes expired events.'}`}
       actions={<Controls range={range} groupBy={groupBy} declared={declared} only={only} onChange={set} />}
     >
       <Loaded query={query}>

@@ -1,5 +1,6 @@
 import { useFilter } from '../../filter/use-filter.ts';
-import { useSettings } from '../../settings/settings.ts';
+import { browserZone } from '../../format/time.ts';
+import { useZone } from '../../settings/settings.ts';
 import { dataBeside, keepsData, useSpaceQuery } from '../../space/use-space-query.ts';
 import { hasCosts, readGroup, readOnly, toChartFilter } from './grouping.ts';
 import { readRange } from './range.ts';
@@ -14,13 +15,13 @@ export const noPeriod = { from: 0, to: 0 };
 /** What the charts page shows, by its address: the range, the group, what is counted, the period before. */
 export function useCharts() {
   const { search } = useFilter();
-  const { zone } = useSettings();
+  const zone = useZone();
   const range = readRange(search, Date.now(), zone);
   const declared = useSpaceQuery('charts.dimensions', {}).data ?? [];
   const groupBy = readGroup(search.by);
   const only = readOnly(search, groupBy, declared);
   const { type, name, ...sliced } = toChartFilter(only);
-  const timeZone = zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const timeZone = zone ?? browserZone();
   const input = { from: range.from, to: range.to, step: range.step, timeZone, ...sliced };
   const chartInput = { ...input, type, name, groupBy, groupsMax };
   const query = useSpaceQuery('charts.events', chartInput, keepsData);

@@ -8,7 +8,6 @@ import { readEventText } from '../../event/event-text.ts';
 import { useIsNarrow } from '../../event-grid/use-is-narrow.ts';
 import { useFilter } from '../../filter/use-filter.ts';
 import { formatTime } from '../../format/time.ts';
-import { useSettings } from '../../settings/settings.ts';
 import { SpaceLink } from '../../space/space.tsx';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
@@ -120,10 +119,9 @@ export function Sides({ ids: [a, b], links: [first, second] }: SidesProps) {
 }
 
 function EventLink({ event }: { event: WholeEvent }) {
-  const { zone } = useSettings();
   return (
     <SpaceLink page="event" id={event.id} className="max-w-full truncate hover:text-ink hover:underline">
-      <ShownText text={event.name ?? 'unnamed'} /> · {formatTime(event.startTimeMs, zone)}
+      <ShownText text={event.name ?? 'unnamed'} /> · {formatTime(event.startTimeMs)}
     </SpaceLink>
   );
 }

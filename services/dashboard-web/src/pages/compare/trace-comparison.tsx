@@ -5,7 +5,6 @@ import { tokensOf } from '../../event/event-query.ts';
 import { formatCount, formatDuration } from '../../format/number.ts';
 import { describeCost, sumCosts } from '../../format/priced.ts';
 import { formatTime } from '../../format/time.ts';
-import { useSettings } from '../../settings/settings.ts';
 import { SpaceLink } from '../../space/space.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Sides } from './comparison.tsx';
@@ -21,11 +20,10 @@ interface TraceComparisonProps {
 
 /** Call by call, in order of time. A call that both have leads to the comparison of its two events. */
 export function TraceComparison({ ids, traces: [before, after] }: TraceComparisonProps) {
-  const { zone } = useSettings();
   const [old, now] = useMemo(() => [callsOf(before), callsOf(after)], [before, after]);
   const linkOf = (id: string, { events: [first] }: Trace) => (
     <SpaceLink key={id} page="trace" id={id} className="max-w-full truncate hover:text-ink hover:underline">
-      {first === undefined ? id : formatTime(first.startTimeMs, zone)}
+      {first === undefined ? id : formatTime(first.startTimeMs)}
     </SpaceLink>
   );
   return (

@@ -13,7 +13,6 @@ import { formatTime } from '../../format/time.ts';
 import { JsonTree } from '../../json/json-tree.tsx';
 import { Notes } from '../../notes/notes.tsx';
 import { CallUsage } from '../../peek/call-usage.tsx';
-import { useSettings } from '../../settings/settings.ts';
 import { SpaceLink, useSpace } from '../../space/space.tsx';
 import { FoundTextProvider, useFoundMarks } from '../../text/found-marks.tsx';
 import { describeText, ShownText } from '../../text/shown-text.tsx';
@@ -76,7 +75,6 @@ export function EventDetails({ event }: { event: WholeEvent }) {
 
 function EventHeader({ event, parts }: { event: WholeEvent; parts: EventText }) {
   const { id: spaceId } = useSpace();
-  const { zone } = useSettings();
   return (
     <header className="shrink-0 border-line border-b px-4 py-3 md:px-6">
       <Breadcrumb />
@@ -87,7 +85,7 @@ function EventHeader({ event, parts }: { event: WholeEvent; parts: EventText }) 
         <TypeBadge type={event.type} />
         <StateBadge state={event.state} />
         <span className="text-muted text-sm">
-          {formatTime(event.startTimeMs, zone)} · {formatDuration(event.durationMs)}
+          {formatTime(event.startTimeMs)} · {formatDuration(event.durationMs)}
         </span>
         <div className="ml-auto flex flex-wrap items-center gap-2">
           <Neighbours event={event} />

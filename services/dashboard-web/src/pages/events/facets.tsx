@@ -115,7 +115,6 @@ function withFiltered(facets: readonly Facet[], conditions: readonly Condition[]
 
 function FacetValues({ facet: { field: counted, values, others, newest } }: { facet: Facet }) {
   const { search } = useFilter();
-  const { zone } = useSettings();
   const [isLong, setLong] = useState(false);
   const field = fieldOf(counted);
   const title = field === counted ? labelOf(field) : counted === 'model' ? 'Model' : 'Tool';
@@ -129,7 +128,7 @@ function FacetValues({ facet: { field: counted, values, others, newest } }: { fa
         <ShownText text={title} className="label min-w-0 flex-1 truncate" />
         <span
           className="text-faint"
-          title={newest === null ? 'All events are counted' : `Back to ${formatTime(newest.untilMs, zone)}`}
+          title={newest === null ? 'All events are counted' : `Back to ${formatTime(newest.untilMs)}`}
         >
           {newest === null ? 'all' : `newest ${formatCount(newest.events)}`}
         </span>

@@ -7,7 +7,6 @@ import { useFilter } from '../../filter/use-filter.ts';
 import { formatBytes, formatCounted, formatDuration } from '../../format/number.ts';
 import { formatTime } from '../../format/time.ts';
 import { useFoundIds } from '../../layout/use-destinations.ts';
-import { useSettings } from '../../settings/settings.ts';
 import { type Pages, usePages } from '../../space/use-space-query.ts';
 import { FoundTextProvider, useFoundMarks } from '../../text/found-marks.tsx';
 import { describeText, ShownText } from '../../text/shown-text.tsx';
@@ -78,7 +77,6 @@ interface ProgressProps {
 }
 
 function Progress({ pages, found, search: { isGoingOn, stop, goOn } }: ProgressProps) {
-  const { zone } = useSettings();
   const loaded = pages.data?.pages ?? [];
   const bytes = loaded.reduce((sum, { progress }) => sum + progress.bytes, 0);
   const ms = loaded.reduce((sum, { progress }) => sum + progress.ms, 0);
@@ -90,7 +88,7 @@ function Progress({ pages, found, search: { isGoingOn, stop, goOn } }: ProgressP
     <div className="flex min-h-10 shrink-0 items-center gap-3 border-line border-t px-4 py-1.5 text-muted text-xs">
       <p role="status" className="flex-1">
         {formatCounted(found, 'event')} found; {formatBytes(bytes)} of payloads searched
-        {isWhole ? ', all of this filter.' : untilMs !== null && `, back to ${formatTime(untilMs, zone)}.`}
+        {isWhole ? ', all of this filter.' : untilMs !== null && `, back to ${formatTime(untilMs)}.`}
         {leftBytes !== undefined &&
           !isWhole &&
           ` ${formatBytes(leftBytes)} left: ${nameTime(leftBytes / (bytes / ms))}.`}

@@ -11,7 +11,7 @@ import { NewestEvent } from '../../filter/newest-event.tsx';
 import { useFilter } from '../../filter/use-filter.ts';
 import { minuteMs } from '../../format/time.ts';
 import { SelectedEvent } from '../../peek/peek.tsx';
-import { useSettings } from '../../settings/settings.ts';
+import { useZone } from '../../settings/settings.ts';
 import { useSpaceQuery } from '../../space/use-space-query.ts';
 import { Button } from '../../ui/button.tsx';
 import { Notice } from '../../ui/loaded.tsx';
@@ -83,7 +83,7 @@ const buckets = 72;
 /** The list's events over time. Dragging selects a range. */
 function Histogram({ input, newestMs }: { input: ListInput; newestMs: number | undefined }) {
   const { search, set } = useFilter();
-  const { zone } = useSettings();
+  const zone = useZone();
   const [now] = useState(Date.now);
   const { from, to } = useMemo(() => {
     const range = readRange(search, now, zone);

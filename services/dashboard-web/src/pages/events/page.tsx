@@ -8,9 +8,8 @@ import { filterOf } from '../../filter/conditions.ts';
 import type { ListInput } from '../../filter/event-filter.ts';
 import { useFilter } from '../../filter/use-filter.ts';
 import { formatCount } from '../../format/number.ts';
-import { formatTime, type Zone } from '../../format/time.ts';
+import { formatTime } from '../../format/time.ts';
 import { FilterBar } from '../../search/filter-bar.tsx';
-import { useSettings } from '../../settings/settings.ts';
 import { hasRole, SpaceButton, useSpace } from '../../space/space.tsx';
 import { keepsData, usePages, useSpaceQuery } from '../../space/use-space-query.ts';
 import { Button } from '../../ui/button.tsx';
@@ -132,11 +131,10 @@ function NewestFirst({ input }: { input: ListInput }) {
 
 /** How far back the list was searched: filters with few matches are searched in steps. */
 function SearchedUntil({ ms }: { ms: number | null }) {
-  const { zone } = useSettings();
   if (ms === null) return null;
   return (
     <p role="status" className="shrink-0 border-line border-t px-4 py-1.5 text-muted text-xs">
-      Searched back to {formatTime(ms, zone)}. Scroll down to continue.
+      Searched back to {formatTime(ms)}. Scroll down to continue.
     </p>
   );
 }
@@ -183,7 +181,6 @@ const shownEvents = 200;
 
 /** The slowest, largest or most expensive events of a filter. The note says among which events. */
 function LargestFirst({ input, order }: { input: ListInput; order: Order }) {
-  const { zone } = useSettings();
   const { asked } = readColumns(useSearchTexts().columns);
   const query = useSpaceQuery('events.top', { ...input, ...asked, by: order, limit: shownEvents }, keepsData);
   return (
@@ -196,8 +193,7 @@ function LargestFirst({ input, order }: { input: ListInput; order: Order }) {
           note={
             compared.compared > 0 && (
               <p role="status" className="shrink-0 border-line border-t px-4 py-1.5 text-muted text-xs">
-                The {formatCount(events.length)} {orders[order].superlative} of {nameCompared(compared, zone)}
-                .
+                The {formatCount(events.length)} {orders[order].superlative} of {nameCompared(compared)}.
               </p>
             )
           }
@@ -207,10 +203,7 @@ function LargestFirst({ input, order }: { input: ListInput; order: Order }) {
   );
 }
 
-function nameCompared(
-  { compared, comparedUntilMs }: Omit<Output<'events.top'>, 'events'>,
-  zone: Zone,
-): string {
+function nameCompared({ compared, comparedUntilMs }: Omit<Output<'events.top'>, 'events'>): string {
   if (comparedUntilMs === null) return `all ${formatCount(compared)} events`;
-  return `the newest ${formatCount(compared)} events, back to ${formatTime(comparedUntilMs, zone)}. Choose a range of time to compare others`;
+  return `the newest ${formatCount(compared)} events, back to ${formatTime(comparedUntilMs)}. Choose a range of time to compare others`;
 }

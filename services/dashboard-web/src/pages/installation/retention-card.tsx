@@ -2,7 +2,6 @@ import { useQuery } from '@tanstack/react-query';
 import { apiQuery, type Output } from '../../api/query.ts';
 import { formatCount, formatCounted, formatDuration } from '../../format/number.ts';
 import { formatDay, formatToSecond, hourMs, minuteMs } from '../../format/time.ts';
-import { useSettings } from '../../settings/settings.ts';
 import { type Column, Table, Time } from '../../table/table.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { QueryCard } from '../../ui/page.tsx';
@@ -12,7 +11,6 @@ import { followed } from './followed.ts';
 const passAgeMsMax = 60 * minuteMs;
 
 export function RetentionCard() {
-  const { zone } = useSettings();
   const query = useQuery({ ...apiQuery('operator.retention', undefined), ...followed });
   return (
     <QueryCard title="Retention" query={query} isFlush>
@@ -24,7 +22,7 @@ export function RetentionCard() {
               <span className={isLate ? 'text-warn' : undefined}>
                 {lastPassAt === null
                   ? 'No writer has deleted expired data yet.'
-                  : `The last deletion pass began ${formatToSecond(Date.parse(lastPassAt), zone)}.`}
+                  : `The last deletion pass began ${formatToSecond(Date.parse(lastPassAt))}.`}
               </span>{' '}
               {lagMs !== null && lagMs > hourMs && (
                 <span className="text-warn">Retention is {formatDuration(lagMs)} behind. </span>
@@ -79,9 +77,8 @@ const classes: Record<string, string> = {
 };
 
 export function QuarantineCard() {
-  const { zone } = useSettings();
   const query = useQuery({ ...apiQuery('operator.quarantine', undefined), ...followed });
-  const day = (text: string) => formatDay(Date.parse(text), zone);
+  const day = (text: string) => formatDay(Date.parse(text));
   return (
     <QueryCard title="Quarantine" query={query} isFlush>
       {(reasons) =>

@@ -9,8 +9,8 @@ import { useStored } from '../../event/use-stored.ts';
 import { rangeOf } from '../../filter/conditions.ts';
 import { NewestEvent } from '../../filter/newest-event.tsx';
 import { useFilter } from '../../filter/use-filter.ts';
-import { dayMs, hourMs, minuteMs } from '../../format/time.ts';
-import { useSettings } from '../../settings/settings.ts';
+import { browserZone, dayMs, hourMs, minuteMs } from '../../format/time.ts';
+import { useZone } from '../../settings/settings.ts';
 import { useOpen } from '../../space/space.tsx';
 import { dataBeside, keepsData, type SpaceInput, useSpaceQuery } from '../../space/use-space-query.ts';
 import { Loaded, together } from '../../ui/loaded.tsx';
@@ -24,11 +24,11 @@ const stepMs = { minute: minuteMs, hour: hourMs, day: dayMs };
 
 /** @param props `isAway`: the API does not answer, and ranges that end now stay. */
 export function Dashboard({ isAway }: { isAway: boolean }) {
-  const { zone } = useSettings();
+  const zone = useZone();
   const { search } = useFilter();
   const now = useFresh(isAway);
   const range = useMemo(() => readRange(search, now, zone), [search, now, zone]);
-  const timeZone = zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const timeZone = zone ?? browserZone();
   const { main, costs, delays } = useFigures({ ...range, timeZone });
   const [cost, delay] =
     main.error === null ? [dataBeside(costs), dataBeside(delays)] : [costs.data, delays.data];

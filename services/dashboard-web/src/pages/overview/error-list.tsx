@@ -1,7 +1,6 @@
 import type { Output } from '../../api/query.ts';
 import { formatCount } from '../../format/number.ts';
 import { formatTime } from '../../format/time.ts';
-import { useSettings } from '../../settings/settings.ts';
 import { SpaceLink } from '../../space/space.tsx';
 import { keepsData, useSpaceQuery } from '../../space/use-space-query.ts';
 import { type Column, Table } from '../../table/table.tsx';
@@ -14,7 +13,6 @@ const shownMax = 6;
 
 /** A message opens the newest of its events, the number all of them. */
 export function ErrorList({ from, to, range }: { from: number; to: number; range: Search }) {
-  const { zone } = useSettings();
   const query = useSpaceQuery('events.errors', { from, to }, keepsData);
   return (
     <QueryCard title="Errors by message" isFlush query={query}>
@@ -31,7 +29,7 @@ export function ErrorList({ from, to, range }: { from: number; to: number; range
             />
             {data.countedUntilMs !== null && (
               <p className="border-line border-t px-4 py-2 text-muted text-xs">
-                The newest errors are counted, back to {formatTime(data.countedUntilMs, zone)}.
+                The newest errors are counted, back to {formatTime(data.countedUntilMs)}.
               </p>
             )}
           </>

@@ -9,7 +9,6 @@ import {
 } from '../../format/number.ts';
 import { describePriced, formatCost } from '../../format/priced.ts';
 import { formatMinute } from '../../format/time.ts';
-import { useSettings } from '../../settings/settings.ts';
 import { SpaceLink } from '../../space/space.tsx';
 import { classes } from '../../ui/classes.ts';
 import { Figure } from '../../ui/page.tsx';
@@ -81,7 +80,6 @@ const warnShare = 0.8;
 
 /** `place` is where it is shown: at the top when the limit is near, otherwise at the bottom. */
 export function QuotaCard({ usage, place }: { usage: Output<'usage.current'>; place: 'first' | 'last' }) {
-  const { zone } = useSettings();
   const { events, monthlyEventLimit: limit, limitReachedAt, billingState } = usage;
   if (events === null) return null;
   const isBad = billingState !== 'active' || (limit !== null && events >= limit);
@@ -101,7 +99,7 @@ export function QuotaCard({ usage, place }: { usage: Output<'usage.current'>; pl
           : isNear
             ? limitReachedAt === null
               ? 'The monthly limit is nearly reached. Batches above it are rejected with 402.'
-              : `At this rate the monthly limit is reached on ${formatMinute(Date.parse(limitReachedAt), zone)}. Later batches are rejected with 402.`
+              : `At this rate the monthly limit is reached on ${formatMinute(Date.parse(limitReachedAt))}. Later batches are rejected with 402.`
             : 'Usage this month'}
       </span>
       <span className="flex items-center gap-1.5">

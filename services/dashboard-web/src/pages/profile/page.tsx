@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { apiQuery, type Output, useApiMutation } from '../../api/query.ts';
-import { formatAgo, formatToMinute, nameZone } from '../../format/time.ts';
+import { browserZone, formatAgo, formatToMinute, nameZone } from '../../format/time.ts';
 import { Factors } from '../../second-factor/factors.tsx';
 import { changeSettings, themes, useSettings } from '../../settings/settings.ts';
 import { useMe } from '../../space/space.tsx';
@@ -33,12 +33,12 @@ export function ProfilePage() {
   );
 }
 
-const browserZone = 'browser';
+const followed = 'browser';
 
 function Appearance() {
   const { theme, zone, hasShortcuts } = useSettings();
   const zones = [
-    { value: browserZone, label: `Browser: ${nameZone(undefined)}` },
+    { value: followed, label: `Browser: ${nameZone(browserZone())}` },
     { value: 'UTC', label: 'UTC' },
     ...Intl.supportedValuesOf('timeZone').map((name) => ({ value: name, label: name })),
   ];
@@ -53,10 +53,10 @@ function Appearance() {
         />
         <SelectField
           label="Time zone"
-          hint={`All times are shown in this zone. The time is now ${formatToMinute(Date.now(), zone)}.`}
+          hint={`All times are shown in this zone. The time is now ${formatToMinute(Date.now())}.`}
           options={zones}
-          value={zone ?? browserZone}
-          onChange={(value) => changeSettings({ zone: value === browserZone ? undefined : value })}
+          value={zone ?? followed}
+          onChange={(value) => changeSettings({ zone: value === followed ? undefined : value })}
         />
         <label className="flex items-center gap-2.5 text-sm">
           <input

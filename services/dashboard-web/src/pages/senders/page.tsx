@@ -4,7 +4,6 @@ import type { Output } from '../../api/query.ts';
 import { useFilter } from '../../filter/use-filter.ts';
 import { formatCount, formatCounted } from '../../format/number.ts';
 import { formatAgo, formatTime } from '../../format/time.ts';
-import { useSettings } from '../../settings/settings.ts';
 import { SpaceLink } from '../../space/space.tsx';
 import { useSpaceQuery } from '../../space/use-space-query.ts';
 import { type Column, Table } from '../../table/table.tsx';
@@ -149,10 +148,9 @@ const senderColumns: readonly Column<Sender>[] = [
 ];
 
 function LastSeen({ at }: { at: string }) {
-  const { zone } = useSettings();
   const atMs = Date.parse(at);
   return (
-    <time dateTime={at} title={formatTime(atMs, zone)} className="whitespace-nowrap text-muted">
+    <time dateTime={at} title={formatTime(atMs)} className="whitespace-nowrap text-muted">
       {formatAgo(atMs, Date.now())}
     </time>
   );

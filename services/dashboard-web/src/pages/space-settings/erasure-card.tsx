@@ -3,7 +3,6 @@ import { describeFailure } from '../../api/failure.ts';
 import type { Input } from '../../api/query.ts';
 import { formatCounted } from '../../format/number.ts';
 import { formatToMinute, fromLocalTime, nameZone } from '../../format/time.ts';
-import { useSettings } from '../../settings/settings.ts';
 import { hasRole, useSpace } from '../../space/space.tsx';
 import { useSpaceMutation, useSpaceQuery } from '../../space/use-space-query.ts';
 import { ShownText } from '../../text/shown-text.tsx';
@@ -55,10 +54,8 @@ export function ErasureCard() {
 function SubjectForm({ onSubject }: { onSubject: (subject: Subject | undefined) => void }) {
   const [kind, setKind] = useState<Kind>('user');
   const [text, setText] = useState('');
-  const { zone } = useSettings();
   const count = () => {
-    const value =
-      kind === 'before' ? new Date(fromLocalTime(Date.parse(`${text}Z`), zone)).toISOString() : text;
+    const value = kind === 'before' ? new Date(fromLocalTime(Date.parse(`${text}Z`))).toISOString() : text;
     onSubject({ kind, value });
   };
   const change = (next: { kind?: Kind; text: string }) => {
@@ -76,7 +73,7 @@ function SubjectForm({ onSubject }: { onSubject: (subject: Subject | undefined) 
         onChange={(next) => change({ kind: next, text: '' })}
       />
       <TextField
-        label={kind === 'before' ? `Started before (${nameZone(zone)})` : `Id of the ${kind}`}
+        label={kind === 'before' ? `Started before (${nameZone()})` : `Id of the ${kind}`}
         className="min-w-52 flex-1"
         type={kind === 'before' ? 'datetime-local' : 'text'}
         required
@@ -94,13 +91,12 @@ interface PreviewProps {
 }
 
 function ErasurePreview({ subject, onRequested }: PreviewProps) {
-  const { zone } = useSettings();
   const { data, error } = useSpaceQuery('erasures.preview', { ...subject });
   if (error !== null) return <p className="mt-3 text-bad text-sm">{describeFailure(error).message}</p>;
   if (data === undefined) return <p className="mt-3 text-muted text-sm">Counting …</p>;
   const { events, quarantineEvents, from, to, isComplete } = data;
   const atLeast = isComplete ? '' : 'At least ';
-  const show = (time: string) => formatToMinute(Date.parse(time), zone);
+  const show = (time: string) => formatToMinute(Date.parse(time));
   return (
     <div className="mt-3 flex flex-col gap-3">
       <p role="status" className="text-sm">

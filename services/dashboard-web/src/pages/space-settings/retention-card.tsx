@@ -2,7 +2,6 @@ import { useState } from 'react';
 import { describeFailure } from '../../api/failure.ts';
 import { formatCounted } from '../../format/number.ts';
 import { formatToMinute } from '../../format/time.ts';
-import { useSettings } from '../../settings/settings.ts';
 import { hasRole, useSpace } from '../../space/space.tsx';
 import { useSpaceMutation, useSpaceQuery } from '../../space/use-space-query.ts';
 import { Button } from '../../ui/button.tsx';
@@ -77,7 +76,6 @@ function OperatorHint({ spaceId }: { spaceId: string }) {
 }
 
 function RetentionEffect({ days }: { days: number | null }) {
-  const { zone } = useSettings();
   const { data, error } = useSpaceQuery('spaces.previewRetention', { retentionDays: days });
   if (error !== null) return <p className="text-bad text-sm">{describeFailure(error).message}</p>;
   if (data === undefined) return <p className="text-muted text-sm">Counting …</p>;
@@ -92,8 +90,8 @@ function RetentionEffect({ days }: { days: number | null }) {
       ) : (
         <>
           <strong className="text-bad">{formatCounted(events, 'event')}</strong>, received from{' '}
-          {formatToMinute(Date.parse(oldest), zone)} to {formatToMinute(Date.parse(cutoff), zone)}, would be
-          deleted permanently within minutes. Only a backup can restore them.
+          {formatToMinute(Date.parse(oldest))} to {formatToMinute(Date.parse(cutoff))}, would be deleted
+          permanently within minutes. Only a backup can restore them.
         </>
       )}
     </p>

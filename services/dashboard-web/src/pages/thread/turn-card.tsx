@@ -6,7 +6,6 @@ import { formatCount, formatDuration } from '../../format/number.ts';
 import { describeCost, sumCosts } from '../../format/priced.ts';
 import { formatTime } from '../../format/time.ts';
 import { Notes, NotesButton } from '../../notes/notes.tsx';
-import { useSettings } from '../../settings/settings.ts';
 import { SpaceLink } from '../../space/space.tsx';
 import { ShownText } from '../../text/shown-text.tsx';
 import { ErrorIcon, StateBadge } from '../../ui/badge.tsx';
@@ -78,7 +77,6 @@ interface TurnHeaderProps {
 }
 
 function TurnHeader({ titleId, turn, llmBefore }: TurnHeaderProps) {
-  const { zone } = useSettings();
   const { llm } = splitTurn(turn);
   const [first] = turn.events;
   const cost = sumCosts(turn.events);
@@ -93,7 +91,7 @@ function TurnHeader({ titleId, turn, llmBefore }: TurnHeaderProps) {
         )}
       </h2>
       {llm?.state === 'error' && <StateBadge state="error" />}
-      {first !== undefined && <span className="text-muted">{formatTime(first.startTimeMs, zone)}</span>}
+      {first !== undefined && <span className="text-muted">{formatTime(first.startTimeMs)}</span>}
       {llm !== undefined && <span className="text-muted">{formatDuration(llm.durationMs)}</span>}
       {llm !== undefined && llmBefore !== undefined && (
         <SpaceLink

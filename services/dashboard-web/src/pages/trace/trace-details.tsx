@@ -7,7 +7,6 @@ import { describeCost, sumCosts } from '../../format/priced.ts';
 import { formatTime } from '../../format/time.ts';
 import { NotesButton } from '../../notes/notes.tsx';
 import { Peek } from '../../peek/peek.tsx';
-import { useSettings } from '../../settings/settings.ts';
 import { SpaceButton } from '../../space/space.tsx';
 import { TextLines } from '../../text/text-lines.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
@@ -121,7 +120,6 @@ interface TraceSummaryProps {
 
 /** `visible` is the number of events in the zoomed part. */
 function TraceSummary({ trace: { events, gaps }, traceId, span, visible }: TraceSummaryProps) {
-  const { zone } = useSettings();
   const tokens = events.reduce((sum, event) => sum + (tokensOf(event) ?? 0), 0);
   const cost = sumCosts(events);
   const idleMs = gaps.reduce((sum, { startMs, endMs }) => sum + endMs - startMs, 0);
@@ -131,7 +129,7 @@ function TraceSummary({ trace: { events, gaps }, traceId, span, visible }: Trace
         {traceId}
         <CopyButton label="Copy the trace id" text={traceId} />
       </span>
-      <span>{formatTime(span.startMs, zone)}</span>
+      <span>{formatTime(span.startMs)}</span>
       <span>{formatDuration(span.endMs - span.startMs)}</span>
       <span>
         {visible !== undefined && `${formatCount(visible)} of `}

@@ -2,7 +2,6 @@ import { CircleCheck, OctagonAlert, TriangleAlert } from 'lucide-react';
 import type { Output } from '../../api/query.ts';
 import { formatCount, formatShare } from '../../format/number.ts';
 import { formatMinute } from '../../format/time.ts';
-import { useSettings } from '../../settings/settings.ts';
 import { classes } from '../../ui/classes.ts';
 import { Card, Figure } from '../../ui/page.tsx';
 
@@ -12,7 +11,6 @@ type Usage = Output<'usage.current'>;
 const warnShare = 0.8;
 
 export function PlanCard({ usage }: { usage: Usage }) {
-  const { zone } = useSettings();
   const { events, monthlyEventLimit: limit, month, resetsAt, plan } = usage;
   const resetsAtMs = Date.parse(resetsAt);
   return (
@@ -39,7 +37,7 @@ export function PlanCard({ usage }: { usage: Usage }) {
           <Bar share={limit === 0 ? 1 : events / limit} />
           <p className="mt-2 text-muted text-sm">
             {formatShare(limit === 0 ? 1 : events / limit)} of the limit is used. The count restarts at 0 on{' '}
-            {formatMinute(resetsAtMs, zone)}.
+            {formatMinute(resetsAtMs)}.
           </p>
         </Card>
       )}
@@ -48,7 +46,6 @@ export function PlanCard({ usage }: { usage: Usage }) {
 }
 
 function StatusBanner({ usage }: { usage: Usage }) {
-  const { zone } = useSettings();
   const { events, monthlyEventLimit: limit, billingState, resetsAt, limitReachedAt, forecast } = usage;
   const rejected = <Code>402 usage_limit_exceeded</Code>;
   if (billingState !== 'active')
@@ -64,7 +61,7 @@ function StatusBanner({ usage }: { usage: Usage }) {
     return (
       <Banner tone="bad">
         The monthly limit is reached: new batches are rejected with {rejected} until{' '}
-        {formatMinute(Date.parse(resetsAt), zone)}. Retries of stored events are not counted.
+        {formatMinute(Date.parse(resetsAt))}. Retries of stored events are not counted.
       </Banner>
     );
   if (limitReachedAt !== null || events / limit >= warnShare)
@@ -72,7 +69,7 @@ function StatusBanner({ usage }: { usage: Usage }) {
       <Banner tone="warn">
         {limitReachedAt === null
           ? 'The monthly limit is nearly reached. Batches above it'
-          : `At this rate the monthly limit is reached on ${formatMinute(Date.parse(limitReachedAt), zone)}. Later batches`}{' '}
+          : `At this rate the monthly limit is reached on ${formatMinute(Date.parse(limitReachedAt))}. Later batches`}{' '}
         are rejected with {rejected}.
       </Banner>
     );
