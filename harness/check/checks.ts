@@ -33,6 +33,10 @@ export const packageChecks: readonly Check[] = [
     name: 'types of the packages (tsc)',
     run: () => runTool(root, 'tsc', [...tscOptions, '-p', 'tsconfig.packages.json']),
   },
+  {
+    name: 'types of the Python package (pyright)',
+    run: () => runTool(root, 'pyright', ['--project', join('sdk', 'python')]),
+  },
   { name: 'dead code and dependencies (knip)', run: () => runTool(root, 'knip', ['--no-progress']) },
 ];
 

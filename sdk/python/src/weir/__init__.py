@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from weir.api import Weir as Weir
 from weir.calls.trace import Trace as Trace
 from weir.event.types import Event as Event
-from weir.limits import FLUSH_TIMEOUT_S
 from weir.reports import DropReport as DropReport
 from weir.reports import FlushResult as FlushResult
 from weir.reports import Receipt as Receipt
@@ -30,10 +29,7 @@ _client = Weir.__new__(Weir)
 
 def init(**options: Unpack[Options]) -> Weir:
     """Configures the client that the functions of this module use, and returns it."""
-    previous = _client._recorder
     Weir.__init__(_client, **options)
-    if previous is not None:
-        previous.close(FLUSH_TIMEOUT_S)
     return _client
 
 

@@ -33,7 +33,9 @@ class Weir:
     _recorder: Recorder | None = None
 
     def __init__(self, **options: Unpack[Options]) -> None:
-        self._recorder = _create_recorder(options)
+        previous, self._recorder = self._recorder, _create_recorder(options)
+        if previous is not None:
+            previous.close(FLUSH_TIMEOUT_S)
 
     @property
     def recorder(self) -> Recorder:
@@ -140,5 +142,4 @@ def _decorate(name: Any, make: Callable[[str, Any], Any]) -> Any:
 
 
 def _name_of(fn: Any) -> str:
-    target = fn.__func__ if isinstance(fn, (staticmethod, classmethod)) else fn
-    return str(getattr(target, "__name__", type(target).__name__))
+    return str(getattr(fn, "__name__", type(fn).__name__))

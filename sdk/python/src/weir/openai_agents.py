@@ -17,7 +17,7 @@ from weir.wire.responses import responses
 from weir.wire.usage import compose_usage
 
 
-def weir_trace_processor(client: Weir | None = None) -> TracingProcessor:
+def weir_trace_processor(client: Weir | None = None) -> TracingProcessor:  # pyright: ignore[reportUnknownParameterType]
     """Records model calls and tools. Agents, guardrails and custom spans are the spans around them.
 
     An agent's name is the ``agentId``, and the group of a trace the ``threadId``.

@@ -222,12 +222,13 @@ class Recorder:
         if redacted is None:
             return "masked"
         text = compose_event(redacted)
-        data: bytes | None = encode(text)
-        if data is not None and len(data) > EVENT_BYTES_MAX:
-            data = truncate_event(text)
-            self.counters.truncated += data is not None
-        if data is None:
-            return "too_large"
+        data = encode(text)
+        if len(data) > EVENT_BYTES_MAX:
+            truncated = truncate_event(text)
+            if truncated is None:
+                return "too_large"
+            data = truncated
+            self.counters.truncated += 1
         if not sender.push(QueuedEvent(event["id"], data, time.monotonic())):
             return "queue_full"
         self.counters.recorded += 1
