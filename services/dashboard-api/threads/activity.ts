@@ -5,15 +5,9 @@ import {
   type ActivitySearch,
   ofEvents,
   openActivitySearch,
-  walkEventValues,
 } from '../../../store/read/activity/activity-search.ts';
 import type { ActivityColumn } from '../../../store/read/activity/activity-segments.ts';
 import { type ActivitySummary, summarizeActivity } from '../../../store/read/activity/activity-summary.ts';
-import {
-  type ActivityWalk,
-  type ActivityWalkQuery,
-  walkValues,
-} from '../../../store/read/activity/activity-walk.ts';
 import { operators } from '../../../store/read/compare/comparisons.ts';
 import type { NoteCondition } from '../../../store/read/compare/note-conditions.ts';
 import { type EventCursor, formatEventCursor } from '../../../store/read/event-cursor.ts';
@@ -21,10 +15,7 @@ import { withNotedEvents } from '../../../store/read/noted-events.ts';
 import { costOfCalls } from '../charts/token-prices.ts';
 import { refusal } from '../refusal.ts';
 import type { SpaceRows } from '../space-data.ts';
-
-/** Events of the first statement, and the number of statements; each examines twice as many. */
-const activityFirstWalkEvents = 1_250;
-const activityWalksMax = 4;
+import { ValueWalk } from './value-walk.ts';
 
 const activityModelsShown = 5;
 
@@ -117,7 +108,7 @@ export async function listActivity(
   const { from, to, cursor, limit, model, comparisons = [] } = query;
   const search = await searchOf(space, column, query);
   const asked = { column, range: { from, to }, match: search?.match };
-  const walk = new ValueWalk(cursor, (part) => findValues(space, search, { ...asked, ...part }));
+  const walk = new ValueWalk(space, { ...asked, search, after: cursor });
   const items: Activity[] = [];
   let areCountsComplete = true;
   while (walk.mayFindMore && items.length < limit) {
@@ -143,51 +134,6 @@ export async function listActivity(
     searchedUntilMs: next?.startTimeMs ?? null,
   };
 }
-
-/** Finds threads or users in list order, by a bounded number of walks. Each examines more events. */
-class ValueWalk {
-  readonly #find: FindValues;
-  readonly #seen = new Set<string>();
-  #position: EventCursor | undefined;
-  #isEnd = false;
-  #walks = 0;
-
-  constructor(start: EventCursor | undefined, find: FindValues) {
-    this.#position = start;
-    this.#find = find;
-  }
-
-  get mayFindMore(): boolean {
-    return !this.#isEnd && this.#walks < activityWalksMax;
-  }
-
-  /** The last event that was examined; undefined at the end. */
-  get next(): EventCursor | undefined {
-    return this.#isEnd ? undefined : this.#position;
-  }
-
-  /** The next values, at most `valuesMax`. */
-  async take(valuesMax: number): Promise<string[]> {
-    const values: string[] = [];
-    while (this.mayFindMore && values.length < valuesMax) {
-      const found = await this.#find({
-        after: this.#position,
-        seen: this.#seen,
-        valuesMax: valuesMax - values.length,
-        eventsMax: activityFirstWalkEvents * 2 ** this.#walks++,
-      });
-      for (const value of found.values) this.#seen.add(value);
-      values.push(...found.values);
-      this.#position = found.end ?? this.#position;
-      this.#isEnd = found.end === undefined;
-    }
-    return values;
-  }
-}
-
-type FindValues = (
-  part: Pick<ActivityWalkQuery, 'after' | 'seen' | 'valuesMax' | 'eventsMax'>,
-) => Promise<ActivityWalk>;
 
 /** With the counts of a model's calls; none without calls. */
 function callsOf(summary: ActivitySummary, model: string): ActivitySummary[] {
@@ -248,17 +194,6 @@ async function searchOf(
   return search === undefined
     ? undefined
     : await openActivitySearch(database, spaceId, { column, text: search });
-}
-
-/** The next values in list order. A page that continues a search of one id is empty. */
-async function findValues(
-  { database, spaceId }: SpaceRows,
-  search: ActivitySearch | undefined,
-  query: ActivityWalkQuery,
-): Promise<ActivityWalk> {
-  if (search?.kind === 'id') return { values: [search.value], end: undefined };
-  if (search?.kind !== 'events') return await walkValues(database, spaceId, query);
-  return await walkEventValues(database, spaceId, { ...query, filter: search.filter });
 }
 
 async function showActivities(
