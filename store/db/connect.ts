@@ -66,7 +66,8 @@ export function openPostgres(url: string, options: PostgresOptions): Sql & Async
 /**
  * Lets a transaction whose connection was closed reject, and run nothing more. The driver would write a
  * ROLLBACK or the next statement to a socket that it no longer has, and this error would end the process; or,
- * when it has connected again, it would run the next statement outside of any transaction.
+ * when it has connected again, it would run the next statement outside of any transaction, or the COMMIT
+ * within another one.
  */
 function rejectWhenClosed(begin: Sql['begin']) {
   type Run<T> = (transaction: postgres.TransactionSql) => Promise<T>;
@@ -88,7 +89,9 @@ function rejectWhenClosed(begin: Sql['begin']) {
         },
       });
       try {
-        return await run(whileOpen);
+        const result = await run(whileOpen);
+        assertOpen();
+        return result;
       } catch (error) {
         // When the connection was closed, `ended` rejects in this turn of the event loop.
         await nextTurn();

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql as query } from 'drizzle-orm';
 import postgres from 'postgres';
 import { expect, test } from 'vitest';
@@ -66,5 +67,36 @@ test.each([
   if (next === 'when another is open') await sql`SELECT 1`;
   late.resolve();
   expect(unreachableCodes).toContain(codeOf(await refused.promise));
+  expect(await database.select().from(spaces)).toEqual([]);
+});
+
+test('a transaction whose connection was closed does not commit the one that has it since', async () => {
+  await using backing = await createDatabase();
+  await using postgres = await openPostgresProxy();
+  await using sql = openPostgres(postgres.through(backing.url), {
+    applicationName: 'test',
+    connectionsMax: 1,
+    statementTimeoutMs: 0,
+  });
+  const database = openDatabase(sql);
+  const [begun, late] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const first = database.transaction(async (transaction) => {
+    await transaction.execute('SELECT 1');
+    begun.resolve();
+    await late.promise;
+  });
+  const ended = expect(first).rejects.toMatchObject({ code: 'CONNECTION_CLOSED' });
+  await begun.promise;
+  postgres.proxy.reset();
+  await ended;
+  const second = database.transaction(async (transaction) => {
+    await transaction.insert(spaces).values({ name: 'rolled back' });
+    late.resolve();
+    // A COMMIT of the first one would be written before this.
+    await nextTurn();
+    await transaction.execute('SELECT 1');
+    throw new Error('an error of its own');
+  });
+  await expect(second).rejects.toThrow('an error of its own');
   expect(await database.select().from(spaces)).toEqual([]);
 });
