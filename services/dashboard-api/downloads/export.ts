@@ -7,7 +7,7 @@ import {
   exportWholeEvents,
   type WholeExportedEvent,
 } from '../events/export-rows.ts';
-import { eventFilter, openFilter, sealed } from '../procedures/filter-input.ts';
+import { eventFilter, openFilter, sealed } from '../filter-input.ts';
 import { refusal } from '../refusal.ts';
 import { mapInSlices } from '../slices.ts';
 import type { SpaceData } from '../space-data.ts';

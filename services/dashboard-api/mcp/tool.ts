@@ -2,7 +2,7 @@ import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { instant } from '../../../platform/instant.ts';
 import { chartSteps } from '../charts/time-buckets.ts';
-import { timeMs } from '../procedures/filter-input.ts';
+import { timeMs } from '../filter-input.ts';
 import type { appRouter } from '../router.ts';
 import type { AnswerData } from './answer.ts';
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { auditRow } from '../../../store/accounts/audit/audit-list.ts';
 import { mediaIdPattern } from '../../../store/media/read-media.ts';
 import { exportFormats } from '../downloads/export.ts';
-import { eventFilter } from '../procedures/filter-input.ts';
+import { eventFilter } from '../filter-input.ts';
 import { downloadErrors, type Json, takeNamed } from './responses.ts';
 
 export function downloadPaths(named: Map<string, Json>): Json {

@@ -9,13 +9,13 @@ import { eventNeighbours, readNeighbours } from '../events/neighbours.ts';
 import { facetField, facetFieldsMax } from '../events/newest-facets.ts';
 import { readTopEvents, topEvents } from '../events/top-events.ts';
 import { readWholeEvent, wholeEvent } from '../events/whole-event.ts';
+import { eventCursor, eventFilter, parsedText, sealFilter, timeMs } from '../filter-input.ts';
 import { eventsPageDefault, eventsPageMax } from '../limits.ts';
 import { refusal } from '../refusal.ts';
 import { searchEvents, searchEventsMax, searchPage } from '../search/search.ts';
 import { parseSearchCursor } from '../search/search-cursor.ts';
 import type { SpaceRows } from '../space-data.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
-import { eventCursor, eventFilter, parsedText, sealFilter, timeMs } from './filter-input.ts';
 
 /** Additional properties that a list shows as columns: more do not fit beside the others. */
 const attributeColumnsMax = 5;

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Role } from '../../../store/accounts/role.ts';
 import { parsePosition } from '../../../store/tail/position.ts';
 import { requireCaller, requireRole } from '../access.ts';
+import { eventFilter, openFilter, parsedText, sealed } from '../filter-input.ts';
 import { eventsPageDefault, eventsPageMax } from '../limits.ts';
 import { liveKeyRecheckMs, liveRecheckMs } from '../live/limits.ts';
 import { liveMessages } from '../live/live-message.ts';
@@ -10,7 +11,6 @@ import { readSince, storedSince, tailEvents } from '../live/space-live.ts';
 import type { Context } from '../trpc/context.ts';
 import { classifyFailure } from '../trpc/failure.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
-import { eventFilter, openFilter, parsedText, sealed } from './filter-input.ts';
 
 const least: Role = 'viewer';
 

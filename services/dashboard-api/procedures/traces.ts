@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { columnCharsMax } from '../../../event/limits.ts';
 import { asStored } from '../../../event/text.ts';
 import { refusal } from '../refusal.ts';
 import {
-  activityComparison,
   activityList,
+  activityPage,
+  activityQuery,
   activityTotal,
   listActivity,
   readActivity,
@@ -12,30 +12,6 @@ import {
 import { readTurns, turnPage } from '../threads/turns.ts';
 import { readTrace, trace } from '../traces/trace.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
-import { comparisonsMax, eventCursor, noteCondition, noteConditionsMax, timeMs } from './filter-input.ts';
-
-const activityPageDefault = 30;
-const activityPageMax = 50;
-
-const activitySearchCharsMax = 256;
-
-const page = {
-  limit: z.int().min(1).max(activityPageMax).default(activityPageDefault),
-  cursor: eventCursor.optional(),
-};
-/** An id or its beginning. */
-const search = z.string().min(1).max(activitySearchCharsMax).optional();
-const activity = {
-  ...page,
-  from: timeMs.optional(),
-  to: timeMs.optional(),
-  search,
-  model: z.string().max(columnCharsMax).optional(),
-  /** Only those whose counts in the range are as compared; a cost is in US dollars. */
-  comparisons: z.array(activityComparison).max(comparisonsMax).optional(),
-  /** Only those with events that have such notes: on themselves, their trace or their thread. */
-  notes: z.array(noteCondition).min(1).max(noteConditionsMax).optional(),
-};
 
 export const traces = router({
   /** A trace in time order, with parents, lanes, gaps and overlaps: see Trace. NOT_FOUND without events. */
@@ -55,7 +31,7 @@ export const threads = router({
    * thread or user, or a text of an input preview.
    */
   list: spaceProcedure('viewer')
-    .input(z.object({ ...activity, userId: z.string().optional() }).prefault({}))
+    .input(activityQuery.prefault({}))
     .output(activityList)
     .query(({ ctx, input }) => listActivity(ctx.space, 'threadId', input)),
 
@@ -71,7 +47,7 @@ export const threads = router({
 
   /** The turns of one thread, newest first: see TurnPage. */
   turns: spaceProcedure('viewer')
-    .input(z.object({ ...page, threadId: z.string().transform(asStored) }))
+    .input(z.object({ ...activityPage, threadId: z.string().transform(asStored) }))
     .output(turnPage)
     .query(({ ctx, input: { threadId, limit, cursor } }) =>
       readTurns(ctx.space, { threadId, limit, cursor }),
@@ -81,7 +57,7 @@ export const threads = router({
 export const users = router({
   /** Users by most recent activity, like `threads.list`. `search` is an id or its beginning. */
   list: spaceProcedure('viewer')
-    .input(z.object(activity).prefault({}))
+    .input(activityQuery.omit({ userId: true }).prefault({}))
     .output(activityList)
     .query(({ ctx, input }) => listActivity(ctx.space, 'userId', input)),
 

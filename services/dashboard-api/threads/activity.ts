@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { columnCharsMax } from '../../../event/limits.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { CostSum, cost } from '../../../store/prices/cost-sum.ts';
 import {
@@ -9,43 +10,54 @@ import {
 import type { ActivityColumn } from '../../../store/read/activity/activity-segments.ts';
 import { type ActivitySummary, summarizeActivity } from '../../../store/read/activity/activity-summary.ts';
 import { operators } from '../../../store/read/compare/comparisons.ts';
-import type { NoteCondition } from '../../../store/read/compare/note-conditions.ts';
-import { type EventCursor, formatEventCursor } from '../../../store/read/event-cursor.ts';
+import { formatEventCursor } from '../../../store/read/event-cursor.ts';
 import { withNotedEvents } from '../../../store/read/noted-events.ts';
 import { costOfCalls } from '../charts/token-prices.ts';
+import { comparisonsMax, eventCursor, noteCondition, noteConditionsMax, timeMs } from '../filter-input.ts';
 import { refusal } from '../refusal.ts';
 import type { SpaceRows } from '../space-data.ts';
 import { ValueWalk } from './value-walk.ts';
 
 const activityModelsShown = 5;
 
+const activityPageDefault = 30;
+const activityPageMax = 50;
+
+const activitySearchCharsMax = 256;
+
 /** Events of the segments counted for a page of threads or users. With more, counts are lower bounds. */
 const activityCountedEvents = 20_000;
 
 /** A cost is in US dollars. */
-export const activityComparison = z.object({
+const activityComparison = z.object({
   measure: z.enum(['events', 'errors', 'tokens', 'cost']),
   operator: z.enum(operators),
   value: z.number(),
 });
 type ActivityComparison = z.infer<typeof activityComparison>;
 
-export interface ActivityQuery {
-  from?: number | undefined;
-  to?: number | undefined;
+export const activityPage = {
+  limit: z.int().min(1).max(activityPageMax).default(activityPageDefault),
+  cursor: eventCursor.optional(),
+};
+
+/** Lists of threads and of users, which have no `userId`. */
+export const activityQuery = z.object({
+  ...activityPage,
+  from: timeMs.optional(),
+  to: timeMs.optional(),
   /** An id or its beginning; for threads also a user's id or its beginning, or a text of an input preview. */
-  search?: string | undefined;
+  search: z.string().min(1).max(activitySearchCharsMax).optional(),
+  /** Only those with a call of this model; counts, tokens, cost and models are then of its calls. */
+  model: z.string().max(columnCharsMax).optional(),
+  /** Only those whose counts in the range are as compared; a cost is in US dollars. */
+  comparisons: z.array(activityComparison).max(comparisonsMax).optional(),
+  /** Only those with events that have such notes: on themselves, their trace or their thread. */
+  notes: z.array(noteCondition).min(1).max(noteConditionsMax).optional(),
   /** The threads of one user. */
-  userId?: string | undefined;
-  /** Only items with a call of this model; counts, tokens, cost and models are then of its calls. */
-  model?: string | undefined;
-  /** Only items whose counts in the range compare so. */
-  comparisons?: readonly ActivityComparison[] | undefined;
-  /** Only items with events that have such notes: on themselves, their trace or their thread. */
-  notes?: readonly NoteCondition[] | undefined;
-  cursor?: EventCursor | undefined;
-  limit: number;
-}
+  userId: z.string().optional(),
+});
+type ActivityQuery = z.infer<typeof activityQuery>;
 
 /** A thread or a user with its events in the time range. */
 const activity = z

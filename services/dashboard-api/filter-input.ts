@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { type TermColumn, termColumns } from '../../../event/terms.ts';
-import { timeMsMax } from '../../../platform/limits.ts';
-import { labelCharsMax } from '../../../store/notes/note.ts';
-import { measures, operators } from '../../../store/read/compare/comparisons.ts';
-import { parseEventCursor } from '../../../store/read/event-cursor.ts';
-import { refusal } from '../refusal.ts';
-import type { Seal } from '../seal.ts';
+import { type TermColumn, termColumns } from '../../event/terms.ts';
+import { timeMsMax } from '../../platform/limits.ts';
+import { labelCharsMax } from '../../store/notes/note.ts';
+import { measures, operators } from '../../store/read/compare/comparisons.ts';
+import { parseEventCursor } from '../../store/read/event-cursor.ts';
+import { refusal } from './refusal.ts';
+import type { Seal } from './seal.ts';
 
 /** Limit of a sealed filter, in characters: it is part of an address, and Node reads 16 KiB of headers. */
 const sealedCharsMax = 14_000;
