@@ -120,6 +120,32 @@ def test_a_model_of_langchain_that_fails_and_one_that_streams(is_observed: bool,
 
 
 @pytest.mark.parametrize("is_observed", [False, True], ids=["alone", "with observe"])
+@pytest.mark.filterwarnings("ignore")
+def test_runs_of_a_batch_of_langchain_are_traces_of_their_own(is_observed: bool, make: Make, stub: Stub) -> None:
+    from langchain_core.messages import HumanMessage
+    from langchain_core.prompts import ChatPromptTemplate
+    from langchain_openai import ChatOpenAI
+
+    from weir.langchain import weir_callbacks
+
+    weir = make()
+    model = ChatOpenAI(model="text", base_url=_URL, api_key="k")
+    if is_observed:
+        weir.observe(model.root_client)
+    config: Any = {"callbacks": [weir_callbacks(weir)]}
+    chain = ChatPromptTemplate.from_messages([("user", "{question}")]) | model
+    chain.batch([{"question": "Hi"}] * 3, config)
+    assert current_scope() == Scope()
+    model.generate([[HumanMessage("Hi")]] * 2, **config)
+    assert current_scope() == Scope()
+    llm, _ = calls(weir, stub)
+    assert len(llm) == 5
+    assert len({event["traceId"] for event in llm[:3]}) == 3
+    assert {event["additionalProperties"]["span.path"] for event in llm[:3]} == {"RunnableSequence"}
+    assert {event["traceId"] for event in llm[:3]}.isdisjoint(event["traceId"] for event in llm[3:])
+
+
+@pytest.mark.parametrize("is_observed", [False, True], ids=["alone", "with observe"])
 @pytest.mark.parametrize("api", ["chat", "responses"])
 def test_openai_agents(api: str, is_observed: bool, make: Make, stub: Stub) -> None:
     import agents
@@ -146,6 +172,32 @@ def test_openai_agents(api: str, is_observed: bool, make: Make, stub: Stub) -> N
     check(llm, tools, "openai" if is_observed else "openai-agents")
     assert {event["context"]["agentId"] for event in [*llm, *tools]} == {"traveller"}
     assert {event["context"]["threadId"] for event in [*llm, *tools]} == {"thread-1"}
+    assert _TICKET in llm[0]["properties"]["llm"]["output"]["toolCalls"][0]["arguments"]
+
+
+def test_a_streamed_chat_of_openai_agents(make: Make, stub: Stub) -> None:
+    import agents
+    from openai import AsyncOpenAI
+
+    from weir.openai_agents import weir_trace_processor
+
+    async def main() -> None:
+        running = agents.Runner.run_streamed(agent, "How warm is it?")
+        async for _ in running.stream_events():
+            pass
+
+    weir = make()
+    agents.set_trace_processors([weir_trace_processor(weir)])
+    agents.set_tracing_disabled(False)
+    agent = agents.Agent(
+        name="traveller",
+        model=agents.OpenAIChatCompletionsModel(model="agent", openai_client=AsyncOpenAI(base_url=_URL, api_key="k")),
+        model_settings=agents.ModelSettings(include_usage=True),
+        tools=[agents.function_tool(get_weather), agents.function_tool(get_rate)],
+    )
+    asyncio.run(main())
+    llm, tools = calls(weir, stub)
+    check(llm, tools, "openai-agents")
     assert _TICKET in llm[0]["properties"]["llm"]["output"]["toolCalls"][0]["arguments"]
 
 

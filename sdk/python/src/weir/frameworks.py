@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from weir.calls.activity import Activity
@@ -39,6 +39,9 @@ class Run(Operation):
         self.data = data
         self._package = package
         self._previous = current_scope()
+        #: The scope that it was begun in, and the name that the other runs of its batch share.
+        self.around = self.outer
+        self.batch: str | None = None
 
     def as_span(self, name: str) -> Run:
         self.inner = self.outer.inside(name)
@@ -58,9 +61,14 @@ class Run(Operation):
         """For frameworks that report in the context of the running code."""
         set_scope(self.inner)
 
-    def leave(self) -> None:
+    def leave(self, others: Iterable[Run]) -> None:
         if current_scope() is self.inner:
             set_scope(self._previous)
+            return
+        # Runs of a batch begin before the first of them ends.
+        for other in others:
+            if other._previous is self.inner:
+                other._previous = self._previous
 
     def end_model(
         self,
@@ -121,14 +129,28 @@ class Runs:
         self._runs: dict[Any, Run] = {}
 
     def open(
-        self, run_id: Any, parent_id: Any, data: Any, change: Callable[[Scope], Scope], trace_id: str | None
+        self,
+        run_id: Any,
+        parent_id: Any,
+        data: Any,
+        change: Callable[[Scope], Scope],
+        *,
+        trace_id: str | None = None,
+        name: str | None = None,
     ) -> Run:
-        """Begins a run: inside of its parent, or of the running code's scope, or of a new trace."""
+        """Begins a run: inside of its parent, or of the running code's scope, or of a new trace.
+
+        Args:
+            name: of a run that may be one of a batch, which begin one after another in the same code.
+        """
         parent = self._runs.get(parent_id)
-        scope = parent.inner if parent is not None else current_scope()
-        if scope.trace_id is None:
-            scope = scope.of_trace(trace_id or create_uuid())
+        if parent is not None:
+            # What begins in it now is in its code.
+            parent.batch = None
+        around = parent.inner if parent is not None else self._scope_around(name)
+        scope = around if around.trace_id is not None else around.of_trace(trace_id or create_uuid())
         run = self._runs[run_id] = Run(self.client.recorder, self._package, change(scope), data)
+        run.around, run.batch = around, name if parent is None else None
         if len(self._runs) > RUNS_MAX:
             self._runs.pop(next(iter(self._runs)), None)
         return run
@@ -139,8 +161,14 @@ class Runs:
     def close(self, run_id: Any) -> Run | None:
         run = self._runs.pop(run_id, None)
         if run is not None:
-            run.leave()
+            run.leave(list(self._runs.values()))
         return run
+
+    def _scope_around(self, name: str | None) -> Scope:
+        """The running code's scope. Of the runs of a batch none is inside of the one that began before it."""
+        scope = current_scope()
+        last = next((run for run in reversed(list(self._runs.values())) if run.inner is scope), None)
+        return last.around if last is not None and last.batch is not None and last.batch == name else scope
 
 
 def read_or_none(read: Callable[..., T], *reported: Any) -> T | None:

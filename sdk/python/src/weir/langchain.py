@@ -45,7 +45,7 @@ class WeirCallbackHandler(BaseCallbackHandler):
         self._runs = Runs(client, "langchain")
 
     def on_chain_start(self, serialized: Any, inputs: Any, *, run_id: UUID, **about: Any) -> None:
-        run = self._open(run_id, None, about)
+        run = self._open(run_id, None, about, _name_of(serialized, about))
         if run is not None:
             if "langsmith:hidden" not in (about.get("tags") or ()):
                 run.as_span(_name_of(serialized, about))
@@ -63,7 +63,7 @@ class WeirCallbackHandler(BaseCallbackHandler):
     def on_tool_start(self, serialized: Any, input_str: str, *, run_id: UUID, **about: Any) -> None:
         name = _name_of(serialized, about)
         given = about.get("inputs") or as_json(input_str)
-        run = self._open(run_id, (name, given, about.get("tool_call_id")), about)
+        run = self._open(run_id, (name, given, about.get("tool_call_id")), about, name)
         if run is not None:
             run.as_tool(name).enter()
 
@@ -80,7 +80,7 @@ class WeirCallbackHandler(BaseCallbackHandler):
     def on_chat_model_start(self, serialized: Any, messages: Any, *, run_id: UUID, **about: Any) -> None:
         request = read_or_none(_read_request, messages[0] if messages else [], about)
         source = as_text(as_object(about.get("metadata")).get("ls_provider")) or "langchain"
-        run = self._open(run_id, [request, source, None], about)
+        run = self._open(run_id, [request, source, None], about, _name_of(serialized, about))
         if run is not None:
             run.as_model().enter()
 
@@ -99,10 +99,11 @@ class WeirCallbackHandler(BaseCallbackHandler):
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **about: Any) -> None:
         self._end_model(run_id, None, describe_error(error))
 
-    def _open(self, run_id: UUID, data: Any, about: Json) -> Run | None:
+    def _open(self, run_id: UUID, data: Any, about: Json, name: str) -> Run | None:
         if not self._runs.client.is_enabled:
             return None
-        return self._runs.open(run_id, about.get("parent_run_id"), data, lambda scope: _describe(scope, about), None)
+        parent_id = about.get("parent_run_id")
+        return self._runs.open(run_id, parent_id, data, lambda scope: _describe(scope, about), name=name)
 
     def _end_tool(self, run_id: UUID, output: Any, error: EventError | None) -> None:
         run = self._runs.close(run_id)

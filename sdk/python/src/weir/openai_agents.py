@@ -43,7 +43,11 @@ class _TraceProcessor(TracingProcessor):
         digits = span.trace_id[-32:]
         trace_id = uuid_of(digits) if len(digits) == 32 and all(d in "0123456789abcdef" for d in digits) else None
         run = self._runs.open(
-            span.span_id, span.parent_id, None, lambda scope: scope._replace(thread=thread or scope.thread), trace_id
+            span.span_id,
+            span.parent_id,
+            None,
+            lambda scope: scope._replace(thread=thread or scope.thread),
+            trace_id=trace_id,
         )
         _enter(run, span.span_data)
         run.enter()
@@ -100,6 +104,9 @@ def _read_generation(data: Any) -> tuple[LlmRequest | None, LlmAnswer | None]:
     request = _read_request(chat_completions, {"model": data.model, "messages": data.input})
     if not data.output:
         return request, None
+    if data.output[0].get("object") == "response":
+        # Of a stream.
+        return request, responses.read_answer(json_text(data.output[0]))
     choices = [{"message": message, "finish_reason": None} for message in data.output]
     answer = chat_completions.read_answer(json_text({"model": data.model, "choices": choices}))
     usage = as_object(data.usage)
