@@ -8,7 +8,7 @@ import {
   hasCitus,
   isDistributed,
 } from '../../store/db/layout/distribution.ts';
-import { type Finding, failed, finding, ok, warning } from './finding.ts';
+import { type Finding, failed, finding, findingsOf, ok, type Verdict, warning } from './finding.ts';
 import { preparedSecondsMax } from './limits.ts';
 
 export interface NodeReport {
@@ -34,9 +34,7 @@ const namedSettings = [
 export async function checkCluster(database: Database): Promise<Finding[]> {
   if (!(await hasCitus(database))) return [];
   const areDistributed = await isDistributed(database);
-  const tables = await finding('cluster.tables', 'Run `weir migrate --citus`.', () =>
-    checkTables(database, areDistributed),
-  );
+  const tables = await finding('cluster.tables', distribute, () => checkTables(database, areDistributed));
   if (!areDistributed) return tables;
   const nodes = await Promise.all((await listNodes(database)).map((node) => examineNode(database, node)));
   return [...tables, ...judgeNodes(nodes)];
@@ -58,11 +56,12 @@ async function examineNode(database: Database, node: ClusterNode): Promise<Exami
   }
 }
 
-async function checkTables(database: Database, areDistributed: boolean): Promise<Finding[]> {
+const distribute = 'Run `weir migrate --citus`.';
+
+async function checkTables(database: Database, areDistributed: boolean): Promise<Verdict | Finding[]> {
   const undistributed = await findUndistributed(database);
-  if (undistributed !== undefined)
-    return [failed('cluster.tables', undistributed, 'Run `weir migrate --citus`.')];
-  if (!areDistributed) return [ok('cluster.tables', 'Citus has no workers: this is one Postgres')];
+  if (undistributed !== undefined) return failed(undistributed, distribute);
+  if (!areDistributed) return ok('Citus has no workers: this is one Postgres');
   const rows = await database.execute<{ name: string; isIdentified: boolean }>(sql`
     SELECT relation.relname AS name, relation.relreplident <> 'd'
       OR EXISTS (SELECT FROM pg_index WHERE indrelid = relation.oid AND indisprimary) AS "isIdentified"
@@ -70,78 +69,68 @@ async function checkTables(database: Database, areDistributed: boolean): Promise
   const names = new Set(rows.map(({ name }) => name));
   const local = distributedTables.map(getTableName).filter((name) => !names.has(name));
   const unidentified = rows.filter(({ isIdentified }) => !isIdentified).map(({ name }) => name);
-  return [
-    local.length === 0
-      ? ok('cluster.tables', `${distributedTables.length} tables are distributed`)
-      : failed(
-          'cluster.tables',
-          `only on the coordinator: ${local.join(', ')}`,
-          'Run `weir migrate` on the coordinator.',
-        ),
-    unidentified.length === 0
-      ? ok('cluster.identity', 'shards can move while events are stored')
-      : warning(
-          'cluster.identity',
-          `no replica identity: ${unidentified.join(', ')}. Their shards cannot move while events are stored`,
-          'Run `weir migrate` on the coordinator.',
-        ),
-  ];
+  return findingsOf({
+    'cluster.tables':
+      local.length === 0
+        ? ok(`${distributedTables.length} tables are distributed`)
+        : failed(`only on the coordinator: ${local.join(', ')}`, 'Run `weir migrate` on the coordinator.'),
+    'cluster.identity':
+      unidentified.length === 0
+        ? ok('shards can move while events are stored')
+        : warning(
+            `no replica identity: ${unidentified.join(', ')}. Their shards cannot move while events are stored`,
+            'Run `weir migrate` on the coordinator.',
+          ),
+  });
 }
 
 /** A node that did not answer is a finding. */
 export function judgeNodes(nodes: readonly ExaminedNode[]): Finding[] {
   const reports = nodes.flatMap((node) => ('report' in node ? [node] : []));
-  return [
-    judgeReached(nodes),
-    judgeVersions(reports),
-    judgeDurability(reports),
-    judgeSettings(reports),
-    judgeTransactions(reports),
-  ];
+  return findingsOf({
+    'cluster.nodes': judgeReached(nodes),
+    'cluster.versions': judgeVersions(reports),
+    'cluster.durability': judgeDurability(reports),
+    'cluster.settings': judgeSettings(reports),
+    'cluster.transactions': judgeTransactions(reports),
+  });
 }
 
 type Reached = Extract<ExaminedNode, { report: NodeReport }>;
 
-function judgeReached(nodes: readonly ExaminedNode[]): Finding {
-  const check = 'cluster.nodes';
+function judgeReached(nodes: readonly ExaminedNode[]): Verdict {
   const away = nodes.flatMap((node) => ('error' in node ? [node.error] : []));
-  if (away.length === 0) return ok(check, `${nodes.length} answer`);
+  if (away.length === 0) return ok(`${nodes.length} answer`);
   return failed(
-    check,
     away.join('; '),
     'Start the node, or promote its standby (docs/cluster.md, A lost worker or coordinator). Events of its spaces wait in the queue.',
   );
 }
 
-function judgeVersions(nodes: readonly Reached[]): Finding {
-  const check = 'cluster.versions';
+function judgeVersions(nodes: readonly Reached[]): Verdict {
   const describe = ({ report }: Reached) => `Postgres ${report.postgres}, Citus ${report.citus}`;
   const [first] = nodes;
   if (first === undefined || nodes.every((node) => describe(node) === describe(first)))
-    return ok(check, first === undefined ? 'no node answers' : describe(first));
+    return ok(first === undefined ? 'no node answers' : describe(first));
   return warning(
-    check,
     nodes.map((node) => `${node.name}: ${describe(node)}`).join('; '),
     'Finish the upgrade: the same versions on all nodes.',
   );
 }
 
-function judgeDurability(nodes: readonly Reached[]): Finding {
-  const check = 'cluster.durability';
+function judgeDurability(nodes: readonly Reached[]): Verdict {
   const names = ['fsync', 'full_page_writes', 'synchronous_commit'] as const;
   const off = nodes.flatMap(({ name, report: { settings } }) =>
     names.filter((one) => settings[one] === 'off').map((one) => `${name} has ${one}=off`),
   );
-  if (off.length === 0) return ok(check, 'fsync, full_page_writes and synchronous_commit are on');
+  if (off.length === 0) return ok('fsync, full_page_writes and synchronous_commit are on');
   return failed(
-    check,
     `${off.join(', ')}: a power cut loses or damages events that were answered with 202`,
     'Turn the settings on in the configuration of these nodes.',
   );
 }
 
-function judgeSettings(nodes: readonly Reached[]): Finding {
-  const check = 'cluster.settings';
+function judgeSettings(nodes: readonly Reached[]): Verdict {
   const wrong = nodes.flatMap(({ name, report: { settings } }) => {
     const [prepared, connections] = [settings.max_prepared_transactions, settings.max_connections];
     return [
@@ -153,21 +142,14 @@ function judgeSettings(nodes: readonly Reached[]): Finding {
         : [`${name} has wal_level=${settings.wal_level}: its shards cannot move while events are stored`]),
     ];
   });
-  if (wrong.length === 0)
-    return ok(check, 'max_prepared_transactions and wal_level are those of the documents');
-  return warning(
-    check,
-    wrong.join('; '),
-    'Change them, and restart the node (docs/cluster.md, Prepare the nodes).',
-  );
+  if (wrong.length === 0) return ok('max_prepared_transactions and wal_level are those of the documents');
+  return warning(wrong.join('; '), 'Change them, and restart the node (docs/cluster.md, Prepare the nodes).');
 }
 
-function judgeTransactions(nodes: readonly Reached[]): Finding {
-  const check = 'cluster.transactions';
+function judgeTransactions(nodes: readonly Reached[]): Verdict {
   const waiting = nodes.filter(({ report }) => report.inDoubt > 0);
-  if (waiting.length === 0) return ok(check, 'none is in doubt');
+  if (waiting.length === 0) return ok('none is in doubt');
   return failed(
-    check,
     `${waiting.map(({ name, report }) => `${name} has ${report.inDoubt}`).join(', ')} prepared for more than ${preparedSecondsMax / 60} minutes: their locks block their spaces`,
     'Run SELECT recover_prepared_transactions() on the coordinator (docs/cluster.md, In-doubt transactions).',
   );

@@ -6,7 +6,7 @@ import { connectQueue } from '../../platform/queue/connect.ts';
 import { openPostgres } from '../../store/db/connect.ts';
 import { openDatabase } from '../../store/db/database.ts';
 import { checkControlStream } from './control-checks.ts';
-import { type Finding, failed, finding, ok, skipped, warning } from './finding.ts';
+import { type Finding, failed, finding, findingsOf, ok, skipped, type Verdict, warning } from './finding.ts';
 import { diskFreeRatioMin } from './limits.ts';
 import { checkPostgres } from './postgres-checks.ts';
 import { checkQueue } from './queue-checks.ts';
@@ -50,16 +50,17 @@ async function examineQueue(config: Config): Promise<Finding[]> {
       finding('control', 'Start a writer: it creates the stream.', () => checkControlStream(connection)),
       checkServices(connection, config.API_KEY_PEPPER),
     ]);
-    return [ok(check, `nats-server ${connection.info?.version}`), ...queue, ...control, ...services];
+    const reached = findingsOf({ [check]: ok(`nats-server ${connection.info?.version}`) });
+    return [...reached, ...queue, ...control, ...services];
   });
 }
 
 function notStarted(check: string, variable: 'DATABASE_URL' | 'NATS_URL'): Finding[] {
   const action = `Run \`weir start\`, or set WEIR_DATA_DIR or ${variable}.`;
-  return [failed(check, 'nothing was started in WEIR_DATA_DIR', action)];
+  return findingsOf({ [check]: failed('nothing was started in WEIR_DATA_DIR', action) });
 }
 
-async function checkDisk(directory: string): Promise<Finding> {
+async function checkDisk(directory: string): Promise<Verdict> {
   const space = await statfs(directory).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
     throw error;
@@ -67,13 +68,12 @@ async function checkDisk(directory: string): Promise<Finding> {
   if (space === undefined) {
     const found = `${directory} is not on this machine`;
     return skipped(
-      'disk',
       found,
       'Watch the disks of Postgres and nats-server with node_exporter (docs/operating.md).',
     );
   }
   const free = space.bavail / space.blocks;
   const found = `${Math.round(100 * free)}% of the disk of ${directory} are free`;
-  if (free >= diskFreeRatioMin) return ok('disk', found);
-  return warning('disk', found, 'See docs/operating.md, WeirDiskFilling.');
+  if (free >= diskFreeRatioMin) return ok(found);
+  return warning(found, 'See docs/operating.md, WeirDiskFilling.');
 }

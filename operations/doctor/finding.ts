@@ -13,24 +13,33 @@ export const findingShape = z
   .meta({ id: 'Finding' });
 export type Finding = z.infer<typeof findingShape>;
 
-export const ok = (check: string, found: string): Finding => ({ check, status: 'ok', found });
-export const failed = findingOf('failed');
-export const warning = findingOf('warning');
-export const skipped = findingOf('skipped');
+/** A finding whose check is named by the caller. */
+export type Verdict = Omit<Finding, 'check'>;
 
-function findingOf(status: Exclude<Finding['status'], 'ok'>) {
-  return (check: string, found: string, action: string): Finding => ({ check, status, found, action });
+export const ok = (found: string): Verdict => ({ status: 'ok', found });
+export const failed = verdictOf('failed');
+export const warning = verdictOf('warning');
+export const skipped = verdictOf('skipped');
+
+function verdictOf(status: Exclude<Finding['status'], 'ok'>) {
+  return (found: string, action: string): Verdict => ({ status, found, action });
 }
 
-/** An error that `run` throws is a failure with this action. */
+/** @param verdicts by the names of their checks; undefined for a check that does not apply. */
+export function findingsOf(verdicts: Readonly<Record<string, Verdict | undefined>>): Finding[] {
+  return Object.entries(verdicts).flatMap(([check, verdict]) => (verdict ? { check, ...verdict } : []));
+}
+
+/** Names what `run` returns. An error that it throws is a failure with this action. */
 export async function finding(
   check: string,
   action: string,
-  run: () => Promise<Finding | Finding[]>,
+  run: () => Promise<Verdict | Finding[] | undefined>,
 ): Promise<Finding[]> {
   try {
-    return [await run()].flat();
+    const result = await run();
+    return Array.isArray(result) ? result : findingsOf({ [check]: result });
   } catch (error) {
-    return [failed(check, messageOf(error), action)];
+    return findingsOf({ [check]: failed(messageOf(error), action) });
   }
 }

@@ -10,7 +10,7 @@ import { requireSchema } from '../../store/migrate/schema-range.ts';
 import { readArchiveState, readLastBackup } from '../storage/backup-state.ts';
 import { checkCluster } from './cluster-checks.ts';
 import { checkPendingChanges } from './control-checks.ts';
-import { type Finding, failed, finding, ok, skipped, warning } from './finding.ts';
+import { type Finding, failed, finding, ok, skipped, type Verdict, warning } from './finding.ts';
 import { checkDiskDays, checkSpaces } from './growth-checks.ts';
 import { archiveBehindBytesMax, backupSecondsMax, transactionSecondsMax, weeksAheadMin } from './limits.ts';
 import { checkStatistics } from './statistics-checks.ts';
@@ -26,14 +26,17 @@ export async function checkPostgres(database: Database, embeddedIn: string | und
   const rest = await Promise.all([
     finding('postgres.durability', 'Turn the settings on in the configuration of Postgres.', async () => {
       await requireDurable(database);
-      return ok('postgres.durability', 'fsync and full_page_writes are on');
+      return ok('fsync and full_page_writes are on');
     }),
     finding('postgres.writable', 'Read `SHOW transaction_read_only`.', () => checkWritable(database)),
     finding('postgres.checksums', 'Read `SHOW data_checksums`.', () => checkChecksums(database)),
     finding('postgres.clock', 'Synchronise the clocks (NTP) of this machine and of Postgres.', () =>
       checkClock(database),
     ),
-    finding('postgres.schema', 'Run `weir migrate`.', () => checkSchema(database)),
+    finding('postgres.schema', 'Run `weir migrate`.', async () => {
+      await requireSchema(database.$client);
+      return ok(newestMigration.tag);
+    }),
     finding('postgres.partitions', 'Read the log of the writer: it makes the partitions.', () =>
       checkPartitions(database),
     ),
@@ -49,7 +52,7 @@ export async function checkPostgres(database: Database, embeddedIn: string | und
     finding('statistics', 'Read the log of the writers.', () => checkStatistics(database)),
     finding('spaces', 'Read `weir usage`.', () => checkSpaces(database)),
     finding('disk.days', 'Check WEIR_DATA_DIR.', async () =>
-      embeddedIn === undefined ? [] : checkDiskDays(database, embeddedIn),
+      embeddedIn === undefined ? undefined : checkDiskDays(database, embeddedIn),
     ),
     finding('quarantine', 'Read `weir quarantine list`.', () => checkQuarantine(database)),
     finding('erasures', 'Run `weir erase` again.', () => checkErasures(database)),
@@ -57,25 +60,22 @@ export async function checkPostgres(database: Database, embeddedIn: string | und
   return [...reached, ...rest.flat()];
 }
 
-async function checkVersion(database: Database): Promise<Finding> {
+async function checkVersion(database: Database): Promise<Verdict> {
   const query = sql`SELECT current_setting('server_version') AS version`;
   const { version } = await readOne<{ version: string }>(database, query);
-  const check = 'postgres.reachable';
-  if (Number.parseInt(version, 10) >= 18) return ok(check, `Postgres ${version}`);
-  return failed(check, `Postgres ${version} is too old`, 'Upgrade to Postgres 18 or newer.');
+  if (Number.parseInt(version, 10) >= 18) return ok(`Postgres ${version}`);
+  return failed(`Postgres ${version} is too old`, 'Upgrade to Postgres 18 or newer.');
 }
 
-async function checkWritable(database: Database): Promise<Finding> {
+async function checkWritable(database: Database): Promise<Verdict> {
   const query = sql`
     SELECT current_setting('transaction_read_only') = 'on' AS "isReadOnly", pg_is_in_recovery() AS "isStandby"`;
   const { isReadOnly, isStandby } = await readOne<Record<'isReadOnly' | 'isStandby', boolean>>(
     database,
     query,
   );
-  const check = 'postgres.writable';
-  if (!isReadOnly) return ok(check, 'transactions may write');
+  if (!isReadOnly) return ok('transactions may write');
   return failed(
-    check,
     isStandby ? 'this server is a standby' : 'default_transaction_read_only is on: nothing is stored',
     isStandby
       ? 'Let DATABASE_URL name the primary, or promote this server.'
@@ -83,83 +83,69 @@ async function checkWritable(database: Database): Promise<Finding> {
   );
 }
 
-async function checkChecksums(database: Database): Promise<Finding> {
+async function checkChecksums(database: Database): Promise<Verdict> {
   const query = sql`SELECT current_setting('data_checksums') = 'on' AS on`;
   const { on } = await readOne<{ on: boolean }>(database, query);
-  const check = 'postgres.checksums';
-  if (on) return ok(check, 'data checksums are on');
+  if (on) return ok('data checksums are on');
   return warning(
-    check,
     'data checksums are off: a damaged page of the disk is read as if it were right',
     'Stop Postgres and run `pg_checksums --enable`.',
   );
 }
 
-async function checkClock(database: Database): Promise<Finding> {
+async function checkClock(database: Database): Promise<Verdict> {
   const startedMs = Date.now();
   const serverMs = await readServerClock(database);
   const ownMs = (startedMs + Date.now()) / 2;
   expectSameTime(serverMs, ownMs);
-  return ok('postgres.clock', `differs by ${Math.round(Math.abs(serverMs - ownMs))} ms from this machine`);
+  return ok(`differs by ${Math.round(Math.abs(serverMs - ownMs))} ms from this machine`);
 }
 
-async function checkSchema(database: Database): Promise<Finding> {
-  await requireSchema(database.$client);
-  return ok('postgres.schema', newestMigration.tag);
-}
-
-async function checkPartitions(database: Database): Promise<Finding> {
-  const check = 'postgres.partitions';
+async function checkPartitions(database: Database): Promise<Verdict> {
   const nowMs = await readServerClock(database);
   const faults = await findPartitionFaults(database, nowMs);
   if (faults.length > 0)
-    return failed(check, faults.join('; '), 'Read the log of the writer: it makes partitions every hour.');
+    return failed(faults.join('; '), 'Read the log of the writer: it makes partitions every hour.');
   const ends = await Promise.all(
     partitionedTables.map(async ({ table }) =>
       Math.max(...(await listPartitions(database, table)).map(({ range }) => range?.toMs ?? 0)),
     ),
   );
   const weeksAhead = Math.floor((Math.min(...ends) - nowMs) / (7 * dayMs));
-  if (weeksAhead >= weeksAheadMin) return ok(check, `made for ${weeksAhead} weeks ahead`);
+  if (weeksAhead >= weeksAheadMin) return ok(`made for ${weeksAhead} weeks ahead`);
   return warning(
-    check,
     `made for only ${weeksAhead} weeks ahead`,
     'Start a writer, or read its log: it makes partitions every hour.',
   );
 }
 
 /** A service as superuser works, but a defect in it could then read or change everything. */
-async function checkRoles(database: Database): Promise<Finding> {
-  const check = 'postgres.roles';
+async function checkRoles(database: Database): Promise<Verdict> {
   const rows = await database.execute<{ name: string }>(sql`
     SELECT DISTINCT application_name AS name FROM pg_stat_activity JOIN pg_roles ON rolname = usename
     WHERE rolsuper AND application_name IN ('weir-ingest', 'weir-writer', 'weir-dashboard-api') AND datname = current_database()`);
-  if (rows.length === 0) return ok(check, 'no service is connected as a superuser');
+  if (rows.length === 0) return ok('no service is connected as a superuser');
   return warning(
-    check,
     `${rows.map(({ name }) => name).join(', ')} ${rows.length === 1 ? 'is' : 'are'} connected as a superuser`,
     'Give each service its own role: store/db/roles/roles.sql (docs/cluster.md).',
   );
 }
 
-async function checkConnections(database: Database): Promise<Finding> {
-  const check = 'postgres.connections';
+async function checkConnections(database: Database): Promise<Verdict> {
   // Without pg_read_all_stats a role sees these counts, but not the activity of other roles.
   const query = sql`
     SELECT sum(numbackends)::int AS used, current_setting('max_connections')::int AS limit FROM pg_stat_database`;
   const { used, limit } = await readOne<{ used: number; limit: number }>(database, query);
   const found = `${used} of ${limit} connections are used`;
-  if (used < 0.8 * limit) return ok(check, found);
-  return warning(check, found, 'Raise max_connections, or find who holds them in pg_stat_activity.');
+  if (used < 0.8 * limit) return ok(found);
+  return warning(found, 'Raise max_connections, or find who holds them in pg_stat_activity.');
 }
 
-async function checkTransactions(database: Database): Promise<Finding> {
-  const check = 'postgres.transactions';
+async function checkTransactions(database: Database): Promise<Verdict> {
   const query = sql`SELECT pg_has_role(current_user, 'pg_read_all_stats', 'USAGE') AS "isVisible"`;
   const { isVisible } = await readOne<{ isVisible: boolean }>(database, query);
   if (!isVisible)
     return skipped(
-      check,
       'the sessions of other roles are hidden from this one',
       'Run `weir doctor` as the owner of the database.',
     );
@@ -168,69 +154,61 @@ async function checkTransactions(database: Database): Promise<Finding> {
     WHERE backend_type = 'client backend' AND xact_start < now() - make_interval(secs => ${transactionSecondsMax})
     ORDER BY xact_start LIMIT 1`);
   const [oldest] = rows;
-  if (oldest === undefined) return ok(check, 'none is open for more than an hour');
+  if (oldest === undefined) return ok('none is open for more than an hour');
   return warning(
-    check,
     `a transaction of ${oldest.name || 'an unnamed client'} (pid ${oldest.pid}) is open for ${oldest.seconds} s: deleted rows take space until it ends`,
     `End it: SELECT pg_terminate_backend(${oldest.pid}).`,
   );
 }
 
-async function checkBackup(database: Database, isEmbedded: boolean): Promise<Finding> {
-  const check = 'backup';
+async function checkBackup(database: Database, isEmbedded: boolean): Promise<Verdict> {
   const last = await readLastBackup(database);
   if (last === undefined)
     return warning(
-      check,
       'none was recorded: a lost disk of Postgres is a loss of all events',
       isEmbedded
         ? 'Run `weir backup` every day (docs/backup.md).'
         : 'Back it up every day with a tool of its own, and record each backup: `weir backup --record TOOL` (docs/backup.md).',
     );
   const found = `the last verified one is ${(last.ageSeconds / 3_600).toFixed(1)} hours old, in ${last.location}`;
-  if (last.ageSeconds <= backupSecondsMax) return ok(check, found);
+  if (last.ageSeconds <= backupSecondsMax) return ok(found);
   const tool = isEmbedded ? '`weir backup`' : 'your tool, then `weir backup --record TOOL`';
-  return warning(check, found, `Run ${tool}, and look why it did not run (docs/backup.md).`);
+  return warning(found, `Run ${tool}, and look why it did not run (docs/backup.md).`);
 }
 
 /** Postgres keeps all WAL that it could not archive, until its disk is full. */
-async function checkArchive(database: Database, isEmbedded: boolean): Promise<Finding> {
-  const check = 'archive';
+async function checkArchive(database: Database, isEmbedded: boolean): Promise<Verdict> {
   const { isOn, behindBytes, isFailing } = await readArchiveState(database);
   if (!isOn)
     return skipped(
-      check,
       'Postgres does not archive its WAL',
       `A restore reaches the last backup only. ${isEmbedded ? 'The first `weir backup` turns the archive on' : 'Let your tool archive it'} (docs/backup.md).`,
     );
   const found = `${Math.round((behindBytes ?? 0) / 1024 ** 2)} MB of WAL are not archived yet`;
-  if (!isFailing && (behindBytes ?? 0) <= archiveBehindBytesMax) return ok(check, found);
+  if (!isFailing && (behindBytes ?? 0) <= archiveBehindBytesMax) return ok(found);
   return failed(
-    check,
     isFailing ? `Postgres cannot archive: ${found}` : found,
     'Read the log of Postgres, and see docs/operating.md, WeirArchiveBehind. Postgres keeps this WAL until its disk is full.',
   );
 }
 
-async function checkQuarantine(database: Database): Promise<Finding> {
+async function checkQuarantine(database: Database): Promise<Verdict> {
   const [row] = await database.select({ entries: count() }).from(quarantine);
   const entries = row?.entries ?? 0;
-  if (entries === 0) return ok('quarantine', 'empty');
+  if (entries === 0) return ok('empty');
   return warning(
-    'quarantine',
     `${entries} events that Postgres rejected`,
     'Read `weir quarantine list`, remove the cause, then run `weir quarantine replay`.',
   );
 }
 
-async function checkErasures(database: Database): Promise<Finding> {
+async function checkErasures(database: Database): Promise<Verdict> {
   const [row] = await database
     .select({ open: count(), startedAt: max(erasures.startedAt) })
     .from(erasures)
     .where(isNull(erasures.completedAt));
-  if (row === undefined || row.open === 0) return ok('erasures', 'none is unfinished');
+  if (row === undefined || row.open === 0) return ok('none is unfinished');
   return warning(
-    'erasures',
     `${row.open} unfinished, the last one since ${row.startedAt?.toISOString()}`,
     'If none is running now, run the same `weir erase` again: it continues (docs/data-lifecycle.md#erasure). Writers continue those of the dashboard and of deleted spaces.',
   );

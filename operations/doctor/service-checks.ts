@@ -9,7 +9,7 @@ import { dayMs } from '../../platform/time.ts';
 import { version } from '../../platform/version.ts';
 import { clockDifferenceMsMax } from '../../store/db/limits.ts';
 import { schemaVersion } from '../../store/db/version.ts';
-import { type Finding, failed, ok, warning } from './finding.ts';
+import { type Finding, failed, findingsOf, ok, type Verdict, warning } from './finding.ts';
 
 /** Checks which services run, and whether their versions, peppers and clocks agree. */
 export async function checkServices(
@@ -24,54 +24,48 @@ export function judgeServices(
   pepper: string | undefined,
   nowMs: number,
 ): Finding[] {
-  return [
-    judgePresence(reports),
-    judgeVersions(reports),
-    judgePeppers(reports, pepper),
-    judgeClocks(reports, nowMs),
-    judgeCertificates(reports, nowMs),
-    describeBusiest(reports),
-  ];
+  return findingsOf({
+    services: judgePresence(reports),
+    'services.versions': judgeVersions(reports),
+    'services.pepper': judgePeppers(reports, pepper),
+    'services.clocks': judgeClocks(reports, nowMs),
+    'services.certificate': judgeCertificates(reports, nowMs),
+    'services.busiest': describeBusiest(reports),
+  });
 }
 
-function judgePresence(reports: readonly ServiceReport[]): Finding {
+function judgePresence(reports: readonly ServiceReport[]): Verdict {
   const found = reports.map(nameOf).join(', ') || 'none answers';
   const missing = ['ingest', 'writer'].filter((name) => !reports.some(({ service }) => service === name));
-  if (missing.length === 0) return ok('services', found);
-  return failed('services', `${found}; missing: ${missing.join(', ')}`, 'Start them, or read their logs.');
+  if (missing.length === 0) return ok(found);
+  return failed(`${found}; missing: ${missing.join(', ')}`, 'Start them, or read their logs.');
 }
 
-function judgeVersions(reports: readonly ServiceReport[]): Finding {
-  const check = 'services.versions';
+function judgeVersions(reports: readonly ServiceReport[]): Verdict {
   const others = reports.filter((report) => report.version !== version || report.schema !== schemaVersion);
-  if (others.length === 0) return ok(check, `all ${version}`);
+  if (others.length === 0) return ok(`all ${version}`);
   return warning(
-    check,
     `this is ${version}; ${others.map((report) => `${nameOf(report)} is ${report.version}`).join(', ')}`,
     'Finish the upgrade: restart these services with the same version.',
   );
 }
 
-function judgePeppers(reports: readonly ServiceReport[], pepper: string | undefined): Finding {
-  const check = 'services.pepper';
+function judgePeppers(reports: readonly ServiceReport[], pepper: string | undefined): Verdict {
   const known = reports.filter((report) => report.pepperFingerprint !== undefined);
   const [first] = known;
   const expected = pepper === undefined ? first?.pepperFingerprint : fingerprintOf(pepper);
   const others = known.filter((report) => report.pepperFingerprint !== expected);
-  if (others.length === 0) return ok(check, 'API_KEY_PEPPER is the same everywhere');
+  if (others.length === 0) return ok('API_KEY_PEPPER is the same everywhere');
   return failed(
-    check,
     `API_KEY_PEPPER of ${others.map(nameOf).join(', ')} differs from ${pepper === undefined && first ? nameOf(first) : 'the one here'}`,
     'Set the same in all: with another one a service rejects valid API keys.',
   );
 }
 
-function judgeClocks(reports: readonly ServiceReport[], nowMs: number): Finding {
-  const check = 'services.clocks';
+function judgeClocks(reports: readonly ServiceReport[], nowMs: number): Verdict {
   const wrong = reports.filter((report) => Math.abs(report.nowMs - nowMs) > clockDifferenceMsMax);
-  if (wrong.length === 0) return ok(check, 'agree with this machine');
+  if (wrong.length === 0) return ok('agree with this machine');
   return failed(
-    check,
     wrong
       .map((report) => `${nameOf(report)} is off by ${Math.round((report.nowMs - nowMs) / 1_000)} s`)
       .join(', '),
@@ -79,8 +73,7 @@ function judgeClocks(reports: readonly ServiceReport[], nowMs: number): Finding 
   );
 }
 
-function judgeCertificates(reports: readonly ServiceReport[], nowMs: number): Finding {
-  const check = 'services.certificate';
+function judgeCertificates(reports: readonly ServiceReport[], nowMs: number): Verdict {
   const served = reports.flatMap((report) => {
     const { certificateExpiresAt: at } = report;
     return at === undefined ? [] : [{ name: nameOf(report), at, days: (Date.parse(at) - nowMs) / dayMs }];
@@ -88,21 +81,21 @@ function judgeCertificates(reports: readonly ServiceReport[], nowMs: number): Fi
   const near = served.filter(({ days }) => days < certificateWarningDays);
   const describe = ({ name, at, days }: (typeof served)[number]) =>
     `that of ${name} until ${at} (${Math.floor(days)} days)`;
-  if (near.length === 0) return ok(check, served.map(describe).join(', ') || 'none serves TLS');
+  if (near.length === 0) return ok(served.map(describe).join(', ') || 'none serves TLS');
   const action = 'Renew the files of TLS_CERT_FILE and TLS_KEY_FILE; the services read them again.';
   const judge = near.some(({ days }) => days <= 0) ? failed : warning;
-  return judge(check, near.map(describe).join(', '), action);
+  return judge(near.map(describe).join(', '), action);
 }
 
 /** A space may take all while no other wants some: this is for who looks for the cause of something slow. */
-function describeBusiest(reports: readonly ServiceReport[]): Finding {
+function describeBusiest(reports: readonly ServiceReport[]): Verdict {
   const found = reports.flatMap((report) => {
     const { service, busiest } = report;
     if (busiest === undefined) return [];
     const taken = takenOf[service] ?? 'work';
     return `${busiest.spaceId} ${Math.round(100 * busiest.share)} % of the ${taken} of ${nameOf(report)}`;
   });
-  return ok('services.busiest', found.join(', ') || 'no space took anything in the last two minutes');
+  return ok(found.join(', ') || 'no space took anything in the last two minutes');
 }
 
 const takenOf: Readonly<Record<string, string>> = {

@@ -18,5 +18,5 @@ test('it finds statistics that are not folded', async () => {
     INSERT INTO statistic_deltas (space_id, minute, type, name, source, events, duration_ms, latency)
     SELECT gen_random_uuid(), minute, 'llm', '', '', 1, 1, '{}' FROM generate_series(1, 3) AS minute`;
   expect(await checkStatistics(database, 3)).toMatchObject({ status: 'ok' });
-  expect(await checkStatistics(database, 2)).toMatchObject({ check: 'statistics', status: 'warning' });
+  expect(await checkStatistics(database, 2)).toMatchObject({ status: 'warning' });
 });
