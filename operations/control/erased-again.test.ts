@@ -102,6 +102,49 @@ test('what was erased after the restored time is erased again, never stored agai
   expect(await measure(restored, spaceId)).toEqual(lost);
 });
 
+test.each([
+  ['stay for another event whose use the queue has', ['gone'], 1],
+  ['are erased with the last of them', ['gone', 'kept'], 0],
+])('media of an event that is erased again %s', async (_, erasedUsers, left) => {
+  const source = await createDatabase();
+  let database = open(source.url);
+  const { id: spaceId } = await createSpace(database, 'a space');
+  const [gone, kept] = ['gone', 'kept'].map((userId) => llmEvent({ context: { userId } }));
+  const useOf = (event: typeof gone, bytes: string) => ({
+    receivedAtMs: BigInt(Date.now()),
+    media: { ...mediaOf({ id: 'shared', eventId: String(event?.id) }), data: Buffer.from(bytes) },
+  });
+  const [before, since] = [useOf(gone, 'an image'), useOf(kept, '')];
+  await insertParts(database, [
+    partOf(
+      spaceId,
+      [gone, kept].flatMap((event) => event ?? []),
+    ),
+  ]);
+  await storeMedia(database, spaceId, [before]);
+  await relayControlChanges(database, nats);
+  const start = await readSequence();
+  await database.$client.end();
+  const copied = resources.use(await createDatabase({ template: new URL(source.url).pathname.slice(1) }));
+
+  database = open(source.url);
+  await storeMedia(database, spaceId, [since]);
+  for (const value of erasedUsers) {
+    const subject = { kind: 'user', value } as const;
+    await eraseEvents({ database, connection: nats }, spaceId, { subject, reason: 'asked' });
+  }
+  expect(await database.$count(schema.media)).toBe(left);
+  await relayControlChanges(database, nats);
+  await database.$client.end();
+  await source[Symbol.asyncDispose]();
+
+  const restored = open(copied.url);
+  await applyControlChanges(restored, nats, { start });
+  await storeMedia(restored, spaceId, [since]);
+  expect(await restored.$count(schema.media)).toBe(left);
+  expect(await restored.$count(schema.mediaUses)).toBe(left);
+});
+
 test('an erasure that was requested and had not ended is carried out after a restore, and the stream does not name whom', async () => {
   const source = await createDatabase();
   let database = open(source.url);

@@ -1,7 +1,7 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { and, eq, getTableColumns, inArray, type SQL, sql } from 'drizzle-orm';
 import { type ControlStart, readControlStream } from '../../store/control/stream.ts';
-import type { Database } from '../../store/db/database.ts';
+import type { Database, Transaction } from '../../store/db/database.ts';
 import {
   eventIds,
   events,
@@ -13,7 +13,7 @@ import {
   usageMonths,
 } from '../../store/db/schema.ts';
 import { listOf, nameOf, namesOf, numberOf } from '../../store/db/statement.ts';
-import { deleteUses } from '../../store/media/delete-uses.ts';
+import { deleteOnlyUses, deleteUnused, deleteUses } from '../../store/media/delete-uses.ts';
 import { insertDeltas } from '../../store/write/statistics/deltas.ts';
 import { addTo } from '../../store/write/statistics/measures.ts';
 import { statisticsTable } from '../erasure/cluster/cluster-files.ts';
@@ -63,7 +63,8 @@ export async function eraseAgain(
   return { idsAdded, eventsErased, notReached: [...notReached] };
 }
 
-async function eraseStored(database: Database, { spaceId, erasureId, merged, ids: own }: ErasedRecord) {
+async function eraseStored(database: Database, record: ErasedRecord) {
+  const { spaceId, erasureId, merged, ids: own } = record;
   const ids = [...own, ...merged];
   const mergedIds = new Set(merged);
   const erasure = { spaceId, id: erasureId };
@@ -85,8 +86,8 @@ async function eraseStored(database: Database, { spaceId, erasureId, merged, ids
           .where(and(eq(events.spaceId, spaceId), matches));
   const segmentIds = found.map(({ id }) => id).toSorted();
   await database.transaction(async (transaction) => {
-    const { useIds } = await deleteUses(transaction, spaceId, inArray(mediaUses.id, own));
-    if (useIds.length > 0) await countErased(transaction, erasure, { unwritten: mediaTables });
+    const changed = await eraseMedia(transaction, record);
+    if (changed > 0) await countErased(transaction, erasure, { unwritten: mediaTables });
   });
   let erased = 0;
   for (let from = 0; from < segmentIds.length; from += batchSegmentsMax) {
@@ -109,6 +110,14 @@ async function eraseStored(database: Database, { spaceId, erasureId, merged, ids
     notReached.push(...batch.damaged.map((id) => `segment ${id} is damaged: its body was not changed`));
   }
   return { events: erased, notReached };
+}
+
+/** @returns how many uses and media were deleted. */
+async function eraseMedia(transaction: Transaction, { spaceId, ids, mediaIds }: ErasedRecord) {
+  const areGone = inArray(mediaUses.id, ids);
+  if (mediaIds === undefined) return (await deleteUses(transaction, spaceId, areGone)).useIds.length;
+  const { useIds } = await deleteOnlyUses(transaction, spaceId, areGone);
+  return useIds.length + (await deleteUnused(transaction, spaceId, mediaIds)).length;
 }
 
 /**

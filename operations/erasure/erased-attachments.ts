@@ -28,10 +28,11 @@ export type ErasedAttachments = Awaited<ReturnType<typeof eraseAttached>>;
  */
 export async function eraseAttached(transaction: Transaction, spaceId: string, gone: readonly GoneEvent[]) {
   const notes = await eraseNotesOn(transaction, spaceId, gone);
-  const { media, useIds } = await eraseMediaOf(transaction, spaceId, gone);
+  const { mediaIds, useIds } = await eraseMediaOf(transaction, spaceId, gone);
   const unwritten = [...(notes > 0 ? notesTables : []), ...(useIds.length > 0 ? mediaTables : [])];
   return {
-    counts: { notes, media },
+    counts: { notes, media: mediaIds.length },
+    mediaIds,
     /** Ids of uses of media in the ledger. */
     useIds,
     /** The tables whose files have to be rewritten. */

@@ -54,6 +54,7 @@ export async function eraseNodes(database: Database, erasure: Erasure): Promise<
       const attached = await eraseAttached(transaction, erasure.spaceId, gone);
       await recordErased(transaction, erasure, {
         ids: attached.useIds,
+        mediaIds: attached.mediaIds,
         nodes: cleared.map(nodeImage),
         merged,
       });

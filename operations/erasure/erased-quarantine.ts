@@ -43,7 +43,10 @@ export function eraseQuarantine(database: Database, erasure: Erasure): Promise<E
     async note(transaction, { part, erasedIds }) {
       const gone = erasedIds.map((id) => ({ id }));
       const attached = await eraseAttached(transaction, erasure.spaceId, gone);
-      await recordErased(transaction, erasure, { ids: [...erasedIds, ...attached.useIds] });
+      await recordErased(transaction, erasure, {
+        ids: [...attached.useIds, ...erasedIds],
+        mediaIds: attached.mediaIds,
+      });
       await countErased(transaction, erasure, {
         ...attached.counts,
         quarantineEvents: erasedIds.length,

@@ -19,6 +19,11 @@ export const erasedRecord = z.object({
   counted: z.array(z.record(z.string(), z.unknown())),
   /** Ids of events merged into the erased ones, or removed as their sums, and taken out of usage then. */
   merged: z.array(z.string()).default([]),
+  /**
+   * Ids of media that were deleted with their last use. Others stay after a restore, too: the queue may have
+   * uses of them without their bytes. Absent in records of earlier versions.
+   */
+  mediaIds: z.array(z.string()).optional(),
   /** Rows of `trace_nodes` after their texts were cleared. */
   nodes: z.array(z.record(z.string(), z.unknown())),
 });
@@ -43,6 +48,7 @@ interface Erased {
   readonly ids?: readonly string[];
   readonly counted?: ErasedRecord['counted'];
   readonly merged?: readonly string[];
+  readonly mediaIds?: readonly string[];
   readonly nodes?: ErasedRecord['nodes'];
 }
 
@@ -50,11 +56,12 @@ interface Erased {
 export async function recordErased(
   transaction: Transaction,
   { spaceId, id: erasureId }: Pick<Erasure, 'spaceId' | 'id'>,
-  { ids = [], counted = [], merged = [], nodes = [] }: Erased,
+  { ids = [], counted = [], merged = [], mediaIds = [], nodes = [] }: Erased,
 ): Promise<void> {
   const countedById = new Map(counted.map((row) => [row.id, row]));
-  const length = Math.max(ids.length, merged.length, nodes.length);
-  for (let from = 0; from < length; from += erasedIdsPerChange) {
+  const others = Math.max(ids.length, merged.length, nodes.length);
+  // Media after all of their uses.
+  for (let from = 0; from < others + mediaIds.length; from += erasedIdsPerChange) {
     const own = ids.slice(from, from + erasedIdsPerChange);
     const record: ErasedRecord = {
       spaceId,
@@ -62,6 +69,7 @@ export async function recordErased(
       ids: own,
       counted: own.map((one) => countedById.get(one)).filter((row) => row !== undefined),
       merged: merged.slice(from, from + erasedIdsPerChange),
+      mediaIds: mediaIds.slice(Math.max(0, from - others), Math.max(0, from - others + erasedIdsPerChange)),
       nodes: nodes.slice(from, from + erasedIdsPerChange),
     };
     await transaction.insert(controlChanges).values({

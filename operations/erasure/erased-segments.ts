@@ -66,7 +66,8 @@ export function eraseBatch(database: Database, erasure: Erasure, ids: Batch): Pr
     if (subject.kind === 'space') return;
     const ids = rows.map(({ id }) => id);
     await recordErased(transaction, erasure, {
-      ids: [...ids, ...attached.useIds],
+      ids: [...attached.useIds, ...ids],
+      mediaIds: attached.mediaIds,
       merged: rows.every(({ traceId }) => traceId === null)
         ? []
         : await findMerged(transaction, spaceId, ids),
