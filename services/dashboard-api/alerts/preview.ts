@@ -55,13 +55,8 @@ async function choosePeriod(
 ): Promise<number> {
   if (!countsEvents(filter)) return weekMs;
   for (const periodMs of [weekMs, ...shorterMs]) {
-    const cells = await readCells(database, spaceId, {
-      boundaries: [endMs - periodMs, endMs],
-      group: 'none',
-      filter: {},
-      groupsMax: 1,
-      withDurations: false,
-    });
+    const boundaries = [endMs - periodMs, endMs];
+    const cells = await readCells(database, spaceId, { boundaries, group: 'none', filter: {} });
     if (cells.reduce((sum, { events }) => sum + events, 0) <= previewEventsMax) return periodMs;
   }
   return hourMs;

@@ -67,8 +67,7 @@ export async function readSeries(
       (cell, { price }) => add(cell, price),
     );
   else {
-    const read = { boundaries, group: 'none' as const, filter: chart, dimension };
-    const query = { ...read, groupsMax: 1, withDurations };
+    const query = { boundaries, group: 'none', filter: chart, dimension, withDurations } as const;
     for await (const cells of readCellsInParts(database, spaceId, query))
       await visitInSlices(cells, (cell) => add(cell));
   }

@@ -63,7 +63,6 @@ async function readRates(
     group: 'model',
     filter: {},
     groupsMax: costRateModelsMax,
-    withDurations: false,
     withSlices: true,
   });
   if (cells.some(({ group }) => group === null)) {

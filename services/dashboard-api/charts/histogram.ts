@@ -137,8 +137,7 @@ async function countByStatistics(
   const dimension = sliced && (await lookUpDimension(database, spaceId, sliced));
   if (sliced === undefined || typeof dimension === 'string' || dimension?.isComplete === false)
     return undefined;
-  const read = { ...sliced, dimension, boundaries, groupsMax: 1, withDurations: false };
-  const cells = await readCells(database, spaceId, read);
+  const cells = await readCells(database, spaceId, { ...sliced, dimension, boundaries });
   const byBucket = new Map(cells.map((cell) => [cell.bucket, cell]));
   const isShown = (state: 'ok' | 'error') => list?.states.includes(state) === true;
   const buckets = boundaries.slice(0, -1).map((startMs, bucket) => {
@@ -161,13 +160,7 @@ async function estimate(
   const boundaries = [...buckets.map(({ startMs }) => startMs), (buckets.at(-1)?.startMs ?? 0) + bucketMs];
   const [samples, cells] = await Promise.all([
     sampleEvents(database, spaceId, { filter, spans, eventsMax: histogramSampleEvents }),
-    readCells(database, spaceId, {
-      boundaries,
-      group: 'none',
-      filter: {},
-      groupsMax: 1,
-      withDurations: false,
-    }),
+    readCells(database, spaceId, { boundaries, group: 'none', filter: {} }),
   ]);
   const totals = new Map(cells.map((cell) => [cell.bucket, cell.events]));
   const bySpan = new Map(samples.map((sample) => [sample.bucket, sample]));

@@ -46,7 +46,6 @@ export async function readUsedModels({ database, spaceId }: SpaceRows): Promise<
     group: 'model',
     filter: {},
     groupsMax: costModelsMax,
-    withDurations: false,
     withSlices: true,
   });
   const isReported = cells.some(({ slices = [] }) =>

@@ -23,7 +23,7 @@ export async function visitPricedCells(
 ): Promise<void> {
   const byModel = group !== 'model';
   const whole = { ...query, group, byModel, groupsMax: costModelsMax };
-  const read = { ...whole, withDurations: false, withSlices: true };
+  const read = { ...whole, withSlices: true };
   const names = await rankGroups(database, spaceId, whole);
   const models = byModel ? await rankGroups(database, spaceId, { ...whole, group: 'model' }) : names;
   const book = await openPriceBook(database, spaceId, models);

@@ -10,12 +10,12 @@ import { mapInSlices, visitInSlices } from '../slices.ts';
 import { type SpanQuery, selectSpans } from './stat-spans.ts';
 
 export interface CellQuery extends SpanQuery {
-  /** Number of groups with the most events; all others form one group. */
-  readonly groupsMax: number;
+  /** Number of groups with the most events; all others form one group. Needed unless the group is `none`. */
+  readonly groupsMax?: number;
   /** The groups, if they are known. */
   readonly names?: readonly string[] | undefined;
   /** Whether to read the duration sketches, which are most of the work. */
-  readonly withDurations: boolean;
+  readonly withDurations?: boolean;
   /** Whether to read the slices, by which costs are computed. */
   readonly withSlices?: boolean;
   /** Whether to read calls of models only, and the cells of each model apart. */
@@ -99,7 +99,7 @@ export async function* readCellsInParts(
  * within the range.
  */
 async function countBucketsAtOnce(database: Database, spaceId: string, query: CellQuery): Promise<number> {
-  const { boundaries, names, groupsMax } = query;
+  const { boundaries, names, groupsMax = 1 } = query;
   if (isReadAtOnce(boundaries, names?.length ?? groupsMax)) return boundaries.length - 1;
   const whole = { ...query, boundaries: [boundaries[0] ?? 0, boundaries.at(-1) ?? 0] };
   const [widest] = await database.execute<{ rows: number }>(sql`
@@ -114,12 +114,8 @@ export function isReadAtOnce(boundaries: readonly number[], groups: number): boo
 }
 
 /** The groups with the most events in the whole range of a query. */
-export async function rankGroups(
-  database: Database,
-  spaceId: string,
-  query: Omit<CellQuery, 'withDurations'>,
-): Promise<string[]> {
-  const { boundaries, group, groupsMax } = query;
+export async function rankGroups(database: Database, spaceId: string, query: CellQuery): Promise<string[]> {
+  const { boundaries, group, groupsMax = 1 } = query;
   if (group === 'none') return [''];
   const { events } = eventStats;
   // From the longest roll-ups: keeping the rows of all buckets would exceed the memory that Postgres gives a
@@ -138,7 +134,7 @@ interface PartQuery extends CellQuery {
 }
 
 async function readPart(database: Database, spaceId: string, query: PartQuery): Promise<Cell[]> {
-  const { names, first, withDurations, withSlices = false, byModel = false } = query;
+  const { names, first, withDurations = false, withSlices = false, byModel = false } = query;
   const key = byModel ? sql`bucket, named, model` : sql`bucket, named`;
   const sums = Object.values(summed);
   const [read, latency] = withDurations ? [[...sums, eventStats.latency], sketches] : [sums, sql`''::bytea`];

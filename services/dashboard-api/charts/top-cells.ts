@@ -26,7 +26,7 @@ export interface TopCells {
 export async function readTopCells(
   database: Database,
   spaceId: string,
-  query: Omit<CellQuery, 'withDurations'>,
+  query: CellQuery & { readonly groupsMax: number },
 ): Promise<TopCells> {
   const { boundaries, filter, groupsMax } = query;
   const columns = Object.values(summed);

@@ -88,10 +88,8 @@ export async function sumLeftBytes(
     .from(left);
   if (row === undefined || row.count <= segmentsMax) return row?.bytes ?? 0;
   const { from = 0, to = Date.now() } = filter;
-  const cells = await readCells(database, ofSpace, {
-    boundaries: [Math.floor(from / hourMs) * hourMs, Math.ceil(to / hourMs) * hourMs],
-    ...{ group: 'none', filter: {}, groupsMax: 1, withDurations: false },
-  });
+  const boundaries = [Math.floor(from / hourMs) * hourMs, Math.ceil(to / hourMs) * hourMs];
+  const cells = await readCells(database, ofSpace, { boundaries, group: 'none', filter: {} });
   const all = cells.reduce((total, { events }) => total + events, 0);
   return row.bytes * Math.max(1, all / row.events);
 }
