@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from json import JSONDecoder
 from typing import Any
 from urllib.parse import unquote
@@ -93,34 +94,28 @@ def slice_members(text: str) -> dict[str, str]:
 
     The text must be valid JSON; the callers have parsed it.
     """
-    members: dict[str, str] = {}
-    at = _skip(text, 0)
-    if text[at : at + 1] != "{":
-        return members
-    at = _skip(text, at + 1)
-    while text[at : at + 1] == '"':
-        name, at = _decode(text, at)
-        start = _skip(text, _skip(text, at) + 1)
-        _, end = _decode(text, start)
-        members[name] = text[start:end]
-        at = _skip(text, _skip(text, end) + 1)
-    return members
+    return dict(_slices(text, "{"))
 
 
 def slice_elements(text: str) -> list[str]:
     """The texts of an array's elements, by the rules of ``slice_members``."""
-    elements: list[str] = []
+    return [element for _, element in _slices(text, "[")]
+
+
+def _slices(text: str, bracket: str) -> Iterator[tuple[str, str]]:
+    """Names and texts of what an object or an array has; elements have no names."""
     at = _skip(text, 0)
-    if text[at : at + 1] != "[":
-        return elements
-    at = _skip(text, at + 1)
-    while at < len(text) and text[at] != "]":
-        _, end = _decode(text, at)
-        elements.append(text[at:end])
-        at = _skip(text, end)
-        if text[at : at + 1] == ",":
-            at = _skip(text, at + 1)
-    return elements
+    more = bracket
+    while text[at : at + 1] == more:
+        name, start = "", _skip(text, at + 1)
+        if text[start : start + 1] in ("]", "}"):
+            return
+        if bracket == "{":
+            name, start = _decode(text, start)
+            start = _skip(text, _skip(text, start) + 1)
+        _, end = _decode(text, start)
+        yield name, text[start:end]
+        at, more = _skip(text, end), ","
 
 
 def slice_member(text: str, path: str) -> str:
