@@ -10,7 +10,13 @@ import { Weir } from '../../sdk/typescript/src/index.ts';
 import { ollamaFetch } from '../../sdk/typescript/src/ollama.ts';
 import { type Provider, startProvider } from '../../sdk/typescript/test/support/provider.ts';
 import { readStored } from '../support/stored-events.ts';
-import { installPythonSdk, pythonSdk, pythonSdkEnvironment } from '../support/tools/python-sdk.ts';
+import {
+  findPython,
+  installPytest,
+  installPythonSdk,
+  pythonSdk,
+  pythonSdkEnvironment,
+} from '../support/tools/python-sdk.ts';
 import { usePipeline } from '../support/use-pipeline.ts';
 
 const { pipeline } = usePipeline();
@@ -25,18 +31,12 @@ describe.skipIf(missing)('with its packages', () => {
   let provider: Provider;
   beforeAll(async () => {
     provider = await startProvider();
-    python = await installPythonSdk().catch((error) => {
-      if (!(error instanceof PackagesUnreachableError)) throw error;
-      console.warn(
-        `The tests of the Python SDK are skipped: its packages cannot be downloaded\n${error.message}`,
-      );
-      return undefined;
-    });
+    python = await installPythonSdk().catch(explainUnreachable);
   }, buildTimeoutMs + 30_000);
   afterAll(() => provider[Symbol.asyncDispose]());
 
-  const run = (command: string) =>
-    runShell(`'${python}' -m ${command}`, {
+  const run = (command: string, interpreter = python) =>
+    runShell(`'${interpreter}' -m ${command}`, {
       cwd: pythonSdk,
       env: { ...pythonSdkEnvironment, PROVIDER_URL: provider.url },
       timeoutMs: 600_000,
@@ -54,6 +54,20 @@ describe.skipIf(missing)('with its packages', () => {
     const { exitCode, stdout, stderr } = await run(command);
     expect(exitCode, `${stdout}${stderr}`).toBe(0);
   });
+
+  test.concurrent.for(['3.10', '3.11', '3.12', '3.13', '3.14'])(
+    'its own tests pass on Python %s without the clients',
+    { timeout: buildTimeoutMs + 620_000 },
+    async (version, context) => {
+      const other = findPython(version);
+      if (other === undefined) return context.skip(`Python ${version} is not installed`);
+      const interpreter = await installPytest(other).catch(explainUnreachable);
+      context.skip(interpreter === undefined, 'pytest cannot be downloaded');
+      const command = 'pytest -q -p no:cacheprovider --ignore=tests/test_leak.py';
+      const { exitCode, stdout, stderr } = await run(command, interpreter);
+      expect(exitCode, `${stdout}${stderr}`).toBe(0);
+    },
+  );
 
   test.concurrent.for(suites)(
     'the tests of %s have the same outcomes with every client observed',
@@ -128,6 +142,11 @@ describe.skipIf(missing)('with its packages', () => {
     expect(events.map(comparable)).toEqual(expected.map(comparable));
   });
 });
+
+function explainUnreachable(error: unknown): undefined {
+  if (!(error instanceof PackagesUnreachableError)) throw error;
+  console.warn(`Tests of the Python SDK are skipped: its packages cannot be downloaded\n${error.message}`);
+}
 
 /** Of the suites of the providers' clients those that send requests: minutes, not an hour. */
 const suites: [suite: string, files: string, options: string][] = [

@@ -1,5 +1,7 @@
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, readFileSync } from 'node:fs';
+import { cpSync, globSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { env } from 'node:process';
 import { fileURLToPath } from 'node:url';
@@ -24,18 +26,36 @@ export const pythonSdkEnvironment = {
  * @returns the interpreter that has them.
  * @throws PackagesUnreachableError, or Error with the output of pip.
  */
-export async function installPythonSdk(): Promise<string> {
+export function installPythonSdk(): Promise<string> {
+  return installPackages('python-sdk', 'python3', '--no-deps -r requirements.txt');
+}
+
+/** Only pytest: the clients may not support this interpreter. Throws as `installPythonSdk`. */
+export function installPytest(python: string): Promise<string> {
+  return installPackages('python-pytest', python, '-c requirements.txt pytest');
+}
+
+/** The interpreter for a version such as 3.10, in the PATH or by pyenv; undefined without one. */
+export function findPython(version: string): string | undefined {
+  const installed = globSync(
+    join(env.PYENV_ROOT ?? join(homedir(), '.pyenv'), `versions/${version}.*/bin/python3`),
+  );
+  const check = `import ensurepip, sys, venv; sys.exit("%d.%d" % sys.version_info[:2] != "${version}")`;
+  return [`python${version}`, ...installed].find((python) => spawnSync(python, ['-c', check]).status === 0);
+}
+
+async function installPackages(name: string, python: string, packages: string): Promise<string> {
   const hash = createHash('sha256')
-    .update(readVersions(['python3']))
+    .update(python === 'python3' ? readVersions(['python3']) : python)
     .update(readFileSync(requirements));
   const directory = await buildOnce({
-    name: 'python-sdk',
+    name,
     hash: hash.digest('hex').slice(0, 16),
     folder: '.',
     write: (target) => cpSync(requirements, join(target, 'requirements.txt')),
     commands: [
-      'python3 -m venv .venv',
-      '.venv/bin/pip install --quiet --disable-pip-version-check --no-deps -r requirements.txt',
+      `'${python}' -m venv .venv`,
+      `.venv/bin/pip install --quiet --disable-pip-version-check ${packages}`,
     ],
   });
   return join(directory, '.venv/bin/python');
