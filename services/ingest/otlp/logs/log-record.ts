@@ -6,13 +6,12 @@ import { readAnyValue, readText } from '../spans/any-value.ts';
 import type { Attributes } from '../spans/attributes.ts';
 import { anyValueToJson, asAttributes, asId, asInteger, asObject, asText } from '../spans/json-fields.ts';
 import {
-  AttributeCollector,
   type Attributed,
   attributeFields,
   type FieldReaders,
   field,
   fixed64,
-  readFields,
+  readAttributed,
   readId,
 } from '../spans/protobuf-fields.ts';
 
@@ -42,7 +41,7 @@ const logTags = {
   eventName: 98,
 } as const;
 
-interface Draft extends Attributed {
+interface Draft {
   traceId: string;
   spanId: string;
   timeNs: bigint;
@@ -51,7 +50,7 @@ interface Draft extends Attributed {
   body: Json;
 }
 
-const logFields: FieldReaders<Draft> = {
+const logFields: FieldReaders<Draft & Attributed> = {
   [logTags.timeUnixNano]: field('timeNs', fixed64),
   [logTags.observedTimeUnixNano]: field('observedNs', fixed64),
   [logTags.traceId]: field('traceId', readId),
@@ -63,17 +62,15 @@ const logFields: FieldReaders<Draft> = {
 
 /** Reads an opentelemetry.proto.logs.v1.LogRecord up to `end`. */
 export function readProtobufLog(reader: WireReader, end: number): LogRecord {
-  const { attributes, ...draft } = readFields(reader, end, logFields, {
+  const draft = readAttributed<Draft>(reader, end, logFields, {
     traceId: '',
     spanId: '',
     timeNs: 0n,
     observedNs: 0n,
     eventName: '',
     body: null,
-    attributes: new AttributeCollector(),
-    droppedAttributes: 0,
   });
-  return toRecord({ ...draft, attributes: attributes.toAttributes(reader) });
+  return toRecord(draft);
 }
 
 /** Reads a log record of OTLP/JSON. @throws IngestError `invalid_request_body` */
@@ -95,7 +92,7 @@ function toRecord({
   observedNs,
   eventName,
   ...record
-}: Omit<Draft, keyof Attributed> & { attributes: Attributes }): LogRecord {
+}: Draft & { attributes: Attributes }): LogRecord {
   const named = record.attributes.get('event.name');
   return {
     // Some exporters send zeros for a record without a span.

@@ -1,7 +1,7 @@
-import { parseEmbeddedJson } from '../../../../event/json/embedded-json.ts';
 import { digitsOf } from '../../../../event/json/exact-json.ts';
-import { isJsonObject, type Json } from '../../../../event/json/json-value.ts';
+import type { Json } from '../../../../event/json/json-value.ts';
 import { type Attributes, attributesToJson } from '../spans/attributes.ts';
+import { objectIn } from './json-object.ts';
 import type { NameIndex, RepeatedValues } from './repeated-values.ts';
 import { type CompiledRow, type Convention, conventions, nameOf, type Row } from './rows.ts';
 
@@ -129,9 +129,7 @@ export class AttributeReader {
   /** The object in an attribute, or in its JSON text. */
   object(attribute: string): { readonly [key: string]: Json } | undefined {
     if (!this.#objects.has(attribute)) {
-      const value = this.get(attribute);
-      const json = typeof value === 'string' ? parseEmbeddedJson(value) : value;
-      this.#objects.set(attribute, isJsonObject(json) ? json : undefined);
+      this.#objects.set(attribute, objectIn(this.get(attribute)));
     }
     return this.#objects.get(attribute);
   }

@@ -1,8 +1,15 @@
+import { parseIfJson } from '../../../../event/json/embedded-json.ts';
 import { isJsonObject, type Json, type JsonObject, setMember } from '../../../../event/json/json-value.ts';
 
 /** The members of an object; of any other value none. */
 export function membersOf(json: Json | undefined): { readonly [key: string]: Json } {
   return isJsonObject(json) ? json : {};
+}
+
+/** The object in a value, or in its JSON text. */
+export function objectIn(value: Json | undefined): { readonly [key: string]: Json } | undefined {
+  const json = value === undefined ? undefined : parseIfJson(value);
+  return isJsonObject(json) ? json : undefined;
 }
 
 /** The members without those that are undefined. */

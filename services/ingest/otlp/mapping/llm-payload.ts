@@ -2,7 +2,7 @@ import { parseIfJson } from '../../../../event/json/embedded-json.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../../event/json/json-value.ts';
 import type { Span, SpanEvent } from '../spans/span.ts';
 import { type AttributeReader, type Found, unquoted } from './attribute-reader.ts';
-import { compact, unlessEmpty } from './json-object.ts';
+import { compact, objectIn, unlessEmpty } from './json-object.ts';
 import type { EventMessages } from './messages/event-messages.ts';
 import { spellReason, spellReasons } from './messages/finish-reason.ts';
 import { type LlmInput, readInput, readInstructions, readTools } from './messages/llm-input.ts';
@@ -49,8 +49,7 @@ function readModel(reader: AttributeReader): string | undefined {
  * parameters.
  */
 function findRequestedModel(reader: AttributeReader): string | undefined {
-  const parameters = parseIfJson(reader.get('llm.invocation_parameters') ?? null);
-  const model = isJsonObject(parameters) ? parameters.model : undefined;
+  const model = objectIn(reader.get('llm.invocation_parameters'))?.model;
   return typeof model === 'string' && model !== '' ? model : undefined;
 }
 

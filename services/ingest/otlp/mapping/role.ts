@@ -1,8 +1,8 @@
-import { parseEmbeddedJson } from '../../../../event/json/embedded-json.ts';
-import { isJsonObject, type Json } from '../../../../event/json/json-value.ts';
+import type { Json } from '../../../../event/json/json-value.ts';
 import { type Attributes, textOf } from '../spans/attributes.ts';
 import type { Span } from '../spans/span.ts';
 import { unquoted } from './attribute-reader.ts';
+import { objectIn } from './json-object.ts';
 import type { Convention } from './rows.ts';
 
 /** How Weir treats a span. */
@@ -173,8 +173,8 @@ function byWord(
 
 /** Braintrust's attribute: `{"type":"llm"}`. */
 function typeMember(sent: string): string | undefined {
-  const json = parseEmbeddedJson(sent);
-  return isJsonObject(json) && typeof json.type === 'string' ? json.type : undefined;
+  const type = objectIn(sent)?.type;
+  return typeof type === 'string' ? type : undefined;
 }
 
 /** `ai.generateText` is the sum of its steps, which are `ai.generateText.doGenerate`. */

@@ -1,17 +1,19 @@
-import { parseEmbeddedJson } from '../../../../event/json/embedded-json.ts';
-import { isJsonObject } from '../../../../event/json/json-value.ts';
 import type { SpanContext } from '../../../../store/traces/span-tree.ts';
-import { type Attributes, textOf } from '../spans/attributes.ts';
+import { textOf } from '../spans/attributes.ts';
 import type { Span } from '../spans/span.ts';
 import type { AttributeReader } from './attribute-reader.ts';
+import { objectIn } from './json-object.ts';
 import type { Role } from './role.ts';
+import type { Convention } from './rows.ts';
 import { commonRows } from './table.ts';
 
 /** The agent, thread and user that a span names. The spans below it that name none belong to the same. */
 export function readContext(span: Span, role: Role, reader: AttributeReader): SpanContext {
   return {
     agentId:
-      role.kind === 'agent' ? agentIdOf(span, role) : (reader.text(commonRows.agentId) ?? agentOfStep(span)),
+      role.kind === 'agent'
+        ? agentIdOf(span, role.by)
+        : (reader.text(commonRows.agentId) ?? agentOfStep(span)),
     threadId: reader.text(commonRows.threadId),
     userId: reader.text(commonRows.userId),
   };
@@ -21,10 +23,9 @@ export function readContext(span: Span, role: Role, reader: AttributeReader): Sp
  * The agent's id or name, for a span of an agent run. Some conventions have no attribute and name the span
  * after the agent.
  */
-function agentIdOf(span: Span, role: Role): string | undefined {
-  if (role.kind !== 'agent') return undefined;
-  const named = firstText(span.attributes, agentNames);
-  return named ?? (role.by === 'genAi' ? undefined : span.name.replace(methodSuffix, '') || undefined);
+function agentIdOf({ attributes, name }: Span, by: Convention): string | undefined {
+  const named = agentNames.map((one) => textOf(attributes, one)).find((text) => text !== undefined);
+  return named ?? (by === 'genAi' ? undefined : name.replace(methodSuffix, '') || undefined);
 }
 
 /**
@@ -34,8 +35,7 @@ function agentIdOf(span: Span, role: Role): string | undefined {
  */
 function agentOfStep({ name, attributes }: Span): string | undefined {
   if (!name.endsWith('.run_agent_step')) return undefined;
-  const input = parseEmbeddedJson(textOf(attributes, 'input.value') ?? '');
-  const event = isJsonObject(input) ? input.ev : undefined;
+  const event = objectIn(textOf(attributes, 'input.value'))?.ev;
   const [, named] = typeof event === 'string' ? (agentOfSetup.exec(event) ?? []) : [];
   return named || undefined;
 }
@@ -55,11 +55,3 @@ const agentNames: readonly string[] = [
   'traceloop.entity.name',
   'entity.name',
 ];
-
-function firstText(attributes: Attributes, names: readonly string[]): string | undefined {
-  for (const name of names) {
-    const text = textOf(attributes, name);
-    if (text !== undefined) return text;
-  }
-  return undefined;
-}

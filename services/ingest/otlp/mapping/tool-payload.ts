@@ -1,8 +1,8 @@
-import { parseEmbeddedJson, parseIfJson } from '../../../../event/json/embedded-json.ts';
+import { parseIfJson } from '../../../../event/json/embedded-json.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../../event/json/json-value.ts';
 import type { SpanEvent } from '../spans/span.ts';
 import type { AttributeReader } from './attribute-reader.ts';
-import { compact } from './json-object.ts';
+import { compact, objectIn } from './json-object.ts';
 import { textIn, withoutType } from './messages/messages.ts';
 import type { CompiledRow } from './rows.ts';
 import { toolRows } from './table.ts';
@@ -70,8 +70,8 @@ function unwrapInput(json: Json): Unwrapped | undefined {
   if (isNamed && json.arguments !== undefined) return { value: json.arguments };
   const only =
     Object.keys(json).length === 1 && Array.isArray(args) && args.length === 1 ? args[0] : undefined;
-  const given = typeof only === 'string' ? parseEmbeddedJson(only) : undefined;
-  if (isJsonObject(given)) return { value: given };
+  const given = typeof only === 'string' ? objectIn(only) : undefined;
+  if (given !== undefined) return { value: given };
   if (json.input_str !== undefined && isJsonObject(inputs)) return { value: inputs };
   const hasArgs = args !== undefined && !(Array.isArray(args) && args.length === 0);
   return !hasArgs && isJsonObject(kwargs) ? { value: kwargs } : undefined;

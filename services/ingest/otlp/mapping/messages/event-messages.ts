@@ -1,7 +1,8 @@
-import { parseEmbeddedJson, parseIfJson } from '../../../../../event/json/embedded-json.ts';
+import { parseIfJson } from '../../../../../event/json/embedded-json.ts';
 import { isJsonObject, type Json } from '../../../../../event/json/json-value.ts';
 import { attributesToJson, textOf } from '../../spans/attributes.ts';
 import type { SpanEvent } from '../../spans/span.ts';
+import { objectIn } from '../json-object.ts';
 
 /** The messages in a span's events, where older GenAI conventions put them. */
 export interface EventMessages {
@@ -35,7 +36,7 @@ export function readEventMessages(events: readonly SpanEvent[]): EventMessages {
 
 /** Pydantic AI before 1.0 and older Logfire send the events as a list in one attribute, mostly as JSON. */
 export function readListedMessages(sent: Json | undefined): Omit<EventMessages, 'taken'> | undefined {
-  const events = typeof sent === 'string' ? parseEmbeddedJson(sent) : sent;
+  const events = parseIfJson(sent ?? null);
   if (!Array.isArray(events)) return undefined;
   const found = { input: [] as Json[], output: [] as Json[] };
   for (const event of events.filter(isJsonObject)) {
@@ -75,11 +76,8 @@ function contributionsOf(event: SpanEvent): Contribution[] {
 /** The message of an event that holds one message, in its attributes or in one attribute as JSON. */
 function messageOf(event: SpanEvent, to: Contribution['to'], role: string): Contribution {
   const { attributes } = event;
-  const content = textOf(attributes, 'gen_ai.event.content');
-  const body = content === undefined ? undefined : parseEmbeddedJson(content);
-  if (isJsonObject(body)) {
-    return { to, messages: [unwrapped(body, role)], names: ['gen_ai.event.content'] };
-  }
+  const body = objectIn(textOf(attributes, 'gen_ai.event.content'));
+  if (body !== undefined) return { to, messages: [unwrapped(body, role)], names: ['gen_ai.event.content'] };
   const own = attributesToJson(attributes, contextNames);
   const members = Object.fromEntries(Object.entries(own).map(([key, value]) => [key, parseIfJson(value)]));
   return { to, messages: [unwrapped(members, role)], names: Object.keys(own) };

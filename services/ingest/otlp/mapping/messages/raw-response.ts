@@ -1,6 +1,5 @@
-import { parseEmbeddedJson } from '../../../../../event/json/embedded-json.ts';
-import { isJsonObject, type Json } from '../../../../../event/json/json-value.ts';
-import { membersOf } from '../json-object.ts';
+import type { Json } from '../../../../../event/json/json-value.ts';
+import { membersOf, objectIn } from '../json-object.ts';
 import { textIn } from './messages.ts';
 
 /** Fields of a provider's response for which some conventions have no attribute. */
@@ -11,8 +10,8 @@ export type RawResponse = ReturnType<typeof readRawResponse>;
  * tracers send as JSON text.
  */
 export function readRawResponse(value: Json | undefined) {
-  const json = typeof value === 'string' ? parseEmbeddedJson(value) : value;
-  if (!isJsonObject(json))
+  const json = objectIn(value);
+  if (json === undefined)
     return {
       ...{ id: undefined, model: undefined, finishReason: undefined },
       ...{ usage: undefined, serviceTier: undefined },

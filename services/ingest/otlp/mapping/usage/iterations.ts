@@ -1,7 +1,6 @@
-import { parseEmbeddedJson } from '../../../../../event/json/embedded-json.ts';
 import type { Json } from '../../../../../event/json/json-value.ts';
 import type { Attributes } from '../../spans/attributes.ts';
-import { membersOf } from '../json-object.ts';
+import { membersOf, objectIn } from '../json-object.ts';
 import { countsIn } from './usage-objects.ts';
 import type { Counts } from './usage-rows.ts';
 
@@ -23,8 +22,8 @@ export function readInnerCalls(attributes: Attributes): readonly InnerCall[] {
     const value = attributes.get(holder);
     // Most values are the text of a response, which is not worth parsing once more.
     if (value === undefined || (typeof value === 'string' && !value.includes('advisor_message'))) continue;
-    const json = typeof value === 'string' ? parseEmbeddedJson(value) : value;
-    const metadata = membersOf(json).anthropic ?? json;
+    const json = objectIn(value);
+    const metadata = json?.anthropic ?? json;
     const iterations = iterationsIn(membersOf(metadata).usage ?? metadata, 'advisor_message');
     const calls = iterations.flatMap((one): InnerCall[] => {
       const model = membersOf(one).model;
@@ -42,7 +41,7 @@ export function readInnerCalls(attributes: Attributes): readonly InnerCall[] {
  * @param usage the provider's own, if the sender has it.
  */
 export function addCompactions(counts: Counts, usage: Json | undefined): void {
-  const sent = typeof usage === 'string' ? parseEmbeddedJson(usage) : usage;
+  const sent = objectIn(usage);
   const compactions = iterationsIn(sent, 'compaction').flatMap((one) => countsIn(one) ?? []);
   const own = countsIn(sent);
   if (compactions.length === 0 || own === undefined || counts.output !== own.output) return;

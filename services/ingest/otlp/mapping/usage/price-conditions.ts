@@ -1,7 +1,6 @@
-import { parseEmbeddedJson } from '../../../../../event/json/embedded-json.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../../../../event/json/json-value.ts';
+import type { Json, JsonObject } from '../../../../../event/json/json-value.ts';
 import { type AttributeReader, asNumber } from '../attribute-reader.ts';
-import { compact } from '../json-object.ts';
+import { compact, objectIn } from '../json-object.ts';
 import { defineRows } from '../rows.ts';
 import { readProviderMetadata } from './provider-metadata.ts';
 
@@ -92,9 +91,4 @@ function sumOf(costs: { readonly [key: string]: Json } | undefined): number | un
   const total = asNumber(costs.total);
   const parts = Object.values(costs).flatMap((value) => asNumber(value) ?? []);
   return total ?? (parts.length === 0 ? undefined : parts.reduce((sum, part) => sum + part, 0));
-}
-
-function objectIn(value: Json | undefined): { readonly [key: string]: Json } | undefined {
-  const json = typeof value === 'string' ? parseEmbeddedJson(value) : value;
-  return isJsonObject(json) ? json : undefined;
 }

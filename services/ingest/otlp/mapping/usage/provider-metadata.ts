@@ -1,4 +1,3 @@
-import { parseEmbeddedJson } from '../../../../../event/json/embedded-json.ts';
 import { isJsonObject } from '../../../../../event/json/json-value.ts';
 import { type AttributeReader, asNumber } from '../attribute-reader.ts';
 import { countsIn } from './usage-objects.ts';
@@ -8,9 +7,8 @@ import type { Counts } from './usage-rows.ts';
  * Reads `ai.response.providerMetadata`, which is all that the AI SDK 4 and 5 have of cached tokens and tiers.
  */
 export function readProviderMetadata(reader: AttributeReader) {
-  const text = reader.get('ai.response.providerMetadata');
-  const json = typeof text === 'string' ? parseEmbeddedJson(text) : text;
-  if (!isJsonObject(json)) return undefined;
+  const json = reader.object('ai.response.providerMetadata');
+  if (json === undefined) return undefined;
   const [name] = ['anthropic', 'bedrock', 'openai', 'azure', 'google', 'vertex'].filter((one) =>
     isJsonObject(json[one]),
   );

@@ -1,4 +1,4 @@
-import { parseEmbeddedJson } from '../../../../../event/json/embedded-json.ts';
+import { parseIfJson } from '../../../../../event/json/embedded-json.ts';
 import { isJsonObject, type Json, setMember } from '../../../../../event/json/json-value.ts';
 import { asNumber } from '../attribute-reader.ts';
 import { withoutType } from '../messages/messages.ts';
@@ -11,7 +11,7 @@ import type { Counts } from './usage-rows.ts';
  * LangChain are parts of their totals.
  */
 export function countsIn(value: Json | undefined): Counts | undefined {
-  const sent = withoutType((typeof value === 'string' ? parseEmbeddedJson(value) : value) ?? null);
+  const sent = withoutType(parseIfJson(value ?? null));
   if (!isJsonObject(sent)) return undefined;
   const { sumOf, wholeOrPart, modality } = openSums(flat(sent));
   const lives = sumOf(isLife);

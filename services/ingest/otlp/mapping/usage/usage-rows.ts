@@ -47,7 +47,6 @@ export const usageRows = defineRows({
       'gen_ai.usage.cache_creation.input_tokens',
       'gen_ai.usage.cache_creation_input_tokens',
       'gen_ai.usage.input_tokens.cache_write',
-      'gen_ai.usage.input_tokens.cache_write',
       'gen_ai.usage.cache_write_input_tokens',
       'gen_ai.usage.cache_write_tokens',
       'gen_ai.usage.details.cache_write_tokens',
