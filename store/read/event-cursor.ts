@@ -1,7 +1,8 @@
 import { uuidShape } from '../../platform/uuid.ts';
 
-/** The last event of a page; the next page begins after it. */
+/** The last event of a page; the next page begins after it. A search has segments instead of events. */
 export interface EventCursor {
+  /** Of a segment the latest one of its events. */
   startTimeMs: number;
   id: string;
 }

@@ -49,12 +49,15 @@ export class SpanTree<Node extends SpanNode = SpanNode> {
   readonly #aboveLlm = new Set<SpanNode>();
   /** For each LLM span, the LLM spans directly below it, with no agent run and no tool between them. */
   readonly #nearestBelow = new Map<SpanNode, Set<SpanNode>>();
-  readonly #nearestAbove = new Map<SpanNode, string | undefined>();
+  /** The nearest call of each kind above a span, as far as it was looked up. */
+  readonly #nearestAbove = {
+    llm: new Map<SpanNode, string | undefined>(),
+    tool: new Map<SpanNode, string | undefined>(),
+  };
   /** LLM spans that are above a call in another way: through an agent run or a tool. */
   readonly #sums = new Set<SpanNode>();
   /** LLM spans that describe the same call as an innermost one below them. */
   readonly #merged = new Set<SpanNode>();
-  readonly #nearestTool = new Map<SpanNode, string | undefined>();
   /** For each tool span, the outermost one that describes the same call: possibly itself. */
   readonly #toolCalls = new Map<Node, Node>();
   readonly #parentEvents = new Map<SpanNode, string | undefined>();
@@ -66,13 +69,13 @@ export class SpanTree<Node extends SpanNode = SpanNode> {
     for (const node of nodes) {
       if (node.kind !== 'llm') continue;
       this.#markAbove(node);
-      const above = this.#llmAbove(node);
+      const above = this.#callAbove(node, 'llm');
       if (above === undefined) continue;
       const below = this.#nearestBelow.get(above) ?? new Set();
       this.#nearestBelow.set(above, below.add(this.#nodes.get(node.traceId + node.spanId) ?? node));
     }
     for (const node of this.#aboveLlm) {
-      const above = node.kind === 'tool' || node.kind === 'agent' ? this.#llmAbove(node) : undefined;
+      const above = node.kind === 'tool' || node.kind === 'agent' ? this.#callAbove(node, 'llm') : undefined;
       if (above !== undefined) this.#sums.add(above);
     }
     for (const node of nodes) {
@@ -92,7 +95,11 @@ export class SpanTree<Node extends SpanNode = SpanNode> {
   outerOf(node: Node): Node[] {
     const outer: Node[] = [];
     const seen = new Set<SpanNode>([node]);
-    for (let above = this.#llmAbove(node); above !== undefined; above = this.#llmAbove(above)) {
+    for (
+      let above = this.#callAbove(node, 'llm');
+      above !== undefined;
+      above = this.#callAbove(above, 'llm')
+    ) {
       if (seen.has(above) || this.#sums.has(above) || this.#nearestBelow.get(above)?.size !== 1) break;
       seen.add(above);
       outer.push(above);
@@ -112,7 +119,7 @@ export class SpanTree<Node extends SpanNode = SpanNode> {
       call = known ?? call;
       if (known !== undefined) break;
       path.push(call);
-      const above = this.#toolAbove(call);
+      const above = this.#callAbove(call, 'tool');
       if (above === undefined || !isSameToolCall(call, above)) break;
       call = above;
     }
@@ -166,18 +173,10 @@ export class SpanTree<Node extends SpanNode = SpanNode> {
     }
   }
 
-  /** The nearest LLM span above, with no agent run and no tool between. */
-  #llmAbove(node: SpanNode): Node | undefined {
-    const spanId = this.#climb(node, this.#nearestAbove, ({ kind, spanId: found }) =>
-      kind === 'llm' ? found : kind === 'tool' || kind === 'agent' ? '' : undefined,
-    );
-    return spanId === undefined || spanId === '' ? undefined : this.#nodes.get(node.traceId + spanId);
-  }
-
-  /** The nearest tool span above, with no model call and no agent run between. */
-  #toolAbove(node: Node): Node | undefined {
-    const spanId = this.#climb(node, this.#nearestTool, ({ kind, spanId: found }) =>
-      kind === 'tool' ? found : kind === 'llm' || kind === 'agent' ? '' : undefined,
+  /** The nearest span of a model or tool call above, with no other call and no agent run between. */
+  #callAbove(node: SpanNode, wanted: 'llm' | 'tool'): Node | undefined {
+    const spanId = this.#climb(node, this.#nearestAbove[wanted], ({ kind, spanId: found }) =>
+      kind === wanted ? found : kind === 'llm' || kind === 'tool' || kind === 'agent' ? '' : undefined,
     );
     return spanId === undefined || spanId === '' ? undefined : this.#nodes.get(node.traceId + spanId);
   }

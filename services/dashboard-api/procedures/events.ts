@@ -1,5 +1,6 @@
 import type { TRPCError } from '@trpc/server';
 import { z } from 'zod';
+import { parseEventCursor } from '../../../store/read/event-cursor.ts';
 import { wasEventStored } from '../../../store/read/event-existence.ts';
 import { histogram, readHistogram } from '../charts/histogram.ts';
 import { errorGroups, readErrorGroups } from '../events/error-groups.ts';
@@ -13,7 +14,6 @@ import { eventCursor, eventFilter, parsedText, sealFilter, timeMs } from '../fil
 import { eventsPageDefault, eventsPageMax } from '../limits.ts';
 import { refusal } from '../refusal.ts';
 import { searchEvents, searchEventsMax, searchPage } from '../search/search.ts';
-import { parseSearchCursor } from '../search/search-cursor.ts';
 import type { SpaceRows } from '../space-data.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
 
@@ -53,7 +53,7 @@ const search = z.object({
   matchCase: z.boolean().default(false),
   /** A page ends with the request in which so many were found. */
   limit: z.int().min(1).max(searchEventsMax).default(searchEventsMax),
-  cursor: parsedText(parseSearchCursor, 'must be a nextCursor of this search').optional(),
+  cursor: parsedText(parseEventCursor, 'must be a nextCursor of this search').optional(),
 });
 
 const facetsInput = z.object({

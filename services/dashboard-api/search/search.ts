@@ -2,13 +2,13 @@ import { and, eq, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { FoundText } from '../../../event/segment/find-text.ts';
 import { events } from '../../../store/db/schema.ts';
+import { type EventCursor, formatEventCursor } from '../../../store/read/event-cursor.ts';
 import { type EventFilter, matchTime, matchValues } from '../../../store/read/event-filter.ts';
 import { newestFirst } from '../../../store/read/event-position.ts';
 import { readSegment } from '../../../store/segments/read.ts';
 import { completeFilter } from '../charts/cost-rates.ts';
 import { columnsFor, eventRow, showRows } from '../events/event-row.ts';
 import type { SpaceData, SpaceRows } from '../space-data.ts';
-import { formatSearchCursor, type SearchCursor } from './search-cursor.ts';
 import { listSearchedSegments, type SearchedSegment, sumLeftBytes } from './searched-segments.ts';
 
 /** Limits of a page of a search, which continues on the next. */
@@ -25,7 +25,7 @@ export interface SearchQuery {
   text: string;
   matchCase: boolean;
   filter: EventFilter;
-  cursor?: SearchCursor | undefined;
+  cursor?: EventCursor | undefined;
   /** Found events after which no further segment is read. One segment may have more. */
   limit?: number | undefined;
   /** Attributes whose values are shown. */
@@ -95,10 +95,10 @@ async function searchPages(
       isEnd || cursor !== undefined ? null : await sumLeftBytes(database, spaceId, { filter, after });
     return {
       events: found,
-      nextCursor: isEnd || after === undefined ? null : formatSearchCursor(after),
+      nextCursor: isEnd || after === undefined ? null : formatEventCursor(after),
       progress: {
         ...{ segments, bytes, ms, leftBytes: left, leftMs: left && (left * ms) / bytes },
-        searchedUntilMs: isEnd ? null : (after?.maxStartMs ?? null),
+        searchedUntilMs: isEnd ? null : (after?.startTimeMs ?? null),
       },
     };
   };
@@ -120,7 +120,7 @@ async function searchPages(
         found.push(...(await readFound(space, { segment, texts, filter, attributeKeys })));
       segments += 1;
       bytes += segment.rawBytes;
-      after = { maxStartMs: segment.maxStartMs, id: segment.id };
+      after = { startTimeMs: segment.maxStartMs, id: segment.id };
     }
     if (listed.length < searchSegmentsListed) return toPage(true);
   }

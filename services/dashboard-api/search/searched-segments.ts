@@ -4,13 +4,13 @@ import { hourMs } from '../../../platform/time.ts';
 import type { Database } from '../../../store/db/database.ts';
 import { segments } from '../../../store/db/schema.ts';
 import { opaqueLimit } from '../../../store/db/statement.ts';
-import { mayMatch } from '../../../store/read/candidate-segments.ts';
+import { mayMatch, type SegmentPosition } from '../../../store/read/candidate-segments.ts';
+import type { EventCursor } from '../../../store/read/event-cursor.ts';
 import { type EventFilter, termsOf } from '../../../store/read/event-filter.ts';
 import { lastStartOfSegment } from '../../../store/read/event-position.ts';
 import { readCells } from '../charts/read-cells.ts';
-import type { SearchCursor } from './search-cursor.ts';
 
-export interface SearchedSegment extends SearchCursor {
+export interface SearchedSegment extends SegmentPosition {
   rawBytes: number;
 }
 
@@ -23,7 +23,7 @@ const everySegment = 2 ** 40;
 export async function listSearchedSegments(
   database: Database,
   ofSpace: string,
-  { filter, after, limit }: { filter: EventFilter; after: SearchCursor | undefined; limit: number },
+  { filter, after, limit }: { filter: EventFilter; after: EventCursor | undefined; limit: number },
 ): Promise<SearchedSegment[]> {
   const mayHave = mayMatch(ofSpace, termsOf(ofSpace, filter), filter);
   const condition = conditionOf(ofSpace, filter, after);
@@ -55,9 +55,9 @@ export async function listSearchedSegments(
     .limit(limit);
 }
 
-function isAfter(after: SearchCursor | undefined, lastStart: SQL<number>): SQL | undefined {
+function isAfter(after: EventCursor | undefined, lastStart: SQL<number>): SQL | undefined {
   if (after === undefined) return undefined;
-  return and(lte(lastStart, after.maxStartMs), or(lt(lastStart, after.maxStartMs), gt(id, after.id)));
+  return and(lte(lastStart, after.startTimeMs), or(lt(lastStart, after.startTimeMs), gt(id, after.id)));
 }
 
 /** Adding up more would take Postgres longer than some tens of milliseconds. */
@@ -96,11 +96,11 @@ export async function sumLeftBytes(
 
 interface LeftQuery {
   readonly filter: EventFilter;
-  readonly after: SearchCursor | undefined;
+  readonly after: EventCursor | undefined;
   readonly segmentsMax?: number;
 }
 
-function conditionOf(ofSpace: string, filter: EventFilter, after: SearchCursor | undefined): SQL | undefined {
+function conditionOf(ofSpace: string, filter: EventFilter, after: EventCursor | undefined): SQL | undefined {
   const isInOrder = mayMatch(ofSpace, termsOf(ofSpace, filter), filter) === undefined;
   const lastStart = isInOrder ? sql<number>`${maxStartMs}` : lastStartOfSegment;
   return and(
