@@ -177,7 +177,7 @@ test('comments are as narrow as the code', () => {
   // The names of a rule that is switched off, and a reason, stand in one line.
   const isWide = (line: string) => /^ *(\/\/|\/?\*)(?! biome-ignore)/.test(line) && [...line].length > 110;
   const all = [...sources, ...globSync('{platform,event,store,services,test}/**/*.test.ts', { cwd: root })];
-  const own = all.filter((file) => !/^gen\/|^services\/dashboard-web\/src\/pages\//.test(file));
+  const own = all.filter((file) => !file.startsWith('gen/'));
   const wide = own.flatMap((file) => readFileSync(join(root, file), 'utf8').split('\n').filter(isWide));
   expect(wide).toEqual([]);
 });

@@ -88,7 +88,7 @@ export const guards: readonly Guard[] = [
   },
   {
     name: 'LoggedClock',
-    scope: 'restore',
+    scope: 'expiry',
     violates: 'ErasedIsGone',
     code: ['store/control/logged-tables.ts', 'logged(schema.retentionClock'],
     test: [

@@ -51,16 +51,28 @@ export const scopes = {
   },
   restore: {
     name: 'restore',
-    about: 'two publishes, an erasure, an expiry, a revocation, a backup, a restore',
+    about: 'two publishes, an erasure, a revocation, a backup, a restore',
     constants: {
       ...nothing,
       Streams: oneStream,
       Carried: overlapping,
       PublishesMax: '2',
       RestoresMax: '1',
-      ExpiriesMax: '1',
       ErasuresMax: '1',
       RevocationsMax: '1',
+    },
+  },
+  expiry: {
+    name: 'expiry',
+    about: 'two publishes, an erasure, an expiry, a backup, a restore',
+    constants: {
+      ...nothing,
+      Streams: oneStream,
+      Carried: overlapping,
+      PublishesMax: '2',
+      RestoresMax: '1',
+      ErasuresMax: '1',
+      ExpiriesMax: '1',
     },
   },
   gap: {

@@ -21,6 +21,7 @@ export async function deleteOnlyUses(transaction: Transaction, spaceId: string, 
   await transaction
     .delete(mediaUses)
     .where(and(eq(mediaUses.spaceId, spaceId), sql`${mediaUses.id} = ANY (${`{${useIds.join()}}`}::uuid[])`));
+  const lastUse = lastUseIn(spaceId);
   // They expire with the uses that are left.
   await transaction
     .update(media)
@@ -39,13 +40,14 @@ export async function deleteUnused(
   const areOf = await lock(transaction, spaceId, mediaIds);
   const deleted = await transaction
     .delete(media)
-    .where(and(areOf, isNull(lastUse)))
+    .where(and(areOf, isNull(lastUseIn(spaceId))))
     .returning({ id: media.id });
   return deleted.map(({ id }) => id);
 }
 
-const lastUse = sql`(SELECT max(${mediaUses.receivedAt}) FROM ${mediaUses}
-    WHERE ${and(eq(mediaUses.spaceId, media.spaceId), eq(mediaUses.mediaId, media.id))})`;
+/** The newest use of media of the space. */
+const lastUseIn = (spaceId: string) => sql`(SELECT max(${mediaUses.receivedAt}) FROM ${mediaUses}
+    WHERE ${and(eq(mediaUses.spaceId, spaceId), eq(mediaUses.mediaId, media.id))})`;
 
 /** A writer that adds a use locks them, too: its use is seen afterwards, or it finds no media any more. */
 async function lock(transaction: Transaction, spaceId: string, ids: readonly string[]) {

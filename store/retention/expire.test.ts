@@ -22,6 +22,7 @@ import {
   mediaUses,
   notes as notesTable,
   quarantine,
+  queuePositions,
   segments,
   spaces,
   usageMonths,
@@ -235,6 +236,19 @@ test('media expire by their newest use, and uses by themselves', async () => {
   // Known ids: a replay brings nothing back.
   await storeMedia(store.database, short, uses);
   expect([await left(media, short), await left(mediaUses, short)]).toEqual([2, 2]);
+});
+
+test('media stay while the queue is delivered again, which may have a later use, and go then, also without one', async () => {
+  await using store = await openStore();
+  const spaceId = await store.createSpace(7);
+  const old = { receivedAtMs: BigInt(Date.now() - 8 * 86_400_000), media: mediaOf({ id: 'old' }) };
+  await storeMedia(store.database, spaceId, [old]);
+  await store.database.delete(mediaUses);
+  const position = { stream: 'EVENTS', createdAt: new Date(), windowMs: 0, updatedAt: new Date() };
+  await store.database.insert(queuePositions).values({ ...position, storedUpTo: 4, replayUpTo: 5 });
+  expect(await store.expire()).toMatchObject({ media: 0 });
+  await store.database.update(queuePositions).set({ storedUpTo: 5 });
+  expect(await store.expire()).toMatchObject({ media: 1 });
 });
 
 test('a pass takes as many statements with many spaces as with one', async () => {

@@ -3,7 +3,7 @@ import { and, eq, lt, sql } from 'drizzle-orm';
 import { tryAdvisoryLock } from '../db/advisory-lock.ts';
 import { expectSameTime, readServerClock } from '../db/clock.ts';
 import type { Database } from '../db/database.ts';
-import { mediaUses, quarantine, traceNodes } from '../db/schema.ts';
+import { media, mediaUses, quarantine, queuePositions, traceNodes } from '../db/schema.ts';
 import { deleteExpiredMedia } from '../media/expired-media.ts';
 import { deleteExpiredNotes, listNotedSpaces } from '../notes/expired-notes.ts';
 import { deleteExpired } from './delete-expired.ts';
@@ -24,6 +24,7 @@ import {
   listSpaceExpiries,
   listSpacesWithExpired,
   readCutoff,
+  type SpaceExpiry,
 } from './policy.ts';
 import type { RetentionClock } from './retention-clock.ts';
 import { listWeekPartitions } from './week-partitions.ts';
@@ -101,7 +102,7 @@ async function expireAll(database: Database, options: ExpireOptions): Promise<Ex
     while ((await deleteExpiredNodes(database, spaceId, rule)) > 0) options.signal?.throwIfAborted();
   }
   const noted = await listNotedSpaces(database);
-  const using = new Set(await listSpacesWithExpired(database, mediaUses, expiring));
+  const using = new Set(await listSpacesWithExpiredMedia(database, expiring));
   for (const { spaceId } of expiring.filter((one) => noted.has(one.spaceId) || using.has(one.spaceId))) {
     options.signal?.throwIfAborted();
     // Read again: it may have been lengthened meanwhile.
@@ -112,6 +113,17 @@ async function expireAll(database: Database, options: ExpireOptions): Promise<Ex
   }
   result.rewritten = await reclaimSpace(database, nowMs, options.signal);
   return result;
+}
+
+/**
+ * Of media, or of uses. None while the queue is delivered again after a restore: it may have a later use of
+ * media, without their bytes.
+ */
+async function listSpacesWithExpiredMedia(database: Database, expiring: readonly SpaceExpiry[]) {
+  const { storedUpTo, replayUpTo } = queuePositions;
+  if ((await database.$count(queuePositions, lt(storedUpTo, replayUpTo))) > 0) return [];
+  const ofUses = await listSpacesWithExpired(database, mediaUses, expiring);
+  return [...ofUses, ...(await listSpacesWithExpired(database, media, expiring))];
 }
 
 /** The earlier of the two clocks, so that nothing is deleted too early. */

@@ -1,7 +1,7 @@
 import { eq, lt, min, type SQL, sql } from 'drizzle-orm';
 import { dayMs } from '../../platform/time.ts';
 import type { Database } from '../db/database.ts';
-import { type mediaUses, type quarantine, spaces, type traceNodes } from '../db/schema.ts';
+import { type media, type mediaUses, type quarantine, spaces, type traceNodes } from '../db/schema.ts';
 import { numberOf } from '../db/statement.ts';
 import { instantOf } from './literals.ts';
 
@@ -62,7 +62,7 @@ export function latestCutoff(expiries: readonly SpaceExpiry[]): number {
 /** Finds spaces by one statement: one for each of ten thousand would take minutes, nearly all in vain. */
 export async function listSpacesWithExpired(
   database: Database,
-  table: typeof quarantine | typeof traceNodes | typeof mediaUses,
+  table: typeof quarantine | typeof traceNodes | typeof mediaUses | typeof media,
   expiries: readonly SpaceExpiry[],
 ): Promise<string[]> {
   const rows = await database

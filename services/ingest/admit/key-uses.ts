@@ -50,14 +50,21 @@ export class KeyUses implements AsyncDisposable {
     else this.#repeats.set(`${keyId} ${day}`, { spaceId, apiKeyId: keyId, day, repeats: events });
   }
 
-  /** Writes the records. Never rejects: on failure they are dropped, and recorded again at the next use. */
+  /**
+   * Writes the records. Never rejects: what was not written is kept for the next time. Repeats whose own
+   * statement failed are dropped: it may have been committed.
+   */
   async flush(): Promise<void> {
-    const [uses, repeats] = [this.#lastUses, this.#repeats];
-    [this.#lastUses, this.#repeats] = [new Map(), new Map()];
+    const uses = this.#lastUses;
+    this.#lastUses = new Map();
     try {
       if (uses.size > 0) await this.#writeUses(uses);
+      uses.clear();
+      const repeats = this.#repeats;
+      this.#repeats = new Map();
       if (repeats.size > 0) await this.#writeRepeats([...repeats.values()]);
     } catch (error) {
+      for (const [keyId, atMs] of uses) if (!this.#lastUses.has(keyId)) this.#lastUses.set(keyId, atMs);
       this.#log.warn({ err: error, keys: uses.size }, 'last uses of API keys could not be written');
       await leaveReadOnlySession(this.#database.$client, error);
     }

@@ -46,7 +46,7 @@ export function FindField(finder: Finder) {
   );
 }
 
-/** `find` goes to the next older turn with a text, or with -1 to the newer, and searches for a new text before. */
+/** `find` goes to the next older turn with a text, with -1 to the newer. It searches for a new text first. */
 function useFinding(text: string, { threadId, onText, onFound }: Finder) {
   const { id: spaceId } = useSpace();
   const [status, setStatus] = useState('');
@@ -102,7 +102,7 @@ async function search(
 
 type Found = Output<'events.search'>['events'][number];
 
-/** Those of the events, newest first, that have the text in a part that the model call before did not have. */
+/** Those of the events, newest first, with the text in a part that the model call before did not have. */
 async function newestNew(
   found: readonly Found[],
   { spaceId, wanted }: { spaceId: string; wanted: RegExp },
