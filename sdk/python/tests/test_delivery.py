@@ -17,6 +17,7 @@ from weir import DropReport, Receipt, Weir, limits
 from weir import api as api_module
 from weir.delivery import sender as sender_module
 from weir.delivery.counters import Counters, Notices
+from weir.delivery.courier import Courier
 from weir.delivery.source import BatchSource, QueuedEvent
 from weir.delivery.verdict import judge
 from weir.limits import QUEUE_EVENTS_MAX
@@ -173,16 +174,36 @@ def test_retry_after_is_followed_within_a_bound() -> None:
     assert judge(503, {"Retry-After": "10000"}.get).after == 300
 
 
-def test_a_program_that_cannot_start_a_thread_goes_on(make: Make, stub: Stub, monkeypatch: Any) -> None:
-    class NoThread(threading.Thread):
-        def start(self) -> None:
-            raise RuntimeError("can't start new thread")
+class NoThread(threading.Thread):
+    def start(self) -> None:
+        raise RuntimeError("can't start new thread")
 
+
+def test_a_program_that_cannot_start_a_thread_goes_on(make: Make, stub: Stub, monkeypatch: Any) -> None:
     monkeypatch.setattr(sender_module, "threading", SimpleNamespace(**{**vars(threading), "Thread": NoThread}))
     weir = make()
     weir.record(llm_event())
     # In the thread that calls it: at the end of the interpreter no other can be started.
     assert weir.flush(5) == (1, 0, 0)
+
+
+def test_a_flush_returns_in_a_signal_handler_that_interrupts_another_flush(
+    make: Make, stub: Stub, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(sender_module, "threading", SimpleNamespace(**{**vars(threading), "Thread": NoThread}))
+    weir = make()
+    weir.record(llm_event())
+    flushed: list[Any] = []
+    post = Courier.post
+
+    def post_interrupted(self: Courier, events: Any) -> Any:
+        # As a handler does, in the thread that sends.
+        flushed.append(weir.flush(0.2))
+        return post(self, events)
+
+    monkeypatch.setattr(Courier, "post", post_interrupted)
+    assert weir.flush(30) == (1, 0, 0)
+    assert flushed == [(0, 1, 0)]
 
 
 def test_threads_that_record_first_at_the_same_time_share_a_recorder(monkeypatch: Any) -> None:

@@ -183,8 +183,7 @@ class Sender:
         if is_alone:
             # At the end of the interpreter no thread can be started.
             self._is_draining = True
-            self._courier.link.timeout = max(0.1, deadline - time.monotonic())
-            self._pump()
+            self._pump(deadline)
             self._is_draining = False
         if self.pending and self._pause is None:
             # The reason of a pause was said already.
@@ -250,16 +249,26 @@ class Sender:
             if self._counters.report_wait == 0:
                 self._counters.report()
 
-    def _pump(self) -> None:
-        """Sends the events that are due. It never raises: the thread must not end."""
+    def _pump(self, deadline: float | None = None) -> None:
+        """Sends the events that are due. It never raises: the thread must not end.
+
+        Args:
+            deadline: until then it waits for another sender, which a signal handler may have interrupted.
+        """
         is_more = True
         while is_more:
+            left = -1 if deadline is None else max(0.1, deadline - time.monotonic())
+            if not self._pumping.acquire(timeout=left):
+                return
             try:
-                with self._pumping:
-                    is_more = self._send_next()
+                if deadline is not None:
+                    self._courier.link.timeout = left
+                is_more = self._send_next()
             except Exception as error:
                 is_more = False
                 self._fail(Verdict("retry", f"{type(error).__name__}: {error}"))
+            finally:
+                self._pumping.release()
             with self._changed:
                 self._changed.notify_all()
 
